@@ -11,7 +11,7 @@ import { outlineSkillMd, parseSkillMd, readSkillFields } from '@skillstead/skill
 /** What does not matter here. */
 const unremarkable = {
   category: '',
-  visibility: 'public' as const,
+  audience: 'guests' as const,
   readers: [],
   stub: false,
   verified: false,

@@ -46,7 +46,7 @@ function readAll(lists: PostingLists, list: number): number[][] {
 /** A change of an index: the terms of a slot by hash with impacts, or none for a removal. */
 interface Step {
   slot: number
-  visibility: 'public' | 'internal' | 'private'
+  audience: 'guests' | 'users' | 'readers'
   terms: Map<number, number> | undefined
 }
 
@@ -57,7 +57,7 @@ const anyTerms = fc.uniqueArray(fc.tuple(fc.integer({ min: -4, max: 4 }), fc.nat
 })
 const anyStep: fc.Arbitrary<Step> = fc.record({
   slot: fc.nat(slotsMax - 1),
-  visibility: fc.constantFrom('public', 'internal', 'private'),
+  audience: fc.constantFrom('guests', 'users', 'readers'),
   terms: fc.option(
     anyTerms.map((terms) => new Map(terms)),
     { nil: undefined },
@@ -83,9 +83,9 @@ function scoresOf({ scores, end }: NeedScores): Map<number, number> {
   return new Map([...scores.subarray(0, end).entries()].filter(([, score]) => score > 0))
 }
 
-function apply(index: NeedIndex, { slot, visibility, terms }: Step): void {
+function apply(index: NeedIndex, { slot, audience, terms }: Step): void {
   if (!terms) return index.remove(slot)
-  index.put(slot, { hashes: Int32Array.from(terms.keys()), impacts: Uint8Array.from(terms.values()) }, visibility)
+  index.put(slot, { hashes: Int32Array.from(terms.keys()), impacts: Uint8Array.from(terms.values()) }, audience)
 }
 
 describe('the index of needs', () => {
@@ -101,8 +101,8 @@ describe('the index of needs', () => {
         }
         const hashes = new Set(query.map(([hash]) => hash))
         for (const isGuest of [true, false]) {
-          const read = [...stored.values()].filter(({ visibility }) => !isGuest || visibility === 'public')
-          const counted = new Set(read.filter(({ visibility }) => visibility !== 'private').map(({ slot }) => slot))
+          const read = [...stored.values()].filter(({ audience }) => !isGuest || audience === 'guests')
+          const counted = new Set(read.filter(({ audience }) => audience !== 'readers').map(({ slot }) => slot))
           const found = index.score(hashes, {
             audience: { size: counted.size, isGuest },
             end: slotsMax,
@@ -123,8 +123,8 @@ describe('the index of needs', () => {
     const impacts = new Uint8Array(300).fill(255)
     const search = (...others: number[]) => {
       const index = new NeedIndex()
-      index.put(0, { hashes, impacts }, 'private')
-      index.put(1, { hashes: Int32Array.from(others), impacts: impacts.slice(0, others.length) }, 'private')
+      index.put(0, { hashes, impacts }, 'readers')
+      index.put(1, { hashes: Int32Array.from(others), impacts: impacts.slice(0, others.length) }, 'readers')
       const audience = { size: 50_000, isGuest: false }
       const found = index.score(new Set([...hashes, -1, -2]), { audience, end: 2, isVisible: (slot) => slot === 0 })
       return { score: found.scores[0], count: found.counts[0], isPartial: found.isPartial }
@@ -144,7 +144,7 @@ describe('the index of needs', () => {
       for (let i = round * 501; i < (round + 1) * 501; i++) {
         const slot = (i * 7919) % size
         const of = new Map([0, 1, 2, 3].map((n) => [(i * (n + 1)) % 97, (i + n) % 256]))
-        apply(index, { slot, visibility: 'public', terms: of })
+        apply(index, { slot, audience: 'guests', terms: of })
         terms.set(slot, of)
       }
       if (round === 4) bytesMax = index.bytes * 2
@@ -165,8 +165,8 @@ describe('the index of needs', () => {
     const size = 20_000
     const common = Array.from({ length: 100 }, (_, i) => i)
     const vector = { hashes: Int32Array.from(common), impacts: new Uint8Array(common.length).fill(100) }
-    for (let slot = 0; slot < size; slot++) index.put(slot, vector, 'public')
-    index.put(0, { hashes: Int32Array.from([...common, 1000]), impacts: new Uint8Array(101).fill(100) }, 'public')
+    for (let slot = 0; slot < size; slot++) index.put(slot, vector, 'guests')
+    index.put(0, { hashes: Int32Array.from([...common, 1000]), impacts: new Uint8Array(101).fill(100) }, 'guests')
     const { isPartial, counts } = index.score(new Set([...common, 1000]), {
       audience: { size, isGuest: true },
       end: size,
@@ -181,11 +181,11 @@ describe('the index of needs', () => {
     const size = 20_000
     const common = Array.from({ length: 100 }, (_, i) => i)
     const vector = { hashes: Int32Array.from(common), impacts: new Uint8Array(common.length).fill(100) }
-    index.put(0, vector, 'public')
+    index.put(0, vector, 'guests')
     const search = (isGuest: boolean) =>
       index.score(new Set(common), { audience: { size: 1, isGuest }, end: size, isVisible: (slot) => slot === 0 })
     const [guest, user] = [true, false].map((isGuest) => search(isGuest).best)
-    for (let slot = 1; slot < size; slot++) index.put(slot, vector, 'private')
+    for (let slot = 1; slot < size; slot++) index.put(slot, vector, 'readers')
     for (const [isGuest, best] of [
       [true, guest],
       [false, user],
@@ -290,7 +290,7 @@ const searched: SearchDocument = {
   summary: '',
   category: '',
   license: '',
-  visibility: 'public',
+  audience: 'guests',
   readers: [],
   stub: false,
   verified: false,
@@ -352,7 +352,7 @@ describe('a search by need', () => {
 
   test('finds the words of a private skill only for its readers', () => {
     const hiding = createSearchIndex()
-    hiding.put({ ...searched, visibility: 'private', readers: ['ada'] })
+    hiding.put({ ...searched, audience: 'readers', readers: ['ada'] })
     expect(hiding.search({ ...plain, q: 'duplicate charges' }).total).toBe(0)
     expect(hiding.search({ ...plain, q: 'duplicate charges', viewer: 'bob' }).total).toBe(0)
     expect(hiding.search({ ...plain, q: 'duplicate charges', viewer: 'ada' }).ids).toEqual([1])

@@ -27,7 +27,7 @@ function skill(id: number, name: string, more: Partial<SearchDocument> = {}): Se
     summary: '',
     category: '',
     license: '',
-    visibility: 'public',
+    audience: 'guests',
     readers: [],
     stub: false,
     verified: false,
@@ -273,7 +273,7 @@ const anySkill = fc.record({
   stars: fc.nat(2),
   publishedAt: fc.nat(3),
   stub: fc.boolean(),
-  visibility: fc.constantFrom('public' as const, 'internal' as const, 'private' as const),
+  audience: fc.constantFrom('guests' as const, 'users' as const, 'readers' as const),
   readers: fc.subarray(['ada', 'bob']),
 })
 const anyQuery = fc.array(fc.constantFrom(...words, 'depoly'), { maxLength: 3 }).map((chosen) => chosen.join(' '))
@@ -319,7 +319,7 @@ describe('an identifier in camelCase, for any of its words', () => {
   })
 })
 
-describe('pages and visibility, for any skills and any query', () => {
+describe('pages and audience, for any skills and any query', () => {
   test('in every sort order the pages together contain each match exactly once', () => {
     fc.assert(
       fc.property(
@@ -353,9 +353,9 @@ describe('pages and visibility, for any skills and any query', () => {
         (skills, q, viewer, includeStubs) => {
           const documents = skills.map((more, id) => skill(id, `secret${id}`, more))
           const index = indexOf(...documents)
-          const maySee = ({ visibility, readers, stub }: SearchDocument) =>
+          const maySee = ({ audience, readers, stub }: SearchDocument) =>
             (includeStubs || !stub) &&
-            (visibility === 'public' || (viewer !== null && (visibility === 'internal' || readers.includes(viewer))))
+            (audience === 'guests' || (viewer !== null && (audience === 'users' || readers.includes(viewer))))
           const seen = documents.filter(maySee)
           const found = index.search(query('', { viewer, filters: { includeStubs }, limit: 100 }))
           expect(found.ids.toSorted()).toEqual(seen.map(({ id }) => id).toSorted())
@@ -399,17 +399,17 @@ describe('a skill that the viewer may not see', () => {
     const hidden = skill(2, 'hidden', {
       owner: 'bob',
       description: 'zebrafisk',
-      visibility: 'private',
+      audience: 'readers',
       readers: ['bob'],
     })
     index.put(hidden)
     for (const viewer of [null, 'eve']) expect(index.search({ ...guest, viewer })).toEqual(before)
     expect(index.search({ ...guest, viewer: 'bob' }).ids).toEqual([2])
     expect(index.suggest('zebrafisk', 9, null)).toEqual(['zebrafish'])
-    index.put({ ...hidden, visibility: 'internal' })
+    index.put({ ...hidden, audience: 'users' })
     expect(index.search(guest)).toEqual(before)
     expect(index.search({ ...guest, viewer: 'eve' }).ids).toEqual([2])
-    index.put({ ...hidden, visibility: 'public' })
+    index.put({ ...hidden, audience: 'guests' })
     expect(index.search(guest).ids).toEqual([2])
     index.put(hidden)
     expect(index.search(guest)).toEqual(before)
@@ -452,10 +452,10 @@ describe('a skill that the viewer may not see', () => {
         fc.constantFrom(undefined, 'downloads' as const),
         (open, secret, queries, sort) => {
           const shown = open.map((more, i) =>
-            skill(i, `open${i}`, { ...more, visibility: i % 4 === 3 ? 'internal' : 'public' }),
+            skill(i, `open${i}`, { ...more, audience: i % 4 === 3 ? 'users' : 'guests' }),
           )
           const hidden = secret.map((more, i) =>
-            skill(100 + i, `hid${i}`, { ...more, owner: 'bob', visibility: 'private', readers: ['bob'] }),
+            skill(100 + i, `hid${i}`, { ...more, owner: 'bob', audience: 'readers', readers: ['bob'] }),
           )
           const alone = indexOf(...shown)
           // Hidden ones first, in between and last: insertion order must not decide between equals.
@@ -470,7 +470,7 @@ describe('a skill that the viewer may not see', () => {
             )
           const expected = answersOf(alone)
           expect(answersOf(together)).toEqual(expected)
-          for (const document of hidden) together.put({ ...document, visibility: 'public' })
+          for (const document of hidden) together.put({ ...document, audience: 'guests' })
           for (const document of hidden) together.put(document)
           expect(answersOf(together)).toEqual(expected)
           for (const { id } of hidden) together.remove(id)
@@ -545,8 +545,8 @@ describe('changes', () => {
   test('a skill that becomes private disappears for others at once, with its words in suggestions', () => {
     const open = skill(1, 'zeppelin', { description: 'secretword secretword', readers: ['ada'] })
     const index = indexOf(open, skill(2, 'also', { ...open, id: 2, name: 'also', fullName: 'ada/also' }))
-    index.put({ ...open, visibility: 'private' })
-    index.put({ ...open, id: 2, name: 'also', fullName: 'ada/also', visibility: 'private' })
+    index.put({ ...open, audience: 'readers' })
+    index.put({ ...open, id: 2, name: 'also', fullName: 'ada/also', audience: 'readers' })
     for (const viewer of [null, 'eve']) {
       expect(index.search(query('secretword', { viewer }))).toEqual(nothing)
       expect(index.suggest('secr', 10, viewer)).toEqual([])
@@ -690,13 +690,13 @@ const isEven = (id: number) => id % 2 === 0
 
 describe('a prefix of very many words', () => {
   const many = Array.from({ length: 21_000 }, (_, i) => `zz${i.toString(36)}`)
-  const skillsOf = (visibility: SearchDocument['visibility']) =>
+  const skillsOf = (audience: SearchDocument['audience']) =>
     Array.from({ length: 11 }, (_, id) =>
-      skill(id, `s${id}`, { description: many.slice(id * 2000, id * 2000 + 2000).join(' '), visibility }),
+      skill(id, `s${id}`, { description: many.slice(id * 2000, id * 2000 + 2000).join(' '), audience }),
     )
 
   test('is completed with some of them, and the result is partial', () => {
-    const index = indexOf(...skillsOf('public'))
+    const index = indexOf(...skillsOf('guests'))
     const found = index.search(query('zz'))
     expect(found.partial).toBe(true)
     expect(found.total).toBeGreaterThan(0)
@@ -704,7 +704,7 @@ describe('a prefix of very many words', () => {
   })
 
   test('is not partial because of words of private skills', () => {
-    const index = indexOf(...skillsOf('private'), skill(20, 'zzz'))
+    const index = indexOf(...skillsOf('readers'), skill(20, 'zzz'))
     expect(index.search(query('zz'))).toEqual({ ids: [20], total: 1 })
   })
 })

@@ -38,6 +38,7 @@ const rooms = [
   'log',
   'outbox',
   'http',
+  'visibility',
   'search',
   'accounts',
   'catalogue',

@@ -5,6 +5,7 @@ import type { Input } from '../kernel/operation-input.ts'
 import { findBlob } from '../storage/blobs.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { createQuarantineCheck, readFiles } from './version-files.ts'
+import { isPublicWith } from '../visibility/conditions.ts'
 
 /**
  * GET /blobs/<digest>: a file of a public version by its digest, or a version's manifest by the version's digest.
@@ -13,7 +14,7 @@ import { createQuarantineCheck, readFiles } from './version-files.ts'
 export async function readBlob(context: CatalogueContext, input: Input<'getBlob'>): Promise<Content> {
   const { digest } = input
   const reader = toReader(context)
-  const bytes = await findPublicBlob(context, digest, await findPublicSize(reader, digest, 'live'))
+  const bytes = await findPublicBlob(context, digest, await findPublicSize(reader, digest, 'seen'))
   if (!bytes) throw await toRefusal(reader, digest)
   const etag = `"${digest}"`
   return { contentType: 'application/octet-stream', body: bytes, etag, filename: digest.slice(7) }
@@ -56,7 +57,7 @@ function toReader(context: CatalogueContext): Reader {
 
 async function toLine(reader: Reader, digest: string, bytesLeft: number): Promise<Line> {
   const { context } = reader
-  const size = await findPublicSize(reader, digest, 'live')
+  const size = await findPublicSize(reader, digest, 'seen')
   if (size !== undefined && size > bytesLeft) return { digest, size, skipped: true }
   const bytes = await findPublicBlob(context, digest, size)
   if (!bytes) return { digest, missing: true }
@@ -64,7 +65,7 @@ async function toLine(reader: Reader, digest: string, bytesLeft: number): Promis
 }
 
 async function findPublicBlob(context: StorageContext, digest: string, size: number | undefined) {
-  return size === undefined ? findPublicManifest(context, digest, 'live') : findBlob(context.database.read, digest)
+  return size === undefined ? findPublicManifest(context, digest, 'seen') : findBlob(context.database.read, digest)
 }
 
 async function toRefusal(reader: Reader, digest: string): Promise<RegistryError> {
@@ -76,16 +77,15 @@ async function toRefusal(reader: Reader, digest: string): Promise<RegistryError>
   return new RegistryError('taken_down', 'The content with this digest is under a takedown.')
 }
 
-/** The size of a file of a public skill's version in the given state; quarantined versions are ignored. */
-async function findPublicSize({ context, isQuarantined }: Reader, digest: string, state: 'live' | 'taken_down') {
+/** The size of a file of a public skill's version that everyone sees so; quarantined versions are ignored. */
+async function findPublicSize({ context, isQuarantined }: Reader, digest: string, sight: 'seen' | 'taken_down') {
   const files = context.database.read
     .selectFrom('version_files')
     .innerJoin('versions', 'versions.id', 'version_files.version_id')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')
     .select(['versions.id', 'version_files.size'])
     .where('version_files.digest', '=', digest)
-    .where('skills.visibility', '=', 'public')
-    .where('skills.state', '=', state)
+    .where(isPublicWith(sight))
   const file = await files.limit(1).executeTakeFirst()
   if (!file || !(await isQuarantined(file.id))) return file?.size
   // If this version is quarantined (rare), another version may contain the same file.
@@ -94,17 +94,16 @@ async function findPublicSize({ context, isQuarantined }: Reader, digest: string
 }
 
 /**
- * The manifest with the digest of a version, which clients compare with the version's log entry. Searches only public
- * skills in the given state.
+ * The manifest with the digest of a version, which clients compare with the version's log entry. Searches only
+ * skills that everyone sees so.
  */
-async function findPublicManifest({ database }: StorageContext, digest: string, state: 'live' | 'taken_down') {
+async function findPublicManifest({ database }: StorageContext, digest: string, sight: 'seen' | 'taken_down') {
   const version = await database.read
     .selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')
     .select('versions.id')
     .where('versions.digest', '=', digest)
-    .where('skills.visibility', '=', 'public')
-    .where('skills.state', '=', state)
+    .where(isPublicWith(sight))
     .limit(1)
     .executeTakeFirst()
   return version && Buffer.from(toManifest(await readFiles(database.read, version.id)))

@@ -5,6 +5,7 @@ import { readerOf } from '../log/tree-rows.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { createQuarantineCheck, readFiles } from './version-files.ts'
+import { publicCondition } from '../visibility/conditions.ts'
 
 /** A log entry as the exact text that the log's hashes cover. */
 export interface LogText {
@@ -80,8 +81,7 @@ export async function findPublicVersions({ database }: Pick<CatalogueContext, 'd
     .select(['versions.id', 'versions.skill_id', 'versions.version', 'versions.digest'])
     .select(['skills.full_name', 'skills.security_score', 'skills.verified'])
     .where('versions.digest', 'in', digests)
-    .where('skills.visibility', '=', 'public')
-    .where('skills.state', '=', 'live')
+    .where(publicCondition)
     .execute()
   const isQuarantined = createQuarantineCheck(database.read)
   const shown = []

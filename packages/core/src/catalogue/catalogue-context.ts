@@ -20,7 +20,7 @@ import type { ScanPolicy } from './scan-policy.ts'
 import type { SkillSettings } from './skill-rows.ts'
 import type { Upstreams } from './upstream-port.ts'
 import type { MirroredInstalls, PublicNames, UsedSkill } from './use-counts.ts'
-import type { Visible } from './visibility.ts'
+import type { Visible } from '../visibility/decisions.ts'
 
 /** Counts downloads; implemented by `community/download-counters.ts`. */
 interface DownloadCounter {

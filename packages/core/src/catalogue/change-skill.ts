@@ -10,7 +10,8 @@ import { getVersion } from './read-skill.ts'
 import { refreshSkill } from './refresh-skill.ts'
 import type { SkillCause } from './skill-log.ts'
 import { refuseQuarantined } from './version-files.ts'
-import { canWrite, readReaders, requireOwner } from './visibility.ts'
+import { readReaders } from '../visibility/decisions.ts'
+import { canWrite, requireOwner } from '../visibility/rights.ts'
 
 /**
  * Changes a skill and updates everything derived from it. `work` receives the current row and returns whether it

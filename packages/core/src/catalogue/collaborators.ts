@@ -8,7 +8,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { changeSkill } from './change-skill.ts'
 import { getSkill } from './find-skill.ts'
-import { canWrite, requireOwner } from './visibility.ts'
+import { canWrite, requireOwner } from '../visibility/rights.ts'
 
 /** GET /skills/<name>/collaborators: for the owner and users with write access. */
 export async function listCollaborators(context: StorageContext, input: Input<'listCollaborators'>, caller: Caller) {

@@ -9,7 +9,7 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { getVersion } from './read-skill.ts'
 import { type ComparedBody, comparerWith, type Comparison, readCompared } from './similarity.ts'
 import { decodeSkillMd, type Sketch, toKeptScale, toLookupScale } from './sketch.ts'
-import { keepSeen } from './visibility.ts'
+import { keepSeen } from '../visibility/decisions.ts'
 
 const skillColumns = [
   'num',

@@ -14,7 +14,7 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { readLatest } from './copy-candidates.ts'
 import { getMovedSkill, getSkill, getSkillNow } from './find-skill.ts'
 import { comparerWith } from './similarity.ts'
-import { canSee } from './visibility.ts'
+import { canSee } from '../visibility/decisions.ts'
 
 /** POST /skills/<name>/report-copy: stores a report, with the similarity, for administrators to decide. */
 export async function reportCopy(context: CatalogueContext, input: Input<'reportCopy'>, caller: Caller) {

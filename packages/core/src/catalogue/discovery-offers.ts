@@ -16,7 +16,8 @@ import { withShare } from './share-links.ts'
 import type { VersionMetadata } from './skill-document.ts'
 import { searchSkills } from './skill-search.ts'
 import { type FileRow, readFilesOfMany } from './version-files.ts'
-import { keepSeen } from './visibility.ts'
+import { keepSeen } from '../visibility/decisions.ts'
+import { openVisibilities } from '../visibility/conditions.ts'
 
 /** A version of a skill that an index may offer. */
 export interface Offer extends Pick<VersionRow, 'id' | 'digest' | 'version'> {
@@ -73,7 +74,7 @@ export async function readOffersInBulk(
 ): Promise<Offer[]> {
   if (scope.of === 'pack') return readOfPack(context, scope.slug, caller)
   const { id } = await getUserByName(context, scope.owner)
-  const skills = await selectOwned(context, id, ['public'], repositorySkillsMax).execute()
+  const skills = await selectOwned(context, id, openVisibilities(guest), repositorySkillsMax).execute()
   const offers: Offer[] = []
   for (let at = 0; at < skills.length; at += skillsPerQuery) {
     if (isSliceOver()) await nextSlice()
@@ -92,7 +93,7 @@ export const ownerEntriesMax = 200
  * errors of reading the owner or the pack.
  */
 export async function countListed(context: StorageContext, scope: DiscoveryScope, caller: Caller): Promise<number> {
-  const open = openTo(caller)
+  const open = openVisibilities(caller)
   if (scope.of === 'owner') {
     const { id } = await getUserByName(context, scope.owner)
     return (await selectOwned(context, id, open, ownerEntriesMax).execute()).length
@@ -135,7 +136,7 @@ async function readOne(context: StorageContext, input: { name: string; version?:
 async function readOfOwner(context: StorageContext, username: string, caller: Caller): Promise<Offer[]> {
   const { id } = await getUserByName(context, username)
   const isOwn = callerId(caller) === id
-  const open = openTo(caller)
+  const open = openVisibilities(caller)
   const rows = await selectLatest(context)
     // Only the selected skills are joined: an owner may have thousands.
     .where('skills.id', 'in', selectOwned(context, id, isOwn ? [...open, 'private'] : open, ownerSkillsMax))
@@ -145,16 +146,11 @@ async function readOfOwner(context: StorageContext, username: string, caller: Ca
   return toOffers(context, rows, caller)
 }
 
-/** The visibilities of skills that the caller may see of any owner. */
-function openTo(caller: Caller): SkillRow['visibility'][] {
-  return caller.kind === 'user' ? ['public', 'internal'] : ['public']
-}
-
 /** The most downloaded skills of an owner. */
 function selectOwned(
   { database }: StorageContext,
   ownerId: string,
-  visibilities: SkillRow['visibility'][],
+  visibilities: readonly SkillRow['visibility'][],
   skillsMax: number,
 ) {
   return database.read

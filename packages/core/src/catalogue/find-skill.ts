@@ -5,7 +5,7 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { compileQuery } from '../storage/compiled-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { canSee, type Visible } from './visibility.ts'
+import { canSee, type Visible } from '../visibility/decisions.ts'
 
 /** Thrown for a full name that the skill had before a transfer. */
 export class SkillMoved extends Error {

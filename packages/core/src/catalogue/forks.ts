@@ -18,7 +18,7 @@ import { getContent } from './read-skill.ts'
 import { showDetails } from './show-details.ts'
 import { packContent, type SkillPackage } from './skill-package.ts'
 import { readPackageFiles } from './version-files.ts'
-import { keepSeen } from './visibility.ts'
+import { keepSeen } from '../visibility/decisions.ts'
 
 /** POST /skills/<name>/fork: copies the latest version to the caller's namespace. Throws `name_taken`. */
 export async function forkSkill(context: CatalogueContext, input: Input<'forkSkill'>, caller: Caller) {

@@ -15,6 +15,7 @@ import { findReadableSkill } from './find-skill.ts'
 import { checkTexts, toPackTexts } from './metadata-scan.ts'
 import { getPack, requireFreeSlug, showPack, toShownSlug, toStoredSlug } from './read-packs.ts'
 import { getVersion } from './read-skill.ts'
+import { isPublic } from '../visibility/decisions.ts'
 
 type NewMember = Pick<Member, 'skillId' | 'pinnedVersion' | 'note'>
 
@@ -138,7 +139,7 @@ async function readMembers(trx: WriteTransaction, packId: string): Promise<Membe
   return rows.map((row) => ({
     skillId: row.skill_id,
     fullName: row.full_name,
-    isPublic: row.visibility === 'public' && row.state === 'live',
+    isPublic: isPublic(row),
     pinnedVersion: row.pinned_version,
     note: row.note,
   }))
@@ -200,7 +201,7 @@ async function findMember(
   return {
     skillId: skill.id,
     fullName: skill.full_name,
-    isPublic: skill.visibility === 'public' && skill.state === 'live',
+    isPublic: isPublic(skill),
     pinnedVersion: wanted.version ?? null,
     note: wanted.note ?? '',
   }
@@ -211,10 +212,10 @@ const partBytesMax = 32_768
 
 /** The public log entries for a change of a pack: its current public state, or its withdrawal. */
 function toPackEntries(before: PackRow | undefined, pack: PackRow, members: readonly Member[]): LogDraft[] {
-  const was = before !== undefined && isPublicPack(before)
-  if (!isPublicPack(pack)) return was ? [toEntry(pack, { withdrawn: true })] : []
+  const was = before !== undefined && isPublic(before)
+  if (!isPublic(pack)) return was ? [toEntry(pack, { withdrawn: true })] : []
   const skills = members
-    .filter(({ isPublic }) => isPublic)
+    .filter((member) => member.isPublic)
     .map(({ fullName, pinnedVersion, note }) => ({ fullName, pinnedVersion, note }))
   const parts = toParts(skills)
   const { name, description } = pack
@@ -242,10 +243,6 @@ function toParts<Item>(items: readonly Item[]): Item[][] {
     parts.at(-1)!.push(item)
   }
   return parts
-}
-
-function isPublicPack(pack: PackRow): boolean {
-  return pack.visibility === 'public' && pack.state === 'live'
 }
 
 function toEntry(pack: PackRow, data: Record<string, unknown>): LogDraft {

@@ -19,7 +19,7 @@ import { refreshSkill } from './refresh-skill.ts'
 import { applySettings, type SkillSettings } from './skill-rows.ts'
 import { packContent, readPackage, type SkillPackage } from './skill-package.ts'
 import { requireWriter } from './change-skill.ts'
-import { canWrite, isOwner, requireOwner } from './visibility.ts'
+import { canWrite, isOwner, requireOwner } from '../visibility/rights.ts'
 
 /**
  * PUT /skills: a new skill, a new version, or new metadata. With an agent's token in the request, a version also counts

@@ -9,7 +9,8 @@ import type { PackRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toSkills } from './shown-names.ts'
 import { itemColumns } from './skill-document.ts'
-import { canSee } from './visibility.ts'
+import { openVisibilities } from '../visibility/conditions.ts'
+import { canSee, canSeePack } from '../visibility/decisions.ts'
 
 /** The pack with a slug if the caller may see it; throws `not_found`. */
 export async function getPack(context: StorageContext, slug: string, caller: Caller): Promise<PackRow> {
@@ -22,12 +23,6 @@ export async function getPack(context: StorageContext, slug: string, caller: Cal
   if (!pack || !canSeePack(pack, caller))
     throw new RegistryError('not_found', `The pack '${slug}' does not exist, or you have no access to it.`)
   return pack
-}
-
-function canSeePack(pack: PackRow, caller: Caller): boolean {
-  if (pack.state !== 'live') return false
-  if (pack.visibility === 'public' || pack.curator_id === callerId(caller)) return true
-  return pack.visibility === 'internal' && caller.kind === 'user'
 }
 
 /** GET /packs/<slug>: a pack with its skills that the caller may see. */
@@ -78,7 +73,7 @@ export async function listPacks(context: StorageContext, input: Input<'listPacks
     .where('state', '=', 'live')
     .$if(curator !== undefined, (select) => select.where('curator', '=', curator!))
     .where((eb) => {
-      const open = eb('visibility', 'in', caller.kind === 'user' ? ['public', 'internal'] : ['public'])
+      const open = eb('visibility', 'in', openVisibilities(caller))
       const id = callerId(caller)
       return id === null ? open : eb.or([open, eb('curator_id', '=', id)])
     })

@@ -16,7 +16,7 @@ import { findSkill, findSkillBy, getSkill, requireFound } from './find-skill.ts'
 import { findForkedFrom, readDocument, showDetails } from './show-details.ts'
 import { showName } from './shown-names.ts'
 import { toAnswer, toName, toVersion, type VersionMetadata } from './skill-document.ts'
-import { isOwner } from './visibility.ts'
+import { isOwner } from '../visibility/rights.ts'
 
 /** GET /skills/<name>: the details, as bytes that are cached until the skill changes. */
 export async function showSkill(

@@ -20,7 +20,7 @@ import {
 import { toLogEntries, type SkillCause } from './skill-log.ts'
 import { showAccessAmong } from './version-changes.ts'
 import { readContent, type VersionContents } from './version-files.ts'
-import { readReaders } from './visibility.ts'
+import { readReaders } from '../visibility/decisions.ts'
 
 interface KnownVersion {
   readonly id: string

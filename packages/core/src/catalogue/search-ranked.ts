@@ -2,6 +2,7 @@ import { toDigest } from '@skillstead/skill-format/archives'
 import { type Rerankable, rerankedMax } from '../search/reranker.ts'
 import type { SearchHits, SearchQuery } from '../search/search-index.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
+import { publicCondition } from '../visibility/conditions.ts'
 
 /** Only this much of a skill's text is compared, in UTF-16 units. */
 const textLengthMax = 2000
@@ -37,8 +38,7 @@ async function readRerankable(
     .selectFrom('skills')
     .select(['num', 'display_name', 'description', 'headings', 'summary'])
     .where('num', 'in', first)
-    .where('visibility', '=', 'public')
-    .where('state', '=', 'live')
+    .where(publicCondition)
     .execute()
   const texts = new Map(
     rows.map(({ num, display_name, description, headings, summary }) => {

@@ -14,7 +14,7 @@ import type { ShareRow, SkillRow } from '../storage/tables.ts'
 import type { Writer, WriteTransaction } from '../storage/writer.ts'
 import type { CatalogueContext } from './catalogue-context.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
-import { requireOwner } from './visibility.ts'
+import { requireOwner } from '../visibility/rights.ts'
 
 const sharesMax = 100
 

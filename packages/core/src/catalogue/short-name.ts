@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { compileWrite } from '../storage/compiled-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { isPublicMatter } from './skill-log.ts'
+import { isPublished } from '../visibility/decisions.ts'
+import { publishedCondition } from '../visibility/conditions.ts'
 
 /**
  * The first public skill with a short name holds it permanently. Call it when the rows of the skill are written.
@@ -13,11 +14,11 @@ export async function claimShortName(
   change: { readonly skillId: string; readonly before: SkillRow | undefined; readonly mayClaimName?: boolean },
 ): Promise<void> {
   const { skillId, before, mayClaimName } = change
-  if (mayClaimName === false || (before && isPublicMatter(before))) return
+  if (mayClaimName === false || (before && isPublished(before))) return
   await claimName(trx, { skillId, mayMirror: Number(mayClaimName === true) })
 }
 
-/** As `isPublicMatter`, of the row as it is now. */
+/** As `isPublished`, of the row as it is now. */
 const claimName = compileWrite((db, { skillId, mayMirror }: { skillId: string; mayMirror: number }) =>
   db
     .insertInto('holders')
@@ -27,9 +28,7 @@ const claimName = compileWrite((db, { skillId, mayMirror }: { skillId: string; m
         .selectFrom('skills')
         .select(['name', 'id'])
         .where('id', '=', skillId)
-        .where('visibility', '=', 'public')
-        .where('state', '=', 'live')
-        .where('stub', '=', 0)
+        .where(publishedCondition)
         .where(sql<boolean>`(origin_kind <> 'mirror' or cast(${mayMirror} as integer) = 1)`),
     )
     .onConflict((conflict) => conflict.column('name').doNothing()),

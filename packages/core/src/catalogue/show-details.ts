@@ -6,7 +6,7 @@ import { compileQuery } from '../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, Tables } from '../storage/tables.ts'
 import { showName } from './shown-names.ts'
 import { type ForkedFrom, toDetails } from './skill-document.ts'
-import { canSee } from './visibility.ts'
+import { canSee } from '../visibility/decisions.ts'
 
 /** The columns that the details add to the stored document. */
 export type DetailedSkill = Pick<

@@ -13,7 +13,7 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { readForkChain } from './forks.ts'
 import { getContent } from './read-skill.ts'
 import { toOrigin } from './skill-document.ts'
-import { isPublicMatter } from './skill-log.ts'
+import { isPublished } from '../visibility/decisions.ts'
 
 /**
  * GET /skills/<name>/provenance: a signed record of who published a version and when, its source, and its inclusion
@@ -70,7 +70,7 @@ async function signRecord(context: LogContext, record: Omit<Provenance, 'signatu
  * mirrored skill it is a proof in the upstream's log, built from the local copy of that log.
  */
 async function proveVersion(context: CatalogueContext, skill: SkillRow, { version }: Pick<VersionRow, 'version'>) {
-  if (!isPublicMatter(skill)) return null
+  if (!isPublished(skill)) return null
   const subject = `${skill.full_name}@${version}`
   if (skill.origin_kind === 'mirror') {
     const upstream = await context.upstreamLogs.proveVersion(context.database.read, skill, subject)

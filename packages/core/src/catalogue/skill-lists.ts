@@ -10,7 +10,7 @@ import type { CatalogueContext } from './catalogue-context.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
 import { toSkills } from './shown-names.ts'
 import { itemColumns, toName, toSkill } from './skill-document.ts'
-import { isListedFor } from './visibility.ts'
+import { isListedFor } from '../visibility/conditions.ts'
 
 const ownColumns = [...itemColumns, 'visibility', 'state', 'moderation', 'updated_at'] as const
 

@@ -6,11 +6,7 @@ import type { UpstreamLogs } from './catalogue-context.ts'
 import { findSource } from './show-details.ts'
 import type { ListedVersion, VersionContent } from './skill-document.ts'
 import { readContent, type VersionContents } from './version-files.ts'
-
-/** Whether the skill is public, so that the log records it. Stubs are not. */
-export function isPublicMatter(skill: Pick<SkillRow, 'visibility' | 'state' | 'stub'>): boolean {
-  return skill.visibility === 'public' && skill.state === 'live' && skill.stub === 0
-}
+import { isPublished } from '../visibility/decisions.ts'
 
 /** The entry of a version: all that a mirror needs to show it, and the digests that prove its content. */
 export function toVersionEntry(
@@ -135,8 +131,8 @@ export async function toLogEntries(
  */
 function toRelayed({ before, skill, holder }: LoggedChange, relay: LogDraft): LogDraft[] {
   if (relay.type === 'withdrawn' || relay.type === 'takedown') return [relay]
-  if (!isPublicMatter(skill)) return []
-  const moved = before && isPublicMatter(before) && before.full_name !== skill.full_name
+  if (!isPublished(skill)) return []
+  const moved = before && isPublished(before) && before.full_name !== skill.full_name
   const data = 'holder' in relay.data ? { ...relay.data, holder } : relay.data
   return [...(moved ? [toRemovalEntry('withdrawn', before)] : []), { ...relay, data }]
 }
@@ -150,8 +146,8 @@ async function toOwnEntries(trx: WriteTransaction, upstreamLogs: UpstreamLogs, c
 
 async function toEntries(trx: WriteTransaction, change: LoggedChange): Promise<LogDraft[]> {
   const { before, skill, versions, contents, cause, holder } = change
-  const was = before !== undefined && isPublicMatter(before)
-  const is = isPublicMatter(skill)
+  const was = before !== undefined && isPublished(before)
+  const is = isPublished(skill)
   if (!was && !is) return []
   if (was && !is) return [toRemovalEntry(skill.state === 'taken_down' ? 'takedown' : 'withdrawn', before)]
   if (was && before.full_name !== skill.full_name) {
@@ -191,5 +187,5 @@ async function toAllEntries(trx: WriteTransaction, { skill, versions, contents, 
 async function isSourceShown(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
   if (skill.forked_from === null) return true
   const source = await findSource(trx, skill.forked_from)
-  return source !== undefined && isPublicMatter(source)
+  return source !== undefined && isPublished(source)
 }

@@ -15,6 +15,7 @@ import { toSkills } from './shown-names.ts'
 import { itemColumns, type ItemRow } from './skill-document.ts'
 import { toContextTerms } from '../search/context-terms.ts'
 import { selectVisible } from '../search/visible-skills.ts'
+import { listedCondition } from '../visibility/conditions.ts'
 
 /** The match of every skill if there is no query. */
 const noMatch = { score: 0, fields: [], terms: [] }
@@ -86,10 +87,7 @@ export async function listCategories(context: StorageContext) {
   const rows = await context.database.read
     .selectFrom('skills')
     .select((eb) => ['category', eb.fn.countAll<number>().as('count')])
-    .where('visibility', '=', 'public')
-    .where('state', '=', 'live')
-    .where('stub', '=', 0)
-    .where('latest_version', '!=', '')
+    .where(listedCondition)
     .where('category', '!=', '')
     .groupBy('category')
     .execute()

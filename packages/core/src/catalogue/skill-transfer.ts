@@ -13,7 +13,7 @@ import { removeCollaborators } from './collaborators.ts'
 import { getSkill } from './find-skill.ts'
 import { showDetails } from './show-details.ts'
 import { requireStorage, sumVersions } from './storage-quota.ts'
-import { requireOwner } from './visibility.ts'
+import { requireOwner } from '../visibility/rights.ts'
 
 /** POST /skills/<name>/transfer: offers the skill to another user, who may accept. A later offer replaces it. */
 export async function offerTransfer(context: StorageContext, input: Input<'transferSkill'>, caller: Caller) {

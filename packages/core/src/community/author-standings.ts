@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { readVerifiedMethods, type VerifiedMethod } from '../accounts/verified-author.ts'
-import { isPublicMatter } from '../catalogue/skill-log.ts'
+import { isListedToAll } from '../visibility/decisions.ts'
 import { compileQuery, compileForColumns } from '../storage/compiled-query.ts'
 import type { SkillRow, StandingRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -34,7 +34,7 @@ export function toFacts(skill: RatedSkill): Facts {
   if (skill.visibility !== 'public' || skill.stub === 1) return noFacts
   if (skill.state === 'hidden') return { ...noFacts, hidden_skills: 1 }
   if (skill.state === 'taken_down') return { ...noFacts, taken_down_skills: 1 }
-  if (!isCounted(skill)) return noFacts
+  if (!isListedToAll(skill)) return noFacts
   return {
     ...noFacts,
     skills: 1,
@@ -46,11 +46,6 @@ export function toFacts(skill: RatedSkill): Facts {
     review_points: skill.credited_points,
     flagged_skills: Number(skill.moderation === 'flagged'),
   }
-}
-
-/** Whether a skill counts for its owner: everyone can see and load it. */
-export function isCounted(skill: Pick<SkillRow, 'visibility' | 'state' | 'stub' | 'latest_version'>): boolean {
-  return isPublicMatter(skill) && skill.latest_version !== ''
 }
 
 function isDescribed({ description, license, category }: RatedSkill): boolean {

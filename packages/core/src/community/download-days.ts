@@ -17,6 +17,7 @@ import { findWatched, takeUses, toDownloadDeliveries } from '../webhooks/downloa
 import { toStanding } from './author-standings.ts'
 import { settleBadges, toBadges, toScore } from './badges.ts'
 import type { CommunityContext } from './community-context.ts'
+import { listedCondition } from '../visibility/conditions.ts'
 
 /**
  * Adds downloads to skills and updates what depends on them: one entry of the change sequence for all of them, and an
@@ -70,7 +71,7 @@ async function readAdded(trx: WriteTransaction, dialect: Dialect, downloads: Rea
   const { rows } = await sql<{ owner_id: string; n: number }>`
     select skills.owner_id, cast(sum(counted.n) as bigint) as n
     from ${toCountTable(dialect, downloads)} as counted join skills on skills.id = counted.id
-    where skills.visibility = 'public' and skills.state = 'live' and skills.stub = 0 and skills.latest_version <> ''
+    where ${listedCondition}
     group by skills.owner_id`.execute(trx)
   return new Map(rows.map(({ owner_id, n }) => [owner_id, n]))
 }

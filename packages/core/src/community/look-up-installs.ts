@@ -1,10 +1,11 @@
 import { safeScoreMin } from '@skillstead/scanner'
 import { sql, type SqlBool } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { readSights } from '../catalogue/visibility.ts'
+import { readSights } from '../visibility/decisions.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { compileListQuery } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
+import { listedCondition } from '../visibility/conditions.ts'
 
 /** The columns that a heartbeat needs of a skill; the public form is not read. */
 const columns = [
@@ -98,8 +99,7 @@ export function isFlagged(skill: Pick<KnownSkill, 'moderation'>): boolean {
  * its latest version and its score (which covers metadata) are `safe`, and no version is quarantined. Without
  * parameters, for cached queries.
  */
-export const offered = sql<SqlBool>`skills.state = 'live' and skills.visibility = 'public' and skills.stub = 0
-  and skills.deprecated = 0 and skills.moderation <> 'flagged' and skills.latest_version <> ''
+export const offered = sql<SqlBool>`${listedCondition} and skills.deprecated = 0 and skills.moderation <> 'flagged'
   and skills.security_score >= ${sql.lit(safeScoreMin)}
   and exists (select 1 from versions join scans on scans.version_id = versions.id
     where versions.skill_id = skills.id and versions.version = skills.latest_version and scans.verdict = 'safe')

@@ -5,6 +5,7 @@ import { compileListQuery, type Lists } from '../storage/list-query.ts'
 import type { AgentRow, SkillRow, Tables } from '../storage/tables.ts'
 import { type KnownSkill, offered } from './look-up-installs.ts'
 import type { Asker, Suggestion } from './recommendations.ts'
+import { publicCondition } from '../visibility/conditions.ts'
 
 /** The number of installed skills by which agents are compared: the rarest ones, which distinguish agents best. */
 const comparedMax = 20
@@ -184,7 +185,7 @@ const selectMembers = compileListQuery((db, { packIds }: { packIds: Iterable<str
     .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
     .select(['pack_id', 'skill_id'])
     .where(lists.has('pack_id', packIds))
-    .where(sql<boolean>`skills.visibility = 'public' and skills.state = 'live'`)
+    .where(publicCondition)
     .limit(sql.lit(memberRowsMax)),
 )
 

@@ -3,8 +3,9 @@ import { addCredits, type Credits, setCredits } from '../catalogue/skill-counter
 import type { Credit } from '../catalogue/catalogue-context.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { addToStandings, type Author, isCounted, noFacts, subtractFacts, toFacts } from './author-standings.ts'
+import { addToStandings, type Author, noFacts, subtractFacts, toFacts } from './author-standings.ts'
 import { pointUnits } from './badges.ts'
+import { isListedToAll } from '../visibility/decisions.ts'
 
 /**
  * Credits a skill with other users' contributions, and its owner too if the skill counts for the owner's reputation.
@@ -29,7 +30,7 @@ async function findCounted(trx: WriteTransaction, skillId: string) {
     .select(['owner_id', 'owner', 'visibility', 'state', 'stub', 'latest_version'])
     .where('id', '=', skillId)
     .executeTakeFirst()
-  return skill && isCounted(skill) ? skill : undefined
+  return skill && isListedToAll(skill) ? skill : undefined
 }
 
 /** Updates the standing of the owner, or of both owners, after a change of a skill. */

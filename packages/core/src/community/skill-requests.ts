@@ -4,8 +4,9 @@ import type { CommunityContext } from './community-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { findReadableSkill } from '../catalogue/find-skill.ts'
 import { checkTexts } from '../catalogue/metadata-scan.ts'
-import { isPublicMatter } from '../catalogue/skill-log.ts'
-import { isAdministrator, keepSeen } from '../catalogue/visibility.ts'
+import { isPublished } from '../visibility/decisions.ts'
+import { keepSeen } from '../visibility/decisions.ts'
+import { isAdministrator } from '../visibility/rights.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import { accountId, type Caller, callerId, requireAccount } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
@@ -189,13 +190,13 @@ export async function updateRequest(context: StorageContext, change: Input<'upda
 async function getFulfilling(context: StorageContext, name: string, caller: Caller): Promise<string> {
   const skill = await findReadableSkill(context, name, caller)
   if (!skill) throw invalidField('fulfilledBy', `names '${name}', which is no skill that you may see.`)
-  if (!isPublicMatter(skill)) throw notPublic(skill)
+  if (!isPublished(skill)) throw notPublic(skill)
   return skill.id
 }
 
 async function requirePublicNow(trx: WriteTransaction, skillId: string): Promise<void> {
   const skill = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
-  if (!isPublicMatter(skill)) throw notPublic(skill)
+  if (!isPublished(skill)) throw notPublic(skill)
 }
 
 function notPublic(skill: SkillRow): RegistryError {

@@ -9,7 +9,7 @@ import { ensureNamespace } from '../accounts/users.ts'
 import { getMovedSkill } from '../catalogue/find-skill.ts'
 import { putStub } from '../catalogue/skill-rows.ts'
 import type { UsedSkill } from '../catalogue/use-counts.ts'
-import { isOwner } from '../catalogue/visibility.ts'
+import { isOwner } from '../visibility/rights.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import { type Caller, guest, seesPublicOnly } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
@@ -21,6 +21,7 @@ import type { CommunityContext } from './community-context.ts'
 import { insertExternal } from './external-index.ts'
 import { parseRepoUrl, parseSource } from './external-source.ts'
 import { enqueueScan } from './scan-external.ts'
+import { publicCondition } from '../visibility/conditions.ts'
 
 interface Install {
   skillName: string
@@ -175,8 +176,7 @@ async function findLocal(db: Kysely<Tables>, skill: InRepository): Promise<UsedS
     .selectFrom('skills')
     .select(['id', 'owner_id', 'repository'])
     .where('full_name', '=', `${toNamespace(skill)}/${skill.name}`)
-    .where('state', '=', 'live')
-    .where('visibility', '=', 'public')
+    .where(publicCondition)
     .executeTakeFirst()
   const isFrom = row && parseRepoUrl(row.repository)?.repoUrl === skill.repoUrl
   return isFrom ? { id: row.id, ownerId: row.owner_id } : null

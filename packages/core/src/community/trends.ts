@@ -12,6 +12,7 @@ import { findMeta, putMeta } from '../storage/meta.ts'
 import type { Tables, TrendRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
+import { listedCondition } from '../visibility/conditions.ts'
 
 type Period = TrendRow['period']
 
@@ -236,10 +237,7 @@ function selectRanking(context: StorageContext, { period, category }: Input<'get
     .whereRef('trends.skill_id', '=', 'skills.id')
     .where('trends.period', '=', period)
     .where('trends.score', '>', 0)
-    .where('skills.visibility', '=', 'public')
-    .where('skills.state', '=', 'live')
-    .where('skills.stub', '=', 0)
-    .where('skills.latest_version', '!=', '')
+    .where(listedCondition)
     .$if(category !== undefined, (select) => select.where('skills.category', '=', category!))
 }
 

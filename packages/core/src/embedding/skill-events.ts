@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
-import { isReaderOf, keepSeen } from '../catalogue/visibility.ts'
+import { isReaderOf, keepSeen } from '../visibility/decisions.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { type ChangeFollower, readHead } from '../log/change-follower.ts'
 import { compileQuery } from '../storage/compiled-query.ts'

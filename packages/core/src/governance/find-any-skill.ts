@@ -2,7 +2,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
 import { getSkill } from '../catalogue/find-skill.ts'
 import { findSource } from '../catalogue/show-details.ts'
-import { isAdministrator, isOwner, requireOwner } from '../catalogue/visibility.ts'
+import { isAdministrator, isOwner, requireOwner } from '../visibility/rights.ts'
 import type { SkillRow } from '../storage/tables.ts'
 
 /** Finds a skill in any state for its owner or an administrator. Throws like {@link getSkill} for other callers. */

@@ -13,7 +13,7 @@ import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import { type Caller, requireScope, requireUser } from '../kernel/caller.ts'
 import { readFiles, toContentType } from '../catalogue/version-files.ts'
-import { isAdministrator, isOwner } from '../catalogue/visibility.ts'
+import { isAdministrator, isOwner } from '../visibility/rights.ts'
 import type { QuarantineItemRow, Tables } from '../storage/tables.ts'
 import { mayDecide, readQuarantined, selectQuarantined } from './quarantine-list.ts'
 

@@ -1,3 +1,4 @@
+import { audienceBits, toAudienceMask } from '../visibility/audience.ts'
 import { growArray } from './grow-array.ts'
 import type { SearchDocument } from './search-document.ts'
 
@@ -28,7 +29,8 @@ interface Row {
 
 const popularityDigitsMax = 6
 
-const flag = { public: 1, internal: 2, stub: 4, verified: 8, deprecated: 16 } as const
+/** Next to {@link audienceBits}. */
+const flag = { stub: 4, verified: 8, deprecated: 16 } as const
 
 /** The data other than words that filters, visibility and sort orders need, by slot. Slots are dense and reused. */
 export class DocumentTable {
@@ -125,10 +127,8 @@ export class DocumentTable {
 
   /** Whether a viewer may see the skill in a slot. The index decides visibility only here. */
   isVisible(slot: number, viewer: string | null): boolean {
-    const flags = this.#flags[slot]!
-    if ((flags & flag.public) !== 0) return true
-    if (viewer === null) return false
-    return (flags & flag.internal) !== 0 || (this.#rows[slot]?.readers.includes(viewer) ?? false)
+    if ((this.#flags[slot]! & toAudienceMask(viewer)) !== 0) return true
+    return viewer !== null && (this.#rows[slot]?.readers.includes(viewer) ?? false)
   }
 
   /** Returns a predicate for slots of skills that the viewer may see and that pass the filters. */
@@ -182,15 +182,14 @@ function toRow(document: SearchDocument): Row {
     license: document.license.toLowerCase(),
     owner: document.owner.toLowerCase(),
     keywords: document.keywords.map((keyword) => keyword.toLowerCase()),
-    readers: document.visibility === 'private' ? [...document.readers] : [],
+    readers: document.readers,
     securityScore: document.securityScore,
   }
 }
 
 function toFlags(document: SearchDocument): number {
   return (
-    (document.visibility === 'public' ? flag.public : 0) |
-    (document.visibility === 'internal' ? flag.internal : 0) |
+    audienceBits[document.audience] |
     (document.stub ? flag.stub : 0) |
     (document.verified ? flag.verified : 0) |
     (document.deprecated ? flag.deprecated : 0)

@@ -31,7 +31,7 @@ export class Lexicon {
     this.#text = text
     this.#isGuest = viewer === null
     this.#isVisible = (slot) => table.isVisible(slot, viewer)
-    this.#censuses = viewer === null ? [text.censuses.public] : [text.censuses.public, text.censuses.internal]
+    this.#censuses = viewer === null ? [text.censuses.guests] : [text.censuses.guests, text.censuses.users]
     this.size = this.#censuses.reduce((sum, { size }) => sum + size, 0)
     this.averageLengths = searchFields.map(
       (_, field) => this.#censuses.reduce((sum, { lengths }) => sum + lengths[field]!, 0) / this.size || 1,

@@ -63,7 +63,7 @@ export function idfOf(size: number, frequency: number): number {
  * change no order.
  */
 export class NeedIndex {
-  readonly #parts = { public: new SlotPostings(), internal: new SlotPostings(), private: new SlotPostings() }
+  readonly #parts = { guests: new SlotPostings(), users: new SlotPostings(), readers: new SlotPostings() }
   #scores = new Int32Array(0)
   #counts = new Uint16Array(0)
   /** By impact: what a term adds to a sum. */
@@ -76,8 +76,8 @@ export class NeedIndex {
   }
 
   /** Stores the terms of a slot, replacing the previous ones. */
-  put(slot: number, { hashes, impacts }: TermVector, visibility: SearchDocument['visibility']): void {
-    const part = this.#parts[visibility]
+  put(slot: number, { hashes, impacts }: TermVector, audience: SearchDocument['audience']): void {
+    const part = this.#parts[audience]
     for (const other of Object.values(this.#parts)) if (other !== part) other.remove(slot)
     part.put(slot, hashes, impacts)
   }
@@ -96,8 +96,8 @@ export class NeedIndex {
     { audience, end, isVisible }: { audience: Audience; end: number; isVisible: (slot: number) => boolean },
   ): NeedScores {
     this.#reset(end)
-    const { public: open, internal, private: own } = this.#parts
-    const parts = audience.isGuest ? [open] : [open, internal]
+    const { guests, users, readers: own } = this.#parts
+    const parts = audience.isGuest ? [guests] : [guests, users]
     const terms = Array.from(hashes, (hash) => ({
       hash,
       cost: parts.reduce((sum, part) => sum + part.countOf(hash), 0),

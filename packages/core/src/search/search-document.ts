@@ -1,5 +1,4 @@
-/** Who may find a skill: everyone, every signed-in user, or the listed readers. */
-type Visibility = 'public' | 'internal' | 'private'
+import type { Audience } from '../visibility/audience.ts'
 
 /** A skill as input of the search index. */
 export interface SearchDocument {
@@ -18,8 +17,8 @@ export interface SearchDocument {
   content?: Uint8Array
   category: string
   license: string
-  visibility: Visibility
-  /** Ids of the users who may find the private skill: its owner and the collaborators. */
+  audience: Audience
+  /** Ids of the users who find a skill whose audience is `readers`. */
   readers: string[]
   stub: boolean
   verified: boolean

@@ -134,7 +134,7 @@ export function createSearchIndex(): SearchIndex {
       if (!text.put(slot, document)) return
       const { content = new Uint8Array() } = document
       const vector = joinVector(content, text.weightsAt(slot, { hasContent: content.length > 0 }))
-      needs.put(slot, vector, document.visibility)
+      needs.put(slot, vector, document.audience)
     },
     putCounts({ id, downloads, stars }) {
       const slot = table.findSlot(id)

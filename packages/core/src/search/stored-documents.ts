@@ -2,6 +2,7 @@ import type { Database } from '../storage/database.ts'
 import { compileListQuery, isInList } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { SkillCounts } from './index-host.ts'
+import { findNamedReaders, toAudience } from '../visibility/audience.ts'
 import type { SearchDocument } from './search-document.ts'
 
 const columns = [
@@ -59,8 +60,7 @@ export function readCounts(database: Database, ids: readonly string[]): Promise<
 }
 
 async function toDocuments(database: Database, rows: readonly Row[]): Promise<SearchDocument[]> {
-  const restricted = rows.filter(({ visibility }) => visibility === 'private').map(({ id }) => id)
-  const readers = await readReaders(database, restricted)
+  const readers = await findNamedReaders(database, rows)
   return rows.map((row) => ({
     id: row.num,
     name: row.name,
@@ -74,8 +74,8 @@ async function toDocuments(database: Database, rows: readonly Row[]): Promise<Se
     ...(row.terms && { content: row.terms }),
     category: row.category,
     license: row.license,
-    visibility: row.visibility,
-    readers: [row.owner_id, ...(readers.get(row.id) ?? [])],
+    audience: toAudience(row),
+    readers: readers.get(row.id) ?? [],
     stub: row.stub === 1,
     verified: row.verified === 1,
     deprecated: row.deprecated === 1,
@@ -84,15 +84,4 @@ async function toDocuments(database: Database, rows: readonly Row[]): Promise<Se
     stars: row.stars,
     publishedAt: row.published_at,
   }))
-}
-
-async function readReaders(database: Database, skillIds: readonly string[]): Promise<Map<string, string[]>> {
-  if (skillIds.length === 0) return new Map()
-  const rows = await database.read
-    .selectFrom('collaborators')
-    .select(['skill_id', 'user_id'])
-    .where(isInList(database.dialect, 'skill_id', skillIds))
-    .execute()
-  const readers = Map.groupBy(rows, ({ skill_id }) => skill_id)
-  return new Map([...readers].map(([id, all]) => [id, all.map(({ user_id }) => user_id)]))
 }

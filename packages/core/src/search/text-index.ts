@@ -17,8 +17,8 @@ import { WordLists } from './word-lists.ts'
 export class TextIndex {
   readonly vocabulary = new Vocabulary()
   readonly typos = new TypoDictionary((id) => this.vocabulary.wordOf(id))
-  /** Private skills are in neither census. */
-  readonly censuses = { public: new Census(), internal: new Census() }
+  /** Skills with named readers are in neither census. */
+  readonly censuses = { guests: new Census(), users: new Census() }
   readonly #censusOf: (Census | undefined)[] = []
   readonly #words = new WordLists()
   /** By slot: the {@link Signature} of its document. */
@@ -46,7 +46,7 @@ export class TextIndex {
     const words = this.#toWords(sentences)
     this.#putPostings(slot, words)
     this.#words.set(slot, words)
-    this.#censusOf[slot] = document.visibility === 'private' ? undefined : this.censuses[document.visibility]
+    this.#censusOf[slot] = document.audience === 'readers' ? undefined : this.censuses[document.audience]
     this.#censusOf[slot]?.count(words, 1)
     this.#setSignature(slot, signature)
     return true
@@ -267,9 +267,9 @@ function distinct(words: Int32Array): Set<number> {
  */
 type Signature = readonly [number, number, number, number]
 const signatureLength = 4
-const audiences = ['public', 'internal', 'private'] as const
+const audiences = ['guests', 'users', 'readers'] as const
 
-function signatureOf({ visibility, content }: SearchDocument, texts: string[][]): Signature {
+function signatureOf({ audience, content }: SearchDocument, texts: string[][]): Signature {
   const text = texts.map((parts) => parts.join('\u0001')).join('\u0002')
   let a = 0x811c9dc5 | 0
   let b = 0x9747b28c | 0
@@ -279,7 +279,7 @@ function signatureOf({ visibility, content }: SearchDocument, texts: string[][])
     b = Math.imul(b ^ unit, 0x85ebca6b)
     b ^= b >>> 13
   }
-  return [a, b, text.length * audiences.length + audiences.indexOf(visibility), content ? hashBytes(content) : 0]
+  return [a, b, text.length * audiences.length + audiences.indexOf(audience), content ? hashBytes(content) : 0]
 }
 
 /** FNV-1a of bytes. */

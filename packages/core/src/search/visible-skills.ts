@@ -2,6 +2,7 @@ import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kys
 import { countRows } from '../storage/count-rows.ts'
 import type { Database } from '../storage/database.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
+import { conditionsOf, isListed, isOpenToViewer } from '../visibility/conditions.ts'
 import type { SearchFilters } from './document-table.ts'
 
 type SkillQuery = SelectQueryBuilder<Tables, 'skills', object>
@@ -13,17 +14,7 @@ export function selectVisible(
   filters: SearchFilters,
   stored: StoredTexts = {},
 ): SkillQuery {
-  return selectListed(database, filters, stored).where((eb) => {
-    if (viewer === null) return eb('visibility', '=', sql.lit('public'))
-    const mine = eb.exists(
-      eb
-        .selectFrom('collaborators')
-        .select('user_id')
-        .whereRef('collaborators.skill_id', '=', 'skills.id')
-        .where('collaborators.user_id', '=', viewer),
-    )
-    return eb.or([eb('visibility', 'in', openToUsers), eb('owner_id', '=', viewer), mine])
-  })
+  return selectListed(database, filters, stored).where(isOpenToViewer(viewer))
 }
 
 /** Counts what {@link selectVisible} selects. */
@@ -33,30 +24,19 @@ export async function countVisible(
   filters: SearchFilters,
   stored: StoredTexts = {},
 ): Promise<number> {
-  if (viewer === null || database.dialect === 'sqlite') {
-    return countRows(selectVisible(database, viewer, filters, stored))
-  }
+  if (database.dialect === 'sqlite') return countRows(selectVisible(database, viewer, filters, stored))
   // PostgreSQL counts each of these with an index, but all of them together only by looking at every skill.
   const all = selectListed(database, filters, stored)
-  const closed = all.where('visibility', '=', sql.lit('private'))
-  const shared = closed
-    .where('owner_id', '!=', viewer)
-    .where('id', 'in', (eb) => eb.selectFrom('collaborators').select('skill_id').where('user_id', '=', viewer))
-  const parts = [all.where('visibility', 'in', openToUsers), closed.where('owner_id', '=', viewer), shared]
-  const counts = await Promise.all(parts.map(countRows))
+  const counts = await Promise.all(conditionsOf(viewer).map((condition) => countRows(all.where(condition))))
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
 function selectListed({ read }: Pick<Database, 'read'>, filters: SearchFilters, stored: StoredTexts): SkillQuery {
   return read
     .selectFrom('skills')
-    .where('listed', '=', listed)
+    .where(isListed)
     .where((eb) => eb.and(toConditions(filters, stored)))
 }
-
-/** For the condition of the indexes of lists, which the databases recognise only without parameters. */
-const listed = sql.lit(1)
-const openToUsers = (['public', 'internal'] as const).map((visibility) => sql.lit(visibility))
 
 function toConditions(filters: SearchFilters, stored: StoredTexts): Expression<SqlBool>[] {
   const conditions: Expression<SqlBool>[] = []

@@ -1,7 +1,7 @@
 import type { EventData } from '@skillstead/protocol'
 import { toName } from '../catalogue/skill-document.ts'
 import { parseUseKey, toClientName, toUseKey, type UseCounts, type UsedSkill } from '../catalogue/use-counts.ts'
-import { isShownToOwner } from '../catalogue/visibility.ts'
+import { isShownToOwner } from '../visibility/decisions.ts'
 import type { ChangeFollower } from '../log/change-follower.ts'
 import type { OutboxJob } from '../outbox/outbox.ts'
 import type { Database } from '../storage/database.ts'

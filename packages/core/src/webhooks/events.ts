@@ -1,6 +1,6 @@
 import { type EventName, includesPlan, planNames, toTimestamp } from '@skillstead/protocol'
 import type { Events } from '../catalogue/catalogue-context.ts'
-import { keepReaders } from '../catalogue/visibility.ts'
+import { keepReaders } from '../visibility/decisions.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Outbox, OutboxJob } from '../outbox/outbox.ts'

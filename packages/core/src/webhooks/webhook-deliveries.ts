@@ -1,7 +1,7 @@
 import { type Delivery, type DeliveryDetails, pingEvent, RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
-import { findReadable } from '../catalogue/visibility.ts'
+import { findReadable } from '../visibility/decisions.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'

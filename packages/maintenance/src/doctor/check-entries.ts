@@ -3,7 +3,7 @@ import {
   countRows,
   createProgress,
   type FileRow,
-  isPublicMatter,
+  isPublished,
   type CatalogueContext,
   readFilesOfMany,
   readPages,
@@ -48,7 +48,7 @@ async function checkVersions(database: Database, faults: Faults, report: Report)
     (after) => readVersions(database, after),
     ({ version }) => version.id,
   )) {
-    const shown = page.filter(({ skill }) => isPublicMatter(skill))
+    const shown = page.filter(({ skill }) => isPublished(skill))
     const files = await readFilesOfMany(
       database.read,
       shown.map(({ version }) => version.id),

@@ -1,3 +1,4 @@
+import { publishedCondition } from '@skillstead/core/internal'
 import { sql, type RawBuilder } from 'kysely'
 import { restoreAdvice, type Check } from './finding.ts'
 
@@ -35,8 +36,8 @@ const rules: readonly { readonly find: Query; readonly toFault: (subject: string
     toFault: (name) => `The short name ${name} is held by a skill of another name.`,
   },
   {
-    find: sql`select full_name as subject from skills where origin_kind in ('local', 'import') and visibility = 'public'
-      and state = 'live' and stub = 0 and not exists (select 1 from holders where holders.name = skills.name)`,
+    find: sql`select full_name as subject from skills where origin_kind in ('local', 'import')
+      and ${publishedCondition} and not exists (select 1 from holders where holders.name = skills.name)`,
     toFault: (skill) => `${skill} is public, but no skill holds its short name.`,
   },
   {

@@ -1,7 +1,7 @@
 import { systemCaller } from '@skillstead/core'
 import {
   ensureNamespace,
-  isPublicMatter,
+  isListedToAll,
   recordAudit,
   refreshSkill,
   removeAtSource,
@@ -89,15 +89,11 @@ export async function applyRemoval(
   await recordAudit(trx, { caller: systemCaller, action: `mirror.${type}`, subject, at, data: from })
   const cause = { type: 'skill' } as const
   await refreshSkill(context, trx, { skillId: before.id, before, cause, at, relay: relaying.relay })
-  return { result: 'applied', fullName: subject, hid: isShown(before) }
+  return { result: 'applied', fullName: subject, hid: isListedToAll(before) }
 }
 
 /** The outcome of an applied change, with its effect on the public visibility of the skill. */
 export function toApplied(before: SkillRow | undefined, after: SkillRow): MirrorOutcome {
-  const [was, is] = [before !== undefined && isShown(before), isShown(after)]
+  const [was, is] = [before !== undefined && isListedToAll(before), isListedToAll(after)]
   return { result: 'applied', fullName: after.full_name, hid: was && !is, shown: !was && is }
-}
-
-function isShown(skill: SkillRow): boolean {
-  return isPublicMatter(skill) && skill.latest_version !== ''
 }

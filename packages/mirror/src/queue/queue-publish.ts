@@ -1,7 +1,7 @@
 import {
   type PublishedHere,
   type SettingsChange,
-  isPublicMatter,
+  isPublished,
   type SkillSettings,
   compileQuery,
   type SkillRow,
@@ -82,7 +82,7 @@ const selectLinks = compileQuery((db, { userId }: { userId: string }) =>
 
 /** The upstreams that receive a user's public changes of a skill. */
 async function findLinked(trx: WriteTransaction, skill: SkillRow, userId: string) {
-  if (!isPublicMatter(skill)) return []
+  if (!isPublished(skill)) return []
   const linked = (await selectLinks(trx, { userId })).filter(({ kind }) => writableKinds.has(kind))
   return skill.origin_kind === 'mirror' ? linked.filter(({ name }) => name === skill.origin_upstream) : linked
 }

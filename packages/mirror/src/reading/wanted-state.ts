@@ -1,4 +1,4 @@
-import type { Database, WantedSkill } from '@skillstead/core/internal'
+import { type Database, isPublished, type WantedSkill } from '@skillstead/core/internal'
 import { isSkillName, isUsername, reservedOwners } from '@skillstead/protocol'
 import { isPrivateName, type MirrorParts } from '../run.ts'
 
@@ -27,7 +27,7 @@ export async function readWantedState(parts: MirrorParts, { name, version }: Wan
     .where('full_name', '=', name)
     .executeTakeFirst()
   if (!skill) return (await isKnown(read, name, owner)) ? own : { kind: 'missing' }
-  if (skill.state !== 'live' || skill.visibility !== 'public' || skill.stub === 1) return own
+  if (!isPublished(skill)) return own
   if (version === undefined || (await hasVersion(read, skill.id, version))) return { kind: 'here' }
   return skill.origin_kind === 'mirror' ? { kind: 'missing', from: skill.origin_upstream ?? '' } : own
 }

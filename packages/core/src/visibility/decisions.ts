@@ -1,0 +1,183 @@
+import { RegistryError } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import type { Caller, UserCaller } from '../kernel/caller.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
+import type { PackRow, SkillRow, Tables } from '../storage/tables.ts'
+import { isRuledByTables, kindsByCaller, kindsByRow, readRule, type Ruled, relations, type Sight } from './read-rule.ts'
+import { isOwner } from './rights.ts'
+
+/** The columns that decide who may see a skill. */
+export type Visible = Ruled & Pick<SkillRow, 'full_name'>
+
+/** Thrown if only a takedown prevents the caller from seeing the skill. */
+export class TakenDown extends RegistryError {
+  readonly skillId: string
+
+  /** `caseIds`: the cases that the reader may answer. */
+  constructor(skill: Pick<SkillRow, 'id' | 'full_name'>, caseIds: readonly string[]) {
+    const advice = caseIds.map((id) => ` A counter-notice may be sent to /api/v1/dmca/${id}/counter-notice.`)
+    super('taken_down', `${skill.full_name} is under a takedown.${advice.join('')}`)
+    this.skillId = skill.id
+  }
+}
+
+/** Whether the caller may see a skill. Throws {@link TakenDown} if only a takedown prevents it. */
+export async function canSee(context: StorageContext, skill: Visible, caller: Caller): Promise<boolean> {
+  const sight = (await readSights(context, [skill], caller)).get(skill.id)
+  if (sight === 'taken_down') throw new TakenDown(skill, await readCases(context, skill, caller))
+  return sight === 'seen'
+}
+
+/** The caller's view of many skills, by id. */
+export async function readSights({ database }: StorageContext, skills: readonly Visible[], caller: Caller) {
+  const closed = skills
+    .filter((skill) => isRuledByTables(skill) && toSight(skill, caller) === 'unseen')
+    .map(({ id }) => id)
+  const related = caller.kind === 'user' ? await readRelations(database.read, closed, [caller.userId]) : undefined
+  return new Map(skills.map((skill) => [skill.id, toSight(skill, caller, related)]))
+}
+
+/** As {@link canSee} for many skills; those under a takedown are left out. */
+export async function keepSeen<T extends Visible>(context: StorageContext, skills: readonly T[], caller: Caller) {
+  const sights = await readSights(context, skills, caller)
+  return skills.filter(({ id }) => sights.get(id) === 'seen')
+}
+
+/** The users who may see a skill, judged by the current rows of both in a transaction. */
+export async function keepReaders<T extends Pick<UserCaller, 'userId' | 'username' | 'role'>>(
+  trx: Kysely<Tables>,
+  skill: Visible,
+  users: readonly T[],
+): Promise<T[]> {
+  const related = await readRelations(trx, isRuledByTables(skill) ? [skill.id] : [])
+  return users.filter((user) => toSight(skill, toCaller(user), related) === 'seen')
+}
+
+/**
+ * Which users may read skills, whether these are deleted, taken down or hidden: the rule for a live skill, or for the
+ * skill as it is. No user may read a skill that does not exist.
+ */
+export async function findReadable(
+  db: Kysely<Tables>,
+  pairs: readonly { readonly skillId: string; readonly userId: string }[],
+): Promise<(skillId: string, userId: string) => boolean> {
+  const ids = [...new Set(pairs.map(({ skillId }) => skillId))]
+  if (ids.length === 0) return () => false
+  const columns = ['id', 'owner_id', 'visibility', 'state'] as const
+  const rows = await db.selectFrom('skills').select(columns).where('id', 'in', ids).execute()
+  const userIds = [...new Set(pairs.map(({ userId }) => userId))]
+  const isAnyHidden = rows.some(({ state }) => state === 'hidden')
+  const administrators = isAnyHidden
+    ? await db.selectFrom('users').select('id').where('id', 'in', userIds).where('role', '=', 'admin').execute()
+    : []
+  const skills = new Map(rows.map((row) => [row.id, [row, { ...row, state: 'live' as const }]]))
+  const closed = rows.filter((row) => isRuledByTables({ ...row, state: 'live' })).map(({ id }) => id)
+  const related = await readRelations(db, closed, userIds)
+  return (skillId, userId) => {
+    const role = administrators.some(({ id }) => id === userId) ? 'admin' : 'user'
+    const caller = toCaller({ userId, username: '', role })
+    return (skills.get(skillId) ?? []).some((skill) => toSight(skill, caller, related) === 'seen')
+  }
+}
+
+/** The words of {@link readReaders} for kinds of reader. */
+const groups = { guest: 'everyone', user: 'users', administrator: 'administrators' } as const
+const groupKinds = ['guest', 'user', 'administrator'] as const
+
+/**
+ * Who may see a skill, as text that can be stored and judged by {@link isReaderOf} after the skill has changed: words
+ * for groups and ids of users, separated by commas; '' for no one, as for a stub.
+ */
+export async function readReaders(db: Kysely<Tables>, skill: Ruled & Pick<SkillRow, 'stub'>): Promise<string> {
+  if (skill.stub === 1 || !isShownToOwner(skill)) return ''
+  const kinds = readRule[skill.state].readers[skill.visibility]
+  const words = groupKinds.filter((kind) => kinds.includes(kind)).map((kind) => groups[kind])
+  if (kinds.includes('guest') || kinds.includes('user')) return words[0]!
+  const named = db.selectFrom(relations).select('user_id').where('skill_id', '=', skill.id).where('kind', 'in', kinds)
+  const others = isRuledByTables(skill) ? await named.execute() : []
+  return [...words, skill.owner_id, ...others.map(({ user_id }) => user_id)].join(',')
+}
+
+/** Whether a caller is among the readers that {@link readReaders} returned. */
+export function isReaderOf(readers: string, caller: Caller): boolean {
+  const words = groupKinds.filter((kind) => kindsByCaller[kind](caller)).map((kind) => groups[kind])
+  const names = new Set<string>(caller.kind === 'user' ? [...words, caller.userId] : words)
+  return readers.split(',').some((reader) => names.has(reader))
+}
+
+/** Whether the owner may see the skill: false if it is deleted or taken down. */
+export function isShownToOwner({ state }: Pick<SkillRow, 'state'>): boolean {
+  return readRule[state].sight === 'seen'
+}
+
+/** Whether the caller sees a pack; its owner is the curator. Packs have no collaborators. */
+export function canSeePack(
+  { curator_id, ...pack }: Pick<PackRow, 'id' | 'curator_id' | 'visibility' | 'state'>,
+  caller: Caller,
+) {
+  return toSight({ ...pack, owner_id: curator_id }, caller) === 'seen'
+}
+
+/** Whether everyone sees a skill or a pack; stubs are included. */
+export function isPublic({ state, visibility }: Pick<Ruled, 'state' | 'visibility'>): boolean {
+  const { sight, readers } = readRule[state]
+  return sight === 'seen' && readers[visibility].includes('guest')
+}
+
+/** Whether everyone sees a skill, which is no stub, so that the public log has it. */
+export function isPublished(skill: Pick<SkillRow, 'state' | 'visibility' | 'stub'>): boolean {
+  return isPublic(skill) && skill.stub === 0
+}
+
+/** Whether a skill is in everyone's lists: everyone sees it and can load a version of it. */
+export function isListedToAll(skill: Pick<SkillRow, 'state' | 'visibility' | 'stub' | 'latest_version'>): boolean {
+  return isPublished(skill) && skill.latest_version !== ''
+}
+
+/** Of what kinds users are: `<kind> <skill's id> <user's id>`. */
+type Related = ReadonlySet<string>
+
+/** The kinds of reader that other tables tell, of these users or of all, in these skills. */
+async function readRelations(db: Kysely<Tables>, skillIds: readonly string[], userIds?: readonly string[]) {
+  if (skillIds.length === 0) return new Set<string>()
+  const rows = await db
+    .selectFrom(relations)
+    .selectAll()
+    .where('skill_id', 'in', skillIds)
+    .$if(userIds !== undefined, (select) => select.where('user_id', 'in', userIds!))
+    .execute()
+  return new Set(rows.map(({ kind, skill_id, user_id }) => `${kind} ${skill_id} ${user_id}`))
+}
+
+/** The caller's view by the rule. */
+function toSight(skill: Ruled, caller: Caller, related?: Related): Sight {
+  const { sight, readers } = readRule[skill.state]
+  const isReader = readers[skill.visibility].some((kind) => {
+    if (isKeyOf(kindsByCaller, kind)) return kindsByCaller[kind](caller)
+    if (isKeyOf(kindsByRow, kind)) return kindsByRow[kind](caller, skill)
+    return caller.kind === 'user' && related?.has(`${kind} ${skill.id} ${caller.userId}`) === true
+  })
+  return isReader ? sight : 'unseen'
+}
+
+function isKeyOf<T extends object>(object: T, key: PropertyKey): key is keyof T {
+  return key in object
+}
+
+/** A signed-in user as a caller. */
+function toCaller(user: Pick<UserCaller, 'userId' | 'username' | 'role'>): Caller {
+  return { ...user, kind: 'user', plan: 'free', scopes: [] }
+}
+
+/** The takedown cases that the owner can answer; none for other callers. */
+async function readCases(context: StorageContext, skill: Visible, caller: Caller): Promise<string[]> {
+  if (!isOwner(skill, caller)) return []
+  const rows = await context.database.read
+    .selectFrom('dmca_cases')
+    .select('id')
+    .where('skill_id', '=', skill.id)
+    .where('status', '=', 'removed')
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}

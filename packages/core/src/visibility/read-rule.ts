@@ -1,0 +1,62 @@
+import { expressionBuilder, sql } from 'kysely'
+import { type Caller, callerId } from '../kernel/caller.ts'
+import type { SkillRow, Tables } from '../storage/tables.ts'
+
+/** What a caller sees of a skill: all of it, the fact that it is under a takedown (which is not secret), or nothing. */
+export type Sight = 'seen' | 'taken_down' | 'unseen'
+
+/** The columns that the rule is about. The owner of a pack is its curator. */
+export type Ruled = Pick<SkillRow, 'id' | 'owner_id' | 'visibility' | 'state'>
+
+type Visibility = SkillRow['visibility']
+type Readers = Readonly<Record<Visibility, readonly ReaderKind[]>>
+export type ReaderKind = keyof typeof kindsByCaller | keyof typeof kindsByRow | keyof typeof kindsByTable
+
+/** The kinds of reader that the caller tells. Every caller is a guest. */
+export const kindsByCaller = {
+  guest: () => true,
+  user: (caller: Caller) => caller.kind === 'user',
+  administrator: (caller: Caller) => caller.kind === 'user' && caller.role === 'admin',
+}
+
+/** The kinds that the caller and the row of the skill tell. The holder of a share link reads the skill that it shares. */
+export const kindsByRow = {
+  holder: (caller: Caller, { id }: Ruled) => caller.sharedSkillId === id,
+  owner: (caller: Caller, { owner_id }: Ruled) => callerId(caller) === owner_id,
+}
+
+const { selectFrom } = expressionBuilder<Tables, never>()
+
+/** The kinds that other tables tell: all pairs of a skill and such a user. */
+export const kindsByTable = {
+  collaborator: selectFrom('collaborators').select(['skill_id', 'user_id']),
+}
+
+const readers: Readers = {
+  public: ['guest'],
+  internal: ['user', 'holder', 'owner', 'collaborator'],
+  private: ['holder', 'owner', 'collaborator'],
+}
+const moderators: readonly ReaderKind[] = ['owner', 'administrator']
+
+/**
+ * The read rule: by the state and the visibility of a skill, which kinds of reader see it; all others see nothing. The
+ * other files of this folder derive from it the decision about a row, the SQL conditions and the audience in the search
+ * index.
+ */
+export const readRule: Readonly<Record<SkillRow['state'], { readonly sight: Sight; readonly readers: Readers }>> = {
+  live: { sight: 'seen', readers },
+  hidden: { sight: 'seen', readers: { public: moderators, internal: moderators, private: moderators } },
+  taken_down: { sight: 'taken_down', readers },
+  withdrawn: { sight: 'unseen', readers: { public: [], internal: [], private: [] } },
+}
+
+const pairs = Object.entries(kindsByTable).map(([kind, pair]) => pair.select(sql.lit<string>(kind).as('kind')))
+
+/** A table of the users who are readers of a skill by {@link kindsByTable}: `skill_id`, `user_id`, `kind`. */
+export const relations = pairs.reduce((all, one) => all.unionAll(one)).as('relations')
+
+/** Whether the rule for a skill names a kind of {@link kindsByTable}. */
+export function isRuledByTables({ state, visibility }: Pick<Ruled, 'state' | 'visibility'>): boolean {
+  return readRule[state].readers[visibility].some((kind) => kind in kindsByTable)
+}
