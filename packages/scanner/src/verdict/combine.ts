@@ -18,11 +18,16 @@ export interface Spot {
 export function combine({ all, within, foreign }: Combination, spotsOf: ReadonlyMap<string, readonly Spot[]>): Spot[] {
   if (!all.every((ids) => ids.some((id) => spotsOf.has(id)))) return []
   const groups = all.map((ids) => ids.flatMap((id) => spotsOf.get(id) ?? []).filter(({ isOwn }) => !(foreign && isOwn)))
-  const last = groups.at(-1)!
+  const last = firstOfLines(groups.at(-1)!)
   const others = groups.slice(0, -1)
   if (within === 'skill') return others.every(({ length }) => length > 0) ? last : []
   const nearOf = others.map((spots) => new Near(spots))
   return last.filter((spot) => nearOf.every((near) => near.has(spot, within)))
+}
+
+/** Several facts on a line are one place of a finding. */
+function firstOfLines(spots: readonly Spot[]): Spot[] {
+  return [...Map.groupBy(spots, ({ file, line }) => `${file} ${line}`).values()].map(([first]) => first!)
 }
 
 /** The sorted lines of spots by file. */
