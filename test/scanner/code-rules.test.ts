@@ -70,6 +70,7 @@ describe('damaged or hostile code', () => {
     ['characters of all kinds', `eval fetch ${random}`],
     ['words between operators', `eval(x);\n${'* '.repeat(30_000)}`],
     ['open comments', `eval(x);\n${'/*'.repeat(30_000)}`],
+    ['more of them than are read', `eval(x);\n${'/*'.repeat(600_000)}`],
     ['quotes in a comment', `eval(x);\n// ${'\\"'.repeat(30_000)}`],
     ['unclosed strings', `eval fetch atob ${'"`${'.repeat(30_000)}`],
     ['loops without end', 'eval(fetch); while (true) { for (;;) { f() } }\nfunction f() { return f() + f() }\nf()'],

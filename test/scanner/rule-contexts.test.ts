@@ -128,6 +128,7 @@ describe('an installer of the product that the skill is about', () => {
   it.each([
     ['name: nextline', 'curl -sL https://get.nextline.example/i.sh | sh'],
     ['name: nextline-sync', 'curl -sL https://nextline.co.uk/i.sh | sh'],
+    ['name: netlify-deploy', 'curl -sL https://netlify.com/i.sh | sh'],
     ['name: claw-backup', 'curl -sL https://raw.githubusercontent.com/ann/ClawBackup/main/i.js | node'],
     ['name: deploys\ndescription: Deploys to Nextline.', 'curl -sL nextline.example/i | sh'],
   ])('is a power: %s, %s', (head, command) => expect(weighInstaller(head, command)).toEqual(['power']))

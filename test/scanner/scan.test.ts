@@ -537,10 +537,10 @@ describe('bytes', () => {
     ['a zip with an entry that its directory lacks', 'a.zip', hideEntry(packed(order, 'b.md'), zip)],
     ['a gzip with bytes after its end', 'a.gz', Buffer.concat([gzipSync('fine'), Buffer.from('x')])],
     ['a gzip that is cut off', 'a.gz', gzipSync('fine').subarray(0, -9)],
-    ['an image that goes on after its end', 'a.png', Buffer.concat([png(), Buffer.from('x')])],
+    ['an image that continues after its end', 'a.png', Buffer.concat([png(), Buffer.from('x')])],
     ['an image that is cut off', 'a.png', png().subarray(0, -1)],
     ['a font that is cut off', 'a.woff', woff('x').subarray(0, -1)],
-    ['an icon that goes on after its end', 'a.ico', Buffer.concat([ico(png()), Buffer.from('x')])],
+    ['an icon that continues after its end', 'a.ico', Buffer.concat([ico(png()), Buffer.from('x')])],
     [
       'a comment that expands too far',
       'a.png',

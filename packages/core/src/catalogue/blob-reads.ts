@@ -77,7 +77,7 @@ async function toRefusal(reader: Reader, digest: string): Promise<RegistryError>
   return new RegistryError('taken_down', 'The content with this digest is under a takedown.')
 }
 
-/** The size of a file of a public skill's version that everyone sees so; quarantined versions are ignored. */
+/** The size of a file in a version of a skill of which everyone has this sight; quarantined versions are ignored. */
 async function findPublicSize({ context, isQuarantined }: Reader, digest: string, sight: 'seen' | 'taken_down') {
   const files = context.database.read
     .selectFrom('version_files')
@@ -95,7 +95,7 @@ async function findPublicSize({ context, isQuarantined }: Reader, digest: string
 
 /**
  * The manifest with the digest of a version, which clients compare with the version's log entry. Searches only
- * skills that everyone sees so.
+ * skills of which everyone has this sight.
  */
 async function findPublicManifest({ database }: StorageContext, digest: string, sight: 'seen' | 'taken_down') {
   const version = await database.read

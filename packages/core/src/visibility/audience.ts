@@ -1,7 +1,7 @@
 import type { Database } from '../storage/database.ts'
 import { isInList } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
-import { kindsByTable, readRule, relations } from './read-rule.ts'
+import { readRule, relations } from './read-rule.ts'
 
 /** Who finds a listed skill: every guest, every user, or only the readers that are named with it. */
 export type Audience = 'guests' | 'users' | 'readers'
@@ -14,6 +14,7 @@ export function toAudienceMask(viewer: string | null): number {
   return viewer === null ? audienceBits.guests : audienceBits.guests | audienceBits.users
 }
 
+/** Who finds a skill by its visibility, if it is listed. */
 export function toAudience({ visibility }: Pick<SkillRow, 'visibility'>): Audience {
   const kinds = readRule.live.readers[visibility]
   if (kinds.includes('guest')) return 'guests'
@@ -25,18 +26,20 @@ export async function findNamedReaders(
   { dialect, read }: Pick<Database, 'dialect' | 'read'>,
   skills: readonly Pick<SkillRow, 'id' | 'owner_id' | 'visibility'>[],
 ): Promise<Map<string, string[]>> {
-  const named = skills.filter((skill) => toAudience(skill) === 'readers')
-  const found = new Map(named.map(({ id, owner_id }) => [id, [owner_id]]))
-  const byTable = named.filter(({ visibility }) =>
-    readRule.live.readers[visibility].some((kind) => kind in kindsByTable),
+  const named = new Map(
+    skills
+      .filter((skill) => toAudience(skill) === 'readers')
+      .map((skill) => [skill.id, readRule.live.readers[skill.visibility]]),
   )
-  if (byTable.length === 0) return found
-  const ids = byTable.map(({ id }) => id)
+  const found = new Map(skills.filter(({ id }) => named.has(id)).map(({ id, owner_id }) => [id, [owner_id]]))
+  if (named.size === 0) return found
   const rows = await read
     .selectFrom(relations)
     .selectAll()
-    .where(isInList(dialect, 'skill_id', ids))
+    .where(isInList(dialect, 'skill_id', named.keys()))
     .execute()
-  for (const { skill_id, user_id } of rows) found.get(skill_id)!.push(user_id)
+  for (const { skill_id, user_id, kind } of rows) {
+    if (named.get(skill_id)!.some((each) => each === kind)) found.get(skill_id)!.push(user_id)
+  }
   return found
 }

@@ -1,7 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import type { Caller } from '../kernel/caller.ts'
-import { callerId } from '../kernel/caller.ts'
+import { type Caller, callerId } from '../kernel/caller.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 import { kindsByCaller } from './read-rule.ts'
 

@@ -46,9 +46,12 @@ export function parseCode(grammar: Grammar, given: string): Parsed {
   if (text.length > charactersMax) parse.stopAt(charactersMax)
   let left = Math.min(text.length, charactersMax) * stepsPerCharacterMax + 10_000
   const readsMax = (readingsMax * text.length) / pieceCharacters + 200
+  let isStopped = false
   let found = parse.advance()
   for (; found === null; found = parse.advance()) {
-    if ((left-- <= 0 || input.reads > readsMax) && parse.stoppedAt === null) parse.stopAt(parse.parsedPos)
+    if (isStopped || (left-- > 0 && input.reads <= readsMax)) continue
+    isStopped = true
+    parse.stopAt(parse.parsedPos)
   }
   const root = { name: found.type.name, start: 0, end: found.length, children: [] as Tree[] }
   const open = [{ node: root, depth: 0 }]

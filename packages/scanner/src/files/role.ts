@@ -48,7 +48,7 @@ const places: readonly { readonly path: RegExp; readonly role: FileRole }[] = [
   // Drawings and the parts of documents contain text for readers.
   { path: /\.svg$|\.(?:docx|pptx|xlsx|od[tsp]|epub)!\/.*\.x?(?:ht)?ml$/i, role: 'reference' },
   {
-    path: /\.(?:json[c5l]?|ya?ml|toml|ini|cfg|xml|xsd|dtd|csv|tsv|css|geojson|ipynb|po|ics|tex|bib|log)$/i,
+    path: /\.(?:json[c5l]?|ya?ml|toml|ini|cfg|xml|xsd|dtd|csv|tsv|css|geojson|po|ics|tex|bib|log)$/i,
     role: 'data',
   },
 ]
@@ -64,10 +64,8 @@ const textPlaces = places.slice(-3)
 const mentionPattern = /\.(?<=([\w./-]{1,200}))[\w./-]{1,200}/g
 
 /** An interpreter before the file that it is given. */
-const runPattern = regexWith(
-  'i',
-)`(^|[\s"'\x60(/])((ba|z|da|k)?sh|python[\d.]{0,4}|perl|ruby|php|pwsh|powershell|bun|deno run
-  |(?<=["'\x60\n;&|]\s?)(source|node))\s+(-\S+\s+){0,3}["']?$`
+const runPattern = regexWith('i')`(^|[\s"'\x60(/])((ba|z|da|k)?sh|python[\d.]{0,4}|perl|ruby|php|pwsh|powershell|bun
+  |deno run|(?<=["'\x60\n;&|]\s?)(source|node))\s+(-\S+\s+){0,3}["']?$`
 const runCharactersMax = 60
 
 interface NamedFile {

@@ -9,11 +9,12 @@ const sharedNames = new Set(
 )
 const nameCharactersMin = 4
 
-/** Sites on which anyone can publish under any free name, so that a name proves nothing. */
-const hostingPattern = regex`(^|\.)(vercel|netlify|onrender|replit|repl|web|pages|fly|surge|workers|deno|glitch|railway
+/** Sites on which anyone can publish under any free name below theirs, or at any path, so that a name proves nothing. */
+const hostingPattern = regex`\.(vercel|netlify|onrender|replit|repl|web|pages|fly|surge|workers|deno|glitch|railway
   |streamlit|lovable|base44|bolt|framer|herokuapp|firebaseapp|webflow|notion|carrd|weebly|wixsite|blogspot|wordpress
-  |gitbook|tiiny|r2|azurewebsites|cloudfront|amazonaws|ngrok(-free)?|dropbox(usercontent)?|mediafire|mega
-  |rentry|glot|pastebin|hastebin|supabase|(drive|docs|sites)\.google|storage\.googleapis|core\.windows)\.\w+$`
+  |gitbook|tiiny|r2|azurewebsites|cloudfront|amazonaws|supabase|ngrok(-free)?)\.\w+$
+  |(^|\.)(dropbox(usercontent)?|mediafire|mega|rentry|glot|pastebin|hastebin|(drive|docs|sites)\.google
+  |storage\.googleapis|core\.windows)\.\w+$`
 /** Pages of forges; the label before them is the owner, as in addresses of repositories. */
 const forgePagesPattern = /\.(?:github|gitlab)\.io$/
 const forgePattern = regex`^(www\.)?((raw\.|gist\.)?github(usercontent)?|gist\.githubusercontent|gitlab|gitee|codeberg

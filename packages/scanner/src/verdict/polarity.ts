@@ -78,10 +78,8 @@ function governs({ groups, index, 0: words }: RegExpExecArray, before: string): 
   return between.slice(0, verb.index).split(/\s+/).filter(Boolean).length <= wordsMax
 }
 
-const useVerb = regexWith(
-  'i',
-)`\b(run(ning)?|execut(e|ing)|us(e|ing)|past(e|ing)|typ(e|ing)|call(ing)?|start(ing)?|read(ing)?
-  |send(ing)?|access(ing)?|delet(e|ing)|install(ing)?|upload(ing)?|requir(e|ing)|need)\b`
+const useVerb = regexWith('i')`\b(run(ning)?|execut(e|ing)|us(e|ing)|past(e|ing)|typ(e|ing)|call(ing)?|start(ing)?
+  |read(ing)?|send(ing)?|access(ing)?|delet(e|ing)|install(ing)?|upload(ing)?|requir(e|ing)|need)\b`
 
 const attackHeadings = regexWith('i')`\b(attack(s|er|ers)?|threats?|red flags?|malicious|
   suspicious|injections?|vulnerab\w+|exploit\w*|unsafe|insecure|danger\w*|detect\w*|adversar\w+|jailbreak\w*|

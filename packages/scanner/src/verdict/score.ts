@@ -23,8 +23,8 @@ function isIndependent({ category, context }: Judged): boolean {
 }
 
 /**
- * One hostile finding, or two independent suspicious ones (of two categories, in two sentences), are `dangerous`; one
- * suspicious finding is `caution`, unless its author gave a reason for it.
+ * One hostile finding, or independent suspicious ones (of two categories in two sentences, or of three), are `dangerous`;
+ * one suspicious finding is `caution`, unless its author gave a reason for it.
  */
 export function toVerdict(findings: readonly Judged[]): Security['verdict'] {
   if (findings.some(({ signal }) => signal === 'hostile')) return 'dangerous'
