@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { Input, Parser } from '@lezer/common'
+import type { Input, Parser, PartialParse } from '@lezer/common'
 import type { Tree } from './syntax.ts'
 
 // Loaded on use, because a parser takes longer to load than a SKILL.md to scan. Bundles contain the parsers instead.
@@ -8,8 +8,8 @@ const require = createRequire(import.meta.url)
 /** Longer code is read up to this length. */
 const charactersMax = 1024 * 1024
 const depthMax = 500
-/** Steps of a parser per character. Garbage takes more of them than code. */
-const stepsPerCharacterMax = 6
+/** Steps that a parser takes to recover from errors, each of which costs fifty times as much as one through code. */
+const recoveriesMax = 20_000
 /** A parser reads text far ahead again and again where comments or strings are not closed: this many times at most. */
 const readingsMax = 20
 const pieceCharacters = 1024
@@ -44,12 +44,13 @@ export function parseCode(grammar: Grammar, given: string): Parsed {
   const input = new CountedText(text)
   const parse = parser.startParse(input)
   if (text.length > charactersMax) parse.stopAt(charactersMax)
-  let left = Math.min(text.length, charactersMax) * stepsPerCharacterMax + 10_000
+  let recoveries = 0
   const readsMax = (readingsMax * text.length) / pieceCharacters + 200
   let isStopped = false
   let found = parse.advance()
   for (; found === null; found = parse.advance()) {
-    if (isStopped || (left-- > 0 && input.reads <= readsMax)) continue
+    if (isRecovering(parse)) recoveries++
+    if (isStopped || (recoveries < recoveriesMax && input.reads <= readsMax)) continue
     isStopped = true
     parse.stopAt(parse.parsedPos)
   }
@@ -72,6 +73,11 @@ export function parseCode(grammar: Grammar, given: string): Parsed {
   if (root.end < text.length)
     return { tree: root, text, cut: `Code after its first ${root.end} characters was not read.` }
   return { tree: root, text }
+}
+
+/** Reads a field that Lezer keeps to itself: the steps that are left of a recovery. */
+function isRecovering(parse: PartialParse): boolean {
+  return Boolean((parse as PartialParse & { recovering?: number }).recovering)
 }
 
 /** A text that a parser reads in pieces, of which those that follow the one before are counted. */
