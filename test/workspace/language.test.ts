@@ -25,7 +25,7 @@ function readProse(document: string): string {
     .replaceAll(/`[^`\n]+`|“[^”\n]+”/g, '')
 }
 
-it.each([...documents, 'CONTRIBUTING.md'])('%s contains none of the phrases that LANGUAGE.md replaces', (document) => {
+it.each([...documents, 'CONTRIBUTING.md'])('%s contains no phrase that has a plainer replacement', (document) => {
   const prose = readProse(document)
   const found = phrases.flatMap(([phrase, better]) =>
     [...prose.matchAll(new RegExp(phrase, 'gi'))].map(([text]) => `“${text}”: ${better}`),

@@ -1,12 +1,36 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readSections } from '../support/doc-sections.ts'
 import { requirements } from '../support/requirements.ts'
 
-describe('each requirement of sections 2 to 4 and 6 of the specification is named by a test', () => {
-  it.each(requirements)('$section: $says', ({ file, title }) => {
+const root = join(import.meta.dirname, '../..')
+const sections = readSections('docs/api.md')
+
+describe('the base API in docs/api.md', () => {
+  it.each(requirements)('has a test for “$says” of section $section', ({ file, title }) => {
     const titles = readFileSync(new URL(file, import.meta.url), 'utf8').match(titlePattern) ?? []
     expect(title).not.toBe('')
     expect(titles.filter((text) => text.includes(title))).not.toEqual([])
+  })
+
+  it('has sections with at least one requirement each, and requirements of no other section', () => {
+    const named = sections.filter(({ within }) => within === 'the-base-api').map(({ anchor }) => anchor)
+    expect([...new Set(requirements.map(({ section }) => section))]).toEqual(named)
+  })
+})
+
+describe('a citation', () => {
+  it('of a section of a document names a section that exists', () => {
+    const wrong = globSync(['packages/*/{src,packing,building}/**/*.{ts,tsx}', '{examples,test}/**/*.ts'], {
+      cwd: root,
+      exclude: ['**/node_modules/**', '**/dist/**'],
+    }).flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(/\b(docs\/[\w-]+\.md)#([\w-]+)/g)]
+        .filter(([, document, anchor]) => !readSections(document!).some((section) => section.anchor === anchor))
+        .map(([citation]) => `${file}: ${citation}`),
+    )
+    expect(wrong).toEqual([])
   })
 })
 

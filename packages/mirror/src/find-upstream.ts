@@ -46,7 +46,7 @@ const probes: readonly (readonly [UpstreamKind, (look: Look) => Promise<boolean>
 ]
 
 /**
- * Detects the kind of upstream at a URL: a node, a registry that implements only the specification, a discovery index
+ * Detects the kind of upstream at a URL: a node, a registry that has only the base API, a discovery index
  * or a git repository. The kind of a path is read from the disk. An unreachable server counts as a node, with a
  * problem. Throws `invalid_request` for an invalid location, or if the server is no upstream of any kind.
  *

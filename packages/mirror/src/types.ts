@@ -19,7 +19,7 @@ export type {
 export type NetworkMode = 'online' | 'prefer-local' | 'offline'
 
 /**
- * What an upstream is: a Skillstead node, a registry that implements only the specification, a discovery index, a git
+ * What an upstream is: a Skillstead node, a registry that has only the base API, a discovery index, a git
  * repository, a folder, or a bundle file.
  */
 export type UpstreamKind = 'node' | 'registry' | 'discovery' | 'git' | 'folder' | 'bundle'

@@ -1,4 +1,4 @@
-/** The plans, lowest first, with their requests per minute (specification section 8). */
+/** The plans, lowest first, with their requests per minute (docs/api.md#limits). */
 export const plans = {
   free: { requestsPerMinute: 60 },
   pro: { requestsPerMinute: 300 },

@@ -14,7 +14,7 @@ const AgentReviewer = v.object({
   authenticated: v.boolean(),
 })
 
-/** The data of each event, by the event name in a subscription (specification 6, and the events of mirrors). */
+/** The data of each event, by the event name in a subscription (docs/api.md#events, and those of mirrors). */
 const eventSchemas = {
   /** A version was published. */
   'skill.published': v.object({
@@ -63,7 +63,7 @@ const envelope = {
   timestamp: Timestamp,
 }
 
-/** The body of a delivery (specification 6): an envelope with the data of its event. */
+/** The body of a delivery (docs/api.md#events): an envelope with the data of its event. */
 export const WebhookEvent = v.variant('event', [
   v.object({ ...envelope, event: v.literal('skill.published'), data: eventSchemas['skill.published'] }),
   v.object({ ...envelope, event: v.literal('skill.downloaded'), data: eventSchemas['skill.downloaded'] }),

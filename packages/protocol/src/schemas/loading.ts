@@ -28,7 +28,7 @@ const toolDefinition = v.object({
   parameters: v.record(v.string(), v.unknown()),
 })
 
-/** Specification 2.4: a skill at the requested level; parts above the level are absent. */
+/** A skill at the requested level (docs/api.md#a-loaded-skill); parts above the level are absent. */
 export const loadedSkill = v.object({
   level: v.picklist(loadLevels),
   metadata,

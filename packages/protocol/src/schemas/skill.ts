@@ -7,7 +7,7 @@ import { Security } from './security.ts'
 
 const Author = v.object({ id: Id, username: v.string(), avatarUrl: AvatarUrl })
 
-/** Specification 2.1: an item of a search result. */
+/** An item of a search result (docs/api.md#a-skill-in-a-list). */
 export const Skill = v.object({
   id: Id,
   name: v.string(),
@@ -42,7 +42,7 @@ export type SearchMatch = v.InferOutput<typeof SearchMatch>
 
 export const skillSorts = ['downloads', 'recent', 'stars'] as const
 
-/** Specification 2.2: the response of a search. */
+/** The response of a search (docs/api.md#search-results). */
 export const SearchResult = v.object({
   skills: v.array(v.object({ ...Skill.entries, match: v.optional(SearchMatch) })),
   ...pageFields,
