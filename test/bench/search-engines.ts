@@ -58,7 +58,7 @@ export async function readEngineOf(revision: string): Promise<NamedEngine> {
   const { createSearchIndex: create } = (await load('search-index.ts')) as {
     createSearchIndex: typeof createSearchIndex
   }
-  const hasVectors = existsSync(join(folder, 'packages/core/src/search/term-vector.ts'))
+  const hasVectors = existsSync(join(folder, 'packages/core/src/search/words/term-vector.ts'))
   const { toContentVector } = hasVectors
     ? ((await load('term-vector.ts')) as { toContentVector(skillMd: string): Uint8Array })
     : { toContentVector: () => new Uint8Array() }
