@@ -5,11 +5,11 @@ import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { getBlob } from '../storage/blobs.ts'
 import { hasRow } from '../storage/table-rows.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
-import { answerFor, type DiscoveryScope, openShare } from './discovery-offers.ts'
-import { getPack } from './read-packs.ts'
-import { countDownload, getContent } from './read-skill.ts'
-import { readFiles, readPackageFiles } from './version-files.ts'
+import type { CatalogueContext } from './context/catalogue-context.ts'
+import { answerFor, type DiscoveryScope, openShare } from './offers/discovery-offers.ts'
+import { getPack } from './sharing/read-packs.ts'
+import { countDownload, getContent } from './skills/read-skill.ts'
+import { readFiles, readPackageFiles } from './versions/version-files.ts'
 
 /** The location of an artifact: `pdf-1.4.0.zip` next to an index; in a pack, below the owner's name. */
 export interface ArtifactPlace {

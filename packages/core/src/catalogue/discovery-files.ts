@@ -1,12 +1,12 @@
 import { RegistryError } from '@skillstead/protocol'
 import { getBlob } from '../storage/blobs.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
+import type { CatalogueContext } from './context/catalogue-context.ts'
 import type { FoundArtifact } from './discovery-artifact.ts'
-import { answerFor, type DiscoveryScope, openShare } from './discovery-offers.ts'
+import { answerFor, type DiscoveryScope, openShare } from './offers/discovery-offers.ts'
 import { type Indexed, readIndexed } from './indexed-skills.ts'
-import { countDownload, getContent } from './read-skill.ts'
-import { readFiles, readFilesOfMany, toContentType } from './version-files.ts'
+import { countDownload, getContent } from './skills/read-skill.ts'
+import { readFiles, readFilesOfMany, toContentType } from './versions/version-files.ts'
 
 /** An index of skills and their files, version 0.1 of the discovery specification. */
 interface FileIndex {

@@ -1,8 +1,8 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
-import type { Artifact } from './discovery-artifacts.ts'
-import { answerFor, type DiscoveryScope, type Offer } from './discovery-offers.ts'
+import type { CatalogueContext } from './context/catalogue-context.ts'
+import type { Artifact } from './context/ports.ts'
+import { answerFor, type DiscoveryScope, type Offer } from './offers/discovery-offers.ts'
 import { type Indexed, readIndexed } from './indexed-skills.ts'
 
 /** An index of skills for installers, version 0.2.0 of the discovery specification. */

@@ -1,9 +1,9 @@
 import { RegistryError } from '@skillstead/protocol'
 import { cutAtWord } from '@skillstead/skill-format'
 import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './catalogue-context.ts'
-import type { Artifact } from './discovery-artifacts.ts'
-import { type DiscoveryScope, type Offer, ownerEntriesMax, readOffers } from './discovery-offers.ts'
+import type { CatalogueContext } from './context/catalogue-context.ts'
+import type { Artifact } from './context/ports.ts'
+import { type DiscoveryScope, type Offer, ownerEntriesMax, readOffers } from './offers/discovery-offers.ts'
 
 /** A version that installers find in an index of any format. */
 export interface Indexed {
