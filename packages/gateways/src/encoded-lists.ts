@@ -61,6 +61,7 @@ const countersMs = 60_000
 
 type Entry = EncodedList | RegistryError
 
+/** Creates the cache of the lists of one node, which follows the catalogue until it is stopped. */
 export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'changes' | 'clock'>): EncodedLists {
   const cached = new LRUCache<string, EncodedList>({
     maxSize: bytesMax,

@@ -15,6 +15,7 @@ import { encodeList, type EncodedList, type EncodedLists, type ListKey, type Lis
  */
 export type Gateway = (host: GatewayHost) => readonly GatewayRoute[]
 
+/** A header of an answer. */
 export type Header = [name: string, value: string]
 
 /** A response, before it is compared with the caller's cached copy. */
@@ -67,6 +68,7 @@ export interface GatewayRoute {
   readonly origins?: 'allowed' | 'none' | 'own'
   /** The abuse limits of the route. */
   readonly allowances?: readonly AllowanceName[]
+  /** Answers an admitted request; an error becomes the answer in the form of the protocol. */
   answer(call: GatewayCall, params: Params): Promise<Answer> | Answer
   /** An error in the form that clients of the protocol expect. Default: `application/problem+json`. */
   toFailure?(error: RegistryError): Pick<Answer, 'contentType' | 'body' | 'headers'> & { readonly status?: number }

@@ -14,6 +14,7 @@ export interface FoundUpstream {
   readonly problem?: string
 }
 
+/** Options of `findUpstream`. */
 export interface FindUpstreamOptions {
   /** The kind, if the operator stated it. Only the keys are requested then. */
   readonly kind?: UpstreamKind

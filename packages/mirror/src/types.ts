@@ -66,6 +66,7 @@ export interface UpstreamSettings {
 /** Why the sync of an upstream is paused until the operator decides. */
 export type AlarmCode = (typeof alarmCodes)[number]
 
+/** Why the sync of an upstream is paused until an administrator decides. */
 export interface Alarm {
   code: AlarmCode
   /** What the mirror found, and what the operator can do. */
@@ -136,6 +137,7 @@ export interface StoredRefusal extends Refusal {
  */
 export type SyncReport = MirrorReport
 
+/** How far a sync is. */
 export interface SyncProgress {
   upstream: string
   phase: 'staging' | 'applying' | 'listing'
@@ -145,6 +147,7 @@ export interface SyncProgress {
   secondsLeft?: number
 }
 
+/** Options of `Mirror.sync`. */
 export interface SyncOptions {
   /** Sync from the beginning: compare everything with what is stored, and import what is missing. */
   full?: boolean
@@ -154,10 +157,12 @@ export interface SyncOptions {
   accept?: AlarmCode
   /** The verifier key to trust and pin, with a pause reason about keys. */
   key?: string
+  /** Called while the sync runs, each time that something was imported. */
   onProgress?(progress: SyncProgress): void
   signal?: AbortSignal
 }
 
+/** Options of `Mirror.add`. */
 export interface AddOptions extends Partial<Omit<UpstreamSettings, 'pinned'>> {
   /** Default: detected from the location. */
   kind?: UpstreamKind
@@ -209,6 +214,7 @@ export interface UpstreamStatus extends Pick<Upstream, (typeof shownColumns)[num
   lastError: LastError | null
 }
 
+/** Options of a mirror. */
 export interface MirrorOptions {
   /** Default: `prefer-local`. The registry's own outgoing requests are controlled by its option `outgoing.offline`. */
   mode?: NetworkMode
@@ -232,6 +238,7 @@ export interface MirrorOptions {
 export interface Mirror {
   /** Adds an upstream. Nothing is read until its first sync. Throws `name_taken`, `invalid_request`. */
   add(name: string, location: string, options?: AddOptions): Promise<UpstreamStatus>
+  /** Lists the upstreams with their states. */
   list(): Promise<UpstreamStatus[]>
   /** Returns the state of one upstream, or of all. Throws `not_found`. */
   status(name?: string): Promise<UpstreamStatus[]>

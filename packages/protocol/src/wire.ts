@@ -174,6 +174,7 @@ export const wire = {
   settleMirrorWrite: 'POST /mirrors/:upstream/writes/:id',
 } as const satisfies Record<string, WireLine>
 
+/** The name of an endpoint. */
 export type EndpointName = keyof typeof wire
 
 /** A parsed {@link WireLine}. */

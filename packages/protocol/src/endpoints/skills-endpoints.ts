@@ -248,4 +248,5 @@ export const skillEndpoints = toEndpoints('Skills', {
   },
 })
 
+/** The input of `PUT /skills`. */
 export type PublishSkillInput = v.InferOutput<typeof PublishInput>

@@ -48,9 +48,12 @@ const eventSchemas = {
   }),
 } as const
 
+/** The name of an event that a webhook can subscribe to. */
 export type EventName = keyof typeof eventSchemas
+/** The data of an event. */
 export type EventData<Name extends EventName = EventName> = v.InferOutput<(typeof eventSchemas)[Name]>
 
+/** All names of events. */
 export const eventNames = Object.keys(eventSchemas) as [EventName, ...EventName[]]
 
 /** The event of a test delivery that a webhook's owner requests. Cannot be subscribed to. */
