@@ -1,6 +1,7 @@
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { documents } from '../support/doc-commands.ts'
 import { readSections } from '../support/doc-sections.ts'
 import { requirements } from '../support/requirements.ts'
 
@@ -18,6 +19,21 @@ describe('the base API in docs/api.md', () => {
     const named = sections.filter(({ within }) => within === 'the-base-api').map(({ anchor }) => anchor)
     expect([...new Set(requirements.map(({ section }) => section))]).toEqual(named)
   })
+})
+
+describe('a link', () => {
+  it.each([...documents, 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'])(
+    'of %s leads to a file and a section that exist',
+    (from) => {
+      const links = [...readFileSync(join(root, from), 'utf8').matchAll(/\]\(([^)\s:#]*)(?:#([\w-]+))?\)/g)]
+      const wrong = links.filter(([, path, anchor]) => {
+        const target = path === '' ? from : join(dirname(from), path!)
+        if (!existsSync(join(root, target))) return true
+        return anchor !== undefined && !readSections(target).some((section) => section.anchor === anchor)
+      })
+      expect(wrong.map(([link]) => link)).toEqual([])
+    },
+  )
 })
 
 describe('a citation', () => {
