@@ -92,6 +92,9 @@ function listFiles(name: string): string[] {
   return paths.filter((path) => path.endsWith('.ts')).map((path) => `${name}/src/${path}`)
 }
 
+/** The protocol that a file of the gateways belongs to: a folder, or a file beside them. */
+const protocolOf = (path: string) => path.split(/[/.]/)[0]!
+
 /** The name of a table that a statement or a helper writes. */
 const writePattern =
   /\b(?:insertInto|updateTable|deleteFrom|compileInsert(?:<[^>]*>)?)\(\s*'(\w+)|\b(?:addRow|removeRows|increment)\(\w+, '(\w+)|`(?:update|insert into|delete from) (\w+)/g
@@ -153,8 +156,6 @@ describe('imports', () => {
   })
 
   it('of gateways never lead from one protocol to another, or to the database', () => {
-    // A protocol is a folder, or a file beside them.
-    const protocolOf = (path: string) => path.split(/[/.]/)[0]!
     const protocols = new Set<string>(gatewayNames)
     const leading = listWithin('gateways').filter(([from, to]) => {
       return protocols.has(protocolOf(to)) && protocolOf(from) !== protocolOf(to) && from !== 'index.ts'
