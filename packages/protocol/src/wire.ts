@@ -13,7 +13,6 @@ export { limits } from './limits.ts'
 export { JsonLimitError, parseForeignJson } from './parse-json.ts'
 
 /** The method of an endpoint. */
-/** The method of an endpoint. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
