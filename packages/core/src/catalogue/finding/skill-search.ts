@@ -22,7 +22,7 @@ const noMatch = { score: 0, fields: [], terms: [] }
 
 type SearchInput = Input<'searchSkills'> & Pick<Input<'searchByNeed'>, 'context'>
 
-/** GET /skills and POST /search: the envelope of specification 2.2. */
+/** GET /skills and POST /search: docs/api.md#search-results. */
 export function searchSkills(context: CatalogueContext, input: SearchInput, caller: Caller) {
   return searchSkillsAs(context, input, { viewer: caller, reader: caller })
 }

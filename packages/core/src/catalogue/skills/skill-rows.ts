@@ -171,7 +171,7 @@ export async function putStub(context: CatalogueContext, trx: WriteTransaction, 
   return refreshSkill(context, trx, { skillId: id, before: undefined, cause: { type: 'skill' }, at })
 }
 
-/** The states of a takedown case in which the content is hidden (CONTRACT, DMCA). */
+/** The states of a takedown case in which the content is hidden (docs/api.md#takedowns). */
 const hidingStatuses = ['removed', 'counter_noticed', 'upheld'] as const
 
 /** Stores a moderator's decision, and the state of the skill that follows from it. */
