@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { toBash } from '../../packages/cli/src/program/bash-completion.ts'
 import { commandTable } from '../../packages/cli/src/program/command-table.ts'
-import { listEntries } from '../../packages/cli/src/program/completion.ts'
+import { listEntries } from '../../packages/cli/src/program/completion-entries.ts'
 import { toFish } from '../../packages/cli/src/program/fish-completion.ts'
 import { toZsh } from '../../packages/cli/src/program/zsh-completion.ts'
 import { makeFolder, skillstead } from '../support/cli-harness.ts'
@@ -50,7 +50,7 @@ describe('skillstead completion', { timeout: 180_000 }, () => {
   let folder: string
   beforeAll(async () => {
     folder = await makeFolder()
-    entries = await listEntries()
+    entries = await listEntries(commandTable)
   })
 
   it('prints a completion script for a supported shell, and refuses an unsupported shell', async () => {

@@ -59,6 +59,15 @@ export interface Command<Result = unknown, Placeholders extends readonly string[
   hasFailed?(result: Result): boolean
 }
 
+/** A command as the list of commands shows it. */
+export interface ListedCommand {
+  /** One word, or a noun and its verb. */
+  readonly name: string
+  readonly group: string
+  readonly summary: string
+  readonly load: () => Promise<Command>
+}
+
 /** Returns the command with the types of its words and its result inferred. */
 export function command<Result, const Placeholders extends readonly string[] = []>(
   one: Command<Result, Placeholders>,

@@ -1,4 +1,4 @@
-import type { Command } from '../command/command.ts'
+import type { Command, ListedCommand } from '../command/command.ts'
 
 /** A module with commands, and a summary of each. `load` reads its code on use, so that short commands start fast. */
 interface Module {
@@ -7,15 +7,6 @@ interface Module {
 }
 
 const from = (load: Module['load'], summaries: Module['summaries']): Module => ({ load, summaries })
-
-/** A command as the list of commands shows it. */
-export interface ListedCommand {
-  /** One word, or a noun and its verb. */
-  readonly name: string
-  readonly group: string
-  readonly summary: string
-  readonly load: () => Promise<Command>
-}
 
 /** Summaries of nouns that are not commands themselves. */
 export const nouns: Readonly<Record<string, string>> = {
@@ -99,7 +90,9 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
       'keys list': 'list API keys',
       'keys revoke': 'delete an API key',
     }),
-    from(() => import('./completion.ts'), { completion: 'print a completion script for bash, zsh or fish' }),
+    from(async () => ({ commands: (await import('./completion.ts')).createCommands(commandTable) }), {
+      completion: 'print a completion script for bash, zsh or fish',
+    }),
   ],
   'Run a node': [
     from(() => import('../commands/start.ts'), {
