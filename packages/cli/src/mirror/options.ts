@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@skillstead/protocol'
 import type { AddOptions, ChangeOptions, Filters, MirrorMode, NetworkMode, UpstreamKind } from '@skillstead/mirror'
 import { UsageError, choice, flag, text, type Arguments, type Options } from '../command/command.ts'
 import { outgoingOptions } from '../registry/outgoing-options.ts'
@@ -89,7 +90,7 @@ export function toFilters(given: Arguments): Filters {
   const score = text(given, 'min-score')
   if (score !== undefined && !/^(?:\d{1,2}|100)$/.test(score))
     throw new UsageError(`'${score}' is not a score. Use a number from 0 to 100.`)
-  const filters: Filters = {
+  return withoutUndefined({
     owners: toList(given, 'owner'),
     names: toList(given, 'name'),
     keywords: toList(given, 'keyword'),
@@ -98,8 +99,7 @@ export function toFilters(given: Arguments): Filters {
     verified: flag(given, 'verified') || undefined,
     minSecurityScore: score === undefined ? undefined : Number(score),
     sizeMax: toBytes(text(given, 'max-size')),
-  }
-  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
+  })
 }
 
 /** Like {@link upstreamOptions}, for an existing upstream, whose kind cannot change. */
