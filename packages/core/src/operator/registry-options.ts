@@ -1,6 +1,6 @@
 import type { PlanName } from '@skillstead/protocol'
-import type { ScanPolicy } from '../catalogue/scan-policy.ts'
-import type { SecondOpinionOptions } from '../catalogue/second-opinion.ts'
+import type { ScanPolicy } from '../catalogue/context/scan-policy.ts'
+import type { SecondOpinionOptions } from '../catalogue/skills/second-opinion.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { RegistryExtension } from './extension.ts'
 import type { SecondStageOptions } from './second-stage.ts'

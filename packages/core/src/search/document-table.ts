@@ -1,5 +1,5 @@
 import { audienceBits, toAudienceMask } from '../visibility/audience.ts'
-import { growArray } from './grow-array.ts'
+import { growArray } from './postings/grow-array.ts'
 import type { SearchDocument } from './search-document.ts'
 
 /** Filters of a search, apart from its words. */

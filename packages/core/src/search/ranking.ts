@@ -1,5 +1,5 @@
 import type { DocumentTable } from './document-table.ts'
-import { growArray } from './grow-array.ts'
+import { growArray } from './postings/grow-array.ts'
 import type { NeedScores } from './need-index.ts'
 import type { Scoreboard } from './scoreboard.ts'
 import { SentenceScorer } from './sentence-scorer.ts'
