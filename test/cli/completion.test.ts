@@ -30,8 +30,9 @@ describe('the list of commands', () => {
 
   it('contains every command that a module of the CLI defines', async () => {
     const folder = new URL('../../packages/cli/src/commands/', import.meta.url)
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
     const modules = await Promise.all(
-      readdirSync(folder).map((file) => import(new URL(file, folder).href) as Promise<{ commands?: object }>),
+      files.map((file) => import(new URL(file, folder).href) as Promise<{ commands?: object }>),
     )
     const names = modules.flatMap(({ commands = {} }) => Object.keys(commands))
     expect(new Set(commandTable.map(({ name }) => name))).toEqual(new Set([...names, 'completion']))
