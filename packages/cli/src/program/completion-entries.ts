@@ -28,7 +28,8 @@ export async function listEntries(table: readonly ListedCommand[]): Promise<Entr
   return Promise.all(
     table.map(async ({ name, summary, load }) => {
       const { words = [], options = {} } = await load()
-      const own = Object.entries(options).map(([option, { help, value }]) => ({
+      const shown = Object.entries(options).filter(([, { isRare }]) => !isRare)
+      const own = shown.map(([option, { help, value }]) => ({
         name: option,
         help,
         value,

@@ -1,4 +1,5 @@
-import { choice, command, type ListedCommand } from '../command/command.ts'
+import { command, type ListedCommand } from '../command/command.ts'
+import { choice } from '../command/values.ts'
 import { toBash } from './bash-completion.ts'
 import { listEntries } from './completion-entries.ts'
 import { toFish } from './fish-completion.ts'

@@ -1,5 +1,6 @@
 import { scopes, type Scope } from '@skillstead/protocol'
-import { UsageError, flag, list, text, type Arguments, type Options } from '../../command/command.ts'
+import { UsageError, flag, text, type Arguments, type Options } from '../../command/command.ts'
+import { list } from '../../command/values.ts'
 import { endpointCommand } from '../../registry/endpoint-command.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 

@@ -1,6 +1,7 @@
 import { toOneLine, toPlainText } from '@skillstead/protocol'
 import { loadLevels, type LoadedSkill } from '@skillstead/skill-format/loading'
-import { parseSkillWord, text } from '../../command/command.ts'
+import { text } from '../../command/command.ts'
+import { parseSkillWord } from '../../command/values.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 import { toFactLines } from '../../terminal/output.ts'
 

@@ -1,5 +1,6 @@
 import { toOneLine, type Pack, type Visibility } from '@skillstead/protocol'
-import { parseSkillWord, text } from '../../command/command.ts'
+import { text } from '../../command/command.ts'
+import { parseSkillWord } from '../../command/values.ts'
 import { toShortName } from '../../install/lock.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 import { endpointCommand, endpointList } from '../../registry/endpoint-command.ts'

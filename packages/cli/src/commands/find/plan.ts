@@ -2,7 +2,8 @@ import { limits, type RegistryApi, toOneLine } from '@skillstead/protocol'
 import { parseSkillMd, readSkillFields } from '@skillstead/skill-format'
 import { decodeText } from '@skillstead/skill-format/archives'
 import { planListing } from '@skillstead/skill-format/loading'
-import { UsageError, command, parseSkillWord, text, type Arguments } from '../../command/command.ts'
+import { command, type Arguments } from '../../command/command.ts'
+import { parseSkillWord, whole } from '../../command/values.ts'
 import { readFolderState } from '../../install/folder-state.ts'
 import { globalOption, toPlace, toTargetPath, type Place } from '../../install/install-place.ts'
 import { toShortName } from '../../install/lock.ts'
@@ -26,7 +27,8 @@ export const commands = {
       ...placeOptions,
     },
     async run(given, output) {
-      const budget = toBudget(text(given, 'budget'))
+      const advice = 'Use a number of characters, such as 8000.'
+      const budget = whole(given, 'budget', 'size limit', [0, 999_999_999], advice) ?? limits.listingCharactersMax
       const skills =
         given.words.length === 0
           ? await readInstalled(given, output)
@@ -37,12 +39,6 @@ export const commands = {
     show: toLines,
     hasFailed: ({ drop }) => drop.length > 0,
   }),
-}
-
-function toBudget(given: string | undefined): number {
-  if (given === undefined) return limits.listingCharactersMax
-  if (/^\d{1,9}$/.test(given)) return Number(given)
-  throw new UsageError(`'${given}' is not a size limit. Use a number of characters, such as 8000.`)
 }
 
 async function find(api: RegistryApi, words: readonly string[]): Promise<ListedSkill[]> {

@@ -1,6 +1,7 @@
 import { importBundle } from '@skillstead/mirror'
 import { alarmCodes } from '@skillstead/protocol'
-import { choice, command, flag, text } from '../../command/command.ts'
+import { command, flag, text } from '../../command/command.ts'
+import { choice } from '../../command/values.ts'
 import { toReportLines } from '../../mirror/mirror-lines.ts'
 import { applyOptions, networkOptions, toPrivateNames } from '../../mirror/options.ts'
 import { createProgressLine } from '../../mirror/progress.ts'

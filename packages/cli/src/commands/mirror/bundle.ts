@@ -1,5 +1,6 @@
 import { createBundle, inspectBundle, toCreateCommand, verifyBundle } from '@skillstead/mirror'
-import { UsageError, command, flag, text } from '../../command/command.ts'
+import { command, flag, text } from '../../command/command.ts'
+import { whole } from '../../command/values.ts'
 import { toBundleLines } from '../../mirror/mirror-lines.ts'
 import { filterOptions, toFilters } from '../../mirror/options.ts'
 import { createProgressLine } from '../../mirror/progress.ts'
@@ -27,7 +28,9 @@ export const commands = {
     },
     async run(given, output) {
       const [file] = given.words
-      const [since, filters, signal] = [toPosition(text(given, 'since')), toFilters(given), given.io.interruption()]
+      const advice = 'Use the whole number that `bundle import` prints.'
+      const since = whole(given, 'since', 'position', [0, Number.MAX_SAFE_INTEGER], advice)
+      const [filters, signal] = [toFilters(given), given.io.interruption()]
       const line = createProgressLine(output)
       const onProgress = (progress: { done: number; total: number }) =>
         line.report({ upstream: file, phase: 'listing', ...progress })
@@ -104,11 +107,4 @@ export const commands = {
       ...(signedAt === null ? [] : [`  newest   ${signedAt}`]),
     ],
   }),
-}
-
-function toPosition(written: string | undefined): number | undefined {
-  if (written === undefined) return undefined
-  const position = Number(written)
-  if (/^\d{1,15}$/.test(written)) return position
-  throw new UsageError(`'${written}' is not a position. Use the whole number that \`bundle import\` prints.`)
 }

@@ -1,6 +1,7 @@
 import { toOneLine } from '@skillstead/protocol'
 import type { Mirror, NetworkMode, OutboxWrite } from '@skillstead/mirror'
-import { UsageError, choice, command, flag, text, type Arguments } from '../../command/command.ts'
+import { UsageError, command, flag, text, type Arguments } from '../../command/command.ts'
+import { choice } from '../../command/values.ts'
 import { askingOptions } from '../../mirror/options.ts'
 import { withMirror } from '../../mirror/with-mirror.ts'
 import { storeOptions } from '../../registry/place.ts'

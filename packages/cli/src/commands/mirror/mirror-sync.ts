@@ -1,6 +1,7 @@
 import type { Mirror, SyncOptions, SyncReport } from '@skillstead/mirror'
 import { RegistryError, alarmCodes } from '@skillstead/protocol'
-import { choice, command, flag, text, type Arguments, type Options } from '../../command/command.ts'
+import { command, flag, text, type Arguments, type Options } from '../../command/command.ts'
+import { choice } from '../../command/values.ts'
 import { toReportLines } from '../../mirror/mirror-lines.ts'
 import { applyOptions, askingOptions, toKey } from '../../mirror/options.ts'
 import { createProgressLine } from '../../mirror/progress.ts'

@@ -5,12 +5,14 @@ import { storeOptions } from '../../registry/place.ts'
 import { runNode } from '../../serving/run-node.ts'
 import { serveOptions } from '../../serving/serve-options.ts'
 
+const options = { ...serveOptions, ...storeOptions }
+
 export const commands = {
   serve: command({
     description: 'Serve a registry until interrupted. Requests in progress are finished first.',
-    options: { ...serveOptions, ...storeOptions },
+    options,
     run: (given, output) =>
-      runNode(given, output, async (registry) => {
+      runNode(given, options, output, async (registry) => {
         // Anyone who knows the setup code can create the first user, an administrator.
         const { needed } = await localApi(registry, guest).getSetup()
         const setupCode = needed ? partsOf(registry).setup.code : undefined

@@ -14,7 +14,7 @@ export const commands = {
     description: `Serve from ${folder}/ in the current folder. The first start creates an administrator and publishes the examples.`,
     options: serveOptions,
     run: (given, output) =>
-      runNode({ ...given, options: { ...given.options, data: folder } }, output, async (registry) => {
+      runNode({ ...given, options: { ...given.options, data: folder } }, serveOptions, output, async (registry) => {
         const news = await furnish(registry)
         return { toLines: (url) => [...news, ...showWays(url)] }
       }),

@@ -7,7 +7,8 @@ import {
   type Webhook,
   toOneLine,
 } from '@skillstead/protocol'
-import { UsageError, flag, list, readOptionFile, text, type Arguments, type Options } from '../../command/command.ts'
+import { UsageError, flag, text, type Arguments, type Options } from '../../command/command.ts'
+import { list, readOptionFile } from '../../command/values.ts'
 import { readWholeInput } from '../../command/read-whole-input.ts'
 import { endpointCommand } from '../../registry/endpoint-command.ts'
 import { apiCommand } from '../../registry/api-command.ts'
