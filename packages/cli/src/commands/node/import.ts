@@ -39,7 +39,7 @@ export const commands = {
         async (registry) => {
           let records = 0
           const bar = startBar(output, {
-            format: '{bar} {percentage}% | {records} skills',
+            format: '{bar} {percentage}% | {records} skills | {duration_formatted}',
             total: 1,
             parts: { records },
             toLine: (share) => `${Math.floor(share * 100)}%, ${records} skills`,
