@@ -8,6 +8,20 @@ export function list(given: Arguments, name: string): string[] | undefined {
   return parts?.map((part) => part.trim()).filter((part) => part !== '')
 }
 
+/** As {@link list}, for any of `choices`. Throws {@link UsageError} for another value; `what` is in its message. */
+export function listOf<T extends string>(
+  given: Arguments,
+  name: string,
+  choices: readonly T[],
+  what: string,
+): T[] | undefined {
+  return list(given, name)?.map((written) => {
+    const found = choices.find((one) => one === written)
+    if (found !== undefined) return found
+    throw new UsageError(`'${written}' is not ${what}. Use any of ${choices.join(', ')}.`)
+  })
+}
+
 /**
  * The whole number that an option has, or undefined. Throws {@link UsageError} for another text, or a number out of
  * bounds; `what` and `advice` are in its message.

@@ -1,13 +1,10 @@
-import { endpoints, type Endpoint, type EndpointName, type RegistryApi } from '@skillstead/protocol'
+import { endpoints, type EndpointName, type RegistryApi } from '@skillstead/protocol'
 import type { Arguments, Command, Option } from '../command/command.ts'
 import type { Line } from '../terminal/style.ts'
 import { apiCommand } from './api-command.ts'
 
 type Answer<Name extends EndpointName> = Awaited<ReturnType<RegistryApi[Name]>>
 type Field<Name extends EndpointName> = Extract<keyof NonNullable<Parameters<RegistryApi[Name]>[0]>, string>
-
-/** An option that sets a field of the input. Default for `field`: the name of the option in camel case. */
-type FieldOption<Name extends EndpointName> = Option & { readonly field?: Field<Name> }
 
 /** A command that calls one endpoint: what the command line calls the fields of its input, and how people see its output. */
 interface EndpointCommand<Name extends EndpointName, Result> extends Pick<
@@ -16,7 +13,8 @@ interface EndpointCommand<Name extends EndpointName, Result> extends Pick<
 > {
   /** The positional arguments in order, such as `ID` or `[NAME]`, each with the field that it sets. */
   readonly words?: Readonly<Record<string, Field<Name>>>
-  readonly options?: Readonly<Record<string, FieldOption<Name>>>
+  /** Options that set a field. Default for `field`: the name of the option in camel case. */
+  readonly options?: Readonly<Record<string, Option & { readonly field?: Field<Name> }>>
   /** Fields of the input that the command line does not set. */
   readonly fixed?: { readonly [F in Field<Name>]?: unknown }
   /** As for {@link apiCommand}. */
@@ -34,35 +32,34 @@ export function endpointCommand<Name extends EndpointName, Result = Answer<Name>
   name: Name,
   { words = {}, options = {}, fixed, toResult, ...rest }: EndpointCommand<Name, Result>,
 ): Command<Result> {
-  const placeholders = Object.keys(words)
-  const choices = Object.entries<string>(words).map(([word, field]) => [word, listChoices(name, field)] as const)
-  const fields = Object.entries(options).map(([option, { field = toCamelCase(option) }]) => [option, field] as const)
+  const fields = Object.values<string>(words)
+  const known = Object.entries(options).map(([option, { field = toCamelCase(option), ...given }]) => {
+    const choices = given.value === undefined ? undefined : listChoices(name, field)
+    return { option, field, given: { ...(choices && { choices }), ...given } }
+  })
   return apiCommand<Result, readonly string[]>({
     ...rest,
-    words: placeholders,
-    choices: Object.fromEntries(choices.filter(([, values]) => values !== undefined)),
-    options: Object.fromEntries(
-      Object.entries<Option>(options).map(([option, given], i) => {
-        const values = given.value === undefined ? undefined : listChoices(name, fields[i]![1])
-        return [option, { ...(values && { choices: values }), ...given }]
-      }),
-    ),
+    words: Object.keys(words),
+    choices: Object.fromEntries(
+      Object.entries<string>(words).map(([word, field]) => [word, listChoices(name, field)]),
+    ) as Command['choices'],
+    options: Object.fromEntries(known.map(({ option, given }) => [option, given])),
     async call(api, given: Arguments) {
-      const input = {
-        ...fixed,
-        ...Object.fromEntries(Object.values<string>(words).map((field, i) => [field, given.words[i]])),
-        ...Object.fromEntries(fields.map(([option, field]) => [field, given.options[option]])),
-      }
+      const input = Object.fromEntries([
+        ...Object.entries(fixed ?? {}),
+        ...fields.map((field, i) => [field, given.words[i]]),
+        ...known.map(({ option, field }) => [field, given.options[option]]),
+      ])
       // The endpoint validates its input.
-      const answer = await (api[name] as (input: object) => Promise<unknown>)(input)
-      return (toResult ? toResult(answer as Answer<Name>, input as never) : answer) as Result
+      const answer = (await (api[name] as (input: object) => Promise<unknown>)(input)) as Answer<Name>
+      return toResult ? toResult(answer, input) : (answer as Result)
     },
   })
 }
 
 interface EndpointList<Name extends EndpointName, Key, Row> extends Omit<
   EndpointCommand<Name, Answer<Name>>,
-  'show' | 'toResult'
+  'show' | 'toResult' | 'fixed'
 > {
   /** The field of the output that has the rows. */
   readonly rows: Key
@@ -78,13 +75,11 @@ export function endpointList<
   Key extends keyof Answer<Name>,
   Row extends (Answer<Name>[Key] extends readonly (infer One)[] ? One : never),
 >(name: Name, { rows, toLines, ...rest }: EndpointList<Name, Key, Row>): Command<Answer<Name>> {
+  const help = `the page to show; a page has ${pageRows} rows. Default: 1`
   return endpointCommand(name, {
     ...rest,
-    fixed: { limit: pageRows, ...rest.fixed } as never,
-    options: {
-      ...rest.options,
-      page: { value: 'N', help: `the page to show; a page has ${pageRows} rows. Default: 1` },
-    },
+    fixed: { limit: pageRows } as object,
+    options: { ...rest.options, page: { value: 'N', help } },
     show(answer) {
       const { [rows]: listed, total } = answer as Record<Key, readonly Row[]> & { total: number }
       return [...listed.flatMap((row) => toLines(row)), `${listed.length} of ${total}.`]
@@ -92,19 +87,20 @@ export function endpointList<
   })
 }
 
-/** The values of a picklist in the input of an endpoint; undefined for a field that accepts others. */
-function listChoices(name: EndpointName, field: string): readonly string[] | undefined {
-  let schema = (endpoints[name] as Endpoint).input as unknown as Schema | undefined
-  for (schema = schema?.entries?.[field]; schema?.wrapped; schema = schema.wrapped);
-  return schema?.type === 'picklist' ? schema.options : undefined
-}
-
-/** What is read of a schema of valibot: an object has `entries`, and an optional or piped schema wraps another. */
+/** What is read of a schema of valibot: an object has `entries`, and an optional schema wraps another. */
 interface Schema {
   readonly type: string
   readonly entries?: Readonly<Record<string, Schema>>
   readonly wrapped?: Schema
   readonly options?: readonly string[]
+}
+
+/** The values of a picklist in the input of an endpoint; undefined for a field that accepts others. */
+function listChoices(name: EndpointName, field: string): readonly string[] | undefined {
+  const input: Schema = endpoints[name].input as object as Schema
+  const schema = input.entries?.[field]
+  const inner = schema?.wrapped ?? schema
+  return inner?.type === 'picklist' ? inner.options : undefined
 }
 
 function toCamelCase(option: string): string {

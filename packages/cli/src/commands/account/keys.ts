@@ -1,6 +1,6 @@
 import { scopes, type Scope } from '@skillstead/protocol'
-import { UsageError, flag, text, type Arguments, type Options } from '../../command/command.ts'
-import { list } from '../../command/values.ts'
+import { flag, text, type Arguments, type Options } from '../../command/command.ts'
+import { listOf } from '../../command/values.ts'
 import { endpointCommand } from '../../registry/endpoint-command.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 
@@ -81,8 +81,5 @@ export function toExpiry(expiresAt: string | null | undefined): string[] {
 
 /** Reads {@link newKeyOptions}. Throws {@link UsageError}. */
 export function toNewKey(given: Arguments): { scopes?: Scope[]; expiresInDays?: string } {
-  const names = list(given, 'scopes')
-  const unknown = names?.find((name) => !scopes.includes(name as Scope))
-  if (unknown !== undefined) throw new UsageError(`'${unknown}' is not a scope. Use any of ${scopes.join(', ')}.`)
-  return { scopes: names as Scope[] | undefined, expiresInDays: text(given, 'expires-in-days') }
+  return { scopes: listOf(given, 'scopes', scopes, 'a scope'), expiresInDays: text(given, 'expires-in-days') }
 }

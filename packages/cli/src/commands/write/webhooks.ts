@@ -1,14 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  eventNames,
-  type Delivery,
-  type EventName,
-  type RegistryApi,
-  type Webhook,
-  toOneLine,
-} from '@skillstead/protocol'
+import { eventNames, type Delivery, type RegistryApi, type Webhook, toOneLine } from '@skillstead/protocol'
 import { UsageError, flag, text, type Arguments, type Options } from '../../command/command.ts'
-import { list, readOptionFile } from '../../command/values.ts'
+import { list, listOf, readOptionFile } from '../../command/values.ts'
 import { readWholeInput } from '../../command/read-whole-input.ts'
 import { endpointCommand } from '../../registry/endpoint-command.ts'
 import { apiCommand } from '../../registry/api-command.ts'
@@ -45,7 +38,7 @@ export const commands = {
     actor,
     options: { ...settings, ...options },
     async call(api, given) {
-      const events = toEvents(given)
+      const events = listOf(given, 'events', eventNames, 'an event')
       if (!events) throw new UsageError(`Events are missing. Pass --events LIST, any of ${eventNames.join(', ')}.`)
       return api.createWebhook({
         url: given.words[0],
@@ -82,7 +75,7 @@ export const commands = {
     },
     async call(api, given) {
       const [id] = given.words
-      const events = toEvents(given)
+      const events = listOf(given, 'events', eventNames, 'an event')
       const active = toActive(given)
       const changes = {
         url: text(given, 'to'),
@@ -123,13 +116,6 @@ export const commands = {
     show: showAttempt,
     hasFailed: ({ status }) => status === 'failed',
   }),
-}
-
-function toEvents(given: Arguments): EventName[] | undefined {
-  const names = list(given, 'events')
-  const unknown = names?.find((name) => !eventNames.includes(name as EventName))
-  if (unknown !== undefined) throw new UsageError(`'${unknown}' is not an event. Use any of ${eventNames.join(', ')}.`)
-  return names as EventName[] | undefined
 }
 
 /** Null means every skill. */
