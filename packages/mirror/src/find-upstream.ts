@@ -3,7 +3,7 @@ import { VerificationError, parseVerifierKey } from '@skillstead/client/verify'
 import { RegistryError, parseForeignJson } from '@skillstead/protocol'
 import { guessKind, requireApiKey, requireThere, toLocation } from './settings.ts'
 import type { UpstreamKind } from './types.ts'
-import { createUpstreamFetch, type UpstreamFetch } from './upstream-fetch.ts'
+import { createUpstreamFetch, type Replacements, type UpstreamFetch } from './upstream-fetch.ts'
 
 /** What was detected at the location of an upstream. */
 export interface FoundUpstream {
@@ -21,7 +21,10 @@ export interface FindUpstreamOptions {
   readonly apiKey?: string
   /** Additional trusted certificates, PEM. */
   readonly ca?: readonly string[]
-  readonly fetch?: typeof fetch
+}
+
+/** The options with the clock of a registry, and with what tests replace. */
+export interface FindUpstreamParts extends FindUpstreamOptions, Replacements {
   readonly clock?: Clock
 }
 
@@ -63,7 +66,7 @@ export async function findUpstream(location: string, options: FindUpstreamOption
   // Git accepts a username and password in a URL, and `fetch` does not.
   const plain = guess === 'git' ? Object.assign(new URL(location), { username: '', password: '' }).href : location
   const base = toLocation(guess, plain).replace(/\/api\/v1$/, '')
-  const { ca, fetch, clock = systemClock } = options
+  const { ca, fetch, clock = systemClock }: FindUpstreamParts = options
   // No retries and no long pauses, because the caller waits.
   const http = createUpstreamFetch({ mode: 'online', clock, ca, fetch, retries: 0, timeoutMs: 10_000, pauseMsMax: 0 })
   const looking = createLook(http, base, options.apiKey)

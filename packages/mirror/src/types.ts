@@ -219,12 +219,8 @@ export interface MirrorOptions {
   mode?: NetworkMode
   /** Names that are never requested from upstreams: full or short; `*` matches any characters. */
   privateNames?: string[]
-  /** The underlying `fetch` of all upstream requests. Replaced in tests. */
-  fetch?: typeof fetch
   /** Additional trusted certificates, PEM. */
   ca?: string[]
-  /** Waits when an upstream asks the mirror to slow down. Replaced in tests. */
-  sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
   /** Called with errors of background work. */
   onError?: (error: unknown) => void
   /** Called each time the sync of an upstream pauses, with the reason. */

@@ -33,11 +33,4 @@ export interface NodeOptions {
   readonly logger?: Logger
   /** The built app of `@skillstead/dashboard`, with its `index.html`. Default: a plain welcome page at `/`. */
   readonly dashboard?: StaticFiles
-  /**
-   * Returns how long requests currently wait for the event loop, in milliseconds. Above 400, searches and other costly
-   * reads are refused with 503 `overloaded`. Default: measured.
-   */
-  readonly queueDelayMs?: () => number
-  /** Maximum number of addresses with their own rate limit at a time; further addresses share limits. */
-  readonly addressesMax?: number
 }

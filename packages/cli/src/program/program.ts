@@ -109,9 +109,12 @@ function define(program: Program, command: Command, args: readonly string[], io:
   })
 }
 
-function toProgramOption(name: string, { value, help, choices }: Option, args: readonly string[]): ProgramOption {
-  if (value === undefined) return new ProgramOption(`--${name}`, help)
-  const option = new ProgramOption(`--${name} <${value}>`, help)
+function toProgramOption(name: string, given: Option, args: readonly string[]): ProgramOption {
+  const { value, help, choices, isRare } = given
+  const option = new ProgramOption(value === undefined ? `--${name}` : `--${name} <${value}>`, help).hideHelp(
+    isRare ?? false,
+  )
+  if (value === undefined) return option
   if (choices) return option.choices(choices)
   return option.argParser((written: string) => {
     // Without the equals sign it is more likely that the value was forgotten.

@@ -1,4 +1,4 @@
-import type { SearchResult } from '@skillstead/protocol'
+import { type SearchResult, withoutUndefined } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { compileListQuery } from '../../storage/list-query.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
@@ -117,10 +117,4 @@ async function readRows(
   if (nums.length === 0) return new Map()
   const rows = await (viewer === null ? selectPublic(database, { nums }) : selectFor(database, { nums, viewer }))
   return new Map(rows.map((row) => [row.num, row]))
-}
-
-function withoutUndefined<T extends Record<string, unknown>>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>
-  }
 }
