@@ -30,7 +30,7 @@ export interface SearchQuery {
   filters: SearchFilters
   /**
    * Words from the context of the search, without meaning for the matches, their scores and their number: matches of
-   * almost equal relevance that contain them come first. The database's index ignores them.
+   * almost equal relevance that contain them come first.
    */
   context?: readonly string[]
   /** Adds `matches` to the result. */
