@@ -1,4 +1,5 @@
-import { DocumentTable, type SearchFilters } from './document-table.ts'
+import type { SearchFilters } from '@skillstead/protocol'
+import { DocumentTable } from './document-table.ts'
 import { explainMatch, type SearchMatch } from './explanation.ts'
 import { Lexicon } from './lexicon.ts'
 import { NeedIndex } from './need-index.ts'

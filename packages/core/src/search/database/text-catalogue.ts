@@ -6,8 +6,9 @@ import { createIndexHere } from '../index-host.ts'
 import type { TermValues } from '../passage.ts'
 import type { SearchHits, SearchQuery } from '../search-index.ts'
 import { readNumbered } from '../stored-documents.ts'
+import { toCondition } from '../filters.ts'
 import { chooseTokens, matchesMax } from './query-tokens.ts'
-import { countVisible, readStored, selectVisible } from './visible-skills.ts'
+import { countVisible, selectVisible } from './visible-skills.ts'
 
 /** Best matches that the index ranks; the others keep the order of the database. */
 const rankedMax = 80
@@ -70,9 +71,10 @@ export async function suggestText(
 /** All skills that pass the filters. */
 async function readListed(database: Database, query: SearchQuery): Promise<SearchHits> {
   const { viewer, filters } = query
-  const stored = await readStored(database, filters)
-  const total = await countVisible(database, viewer, filters, stored)
-  const rows = await selectVisible(database, viewer, filters, stored)
+  const passes = await toCondition(database, filters)
+  const total = await countVisible(database, viewer, filters, passes)
+  const rows = await selectVisible(database, viewer, filters)
+    .where(passes)
     .select('num')
     .orderBy(sortColumns[query.sort ?? 'downloads'], 'desc')
     .orderBy('full_name')
@@ -98,10 +100,11 @@ async function readMatches(
     tokens.map((token) => ({ ...token, weight: weights[token.kind] })),
     matchesMax,
   )
-  const hits = selectVisible(database, viewer, { includeStubs: filters.includeStubs })
+  const hits = selectVisible(database, viewer, filters)
     .innerJoin(found.as('found'), 'found.num', 'skills.num')
     .select(['found.num', 'weight', sql`count(*) over (partition by token)`.as('frequency')])
-  const passing = selectVisible(database, viewer, filters, await readStored(database, filters))
+  const passing = selectVisible(database, viewer, filters)
+    .where(await toCondition(database, filters))
     .innerJoin(sql<{ num: number }>`matches`.as('matches'), 'matches.num', 'skills.num')
     .where(sql<SqlBool>`score >= best * ${sql.lit(scoreFloor)}`)
     .select('matches.num')
