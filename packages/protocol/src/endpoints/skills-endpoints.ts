@@ -24,6 +24,7 @@ import {
 import { SkillDiff } from '../schemas/access.ts'
 import { Provenance } from '../schemas/provenance.ts'
 import { QuarantinedVersion } from '../schemas/quarantine.ts'
+import { filterParameters } from '../schemas/search-filters.ts'
 import { SearchContext } from '../schemas/search-context.ts'
 import { Similarity } from '../schemas/similarity.ts'
 import { loadedSkill } from '../schemas/loading.ts'
@@ -95,18 +96,11 @@ export const PublishOutput = v.object({
   quarantined: v.optional(QuarantinedVersion),
 })
 
-const searchFilters = {
+const searchParameters = {
   page,
   limit: limit(),
   sort: v.optional(v.picklist(skillSorts)),
-  includeStubs: v.optional(Flag, false),
-  category: v.optional(Term),
-  license: v.optional(Term),
-  owner: v.optional(Term),
-  verified: v.optional(Flag),
-  deprecated: v.optional(Flag),
-  keyword: v.optional(Term),
-  minSecurityScore: v.optional(wholeNumber(0, 100)),
+  ...filterParameters,
   explain: v.optional(Flag, false),
 }
 
@@ -116,7 +110,7 @@ export const skillEndpoints = toEndpoints('Skills', {
     auth: 'none',
     summary: 'Search skills',
     costly: 'q',
-    input: v.object({ q: v.optional(text(limits.queryCharactersMax, 0), ''), ...searchFilters }),
+    input: v.object({ q: v.optional(text(limits.queryCharactersMax, 0), ''), ...searchParameters }),
     output: SearchResult,
   },
   searchByNeed: {
@@ -126,7 +120,7 @@ export const skillEndpoints = toEndpoints('Skills', {
     input: v.strictObject({
       q: v.optional(text(limits.needCharactersMax, 0), ''),
       context: v.optional(SearchContext),
-      ...searchFilters,
+      ...searchParameters,
     }),
     output: SearchResult,
   },

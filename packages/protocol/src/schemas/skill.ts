@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { SearchFilters } from './search-filters.ts'
 import { Access, Widens } from './access.ts'
 import { Change } from './change.ts'
 import { AvatarUrl, Count, Digest, Id, Timestamp, Version, pageFields } from './fields.ts'
@@ -48,17 +49,7 @@ export const SearchResult = v.object({
   ...pageFields,
   /** Set if words of the query, completions, or skills with frequent words were left out to limit its cost. */
   partial: v.optional(v.literal(true)),
-  filters: v.object({
-    q: v.string(),
-    includeStubs: v.boolean(),
-    category: v.optional(v.string()),
-    license: v.optional(v.string()),
-    owner: v.optional(v.string()),
-    verified: v.optional(v.boolean()),
-    deprecated: v.optional(v.boolean()),
-    keyword: v.optional(v.string()),
-    minSecurityScore: v.optional(v.number()),
-  }),
+  filters: v.object({ q: v.string(), ...SearchFilters.entries }),
 })
 export type SearchResult = v.InferOutput<typeof SearchResult>
 

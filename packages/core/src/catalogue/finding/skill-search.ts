@@ -33,12 +33,10 @@ export async function searchSkillsAs(
   input: SearchInput,
   { viewer, reader }: { viewer: Caller; reader: Caller },
 ): Promise<SearchResult> {
-  const { q, page, limit, sort, explain } = input
-  const { includeStubs, category, license, owner, verified, deprecated, keyword, minSecurityScore } = input
-  const filters = { includeStubs, category, license, owner, verified, deprecated, keyword, minSecurityScore }
+  const { q, page, limit, sort, explain, context: given, ...filters } = input
   const hits = await searchRanked(context, {
     q,
-    ...(input.context && { context: await readContextTerms(context, input.context, viewer) }),
+    ...(given && { context: await readContextTerms(context, given, viewer) }),
     sort,
     offset: toOffset(page, limit),
     limit,
