@@ -168,28 +168,17 @@ export {
 export type { Dialect } from './storage/dialect.ts'
 export { makePrivateFolder } from './storage/make-folder.ts'
 export { findUnknownSteps, hasExtension, isOlderSchema, migrate, readAppliedSteps } from './storage/migrate.ts'
-export type { Migration, SchemaExtension, TableRule } from './storage/migrations/migration.ts'
+export {
+  type Migration,
+  runStatements,
+  type SchemaExtension,
+  type TableRule,
+  type Types,
+} from './storage/migrations/migration.ts'
 export { openFileForFilling } from './storage/sqlite.ts'
 export { openSqliteForReading } from './storage/sqlite-reading.ts'
 export { createProgress, readPages, type Report } from './storage/pages.ts'
-export {
-  bytes,
-  createTables,
-  keyedTable,
-  oneOf,
-  optional,
-  orderedText,
-  primary,
-  type RowsOf,
-  table,
-  text,
-  to,
-  whole,
-  zero,
-  // The type declarations of other packages' tables refer to these two types.
-  type Column,
-  type Table,
-} from './storage/schema/columns.ts'
+export { bytes, oneOf, optional, text, whole, type Column, type RowsOf } from './storage/schema/columns.ts'
 export { findCrowded } from './storage/shared-shingles.ts'
 export type { StorageContext } from './storage/storage-context.ts'
 export { toRegistryError } from './storage/storage-error.ts'
