@@ -155,7 +155,7 @@ export { partsOf, withParts } from './registry.ts'
 export { toIndexText } from './search/index-text.ts'
 export { putTerms } from './search/version-terms.ts'
 export { type Blob, type BlobPart, findBlob, unpackBlob } from './storage/blobs.ts'
-export { compileQuery, compileInsert } from './storage/compiled-query.ts'
+export { compileInsert, compileQuery, type Param } from './storage/compiled-query.ts'
 export { copySqliteFile } from './storage/copy-file.ts'
 export { countRows } from './storage/count-rows.ts'
 export {

@@ -2,7 +2,7 @@ import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kys
 import { countRows } from '../storage/count-rows.ts'
 import type { Database } from '../storage/database.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
-import { conditionsOf, isListed, isOpenToViewer } from '../visibility/conditions.ts'
+import { conditionsOf, isListed, isOpenToViewer, type Viewer } from '../visibility/conditions.ts'
 import type { SearchFilters } from './document-table.ts'
 
 type SkillQuery = SelectQueryBuilder<Tables, 'skills', object>
@@ -10,7 +10,7 @@ type SkillQuery = SelectQueryBuilder<Tables, 'skills', object>
 /** Selects the skills that a viewer may see, and that pass the filters. */
 export function selectVisible(
   database: Pick<Database, 'read'>,
-  viewer: string | null,
+  viewer: Viewer,
   filters: SearchFilters,
   stored: StoredTexts = {},
 ): SkillQuery {
@@ -20,7 +20,7 @@ export function selectVisible(
 /** Counts what {@link selectVisible} selects. */
 export async function countVisible(
   database: Database,
-  viewer: string | null,
+  viewer: Viewer,
   filters: SearchFilters,
   stored: StoredTexts = {},
 ): Promise<number> {
