@@ -1,7 +1,7 @@
 import { type Security, type Skill, type SkillDetails, type SkillVersion, toTimestamp } from '@skillstead/protocol'
 import { toAvatarUrl } from '../../kernel/avatar-url.ts'
 import { EncodedJson } from '../../kernel/encoded-json.ts'
-import { compileQuery } from '../../storage/compiled-query.ts'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, VersionRow } from '../../storage/tables.ts'
 import type { FileRow, ShownAccess, VersionContent } from './stored-version.ts'
 
@@ -13,16 +13,16 @@ const listedColumns = [
 export type ListedVersion = Pick<VersionRow, (typeof listedColumns)[number]>
 
 /** The versions of a skill, highest first, without their metadata, which takes much space for a long history. */
-export const selectVersions = compileQuery((db, { skillId }: { skillId: string }) =>
-  db.selectFrom('versions').select(listedColumns).where('skill_id', '=', skillId).orderBy('sort_key', 'desc'),
+export const selectVersions = compileQuery((db, param: Param<{ skillId: string }>) =>
+  db.selectFrom('versions').select(listedColumns).where('skill_id', '=', param('skillId')).orderBy('sort_key', 'desc'),
 )
 
 /** As {@link selectVersions}, by the full name of the skill. */
-export const selectNamedVersions = compileQuery((db, { fullName }: { fullName: string }) =>
+export const selectNamedVersions = compileQuery((db, param: Param<{ fullName: string }>) =>
   db
     .selectFrom('versions')
     .select(listedColumns)
-    .where('skill_id', '=', (eb) => eb.selectFrom('skills').select('id').where('full_name', '=', fullName))
+    .where('skill_id', '=', (eb) => eb.selectFrom('skills').select('id').where('full_name', '=', param('fullName')))
     .orderBy('sort_key', 'desc'),
 )
 
