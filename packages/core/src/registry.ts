@@ -29,7 +29,7 @@ import { readReadiness } from './operator/readiness.ts'
 import type { RegistryOptions } from './operator/registry-options.ts'
 import { createScanRules } from './catalogue/context/scan-rules.ts'
 import { createSecondStage } from './operator/second-stage.ts'
-import { createOutbox } from './outbox/create-outbox.ts'
+import { Outbox } from './outbox/outbox.ts'
 import { createOutgoing } from './http/outgoing.ts'
 import { createCatalogueSearch } from './search/catalogue-search.ts'
 import { createSecrets } from './kernel/secrets.ts'
@@ -134,7 +134,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))
   const changes = await createChangeFollower(database, onError, options.pollMs)
   const traffic = { calls: 0 }
-  const outbox = createOutbox({ database, clock, traffic, onError })
+  const outbox = new Outbox({ database, clock, traffic, onError })
   const closing = new AbortController()
   const hooks = connectExtensions(extensions, { clock, database, outbox, closing: closing.signal, onError })
   const watchers = await createWatchers(database, changes)
