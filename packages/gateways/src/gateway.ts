@@ -7,15 +7,22 @@ import {
   type EndpointName,
   type RegistryApi,
 } from '@skillstead/protocol'
-import { encodeList, type EncodedList, type EncodedLists, type ListKey, type ListParts } from './encoded-lists.ts'
+import {
+  encodeList,
+  type EncodedList,
+  type EncodedLists,
+  type Header,
+  type ListKey,
+  type ListParts,
+} from './encoded-lists.ts'
+
+export type { Header } from './encoded-lists.ts'
 
 /**
  * A protocol of another ecosystem: a table of routes over the functions of the registry. A gateway never reads tables
  * and has no rules of its own; the server admits its requests, charges them and sends its answers.
  */
 export type Gateway = (host: GatewayHost) => readonly GatewayRoute[]
-
-export type Header = [name: string, value: string]
 
 /** A response, before it is compared with the caller's cached copy. */
 export interface Answer {

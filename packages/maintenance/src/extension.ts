@@ -7,7 +7,7 @@ import {
   scheduleBackups,
   type BackupPlan,
 } from './backup/backup-schedule.ts'
-import { collectGarbage } from './garbage/collect-garbage.ts'
+import { collectGarbage } from './collect-garbage.ts'
 
 export type { BackupPlan } from './backup/backup-schedule.ts'
 

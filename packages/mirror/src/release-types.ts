@@ -1,5 +1,4 @@
-import type { Output, endpoints } from '@skillstead/protocol'
-import type { Refusal } from './types.ts'
+import type { MirrorReport, Output, endpoints } from '@skillstead/protocol'
 
 /**
  * A release: a version of a skill as read from an upstream without a public log (a registry that implements only the
@@ -101,3 +100,6 @@ export interface LogSource {
   /** Number of requests sent so far. */
   readonly requests: number
 }
+
+/** An entry or release that was not imported, with the reason. */
+export type Refusal = MirrorReport['refused'][number]

@@ -1,4 +1,5 @@
 import type { alarmCodes, MirrorReport } from '@skillstead/protocol'
+import type { Refusal } from './release-types.ts'
 import type { MirrorAccounts, MirrorOutbox } from './write-types.ts'
 
 export type {
@@ -8,6 +9,7 @@ export type {
   KnownSkill,
   KnownVersion,
   LogSource,
+  Refusal,
   Release,
   SnapshotSource,
 } from './release-types.ts'
@@ -120,9 +122,6 @@ export interface Upstream {
   alarm: Alarm | null
   createdAt: number
 }
-
-/** An entry or release that was not imported, with the reason. */
-export type Refusal = MirrorReport['refused'][number]
 
 /** A refusal as it is stored until the refused entry or release is imported. */
 export interface StoredRefusal extends Refusal {

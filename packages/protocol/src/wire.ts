@@ -1,4 +1,3 @@
-import type { Endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
 
 export {
@@ -13,7 +12,7 @@ export {
 export { limits } from './limits.ts'
 export { JsonLimitError, parseForeignJson } from './parse-json.ts'
 
-type Method = Endpoint['method']
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * The method and path of an endpoint below `/api/v1`, and its marks: `content` if the body of the response is not JSON,

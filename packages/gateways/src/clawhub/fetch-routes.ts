@@ -1,6 +1,6 @@
 import { isSliceOver, nextSlice } from '@skillstead/core/internal'
 import { RegistryError, type Content, type RegistryApi } from '@skillstead/protocol'
-import { apiOf } from '../archives/skill-archives.ts'
+import { apiOf } from '../scopes/skill-archives.ts'
 import { toCacheControl, type Answer } from '../gateway.ts'
 import { toFingerprint } from './fingerprint.ts'
 import { readVersion } from './find-routes.ts'

@@ -5,7 +5,6 @@ import {
   type SkillFrontmatter,
 } from '@modelcontextprotocol/server/ext/skills'
 import { isSliceOver, nextSlice, type OfferedSkill } from '@skillstead/core/internal'
-import type { Catalogue } from './catalogue.ts'
 import { toSkillUri } from './skill-uris.ts'
 
 /** As JSON. Lists contain many skills, so a frontmatter that could fill a list alone is left out. */
@@ -23,15 +22,15 @@ interface Reading {
   readonly characters: number
 }
 
+/** Reads the bytes of each SKILL.md by its digest; deleted ones are left out. */
+export type ReadDocuments = (skills: readonly OfferedSkill[]) => AsyncIterable<[digest: string, bytes: Uint8Array]>
+
 /**
  * Skills in the form of the extension: their frontmatter as hosts parse it, and their files with digests. Leaves out
  * skills that hosts would refuse: without frontmatter, with a name other than their folder's, or above the limits of
  * the format.
  */
-export async function toEntries(
-  skills: readonly OfferedSkill[],
-  readDocuments: Catalogue['readDocuments'],
-): Promise<Skill[]> {
+export async function toEntries(skills: readonly OfferedSkill[], readDocuments: ReadDocuments): Promise<Skill[]> {
   const readings = await readAll(skills, readDocuments)
   const entries: Skill[] = []
   for (const skill of skills) {
@@ -52,7 +51,7 @@ export function findDocument({ files }: OfferedSkill): OfferedSkill['files'][num
 
 async function readAll(
   skills: readonly OfferedSkill[],
-  readDocuments: Catalogue['readDocuments'],
+  readDocuments: ReadDocuments,
 ): Promise<ReadonlyMap<string, Reading>> {
   const readings = new Map<string, Reading>()
   const missing = skills.filter((skill) => {

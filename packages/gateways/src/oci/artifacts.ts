@@ -1,7 +1,7 @@
 import { RegistryError, type SkillDetails } from '@skillstead/protocol'
 import { LRUCache } from 'lru-cache'
 import type { Answer, GatewayCall, GatewayHost } from '../gateway.ts'
-import { apiOf, createSkillArchives } from '../archives/skill-archives.ts'
+import { apiOf, createSkillArchives } from '../scopes/skill-archives.ts'
 import { writeArtifact, writeLayer, type Artifact } from './write-artifact.ts'
 
 /** A skill as the caller of a request may read it now. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ArchiveFile } from '@skillstead/skill-format/archives'
-import type { Pack } from '../archives/skill-archives.ts'
-import { writeTarGzip } from '../archives/tar-gzip.ts'
+import type { Pack } from '../scopes/skill-archives.ts'
+import { writeTarGzip } from '../scopes/tar-gzip.ts'
 
 /** Bytes with their digest, `sha256:...`. */
 export interface Blob {

@@ -1,6 +1,6 @@
 import { RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
 import type { SentPackage } from './package.ts'
-import type { Sending } from './send.ts'
+import type { Sending } from './sending.ts'
 
 /** A version that the upstream should have. */
 export interface WantedVersion extends Pick<SentPackage, 'skillMd' | 'files' | 'digest'> {

@@ -1,5 +1,5 @@
 import type { Warning } from '@skillstead/protocol'
-import type { ArchiveFile } from './read-archive.ts'
+import type { ArchiveFile } from './entry-options.ts'
 
 /** A version in the history of a skill, oldest first. */
 interface HistoryVersion {

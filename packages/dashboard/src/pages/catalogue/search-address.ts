@@ -1,4 +1,4 @@
-import type { api } from '../../data/api.ts'
+import type { api } from '../../api.ts'
 import { toPageNumber } from '../../ui/page.tsx'
 
 type Wanted = NonNullable<Parameters<typeof api.searchSkills>[0]>

@@ -1,4 +1,4 @@
-import type { api } from '../../data/api.ts'
+import type { api } from '../../api.ts'
 import { Badge } from '../../ui/parts.tsx'
 
 type Pack = Awaited<ReturnType<typeof api.getPack>>

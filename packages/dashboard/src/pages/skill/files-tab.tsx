@@ -1,4 +1,4 @@
-import { api, useData } from '../../data/api.ts'
+import { api, useData } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
 import { Pager, toPageNumber, Shown } from '../../ui/page.tsx'
 import { Empty, toBytesText, NameLink, toCount } from '../../ui/parts.tsx'

@@ -1,4 +1,4 @@
-import { api, useData } from '../../data/api.ts'
+import { api, useData } from '../../api.ts'
 import { toAddress, useAddress } from '../../addresses.ts'
 import { Chart, Markdown } from '../../ui/lazy-components.tsx'
 import { Copyable, Empty, Notice, toBytesText, NameLink, Terms, toCount } from '../../ui/parts.tsx'

@@ -1,4 +1,4 @@
-import { api, useData } from '../../../data/api.ts'
+import { api, useData } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
 import { Page, ItemList } from '../../../ui/page.tsx'
 import { MirrorFacts } from './mirror-facts.tsx'

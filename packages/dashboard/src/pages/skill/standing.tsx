@@ -1,8 +1,8 @@
 import type { Moderation } from '@skillstead/protocol'
-import { addresses } from '../../../addresses.ts'
-import { api, useData } from '../../../data/api.ts'
-import { Form, TextArea, useAction } from '../../../ui/form.tsx'
-import { Badge, Time } from '../../../ui/parts.tsx'
+import { addresses } from '../../addresses.ts'
+import { api, useData } from '../../api.ts'
+import { Form, TextArea, useAction } from '../../ui/form.tsx'
+import { Badge, Time } from '../../ui/parts.tsx'
 
 const standings = {
   flagged: 'An administrator flagged this skill: users who installed it are warned.',

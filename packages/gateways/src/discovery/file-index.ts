@@ -1,12 +1,19 @@
+import type { Caller } from '@skillstead/core'
+import {
+  getBlob,
+  type CatalogueContext,
+  answerFor,
+  type DiscoveryScope,
+  openShare,
+  countDownload,
+  getContent,
+  readFiles,
+  readFilesOfMany,
+  toContentType,
+} from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
-import { getBlob } from '../storage/blobs.ts'
-import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './context/catalogue-context.ts'
-import type { FoundArtifact } from './discovery-artifact.ts'
-import { answerFor, type DiscoveryScope, openShare } from './offers/discovery-offers.ts'
-import { type Indexed, readIndexed } from './indexed-skills.ts'
-import { countDownload, getContent } from './skills/read-skill.ts'
-import { readFiles, readFilesOfMany, toContentType } from './versions/version-files.ts'
+import type { FoundArtifact } from '../scopes/find-artifact.ts'
+import { type Indexed, readIndexed } from '../scopes/indexed-skills.ts'
 
 /** An index of skills and their files, version 0.1 of the discovery specification. */
 interface FileIndex {

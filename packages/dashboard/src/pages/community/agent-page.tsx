@@ -1,6 +1,6 @@
 import '../../styles/people.css'
 import { useRoute } from 'preact-iso'
-import { api, useData } from '../../data/api.ts'
+import { api, useData } from '../../api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Badge, Empty, Time, NameLink, Figures } from '../../ui/parts.tsx'

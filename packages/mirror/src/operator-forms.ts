@@ -1,6 +1,6 @@
 import type { MirrorReport, MirrorStatus, MirrorWrite } from '@skillstead/protocol'
-import type { SyncReport, UpstreamStatus } from '../types.ts'
-import type { OutboxWrite } from '../write-types.ts'
+import type { SyncReport, UpstreamStatus } from './types.ts'
+import type { OutboxWrite } from './write-types.ts'
 
 /** Converts the state of an upstream to its form in the API, with times as ISO 8601 texts. */
 export function toShownStatus(status: UpstreamStatus): MirrorStatus {

@@ -1,8 +1,8 @@
-import { api, useData } from '../../../data/api.ts'
-import { ActionButton, Field, Form, Select, useAction } from '../../../ui/form.tsx'
+import { api, useData } from '../../api.ts'
+import { ActionButton, Field, Form, Select, useAction } from '../../ui/form.tsx'
 import { useState } from 'preact/hooks'
-import { Time, NewSecret } from '../../../ui/parts.tsx'
-import { ItemList } from '../../../ui/page.tsx'
+import { Time, NewSecret } from '../../ui/parts.tsx'
+import { ItemList } from '../../ui/page.tsx'
 
 const roles = [
   ['read', 'may read it'],

@@ -1,5 +1,5 @@
 import '../../styles/people.css'
-import { api, useKeptData } from '../../data/api.ts'
+import { api, useKeptData } from '../../api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { DataTable, Page, toPageNumber, type Column } from '../../ui/page.tsx'
 import { Field } from '../../ui/form.tsx'

@@ -1,15 +1,22 @@
+import type { CallOptions, Caller } from '@skillstead/core'
+import {
+  type Artifact,
+  type Offer,
+  type StorageContext,
+  getBlob,
+  hasPackSkill,
+  type CatalogueContext,
+  answerFor,
+  type DiscoveryScope,
+  openShare,
+  getPack,
+  countDownload,
+  getContent,
+  readFiles,
+  readPackageFiles,
+} from '@skillstead/core/internal'
 import { type Content, RegistryError } from '@skillstead/protocol'
 import { writeZip } from '@skillstead/skill-format/archives'
-import type { StorageContext } from '../storage/storage-context.ts'
-import type { CallOptions } from '../kernel/call-options.ts'
-import type { Caller } from '../kernel/caller.ts'
-import { getBlob } from '../storage/blobs.ts'
-import { hasRow } from '../storage/table-rows.ts'
-import type { CatalogueContext } from './context/catalogue-context.ts'
-import { answerFor, type DiscoveryScope, openShare } from './offers/discovery-offers.ts'
-import { getPack } from './sharing/read-packs.ts'
-import { countDownload, getContent } from './skills/read-skill.ts'
-import { readFiles, readPackageFiles } from './versions/version-files.ts'
 
 /** The location of an artifact: `pdf-1.4.0.zip` next to an index; in a pack, below the owner's name. */
 export interface ArtifactPlace {
@@ -43,6 +50,15 @@ export function parseArtifactFile(file: string): { name: string; version: string
   return name === undefined || version === undefined ? undefined : { name, version }
 }
 
+/**
+ * The permanent path of an artifact, relative to an index. Paths in a pack include the owner, since its skills have
+ * several owners.
+ */
+export function toArtifactPath(scope: DiscoveryScope, { owner, name, version }: Offer, type: Artifact['type']): string {
+  const file = `${name}-${version}.${type === 'archive' ? 'zip' : 'md'}`
+  return scope.of === 'pack' ? `${owner}/${file}` : file
+}
+
 async function find(context: CatalogueContext, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
   const parsed = parseArtifactFile(place.file)
   if (!parsed) throw noArtifact()
@@ -51,7 +67,7 @@ async function find(context: CatalogueContext, place: ArtifactPlace, caller: Cal
   const { skill, version } = await getContent(context, { name: fullName, version: number }, reader)
   const { read } = context.database
   // Any version is served: a newer one may have been published since the client read the index.
-  const isListed = packId === undefined || (await hasRow(read, 'pack_skills', { pack_id: packId, skill_id: skill.id }))
+  const isListed = packId === undefined || (await hasPackSkill(context, packId, skill.id))
   if (!isListed) throw noArtifact()
   const files = await readFiles(read, version.id)
   const kind = files.length === 1 && !place.zips ? 'md' : 'zip'

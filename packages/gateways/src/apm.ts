@@ -8,8 +8,8 @@ import {
   type GatewayHost,
   type GatewayRoute,
   type Params,
-} from '../gateway.ts'
-import { apiOf, createSkillArchives, type Pack, type SkillArchives } from '../archives/skill-archives.ts'
+} from './gateway.ts'
+import { apiOf, createSkillArchives, type Pack, type SkillArchives } from './scopes/skill-archives.ts'
 
 const packagePath = '/apm/v1/packages/:owner/:repo/versions'
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { postToNode } from '../../data/api.ts'
-import { useMe } from '../../data/session.ts'
+import { postToNode } from '../../api.ts'
+import { useMe } from '../../session.ts'
 import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Time } from '../../ui/parts.tsx'

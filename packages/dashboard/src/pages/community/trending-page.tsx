@@ -1,5 +1,5 @@
 import '../../styles/trending.css'
-import { api, useKeptData, useData } from '../../data/api.ts'
+import { api, useKeptData, useData } from '../../api.ts'
 import { toAddress, useAddress, addresses } from '../../addresses.ts'
 import { CategorySelect } from '../../ui/category-select.tsx'
 import { Page, Shown } from '../../ui/page.tsx'

@@ -1,11 +1,11 @@
-import type { MirrorContext } from '../run.ts'
+import type { MirrorContext } from './run.ts'
 import { setTimeout } from 'node:timers/promises'
 import { printError, type UpstreamOperator } from '@skillstead/core/internal'
 import { RegistryError, type MirrorStatus, type Parsed, type endpoints } from '@skillstead/protocol'
-import { findUpstream } from '../find-upstream.ts'
-import type { AddOptions, Mirror, MirrorOptions } from '../types.ts'
-import { countWritesOf, getWriteOf, listWrites } from '../writing/resolve-writes.ts'
-import { toShownStatus, toShownWrite } from './forms.ts'
+import { findUpstream } from './find-upstream.ts'
+import type { AddOptions, Mirror, MirrorOptions } from './types.ts'
+import { countWritesOf, getWriteOf, listWrites } from './writing/resolve-writes.ts'
+import { toShownStatus, toShownWrite } from './operator-forms.ts'
 
 type AddInput = Parsed<(typeof endpoints)['addMirror']>
 

@@ -11,7 +11,7 @@ import {
   type StorageContext,
   type Report,
 } from '@skillstead/core/internal'
-import { findPartialFiles, removePartialFiles } from '../backup/place-file.ts'
+import { findPartialFiles, removePartialFiles } from './backup/place-file.ts'
 
 /** Unreferenced data of one kind. */
 export interface Garbage {

@@ -1,5 +1,5 @@
-import { api, useData } from '../../data/api.ts'
-import { useMe } from '../../data/session.ts'
+import { api, useData } from '../../api.ts'
+import { useMe } from '../../session.ts'
 import { useAddress } from '../../addresses.ts'
 import { Check, Select, ConfirmButton, Field, Form, useAction, TextArea } from '../../ui/form.tsx'
 import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'

@@ -1,9 +1,14 @@
+import type { Caller } from '@skillstead/core'
+import {
+  type CatalogueContext,
+  type Artifact,
+  type DiscoveryScope,
+  type Offer,
+  ownerEntriesMax,
+  readOffers,
+} from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
 import { cutAtWord } from '@skillstead/skill-format'
-import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from './context/catalogue-context.ts'
-import type { Artifact } from './context/ports.ts'
-import { type DiscoveryScope, type Offer, ownerEntriesMax, readOffers } from './offers/discovery-offers.ts'
 
 /** A version that installers find in an index of any format. */
 export interface Indexed {

@@ -1,9 +1,13 @@
-import { type DiscoveryScope, findArtifact, listZips, parseArtifactFile } from '@skillstead/core/internal'
-import { requireAddress, type GatewayCall, type GatewayHost, type GatewayRoute, type Params } from '../gateway.ts'
-import { toClaudeMarketplace } from '../scopes/marketplace-documents.ts'
-import { listScopePaths, type ScopePath } from '../scopes/scope-paths.ts'
-import { answerFile, answerList, toScopeRoute } from '../scopes/scope-routes.ts'
-import { toPageRead } from '../scopes/through-upstreams.ts'
+import { RegistryError } from '@skillstead/protocol'
+import type { Caller } from '@skillstead/core'
+import { answerFor, type CatalogueContext, type DiscoveryScope, type Offer } from '@skillstead/core/internal'
+import { findArtifact, parseArtifactFile, toArtifactPath } from './scopes/find-artifact.ts'
+import { readIndexed } from './scopes/indexed-skills.ts'
+import { requireAddress, type GatewayCall, type GatewayHost, type GatewayRoute, type Params } from './gateway.ts'
+import { toClaudeMarketplace } from './scopes/marketplace-documents.ts'
+import { listScopePaths, type ScopePath } from './scopes/scope-paths.ts'
+import { answerFile, answerList, toScopeRoute } from './scopes/scope-routes.ts'
+import { toPageRead } from './scopes/through-upstreams.ts'
 
 const folder = '/.claude-plugin'
 
@@ -55,6 +59,41 @@ async function readMarketplace(host: GatewayHost, call: GatewayCall, scope: Disc
     return { ...skill, source: { url: base + url, sha256: digest.slice('sha256:'.length) } }
   })
   return toClaudeMarketplace({ name, owner, description: `Skills from ${host.addressOf(call)}`, skills })
+}
+
+/** A skill of a scope as a zip. */
+interface OfferedZip extends Pick<Offer, 'owner' | 'name' | 'version' | 'description'> {
+  /** The URL of the zip, relative to the list. */
+  readonly url: string
+  readonly digest: string
+}
+
+/**
+ * The skills of a scope as zips, for installers that take a zip as a plugin. Leaves out versions that would bring more
+ * than the skill. Throws `not_found` if none is left.
+ */
+function listZips(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<OfferedZip[]> {
+  return answerFor(context, async () => {
+    const indexed = await readIndexed(context, scope, caller)
+    const plain = indexed.filter(({ artifact }) => !artifact.isPluginRoot)
+    if (plain.length === 0) {
+      throw new RegistryError(
+        'not_found',
+        'As plugins these skills would bring hooks or servers. Install them as skills.',
+      )
+    }
+    return plain.map(({ offer, artifact }) => {
+      const { owner, name, version, description } = offer
+      return {
+        owner,
+        name,
+        version,
+        description,
+        url: toArtifactPath(scope, offer, 'archive'),
+        digest: artifact.zipDigest,
+      }
+    })
+  })
 }
 
 /** The name of a marketplace; that of a share link is the name of its only skill. */
