@@ -3,7 +3,8 @@
  * the repository should not import them: they change without notice.
  */
 import './kernel/check-node.ts'
-export { getCaller, ensureNamespace } from './accounts/users.ts'
+export { getCaller } from './accounts/find-user.ts'
+export { ensureNamespace } from './accounts/users.ts'
 export {
   beginIdempotent,
   finishIdempotent,

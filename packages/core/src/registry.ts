@@ -18,13 +18,14 @@ import { createFindDocumented } from './catalogue/context/documented-skills.ts'
 import { scheduleTakedowns } from './governance/takedown-cases.ts'
 import { handleExternalScans } from './community/scan-external.ts'
 import { scheduleHousekeeping } from './operator/housekeeping.ts'
-import { getCaller } from './accounts/users.ts'
+import { getCaller } from './accounts/find-user.ts'
 import { identify } from './log/node-identity.ts'
 import { connectExtensions } from './operator/extension.ts'
 import { createUpstreams } from './catalogue/context/upstream-port.ts'
 import { createServingNode } from './operator/node-port.ts'
-import { createSetupCode } from './operator/setup.ts'
-import { readNodeMetrics, readOrNothing, toOpinionMetrics, readStoredMetrics, type Metric } from './operator/metrics.ts'
+import { SetupCode } from './operator/setup-code.ts'
+import { readNodeMetrics, readOrNothing, toOpinionMetrics, readStoredMetrics } from './operator/metrics.ts'
+import type { Metric } from './operator/metric.ts'
 import { readReadiness } from './operator/readiness.ts'
 import type { RegistryOptions } from './operator/registry-options.ts'
 import { createScanRules } from './catalogue/context/scan-rules.ts'
@@ -192,7 +193,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     storageQuotaBytes: options.storageQuotaBytes ?? storageQuotaBytesDefault,
     upstreams: createUpstreams(),
     node: createServingNode(),
-    setup: createSetupCode(database),
+    setup: new SetupCode(database),
     startedAt: clock.now(),
     extensions,
     secrets,

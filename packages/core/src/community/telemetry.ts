@@ -1,21 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { MirroredInstalls, UsedSkill } from '../catalogue/context/use-counts.ts'
+import type { MirroredInstalls } from '../catalogue/context/use-counts.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Dialect } from '../storage/dialect.ts'
 import { isInList, toCountTable } from '../storage/list-query.ts'
 import { undo, type WriteTransaction } from '../storage/writer.ts'
+import type { Telemetry } from './community-context.ts'
 import type { CountingParts } from './download-counters.ts'
 import { countDownloads } from './download-days.ts'
 import { addToTrends, rollAllTrends, toHour } from './trends.ts'
-
-/** Records installs and adds them to the counters. */
-export interface Telemetry {
-  /** Records an install by a client with the given name; resolves after the commit. */
-  record(skill: UsedSkill, client?: string): Promise<void>
-  flush(): Promise<void>
-  stop(): Promise<void>
-}
 
 /** Counts must be visible a second after the response; adding them to the counters takes part of that second. */
 const flushMs = 500

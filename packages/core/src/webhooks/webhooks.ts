@@ -12,7 +12,7 @@ import type { WebhookRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toHost } from './events.ts'
 import { countWebhooks } from './read-webhooks.ts'
-import { standardPrefix } from './deliver-events.ts'
+import { standardPrefix } from './signatures.ts'
 import { getOwnWebhook, toWebhook } from './webhook-form.ts'
 
 /** 24 to 64 bytes are recommended (Standard Webhooks, "Signature scheme"); 30 need no base64 padding. */
