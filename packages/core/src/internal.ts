@@ -3,7 +3,8 @@
  * the repository should not import them: they change without notice.
  */
 import './kernel/check-node.ts'
-export { getCaller, ensureNamespace } from './accounts/users.ts'
+export { getCaller } from './accounts/find-user.ts'
+export { ensureNamespace } from './accounts/users.ts'
 export {
   beginIdempotent,
   finishIdempotent,
@@ -157,7 +158,8 @@ export { ownTree, type TreeReader, type TreeRows } from './log/tree-rows.ts'
 export type { NodePort } from './operator/node-port.ts'
 export type { OperatorContext } from './operator/operator-context.ts'
 export { hasDiskSpace } from './operator/readiness.ts'
-export type { Outbox, OutboxJob } from './outbox/outbox.ts'
+export type { OutboxJob } from './outbox/jobs.ts'
+export type { Outbox } from './outbox/outbox.ts'
 export { partsOf, withParts } from './registry.ts'
 export { toIndexText } from './search/index-text.ts'
 export { putTerms } from './search/database/version-terms.ts'

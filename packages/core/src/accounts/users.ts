@@ -1,8 +1,8 @@
-import { RegistryError, reservedOwners, scopes, toTimestamp, type User } from '@skillstead/protocol'
+import { RegistryError, reservedOwners, toTimestamp, type User } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { lockHeads } from '../log/append-change.ts'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
-import type { Caller, UserCaller } from '../kernel/caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
@@ -14,6 +14,7 @@ import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
 import { createKey, insertKey, requireMaker } from './api-keys.ts'
+import { getUserByName } from './find-user.ts'
 
 /** GET /users, for administrators: ordered by name. */
 export async function listUsers(context: StorageContext, input: Input<'listUsers'>) {
@@ -197,21 +198,4 @@ function toUser(row: UserRow): User {
     disabled: row.disabled === 1,
     claimed: row.claimed === 1,
   }
-}
-
-/** Finds a user by name; throws `not_found`. */
-export async function getUserByName(context: StorageContext, username: string): Promise<UserRow> {
-  const user = await context.database.read
-    .selectFrom('users')
-    .selectAll()
-    .where('username', '=', username)
-    .executeTakeFirst()
-  if (!user) throw new RegistryError('not_found', `There is no user '${username}'.`)
-  return user
-}
-
-/** Returns a user as a caller without credentials, for trusted code inside the process. Throws `not_found`. */
-export async function getCaller(context: StorageContext, username: string): Promise<UserCaller> {
-  const { id, plan, role } = await getUserByName(context, username)
-  return { kind: 'user', userId: id, username, plan, role, scopes }
 }

@@ -11,35 +11,13 @@ import {
 import { findWidening } from '@skillstead/scanner'
 import { sql } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { compileListQuery } from '../storage/list-query.ts'
 import type { Param } from '../storage/compiled-query.ts'
-import { type Found, isFlagged } from './look-up-installs.ts'
-import type { Asker } from './recommendations.ts'
+import { compileListQuery } from '../storage/list-query.ts'
+import { type Fault, type Finding, type Installed, isFlagged, type Reason } from './look-up-installs.ts'
+import type { Asker } from './asker.ts'
 import { findReplacements } from './replacements.ts'
 
-/** A skill that an agent reports as installed. */
-interface InstalledItem {
-  readonly skillName: string
-  readonly version: string
-  readonly digest?: string | undefined
-}
-
-export type Reason = (typeof updateReasons)[number]
 type Update = HeartbeatResult['updates'][number]
-
-type Fault = 'dangerous' | 'yanked' | 'drifted'
-
-/** An installed item with the matching skill. */
-export interface Installed extends Found {
-  readonly item: InstalledItem
-  /** The problem of the installed version, if it was published here. */
-  readonly fault?: Fault | undefined
-}
-
-/** An item that the agent should act on. */
-export interface Finding extends Installed {
-  readonly reason: Reason
-}
 
 /** The condition of each reason. If several hold, the worst applies: the first in `updateReasons`. */
 const signs: { [K in Reason]: (installed: Installed) => boolean } = {

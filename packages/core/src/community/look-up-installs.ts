@@ -1,3 +1,4 @@
+import type { updateReasons } from '@skillstead/protocol'
 import { safeScoreMin } from '@skillstead/scanner'
 import { sql, type SqlBool } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -20,6 +21,30 @@ export type KnownSkill = Pick<SkillRow, (typeof columns)[number]>
 export interface Found {
   readonly skill: KnownSkill
   readonly takenDown: boolean
+}
+
+/** A skill that an agent reports as installed. */
+interface InstalledItem {
+  readonly skillName: string
+  readonly version: string
+  readonly digest?: string | undefined
+}
+
+/** Why an agent should act on an item. */
+export type Reason = (typeof updateReasons)[number]
+
+export type Fault = 'dangerous' | 'yanked' | 'drifted'
+
+/** An installed item with the matching skill. */
+export interface Installed extends Found {
+  readonly item: InstalledItem
+  /** The problem of the installed version, if it was published here. */
+  readonly fault?: Fault | undefined
+}
+
+/** An item that the agent should act on. */
+export interface Finding extends Installed {
+  readonly reason: Reason
 }
 
 const selectByFullName = compileListQuery((db, param: Param<{ names: Iterable<string> }>, lists) =>

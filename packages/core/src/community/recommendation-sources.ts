@@ -5,8 +5,17 @@ import { compileListQuery, type Lists } from '../storage/list-query.ts'
 import type { Param } from '../storage/compiled-query.ts'
 import type { AgentRow, SkillRow, Tables } from '../storage/tables.ts'
 import { type KnownSkill, offered } from './look-up-installs.ts'
-import type { Asker, Suggestion } from './recommendations.ts'
+import type { Asker } from './asker.ts'
 import { publicCondition } from '../visibility/conditions.ts'
+
+/** A recommended skill, and the reason. */
+export interface Suggestion {
+  readonly skillId: string
+  /** Relative weight among the suggestions of one source: above 0, at most 1. */
+  readonly share: number
+  readonly reason: string
+  readonly pack?: { readonly slug: string; readonly name: string }
+}
 
 /** The number of installed skills by which agents are compared: the rarest ones, which distinguish agents best. */
 const comparedMax = 20

@@ -1,10 +1,9 @@
 import type { StorageContext } from '../storage/storage-context.ts'
 import { guest } from '../kernel/caller.ts'
-import { compileListQuery } from '../storage/list-query.ts'
 import type { Param } from '../storage/compiled-query.ts'
-import type { Finding, Reason } from './install-updates.ts'
-import { keepOffered, lookUp, offered } from './look-up-installs.ts'
-import type { Asker } from './recommendations.ts'
+import { compileListQuery } from '../storage/list-query.ts'
+import { type Finding, keepOffered, lookUp, offered, type Reason } from './look-up-installs.ts'
+import type { Asker } from './asker.ts'
 
 /** The maximum number of names in a deprecation message that are looked up. */
 const namedMax = 5

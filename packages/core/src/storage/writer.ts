@@ -70,6 +70,15 @@ export async function doLast(trx: WriteTransaction, work: Work): Promise<void> {
   else await work()
 }
 
+/** The transactions whose current write is rolled back at its end. */
+const undone = new WeakSet<WriteTransaction>()
+
+/** Rolls the current write of a transaction back when it ends. The write resolves to its result, as a dry run does. */
+export function undo(trx: WriteTransaction): void {
+  if (!lastWork.has(trx)) throw new TypeError('Only a write of a Writer can be undone.')
+  undone.add(trx)
+}
+
 export function createWriter(connections: Connections): Writer {
   const queued: Job[] = []
   /** Number of queued writes that are not bulk. */
@@ -84,7 +93,7 @@ export function createWriter(connections: Connections): Writer {
       await setImmediate()
       const batch: Job[] = []
       try {
-        await pRetry(() => connections.main.transaction().execute((trx) => runBatch(trx, batch)), {
+        await pRetry(() => transact((trx) => runBatch(trx, batch)), {
           retries: lockRetries,
           minTimeout: 5,
           maxTimeout: 250,
@@ -103,6 +112,15 @@ export function createWriter(connections: Connections): Writer {
       }
     }
     running = undefined
+  }
+
+  /** Runs a transaction. Kysely rolls it back if the work throws, as a job does that runs alone and is undone. */
+  async function transact(work: (trx: WriteTransaction) => Promise<void>): Promise<void> {
+    try {
+      await connections.main.transaction().execute(work)
+    } catch (error) {
+      if (error !== aloneUndone) throw error
+    }
   }
 
   /** Runs queued jobs in a transaction until the batch is full or the queue is empty. */
@@ -140,6 +158,7 @@ export function createWriter(connections: Connections): Writer {
         throw error
       },
     )
+    if (undone.has(trx)) throw aloneUndone
   }
 
   function takeFirst(): Job[] {
@@ -231,15 +250,20 @@ async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransact
   const left = lastWork.get(trx)!.length
   try {
     const value = await job.work(trx)
-    await connection.executeQuery(release)
+    await connection.executeQuery(undone.has(trx) ? rollBack : release)
+    if (undone.has(trx)) lastWork.get(trx)!.splice(left)
     job.outcome = { value }
   } catch (error) {
     // On a full disk the whole transaction is already rolled back; report that cause instead of the failed rollback.
     await connection.executeQuery(rollBack).catch(() => Promise.reject(error as Error))
     lastWork.get(trx)!.splice(left)
     job.outcome = { error }
+  } finally {
+    undone.delete(trx)
   }
 }
+
+const aloneUndone = new Error('The write was undone.')
 
 /** Does what the writes left for the end of the transaction. */
 async function finish(trx: WriteTransaction): Promise<void> {

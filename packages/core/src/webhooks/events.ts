@@ -3,8 +3,9 @@ import type { Events } from '../catalogue/context/ports.ts'
 import { keepReaders } from '../visibility/decisions.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Outbox, OutboxJob } from '../outbox/outbox.ts'
-import { type Param, compileQuery } from '../storage/compiled-query.ts'
+import type { OutboxJob } from '../outbox/jobs.ts'
+import type { Outbox } from '../outbox/outbox.ts'
+import { compileQuery, type Param } from '../storage/compiled-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** The outbox topic of event deliveries. */
