@@ -92,7 +92,7 @@ function listFiles(name: string): string[] {
   return paths.filter((path) => path.endsWith('.ts')).map((path) => `${name}/src/${path}`)
 }
 
-/** The protocol that a file of the gateways belongs to: a folder, or a file next to them. */
+/** The protocol that a file of the gateways belongs to: a folder or a single file. */
 const protocolOf = (path: string) => path.split(/[/.]/)[0]!
 
 /** The name of a table that a statement or a helper writes. */

@@ -10,7 +10,7 @@ import { oci } from './oci/oci.ts'
 
 export { createEncodedLists } from './encoded-lists.ts'
 export * from './gateway.ts'
-export { readVersion } from './version.ts'
+export { readProgramVersion } from './version.ts'
 
 /** Every gateway by its name. */
 export const gateways = { apm, clawhub, discovery, git, marketplaces, mcp, npm, oci } as const satisfies Record<

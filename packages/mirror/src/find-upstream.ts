@@ -74,7 +74,7 @@ export async function findUpstream(location: string, options: FindUpstreamOption
     if (guess !== 'node') await looking.look(guess === 'git' ? gitPath : '')
     const kind = options.kind ?? (guess === 'node' ? await probe(looking.look) : guess)
     if (kind === undefined)
-      throw refuse(base, looking.wantsKey && (options.apiKey === undefined ? 'an API key' : 'another API key'))
+      throw toKeyError(base, looking.wantsKey && (options.apiKey === undefined ? 'an API key' : 'another API key'))
     return { kind, keys: kind === 'node' ? await readKeys(looking.look) : [] }
   } catch (error) {
     if (!(error instanceof RegistryError) || error.code === 'invalid_request') throw error
@@ -153,7 +153,7 @@ function isKey(line: string): boolean {
   }
 }
 
-function refuse(base: string, wanted: 'an API key' | 'another API key' | false): RegistryError {
+function toKeyError(base: string, wanted: 'an API key' | 'another API key' | false): RegistryError {
   const what = 'Skillstead node, registry, discovery index or git repository'
   const advice = wanted ? `The server requires ${wanted}: pass --api-key KEY.` : 'Check the URL, or pass --kind.'
   return new RegistryError('invalid_request', `There is no ${what} at ${base}. ${advice}`)
