@@ -18,6 +18,8 @@ export const gateways = { apm, clawhub, discovery, git, marketplaces, mcp, npm, 
   Gateway
 >
 
+/** The name of a gateway. */
 export type GatewayName = keyof typeof gateways
 
+/** The names of all gateways. */
 export const gatewayNames = Object.keys(gateways) as readonly GatewayName[]

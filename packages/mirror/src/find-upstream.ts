@@ -14,6 +14,7 @@ export interface FoundUpstream {
   readonly problem?: string
 }
 
+/** Options of `findUpstream`. */
 export interface FindUpstreamOptions {
   /** The kind, if the operator stated it. Only the keys are requested then. */
   readonly kind?: UpstreamKind
@@ -49,7 +50,7 @@ const probes: readonly (readonly [UpstreamKind, (look: Look) => Promise<boolean>
 ]
 
 /**
- * Detects the kind of upstream at a URL: a node, a registry that implements only the specification, a discovery index
+ * Detects the kind of upstream at a URL: a node, a registry that has only the base API, a discovery index
  * or a git repository. The kind of a path is read from the disk. An unreachable server counts as a node, with a
  * problem. Throws `invalid_request` for an invalid location, or if the server is no upstream of any kind.
  *

@@ -35,6 +35,8 @@ export {
   type EventName,
 } from './schemas/events.ts'
 export { limits } from './limits.ts'
+export type { SearchFilters } from './schemas/search-filters.ts'
+export { searchControls, searchFilters, type SearchFilterName } from './search-filters.ts'
 export { compareFiles, toManifest, type ManifestFile } from './manifest.ts'
 export { isSkillName, isUsername, reservedOwners } from './names.ts'
 export { JsonLimitError, firstIssueOnly, parseForeignJson } from './parse-json.ts'

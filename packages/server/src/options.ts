@@ -11,6 +11,7 @@ export type Rates = Readonly<Record<'anonymous' | PlanName | 'files' | 'mebibyte
 /** Files by their path below the served folder; each is read on first use. */
 export type StaticFiles = ReadonlyMap<string, () => Uint8Array>
 
+/** Options of a node. */
 export interface NodeOptions {
   /** The rate limits; `off` disables them. Default: the rates of the plans. */
   readonly rates?: Partial<Rates> | 'off'

@@ -4,6 +4,7 @@ import { type WebhookHeaders, verify } from './verify-delivery.ts'
 import { importKeys, requireSecrets, type SecretKeys } from './signatures.ts'
 import { WebhookError, webhookErrorStatuses, type WebhookErrorCode } from './webhook-error.ts'
 
+/** Options of `createReceiver`. */
 export interface ReceiverOptions {
   /** The webhook's secret; several during a change of the secret, or if several webhooks deliver to this receiver. */
   readonly secret: string | readonly string[]

@@ -1,4 +1,4 @@
-import { compileQuery, type SkillRow, type WriteTransaction } from '@skillstead/core/internal'
+import { type Param, compileQuery, type SkillRow, type WriteTransaction } from '@skillstead/core/internal'
 import type { MirrorOutcome, RefusalReason } from './mirrored-types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
@@ -188,15 +188,15 @@ export async function findSkill(trx: WriteTransaction, id: string): Promise<Skil
   return skill
 }
 
-const selectById = compileQuery((db, { id }: { id: string }) =>
-  db.selectFrom('skills').selectAll().where('id', '=', id),
+const selectById = compileQuery((db, param: Param<{ id: string }>) =>
+  db.selectFrom('skills').selectAll().where('id', '=', param('id')),
 )
-const selectByName = compileQuery((db, { fullName }: { fullName: string }) =>
-  db.selectFrom('skills').selectAll().where('full_name', '=', fullName),
+const selectByName = compileQuery((db, param: Param<{ fullName: string }>) =>
+  db.selectFrom('skills').selectAll().where('full_name', '=', param('fullName')),
 )
-const selectAlias = compileQuery((db, { fullName }: { fullName: string }) =>
-  db.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName),
+const selectAlias = compileQuery((db, param: Param<{ fullName: string }>) =>
+  db.selectFrom('aliases').select('skill_id').where('full_name', '=', param('fullName')),
 )
-const selectUser = compileQuery((db, { username }: { username: string }) =>
-  db.selectFrom('users').select(['id', 'claimed']).where('username', '=', username),
+const selectUser = compileQuery((db, param: Param<{ username: string }>) =>
+  db.selectFrom('users').select(['id', 'claimed']).where('username', '=', param('username')),
 )

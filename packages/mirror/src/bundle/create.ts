@@ -23,6 +23,7 @@ import { tarEnd, toPadding, toTarHeader } from './tar.ts'
 import { writeWhole } from './write-whole.ts'
 import { openCompressor } from './zstd.ts'
 
+/** Options of `createBundle`. */
 export interface CreateBundleOptions {
   /** The bundle contains the entries after this position, which the receiving mirror has. Default: 0, everything. */
   readonly since?: number

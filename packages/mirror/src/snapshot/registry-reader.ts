@@ -4,7 +4,7 @@ import type { UpstreamFetch } from '../upstream-fetch.ts'
 import { fetchAnswer, fetchJson, isAboutOne, type Failures } from './fetch-answer.ts'
 import type { ListedSkill } from './registry-page.ts'
 
-/** Access to a registry that implements only the specification. */
+/** Access to a registry that has only the base API (docs/api.md#the-base-api). */
 export interface RegistryAccess {
   /** The base URL of the API, which ends in `/api/v1`. */
   readonly base: string

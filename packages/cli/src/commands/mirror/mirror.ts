@@ -17,8 +17,7 @@ import { originOption } from '../../registry/registry-options.ts'
 
 export const commands = {
   'mirror add': command({
-    description:
-      'Add an upstream: a node, a registry that implements the specification, a discovery index, git, or a folder.',
+    description: 'Add an upstream: a node, another registry with the base API, a discovery index, git, or a folder.',
     words: ['NAME', 'URL|PATH'],
     options: { ...upstreamOptions, ...askingOptions, ...originOption, ...storeOptions },
     async run(given) {
