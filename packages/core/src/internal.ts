@@ -14,7 +14,7 @@ export {
 } from './accounts/idempotency.ts'
 export type { SharedLimits } from './accounts/shared-limits.ts'
 export { allowSignIn, denySignIn, findSignIn, pollSignIn, requestSignIn } from './accounts/sign-ins.ts'
-export { authorize, findCachedSkill, localCall } from './local-api.ts'
+export { type AnyReply, authorize, localCall, PermittedCall } from './local-api.ts'
 export {
   findPublicVersions,
   type LogRange,
@@ -135,7 +135,7 @@ export { acceptedEncodings, createHttpClient, followRedirects, type HttpRequest 
 export { isNetwork } from './http/public-addresses.ts'
 export { mapInBatches } from './kernel/batches.ts'
 export { accountId } from './kernel/caller.ts'
-export { EncodedJson } from './kernel/encoded-json.ts'
+export { EncodedJson, type PreparedResponse } from './kernel/encoded-json.ts'
 export { newId } from './kernel/ids.ts'
 export { type CallInFlight, createInFlight, type InFlight, type InFlightLimits } from './kernel/in-flight.ts'
 export { checkJsonShape } from './kernel/json-shape.ts'

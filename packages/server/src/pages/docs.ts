@@ -2,7 +2,8 @@ import { WebhookEvent, errorTable, plans, type Endpoint } from '@skillstead/prot
 import { escapeHtml, toPage, type Page } from './html.ts'
 import { isRequired, statusesOf, toFieldSchema, toOpenApiPath } from './openapi.ts'
 import { eventSummaries } from './openapi-webhooks.ts'
-import { apiBase, inputFields, routes, type Route } from './routes.ts'
+import { apiBase } from '../context/options.ts'
+import { inputFields, routes, type Route } from '../endpoints/routes.ts'
 
 /** The API reference for people, generated from the endpoint table. */
 export function toDocsPage(origin: string): Page {

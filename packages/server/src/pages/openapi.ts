@@ -7,11 +7,12 @@ import {
   type Endpoint,
   type EndpointName,
 } from '@skillstead/protocol'
-import { tellsFreshness } from './freshness.ts'
-import { takesIdempotencyKey } from './idempotency.ts'
+import { tellsFreshness } from '../endpoints/freshness.ts'
+import { takesIdempotencyKey } from '../endpoints/idempotency.ts'
 import { toWebhookParameters, toWebhooks } from './openapi-webhooks.ts'
-import { apiBase, hasBody, inputFields, routes, type Route } from './routes.ts'
-import { secureCookieName } from './sessions.ts'
+import { apiBase } from '../context/options.ts'
+import { hasBody, inputFields, routes, type Route } from '../endpoints/routes.ts'
+import { secureCookieName } from '../admission/sessions.ts'
 
 type Json = Record<string, unknown>
 

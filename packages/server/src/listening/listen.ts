@@ -3,12 +3,13 @@ import { once } from 'node:events'
 import type { RequestListener, Server } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import type { Metric, Registry } from '@skillstead/core'
-import { createAddresses } from './addresses.ts'
+import { createAddresses } from '../context/addresses.ts'
 import { clientErrorHandler, createRefuse, type Refusal } from './client-errors.ts'
 import { guardConnections, setTimeouts, toConnectionLimits, type ConnectionLimits, type Guard } from './connections.ts'
-import { openNode } from './node.ts'
-import type { NodeOptions } from './options.ts'
-import { toListener } from './node-listener.ts'
+import { openNode } from '../node.ts'
+import type { NodeOptions } from '../context/options.ts'
+import { serveRouted, toListener } from './node-listener.ts'
+import { serveCached } from './serve-cached.ts'
 
 export interface ListenOptions extends NodeOptions {
   /** Default: 7545. 0 uses any free port. */
@@ -43,7 +44,7 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
   const limits = toConnectionLimits(options.connections)
   const node = openNode(registry, options)
   const refuse = createRefuse(options)
-  const handle = toListener(node, limits, refuse)
+  const handle = toListener(node, serveCached(node.parts, serveRouted(node)), limits, refuse)
   const server = await bind(handle, { host, port, limits }).catch((error: Error) => {
     node.close()
     throw error

@@ -1,7 +1,7 @@
 import type { NodePort } from '@skillstead/core/internal'
 import { readVersion } from '@skillstead/gateways'
 import { planNames } from '@skillstead/protocol'
-import type { NodeParts } from './gate.ts'
+import type { NodeParts } from './node-parts.ts'
 import { defaultRates } from './quotas.ts'
 
 /** Data for administrators about the node that serves their registry. */
