@@ -10,6 +10,7 @@ import { systemClock } from './kernel/clock.ts'
 import type { OperatorContext } from './operator/operator-context.ts'
 import { createCopyIndex } from './catalogue/sketches/copy-index.ts'
 import { SecondOpinion } from './catalogue/skills/second-opinion.ts'
+import { scheduleDocuments } from './catalogue/skills/rebuild-documents.ts'
 import { scheduleTexts } from './catalogue/finding/index-texts.ts'
 import { scheduleSketches } from './catalogue/copies/sketch-versions.ts'
 import { createCounters, createSeenDownloads } from './community/download-counters.ts'
@@ -236,6 +237,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     await scheduleRulesUpdates(context, onError)
     await scheduleSketches(context)
     await scheduleTexts(context)
+    await scheduleDocuments(context)
     await hooks.backups.schedule()
     outbox.start()
     // Count installs that a process recorded but did not count before it ended.

@@ -18,8 +18,9 @@ import {
   refuseQuarantined,
   toContentType,
 } from '../versions/version-files.ts'
+import { toCurrent } from './build-document.ts'
 import { findSkill, findSkillBy, getSkill, requireFound } from './find-skill.ts'
-import { findForkedFrom, readDocument, showDetails } from '../versions/show-details.ts'
+import { findForkedFrom, readDocument, showDetails } from './show-details.ts'
 import { showName } from '../versions/shown-names.ts'
 import { toAnswer, toName, toVersion } from '../versions/skill-document.ts'
 import type { VersionMetadata } from '../versions/stored-version.ts'
@@ -39,10 +40,15 @@ export async function showSkill(
   if (version !== undefined)
     return showAtVersion(context, requireFound(await findSkill(context, name, caller), name), version, caller)
   const skill = requireFound(await findSkillBy(context.findDocumented, context, name, caller), name)
+  const { read } = context.database
   const document =
     'document' in skill
-      ? { document: skill.document, revision: skill.document_revision, updated_at: skill.documented_at }
-      : await readDocument(context.database.read, skill.id)
+      ? {
+          document: await toCurrent(read, skill.id, skill.document),
+          revision: skill.document_revision,
+          updated_at: skill.documented_at,
+        }
+      : await readDocument(read, skill.id)
   if ((await showName(context, skill, caller)) !== toName(skill)) return showDetails(context, skill, caller, document)
   const answer = toAnswer(skill, document, await findForkedFrom(context, skill, caller))
   // Cached only for anonymous callers, and only if nothing changed meanwhile. A fork is not cached: its source may
