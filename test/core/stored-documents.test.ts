@@ -7,11 +7,14 @@ import { expect, it, onTestFinished } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { describeDatabases } from '../support/harness.ts'
 import { openRegistry } from '../support/open-registry.ts'
+import { addUpstream, pull } from '../support/mirrored-acts.ts'
 import { makePlace } from '../support/places.ts'
 
 const names = ['first', 'second', 'third']
+/** A form that lacks a field. */
+const oldDocument = sql<string>`replace(replace(document, '{"form":1,', '{"form":0,'), '"displayName":', '"title":')`
 
-describeDatabases('the stored public forms of skills by an earlier program', (_open, dialect) => {
+describeDatabases('the stored public forms of skills by an earlier program', (suite, dialect) => {
   it('are not shown, and are built again in the background, with the same answers', async () => {
     const { open, answers } = await makeOld()
     const idle = await open({ works: false })
@@ -78,6 +81,25 @@ describeDatabases('the stored public forms of skills by an earlier program', (_o
     expect(await countOld(node)).toBe(3)
   })
 
+  it('of a mirrored skill keep what the mirror says of it, and are built again', async () => {
+    const [origin, mirror] = [await suite({ origin: 'origin.example' }), await suite({ origin: 'mirror.example' })]
+    const alice = await origin.makeUser('alice')
+    await addUpstream(mirror, 'up')
+    await alice.api.publishSkill({ skillMd: skillMd('tea'), version: '1.0.0' })
+    await pull(mirror, 'up', origin.api())
+    const shown = await mirror.api().getSkill({ name: 'alice/tea' })
+    const { database, outbox } = partsOf(mirror.registry)
+    await database.writer.write(async (trx) => {
+      await trx.updateTable('skill_documents').set({ document: oldDocument }).execute()
+      await trx.updateTable('skills').set({ origin_synced_at: 1 }).execute()
+      await trx.updateTable('meta').set({ value: '{"version":1,"after":0}' }).where('key', '=', 'documents').execute()
+    })
+    expect(await mirror.api().getSkill({ name: 'alice/tea' })).toEqual(shown)
+    await database.writer.write((trx) => outbox.enqueue(trx, { topic: 'skills.documents', payload: {} }))
+    await expect.poll(() => countOld(mirror.registry)).toBe(0)
+    expect(await mirror.api().getSkill({ name: 'alice/tea' })).toEqual(shown)
+  })
+
   /** A registry with documents of another form, in which a field is missing, and the answers before. */
   async function makeOld(walk: object = { version: 0 }) {
     const place = await makePlace(dialect)
@@ -93,8 +115,7 @@ describeDatabases('the stored public forms of skills by an earlier program', (_o
     for (const name of names) await alice.publishSkill({ skillMd: skillMd(name), version: '1.0.0' })
     const [answers, etags] = [await readAnswers(registry), await readEtags(registry)]
     await partsOf(registry).database.writer.write(async (trx) => {
-      const old = sql<string>`replace(replace(document, '{"form":1,', '{"form":0,'), '"displayName":', '"title":')`
-      await trx.updateTable('skill_documents').set({ document: old }).execute()
+      await trx.updateTable('skill_documents').set({ document: oldDocument }).execute()
       await trx.deleteFrom('meta').where('key', '=', 'documents').execute()
       await trx
         .insertInto('meta')

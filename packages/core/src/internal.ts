@@ -73,7 +73,7 @@ export {
   updateVersion,
 } from './catalogue/sharing/mirrored-rows.ts'
 export { inspectEach } from './catalogue/inspecting/inspect-packages.ts'
-export { findScan, type Inspection } from './catalogue/versions/inspection.ts'
+export type { Inspection } from './catalogue/versions/inspection.ts'
 export { areDangerous, findInTexts, type Texts, toPackTexts } from './catalogue/inspecting/metadata-scan.ts'
 export {
   cleanKeywords,
@@ -92,7 +92,7 @@ export {
   type RepositoryVersion,
 } from './catalogue/offers/repository-versions.ts'
 export { readReadableFiles, readSkillHistory, type SkillHistory } from './catalogue/offers/skill-history.ts'
-export { compareNew, showAccessAmong } from './catalogue/versions/version-changes.ts'
+export { compareNew } from './catalogue/versions/version-changes.ts'
 export { withShare } from './catalogue/sharing/share-links.ts'
 export { findSource } from './catalogue/skills/show-details.ts'
 export { forgetSketches } from './catalogue/copies/sketch-versions.ts'
