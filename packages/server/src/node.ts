@@ -1,8 +1,9 @@
 import { H3 } from 'h3'
 import type { ServerRequest } from 'srvx'
-import { RegistryError, limits } from '@skillstead/protocol'
+import { RegistryError, limits, planNames } from '@skillstead/protocol'
+import { readVersion } from '@skillstead/gateways'
 import type { Registry } from '@skillstead/core'
-import { createInFlight, partsOf, type InFlightLimits } from '@skillstead/core/internal'
+import { createInFlight, type InFlightLimits, type NodePort, partsOf } from '@skillstead/core/internal'
 import { createAddresses } from './context/addresses.ts'
 import { Call } from './context/call.ts'
 import { isOrigin } from './admission/cross-origin.ts'
@@ -16,9 +17,8 @@ import type { NodeOptions } from './context/options.ts'
 import { createAddressOf } from './context/own-address.ts'
 import { mountPages } from './pages/pages.ts'
 import { nothingHere, replyOptions } from './replies/replies.ts'
-import { toNodePort } from './context/node-port.ts'
 import { measureQueueDelay, requireRoom } from './context/queue-delay.ts'
-import { createQuotas } from './context/quotas.ts'
+import { createQuotas, defaultRates } from './context/quotas.ts'
 import { createRequestLog } from './context/request-log.ts'
 import { apiBase } from './context/options.ts'
 
@@ -172,4 +172,18 @@ function isDecodable(path: string): boolean {
 
 function throwMalformed(): never {
   throw new RegistryError('invalid_request', 'The address of the request is malformed.')
+}
+
+/** Data for administrators about the node that serves their registry. */
+function toNodePort({ quotas, metrics }: Pick<NodeParts, 'quotas' | 'metrics'>): NodePort {
+  const rates = quotas.rates ?? defaultRates()
+  return {
+    version: readVersion(),
+    rates: {
+      on: quotas.rates !== undefined,
+      anonymous: rates.anonymous,
+      plans: planNames.map((plan) => ({ plan, requestsPerMinute: rates[plan] })),
+    },
+    limited: () => metrics.limitedTotal(),
+  }
 }
