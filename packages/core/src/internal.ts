@@ -33,28 +33,28 @@ export type {
   SettingsChange,
   UpstreamLogs,
   UpstreamQueue,
+  Artifact,
   SkillSettings,
 } from './catalogue/context/ports.ts'
 export { readSources } from './catalogue/copies/copy-candidates.ts'
 export {
-  type ArtifactPlace,
-  findArtifact,
-  type FoundArtifact,
-  parseArtifactFile,
-} from './catalogue/discovery-artifact.ts'
-export { findIndexedFile, readFileIndex } from './catalogue/discovery-files.ts'
-export { listZips, readDiscoveryIndex } from './catalogue/discovery-index.ts'
-export {
   type DiscoveryScope,
   findSharedName,
   addOfferedFiles,
+  answerFor,
   countListed,
   listOffers,
   type Offer,
+  openShare,
+  ownerEntriesMax,
+  readOffers,
   type OfferedSkill,
   readOfferedFiles,
   readOfferedPart,
-} from './catalogue/offers/discovery-offers.ts'
+} from './catalogue/offers/offers.ts'
+export { countDownload, getContent } from './catalogue/skills/read-skill.ts'
+export { getPack, hasPackSkill } from './catalogue/sharing/read-packs.ts'
+export { getBlob } from './storage/blobs.ts'
 export { SkillMoved } from './catalogue/skills/find-skill.ts'
 export {
   type Imported,
@@ -124,7 +124,7 @@ export {
   uploadKeptMs,
 } from './catalogue/publishing/uploads.ts'
 export type { MirroredInstalls } from './catalogue/context/use-counts.ts'
-export { readFiles, readFilesOfMany } from './catalogue/versions/version-files.ts'
+export { readFiles, readFilesOfMany, readPackageFiles, toContentType } from './catalogue/versions/version-files.ts'
 export { settleTrust, toTrustScore, trustTable } from './community/agent-actions.ts'
 export { readExternalText } from './community/scan-external.ts'
 export { findDrift, recomputeStandings } from './community/reputation.ts'

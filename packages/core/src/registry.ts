@@ -14,7 +14,7 @@ import { scheduleDocuments } from './catalogue/skills/rebuild-documents.ts'
 import { scheduleTexts } from './catalogue/finding/index-texts.ts'
 import { scheduleSketches } from './catalogue/copies/sketch-versions.ts'
 import { createCounters, createSeenDownloads } from './community/download-counters.ts'
-import { createArtifacts } from './catalogue/offers/discovery-artifacts.ts'
+import { createArtifacts } from './catalogue/offers/artifacts.ts'
 import { createFindDocumented } from './catalogue/context/documented-skills.ts'
 import { scheduleTakedowns } from './governance/takedown-cases.ts'
 import { handleExternalScans } from './community/scan-external.ts'
@@ -67,7 +67,9 @@ export interface Registry {
   getCaller(username: string): Promise<UserCaller>
   /** The keys that sign the registry's log, newest first: verifiers need them. */
   verifierKeys(): Promise<VerifierKey[]>
+  /** Whether the database answers, the index of searches is ready, and the disk has space for writes. */
   readiness(): Promise<{ database: boolean; search: boolean; disk: boolean }>
+  /** The current metrics, those of components included. */
   metrics(): Promise<Metric[]>
   /** Adds metrics of a component that runs on top of the registry, such as a mirror. */
   addMetrics(read: () => Promise<Metric[]>): void

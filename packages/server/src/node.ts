@@ -1,7 +1,7 @@
 import { H3 } from 'h3'
 import type { ServerRequest } from 'srvx'
 import { RegistryError, limits, planNames } from '@skillstead/protocol'
-import { readVersion } from '@skillstead/gateways'
+import { readProgramVersion } from '@skillstead/gateways'
 import type { Registry } from '@skillstead/core'
 import { createInFlight, type InFlightLimits, type NodePort, partsOf } from '@skillstead/core/internal'
 import { createAddresses } from './context/addresses.ts'
@@ -64,8 +64,14 @@ export interface OpenedNode extends RegistryNode {
   handle(call: Call): Promise<Response>
 }
 
-/** As {@link createNode}, for a server of Node. */
-export function openNode(registry: Registry, options: NodeOptions): OpenedNode {
+/**
+ * As {@link createNode}, for a server of Node. Tests pass `queueDelayMs` alongside the options, in place of the measured
+ * delay.
+ */
+export function openNode(
+  registry: Registry,
+  options: NodeOptions & { readonly queueDelayMs?: () => number },
+): OpenedNode {
   if (options.publicUrl !== undefined && !URL.canParse(options.publicUrl)) {
     throw new TypeError(`\`publicUrl\` is not a URL: ${options.publicUrl}`)
   }
@@ -178,7 +184,7 @@ function throwMalformed(): never {
 function toNodePort({ quotas, metrics }: Pick<NodeParts, 'quotas' | 'metrics'>): NodePort {
   const rates = quotas.rates ?? defaultRates()
   return {
-    version: readVersion(),
+    version: readProgramVersion(),
     rates: {
       on: quotas.rates !== undefined,
       anonymous: rates.anonymous,

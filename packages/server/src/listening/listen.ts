@@ -10,6 +10,7 @@ import type { NodeOptions } from '../context/options.ts'
 import { serveRouted, toListener } from './node-listener.ts'
 import { serveCached } from './serve-cached.ts'
 
+/** Options of `listenNode`: those of the node, and where it listens. */
 export interface ListenOptions extends NodeOptions {
   /** Default: 7545. 0 uses any free port. */
   readonly port?: number

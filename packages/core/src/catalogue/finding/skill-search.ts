@@ -1,4 +1,4 @@
-import type { SearchResult } from '@skillstead/protocol'
+import { type SearchResult, withoutUndefined } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { compileListQuery } from '../../storage/list-query.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
@@ -22,7 +22,7 @@ const noMatch = { score: 0, fields: [], terms: [] }
 
 type SearchInput = Input<'searchSkills'> & Pick<Input<'searchByNeed'>, 'context'>
 
-/** GET /skills and POST /search: the envelope of specification 2.2. */
+/** GET /skills and POST /search: docs/api.md#search-results. */
 export function searchSkills(context: CatalogueContext, input: SearchInput, caller: Caller) {
   return searchSkillsAs(context, input, { viewer: caller, reader: caller })
 }
@@ -33,12 +33,10 @@ export async function searchSkillsAs(
   input: SearchInput,
   { viewer, reader }: { viewer: Caller; reader: Caller },
 ): Promise<SearchResult> {
-  const { q, page, limit, sort, explain } = input
-  const { includeStubs, category, license, owner, verified, deprecated, keyword, minSecurityScore } = input
-  const filters = { includeStubs, category, license, owner, verified, deprecated, keyword, minSecurityScore }
+  const { q, page, limit, sort, explain, context: given, ...filters } = input
   const hits = await searchRanked(context, {
     q,
-    ...(input.context && { context: await readContextTerms(context, input.context, viewer) }),
+    ...(given && { context: await readContextTerms(context, given, viewer) }),
     sort,
     offset: toOffset(page, limit),
     limit,
@@ -117,10 +115,4 @@ async function readRows(
   if (nums.length === 0) return new Map()
   const rows = await (viewer === null ? selectPublic(database, { nums }) : selectFor(database, { nums, viewer }))
   return new Map(rows.map((row) => [row.num, row]))
-}
-
-function withoutUndefined<T extends Record<string, unknown>>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>
-  }
 }

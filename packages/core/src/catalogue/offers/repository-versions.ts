@@ -4,7 +4,7 @@ import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { answerFor, type DiscoveryScope, type Offer, readOffersInBulk } from './discovery-offers.ts'
+import { answerFor, type DiscoveryScope, type Offer, readOffersInBulk } from './offers.ts'
 import type { VersionMetadata } from '../versions/stored-version.ts'
 
 /** A version in the history of an owner or of a pack. */

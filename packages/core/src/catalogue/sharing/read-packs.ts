@@ -5,6 +5,7 @@ import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import { type Caller, callerId } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { toOffset, toPage } from '../../kernel/paging.ts'
+import { hasRow } from '../../storage/table-rows.ts'
 import type { PackRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { toSkills } from '../versions/shown-names.ts'
@@ -138,4 +139,9 @@ export async function requireFreeSlug(
     .where('id', '!=', pack.id)
     .executeTakeFirst()
   if (taken) throw new RegistryError('name_taken', `There is a pack '${slug}' already. Choose another slug.`)
+}
+
+/** Whether a pack has a skill, hidden ones included. Does not check permissions. */
+export function hasPackSkill({ database }: StorageContext, packId: string, skillId: string): Promise<boolean> {
+  return hasRow(database.read, 'pack_skills', { pack_id: packId, skill_id: skillId })
 }

@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, withoutUndefined } from '@skillstead/protocol'
 import type { Caller } from '../../kernel/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import { recordAudit } from '../../log/audit.ts'
@@ -140,7 +140,7 @@ export function toColumns(settings: SkillSettings): Partial<SkillRow> {
     deprecation_message: settings.deprecationMessage,
     repository: settings.repository,
   }
-  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)) as Partial<SkillRow>
+  return withoutUndefined(columns)
 }
 
 interface Stub {
@@ -171,7 +171,7 @@ export async function putStub(context: CatalogueContext, trx: WriteTransaction, 
   return refreshSkill(context, trx, { skillId: id, before: undefined, cause: { type: 'skill' }, at })
 }
 
-/** The states of a takedown case in which the content is hidden (CONTRACT, DMCA). */
+/** The states of a takedown case in which the content is hidden (docs/api.md#takedowns). */
 const hidingStatuses = ['removed', 'counter_noticed', 'upheld'] as const
 
 /** Stores a moderator's decision, and the state of the skill that follows from it. */

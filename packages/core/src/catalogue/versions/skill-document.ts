@@ -56,7 +56,7 @@ export function toName(skill: Pick<SkillRow, 'name' | 'full_name' | 'holds_name'
   return skill.holds_name === 1 ? skill.name : skill.full_name
 }
 
-/** A skill as a list item (specification 2.1). */
+/** A skill as a list item (docs/api.md#a-skill-in-a-list). */
 export function toSkill(skill: ItemRow): Skill {
   const isStub = skill.stub === 1
   return {
