@@ -15,6 +15,7 @@ import { createArtifacts } from './catalogue/offers/artifacts.ts'
 import { passOnShares } from './catalogue/sharing/share-links.ts'
 import { createCopyIndex } from './catalogue/sketches/copy-index.ts'
 import { handleVerifiedSkills, refreshVerifiedSkills } from './catalogue/skills/refresh-verified.ts'
+import { scheduleDocuments } from './catalogue/skills/rebuild-documents.ts'
 import { SecondOpinion } from './catalogue/skills/second-opinion.ts'
 import { storageQuotaBytesDefault } from './catalogue/skills/storage-quota.ts'
 import { attributeVersion } from './community/agent-actions.ts'
@@ -289,6 +290,7 @@ async function beginWork({ context, onError }: RegistryParts): Promise<void> {
   await scheduleRulesUpdates(context, onError)
   await scheduleSketches(context)
   await scheduleTexts(context)
+  await scheduleDocuments(context)
   await context.backups.schedule()
   context.outbox.start()
   // Count installs that a process recorded but did not count before it ended.

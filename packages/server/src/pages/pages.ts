@@ -1,14 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { H3 } from 'h3'
 import { RegistryError } from '@skillstead/protocol'
-import type { Call } from './call.ts'
+import type { Call } from '../context/call.ts'
 import { mountDashboard, type ReplyPage } from './dashboard.ts'
 import { toDocsPage, toWelcomePage } from './docs.ts'
-import { toHandler, type NodeParts } from './gate.ts'
+import { toHandler } from '../admission/handler.ts'
+import type { NodeParts } from '../context/node-parts.ts'
 import type { Page } from './html.ts'
 import { toOpenApi } from './openapi.ts'
-import type { NodeOptions } from './options.ts'
-import { nothingHere, reply } from './replies.ts'
+import type { NodeOptions } from '../context/options.ts'
+import { nothingHere, reply } from '../replies/replies.ts'
 
 type Work = (call: Call) => Response | Promise<Response>
 

@@ -1,7 +1,7 @@
-import { isIP } from 'node:net'
 import { RegistryError } from '@skillstead/protocol'
-import type { Call } from './call.ts'
-import type { NodeParts } from './gate.ts'
+import { isPlainHost } from '../context/addresses.ts'
+import type { Call } from '../context/call.ts'
+import type { NodeParts } from '../context/node-parts.ts'
 
 /**
  * Decides whether pages of the request's `Origin` may read the response, and returns whether the caller has to send a
@@ -48,11 +48,6 @@ function isOwnOrigin(node: NodeParts, call: Call, origin: string): boolean {
   const told = node.addresses.originOf(call.request)
   if (told !== undefined) return origin === told
   return new URL(origin).host === call.header('host') && isPlainHost(new URL(origin).hostname)
-}
-
-/** Whether a host needs no DNS lookup: an IP address, or `localhost`. */
-export function isPlainHost(hostname: string): boolean {
-  return hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
 }
 
 /** Whether a text is an origin in the form that browsers send. */

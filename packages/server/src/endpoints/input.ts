@@ -1,7 +1,7 @@
 import { checkJsonShape, type CallInFlight } from '@skillstead/core/internal'
 import { RegistryError, limits, type FieldError } from '@skillstead/protocol'
 import { readBody } from './body.ts'
-import type { Call } from './call.ts'
+import type { Call } from '../context/call.ts'
 import type { Route } from './routes.ts'
 
 /** The body of a request, and its media type without parameters. */

@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto'
 import { endpoints, type Endpoint, type EndpointName } from '@skillstead/protocol'
 import type { LoadedSkill } from '@skillstead/skill-format/loading'
-
-/** The path prefix of the API. */
-export const apiBase = '/api/v1'
+import { apiBase } from '../context/options.ts'
 
 /** A row of the endpoint table, with data for handling it, computed once. */
 export interface Route {
@@ -58,27 +56,6 @@ export const routes: readonly Route[] = Object.entries(endpoints).map(([key, row
     toTagged: tagged[name],
   }
 })
-
-/** `GET /skills/<name>`, which is most of a node's requests. */
-export const detailRoute = routes.find(({ name }) => name === 'getSkill')!
-
-/** Headers with tokens with which a caller may see more than a guest. */
-export const tokenNames = ['x-agent-token', 'x-case-token', 'x-share-token'] as const
-
-const skillsBase = `${apiBase}/skills/`
-/** `name` and `owner%2Fname`, without any other escape or dot, which h3 might normalise. */
-const plainName = /^[A-Za-z0-9_-]+(?:%2[Ff][A-Za-z0-9_-]+)?$/
-/** What the table has in place of a name. */
-const reserved: ReadonlySet<string> = new Set(
-  routes.map(({ pattern }) => /^[^/:]+/.exec(pattern.split(skillsBase)[1] ?? '')?.[0] ?? ''),
-)
-
-/** The parameters of {@link detailRoute} in a request target that needs no routing; undefined for any other target. */
-export function matchDetail(target: string): Record<string, string> | undefined {
-  if (!target.startsWith(skillsBase)) return undefined
-  const name = target.slice(skillsBase.length)
-  return plainName.test(name) && !reserved.has(name) ? { name } : undefined
-}
 
 const skillPattern = `${apiBase}/skills/:name`
 

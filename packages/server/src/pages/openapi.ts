@@ -1,4 +1,3 @@
-import { toJsonSchema } from '@valibot/to-json-schema'
 import {
   allowances,
   errorTable,
@@ -7,11 +6,12 @@ import {
   type Endpoint,
   type EndpointName,
 } from '@skillstead/protocol'
-import { tellsFreshness } from './freshness.ts'
-import { takesIdempotencyKey } from './idempotency.ts'
-import { toWebhookParameters, toWebhooks } from './openapi-webhooks.ts'
-import { apiBase, hasBody, inputFields, routes, type Route } from './routes.ts'
-import { secureCookieName } from './sessions.ts'
+import { tellsFreshness } from '../endpoints/freshness.ts'
+import { takesIdempotencyKey } from '../endpoints/idempotency.ts'
+import { toSchema, toWebhookParameters, toWebhooks } from './openapi-webhooks.ts'
+import { apiBase } from '../context/options.ts'
+import { hasBody, inputFields, routes, type Route } from '../endpoints/routes.ts'
+import { secureCookieName } from '../admission/sessions.ts'
 
 type Json = Record<string, unknown>
 
@@ -79,16 +79,6 @@ export function toOpenApi(origin: string): Json {
 /** `/skills/:name/files/**:path` as `/skills/{name}/files/{path}`. */
 export function toOpenApiPath(path: string): string {
   return path.replaceAll(/(?:\*\*)?:([A-Za-z]+)/g, '{$1}')
-}
-
-/** The JSON Schema of one field, as callers send it. */
-export function toFieldSchema(schema: Endpoint['input']): Json {
-  const { $schema: _, ...rest } = toJsonSchema(schema, {
-    target: 'draft-2020-12',
-    errorMode: 'ignore',
-    typeMode: 'input',
-  })
-  return rest as Json
 }
 
 /** The success statuses of an endpoint, the usual one first. */
@@ -190,14 +180,14 @@ function toSecurity({ name, endpoint }: Route): Json[] {
 
 function toParameter(place: 'path' | 'query', name: string, schema: Endpoint['input']): Json {
   // A list is sent as one comma-separated parameter; numbers and flags are sent as text.
-  return { name, in: place, required: place === 'path' || isRequired(schema), schema: toFieldSchema(schema) }
+  return { name, in: place, required: place === 'path' || isRequired(schema), schema: toSchema(schema, 'input') }
 }
 
 function toRequestBody(endpoint: Endpoint, fields: ReturnType<typeof inputFields>, names: readonly string[]): Json {
   const required = names.filter((name) => isRequired(fields[name]!))
   const json = {
     type: 'object',
-    properties: Object.fromEntries(names.map((name) => [name, toFieldSchema(fields[name]!)])),
+    properties: Object.fromEntries(names.map((name) => [name, toSchema(fields[name]!, 'input')])),
     ...(required.length > 0 && { required }),
     additionalProperties: false,
   }
@@ -235,12 +225,7 @@ function toHeaderRefs(names: readonly string[]): Json {
 
 function toContent(endpoint: Endpoint): Json {
   if (endpoint.kind === 'content') return { '*/*': { schema: { type: 'string', contentEncoding: 'binary' } } }
-  const { $schema: _, ...schema } = toJsonSchema(endpoint.output, {
-    target: 'draft-2020-12',
-    errorMode: 'ignore',
-    typeMode: 'output',
-  })
-  return { 'application/json': { schema } }
+  return { 'application/json': { schema: toSchema(endpoint.output, 'output') } }
 }
 
 function components(): Json {

@@ -1,14 +1,14 @@
-import { tracingChannel } from 'node:diagnostics_channel'
-import { once } from 'node:events'
-import type { RequestListener, Server } from 'node:http'
-import { createServer, type AddressInfo } from 'node:net'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Metric, Registry } from '@skillstead/core'
-import { createAddresses } from './addresses.ts'
+import { createAddresses } from '../context/addresses.ts'
+import { bind } from './bind.ts'
 import { clientErrorHandler, createRefuse, type Refusal } from './client-errors.ts'
-import { guardConnections, setTimeouts, toConnectionLimits, type ConnectionLimits, type Guard } from './connections.ts'
-import { openNode } from './node.ts'
-import type { NodeOptions } from './options.ts'
-import { toListener } from './node-listener.ts'
+import { guardConnections, toConnectionLimits, type ConnectionLimits, type Guard } from './connections.ts'
+import { openNode } from '../node.ts'
+import type { NodeOptions } from '../context/options.ts'
+import { serveRouted, toListener } from './node-listener.ts'
+import { serveCached } from './serve-cached.ts'
 
 /** Options of `listenNode`: those of the node, and where it listens. */
 export interface ListenOptions extends NodeOptions {
@@ -44,13 +44,11 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
   const limits = toConnectionLimits(options.connections)
   const node = openNode(registry, options)
   const refuse = createRefuse(options)
-  const handle = toListener(node, limits, refuse)
+  const handle = toListener(node, serveCached(node.parts, serveRouted(node)), limits, refuse)
   const server = await bind(handle, { host, port, limits }).catch((error: Error) => {
     node.close()
     throw error
   })
-  // listhen tracks every request, which is slow; Node itself tracks idle connections.
-  server.removeAllListeners('request').on('request', handle)
   server.on('clientError', clientErrorHandler(refuse))
   // Without these listeners Node would respond itself in another format, or not at all.
   server.on('checkExpectation', handle)
@@ -99,91 +97,6 @@ const tooManyConnections: Refusal = {
   code: 'rate_limited',
   status: 429,
   detail: 'This address has too many connections open; close some, or use those that are open.',
-}
-
-interface Place {
-  readonly host: string
-  readonly port: number
-  readonly limits: ConnectionLimits
-}
-
-/**
- * listhen first looks for a free port and then takes it. If another process takes the port in between, listhen leaves
- * the server without an error listener, which would end the process. So the server is watched from the moment it begins
- * to listen.
- */
-async function bind(handle: RequestListener, place: Place): Promise<Server> {
-  const { port } = place
-  const attempts = port === 0 ? 5 : 1
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await bindOnce(handle, place)
-    } catch (error) {
-      if (attempt < attempts) continue
-      const found = (error as Error).name === 'GetPortError' ? await findBindError(place) : error
-      const { code } = found as NodeJS.ErrnoException
-      throw Object.assign(new Error(toFailure(found as NodeJS.ErrnoException, place), { cause: error }), { code })
-    }
-  }
-}
-
-async function bindOnce(handle: RequestListener, { host, port, limits }: Place): Promise<Server> {
-  // Load listhen on first use, so that programs that only embed `createNode` do not load it.
-  const { listen } = await import('listhen')
-  const channel = tracingChannel<{ server: Server }>('net.server.listen')
-  let watch: { asyncStart(message: { server: Server }): void }
-  const failed = new Promise<never>((_, reject) => {
-    watch = {
-      asyncStart({ server }) {
-        if (!server.listeners('request').includes(handle)) return
-        server.once('error', reject)
-        setTimeouts(server, limits)
-      },
-    }
-  })
-  channel.subscribe(watch! as never)
-  try {
-    const listening = listen(handle, {
-      hostname: host,
-      port,
-      isProd: port !== 0,
-      isTest: true,
-      showURL: false,
-      autoClose: false,
-    })
-    const { server, close } = await Promise.race([listening, failed])
-    const bound = (server.address() as AddressInfo).port
-    if (port === 0 || bound === port) return server as Server
-    await close()
-    throw new Error('browsers block that port; choose another')
-  } finally {
-    channel.unsubscribe(watch! as never)
-  }
-}
-
-/**
- * The reason why a port cannot be used. listhen does not report it, so this function tries to listen with Node itself.
- */
-async function findBindError({ host, port }: Place): Promise<unknown> {
-  const probe = createServer()
-  try {
-    await once(probe.listen({ host, port, exclusive: true }), 'listening')
-    probe.close()
-    return new Error('the port is in use, or not permitted')
-  } catch (error) {
-    return error
-  }
-}
-
-function toFailure(error: NodeJS.ErrnoException, { host, port }: Place): string {
-  if (error.code === 'EADDRINUSE') return `Port ${port} is already in use.`
-  return `Cannot listen on ${host}, port ${port}: ${toReason(error)}.`
-}
-
-function toReason(error: NodeJS.ErrnoException): string {
-  if (error.code === 'EACCES') return 'permission denied'
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return 'this machine has no such address'
-  return error.message
 }
 
 /**

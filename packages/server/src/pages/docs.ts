@@ -1,8 +1,9 @@
 import { WebhookEvent, errorTable, plans, type Endpoint } from '@skillstead/protocol'
 import { escapeHtml, toPage, type Page } from './html.ts'
-import { isRequired, statusesOf, toFieldSchema, toOpenApiPath } from './openapi.ts'
-import { eventSummaries } from './openapi-webhooks.ts'
-import { apiBase, inputFields, routes, type Route } from './routes.ts'
+import { isRequired, statusesOf, toOpenApiPath } from './openapi.ts'
+import { eventSummaries, toSchema } from './openapi-webhooks.ts'
+import { apiBase } from '../context/options.ts'
+import { inputFields, routes, type Route } from '../endpoints/routes.ts'
 
 /** The API reference for people, generated from the endpoint table. */
 export function toDocsPage(origin: string): Page {
@@ -66,7 +67,7 @@ function toFieldTable({ endpoint, pathNames }: Route): string {
         ? 'query'
         : 'body'
     const needed = place === 'path' || isRequired(schema) ? 'required' : ''
-    const type = field === 'archive' ? endpoint.uploads!.join(' or ') : toTypeText(toFieldSchema(schema))
+    const type = field === 'archive' ? endpoint.uploads!.join(' or ') : toTypeText(toSchema(schema, 'input'))
     return `<tr><td><code>${escapeHtml(field)}</code></td><td>${place}</td><td>${escapeHtml(type)}</td><td>${needed}</td></tr>`
   })
   return rows.length > 0 ? `<table>${rows.join('')}</table>` : ''

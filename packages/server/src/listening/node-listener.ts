@@ -2,19 +2,23 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { NodeRequest, sendNodeResponse } from 'srvx/node'
 import type { Refusal, Refuse } from './client-errors.ts'
 import type { ConnectionLimits } from './connections.ts'
-import type { ServeCached } from './cached-details.ts'
-import { WholeResponse } from './replies.ts'
+import type { Call } from '../context/call.ts'
+import type { OpenedNode } from '../node.ts'
+import { WholeResponse } from '../replies/replies.ts'
 
 const noHost: Refusal = { code: 'invalid_request', status: 400, detail: 'Send one `Host` header.' }
 const tooManyHeaders: Refusal = { code: 'invalid_request', status: 431, detail: 'There are too many headers.' }
 
+/** Answers a request; never throws. */
+export type Serve = (call: Call, res: ServerResponse) => void
+
 /**
- * Handles Node's requests by handlers that never throw: `serveCached` those that it takes, `fetch` the others. Refuses
- * requests that Node's parser accepts: too many headers, and a missing or repeated `Host` (RFC 9112, section 3.2). srvx
- * writes the head, the body and an empty end separately; here a complete response is sent as one write.
+ * Handles Node's requests by `serve`. Refuses requests that Node's parser accepts: too many headers, and a missing or
+ * repeated `Host` (RFC 9112, section 3.2).
  */
 export function toListener(
-  { fetch, serveCached }: { fetch(request: Request): Promise<Response>; readonly serveCached: ServeCached },
+  { begin }: Pick<OpenedNode, 'begin'>,
+  serve: Serve,
   { headersMax }: Pick<ConnectionLimits, 'headersMax'>,
   refuse: Refuse,
 ): RequestListener {
@@ -24,14 +28,23 @@ export function toListener(
     if (res.socket === null) return void res.once('socket', () => receive(req, res))
     if (req.rawHeaders.length > headersMax * 2) return void refuse(req.socket, tooManyHeaders)
     if (!hasOneHost(req)) return void refuse(req.socket, noHost)
-    if (serveCached(req, res)) return
-    void fetch(new NodeRequest({ req, res }))
+    serve(begin(new NodeRequest({ req, res })), res)
+  }
+}
+
+/** Serves requests through the router. */
+export function serveRouted({ handle }: Pick<OpenedNode, 'handle'>): Serve {
+  return function serve(call, res) {
+    handle(call)
       .then((response) => sendResponse(res, response))
       .catch((error: Error) => res.destroy(error))
   }
 }
 
-/** Sends a response; a complete one in one write if it is short. */
+/**
+ * Sends a response. srvx writes the head, the body and an empty end separately; a complete response is sent here as one
+ * write if it is short.
+ */
 export async function sendResponse(res: ServerResponse, response: Response): Promise<void> {
   if (response instanceof WholeResponse) sendWhole(res, response)
   else await sendNodeResponse(res, response)
@@ -56,10 +69,5 @@ function sendWhole(res: ServerResponse, { status, head, content }: WholeResponse
   res.writeHead(status, fields)
   if (content === null) res.end()
   else if (content.byteLength > textBytesMax) res.end(content)
-  else res.end(toLatin1(content), 'latin1')
-}
-
-/** A text in which each byte is one character. */
-export function toLatin1({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
+  else res.end(Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1'), 'latin1')
 }

@@ -1,8 +1,9 @@
 import { parseCookies, type HTTPEvent } from 'h3'
+import type { AnyReply } from '@skillstead/core/internal'
+import type { Header } from '@skillstead/gateways'
 import { RegistryError } from '@skillstead/protocol'
-import type { Result } from './answers.ts'
-import type { Call } from './call.ts'
-import type { NodeParts } from './gate.ts'
+import type { Call } from '../context/call.ts'
+import type { NodeParts } from '../context/node-parts.ts'
 
 const plainCookieName = 'skillstead-session'
 /**
@@ -33,7 +34,7 @@ export function requireOwnPage(node: NodeParts, call: Call): void {
 }
 
 /** Moves the session of a result from the body into a cookie. Deletes the cookie if the result has no session. */
-export function moveSession(node: NodeParts, call: Call, { status, body }: Result): Result {
+export function moveSession(node: NodeParts, call: Call, { status, body }: AnyReply) {
   const { session, ...rest } = (body ?? {}) as { session?: string; expiresAt?: string }
   const leftMs = rest.expiresAt === undefined ? 0 : Date.parse(rest.expiresAt) - node.context.clock.now()
   const cookie = [
@@ -44,7 +45,8 @@ export function moveSession(node: NodeParts, call: Call, { status, body }: Resul
     `Max-Age=${Math.max(0, Math.floor(leftMs / 1000))}`,
   ]
   if (isSecure(node, call)) cookie.push('Secure')
-  return { status, body: body === undefined ? undefined : rest, headers: [['set-cookie', cookie.join('; ')]] }
+  const headers: Header[] = [['set-cookie', cookie.join('; ')]]
+  return { status, body: body === undefined ? undefined : rest, headers }
 }
 
 function cookieNameOf(node: NodeParts, call: Call): string {

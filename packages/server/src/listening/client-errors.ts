@@ -2,10 +2,10 @@ import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { RegistryError, toProblem, type ErrorCode } from '@skillstead/protocol'
 import { guest } from '@skillstead/core'
-import { toRequestId } from './call.ts'
-import type { NodeOptions } from './options.ts'
-import { createQuotas } from './quotas.ts'
-import { quotaHeaders } from './replies.ts'
+import { toRequestId } from '../context/call.ts'
+import type { NodeOptions } from '../context/options.ts'
+import { createQuotas } from '../context/quotas.ts'
+import { quotaHeaders } from '../replies/replies.ts'
 
 /** The error response to data that is not a valid request. */
 export interface Refusal {

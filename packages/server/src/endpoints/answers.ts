@@ -1,17 +1,15 @@
 import type { Content } from '@skillstead/protocol'
-import { EncodedJson, type localCall } from '@skillstead/core/internal'
+import { type AnyReply, EncodedJson } from '@skillstead/core/internal'
 import type { Answer, Header } from '@skillstead/gateways'
-import type { Call } from './call.ts'
-import { toContentHeaders } from './content.ts'
-import { toEtag } from './etags.ts'
-import type { NodeParts } from './gate.ts'
-import { encodeJson } from './own-address.ts'
+import type { Call } from '../context/call.ts'
+import { toContentHeaders } from '../replies/content.ts'
+import { toEtag } from '../replies/etags.ts'
+import type { NodeParts } from '../context/node-parts.ts'
+import { encodeJson, jsonType } from '../replies/encode-json.ts'
 import type { Route } from './routes.ts'
 
 /** The result of an operation. */
-export type Result = Awaited<ReturnType<typeof localCall>> & { readonly headers?: readonly Header[] }
-
-const jsonType = 'application/json; charset=utf-8'
+export type Result = AnyReply & { readonly headers?: readonly Header[] }
 
 /** Converts the result of an operation to a response. */
 export function toAnswer(node: NodeParts, call: Call, route: Route, { status, body, headers }: Result): Answer {
@@ -19,9 +17,9 @@ export function toAnswer(node: NodeParts, call: Call, route: Route, { status, bo
   const reads = call.method === 'GET' || call.method === 'HEAD'
   // Responses for guests may be cached but must be revalidated; responses to a key or token must not be stored.
   const cacheControl = reads && !call.personal && !route.endpoint.volatile ? 'no-cache' : 'private, no-store'
-  const toBytes = (json: string | EncodedJson) => encodeJson(json, node.addressOf(call))
+  const toBytes = (json: string) => encodeJson(json, node.addressOf(call))
   if (body instanceof EncodedJson)
-    return { status, cacheControl, body: toBytes(body), etag: body.etag, contentType: jsonType }
+    return { status, cacheControl, body: toBytes(body.json), etag: body.etag, contentType: jsonType }
   if (route.endpoint.kind !== 'content') {
     const etag =
       reads && route.toTagged ? toEtag(Buffer.from(JSON.stringify(route.toTagged(body as never)))) : undefined

@@ -2,6 +2,9 @@ import type { Logger } from 'pino'
 import type { GatewayName } from '@skillstead/gateways'
 import type { PlanName } from '@skillstead/protocol'
 
+/** The path prefix of the API. */
+export const apiBase = '/api/v1'
+
 /**
  * Requests per minute: per address for callers without a key, per user at their plan's rate for others. `files` and
  * `mebibytes` limit the downloads of artifacts per minute and address.

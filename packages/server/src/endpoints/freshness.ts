@@ -1,6 +1,6 @@
 import { toMirroredRead, type UpstreamPort, type WantedSkill } from '@skillstead/core/internal'
 import type { Answer, Header } from '@skillstead/gateways'
-import type { Call } from './call.ts'
+import type { Call } from '../context/call.ts'
 import type { Route } from './routes.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { ServerRequest } from 'srvx'
 
@@ -56,6 +57,11 @@ export function createAddresses(trustedProxies: readonly string[]): Addresses {
       return parseAddress(client)?.range() === 'loopback'
     },
   }
+}
+
+/** Whether a host needs no DNS lookup: an IP address, or `localhost`. */
+export function isPlainHost(hostname: string): boolean {
+  return hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
 }
 
 /**

@@ -1,16 +1,18 @@
 import type { H3 } from 'h3'
 import type { CallOptions } from '@skillstead/core'
-import { authorize, findCachedSkill, localCall, SkillMoved } from '@skillstead/core/internal'
-import { toLimitKey } from './addresses.ts'
+import { PermittedCall, SkillMoved } from '@skillstead/core/internal'
+import { toLimitKey } from '../context/addresses.ts'
 import { toAnswer, type Result } from './answers.ts'
-import type { Call } from './call.ts'
+import type { Call } from '../context/call.ts'
 import { withFreshness } from './freshness.ts'
-import { limitKeyOf, refuseMethod, toHandler, type NodeParts } from './gate.ts'
+import { limitKeyOf } from '../admission/admit.ts'
+import { refuseMethod, toHandler } from '../admission/handler.ts'
+import type { NodeParts } from '../context/node-parts.ts'
 import { claimKey } from './idempotency.ts'
 import { readPayload, toInput } from './input.ts'
-import { etagOf, isKnownToCaller, nothingHere, reply } from './replies.ts'
-import { detailRoute, joinName, renameInPath, routes, tokenNames, toSlashedPattern, type Route } from './routes.ts'
-import { moveSession, readSessionToken, requireOwnPage } from './sessions.ts'
+import { etagOf, isKnownToCaller, nothingHere, reply } from '../replies/replies.ts'
+import { joinName, renameInPath, routes, toSlashedPattern, type Route } from './routes.ts'
+import { moveSession, readSessionToken, requireOwnPage } from '../admission/sessions.ts'
 
 /**
  * Mounts the endpoint table: a route for every row, `HEAD` for every `GET`, and 405 or `OPTIONS` for other methods.
@@ -44,7 +46,10 @@ function mountPatterns(
     if (pattern === undefined) continue
     const methods = methodsOfRoute(route)
     const readMethods = route.endpoint.reads ? methods : []
-    const handler = toEndpointHandler(node, route, take)
+    const { name: endpoint, endpoint: row } = route
+    const admission = row.open ? 'guests' : 'api'
+    const work = toWork(node, route, take)
+    const handler = toHandler(node, { endpoint, admission, allowances: row.allowances, readMethods, work })
     for (const taken of methods) app.on(taken as 'GET', pattern, handler)
     methodsOf.set(pattern, [...(methodsOf.get(pattern) ?? []), ...methods])
     readMethodsOf.set(pattern, ['GET', 'HEAD', ...(readMethodsOf.get(pattern) ?? []), ...readMethods])
@@ -62,37 +67,18 @@ function methodsOfRoute({ endpoint }: Route): readonly string[] {
   return endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method]
 }
 
-/** The h3 handler of an endpoint. */
-export function toEndpointHandler(node: NodeParts, route: Route, take: TakeParams = takeParams) {
-  const { open, allowances, reads } = route.endpoint
-  return toHandler(node, {
-    endpoint: route.name,
-    admission: open ? 'guests' : 'api',
-    allowances,
-    readMethods: reads ? methodsOfRoute(route) : [],
-    work: toWork(node, route, take),
-  })
-}
-
 /** What an admitted request to an endpoint runs: reads the input, calls the operation, and builds the response. */
-export function toWork(
-  node: NodeParts,
-  route: Route,
-  take: TakeParams = takeParams,
-): (call: Call) => Promise<Response> {
+function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) => Promise<Response> {
   const { endpoint, name } = route
   return async function answer(call) {
     take(call)
-    // Authorize before the body is read, so that callers without permission cannot make the node read and parse it.
-    authorize(endpoint, call.caller)
-    const cached = route === detailRoute && answerCached(node, call)
-    if (cached) return cached
+    const permitted = new PermittedCall(name, call.caller)
     const held = endpoint.method === 'GET' ? undefined : node.bodies.begin(limitKeyOf(node, call))
     try {
       const payload = held && (await readPayload(call, route, held))
       const claim = held && (await claimKey(node, route, call, payload))
       if (claim?.replayed) return claim.replayed
-      const registry = claim?.registry ?? node.registry
+      const context = claim?.context ?? node.context
       let result: Result
       try {
         if (endpoint.cookie) requireOwnPage(node, call)
@@ -101,9 +87,9 @@ export function toWork(
         // A cached copy at the caller is not a download; this is known only when the entity tags can be compared.
         const compares = options.counts === true && call.header('if-none-match') !== null
         const first = compares ? { ...options, counts: false } : options
-        result = await localCall(registry, name, input, call.caller, first)
+        result = await permitted.run(context, input, first)
         if (compares && !isKnownToCaller(call, etagOf(toAnswer(node, call, route, result)))) {
-          result = await localCall(registry, name, input, call.caller, options)
+          result = await permitted.run(context, input, options)
         }
         if (endpoint.cookie) result = moveSession(node, call, result)
       } catch (error) {
@@ -119,16 +105,6 @@ export function toWork(
       held?.end()
     }
   }
-}
-
-/** The cached details of a skill, the most frequent response, which need neither validation nor further promises. */
-function answerCached(node: NodeParts, call: Call): Response | undefined {
-  if (call.url?.search || tokenNames.some((name) => call.header(name) !== null)) return undefined
-  const { name } = toInput(call, detailRoute, undefined)
-  const body = findCachedSkill(node.registry, name as string, call.caller)
-  if (body === undefined) return undefined
-  node.context.traffic.calls += 1
-  return reply(call, toAnswer(node, call, detailRoute, { status: 200, body }))
 }
 
 function replyMoved(call: Call, route: Route, fullName: string): Response {
@@ -149,7 +125,8 @@ function toCallOptions(node: NodeParts, call: Call, route: Route, input: Record<
   const address = needsAddress ? toLimitKey(node.addresses.clientOf(call.request)) : undefined
   const sessionToken = route.endpoint.cookie ? readSessionToken(node, call) : undefined
   const { requireRoom } = node
-  return { counts, client: toClientName(call), address, agentToken, caseToken, shareToken, sessionToken, requireRoom }
+  const tokens = { agentToken, caseToken, shareToken, sessionToken }
+  return { counts, client: toClientName(call), address, ...tokens, requireRoom, cacheKey: call.cacheKey }
 }
 
 /** The name of the calling program: its own header, or the product of its User-Agent (RFC 9110, section 10.1.5). */

@@ -33,6 +33,8 @@ export class Call {
   crossOrigin = true
   /** The origin that may read the response: `*` for all. */
   allowedOrigin: string | undefined = undefined
+  /** The key of the response in the cache of public responses, if it was looked for there. */
+  cacheKey: string | undefined = undefined
   /** The path and query as h3 routed them. Undefined if the request target is malformed. */
   url: URL | undefined = undefined
   /** Set by h3: the segments of the path by name, still percent-encoded. */

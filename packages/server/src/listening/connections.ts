@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { toLimitKey } from './addresses.ts'
+import { toLimitKey } from '../context/addresses.ts'
 
 /** All limits of connections. */
 export interface ConnectionLimits {

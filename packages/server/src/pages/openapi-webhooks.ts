@@ -1,5 +1,5 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
-import { WebhookEvent } from '@skillstead/protocol'
+import { WebhookEvent, type Endpoint } from '@skillstead/protocol'
 
 type Json = Record<string, unknown>
 type DeliveryName = WebhookEvent['event']
@@ -42,6 +42,12 @@ const headers: Readonly<Record<string, { description: string; schema: Json }>> =
   },
 }
 
+/** A JSON Schema of values as callers send them, or as they receive them. */
+export function toSchema(schema: Endpoint['input'], typeMode: 'input' | 'output'): Json {
+  const { $schema: _, ...rest } = toJsonSchema(schema, { target: 'draft-2020-12', errorMode: 'ignore', typeMode })
+  return rest as Json
+}
+
 /** The events that a node sends to webhooks, as the `webhooks` of an OpenAPI 3.1 document. */
 export function toWebhooks(): Json {
   return Object.fromEntries(WebhookEvent.options.map((option) => [option.entries.event.literal, toPathItem(option)]))
@@ -56,11 +62,7 @@ export function toWebhookParameters(): Json {
 
 function toPathItem(option: (typeof WebhookEvent.options)[number]): Json {
   const event = option.entries.event.literal
-  const { $schema: _, ...schema } = toJsonSchema(option, {
-    target: 'draft-2020-12',
-    errorMode: 'ignore',
-    typeMode: 'output',
-  })
+  const schema = toSchema(option, 'output')
   return {
     post: {
       operationId: toOperationId(event),

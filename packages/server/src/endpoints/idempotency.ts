@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto'
 import { RegistryError, toProblem, type EndpointName } from '@skillstead/protocol'
-import type { Registry, UserCaller } from '@skillstead/core'
+import type { UserCaller } from '@skillstead/core'
 import {
   beginIdempotent,
   EncodedJson,
   finishIdempotent,
   type IdempotentEnd,
   noteWrites,
+  type OperatorContext,
   SkillMoved,
-  withParts,
 } from '@skillstead/core/internal'
 import type { Result } from './answers.ts'
-import { encodeJson } from './own-address.ts'
-import type { Call } from './call.ts'
-import type { NodeParts } from './gate.ts'
+import { encodeJson, jsonType } from '../replies/encode-json.ts'
+import type { Call } from '../context/call.ts'
+import type { NodeParts } from '../context/node-parts.ts'
 import type { Payload } from './input.ts'
-import { reply, toRegistryError } from './replies.ts'
+import { reply, toRegistryError } from '../replies/replies.ts'
 import type { Route } from './routes.ts'
 
 /** Secrets that are shown once and never stored: a replayed response omits them. */
@@ -48,8 +48,8 @@ export function takesIdempotencyKey({ endpoint: { method, kind, reads } }: Route
 interface Claim {
   /** The stored response of the first request. */
   readonly replayed?: Response
-  /** The registry that runs the request. */
-  readonly registry: Registry
+  /** The parts of the registry that run the request. */
+  readonly context: OperatorContext
   /** Stores the result under the key. */
   finish(result: Result): Promise<void>
   /** Stores the error under the key, or releases the key if a retry may succeed and cannot store anything twice. */
@@ -73,7 +73,7 @@ export async function claimKey(
   // A repeated PUT stores the same again.
   const isNoted = begun.state !== 'done' && route.endpoint.method === 'POST'
   return {
-    registry: isNoted ? withParts(node.registry, noteWrites(node.context, caller, key, begun)) : node.registry,
+    context: isNoted ? { ...node.context, ...noteWrites(node.context, caller, key, begun) } : node.context,
     ...(begun.state === 'done' && { replayed: replay(node, call, begun) }),
     finish: ({ status, body }) => store({ status, body: keepBody(route, body) }),
     fail: (thrown) => store(toEnd(call, thrown)),
@@ -81,7 +81,7 @@ export async function claimKey(
 }
 
 function replay(node: NodeParts, call: Call, { status, body }: StoredAnswer): Response {
-  const type = status >= 400 ? 'application/problem+json' : 'application/json; charset=utf-8'
+  const type = status >= 400 ? 'application/problem+json' : jsonType
   return reply(call, {
     status,
     body: body === null ? null : encodeJson(body, node.addressOf(call)),

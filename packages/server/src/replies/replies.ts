@@ -3,9 +3,9 @@ import { FastResponse } from 'srvx'
 import { toRegistryError as toKnownError } from '@skillstead/core/internal'
 import type { Answer, GatewayRoute, Header } from '@skillstead/gateways'
 import { allowances, isRegistryError, isResponseCode, RegistryError, toProblem } from '@skillstead/protocol'
-import type { Call } from './call.ts'
+import type { Call } from '../context/call.ts'
 import { matchesEtag, toEtag } from './etags.ts'
-import type { Quota } from './quotas.ts'
+import type { Quota } from '../context/quotas.ts'
 
 /**
  * A response with a complete body. Programs that mount a node use it like any other response; our listener sends it in

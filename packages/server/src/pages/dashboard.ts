@@ -2,11 +2,12 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { promisify } from 'node:util'
 import type { H3 } from 'h3'
 import type { Header } from '@skillstead/gateways'
-import type { Call } from './call.ts'
-import { toEtag } from './etags.ts'
-import { toHandler, type NodeParts } from './gate.ts'
-import type { StaticFiles } from './options.ts'
-import { nothingHere, reply } from './replies.ts'
+import type { Call } from '../context/call.ts'
+import { toEtag } from '../replies/etags.ts'
+import { toHandler } from '../admission/handler.ts'
+import type { NodeParts } from '../context/node-parts.ts'
+import type { StaticFiles } from '../context/options.ts'
+import { nothingHere, reply } from '../replies/replies.ts'
 
 /** The routes of the app; the app itself loads their content. */
 const pages = [

@@ -4,8 +4,9 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, Tables } from '../../storage/tables.ts'
-import { showName } from './shown-names.ts'
-import { type ForkedFrom, toDetails } from './skill-document.ts'
+import { showName } from '../versions/shown-names.ts'
+import { type ForkedFrom, toDetails } from '../versions/skill-document.ts'
+import { toCurrent } from './build-document.ts'
 import { canSee } from '../../visibility/decisions.ts'
 
 /** The columns that the details add to the stored document. */
@@ -32,10 +33,11 @@ const selectDocument = compileQuery((db, param: Param<{ skillId: string }>) =>
   db.selectFrom('skill_documents').selectAll().where('skill_id', '=', param('skillId')),
 )
 
+/** The stored document of a skill, in the current form. */
 export async function readDocument(db: Kysely<Tables>, skillId: string): Promise<SkillDocumentRow> {
   const [row] = await selectDocument(db, { skillId })
   if (!row) throw new TypeError('The document of the skill is missing.')
-  return row
+  return { ...row, document: await toCurrent(db, skillId, row.document) }
 }
 
 /** The source of a fork; null if the caller may not see it now. */
