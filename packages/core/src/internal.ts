@@ -12,7 +12,7 @@ export {
   keptMs as answersKeptMs,
   noteWrites,
 } from './accounts/idempotency.ts'
-export type { SharedLimits } from './accounts/shared-limits.ts'
+export type { SharedLimits } from './storage/shared-limits.ts'
 export { allowSignIn, denySignIn, findSignIn, pollSignIn, requestSignIn } from './accounts/sign-ins.ts'
 export { authorize, findCachedSkill, localCall } from './local-api.ts'
 export {
