@@ -31,7 +31,7 @@ import { createScanRules } from './catalogue/context/scan-rules.ts'
 import { createSecondStage } from './operator/second-stage.ts'
 import { createOutbox } from './outbox/create-outbox.ts'
 import { createOutgoing } from './http/outgoing.ts'
-import { createCatalogueSearch } from './search/catalogue-search.ts'
+import { CatalogueSearch } from './search/catalogue-search.ts'
 import { createSecrets } from './kernel/secrets.ts'
 import { createSharedLimits } from './storage/shared-limits.ts'
 import { createPublicNames } from './catalogue/context/use-counts.ts'
@@ -145,7 +145,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const answers = createResponseCache(options.answerBytesMax ?? answerBytesMax)
   const authenticator = createAuthenticator(database, clock, onError)
   changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)), answers.forgetAll)
-  const search = createCatalogueSearch(database, changes, {
+  const search = new CatalogueSearch(database, changes, {
     memorySkillsMax: options.memorySkillsMax ?? memorySkillsMax,
     threadSkillsMin: options.threadSkillsMin ?? threadSkillsMin,
     onError,
