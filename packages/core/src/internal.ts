@@ -13,7 +13,7 @@ export {
   keptMs as answersKeptMs,
   noteWrites,
 } from './accounts/idempotency.ts'
-export type { SharedLimits } from './accounts/shared-limits.ts'
+export type { SharedLimits } from './storage/shared-limits.ts'
 export { allowSignIn, denySignIn, findSignIn, pollSignIn, requestSignIn } from './accounts/sign-ins.ts'
 export { type AnyReply, authorize, localCall, PermittedCall } from './local-api.ts'
 export {
