@@ -62,16 +62,16 @@ const toPlace = (name: string): RawBuilder<never> => sql.val(new Place(name) as 
  * const [row] = await selectUser(db, { id })
  */
 export function compileQuery<Parameters extends object, Row>(build: Build<Parameters, Row>) {
-  const prepare = prepareOnce(build)
+  const fill = prepareOnce(build)
   return async (db: Kysely<Tables>, parameters: Parameters): Promise<Row[]> =>
-    (await send<Row>(db, prepare(db, parameters))).rows
+    (await send<Row>(db, fill(db, parameters))).rows
 }
 
 /** As {@link compileQuery}, for a write whose result is not read: a failure may reject a later statement instead. */
 export function compileWrite<Parameters extends object>(build: Build<Parameters, unknown>) {
-  const prepare = prepareOnce(build)
+  const fill = prepareOnce(build)
   return async (db: Kysely<Tables>, parameters: Parameters): Promise<void> => {
-    await send(db, toQuiet(prepare(db, parameters)))
+    await send(db, toQuiet(fill(db, parameters)))
   }
 }
 
@@ -94,7 +94,7 @@ export function compileForColumns<Row extends object>(build: (db: Kysely<Tables>
     if (!write) {
       // Kysely takes an expression for each value of a row.
       const places = Object.fromEntries(columns.map((column) => [column, toPlace(column)])) as Row
-      writes.set(key, (write = compileWrite((built, _: Param<Row>) => build(built, places))))
+      writes.set(key, (write = compileWrite<Row>((built) => build(built, places))))
     }
     await write(db, row)
   }
