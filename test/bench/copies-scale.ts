@@ -11,7 +11,7 @@ import {
 import { toDigest } from '@skillstead/skill-format/archives'
 import { sql } from 'kysely'
 import { createBlob, putBlobs } from '../../packages/core/src/storage/blobs.ts'
-import { warnOfCopies } from '../../packages/core/src/catalogue/find-copies.ts'
+import { warnOfCopies } from '../../packages/core/src/catalogue/copies/find-copies.ts'
 import { importAll, readLines } from './copies.ts'
 import { fromRows, type Figure } from './figures.ts'
 import { seededRandom, type Random } from '../support/random.ts'

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { localApi, type Registry, type RegistryOptions, systemCaller } from '@skillstead/core'
 import { type ImportedVersion, importVersions, partsOf } from '@skillstead/core/internal'
 import { parseSkillMd } from '@skillstead/skill-format'
-import { measureSimilarity } from '../../packages/core/src/catalogue/similarity.ts'
+import { measureSimilarity } from '../../packages/core/src/catalogue/sketches/similarity.ts'
 import { fromRows, type Figure } from './figures.ts'
 import { openRegistry } from '../support/open-registry.ts'
 

@@ -58,9 +58,10 @@ export async function readEngineOf(revision: string): Promise<NamedEngine> {
   const { createSearchIndex: create } = (await load('search-index.ts')) as {
     createSearchIndex: typeof createSearchIndex
   }
-  const hasVectors = existsSync(join(folder, 'packages/core/src/search/term-vector.ts'))
-  const { toContentVector } = hasVectors
-    ? ((await load('term-vector.ts')) as { toContentVector(skillMd: string): Uint8Array })
+  const paths = ['words/term-vector.ts', 'term-vector.ts']
+  const vectors = paths.find((file) => existsSync(join(folder, 'packages/core/src/search', file)))
+  const { toContentVector } = vectors
+    ? ((await load(vectors)) as { toContentVector(skillMd: string): Uint8Array })
     : { toContentVector: () => new Uint8Array() }
   return {
     name: `${skillstead} at ${revision}`,

@@ -4,7 +4,7 @@ import type { Figure } from './figures.ts'
 import { seededRandom } from '../support/random.ts'
 import type { Engine, NamedEngine } from './search-engines.ts'
 import { quantile } from './statistics.ts'
-import { toContentVector } from '../../packages/core/src/search/term-vector.ts'
+import { toContentVector } from '../../packages/core/src/search/words/term-vector.ts'
 import { type BenchDocument, type QuerySet, readQuerySets, readRecords } from './search-queries.ts'
 import { outlineSkillMd, parseSkillMd, readSkillFields } from '@skillstead/skill-format'
 

@@ -1,6 +1,6 @@
 import { partsOf, type StorageContext, toSketch } from '@skillstead/core/internal'
 import { beforeAll, expect, it } from 'vitest'
-import { createCopyIndex } from '../../packages/core/src/catalogue/copy-index.ts'
+import { createCopyIndex } from '../../packages/core/src/catalogue/sketches/copy-index.ts'
 import { addCollaborator } from '../support/collaboration.ts'
 import { codeOf, skillMd } from '../support/answers.ts'
 import { describeApi, describeDatabases, startMs, type TestRegistry, type TestUser } from '../support/harness.ts'

@@ -1,7 +1,7 @@
 import type { RegistryApi } from '@skillstead/protocol'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { measureSimilarity } from '../../packages/core/src/catalogue/similarity.ts'
+import { measureSimilarity } from '../../packages/core/src/catalogue/sketches/similarity.ts'
 import { codeOf, fieldsOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
 

@@ -1,7 +1,7 @@
 import { applyPatch } from 'diff'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { diffFile } from '../../packages/core/src/catalogue/diff-skill.ts'
+import { diffFile } from '../../packages/core/src/catalogue/skills/diff-skill.ts'
 
 const bytes = (text: string | undefined) => (text === undefined ? undefined : Buffer.from(text))
 const diff = (from: string | undefined, to: string | undefined, path = 'a.md') =>

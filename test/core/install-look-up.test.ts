@@ -6,7 +6,7 @@ import type { KyselyPlugin } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { lookUp, type KnownSkill } from '../../packages/core/src/community/look-up-installs.ts'
 import { toReason } from '../../packages/core/src/community/install-updates.ts'
-import { findMovedSkill } from '../../packages/core/src/catalogue/find-skill.ts'
+import { findMovedSkill } from '../../packages/core/src/catalogue/skills/find-skill.ts'
 import { addCollaborator } from '../support/collaboration.ts'
 import { skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -44,7 +44,7 @@ describe('the reason of an update', () => {
 
   const is = (had: string, latest: string) => reasonOf({ ...well, had, latest } as Facts)
 
-  it('is the first reason that applies, in the order of the specification', () => {
+  it('is the first reason that applies, in the order of the table', () => {
     const order = ['taken_down', 'flagged', 'yanked', 'drifted', 'deprecated', 'outdated']
     expect([...updateReasons]).toEqual(order)
     fc.assert(

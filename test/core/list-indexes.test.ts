@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { partsOf } from '@skillstead/core/internal'
 import { expect, it, onTestFinished } from 'vitest'
-import { countVisible, selectVisible } from '../../packages/core/src/search/visible-skills.ts'
+import { countVisible, selectVisible } from '../../packages/core/src/search/database/visible-skills.ts'
 import { skillMd } from '../support/answers.ts'
 import { addCollaborator } from '../support/collaboration.ts'
 import { describeDatabases } from '../support/harness.ts'

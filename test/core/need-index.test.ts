@@ -1,11 +1,16 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { NeedIndex, type NeedScores } from '../../packages/core/src/search/need-index.ts'
-import { countStems, hashStem, toStem } from '../../packages/core/src/search/count-stems.ts'
-import { PostingLists } from '../../packages/core/src/search/posting-lists.ts'
-import { addWeights, joinVector, toContentVector, valueOfImpact } from '../../packages/core/src/search/term-vector.ts'
+import { countStems, hashStem, toStem } from '../../packages/core/src/search/words/count-stems.ts'
+import { PostingLists } from '../../packages/core/src/search/postings/posting-lists.ts'
+import {
+  addWeights,
+  joinVector,
+  toContentVector,
+  valueOfImpact,
+} from '../../packages/core/src/search/words/term-vector.ts'
 import { createSearchIndex, type SearchDocument } from '../../packages/core/src/search/search-index.ts'
-import { isStopWord, tokenize } from '../../packages/core/src/search/tokenize.ts'
+import { isStopWord, tokenize } from '../../packages/core/src/search/words/tokenize.ts'
 
 describe('posting lists', () => {
   test('return the postings that were appended, in order, for any interleaving', () => {

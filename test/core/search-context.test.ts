@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { toContextTerms } from '../../packages/core/src/search/context-terms.ts'
+import { toContextTerms } from '../../packages/core/src/search/words/context-terms.ts'
 import { codeOf, fieldsOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
 

@@ -7,11 +7,11 @@ import {
   type SearchDocument,
   type SearchQuery,
 } from '../../packages/core/src/search/search-index.ts'
-import { parseQuery, queryTermsMax, termLengthMax, tokenize } from '../../packages/core/src/search/tokenize.ts'
+import { parseQuery, queryTermsMax, termLengthMax, tokenize } from '../../packages/core/src/search/words/tokenize.ts'
 import { toIndexText } from '../../packages/core/src/search/index-text.ts'
-import { toContentVector } from '../../packages/core/src/search/term-vector.ts'
+import { toContentVector } from '../../packages/core/src/search/words/term-vector.ts'
 import { topSlots } from '../../packages/core/src/search/top-slots.ts'
-import { TypoDictionary, editDistance } from '../../packages/core/src/search/typo-dictionary.ts'
+import { TypoDictionary, editDistance } from '../../packages/core/src/search/words/typo-dictionary.ts'
 
 function skill(id: number, name: string, more: Partial<SearchDocument> = {}): SearchDocument {
   const owner = more.owner ?? 'ada'

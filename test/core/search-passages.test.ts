@@ -1,7 +1,7 @@
 import { partsOf } from '@skillstead/core/internal'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hashStem } from '../../packages/core/src/search/count-stems.ts'
+import { hashStem } from '../../packages/core/src/search/words/count-stems.ts'
 import { PassageFinder } from '../../packages/core/src/search/passage.ts'
 import { skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry } from '../support/harness.ts'

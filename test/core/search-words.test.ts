@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fieldMark, sentenceBreak } from '../../packages/core/src/search/tokenize.ts'
+import { fieldMark, sentenceBreak } from '../../packages/core/src/search/words/tokenize.ts'
 import { WordLists } from '../../packages/core/src/search/word-lists.ts'
 
 describe('word lists', () => {

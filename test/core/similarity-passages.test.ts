@@ -6,15 +6,15 @@ import {
   measureSimilarity,
   placeWords,
   toCompared,
-} from '../../packages/core/src/catalogue/similarity.ts'
+} from '../../packages/core/src/catalogue/sketches/similarity.ts'
 import {
   comparedCharactersMax,
   foldText,
   splitWords,
   toShingles,
   toWords,
-} from '../../packages/core/src/catalogue/shingles.ts'
-import { sketchWords, toSketch } from '../../packages/core/src/catalogue/sketch.ts'
+} from '../../packages/core/src/catalogue/sketches/shingles.ts'
+import { sketchWords, toSketch } from '../../packages/core/src/catalogue/sketches/sketch.ts'
 import { skillMd } from '../support/answers.ts'
 
 const word = fc.stringMatching(/^[a-z]{1,8}$/)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sumSkills, toClientName, toUseKey } from '../../packages/core/src/catalogue/use-counts.ts'
+import { sumSkills, toClientName, toUseKey } from '../../packages/core/src/catalogue/context/use-counts.ts'
 import { takeUses, type Watched } from '../../packages/core/src/webhooks/download-events.ts'
 
 describe('the uses counted by one transaction', () => {

@@ -12,7 +12,7 @@ import {
   truncateHere,
   type TruncateOrder,
   truncateSkill,
-} from '../../packages/core/src/catalogue/truncate-skill.ts'
+} from '../../packages/core/src/catalogue/skills/truncate-skill.ts'
 import { WorkerPool } from '@skillstead/scanner/workers'
 import { anyDocument, loadDocument } from '../support/loading-documents.ts'
 
@@ -220,7 +220,7 @@ describe('truncating a skill in a worker thread', () => {
   const order = { loaded, maxTokens: 400, priority: ['Options'] }
 
   it('returns the same result as in the main thread', async () => {
-    const url = new URL('../../packages/core/src/catalogue/truncate-worker.ts', import.meta.url)
+    const url = new URL('../../packages/core/src/catalogue/skills/truncate-worker.ts', import.meta.url)
     const threads = new WorkerPool<LoadedSkill, TruncateOrder>({ start: () => new Worker(url) })
     expect(await threads.ask(order)).toEqual(await truncateHere(order))
     expect(await truncateSkill(order)).toEqual(await truncateHere(order))

@@ -1,8 +1,8 @@
 import { RegistryError, type RegistryApi } from '@skillstead/protocol'
 import { systemCaller } from '@skillstead/core'
 import { partsOf, type SkillRow } from '@skillstead/core/internal'
-import { changeSkill } from '../../packages/core/src/catalogue/change-skill.ts'
-import { updateState } from '../../packages/core/src/catalogue/skill-rows.ts'
+import { changeSkill } from '../../packages/core/src/catalogue/skills/change-skill.ts'
+import { updateState } from '../../packages/core/src/catalogue/skills/skill-rows.ts'
 import { skillMd } from './answers.ts'
 import type { TestRegistry, TestUser } from './harness.ts'
 

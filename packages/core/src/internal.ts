@@ -3,7 +3,7 @@
  * the repository should not import them: they change without notice.
  */
 import './kernel/check-node.ts'
-export { getCaller } from './accounts/users.ts'
+export { getCaller, ensureNamespace } from './accounts/users.ts'
 export {
   beginIdempotent,
   finishIdempotent,
@@ -14,7 +14,6 @@ export {
 } from './accounts/idempotency.ts'
 export type { SharedLimits } from './accounts/shared-limits.ts'
 export { allowSignIn, denySignIn, findSignIn, pollSignIn, requestSignIn } from './accounts/sign-ins.ts'
-export { ensureNamespace } from './accounts/users.ts'
 export { authorize, findCachedSkill, localCall } from './local-api.ts'
 export {
   findPublicVersions,
@@ -26,44 +25,45 @@ export {
   readLogFrontier,
   readLogTexts,
   readVersionFiles,
-} from './catalogue/bundle-parts.ts'
+} from './catalogue/offers/bundle-parts.ts'
+export type { CatalogueContext } from './catalogue/context/catalogue-context.ts'
 export type {
-  CatalogueContext,
   Opinion,
   PublishedHere,
   SettingsChange,
   UpstreamLogs,
   UpstreamQueue,
-} from './catalogue/catalogue-context.ts'
-export { readSources } from './catalogue/copy-candidates.ts'
-export {
-  type ArtifactPlace,
-  findArtifact,
-  type FoundArtifact,
-  parseArtifactFile,
-} from './catalogue/discovery-artifact.ts'
-export { findIndexedFile, readFileIndex } from './catalogue/discovery-files.ts'
-export { listZips, readDiscoveryIndex } from './catalogue/discovery-index.ts'
+  Artifact,
+  SkillSettings,
+} from './catalogue/context/ports.ts'
+export { readSources } from './catalogue/copies/copy-candidates.ts'
 export {
   type DiscoveryScope,
   findSharedName,
   addOfferedFiles,
+  answerFor,
   countListed,
   listOffers,
   type Offer,
+  openShare,
+  ownerEntriesMax,
+  readOffers,
   type OfferedSkill,
   readOfferedFiles,
   readOfferedPart,
-} from './catalogue/discovery-offers.ts'
-export { SkillMoved } from './catalogue/find-skill.ts'
+} from './catalogue/offers/offers.ts'
+export { countDownload, getContent } from './catalogue/skills/read-skill.ts'
+export { getPack, hasPackSkill } from './catalogue/sharing/read-packs.ts'
+export { getBlob } from './storage/blobs.ts'
+export { SkillMoved } from './catalogue/skills/find-skill.ts'
 export {
   type Imported,
   type ImportedVersion,
   type ImportOutcome,
   importVersion,
   importVersions,
-} from './catalogue/import-versions.ts'
-export { countFork } from './catalogue/forks.ts'
+} from './catalogue/publishing/import-versions.ts'
+export { countFork } from './catalogue/publishing/forks.ts'
 export {
   markSynced,
   putPack,
@@ -71,33 +71,40 @@ export {
   restoreSkill,
   updateFromSource,
   updateVersion,
-} from './catalogue/mirrored-rows.ts'
-export { inspectEach } from './catalogue/inspect-packages.ts'
-export { findScan, type Inspection } from './catalogue/inspection.ts'
-export { areDangerous, findInTexts, type Texts, toPackTexts } from './catalogue/metadata-scan.ts'
-export { cleanKeywords, type PackageFields, readPackageFields, withoutNul } from './catalogue/package-fields.ts'
-export { addMembers, replaceMembers } from './catalogue/packs.ts'
-export { type Publication, storeVersion } from './catalogue/publish-version.ts'
-export { refreshSkill, storeComputed } from './catalogue/refresh-skill.ts'
-export { canExclude, toAction, toJudgedVerdict } from './catalogue/scan-policy.ts'
+} from './catalogue/sharing/mirrored-rows.ts'
+export { inspectEach } from './catalogue/inspecting/inspect-packages.ts'
+export { findScan, type Inspection } from './catalogue/versions/inspection.ts'
+export { areDangerous, findInTexts, type Texts, toPackTexts } from './catalogue/inspecting/metadata-scan.ts'
+export {
+  cleanKeywords,
+  type PackageFields,
+  readPackageFields,
+  withoutNul,
+} from './catalogue/versions/package-fields.ts'
+export { addMembers, replaceMembers } from './catalogue/sharing/packs.ts'
+export { storeVersion } from './catalogue/publishing/publish-version.ts'
+export type { Publication } from './catalogue/publishing/publication.ts'
+export { refreshSkill, storeComputed } from './catalogue/skills/refresh-skill.ts'
+export { canExclude, toAction, toJudgedVerdict } from './catalogue/context/scan-policy.ts'
 export {
   readRepositoryVersions,
   readVersionDescriptions,
   type RepositoryVersion,
-} from './catalogue/repository-versions.ts'
-export { readReadableFiles, readSkillHistory, type SkillHistory } from './catalogue/skill-history.ts'
-export { compareNew, showAccessAmong } from './catalogue/version-changes.ts'
-export { withShare } from './catalogue/share-links.ts'
-export { findSource } from './catalogue/show-details.ts'
-export { forgetSketches } from './catalogue/sketch-versions.ts'
-export { hasOldTexts, type NumberedText, readTextsAfter, rebuildTexts } from './catalogue/index-texts.ts'
-export { readSkillMd, type Sketch, toSketch } from './catalogue/sketch.ts'
-export { type ListedVersion, selectVersions, toDocument, type VersionMetadata } from './catalogue/skill-document.ts'
-export { type SkillCause, toVersionEntry } from './catalogue/skill-log.ts'
+} from './catalogue/offers/repository-versions.ts'
+export { readReadableFiles, readSkillHistory, type SkillHistory } from './catalogue/offers/skill-history.ts'
+export { compareNew, showAccessAmong } from './catalogue/versions/version-changes.ts'
+export { withShare } from './catalogue/sharing/share-links.ts'
+export { findSource } from './catalogue/versions/show-details.ts'
+export { forgetSketches } from './catalogue/copies/sketch-versions.ts'
+export { hasOldTexts, type NumberedText, readTextsAfter, rebuildTexts } from './catalogue/finding/index-texts.ts'
+export { readSkillMd, type Sketch, toSketch } from './catalogue/sketches/sketch.ts'
+export { type ListedVersion, selectVersions, toDocument } from './catalogue/versions/skill-document.ts'
+export type { FileRow, VersionMetadata } from './catalogue/versions/stored-version.ts'
+export { type SkillCause, toVersionEntry } from './catalogue/skills/skill-log.ts'
 export { publishedCondition } from './visibility/conditions.ts'
 export { isListedToAll, isPublic, isPublished } from './visibility/decisions.ts'
-export { checkPackage, packContent, type PackedContent } from './catalogue/skill-package.ts'
-export { applySettings, createStub, insertSkill, type SkillSettings, toColumns } from './catalogue/skill-rows.ts'
+export { checkPackage, packContent, type PackedContent } from './catalogue/versions/skill-package.ts'
+export { applySettings, createStub, insertSkill, toColumns } from './catalogue/skills/skill-rows.ts'
 export {
   type Freshness,
   lookThrough,
@@ -106,7 +113,7 @@ export {
   type UpstreamPort,
   type Upstreams,
   type WantedSkill,
-} from './catalogue/upstream-port.ts'
+} from './catalogue/context/upstream-port.ts'
 export {
   dropUploads,
   measureUploads,
@@ -114,9 +121,9 @@ export {
   storeUpload,
   unknownUpload,
   uploadKeptMs,
-} from './catalogue/uploads.ts'
-export type { MirroredInstalls } from './catalogue/use-counts.ts'
-export { type FileRow, readFiles, readFilesOfMany } from './catalogue/version-files.ts'
+} from './catalogue/publishing/uploads.ts'
+export type { MirroredInstalls } from './catalogue/context/use-counts.ts'
+export { readFiles, readFilesOfMany, readPackageFiles, toContentType } from './catalogue/versions/version-files.ts'
 export { settleTrust, toTrustScore, trustTable } from './community/agent-actions.ts'
 export { readExternalText } from './community/scan-external.ts'
 export { findDrift, recomputeStandings } from './community/reputation.ts'
@@ -153,7 +160,7 @@ export { hasDiskSpace } from './operator/readiness.ts'
 export type { Outbox, OutboxJob } from './outbox/outbox.ts'
 export { partsOf, withParts } from './registry.ts'
 export { toIndexText } from './search/index-text.ts'
-export { putTerms } from './search/version-terms.ts'
+export { putTerms } from './search/database/version-terms.ts'
 export { type Blob, type BlobPart, findBlob, unpackBlob } from './storage/blobs.ts'
 export { compileInsert, compileQuery, type Param } from './storage/compiled-query.ts'
 export { copySqliteFile } from './storage/sqlite/copy-file.ts'

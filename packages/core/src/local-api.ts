@@ -9,6 +9,7 @@ import {
   type RegistryApi,
   type Reply,
   type SuccessStatus,
+  withoutUndefined,
 } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { StorageContext } from './storage/storage-context.ts'
@@ -16,13 +17,13 @@ import { guest, requireScope, requireUser, seesPublicOnly, type Caller } from '.
 import type { CallOptions } from './kernel/call-options.ts'
 import type { OperatorContext } from './operator/operator-context.ts'
 import { EncodedJson } from './kernel/encoded-json.ts'
-import { SkillMoved } from './catalogue/find-skill.ts'
+import { SkillMoved } from './catalogue/skills/find-skill.ts'
 import { toFieldErrors } from './kernel/field-errors.ts'
-import { readThrough } from './catalogue/upstream-port.ts'
+import { readThrough } from './catalogue/context/upstream-port.ts'
 import { operations } from './operations.ts'
 import { partsOf, type Registry, requireOpen } from './registry.ts'
 import { untilAborted } from './storage/until-aborted.ts'
-import { withShare } from './catalogue/share-links.ts'
+import { withShare } from './catalogue/sharing/share-links.ts'
 import { toRegistryError } from './storage/storage-error.ts'
 import { toReadOnlyError } from './storage/writer.ts'
 
@@ -64,11 +65,6 @@ async function follow(
 
 function joinSignals(first: AbortSignal | undefined, second: AbortSignal | undefined): AbortSignal | undefined {
   return first && second ? AbortSignal.any([first, second]) : (first ?? second)
-}
-
-/** JSON drops undefined values. Validation would reject them as unknown or malformed fields. */
-function withoutUndefined(input: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
 }
 
 /** The result of an operation: a JSON value, JSON that is already encoded, or content of another media type. */

@@ -16,9 +16,9 @@ import { getAgent, listAgents, registerAgent, resetAgentToken } from './communit
 import type { Caller } from './kernel/caller.ts'
 import type { EncodedJson } from './kernel/encoded-json.ts'
 import type { OperatorContext } from './operator/operator-context.ts'
-import { decideCopyReport, listCopyReports, reportCopy } from './catalogue/copy-reports.ts'
-import { showSimilarity } from './catalogue/find-copies.ts'
-import { diffSkill } from './catalogue/diff-skill.ts'
+import { decideCopyReport, listCopyReports, reportCopy } from './catalogue/copies/copy-reports.ts'
+import { showSimilarity } from './catalogue/copies/find-copies.ts'
+import { diffSkill } from './catalogue/skills/diff-skill.ts'
 import { submitCounterNotice, submitDmca } from './governance/takedown-notices.ts'
 import { decideCase } from './governance/decide-case.ts'
 import { listCases, showCase } from './governance/read-cases.ts'
@@ -28,7 +28,7 @@ import { decideReport, listReports } from './governance/moderation-reports.ts'
 import { addExternal, deleteExternal, listExternal } from './community/external-index.ts'
 import { scanExternal } from './community/scan-external.ts'
 import { heartbeat } from './community/heartbeat.ts'
-import { loadSkill } from './catalogue/load-skill.ts'
+import { loadSkill } from './catalogue/skills/load-skill.ts'
 import {
   addMirror,
   listMirrors,
@@ -42,9 +42,9 @@ import { listOutbox, retryOutboxRow } from './operator/operate-outbox.ts'
 import { showOverview, showRateLimits } from './operator/overview.ts'
 import { setUp, showSetup } from './operator/setup.ts'
 import { showStorage } from './operator/storage-use.ts'
-import { getPack, listPacks, showPack } from './catalogue/read-packs.ts'
-import { createPack, deletePack, updatePack } from './catalogue/packs.ts'
-import { showProvenance } from './catalogue/show-provenance.ts'
+import { getPack, listPacks, showPack } from './catalogue/sharing/read-packs.ts'
+import { createPack, deletePack, updatePack } from './catalogue/sharing/packs.ts'
+import { showProvenance } from './catalogue/copies/show-provenance.ts'
 import { listAuthors, showReputation } from './community/reputation.ts'
 import { createAgentReview, listAgentReviews, markAgentReviewHelpful } from './community/agent-reviews.ts'
 import { createIssue, createReview, listIssues, listReviews } from './community/reviews.ts'
@@ -67,17 +67,24 @@ import {
   listCollaborators,
   listInvitations,
   putCollaborator,
-} from './catalogue/collaborators.ts'
-import { forkSkill } from './catalogue/forks.ts'
-import { listForks, listOwnSkills, listStars, setStarred, showStar } from './catalogue/skill-lists.ts'
-import { publishSkill } from './catalogue/publish-skill.ts'
-import { listVersions, readArchiveOf, readFile, readSkillMd, showSkill, showVersion } from './catalogue/read-skill.ts'
-import { listCategories, searchSkills, suggest } from './catalogue/skill-search.ts'
-import { createShare, deleteShare, listShares } from './catalogue/share-links.ts'
-import { acceptTransfer, cancelTransfer, listTransfers, offerTransfer } from './catalogue/skill-transfer.ts'
-import { deleteSkill, setYanked } from './catalogue/change-skill.ts'
-import { readBlob, readBlobs } from './catalogue/blob-reads.ts'
-import { readFeed } from './catalogue/feed.ts'
+} from './catalogue/sharing/collaborators.ts'
+import { forkSkill } from './catalogue/publishing/forks.ts'
+import { listForks, listOwnSkills, listStars, setStarred, showStar } from './catalogue/skills/skill-lists.ts'
+import { publishSkill } from './catalogue/publishing/publish-skill.ts'
+import {
+  listVersions,
+  readArchiveOf,
+  readFile,
+  readSkillMd,
+  showSkill,
+  showVersion,
+} from './catalogue/skills/read-skill.ts'
+import { listCategories, searchSkills, suggest } from './catalogue/finding/skill-search.ts'
+import { createShare, deleteShare, listShares } from './catalogue/sharing/share-links.ts'
+import { acceptTransfer, cancelTransfer, listTransfers, offerTransfer } from './catalogue/sharing/skill-transfer.ts'
+import { deleteSkill, setYanked } from './catalogue/skills/change-skill.ts'
+import { readBlob, readBlobs } from './catalogue/offers/blob-reads.ts'
+import { readFeed } from './catalogue/skills/feed.ts'
 import { showDownloads } from './community/download-days.ts'
 import { track } from './community/track.ts'
 import { getTrending } from './community/trends.ts'

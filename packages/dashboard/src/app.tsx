@@ -1,6 +1,6 @@
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso'
 import { Boundary } from './boundary.tsx'
-import { useIsClosed } from './data/session.ts'
+import { useIsClosed } from './session.ts'
 import { Footer, Header } from './frame.tsx'
 import { CataloguePage } from './pages/catalogue/catalogue-page.tsx'
 import { ClosedNode, NotHere } from './pages/placeholder-pages.tsx'
@@ -9,17 +9,17 @@ import { lazyPage } from './ui/lazy-components.tsx'
 const SkillPage = lazyPage(() => import('./pages/skill/skill-page.tsx'))
 const PacksPage = lazyPage(() => import('./pages/packs/packs-page.tsx'))
 const PackPage = lazyPage(() => import('./pages/packs/pack-page.tsx'))
-const TrendingPage = lazyPage(() => import('./pages/trending/trending-page.tsx'))
-const AgentsPage = lazyPage(() => import('./pages/agents/agents-page.tsx'))
-const AgentPage = lazyPage(() => import('./pages/agents/agent-page.tsx'))
+const TrendingPage = lazyPage(() => import('./pages/community/trending-page.tsx'))
+const AgentsPage = lazyPage(() => import('./pages/community/agents-page.tsx'))
+const AgentPage = lazyPage(() => import('./pages/community/agent-page.tsx'))
 const UsersPage = lazyPage(() => import('./pages/users/users-page.tsx'))
 const UserPage = lazyPage(() => import('./pages/users/user-page.tsx'))
 const RequestsPage = lazyPage(() => import('./pages/requests/requests-page.tsx'))
-const ExternalPage = lazyPage(() => import('./pages/external/external-page.tsx'))
+const ExternalPage = lazyPage(() => import('./pages/community/external-page.tsx'))
 const TakedownsPage = lazyPage(() => import('./pages/takedowns/takedowns-page.tsx'))
 const TakedownPage = lazyPage(() => import('./pages/takedowns/takedown-page.tsx'))
 const AccountPages = lazyPage(() => import('./pages/account/account-pages.tsx'))
-const DevicePage = lazyPage(() => import('./pages/device/device-page.tsx'))
+const DevicePage = lazyPage(() => import('./pages/account/device-page.tsx'))
 const AdminPages = lazyPage(() => import('./pages/admin/admin-pages.tsx'))
 
 /** Addresses that the node serves outside of this app: links to them leave the app. */

@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso'
-import { signOut, useMe } from './data/session.ts'
+import { signOut, useMe } from './session.ts'
 import { addresses } from './addresses.ts'
 import { SignInLink } from './ui/sign-in-link.tsx'
 

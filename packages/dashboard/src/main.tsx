@@ -3,8 +3,8 @@ import './styles/parts.css'
 import { QueryClientProvider } from '@tanstack/preact-query'
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { queries } from './data/api.ts'
-import { watchSession } from './data/session.ts'
+import { queries } from './api.ts'
+import { watchSession } from './session.ts'
 import { keepFocus } from './keep-focus.ts'
 
 watchSession()

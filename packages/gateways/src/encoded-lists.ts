@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto'
+import type { Caller } from '@skillstead/core'
 import type { CatalogueContext, DiscoveryScope } from '@skillstead/core/internal'
 import { isRegistryError, type RegistryError } from '@skillstead/protocol'
 import { LRUCache } from 'lru-cache'
 import pLimit, { type LimitFunction } from 'p-limit'
-import type { GatewayCall, Header } from './gateway.ts'
+
+/** A header of an answer. */
+export type Header = [name: string, value: string]
 
 /** A list as the bytes of its answer. */
 export interface EncodedList {
@@ -36,7 +39,7 @@ export interface EncodedLists {
    * the caller pay for a list that has to be built.
    */
   read(
-    call: GatewayCall,
+    call: { readonly caller: Caller },
     key: ListKey,
     build: () => Promise<ListParts>,
     charge?: () => Promise<void>,
@@ -61,6 +64,7 @@ const countersMs = 60_000
 
 type Entry = EncodedList | RegistryError
 
+/** Creates the cache of the lists of one node, which follows the catalogue until it is stopped. */
 export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'changes' | 'clock'>): EncodedLists {
   const cached = new LRUCache<string, EncodedList>({
     maxSize: bytesMax,
@@ -136,7 +140,7 @@ export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'c
 }
 
 /** Callers with the same sight see the same of the catalogue. */
-function toSight({ caller }: GatewayCall): (string | null)[] {
+function toSight({ caller }: { readonly caller: Caller }): (string | null)[] {
   const shared = caller.sharedSkillId ?? null
   return caller.kind === 'user' ? [caller.userId, caller.role, shared] : [null, null, shared]
 }

@@ -7,15 +7,22 @@ import {
   type EndpointName,
   type RegistryApi,
 } from '@skillstead/protocol'
-import { encodeList, type EncodedList, type EncodedLists, type ListKey, type ListParts } from './encoded-lists.ts'
+import {
+  encodeList,
+  type EncodedList,
+  type EncodedLists,
+  type Header,
+  type ListKey,
+  type ListParts,
+} from './encoded-lists.ts'
+
+export type { Header } from './encoded-lists.ts'
 
 /**
  * A protocol of another ecosystem: a table of routes over the functions of the registry. A gateway never reads tables
  * and has no rules of its own; the server admits its requests, charges them and sends its answers.
  */
 export type Gateway = (host: GatewayHost) => readonly GatewayRoute[]
-
-export type Header = [name: string, value: string]
 
 /** A response, before it is compared with the caller's cached copy. */
 export interface Answer {
@@ -67,6 +74,7 @@ export interface GatewayRoute {
   readonly origins?: 'allowed' | 'none' | 'own'
   /** The abuse limits of the route. */
   readonly allowances?: readonly AllowanceName[]
+  /** Answers an admitted request; an error becomes the answer in the form of the protocol. */
   answer(call: GatewayCall, params: Params): Promise<Answer> | Answer
   /** An error in the form that clients of the protocol expect. Default: `application/problem+json`. */
   toFailure?(error: RegistryError): Pick<Answer, 'contentType' | 'body' | 'headers'> & { readonly status?: number }

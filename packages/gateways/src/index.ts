@@ -1,16 +1,16 @@
-import { apm } from './apm/apm.ts'
+import { apm } from './apm.ts'
 import { clawhub } from './clawhub/clawhub.ts'
 import { discovery } from './discovery/discovery.ts'
 import type { Gateway } from './gateway.ts'
 import { git } from './git/git.ts'
-import { marketplaces } from './marketplaces/marketplaces.ts'
+import { marketplaces } from './marketplaces.ts'
 import { mcp } from './mcp/mcp.ts'
 import { npm } from './npm/npm.ts'
 import { oci } from './oci/oci.ts'
 
 export { createEncodedLists } from './encoded-lists.ts'
 export * from './gateway.ts'
-export { readVersion } from './version.ts'
+export { readProgramVersion } from './version.ts'
 
 /** Every gateway by its name. */
 export const gateways = { apm, clawhub, discovery, git, marketplaces, mcp, npm, oci } as const satisfies Record<
@@ -18,6 +18,8 @@ export const gateways = { apm, clawhub, discovery, git, marketplaces, mcp, npm, 
   Gateway
 >
 
+/** The name of a gateway. */
 export type GatewayName = keyof typeof gateways
 
+/** The names of all gateways. */
 export const gatewayNames = Object.keys(gateways) as readonly GatewayName[]

@@ -7,10 +7,11 @@ import {
   scheduleBackups,
   type BackupPlan,
 } from './backup/backup-schedule.ts'
-import { collectGarbage } from './garbage/collect-garbage.ts'
+import { collectGarbage } from './collect-garbage.ts'
 
 export type { BackupPlan } from './backup/backup-schedule.ts'
 
+/** Options of the maintenance extension. */
 export interface MaintenanceOptions {
   /** Scheduled copies of the SQLite file into the folder `backups` next to it. Default: none. */
   readonly backups?: BackupPlan | undefined

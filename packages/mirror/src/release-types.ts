@@ -1,5 +1,4 @@
-import type { Output, endpoints } from '@skillstead/protocol'
-import type { Refusal } from './types.ts'
+import type { MirrorReport, Output, endpoints } from '@skillstead/protocol'
 
 /**
  * A release: a version of a skill as read from an upstream without a public log (a registry that implements only the
@@ -58,6 +57,7 @@ export interface KnownReleases {
 
 /** Reads the skills of an upstream without a log. */
 export interface SnapshotSource {
+  /** The skills that are not `known`, in batches, from a cursor of an earlier run on. */
   list(
     cursor: unknown,
     known: KnownReleases,
@@ -77,6 +77,7 @@ export interface SnapshotSource {
 /** One entry of a node's public log, as its feed returns it. */
 export type FeedEntry = Output<(typeof endpoints)['getFeed']>['entries'][number]
 
+/** A page of the log of an upstream. */
 export interface FeedPage {
   origin: string
   epoch: number
@@ -101,3 +102,6 @@ export interface LogSource {
   /** Number of requests sent so far. */
   readonly requests: number
 }
+
+/** An entry or release that was not imported, with the reason. */
+export type Refusal = MirrorReport['refused'][number]

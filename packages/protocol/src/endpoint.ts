@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import type { AllowanceName } from './allowances.ts'
 import type { Scope } from './scopes.ts'
 import type { PlanName } from './plans.ts'
-import { parseWireLine, wire, type EndpointName } from './wire.ts'
+import { parseWireLine, wire, type EndpointName, type Method } from './wire.ts'
 
 type Schema = v.GenericSchema
 
@@ -11,7 +11,7 @@ export type SuccessStatus = 200 | 201 | 202 | 204
 
 /** One HTTP operation: everything that a router, a validator, a client and an OpenAPI document need. */
 export interface Endpoint {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly method: Method
   /** Path below `/api/v1`; `:name` is one segment, a trailing `/**:path` is the rest. */
   readonly path: `/${string}`
   /**
@@ -67,6 +67,7 @@ export interface Endpoint {
   readonly cookie?: 'session'
 }
 
+/** Endpoints by name. */
 export type Endpoints = Record<string, Endpoint>
 
 /** The properties of an endpoint that come from the wire table, and its tag. */

@@ -1,4 +1,3 @@
-import type { Endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
 
 export {
@@ -13,7 +12,8 @@ export {
 export { limits } from './limits.ts'
 export { JsonLimitError, parseForeignJson } from './parse-json.ts'
 
-type Method = Endpoint['method']
+/** The method of an endpoint. */
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * The method and path of an endpoint below `/api/v1`, and its marks: `content` if the body of the response is not JSON,
@@ -174,6 +174,7 @@ export const wire = {
   settleMirrorWrite: 'POST /mirrors/:upstream/writes/:id',
 } as const satisfies Record<string, WireLine>
 
+/** The name of an endpoint. */
 export type EndpointName = keyof typeof wire
 
 /** A parsed {@link WireLine}. */

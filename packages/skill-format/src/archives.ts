@@ -3,10 +3,11 @@
  */
 export { ArchiveError } from './archives/archive-error.ts'
 export { toDigest } from './archives/digest.ts'
+export type { ArchiveFile } from './archives/entry-options.ts'
 export { checkPaths, toFoldedPath } from './archives/file-paths.ts'
 export { findGitProblems, gitFolderLeftOut } from './archives/git-paths.ts'
 export { isPluginRoot } from './archives/plugin-paths.ts'
-export { readArchive, readArchiveFiles, type ArchiveFile } from './archives/read-archive.ts'
+export { readArchive, readArchiveFiles } from './archives/read-archive.ts'
 export { readObjects, type ReadObject } from './archives/json-lines.ts'
 export { readZipDirectory, type ZipEntry } from './archives/read-zip.ts'
 export { readZip } from './archives/read-zip.ts'

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { type HeartbeatResult, isVersion, toTimestamp } from '@skillstead/protocol'
-import { addInstalls } from '../catalogue/skill-counters.ts'
+import { addInstalls } from '../catalogue/skills/skill-counters.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { findAgent, findCallingAgent, isAuthentic, isOwnAgent } from '../accounts/find-agent.ts'
 import type { CallOptions } from '../kernel/call-options.ts'

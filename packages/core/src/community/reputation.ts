@@ -1,6 +1,6 @@
 import { type Reputation, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import { type Credits, setCredits } from '../catalogue/skill-counters.ts'
+import { type Credits, setCredits } from '../catalogue/skills/skill-counters.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { getUserByName } from '../accounts/users.ts'
 import { readVerifiedMethods } from '../accounts/verified-author.ts'

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import { addCredits, type Credits, setCredits } from '../catalogue/skill-counters.ts'
-import type { Credit } from '../catalogue/catalogue-context.ts'
+import { addCredits, type Credits, setCredits } from '../catalogue/skills/skill-counters.ts'
+import type { Credit } from '../catalogue/context/ports.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { addToStandings, type Author, noFacts, subtractFacts, toFacts } from './author-standings.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { MirroredInstalls, UsedSkill } from '../catalogue/use-counts.ts'
+import type { MirroredInstalls, UsedSkill } from '../catalogue/context/use-counts.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Dialect } from '../storage/dialect.ts'
 import { isInList, toCountTable } from '../storage/list-query.ts'

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { RegistryError } from '@skillstead/protocol'
 import { openFolder, openZip, type Source } from '@skillstead/skill-format/archives'
-import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
+import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
 import { type ImportSummary, runImport } from './run-import.ts'
 
@@ -13,6 +13,7 @@ export interface ImportProgress {
   readonly share: number
 }
 
+/** Options of an import. */
 export interface ImportOptions {
   /** Called after each batch of skills. */
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined

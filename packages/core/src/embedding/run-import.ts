@@ -1,7 +1,7 @@
 import { isRegistryError, RegistryError } from '@skillstead/protocol'
 import { isUnreadable, type SkillRecord, type Source, type SourceItem } from '@skillstead/skill-format/archives'
-import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
-import { type ImportedVersion, importVersions } from '../catalogue/import-versions.ts'
+import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
+import { type ImportedVersion, importVersions } from '../catalogue/publishing/import-versions.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { createNamer, type ImportName } from './import-names.ts'
 

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
+import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { isReaderOf, keepSeen } from '../visibility/decisions.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { type ChangeFollower, readHead } from '../log/change-follower.ts'

@@ -1,5 +1,5 @@
 import { RegistryError, type DmcaCase } from '@skillstead/protocol'
-import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
+import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import type { DmcaCaseRow } from '../storage/tables.ts'

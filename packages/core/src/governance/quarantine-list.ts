@@ -2,7 +2,7 @@ import { type QuarantinedVersion, type Security, toTimestamp } from '@skillstead
 import { reportUnscanned } from '@skillstead/scanner'
 import type { Kysely } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { toQuarantinedVersion } from '../catalogue/quarantine-version.ts'
+import { toQuarantinedVersion } from '../catalogue/publishing/quarantine-version.ts'
 import { isAdministrator } from '../visibility/rights.ts'
 import { type Caller, requireUser } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'

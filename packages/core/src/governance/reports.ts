@@ -1,6 +1,6 @@
 import { type Report, toTimestamp } from '@skillstead/protocol'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
-import { getSkill, getSkillNow } from '../catalogue/find-skill.ts'
+import { getSkill, getSkillNow } from '../catalogue/skills/find-skill.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import { accountId, type Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'

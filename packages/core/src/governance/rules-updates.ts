@@ -1,7 +1,13 @@
 import { readFile, stat } from 'node:fs/promises'
 import { type Content, RegistryError } from '@skillstead/protocol'
 import { toRulesVersion } from '@skillstead/scanner'
-import { deleteRules, findRules, putRules, type InstalledBundle, type StoredRules } from '../catalogue/scan-rules.ts'
+import {
+  deleteRules,
+  findRules,
+  putRules,
+  type InstalledBundle,
+  type StoredRules,
+} from '../catalogue/context/scan-rules.ts'
 import { type Caller, systemCaller } from '../kernel/caller.ts'
 import { hourMs } from '../kernel/clock.ts'
 import { appendChange } from '../log/append-change.ts'

@@ -2,9 +2,9 @@ import { UTCDateMini } from '@date-fns/utc/date/mini'
 import { RegistryError } from '@skillstead/protocol'
 import { addBusinessDays } from 'date-fns/addBusinessDays'
 import type { Kysely } from 'kysely'
-import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
-import { refreshSkill } from '../catalogue/refresh-skill.ts'
-import { updateState } from '../catalogue/skill-rows.ts'
+import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
+import { refreshSkill } from '../catalogue/skills/refresh-skill.ts'
+import { updateState } from '../catalogue/skills/skill-rows.ts'
 import { type Caller, guest } from '../kernel/caller.ts'
 import { hourMs, minuteMs } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
@@ -84,7 +84,7 @@ export async function getCase(db: Kysely<Tables>, id: string): Promise<DmcaCaseR
  */
 export type Mover = 'administrator' | 'owner' | 'time'
 
-/** All allowed transitions of a case (CONTRACT, DMCA). Others are refused. */
+/** All allowed transitions of a case (docs/api.md#takedowns). Others are refused. */
 const transitions: readonly { from: DmcaStatus; to: DmcaStatus; by: Mover }[] = [
   { from: 'submitted', to: 'under_review', by: 'administrator' },
   { from: 'submitted', to: 'rejected', by: 'administrator' },

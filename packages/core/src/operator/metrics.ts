@@ -1,4 +1,4 @@
-import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
+import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { answersQueries } from './readiness.ts'
 import { countUnscanned } from '../governance/rescan.ts'

@@ -2,8 +2,8 @@ import { RegistryError, type MirrorStatus, type MirrorWrite, type Parsed, type e
 import type { StorageContext } from '../storage/storage-context.ts'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
-import type { UpstreamOperator } from '../catalogue/upstream-port.ts'
+import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
+import type { UpstreamOperator } from '../catalogue/context/upstream-port.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 
 type Input<Name extends keyof typeof endpoints> = Parsed<(typeof endpoints)[Name]>

@@ -2,7 +2,7 @@ import { type Overview, planNames, plans, type RateLimits, toTimestamp } from '@
 import { sql, type SqlBool } from 'kysely'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
-import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
+import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { countUnscanned } from '../governance/rescan.ts'
 import type { OperatorContext } from './operator-context.ts'
 

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
+import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { Database } from '../storage/database.ts'
 
 /** Free space below which a disk counts as full: SQLite needs space for its journal. */

@@ -1,12 +1,13 @@
 import type { PlanName } from '@skillstead/protocol'
-import type { ScanPolicy } from '../catalogue/scan-policy.ts'
-import type { SecondOpinionOptions } from '../catalogue/second-opinion.ts'
+import type { ScanPolicy } from '../catalogue/context/scan-policy.ts'
+import type { SecondOpinionOptions } from '../catalogue/skills/second-opinion.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { RegistryExtension } from './extension.ts'
 import type { SecondStageOptions } from './second-stage.ts'
 import type { DatabaseLocation } from '../storage/database.ts'
 import type { WebhookOptions } from '../webhooks/webhooks-context.ts'
 
+/** Options of `openRegistry`. */
 export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
   /** Source of the current time. Default: the system clock. */
   readonly clock?: Clock

@@ -7,7 +7,7 @@ import { createIndexHere, type IndexHost } from './index-host.ts'
 import { createIndexThread } from './index-thread.ts'
 import type { SearchHits, SearchQuery } from './search-index.ts'
 import { readCounts, readDocuments, readSearchPage } from './stored-documents.ts'
-import { searchText, suggestText } from './text-catalogue.ts'
+import { searchText, suggestText } from './database/text-catalogue.ts'
 
 /** Search over the catalogue: in memory after warming up; in the database before that and for large catalogues. */
 export interface CatalogueSearch {

@@ -1,6 +1,6 @@
-import { growArray } from './grow-array.ts'
+import { growArray } from './postings/grow-array.ts'
 import { searchFields } from './search-document.ts'
-import { fieldMark, sentenceBreak } from './tokenize.ts'
+import { fieldMark, sentenceBreak } from './words/tokenize.ts'
 
 /** Word statistics of the skills that a whole audience may see: guests, or all signed-in users. */
 export class Census {

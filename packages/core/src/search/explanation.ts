@@ -1,7 +1,7 @@
 import { searchFields } from './search-document.ts'
 import type { TermGroup } from './term-groups.ts'
 import type { TextIndex } from './text-index.ts'
-import { fieldMark, sentenceBreak } from './tokenize.ts'
+import { fieldMark, sentenceBreak } from './words/tokenize.ts'
 
 /** Why a skill matched. */
 export interface SearchMatch {

@@ -1,9 +1,9 @@
 import { type SkillText, toStemToken } from '../storage/text-search.ts'
-import { countStems } from './count-stems.ts'
+import { countStems } from './words/count-stems.ts'
 import { searchFields, type SearchTexts } from './search-document.ts'
-import { addWeights, joinVector, type TermVector, type TermWeights } from './term-vector.ts'
+import { addWeights, joinVector, type TermVector, type TermWeights } from './words/term-vector.ts'
 import { ruleOfField, textsOf } from './text-index.ts'
-import { tokenize } from './tokenize.ts'
+import { tokenize } from './words/tokenize.ts'
 
 /**
  * The tokens of a skill's fields, for an index that splits at spaces (FTS5, `tsvector` with the `simple` dictionary).

@@ -2,7 +2,7 @@ import type { Census } from './census.ts'
 import type { DocumentTable } from './document-table.ts'
 import { searchFields } from './search-document.ts'
 import type { TextIndex } from './text-index.ts'
-import type { Repair, RepairBudget } from './typo-dictionary.ts'
+import type { Repair, RepairBudget } from './words/typo-dictionary.ts'
 
 /** Words that one search compares with its misspellings, which takes about 5 ms. */
 const comparedMax = 2000

@@ -1,7 +1,7 @@
 import type { SearchDocument } from './search-document.ts'
-import { SlotPostings } from './slot-postings.ts'
-import { type TermVector, valueOfImpact } from './term-vector.ts'
-import { needTermsMax } from './tokenize.ts'
+import { SlotPostings } from './postings/slot-postings.ts'
+import { type TermVector, valueOfImpact } from './words/term-vector.ts'
+import { needTermsMax } from './words/tokenize.ts'
 
 /** The skills whose texts count for the frequency of terms: those that all guests, or all signed-in users, may see. */
 export interface Audience {
@@ -52,7 +52,7 @@ const scoreUnit = 1 << 16
 const countUnit = 512
 
 /** The flattened inverse document frequency of a term that `frequency` of `size` skills contain. */
-export function idfOf(size: number, frequency: number): number {
+function idfOf(size: number, frequency: number): number {
   return Math.log(1 + (size - frequency + 0.5) / (frequency + 0.5)) ** idfExponent
 }
 

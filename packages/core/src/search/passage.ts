@@ -1,8 +1,8 @@
 import { cutAtWord, findBody, listSentences, type Sentence } from '@skillstead/skill-format'
-import { hashStem } from './count-stems.ts'
+import { hashStem } from './words/count-stems.ts'
 import type { SearchMatch } from './explanation.ts'
-import { bodyLengthMax } from './term-vector.ts'
-import { isIdeographic, isStopWord, tokenize } from './tokenize.ts'
+import { bodyLengthMax } from './words/term-vector.ts'
+import { isIdeographic, isStopWord, tokenize } from './words/tokenize.ts'
 
 /** The part of a SKILL.md that answers a query best. */
 export interface Passage {

@@ -1,4 +1,5 @@
-import { DocumentTable, type SearchFilters } from './document-table.ts'
+import type { SearchFilters } from '@skillstead/protocol'
+import { DocumentTable } from './document-table.ts'
 import { explainMatch, type SearchMatch } from './explanation.ts'
 import { Lexicon } from './lexicon.ts'
 import { NeedIndex } from './need-index.ts'
@@ -9,9 +10,9 @@ import type { SearchDocument } from './search-document.ts'
 import { suggest } from './suggest.ts'
 import { toTermGroups } from './term-groups.ts'
 import { TextIndex } from './text-index.ts'
-import { hashStem } from './count-stems.ts'
-import { joinVector } from './term-vector.ts'
-import { parseNeed, parseQuery } from './tokenize.ts'
+import { hashStem } from './words/count-stems.ts'
+import { joinVector } from './words/term-vector.ts'
+import { parseNeed, parseQuery } from './words/tokenize.ts'
 import { topSlots } from './top-slots.ts'
 
 export type { SearchDocument } from './search-document.ts'
@@ -30,7 +31,7 @@ export interface SearchQuery {
   filters: SearchFilters
   /**
    * Words from the context of the search, without meaning for the matches, their scores and their number: matches of
-   * almost equal relevance that contain them come first. The database's index ignores them.
+   * almost equal relevance that contain them come first.
    */
   context?: readonly string[]
   /** Adds `matches` to the result. */

@@ -1,5 +1,5 @@
 import type { TermGroup } from './term-groups.ts'
-import { fieldMark, sentenceBreak } from './tokenize.ts'
+import { fieldMark, sentenceBreak } from './words/tokenize.ts'
 
 /** How well the sentences of a skill match a query. */
 export interface SentenceScores {

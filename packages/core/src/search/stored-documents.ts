@@ -51,6 +51,17 @@ const selectByIds = compileListQuery((db, param: Param<{ ids: Iterable<string> }
   selectSkills(db).where(lists.has('skills.id', param('ids'))),
 )
 
+/** Reads listed skills as search documents by their row numbers, in no particular order. */
+export async function readNumbered(database: Database, nums: readonly number[]): Promise<SearchDocument[]> {
+  return toDocuments(database, await selectNumbered(database, { nums }))
+}
+
+const selectNumbered = compileListQuery((db, param: Param<{ nums: Iterable<number> }>, lists) =>
+  selectSkills(db)
+    .where(lists.hasNumber('skills.num', param('nums')))
+    .where('skills.listed', '=', 1),
+)
+
 /** Reads the counters of skills by their row numbers. */
 export function readCounts(database: Database, ids: readonly string[]): Promise<SkillCounts[]> {
   return database.read

@@ -1,7 +1,7 @@
 import type { DocumentTable } from './document-table.ts'
 import { Lexicon } from './lexicon.ts'
 import type { TextIndex } from './text-index.ts'
-import { isIdeographic, queryLengthMax, queryTermsMax, tokenize } from './tokenize.ts'
+import { isIdeographic, queryLengthMax, queryTermsMax, tokenize } from './words/tokenize.ts'
 
 /** Sources of completions. */
 interface Sources {

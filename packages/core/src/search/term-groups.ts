@@ -1,6 +1,6 @@
 import type { Lexicon } from './lexicon.ts'
 import type { TextIndex } from './text-index.ts'
-import { isIdeographic, type ParsedQuery, queryTermsMax } from './tokenize.ts'
+import { isIdeographic, type ParsedQuery, queryTermsMax } from './words/tokenize.ts'
 
 /** A word of the index that matches a term of the query. */
 interface Variant {

@@ -1,6 +1,6 @@
-import { growArray } from './grow-array.ts'
+import { growArray } from './postings/grow-array.ts'
 import { searchFields } from './search-document.ts'
-import { fieldMark, sentenceBreak } from './tokenize.ts'
+import { fieldMark, sentenceBreak } from './words/tokenize.ts'
 
 /** In a stored list, 0 is the end of a sentence, then come the marks of fields, then the ids of words. */
 const firstWord = 1 + searchFields.length

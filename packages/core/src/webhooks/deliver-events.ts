@@ -13,9 +13,9 @@ import { type DeliveryPayload, deliveryTopic, pingTopic } from './events.ts'
 import { type AddressedDelivery, keepReadable } from './webhook-deliveries.ts'
 import type { WebhooksContext } from './webhooks-context.ts'
 
-/** Delays before the second and each further attempt (specification, section 8). */
+/** Delays before the second and each further attempt (docs/api.md#deliveries). */
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 120 * minuteMs]
-/** Timeout of a receiver's response (specification, section 8). */
+/** Timeout of a receiver's response (docs/api.md#deliveries). */
 const deadlineMs = 5000
 
 /** Handles delivery jobs from the outbox. */
@@ -145,7 +145,7 @@ function toHeaders(
 /** Prefix of secrets whose rest is the signing key in base64 (Standard Webhooks, "Signature scheme"). */
 export const standardPrefix = 'whsec_'
 
-/** `X-Service-Signature` (specification, section 5.6): over the raw body, keyed with the bytes of the whole secret. */
+/** `X-Service-Signature` (docs/api.md#deliveries): over the raw body, keyed with the bytes of the whole secret. */
 export function signService(secret: string, body: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 }

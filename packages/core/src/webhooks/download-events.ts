@@ -1,6 +1,6 @@
 import type { EventData } from '@skillstead/protocol'
-import { toName } from '../catalogue/skill-document.ts'
-import { parseUseKey, toClientName, toUseKey, type UseCounts, type UsedSkill } from '../catalogue/use-counts.ts'
+import { toName } from '../catalogue/versions/skill-document.ts'
+import { parseUseKey, toClientName, toUseKey, type UseCounts, type UsedSkill } from '../catalogue/context/use-counts.ts'
 import { isShownToOwner } from '../visibility/decisions.ts'
 import type { ChangeFollower } from '../log/change-follower.ts'
 import type { OutboxJob } from '../outbox/outbox.ts'

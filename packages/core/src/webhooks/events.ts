@@ -1,5 +1,5 @@
 import { type EventName, includesPlan, planNames, toTimestamp } from '@skillstead/protocol'
-import type { Events } from '../catalogue/catalogue-context.ts'
+import type { Events } from '../catalogue/context/ports.ts'
 import { keepReaders } from '../visibility/decisions.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'

@@ -1,4 +1,4 @@
-import type { CatalogueContext } from '../catalogue/catalogue-context.ts'
+import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 
 /** Settings of webhooks. */
 export interface WebhookOptions {

@@ -1,4 +1,4 @@
-import { useSessionFailure } from '../data/session.ts'
+import { useSessionFailure } from '../session.ts'
 import { Page } from '../ui/page.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { SignInLink } from '../ui/sign-in-link.tsx'

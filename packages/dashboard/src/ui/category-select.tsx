@@ -1,4 +1,4 @@
-import { api, useData } from '../data/api.ts'
+import { api, useData } from '../api.ts'
 import { Select } from './form.tsx'
 
 const categoriesMax = 50

@@ -1,4 +1,4 @@
-import type { api } from '../data/api.ts'
+import type { api } from '../api.ts'
 import { Badge, toCount, type Tone } from './parts.tsx'
 import { type ScanFinding, type Security, verdictWords } from '@skillstead/protocol'
 

@@ -1,7 +1,7 @@
 import { useMutation, type QueryKey } from '@tanstack/preact-query'
 import type { ComponentChildren, InputHTMLAttributes, TargetedSubmitEvent } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { refreshAll } from '../data/api.ts'
+import { refreshAll } from '../api.ts'
 import { Notice } from './parts.tsx'
 import { Problem } from './problem.tsx'
 

@@ -1,6 +1,6 @@
 import { lazy } from 'preact-iso'
 import type { FunctionComponent } from 'preact'
-import { api, isUnauthorized } from '../data/api.ts'
+import { api, isUnauthorized } from '../api.ts'
 import { useAction } from './form.tsx'
 import { Page } from './page.tsx'
 import { explain } from './problem.tsx'

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso'
 import { useEffect } from 'preact/hooks'
 import { toAddress } from '../addresses.ts'
-import { useData } from '../data/api.ts'
+import { useData } from '../api.ts'
 import { Empty } from './parts.tsx'
 import { Problem } from './problem.tsx'
 

@@ -1,6 +1,6 @@
 import { RegistryError } from '@skillstead/client'
 import { useEffect } from 'preact/hooks'
-import { isUnauthorized } from '../data/api.ts'
+import { isUnauthorized } from '../api.ts'
 import { SignInLink } from './sign-in-link.tsx'
 
 /** An error with advice, in place of the content. */

@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso'
 import { toAddress } from '../addresses.ts'
-import { api, useData } from '../data/api.ts'
-import { useMe } from '../data/session.ts'
+import { api, useData } from '../api.ts'
+import { useMe } from '../session.ts'
 
 const signInPath = '/account/sign-in'
 

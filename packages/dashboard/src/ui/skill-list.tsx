@@ -1,4 +1,4 @@
-import type { api } from '../data/api.ts'
+import type { api } from '../api.ts'
 import { addresses } from '../addresses.ts'
 import { Badge, Count, SecurityBadge, Time } from './parts.tsx'
 

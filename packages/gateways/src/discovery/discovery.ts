@@ -1,16 +1,12 @@
-import {
-  findArtifact,
-  findIndexedFile,
-  parseArtifactFile,
-  readDiscoveryIndex,
-  readFileIndex,
-} from '@skillstead/core/internal'
 import type { ListParts } from '../encoded-lists.ts'
 import type { GatewayHost, GatewayRoute } from '../gateway.ts'
 import { createRecentLists, type RecentLists } from '../scopes/recent-lists.ts'
 import { listScopePaths, type ScopePath } from '../scopes/scope-paths.ts'
 import { answerFile, answerList, toScopeRoute } from '../scopes/scope-routes.ts'
 import { toPageRead } from '../scopes/through-upstreams.ts'
+import { findArtifact, parseArtifactFile } from '../scopes/find-artifact.ts'
+import { readDiscoveryIndex } from './artifact-index.ts'
+import { findIndexedFile, readFileIndex } from './file-index.ts'
 import { findSkills } from './find-skills.ts'
 
 /** The paths where installers look for an index of version 0.2.0, and of version 0.1. */

@@ -2,7 +2,7 @@ import type { OfferedSkill } from '@skillstead/core/internal'
 import { readBytes } from '@skillstead/skill-format/archives'
 import { RegistryError, type RegistryApi, type Skill } from '@skillstead/protocol'
 import { isAbsent } from './failures.ts'
-import { findDocument } from './skill-entries.ts'
+import { findDocument, type ReadDocuments } from './skill-entries.ts'
 
 /**
  * The source of the lists of an MCP server. It omits skills that the scanner rates dangerous, because hosts show the
@@ -11,8 +11,7 @@ import { findDocument } from './skill-entries.ts'
 export interface Catalogue {
   /** A page of the skills, most downloaded first. */
   listSkills(page: number, limit: number): Promise<SkillPage>
-  /** The bytes of each SKILL.md by its digest; deleted ones are left out. */
-  readDocuments(skills: readonly OfferedSkill[]): AsyncIterable<[digest: string, bytes: Uint8Array]>
+  readonly readDocuments: ReadDocuments
 }
 
 export interface SkillPage {

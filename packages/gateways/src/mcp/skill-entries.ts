@@ -5,7 +5,6 @@ import {
   type SkillFrontmatter,
 } from '@modelcontextprotocol/server/ext/skills'
 import { isSliceOver, nextSlice, type OfferedSkill } from '@skillstead/core/internal'
-import type { Catalogue } from './catalogue.ts'
 import { toSkillUri } from './skill-uris.ts'
 
 /** As JSON. Lists contain many skills, so a frontmatter that could fill a list alone is left out. */
@@ -23,21 +22,21 @@ interface Reading {
   readonly characters: number
 }
 
+/** Reads the bytes of each SKILL.md by its digest; deleted ones are left out. */
+export type ReadDocuments = (skills: readonly OfferedSkill[]) => AsyncIterable<[digest: string, bytes: Uint8Array]>
+
 /**
  * Skills in the form of the extension: their frontmatter as hosts parse it, and their files with digests. Leaves out
  * skills that hosts would refuse: without frontmatter, with a name other than their folder's, or above the limits of
  * the format.
  */
-export async function toEntries(
-  skills: readonly OfferedSkill[],
-  readDocuments: Catalogue['readDocuments'],
-): Promise<Skill[]> {
+export async function toEntries(skills: readonly OfferedSkill[], readDocuments: ReadDocuments): Promise<Skill[]> {
   const readings = await readAll(skills, readDocuments)
   const entries: Skill[] = []
   for (const skill of skills) {
     if (isSliceOver()) await nextSlice()
     const { fullName, files } = skill
-    const frontmatter = readings.get(toKey(skill))?.frontmatter
+    const frontmatter = readings.get(toReadingKey(skill))?.frontmatter
     if (!frontmatter) continue
     const resources = files.map(({ path, digest, size }) => ({ uri: toSkillUri({ fullName, path }), digest, size }))
     entries.push({ uri: toSkillUri({ fullName, path: 'SKILL.md' }), frontmatter, resources })
@@ -52,27 +51,27 @@ export function findDocument({ files }: OfferedSkill): OfferedSkill['files'][num
 
 async function readAll(
   skills: readonly OfferedSkill[],
-  readDocuments: Catalogue['readDocuments'],
+  readDocuments: ReadDocuments,
 ): Promise<ReadonlyMap<string, Reading>> {
   const readings = new Map<string, Reading>()
   const missing = skills.filter((skill) => {
-    const reading = kept.get(toKey(skill))
-    if (reading) readings.set(toKey(skill), reading)
+    const reading = kept.get(toReadingKey(skill))
+    if (reading) readings.set(toReadingKey(skill), reading)
     return !reading
   })
   const byDigest = Map.groupBy(missing, (skill) => findDocument(skill)?.digest)
   for await (const [digest, bytes] of readDocuments(missing)) {
     for (const skill of byDigest.get(digest) ?? []) {
       const reading = await read(skill, bytes)
-      readings.set(toKey(skill), reading)
-      keep(toKey(skill), reading)
+      readings.set(toReadingKey(skill), reading)
+      keep(toReadingKey(skill), reading)
     }
   }
   return readings
 }
 
 /** The validity of a document also depends on the name of the skill. */
-function toKey(skill: OfferedSkill): string {
+function toReadingKey(skill: OfferedSkill): string {
   return `${findDocument(skill)?.digest} ${skill.name}`
 }
 

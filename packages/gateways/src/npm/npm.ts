@@ -11,7 +11,7 @@ import {
   type GatewayRoute,
   type Params,
 } from '../gateway.ts'
-import { apiOf, createSkillArchives, type SkillArchives } from '../archives/skill-archives.ts'
+import { apiOf, createSkillArchives, type SkillArchives } from '../scopes/skill-archives.ts'
 import { toPackument, toPackageName, type Packument } from './packument.ts'
 import { parsePackagePath, type PackagePath } from './package-path.ts'
 import { writeTarball } from './write-tarball.ts'

@@ -1,5 +1,5 @@
 import type { SkillDetails } from '@skillstead/protocol'
-import type { DescribedVersion } from '../archives/skill-archives.ts'
+import type { DescribedVersion } from '../scopes/skill-archives.ts'
 
 /** A package as the registry of npm describes it; `versions` are the manifests. */
 export interface Packument {

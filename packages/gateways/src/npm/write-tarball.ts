@@ -1,6 +1,6 @@
 import { type ArchiveFile, toFoldedPath } from '@skillstead/skill-format/archives'
-import type { Pack } from '../archives/skill-archives.ts'
-import { writeTarGzip } from '../archives/tar-gzip.ts'
+import type { Pack } from '../scopes/skill-archives.ts'
+import { writeTarGzip } from '../scopes/tar-gzip.ts'
 
 /**
  * Files at the root of a package that npm acts upon: the manifest, dependencies to install, and a native addon that npm

@@ -11,7 +11,7 @@ import {
   type Header,
   type Params,
 } from '../gateway.ts'
-import { apiOf } from '../archives/skill-archives.ts'
+import { apiOf } from '../scopes/skill-archives.ts'
 import { createArtifacts, type Artifacts, type Repository } from './artifacts.ts'
 import { OciError, toFailure, versionHeader } from './oci-error.ts'
 import { listTags, selectTags } from './tags.ts'

@@ -1,4 +1,4 @@
-import { countListed, type DiscoveryScope, type FoundArtifact, SkillMoved } from '@skillstead/core/internal'
+import { countListed, type DiscoveryScope, SkillMoved } from '@skillstead/core/internal'
 import { RegistryError, type Content } from '@skillstead/protocol'
 import {
   toCacheControl,
@@ -12,6 +12,7 @@ import {
   type Params,
 } from '../gateway.ts'
 import { encodeList, type ListKey, type ListParts } from '../encoded-lists.ts'
+import type { FoundArtifact } from './find-artifact.ts'
 import type { RecentLists } from './recent-lists.ts'
 import { renameScope, type ScopePath } from './scope-paths.ts'
 import { readPageFreshness, throughUpstreams, type PageRead } from './through-upstreams.ts'

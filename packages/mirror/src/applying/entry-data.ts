@@ -54,7 +54,7 @@ const settings = {
   deprecationMessage: v.string(),
 }
 
-/** The fields of each type of entry that a mirror uses. The entries are created in core's `catalogue/skill-log.ts`. */
+/** The fields of each type of entry that a mirror uses. The entries are created in core's `catalogue/skills/skill-log.ts`. */
 const schemas = {
   version: v.object({
     ...identity,

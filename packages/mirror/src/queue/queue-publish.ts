@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@skillstead/protocol'
 import {
   type Param,
   type PublishedHere,
@@ -69,8 +70,7 @@ async function queueHistory(
 
 /** The settings to send. Visibility is decided on each registry. */
 function toSentSettings(settings: SkillSettings): SkillSettings {
-  const sent = Object.entries({ ...settings, visibility: undefined })
-  return Object.fromEntries(sent.filter(([, value]) => value !== undefined))
+  return withoutUndefined({ ...settings, visibility: undefined })
 }
 
 const selectLinks = compileQuery((db, param: Param<{ userId: string }>) =>

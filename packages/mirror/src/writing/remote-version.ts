@@ -1,6 +1,6 @@
 import { RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
 import type { SentPackage } from './package.ts'
-import type { Sending } from './send.ts'
+import type { Sending } from './sending.ts'
 
 /** A version that the upstream should have. */
 export interface WantedVersion extends Pick<SentPackage, 'skillMd' | 'files' | 'digest'> {
@@ -8,12 +8,12 @@ export interface WantedVersion extends Pick<SentPackage, 'skillMd' | 'files' | '
 }
 
 /**
- * A response whose fields may have any type: registries that implement only the specification leave most of them open.
+ * A response whose fields may have any type: registries that have only the base API leave most of them open.
  */
 type Details = { readonly [K in keyof SkillDetails]?: unknown }
 
 /**
- * The skill's name in a URL path at an upstream. A registry that implements only the specification accepts short names
+ * The skill's name in a URL path at an upstream. A registry that has only the base API accepts short names
  * only; there the short name must resolve to this same skill.
  */
 export async function findPathName(

@@ -4,7 +4,7 @@ import { findRemoteName, findRename } from './names.ts'
 import { readPackage, requirePublic } from './package.ts'
 import { WriteConflict } from './problems.ts'
 import { findPathName, hasSameContent } from './remote-version.ts'
-import { openApi, type Note, type Sending, type SendingOf } from './send.ts'
+import { openApi, type Note, type Sending, type SendingOf } from './sending.ts'
 import { selectPublishing } from '../queue/upstream-write.ts'
 
 /** When to retry a fork whose source has not arrived yet. */

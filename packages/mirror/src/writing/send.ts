@@ -1,31 +1,10 @@
-import type { MirrorContext } from '../run.ts'
-import { createClient } from '@skillstead/client'
 import type { WriteKind } from '../queue/upstream-write.ts'
-import { RegistryError, isResponseCode, parseForeignJson, type ErrorCode, type RegistryApi } from '@skillstead/protocol'
-import type { Upstream } from '../types.ts'
-import { patience, type UpstreamFetch } from '../upstream-fetch.ts'
-import type { OpenAccount } from './accounts.ts'
 import { findCurrentName } from './names.ts'
 import { WriteConflict } from './problems.ts'
-import { setPayload, type StoredWrite } from './rows.ts'
+import { setPayload } from './rows.ts'
 import { sendFork, sendPublish } from './send-content.ts'
 import { findPathName } from './remote-version.ts'
-
-/** One attempt to send a write. */
-export interface Sending<Write extends StoredWrite = StoredWrite> {
-  readonly context: MirrorContext
-  readonly upstream: Upstream
-  readonly http: UpstreamFetch
-  readonly write: Write
-  /** The account that sends the write; undefined for installs, which need no account. */
-  readonly account: OpenAccount | undefined
-}
-
-/** One attempt to send a write of one kind. */
-export type SendingOf<K extends WriteKind> = Sending<Extract<StoredWrite, { kind: K }>>
-
-/** A note to store with a delivered write. */
-export type Note = { readonly code: 'quarantined'; readonly message: string } | undefined
+import { openApi, type Note, type Sending, type SendingOf } from './sending.ts'
 
 /**
  * Sends a write to its upstream. It takes effect once, however often it is sent. Throws the RegistryError of the
@@ -64,57 +43,6 @@ async function sendInstalls(sending: SendingOf<'track'>): Promise<void> {
     sent += 1
     const payload = { ...write.payload, sent }
     await context.database.writer.write((trx) => setPayload(trx, write.id, payload))
-  }
-}
-
-/**
- * The upstream's API client with an idempotency key, so that a repeated request returns the stored response. Each retry
- * by the operator uses a new key: the upstream would repeat a stored refusal for a day.
- */
-export function openApi({ upstream, http, account, write }: Sending, part = ''): RegistryApi {
-  const key = `skillstead-${write.id}-${write.payload.round ?? 0}${part}`
-  const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    const headers = { ...(init.headers as Record<string, string>), 'idempotency-key': key }
-    const response = await http.within(responseBytesMax)(input, { ...init, headers })
-    if (response.status > 399) await requireCode(upstream, response.clone())
-    if (response.status < 300 || response.status > 399) return response
-    const place = response.headers.get('location') ?? 'another URL'
-    throw new RegistryError(
-      'conflict',
-      `${upstream.name} redirects this write to ${place}. Update the upstream's location, then retry.`,
-    )
-  }
-  const options = { baseUrl: upstream.location, fetch: send, client: 'skillstead-mirror', ...patience }
-  return createClient({ ...options, ...(account && { apiKey: account.key }) })
-}
-
-/** Statuses that are temporary or whose meaning needs no error code. */
-const knownStatuses: ReadonlySet<number> = new Set([401, 403, 404, 408, 410, 425, 429, 451])
-const refusalCodes: Readonly<Record<number, ErrorCode>> = { 409: 'conflict', 413: 'payload_too_large' }
-const refusalBytesMax = 64 * 1024
-const responseBytesMax = 16 * 1024 * 1024
-
-/**
- * Throws a lasting error for a refusal without a known error code: the specification allows any text, and a retry would
- * return the same.
- */
-async function requireCode({ name }: Upstream, response: Response): Promise<void> {
-  const { status, headers } = response
-  const isPage = headers.get('content-type')?.startsWith('text/html')
-  if (status > 499 || knownStatuses.has(status) || isPage) return
-  const body = readRefusal((await response.text()).slice(0, refusalBytesMax))
-  if (isResponseCode(body.code)) return
-  const words =
-    [body.detail, body.message, body.error].find((text) => typeof text === 'string') ?? 'the response gives no reason'
-  throw new RegistryError(refusalCodes[status] ?? 'invalid_request', `${name} returned status ${status}: ${words}`)
-}
-
-function readRefusal(text: string): Record<string, unknown> {
-  try {
-    const value = parseForeignJson(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
   }
 }
 

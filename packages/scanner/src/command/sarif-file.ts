@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import type { Security } from '@skillstead/protocol'
 import type { Unreadable } from '@skillstead/skill-format/archives'
 import type { AddedRules } from '../rules/added-rules.ts'
-import { toRegion, toSarifLog, toSarifResult, toUri } from '../report/sarif.ts'
+import { toRegion, toSarifLog, toSarifResult, toUri } from '../sarif.ts'
 import { isUrl, locate, toSkillDigest, type Sample } from './sample.ts'
 
 /**

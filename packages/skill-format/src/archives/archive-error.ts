@@ -1,4 +1,8 @@
-import type { PathProblem } from './file-paths.ts'
+/** A problem of one file of a version; `path` is `''` for the version as a whole. */
+export interface PathProblem {
+  readonly path: string
+  readonly message: string
+}
 
 /** An archive that is rejected. Each problem is a whole sentence with its entry's path, or `''` for the archive. */
 export class ArchiveError extends Error {

@@ -1,4 +1,5 @@
 import { limits } from '@skillstead/protocol'
+import type { PathProblem } from './archive-error.ts'
 import { findGitProblems } from './git-paths.ts'
 
 /** Maximum length of a path in bytes of UTF-8: what most file systems allow for a single name. */
@@ -18,12 +19,6 @@ export const fileLimits: FileLimits = {
   filesMax: limits.versionFilesMax,
   fileBytesMax: limits.fileBytesMax,
   versionBytesMax: limits.versionBytesMax,
-}
-
-/** A problem of one file of a version; `path` is `''` for the version as a whole. */
-export interface PathProblem {
-  readonly path: string
-  readonly message: string
 }
 
 /**

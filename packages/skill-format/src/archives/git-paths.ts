@@ -1,5 +1,5 @@
 import type { Warning } from '@skillstead/protocol'
-import type { PathProblem } from './file-paths.ts'
+import type { PathProblem } from './archive-error.ts'
 
 /** Warning about a `.git` next to SKILL.md in an uploaded archive or an imported folder. */
 export const gitFolderLeftOut: Warning = {

@@ -1,14 +1,9 @@
-import { ArchiveError, toArchiveError } from './archive-error.ts'
-import { checkPaths, fileLimits, toFoldedPath, type FileLimits, type PathProblem } from './file-paths.ts'
+import { ArchiveError, toArchiveError, type PathProblem } from './archive-error.ts'
+import type { ArchiveFile } from './entry-options.ts'
+import { checkPaths, fileLimits, toFoldedPath, type FileLimits } from './file-paths.ts'
 import { findGitProblems } from './git-paths.ts'
 import { readTar } from './read-tar.ts'
 import { readZip } from './read-zip.ts'
-
-/** A file of an archive; the path is relative to SKILL.md. */
-export interface ArchiveFile {
-  readonly path: string
-  readonly bytes: Uint8Array
-}
 
 /** The files of an archive, and the paths of `.git` entries in it, whose contents were left out. */
 interface ArchiveContent {
@@ -67,14 +62,6 @@ export async function readArchiveFiles(
   const files = await (type === 'zip' ? readZip : readTar)(bytes, { limits, keep, problems })
   if (problems.length > 0) throw new ArchiveError(problems)
   return { files, gitFolders: [...gitFolders] }
-}
-
-/** Common options of both archive readers: limits, a filter of entries, and the list of problems. */
-export interface ReadOptions {
-  readonly limits: FileLimits
-  /** Returns the path of an entry; undefined for entries to leave out. */
-  readonly keep: (name: string) => string | undefined
-  readonly problems: PathProblem[]
 }
 
 function readEntryPath(name: string, gitFolders: Set<string>): string | undefined {

@@ -1,7 +1,7 @@
 import { createGunzip } from 'node:zlib'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { ArchiveError, toArchiveError } from './archive-error.ts'
-import type { ArchiveFile, ReadOptions } from './read-archive.ts'
+import type { ArchiveFile, ReadOptions } from './entry-options.ts'
 
 /** Entries per allowed file: entries that are left out count too. */
 const entriesPerFileMax = 8

@@ -1,7 +1,7 @@
 import { crc32, inflateRaw } from 'node:zlib'
 import { setImmediate } from 'node:timers/promises'
 import { toArchiveError } from './archive-error.ts'
-import type { ArchiveFile, ReadOptions } from './read-archive.ts'
+import type { ArchiveFile, ReadOptions } from './entry-options.ts'
 import type { FileLimits } from './file-paths.ts'
 
 /** Yields to the event loop after this many bytes. */

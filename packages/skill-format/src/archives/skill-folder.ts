@@ -2,7 +2,7 @@ import { readFile, readdir, stat } from 'node:fs/promises'
 import { basename, join, posix, resolve } from 'node:path'
 import { limits, type Warning } from '@skillstead/protocol'
 import { gitFolderLeftOut } from './git-paths.ts'
-import type { ArchiveFile } from './read-archive.ts'
+import type { ArchiveFile } from './entry-options.ts'
 import { decodeText, type Source, type SourceItem } from './skill-records.ts'
 
 /** Files of version control and other tools, which are not part of a skill. */

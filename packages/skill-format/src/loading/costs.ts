@@ -1,6 +1,5 @@
 import type { LoadedSkill } from '@skillstead/protocol'
-import type { Left } from './omissions.ts'
-import { listContent, type Group, type Unit } from './units.ts'
+import { listContent, type Group, type Left, type Unit } from './units.ts'
 
 /** The sizes of a skill's parts in tokens. Each part is counted once, on first use. */
 export interface Costs {

@@ -1,6 +1,6 @@
 import type { Omission } from '@skillstead/protocol'
 import type { Costs } from './costs.ts'
-import { lengthOf, partNames, type Group, type Removable, type Unit } from './units.ts'
+import { lengthOf, partNames, type Left, type Removable, type Unit } from './units.ts'
 
 /** Number of longest omissions that are counted and listed individually. */
 const rowsMax = 20
@@ -18,15 +18,6 @@ export function listOmissions(removable: Removable, kept: ReadonlySet<Unit>, cos
 
 function toRow(left: Left, costs: Costs): Omission {
   return { section: left.section, tokens: costs.ofLeft(left) }
-}
-
-/** Omitted text of a group, or outside of all groups. */
-export interface Left {
-  readonly section: string
-  readonly characters: number
-  readonly group?: Group
-  /** The units of the group that were not omitted. */
-  readonly kept: readonly Unit[]
 }
 
 function gatherLeft({ groups, dropped }: Removable, keptUnits: ReadonlySet<Unit>): Left[] {

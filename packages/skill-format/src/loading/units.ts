@@ -143,3 +143,12 @@ function addWithSubsections(sections: readonly TextSection[], first: number | un
   order.add(first)
   for (let index = first + 1; depth > 0 && (sections[index]?.depth ?? 0) > depth; index++) order.add(index)
 }
+
+/** Omitted text of a group, or outside of all groups. */
+export interface Left {
+  readonly section: string
+  readonly characters: number
+  readonly group?: Group
+  /** The units of the group that were not omitted. */
+  readonly kept: readonly Unit[]
+}

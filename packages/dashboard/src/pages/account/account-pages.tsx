@@ -1,7 +1,7 @@
 import '../../styles/account.css'
 import type { FunctionComponent } from 'preact'
 import { Route, Router } from 'preact-iso'
-import { useMe } from '../../data/session.ts'
+import { useMe } from '../../session.ts'
 import { Page } from '../../ui/page.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
 import { AreaTabs } from '../../ui/tabs.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../data/api.ts'
+import { api } from '../../api.ts'
 import { ConfirmButton, Check, Field, Form, useAction } from '../../ui/form.tsx'
 import { DataTable, Page, usePaged, type Column } from '../../ui/page.tsx'
 import { Time, NewSecret } from '../../ui/parts.tsx'

@@ -1,6 +1,6 @@
-import { api } from '../../data/api.ts'
+import { api } from '../../api.ts'
 import { addresses, toOwnPath } from '../../addresses.ts'
-import { useMe } from '../../data/session.ts'
+import { useMe } from '../../session.ts'
 import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Badge, toCount, NameLink } from '../../ui/parts.tsx'

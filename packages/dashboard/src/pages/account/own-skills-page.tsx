@@ -1,8 +1,8 @@
-import { api, useData } from '../../data/api.ts'
+import { api, useData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { Page, ItemList, usePaged } from '../../ui/page.tsx'
 import { Badge, Count, SecurityBadge, Time, NameHeading, LinkButton } from '../../ui/parts.tsx'
-import { useMe } from '../../data/session.ts'
+import { useMe } from '../../session.ts'
 import { ActionButton, ConfirmButton } from '../../ui/form.tsx'
 
 const states = {

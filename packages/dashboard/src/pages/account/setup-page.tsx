@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { api, useData } from '../../data/api.ts'
-import { signIn, useMe } from '../../data/session.ts'
+import { api, useData } from '../../api.ts'
+import { signIn, useMe } from '../../session.ts'
 import { Field, Form, useAction } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Copyable } from '../../ui/parts.tsx'

@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso'
-import { isUnauthorized } from '../../data/api.ts'
-import { signIn, useMe } from '../../data/session.ts'
+import { isUnauthorized } from '../../api.ts'
+import { signIn, useMe } from '../../session.ts'
 import { Field, Form, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SetupLink, toNextPlace } from '../../ui/sign-in-link.tsx'

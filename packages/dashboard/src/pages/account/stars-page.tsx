@@ -1,4 +1,4 @@
-import { api, useData } from '../../data/api.ts'
+import { api, useData } from '../../api.ts'
 import { Page, Pager, Shown, usePage } from '../../ui/page.tsx'
 import { Empty } from '../../ui/parts.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'

@@ -1,5 +1,5 @@
-import { api } from '../../data/api.ts'
-import { useMe } from '../../data/session.ts'
+import { api } from '../../api.ts'
+import { useMe } from '../../session.ts'
 import { Field, Form, Select, useAction } from '../../ui/form.tsx'
 import { Page, usePaged, ItemList } from '../../ui/page.tsx'
 import { Badge, Copyable, Time, type Tone } from '../../ui/parts.tsx'

@@ -1,6 +1,6 @@
 import '../../styles/admin.css'
 import { Route, Router } from 'preact-iso'
-import { useMe } from '../../data/session.ts'
+import { useMe } from '../../session.ts'
 import { Page } from '../../ui/page.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
 import { AreaTabs } from '../../ui/tabs.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../data/api.ts'
+import { api } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { ConfirmButton, ActionButton, Field, Form, Outcome, Select, useAction } from '../../ui/form.tsx'
 import { DataTable, Page, usePaged, type Column } from '../../ui/page.tsx'

@@ -1,5 +1,5 @@
 import { toJsonLine } from '@skillstead/protocol'
-import { api, useData } from '../../data/api.ts'
+import { api, useData } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
 import { SearchField } from '../../ui/form.tsx'
 import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'

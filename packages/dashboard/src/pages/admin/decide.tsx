@@ -1,5 +1,5 @@
 import { useAction, Form, TextArea, Select } from '../../ui/form.tsx'
-import { api, refresh } from '../../data/api.ts'
+import { api, refresh } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
 import { usePaged } from '../../ui/page.tsx'
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api, refresh, useData } from '../../data/api.ts'
+import { api, refresh, useData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { ConfirmButton } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'

@@ -1,4 +1,4 @@
-import { api } from '../../data/api.ts'
+import { api } from '../../api.ts'
 import { DataTable, Page, type Column } from '../../ui/page.tsx'
 import { ActionButton } from '../../ui/form.tsx'
 import { Badge, Time, type Tone } from '../../ui/parts.tsx'

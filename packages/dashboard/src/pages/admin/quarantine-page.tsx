@@ -1,4 +1,4 @@
-import { api } from '../../data/api.ts'
+import { api } from '../../api.ts'
 import { ConfirmButton, ActionButton } from '../../ui/form.tsx'
 import { ChangeReport } from '../../ui/change.tsx'
 import { Findings, Verdict } from '../../ui/findings.tsx'

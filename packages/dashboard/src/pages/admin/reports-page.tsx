@@ -1,4 +1,4 @@
-import { api, refresh, useData } from '../../data/api.ts'
+import { api, refresh, useData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { Page, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, NameLink, NameHeading } from '../../ui/parts.tsx'

@@ -1,4 +1,4 @@
-import { api, useData } from '../../data/api.ts'
+import { api, useData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { ActionButton } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'

@@ -1,4 +1,4 @@
-import { api, refresh } from '../../data/api.ts'
+import { api, refresh } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { Page, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, UserText, NameHeading } from '../../ui/parts.tsx'

@@ -1,5 +1,5 @@
 import '../../styles/catalogue.css'
-import { api, useKeptData } from '../../data/api.ts'
+import { api, useKeptData } from '../../api.ts'
 import { toAddress, useAddress } from '../../addresses.ts'
 import { Page, Pager, Shown } from '../../ui/page.tsx'
 import { Empty } from '../../ui/parts.tsx'

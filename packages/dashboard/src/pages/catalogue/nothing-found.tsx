@@ -1,4 +1,4 @@
-import { api, useData } from '../../data/api.ts'
+import { api, useData } from '../../api.ts'
 import { toAddress } from '../../addresses.ts'
 import { Copyable, Empty } from '../../ui/parts.tsx'
 import { withoutFilters, type Chip } from './search-address.ts'

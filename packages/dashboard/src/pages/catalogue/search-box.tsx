@@ -1,6 +1,6 @@
 import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { api, useData } from '../../data/api.ts'
+import { api, useData } from '../../api.ts'
 import { createPace } from './search-pace.ts'
 import { Marked } from '../../ui/skill-list.tsx'
 

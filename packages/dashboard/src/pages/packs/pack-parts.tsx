@@ -1,4 +1,4 @@
-import type { api } from '../../data/api.ts'
+import type { api } from '../../api.ts'
 import { Badge } from '../../ui/parts.tsx'
 
 type Pack = Awaited<ReturnType<typeof api.getPack>>
@@ -55,7 +55,7 @@ export function toMembers(text: string): { name: string; version?: string }[] {
 }
 
 /** The members of a pack as lines of `owner/name` or `owner/name@version`. */
-export function toLines(skills: Pack['skills']): string {
+export function toMemberLines(skills: Pack['skills']): string {
   return skills
     .map(({ fullName, pinnedVersion }) => (pinnedVersion ? `${fullName}@${pinnedVersion}` : fullName))
     .join('\n')

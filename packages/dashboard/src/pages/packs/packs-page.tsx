@@ -1,6 +1,6 @@
-import { api, useData, refresh } from '../../data/api.ts'
+import { api, useData, refresh } from '../../api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
-import { useMe } from '../../data/session.ts'
+import { useMe } from '../../session.ts'
 import { SearchField, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
 import { Time, toCount, NameHeading } from '../../ui/parts.tsx'

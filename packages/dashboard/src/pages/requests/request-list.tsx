@@ -1,4 +1,4 @@
-import { api, useKeptData } from '../../data/api.ts'
+import { api, useKeptData } from '../../api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { Select } from '../../ui/form.tsx'
 import { toPageNumber, ItemList } from '../../ui/page.tsx'

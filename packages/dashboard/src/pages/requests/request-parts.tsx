@@ -1,5 +1,5 @@
-import { api, useData } from '../../data/api.ts'
-import { useMe } from '../../data/session.ts'
+import { api, useData } from '../../api.ts'
+import { useMe } from '../../session.ts'
 import { unlessBusy, useAction } from '../../ui/form.tsx'
 import { Problem } from '../../ui/problem.tsx'
 

@@ -1,5 +1,5 @@
-import { api, useData } from '../../data/api.ts'
-import { useMe } from '../../data/session.ts'
+import { api, useData } from '../../api.ts'
+import { useMe } from '../../session.ts'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Notice, UserText } from '../../ui/parts.tsx'
 import { type SkillRequest, Vote, requestKeys, type Status } from './request-parts.tsx'

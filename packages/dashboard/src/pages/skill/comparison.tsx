@@ -1,6 +1,6 @@
 import { type FileDiff, type SkillDiff, verdictWords } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
-import { api, useData } from '../../data/api.ts'
+import { api, useData } from '../../api.ts'
 import { ChangeReport } from '../../ui/change.tsx'
 import { Diff } from '../../ui/diff.tsx'
 import { Shown } from '../../ui/page.tsx'

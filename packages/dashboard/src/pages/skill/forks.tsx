@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { addresses, toAddress } from '../../addresses.ts'
-import { api, useData, refresh } from '../../data/api.ts'
+import { api, useData, refresh } from '../../api.ts'
 import { Pager, Shown, usePage } from '../../ui/page.tsx'
 import { Time, NameLink, toCount } from '../../ui/parts.tsx'
 import { type ShownSkill, toShortName } from './shown-skill.ts'
 import { useLocation } from 'preact-iso'
-import { useMe } from '../../data/session.ts'
+import { useMe } from '../../session.ts'
 import { Field, Form, useAction } from '../../ui/form.tsx'
 
 interface Ancestor {

@@ -1,7 +1,7 @@
 import type { ProvenanceReport } from '@skillstead/client/verify'
 import type { Provenance } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
-import { api } from '../../data/api.ts'
+import { api } from '../../api.ts'
 import { Form, TextArea, useAction } from '../../ui/form.tsx'
 import { toBytes, type ShownSkill } from './shown-skill.ts'
 

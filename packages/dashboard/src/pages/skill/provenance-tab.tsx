@@ -1,6 +1,6 @@
 import type { Provenance } from '@skillstead/protocol'
 import { addresses, toAddress } from '../../addresses.ts'
-import { api, useData } from '../../data/api.ts'
+import { api, useData } from '../../api.ts'
 import { Copyable, Empty, Time, NameLink, Terms } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
 import { Proof } from './proof.tsx'

@@ -1,11 +1,11 @@
-import { api, useData } from '../../data/api.ts'
+import { api, useData } from '../../api.ts'
 import { toAddress, useAddress } from '../../addresses.ts'
 import { Chart, Markdown } from '../../ui/lazy-components.tsx'
 import { Copyable, Empty, Notice, toBytesText, NameLink, Terms, toCount } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
 import { toInstalled } from './install-tab.tsx'
 import { toInstallCommand } from './install-ways.ts'
-import { toApiAddress, toBytes, toTab, toText, type ShownSkill } from './shown-skill.ts'
+import { toApiAddress, toBytes, toTab, decodeShownText, type ShownSkill } from './shown-skill.ts'
 import { TextPages } from './text-pages.tsx'
 import { Views } from '../../ui/tabs.tsx'
 
@@ -30,7 +30,7 @@ function Readme({ shown }: { shown: ShownSkill }) {
   const isRaw = fields.view === 'raw'
   const read = useData(['skill', name, 'skill.md', version], async () => {
     const bytes = toBytes(await api.getSkillMd({ name, version }))
-    return { size: bytes.length, text: toText(bytes) ?? new TextDecoder().decode(bytes) }
+    return { size: bytes.length, text: decodeShownText(bytes) ?? new TextDecoder().decode(bytes) }
   })
   return (
     <>

@@ -1,6 +1,6 @@
 import type { SimilarityMatch } from '@skillstead/protocol'
 import { addresses, toAddress } from '../../addresses.ts'
-import { api, useData } from '../../data/api.ts'
+import { api, useData } from '../../api.ts'
 import { Badge, Time } from '../../ui/parts.tsx'
 import { ForkForm, ForkTree } from './forks.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'

@@ -1,6 +1,6 @@
 import { addresses, useAddress } from '../../addresses.ts'
-import { api, useData } from '../../data/api.ts'
-import { useMe } from '../../data/session.ts'
+import { api, useData } from '../../api.ts'
+import { useMe } from '../../session.ts'
 import { ActionButton, Select } from '../../ui/form.tsx'
 import { Badge, Count, SecurityBadge, Time, NameLink, UserText } from '../../ui/parts.tsx'
 import { toShortName, toTab, type ShownSkill } from './shown-skill.ts'

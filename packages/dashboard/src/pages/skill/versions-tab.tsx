@@ -1,6 +1,6 @@
 import type { SkillVersion } from '@skillstead/protocol'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
-import { api } from '../../data/api.ts'
+import { api } from '../../api.ts'
 import { Select } from '../../ui/form.tsx'
 import { Badge, Empty, SecurityBadge, Time, toBytesText, NameLink, UserText, toCount } from '../../ui/parts.tsx'
 import { verdictTones } from '../../ui/findings.tsx'

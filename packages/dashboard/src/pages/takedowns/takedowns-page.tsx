@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import { addresses, useAddress } from '../../addresses.ts'
-import { api } from '../../data/api.ts'
+import { api } from '../../api.ts'
 import { Check, Field, Form, TextArea, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Copyable } from '../../ui/parts.tsx'

@@ -1,4 +1,4 @@
-import { api, useData } from '../../data/api.ts'
+import { api, useData } from '../../api.ts'
 import { Time, Badge } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
 

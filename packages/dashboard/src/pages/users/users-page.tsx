@@ -1,5 +1,5 @@
 import '../../styles/people.css'
-import { api, useKeptData } from '../../data/api.ts'
+import { api, useKeptData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { DataTable, Page, usePage, type Column } from '../../ui/page.tsx'
 import { NameLink } from '../../ui/parts.tsx'

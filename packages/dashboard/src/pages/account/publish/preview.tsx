@@ -1,8 +1,15 @@
-import type { api } from '../../../data/api.ts'
+import type { api } from '../../../api.ts'
 import { ConfirmButton, Outcome, unlessBusy, type Action } from '../../../ui/form.tsx'
 import { Findings, Verdict } from '../../../ui/findings.tsx'
 import { toBytesText, toCount } from '../../../ui/parts.tsx'
-import type { Wishes } from './publish-page.tsx'
+
+/** Settings of a publication that are not in the package. */
+export interface Wishes {
+  readonly name?: string
+  readonly version?: string
+  readonly changelog?: string
+  readonly visibility?: 'public' | 'internal' | 'private'
+}
 
 /** The result of a dry run, and its settings. */
 export interface Outline {

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { api, refresh } from '../../../data/api.ts'
+import { api, refresh } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
 import { Outcome, useAction, Field, Form, Select, TextArea } from '../../../ui/form.tsx'
 import { Page } from '../../../ui/page.tsx'
-import { Preview, type Outline } from './preview.tsx'
+import { Preview, type Outline, type Wishes } from './preview.tsx'
 import { readDrop, type Upload } from './read-drop.ts'
 import { NameLink } from '../../../ui/parts.tsx'
 
@@ -127,14 +127,6 @@ function DropZone({ onDrop }: { onDrop(event: Event): void }) {
       </div>
     </div>
   )
-}
-
-/** Settings of a publication that are not in the package. */
-export interface Wishes {
-  readonly name?: string
-  readonly version?: string
-  readonly changelog?: string
-  readonly visibility?: 'public' | 'internal' | 'private'
 }
 
 const visibilities = [

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api, useData } from '../../../data/api.ts'
+import { api, useData } from '../../../api.ts'
 import { ActionButton } from '../../../ui/form.tsx'
 import { Badge, Time, toCount, type Tone } from '../../../ui/parts.tsx'
 import { Shown } from '../../../ui/page.tsx'

@@ -1,4 +1,4 @@
-import type { api } from '../../../data/api.ts'
+import type { api } from '../../../api.ts'
 import { Check, Field, TextArea } from '../../../ui/form.tsx'
 import { NewSecret } from '../../../ui/parts.tsx'
 

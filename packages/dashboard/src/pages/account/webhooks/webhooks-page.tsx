@@ -1,6 +1,6 @@
-import { api, useData } from '../../../data/api.ts'
+import { api, useData } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
-import { useMe } from '../../../data/session.ts'
+import { useMe } from '../../../session.ts'
 import { Page, ItemList, usePage } from '../../../ui/page.tsx'
 import { Badge, Empty, Time, NameHeading } from '../../../ui/parts.tsx'
 import { deliveryTones } from './delivery.tsx'

@@ -1,4 +1,4 @@
-import type { api } from '../../../data/api.ts'
+import type { api } from '../../../api.ts'
 import { Badge, Time, type Tone } from '../../../ui/parts.tsx'
 
 export type Mirror = Awaited<ReturnType<typeof api.getMirror>>

@@ -1,6 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
-import { api, refresh, useData } from '../../../data/api.ts'
+import { api, refresh, useData } from '../../../api.ts'
 import { ConfirmButton, ActionButton, Field } from '../../../ui/form.tsx'
 import { Page, Shown } from '../../../ui/page.tsx'
 import { Copyable, Time, Figures } from '../../../ui/parts.tsx'

@@ -1,4 +1,4 @@
-import { api, useData } from '../../../data/api.ts'
+import { api, useData } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
 import { Page, ItemList } from '../../../ui/page.tsx'
 import { MirrorFacts } from './mirror-facts.tsx'
@@ -28,7 +28,7 @@ export function MirrorsPage() {
 const kinds = [
   ['', 'Detect'],
   ['node', 'A Skillstead node'],
-  ['registry', 'A registry that implements the specification'],
+  ['registry', 'Another registry with the base API'],
   ['discovery', 'A discovery index'],
   ['git', 'A git repository'],
 ] as const

@@ -1,4 +1,4 @@
-import { api } from '../../../data/api.ts'
+import { api } from '../../../api.ts'
 import { ConfirmButton, ActionButton, Field, Form, useAction } from '../../../ui/form.tsx'
 import { Badge, Time } from '../../../ui/parts.tsx'
 import { ItemList, usePaged } from '../../../ui/page.tsx'

@@ -1,0 +1,63 @@
+import type { AccountsContext } from '../../accounts/accounts-context.ts'
+import type { ResponseCache } from '../../kernel/response-cache.ts'
+import type { ChangeFollower } from '../../log/change-follower.ts'
+import type { LogContext } from '../../log/log-context.ts'
+import type { CatalogueSearch } from '../../search/catalogue-search.ts'
+import type { SecondStage } from '../../search/reranker.ts'
+import type { CopyIndex } from '../sketches/copy-index.ts'
+import type { FindDocumented } from './documented-skills.ts'
+import type { ScanRules } from './scan-rules.ts'
+import type { ScanPolicy } from './scan-policy.ts'
+import type {
+  AgentPort,
+  Artifacts,
+  DownloadCounter,
+  Events,
+  OpinionQuestion,
+  ReputationPort,
+  UpstreamLogs,
+  UpstreamQueue,
+} from './ports.ts'
+import type { Upstreams } from './upstream-port.ts'
+import type { PublicNames } from './use-counts.ts'
+
+/** Implemented by `skills/second-opinion.ts`. */
+interface SecondOpinionPort {
+  /** Waits until an opinion on the version is stored, or a time limit. Never throws. */
+  consult(context: CatalogueContext, question: OpinionQuestion & { readonly userId: string }): Promise<void>
+}
+
+/** The services that functions for skills, versions and packs use. */
+export interface CatalogueContext extends AccountsContext, LogContext {
+  readonly changes: ChangeFollower
+  readonly search: CatalogueSearch
+  /** Orders the best hits of a search again, if the operator configured it. */
+  readonly secondStage: SecondStage | undefined
+  readonly copies: CopyIndex
+  readonly answers: ResponseCache
+  readonly findDocumented: FindDocumented
+  readonly artifacts: Artifacts
+  readonly publicNames: PublicNames
+  /** The rules that scans apply. */
+  readonly scanRules: ScanRules
+  /** The action for versions that the scanner flags. */
+  readonly scanPolicy: ScanPolicy
+  /** Asked about versions that the scan leaves in doubt, if the operator configured it. */
+  readonly secondOpinion: SecondOpinionPort | undefined
+  /** Storage of each user on the free plan, in bytes; 0 for no limit. */
+  readonly storageQuotaBytes: number
+  /** The load of this process. Background work yields while it is high. */
+  readonly traffic: { calls: number }
+  /** Aborted when the registry closes. */
+  readonly closing: AbortSignal
+  /** Aborted when long polls must end. */
+  readonly waits: AbortSignal
+  readonly counters: DownloadCounter
+  readonly reputation: ReputationPort
+  readonly agents: AgentPort
+  readonly events: Events
+  readonly upstreamQueue: UpstreamQueue
+  readonly upstreamLogs: UpstreamLogs
+  /** The upstreams of a mirror, once one is attached. */
+  readonly upstreams: Upstreams
+}

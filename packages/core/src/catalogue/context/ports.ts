@@ -1,0 +1,160 @@
+import type { EventData, EventName, Provenance, Security } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import type { CallOptions } from '../../kernel/call-options.ts'
+import type { Caller, UserCaller } from '../../kernel/caller.ts'
+import type { LogDraft } from '../../log/append-change.ts'
+import type { SkillRow, Tables, VersionRow } from '../../storage/tables.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+import type { Visible } from '../../visibility/decisions.ts'
+import type { PackageFile } from '../versions/skill-package.ts'
+import type { MirroredInstalls, UsedSkill } from './use-counts.ts'
+
+/*
+ * What packages above the catalogue add to a change, in its transaction. The catalogue calls these interfaces and
+ * `registry.ts` passes the implementations, so that the catalogue imports nothing above it.
+ */
+
+/** Counts downloads; implemented by `community/download-counters.ts`. */
+export interface DownloadCounter {
+  /** `client` is the name that the downloading program reports. Each IP address counts once a day. */
+  countDownload(skill: UsedSkill, client?: string, address?: string): void
+}
+
+/** Changes in the number of other users' contributions to a skill. */
+export interface Credit {
+  readonly downloads?: number
+  readonly stars?: number
+  /** The number of reviews, and the sum of their ratings above or below three stars, in thousandths of a half star. */
+  readonly reviews?: number
+  readonly points?: number
+}
+
+/** The reputation of authors; implemented by `community/skill-credit.ts`. */
+export interface ReputationPort {
+  creditSkill(trx: WriteTransaction, skillId: string, credit: Credit, at: number): Promise<void>
+  changeStanding(
+    trx: WriteTransaction,
+    change: { readonly before: SkillRow | undefined; readonly skill: SkillRow; readonly at: number },
+  ): Promise<void>
+  recountCredit(trx: WriteTransaction, skillId: string): Promise<void>
+}
+
+/** The agents that publish; implemented by `community/agent-actions.ts`. */
+export interface AgentPort {
+  attributeVersion(
+    trx: WriteTransaction,
+    version: Pick<VersionRow, 'skill_id' | 'version' | 'published_at'>,
+    by: { readonly user: UserCaller; readonly options: CallOptions },
+  ): Promise<void>
+}
+
+/** An event for the webhooks that subscribe to it. */
+export interface EmittedEvent<Name extends EventName = EventName> {
+  readonly event: Name
+  /** Called only when a webhook subscribes. */
+  readonly data: () => EventData<Name> | Promise<EventData<Name>>
+  /** The only user whose webhooks receive the event. Default: every user who may see the skill. */
+  readonly ownerId?: string
+  /** Whether only administrators receive the event. */
+  readonly administrators?: boolean
+  /** The current row of the skill that the event is about. */
+  readonly skill?: Visible
+}
+
+/** Emits events; implemented by `webhooks/events.ts`. */
+export interface Events {
+  /** Writes a delivery for each subscriber in the transaction of the change: it is sent only if the change commits. */
+  emit<Name extends EventName>(trx: WriteTransaction, event: EmittedEvent<Name>): Promise<void>
+}
+
+/** A version that was just published. */
+export interface PublishedHere {
+  readonly skill: SkillRow
+  readonly version: Pick<VersionRow, 'version' | 'digest'>
+  readonly userId: string
+  readonly settings: SkillSettings
+  readonly forkedFrom?: { readonly fullName: string } | undefined
+}
+
+export interface SettingsChange {
+  readonly before: SkillRow
+  readonly skill: SkillRow
+  readonly userId: string
+  readonly settings: SkillSettings
+}
+
+/** A star or a review of a mirrored skill. */
+export type Opinion = { readonly skill: SkillRow; readonly caller: Caller } & (
+  | { readonly kind: 'star'; readonly payload: { readonly starred: boolean } }
+  | {
+      readonly kind: 'review'
+      readonly payload: { readonly rating: number; readonly title: string; readonly body: string }
+    }
+  | {
+      readonly kind: 'agent-review'
+      readonly payload: { readonly agentKey: string; readonly rating: number; readonly content: string }
+    }
+)
+
+/** Queues writes to the upstreams of mirrored skills; implemented by the mirror extension. */
+export interface UpstreamQueue {
+  queuePublish(trx: WriteTransaction, published: PublishedHere): Promise<void>
+  queueSettings(trx: WriteTransaction, change: SettingsChange): Promise<void>
+  queueOpinion(trx: WriteTransaction, opinion: Opinion): Promise<void>
+  queueInstalls(trx: WriteTransaction, installs: Iterable<MirroredInstalls>): Promise<void>
+}
+
+/** The logs of the upstreams of mirrored skills; implemented by the mirror extension. */
+export interface UpstreamLogs {
+  /** Log entries of a mirrored skill, with the first origin of each version added. */
+  addFirstOrigins(
+    trx: WriteTransaction,
+    skill: Pick<SkillRow, 'origin_upstream'>,
+    drafts: readonly LogDraft[],
+  ): Promise<LogDraft[]>
+  /** The proof that an upstream's log contains a version; undefined if no upstream log contains the version. */
+  proveVersion(
+    db: Kysely<Tables>,
+    skill: Pick<SkillRow, 'origin_upstream'>,
+    subject: string,
+  ): Promise<NonNullable<Provenance['log']> | undefined>
+}
+
+/** The settings of the skill itself in a request; undefined fields are unchanged. */
+export interface SkillSettings {
+  readonly displayName?: string
+  readonly description?: string
+  readonly category?: string
+  readonly license?: string
+  readonly keywords?: readonly string[]
+  readonly visibility?: SkillRow['visibility']
+  readonly deprecated?: boolean
+  readonly deprecationMessage?: string
+  readonly repository?: string
+}
+
+/** The question about a version. */
+export interface OpinionQuestion {
+  /** SHA-256 over the list of the version's files. */
+  readonly digest: string
+  readonly fullName: string
+  readonly security: Security
+  readonly files: readonly PackageFile[]
+}
+
+/** The file that an installer downloads for a version: SKILL.md alone if there are no other files, else a zip. */
+export interface Artifact {
+  readonly type: 'skill-md' | 'archive'
+  /** Digest of the downloaded bytes. */
+  readonly digest: string
+  /** Digest of the version as a zip, which some installers need even for a SKILL.md alone. */
+  readonly zipDigest: string
+  /** Whether a plugin with these files at its root would run or configure more than the skill. */
+  readonly isPluginRoot: boolean
+}
+
+/** The artifacts of versions by content digest, computed once per process. */
+export interface Artifacts {
+  /** Null for a version whose SKILL.md installers cannot read. */
+  describe(versions: readonly Pick<VersionRow, 'id' | 'digest'>[]): Promise<ReadonlyMap<string, Artifact | null>>
+}

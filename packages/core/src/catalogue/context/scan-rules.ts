@@ -1,0 +1,83 @@
+import { toRulesVersion, type AddedRules } from '@skillstead/scanner'
+import type { Kysely } from 'kysely'
+import type { ChangeFollower } from '../../log/change-follower.ts'
+import type { Database } from '../../storage/database.ts'
+import { findMeta, putMeta, removeMeta } from '../../storage/meta.ts'
+import type { Tables } from '../../storage/tables.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+
+const metaKey = 'rules.bundle'
+
+/** A bundle of rules that the nodes of a database apply besides the built-in rules. */
+export interface InstalledBundle extends Pick<AddedRules, 'id'> {
+  /** The bundle itself: the document of the rules, as a signed note. */
+  readonly note: string
+  readonly release: number
+  /** `YYYY-MM-DD` */
+  readonly date: string
+  /** The keys that signed it, as `<name>+<hash>`. */
+  readonly signers: readonly string[]
+}
+
+/** Where a node gets its bundle of rules. */
+export interface StoredRules {
+  /** The URL or the file of the bundle. */
+  readonly source: string
+  /** The verifier keys, of which one must have signed it. */
+  readonly keys: readonly string[]
+  readonly bundle: InstalledBundle
+  /** The last check of the source, in milliseconds since 1970, and why it failed. */
+  readonly checkedAt: number
+  readonly error: string | null
+}
+
+/** The rules that this process applies. */
+export interface ScanRules {
+  /** Identifies them; versions with a report of other rules are scanned again. */
+  readonly version: string
+  /** Those of the installed bundle. */
+  readonly added: AddedRules | undefined
+}
+
+/** Loads the installed bundle, and loads it again when it changes (within a second for changes on other nodes). */
+export async function createScanRules({ read }: Database, changes: ChangeFollower): Promise<ScanRules> {
+  let added: AddedRules | undefined
+
+  async function load(): Promise<void> {
+    added = toAdded((await findRules(read))?.bundle)
+  }
+
+  changes.follow(async (batch) => {
+    if (batch.some(({ kind }) => kind === 'rules')) await load()
+  }, load)
+  await load()
+  return {
+    get version() {
+      return toRulesVersion(added)
+    },
+    get added() {
+      return added
+    },
+  }
+}
+
+/** The rules of a bundle; the signatures of a note follow its last empty line. */
+function toAdded(bundle: InstalledBundle | undefined): AddedRules | undefined {
+  return bundle && { id: bundle.id, text: bundle.note.slice(0, bundle.note.lastIndexOf('\n\n') + 1) }
+}
+
+/** The bundle and its source; undefined if the node has none. */
+export async function findRules(db: Kysely<Tables>): Promise<StoredRules | undefined> {
+  const stored = await findMeta(db, metaKey)
+  return stored === undefined ? undefined : (JSON.parse(stored) as StoredRules)
+}
+
+/** Stores the bundle and its source. */
+export async function putRules(trx: WriteTransaction, rules: StoredRules): Promise<void> {
+  await putMeta(trx, metaKey, JSON.stringify(rules))
+}
+
+/** Removes the bundle and its source. */
+export async function deleteRules(trx: WriteTransaction): Promise<void> {
+  await removeMeta(trx, metaKey)
+}

@@ -1,0 +1,85 @@
+import type { ChangeFollower } from '../../log/change-follower.ts'
+
+/** The name of a mirrored skill at the upstream that it came from. */
+interface MirroredName {
+  readonly upstream: string
+  readonly fullName: string
+}
+
+/** Installs of one mirrored skill. */
+export interface MirroredInstalls extends MirroredName {
+  readonly skillId: string
+  readonly count: number
+}
+
+/** A used skill, with its owner at the time of the look-up. */
+export interface UsedSkill {
+  readonly id: string
+  readonly ownerId: string
+  /** Its origin, if that is an upstream registry. */
+  readonly mirrored?: MirroredName | undefined
+}
+
+/** Uses per skill, by keys of {@link toUseKey}. */
+export type UseCounts = ReadonlyMap<string, number>
+
+/** The name under which uses by unknown clients are counted. */
+const unknownClient = 'unknown'
+const clientCharactersMax = 64
+
+/** The key under which uses of a skill are counted: the skill, and the client if given. */
+export function toUseKey(skillId: string, client?: string): string {
+  return client === undefined ? skillId : `${skillId} ${client}`
+}
+
+export function parseUseKey(key: string): { skillId: string; client: string } {
+  const space = key.indexOf(' ')
+  return space === -1
+    ? { skillId: key, client: unknownClient }
+    : { skillId: key.slice(0, space), client: key.slice(space + 1) }
+}
+
+/** Uses per skill id, summed over all clients. */
+export function sumSkills(uses: UseCounts): Map<string, number> {
+  const sums = new Map<string, number>()
+  for (const [key, count] of uses) {
+    const { skillId } = parseUseKey(key)
+    sums.set(skillId, (sums.get(skillId) ?? 0) + count)
+  }
+  return sums
+}
+
+/** The client's name as shown to owners: shortened, without unprintable characters. */
+export function toClientName(named = unknownClient): string {
+  return named.slice(0, clientCharactersMax).toWellFormed().replace(unshownPattern, '').trim() || unknownClient
+}
+
+const unshownPattern = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** A cache from names to public skills, valid until a skill changes: for frequent look-ups. */
+export interface PublicNames {
+  /** The skill that an anonymous caller gets by a name. `find` looks it up on a miss and throws if there is none. */
+  get(name: string, find: () => Promise<UsedSkill>): Promise<UsedSkill>
+}
+
+const namesMax = 20_000
+
+export function createPublicNames(changes: ChangeFollower): PublicNames {
+  const skills = new Map<string, UsedSkill>()
+  const forget = () => skills.clear()
+  changes.follow((batch) => {
+    if (batch.some(({ kind }) => kind === 'skill')) forget()
+  }, forget)
+  return {
+    async get(name, find) {
+      const cached = skills.get(name)
+      if (cached !== undefined) return cached
+      const position = changes.position
+      const skill = await find()
+      if (skills.size >= namesMax) skills.clear()
+      // Not cached if any skill changed during the look-up: the change may concern this name.
+      if (position === changes.position) skills.set(name, skill)
+      return skill
+    },
+  }
+}

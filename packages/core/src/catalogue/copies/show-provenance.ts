@@ -1,0 +1,99 @@
+import { type Provenance, RegistryError, toSignedFields, toTimestamp } from '@skillstead/protocol'
+import canonicalize from 'canonicalize'
+import type { LogContext } from '../../log/log-context.ts'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import { readVerifiedMethods } from '../../accounts/verified-author.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import type { Input } from '../../kernel/operation-input.ts'
+import { readSignedCheckpoint } from '../../log/checkpoint.ts'
+import { proveInclusion } from '../../log/log-proofs.ts'
+import { signText } from '../../log/signing-keys.ts'
+import type { SkillRow, VersionRow } from '../../storage/tables.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { readForkChain } from './lineage.ts'
+import { getContent } from '../skills/read-skill.ts'
+import { toOrigin } from '../versions/skill-document.ts'
+import { isPublished } from '../../visibility/decisions.ts'
+
+/**
+ * GET /skills/<name>/provenance: a signed record of who published a version and when, its source, and its inclusion
+ * proof. A client needs only the node's public key to verify the record.
+ */
+export async function showProvenance(context: CatalogueContext, input: Input<'getProvenance'>, caller: Caller) {
+  const { skill, version } = await getContent(context, input, caller)
+  const methods = await readVerifiedMethods(context.database.read, [skill.owner_id])
+  const log = await proveVersion(context, skill, version)
+  const record = {
+    skill: { id: (log && readSkillId(log)) ?? skill.id, fullName: skill.full_name },
+    version: version.version,
+    digest: version.digest,
+    publisher: { id: version.publisher_id, username: version.publisher },
+    publishedAt: toTimestamp(version.published_at),
+    firstPublishedAt: toTimestamp(await readFirstPublished(context, skill.id)),
+    authorVerified: methods.get(skill.owner_id) ?? [],
+    forkChain: await readForkChain(context, skill, caller),
+    origin: toOrigin(skill),
+    log,
+  }
+  return { ...record, signature: await signRecord(context, record) }
+}
+
+/**
+ * The skill's id in the log: if the skill was created again upstream, it may differ from the id it was imported with.
+ * Undefined for an entry of another kind, which verification of the record detects.
+ */
+function readSkillId({ entry }: NonNullable<Provenance['log']>): string | undefined {
+  const { data } = JSON.parse(entry) as { data?: { skill?: { id?: string } } }
+  return data?.skill?.id
+}
+
+async function readFirstPublished(context: StorageContext, skillId: string): Promise<number> {
+  const { at } = await context.database.read
+    .selectFrom('versions')
+    .select((eb) => eb.fn.min<number>('published_at').as('at'))
+    .where('skill_id', '=', skillId)
+    .executeTakeFirstOrThrow()
+  return at
+}
+
+/**
+ * Makes a signed note of the text, an empty line and the signatures. Its first line differs from that of a checkpoint,
+ * so no signature is valid for both.
+ */
+async function signRecord(context: LogContext, record: Omit<Provenance, 'signature'>): Promise<string> {
+  const lines = await signText(context, `${canonicalize(toSignedFields(record))}\n`)
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+/**
+ * The inclusion proof of a version; null for a version that is not public, since the log has no entry for it. For a
+ * mirrored skill it is a proof in the upstream's log, built from the local copy of that log.
+ */
+async function proveVersion(context: CatalogueContext, skill: SkillRow, { version }: Pick<VersionRow, 'version'>) {
+  if (!isPublished(skill)) return null
+  const subject = `${skill.full_name}@${version}`
+  if (skill.origin_kind === 'mirror') {
+    const upstream = await context.upstreamLogs.proveVersion(context.database.read, skill, subject)
+    if (upstream) return upstream
+  }
+  const found = await findEntry(context, subject)
+  if (!found) throw new RegistryError('internal', `The entry of ${subject} is missing from this node's log.`)
+  const { entry, index } = found
+  // Read after the entry, so that the checkpoint is of a tree that includes it.
+  const { origin, treeSize, rootHash, timeless: checkpoint } = await readSignedCheckpoint(context)
+  const { leafHash, inclusionProof } = await proveInclusion(context, index, treeSize)
+  return { origin, index, treeSize, leafHash, rootHash, inclusionProof, checkpoint, entry }
+}
+
+/** The newest log entry of the version: the log gets another one each time the skill becomes public again. */
+async function findEntry(context: StorageContext, subject: string) {
+  const row = await context.database.read
+    .selectFrom('log')
+    .select(['seq', 'entry'])
+    .where('subject', '=', subject)
+    .where('type', '=', 'version')
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row && { entry: row.entry, index: row.seq - 1 }
+}

@@ -1,0 +1,74 @@
+import { setImmediate } from 'node:timers/promises'
+import { hourMs, minuteMs } from '../../kernel/clock.ts'
+import { findMeta, putMeta, removeMeta } from '../../storage/meta.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { findSkillMd, readSources } from './copy-candidates.ts'
+import type { SketchedVersion } from '../sketches/copy-index.ts'
+import { readWords, sketchWords } from '../sketches/sketch.ts'
+
+const topic = 'copies.sketch'
+/** Key of the last sketched version's id. It exists while versions older than the index are not sketched yet. */
+const metaKey = 'copies.sketched'
+const versionsPerRun = 100
+const versionsPerWrite = 10
+
+/**
+ * Sketches the versions that are older than the index, oldest first, one batch per outbox row. Continues after a
+ * restart.
+ */
+export async function scheduleSketches(context: CatalogueContext): Promise<void> {
+  context.outbox.handle(topic, {
+    retryDelaysMs: [minuteMs, 10 * minuteMs, hourMs],
+    handle: () => sketchSome(context),
+    afterwards: async (trx) => {
+      if ((await findMeta(trx, metaKey)) !== undefined)
+        await context.outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic })
+    },
+  })
+  if ((await findMeta(context.database.read, metaKey)) === undefined) return
+  await context.database.writer.write((trx) => context.outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic }))
+}
+
+/** Deletes all sketches; the next process with a worker rebuilds them in batches. */
+export async function forgetSketches({ database }: Pick<CatalogueContext, 'database'>): Promise<void> {
+  await database.writer.write(async (trx) => {
+    for (const table of ['waiting_sketches', 'shared_shingles', 'version_sketches'] as const) {
+      await trx.deleteFrom(table).execute()
+    }
+    await putMeta(trx, metaKey, '')
+  })
+}
+
+async function sketchSome(context: CatalogueContext): Promise<void> {
+  const after = await findMeta(context.database.read, metaKey)
+  if (after === undefined) return
+  const versions = await context.database.read
+    .selectFrom('versions')
+    .select(['id', 'skill_id'])
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(versionsPerRun)
+    .execute()
+  const sources = await readSources(
+    context,
+    versions.map(({ id }) => id),
+  )
+  for (let i = 0; i < versions.length && !context.closing.aborted; i += versionsPerWrite) {
+    const some: SketchedVersion[] = []
+    for (const { id, skill_id } of versions.slice(i, i + versionsPerWrite)) {
+      const skillMd = (await findSkillMd(context, sources.get(id)!.digest)) ?? ''
+      some.push({ skillId: skill_id, versionId: id, sketch: sketchWords(readWords(skillMd)) })
+      await setImmediate()
+    }
+    await store(context, some)
+  }
+  if (versions.length > 0) return
+  await context.database.writer.write((trx) => removeMeta(trx, metaKey))
+}
+
+async function store(context: CatalogueContext, versions: readonly SketchedVersion[]): Promise<void> {
+  await context.database.writer.write(async (trx) => {
+    for (const version of versions) await context.copies.put(trx, version)
+    await putMeta(trx, metaKey, versions.at(-1)!.versionId)
+  })
+}

@@ -1,0 +1,83 @@
+import { setImmediate } from 'node:timers/promises'
+import type { SearchMatch as ShownMatch } from '@skillstead/protocol'
+import { findGitProblems } from '@skillstead/skill-format/archives'
+import type { SearchMatch } from '../../search/explanation.ts'
+import { PassageFinder, type TermValues } from '../../search/passage.ts'
+import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
+import { selectVisible } from '../../search/database/visible-skills.ts'
+import { unpackBlob } from '../../storage/blobs.ts'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import { decodeSkillMd } from '../sketches/sketch.ts'
+import { readFilesOfMany } from '../versions/version-files.ts'
+
+/** A hit of a search as it is shown. */
+export interface ShownHit {
+  readonly num: number
+  /** The version whose fields are shown. */
+  readonly version: string
+  readonly match: SearchMatch
+}
+
+/**
+ * Adds the passage of each hit's SKILL.md that answers the query best, by skill number. It is of the shown version, and
+ * only for skills that the viewer may see at this moment; without one if that version is quarantined or its content was
+ * removed.
+ */
+export async function explainHits(
+  context: StorageContext,
+  hits: readonly ShownHit[],
+  { values, viewer }: { values: TermValues; viewer: string | null },
+): Promise<Map<number, ShownMatch>> {
+  const explained = new Map<number, ShownMatch>(hits.map(({ num, match }) => [num, match]))
+  if (values.size === 0 || hits.length === 0) return explained
+  const skills = await readDigests(context, hits, viewer)
+  if (skills.size === 0) return explained
+  const blobs = await context.database.read
+    .selectFrom('blobs')
+    .selectAll()
+    .where('digest', 'in', [...new Set(skills.values())])
+    .execute()
+  const finder = new PassageFinder(values)
+  for (const blob of blobs) {
+    const passage = finder.find(decodeSkillMd(await unpackBlob(blob)))
+    // A page may have a hundred documents, and each takes about a millisecond.
+    await setImmediate()
+    if (!passage) continue
+    const { text, highlights, terms } = passage
+    for (const [num, digest] of skills) {
+      if (digest !== blob.digest) continue
+      const match = explained.get(num)!
+      const allTerms = [...new Set([...match.terms, ...terms])]
+      explained.set(num, { ...match, fields: [...match.fields, 'body'], terms: allTerms, passage: text, highlights })
+    }
+  }
+  return explained
+}
+
+/** The digests of the SKILL.md files of the shown versions, by skill number. */
+async function readDigests(
+  { database }: StorageContext,
+  hits: readonly ShownHit[],
+  viewer: string | null,
+): Promise<Map<number, string>> {
+  const shown = new Map(hits.map(({ num, version }) => [num, version]))
+  const found = await selectVisible(database, viewer, { includeStubs: false })
+    .innerJoin('versions', (join) =>
+      join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
+    )
+    .select(['skills.num', 'skills.latest_version as version', 'versions.id'])
+    .where('skills.num', 'in', [...shown.keys()])
+    .execute()
+  const versions = found.filter(({ num, version }) => shown.get(num) === version)
+  const idsOfVersions = versions.map(({ id }) => id)
+  const files = await readFilesOfMany(database.read, idsOfVersions)
+  const digests = new Map<number, string>()
+  for (const { num, id } of versions) {
+    if (isSliceOver()) await nextSlice()
+    const list = files.get(id) ?? []
+    const isQuarantined = findGitProblems(list.map(({ path }) => path)).length > 0
+    const document = isQuarantined ? undefined : list.find(({ path }) => path === 'SKILL.md')
+    if (document) digests.set(num, document.digest)
+  }
+  return digests
+}

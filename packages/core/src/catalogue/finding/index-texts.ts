@@ -1,0 +1,105 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import { hourMs, minuteMs } from '../../kernel/clock.ts'
+import { toIndexText } from '../../search/index-text.ts'
+import type { Database } from '../../storage/database.ts'
+import { findMeta, putMeta, removeMeta } from '../../storage/meta.ts'
+import type { Tables } from '../../storage/tables.ts'
+import { clearTexts, putSkillText, type SkillText } from '../../storage/text-search.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+
+const topic = 'search.texts'
+/**
+ * Key of the row number up to which skills were indexed again. It exists while older skills have an index entry of an
+ * earlier program.
+ */
+const metaKey = 'texts.indexed'
+/** Skills per transaction, which blocks the event loop for about 20 ms, and per outbox row. */
+const skillsPerWrite = 20
+const skillsPerRun = 500
+/** Skills per transaction of a repair. */
+const skillsPerRepair = 500
+
+/** What the full-text index should have for a skill, with the skill's full name. */
+export interface NumberedText {
+  readonly num: number
+  readonly name: string
+  readonly text: SkillText
+}
+
+/**
+ * Indexes the skills that an earlier program indexed in another form, one batch per outbox row. Continues after a
+ * restart. Searches use the index meanwhile, and find old entries by fewer forms of words.
+ */
+export async function scheduleTexts(context: CatalogueContext): Promise<void> {
+  context.outbox.handle(topic, {
+    retryDelaysMs: [minuteMs, 10 * minuteMs, hourMs],
+    handle: () => indexSome(context),
+    afterwards: async (trx) => {
+      if ((await findMeta(trx, metaKey)) !== undefined)
+        await context.outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic })
+    },
+  })
+  if (!(await hasOldTexts(context.database.read))) return
+  await context.database.writer.write((trx) => context.outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic }))
+}
+
+/** Whether some skills may still have an index entry of an earlier program. */
+export async function hasOldTexts(db: Kysely<Tables>): Promise<boolean> {
+  return (await findMeta(db, metaKey)) !== undefined
+}
+
+async function indexSome({ database, closing }: CatalogueContext): Promise<void> {
+  for (let left = skillsPerRun; left > 0 && !closing.aborted; left -= skillsPerWrite) {
+    if (!(await indexBatch(database, skillsPerWrite))) return
+    await setImmediate()
+  }
+}
+
+/** Empties the full-text index, even if it is damaged, and rebuilds it, also while nodes use it. */
+export async function rebuildTexts(database: Database): Promise<void> {
+  await database.writer.write(async (trx) => {
+    await clearTexts(trx, database.dialect)
+    await putMeta(trx, metaKey, '0')
+  })
+  while (await indexBatch(database, skillsPerRepair)) await setImmediate()
+}
+
+/** Indexes the next skills. Returns false if there are no more. */
+async function indexBatch({ writer, dialect }: Database, limit: number): Promise<boolean> {
+  // Read in the writing transaction: a running node may change the rows between a read and a write.
+  return writer.write(
+    async (trx) => {
+      const after = await findMeta(trx, metaKey)
+      if (after === undefined) return false
+      const texts = await readTextsAfter(trx, Number(after), limit)
+      for (const { num, text } of texts) await putSkillText(trx, dialect, num, text, { isNew: false })
+      if (texts.length > 0) await putMeta(trx, metaKey, String(texts.at(-1)!.num))
+      else await removeMeta(trx, metaKey)
+      return texts.length > 0
+    },
+    { bulk: true },
+  )
+}
+
+/** The texts that the index should contain for the next skills by row number; withdrawn skills are in no index. */
+export async function readTextsAfter(db: Kysely<Tables>, after: number, limit: number): Promise<NumberedText[]> {
+  const rows = await db
+    .selectFrom('skills')
+    .leftJoin('versions', (join) =>
+      join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
+    )
+    .leftJoin('version_terms', 'version_terms.version_id', 'versions.id')
+    .select(['skills.num', 'skills.full_name', 'skills.name', 'skills.owner', 'skills.display_name', 'skills.keywords'])
+    .select(['skills.description', 'skills.headings', 'skills.summary', 'skills.category', 'version_terms.terms'])
+    .where('skills.num', '>', after)
+    .where('skills.state', '!=', 'withdrawn')
+    .orderBy('skills.num')
+    .limit(limit)
+    .execute()
+  return rows.map(({ num, full_name, terms, ...row }) => {
+    const [keywords, headings] = [JSON.parse(row.keywords) as string[], JSON.parse(row.headings) as string[]]
+    const document = { ...row, displayName: row.display_name, keywords, headings }
+    return { num, name: full_name, text: toIndexText(document, terms ?? undefined) }
+  })
+}

@@ -1,0 +1,57 @@
+import { toDigest } from '@skillstead/skill-format/archives'
+import { type Rerankable, rerankedMax } from '../../search/reranker.ts'
+import type { SearchHits, SearchQuery } from '../../search/search-index.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { publicCondition } from '../../visibility/conditions.ts'
+
+/** Only this much of a skill's text is compared, in UTF-16 units. */
+const textLengthMax = 2000
+const headingsMax = 20
+
+/**
+ * Searches, and orders the best hits by the second stage if the node has one and the search is by relevance. Only texts
+ * of public skills reach it; other hits are ordered by their score alone.
+ */
+export async function searchRanked(context: CatalogueContext, query: SearchQuery): Promise<SearchHits> {
+  const { search, secondStage } = context
+  const { q, sort, offset, limit } = query
+  if (!secondStage || sort || q.trim() === '' || offset >= rerankedMax) return search.search(query)
+  const all = await search.search({ ...query, offset: 0, limit: Math.max(rerankedMax, offset + limit), explain: true })
+  const matches = new Map(all.ids.map((num, i) => [num, all.matches?.[i]]))
+  const hits = await readRerankable(context, all, matches)
+  const ordered = (await secondStage.order(q, hits)).map(({ num }) => num)
+  const ids = [...ordered, ...all.ids.slice(rerankedMax)].slice(offset, offset + limit)
+  const { total, partial, values } = all
+  const found = { ids, total, ...(partial && { partial }) }
+  if (!query.explain) return found
+  return { ...found, matches: ids.map((num) => matches.get(num)!), ...(values && { values }) }
+}
+
+async function readRerankable(
+  { database }: CatalogueContext,
+  { ids }: SearchHits,
+  matches: ReadonlyMap<number, { score: number } | undefined>,
+): Promise<Rerankable[]> {
+  const first = ids.slice(0, rerankedMax)
+  if (first.length === 0) return []
+  const rows = await database.read
+    .selectFrom('skills')
+    .select(['num', 'display_name', 'description', 'headings', 'summary'])
+    .where('num', 'in', first)
+    .where(publicCondition)
+    .execute()
+  const texts = new Map(
+    rows.map(({ num, display_name, description, headings, summary }) => {
+      const shown = (JSON.parse(headings) as string[]).slice(0, headingsMax).join('\n')
+      return [num, [display_name, description, summary, shown].join('\n').slice(0, textLengthMax).toWellFormed()]
+    }),
+  )
+  return first.map((num) => {
+    const text = texts.get(num)
+    return {
+      num,
+      score: matches.get(num)?.score ?? 0,
+      ...(text && { text: { digest: toDigest(Buffer.from(text)), text } }),
+    }
+  })
+}

@@ -1,0 +1,96 @@
+import { inspectAccess, readOutline, reportUnscanned, scanPackage, toUnreadOutline } from '@skillstead/scanner'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { type Inspection, unread } from '../versions/inspection.ts'
+import { askThread } from './inspection-threads.ts'
+import { keepScan, type Texts, toFiles, toPackageTexts } from './metadata-scan.ts'
+import type { PackageFields } from '../versions/package-fields.ts'
+import { emptySketch, readSkillMd } from '../sketches/sketch.ts'
+import type { PackageFile, PackedContent } from '../versions/skill-package.ts'
+
+/** A package to inspect. */
+export interface Inspectable {
+  readonly content: Pick<PackedContent, 'digest' | 'size' | 'sources'>
+  /** Metadata that will be stored with the package. The same thread scans it, and {@link keepScan} keeps the result. */
+  readonly texts?: Texts
+}
+
+/** What an inspection needs: the time, and the rules to apply. */
+export type InspectionContext = Pick<CatalogueContext, 'clock' | 'scanRules'>
+
+/** Packages per message. A thread gets its next message while it works on one. */
+const orderPackages = 12
+const orderBytes = 64 * 1024
+
+/** Inspects a package in a worker thread, or here if there is none. */
+export async function inspectPackage(context: InspectionContext, item: Inspectable): Promise<Inspection> {
+  const [inspection] = await inspectOrder(context, [item])
+  return inspection!
+}
+
+/** As {@link inspectPackage} for many packages, in the same order: for imports. */
+export async function inspectMany(context: InspectionContext, items: readonly Inspectable[]): Promise<Inspection[]> {
+  return (await Promise.all(toOrders(items).map((order) => inspectOrder(context, order)))).flat()
+}
+
+/** As {@link inspectMany} for items that contain packages and their metadata; returns the inspections by item. */
+export async function inspectEach<Item extends { readonly content: PackedContent; readonly fields: PackageFields }>(
+  context: InspectionContext,
+  items: readonly Item[],
+  getChangelog: (item: Item) => string | undefined,
+): Promise<Map<Item, Inspection>> {
+  const all = items.map((item) => ({ content: item.content, texts: toPackageTexts(item.fields, getChangelog(item)) }))
+  const found = await inspectMany(context, all)
+  return new Map(items.map((item, i) => [item, found[i]!]))
+}
+
+/** Inspects a package in this thread. A package whose inspection fails is rated `caution`; the publish continues. */
+async function inspectHere(
+  { clock, scanRules }: InspectionContext,
+  { sources, digest }: Inspectable['content'],
+): Promise<Inspection> {
+  const { added } = scanRules
+  try {
+    const [scan, access] = await Promise.all([scanPackage(sources, clock.now(), added), inspectAccess(sources)])
+    return { scan, access, outline: readOutline(sources), ...readSkillMd(sources[0]!.bytes) }
+  } catch {
+    const scan = await reportUnscanned(sources, 'The inspection failed and was given up.', clock.now(), added)
+    const outline = toUnreadOutline(digest)
+    return { scan, access: unread, outline, sketch: emptySketch, terms: new Uint8Array() }
+  }
+}
+
+function toOrders(items: readonly Inspectable[]): Inspectable[][] {
+  const orders: Inspectable[][] = []
+  let bytes = Infinity
+  for (const item of items) {
+    const last = orders.at(-1)
+    bytes += item.content.size
+    if (last && last.length < orderPackages && bytes <= orderBytes) last.push(item)
+    else {
+      orders.push([item])
+      bytes = item.content.size
+    }
+  }
+  return orders
+}
+
+/** If a thread crashes or times out, inspects each package separately, which identifies the one at fault. */
+async function inspectOrder(context: InspectionContext, items: readonly Inspectable[]): Promise<Inspection[]> {
+  const bytes = items.reduce((sum, { content }) => sum + content.size, 0)
+  const toPackage = ({ content, texts = {} }: Inspectable) => {
+    return { files: content.sources.map(detach), texts: toFiles(texts) }
+  }
+  const settings = { now: context.clock.now(), added: context.scanRules.added }
+  const found = await askThread(() => items.map(toPackage), bytes, settings)
+  if (!found) return Promise.all(items.map(({ content }) => inspectHere(context, content)))
+  return found.map(({ inspection, ofTexts }, i) => {
+    const { texts } = items[i]!
+    if (texts) keepScan(texts, ofTexts)
+    return inspection!
+  })
+}
+
+/** Copies the bytes: a small Buffer may be a view of a large one, all of which would be sent to the thread. */
+function detach({ path, bytes }: PackageFile): PackageFile {
+  return { path, bytes: bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes) }
+}

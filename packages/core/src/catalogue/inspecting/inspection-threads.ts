@@ -1,0 +1,73 @@
+import { availableParallelism } from 'node:os'
+import { Worker, type WorkerOptions } from 'node:worker_threads'
+import type { Security } from '@skillstead/protocol'
+import { type AddedRules, type ScanFile, scanPackage } from '@skillstead/scanner'
+import { startThread, WorkerPool } from '@skillstead/scanner/workers'
+import type { Inspection } from '../versions/inspection.ts'
+import type { PackageFile } from '../versions/skill-package.ts'
+
+/** A message to a worker thread: packages to inspect in order. */
+export interface InspectionOrder extends ScanSettings {
+  readonly packages: readonly PackageOrder[]
+}
+
+/** The settings of all scans of an order. */
+interface ScanSettings {
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** The rules that apply besides the built-in ones. */
+  readonly added: AddedRules | undefined
+}
+
+interface PackageOrder {
+  /** The files of the package, SKILL.md first; none if only the texts are to be scanned. */
+  readonly files: readonly PackageFile[]
+  /** Texts that are scanned separately. */
+  readonly texts: readonly ScanFile[]
+}
+
+/** The response of a worker thread for each package. */
+export interface InspectionResult {
+  /** Undefined without files. */
+  readonly inspection: Inspection | undefined
+  /** The scan of the texts. */
+  readonly ofTexts: Security
+}
+
+const startWorker = (options: WorkerOptions) => new Worker(new URL('./inspect-worker.ts', import.meta.url), options)
+/** Inspecting takes longer than storing, so even with two processors two threads are used. */
+const workersMax = Math.min(3, availableParallelism())
+
+/**
+ * The only threads that scan for a registry. The event loop does not: compiling the rules would block it for hundreds of
+ * milliseconds, and take the memory of one thread more.
+ */
+const pool = new WorkerPool<InspectionResult[], InspectionOrder>({
+  start: () => startThread('inspect-worker', startWorker),
+  workersMax,
+})
+
+/**
+ * Inspects packages of `bytes` in all in a worker thread. Returns undefined if there is none, or if it crashed or took
+ * too long.
+ */
+export async function askThread(
+  toPackages: () => PackageOrder[],
+  bytes: number,
+  settings: ScanSettings,
+): Promise<InspectionResult[] | undefined> {
+  const found = await pool.ask(() => ({ ...settings, packages: toPackages() }), bytes)
+  return typeof found === 'object' ? found : undefined
+}
+
+/** Scans files in a worker thread, or here if there is none. */
+export async function scanInThread(files: readonly ScanFile[], settings: ScanSettings): Promise<Security> {
+  const bytes = files.reduce((sum, file) => sum + countBytes(file), 0)
+  const found = await askThread(() => [{ files: [], texts: files }], bytes, settings)
+  return found?.[0]?.ofTexts ?? scanPackage(files, settings.now, settings.added)
+}
+
+function countBytes(file: ScanFile): number {
+  if ('bytes' in file) return file.bytes.length
+  return 'text' in file ? file.text.length : 0
+}

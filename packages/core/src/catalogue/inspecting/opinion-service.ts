@@ -1,0 +1,98 @@
+import { toOneLine, verdicts, type Opinion } from '@skillstead/protocol'
+import * as v from 'valibot'
+import { createHttpClient } from '../../http/http-client.ts'
+import type { OpinionQuestion } from '../context/ports.ts'
+
+/** What a service answered about a version. */
+export type OpinionAnswer = Pick<Opinion, 'verdict' | 'reasons'>
+
+/** A model or a sandbox that judges versions which the scan leaves in doubt. */
+export interface OpinionSource {
+  /** Shown with the answer. */
+  readonly name: string
+  /** Rejects if there is no answer. The registry aborts the signal if it closes. */
+  ask(question: OpinionQuestion, signal: AbortSignal): Promise<OpinionAnswer>
+}
+
+/** A service over HTTP: `POST`, JSON in both directions. */
+export interface OpinionService {
+  readonly url: string
+  /** Sent as a bearer token. Default: none. */
+  readonly key?: string
+}
+
+const connectionsMax = 4
+/** Time limit of a request. It is longer than that of a publish, so that a late answer serves later. */
+const requestMs = 60_000
+const answerBytesMax = 64 * 1024
+/** Maximum bytes of texts in a question; `omitted` names the files without a text. */
+const textBytesMax = 512 * 1024
+const reasonsMax = 10
+const reasonCharactersMax = 300
+
+const Answer = v.object({ verdict: v.picklist(verdicts), reasons: v.optional(v.array(v.string()), []) })
+
+/**
+ * A service as a source of opinions. Redirects are not followed. Throws a TypeError if the address is not one of http or
+ * https without credentials.
+ */
+export function createOpinionService({ url, key }: OpinionService, ca?: readonly string[]) {
+  const target = URL.parse(url)
+  if (!target || !/^https?:$/.test(target.protocol) || target.username || target.password) {
+    throw new TypeError('The address of the second opinion must begin with http:// or https://, without credentials.')
+  }
+  const client = createHttpClient({ connectionsMax, ca })
+  const headers = { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) }
+  const source: OpinionSource = {
+    name: target.host,
+    async ask(question, signal) {
+      const request = { method: 'POST' as const, headers, body: JSON.stringify(toBody(question)) }
+      const limits = { timeoutMs: requestMs, bytesMax: answerBytesMax, signal }
+      const { status, bytes } = await client.send(target, request, limits)
+      if (status !== 200) throw new Error(`The service responded with the status ${status}.`)
+      return readAnswer(bytes)
+    },
+  }
+  return { source, close: () => client.close() }
+}
+
+function toBody({ digest, fullName, security, files }: OpinionQuestion) {
+  const { verdict, score, risk, findings } = security
+  let left = textBytesMax
+  const texts: { path: string; text: string }[] = []
+  const omitted: string[] = []
+  for (const { path, bytes } of files) {
+    const text = bytes.length > left ? undefined : decode(bytes)
+    if (text === undefined) omitted.push(path)
+    else texts.push({ path, text })
+    left -= text === undefined ? 0 : bytes.length
+  }
+  return { digest, name: fullName, security: { verdict, score, risk, findings }, files: texts, omitted }
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads an answer; its reasons become short lines without control characters. */
+function readAnswer(bytes: Uint8Array): OpinionAnswer {
+  const parsed = v.safeParse(Answer, parseJson(bytes))
+  if (!parsed.success) throw new Error('The service responded with something other than a verdict.')
+  const { verdict, reasons } = parsed.output
+  const shown = reasons
+    .slice(0, reasonsMax)
+    .map((reason) => toOneLine(reason.slice(0, reasonCharactersMax).toWellFormed()))
+  return { verdict, reasons: shown.filter((reason) => reason.trim() !== '') }
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString())
+  } catch {
+    return undefined
+  }
+}

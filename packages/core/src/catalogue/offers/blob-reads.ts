@@ -1,0 +1,110 @@
+import { type Content, RegistryError, toManifest } from '@skillstead/protocol'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
+import type { Input } from '../../kernel/operation-input.ts'
+import { findBlob } from '../../storage/blobs.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { createQuarantineCheck, readFiles } from '../versions/version-files.ts'
+import { isPublicWith } from '../../visibility/conditions.ts'
+
+/**
+ * GET /blobs/<digest>: a file of a public version by its digest, or a version's manifest by the version's digest.
+ * Throws `taken_down` if only skills under a takedown contain it, else `not_found`.
+ */
+export async function readBlob(context: CatalogueContext, input: Input<'getBlob'>): Promise<Content> {
+  const { digest } = input
+  const reader = toReader(context)
+  const bytes = await findPublicBlob(context, digest, await findPublicSize(reader, digest, 'seen'))
+  if (!bytes) throw await toRefusal(reader, digest)
+  const etag = `"${digest}"`
+  return { contentType: 'application/octet-stream', body: bytes, etag, filename: digest.slice(7) }
+}
+
+/** Content per request, in bytes. A version has at most 16 MiB, so whole versions fit. */
+const batchBytesMax = 64 * 1024 * 1024
+
+/**
+ * POST /blobs/batch: one JSON line per distinct digest, in request order, streamed at the client's pace. A file that
+ * would exceed the response's size limit is reported as `skipped`; the client requests it again.
+ */
+export function readBlobs(context: CatalogueContext, input: Input<'batchBlobs'>): Content {
+  return { contentType: 'application/x-ndjson; charset=utf-8', body: toLines(context, input.digests) }
+}
+
+async function* toLines(context: CatalogueContext, digests: readonly string[]): AsyncGenerator<Uint8Array> {
+  const reader = toReader(context)
+  let sent = 0
+  for (const digest of new Set(digests)) {
+    if (isSliceOver()) await nextSlice()
+    const line = await toLine(reader, digest, batchBytesMax - sent)
+    if (line.content !== undefined) sent += line.size
+    yield Buffer.from(`${JSON.stringify(line)}\n`)
+  }
+}
+
+type Line =
+  | { digest: string; size: number; content: string }
+  | { digest: string; size?: number; missing?: true; skipped?: true; content?: undefined }
+
+interface Reader {
+  readonly context: CatalogueContext
+  readonly isQuarantined: (versionId: string) => Promise<boolean>
+}
+
+function toReader(context: CatalogueContext): Reader {
+  return { context, isQuarantined: createQuarantineCheck(context.database.read) }
+}
+
+async function toLine(reader: Reader, digest: string, bytesLeft: number): Promise<Line> {
+  const { context } = reader
+  const size = await findPublicSize(reader, digest, 'seen')
+  if (size !== undefined && size > bytesLeft) return { digest, size, skipped: true }
+  const bytes = await findPublicBlob(context, digest, size)
+  if (!bytes) return { digest, missing: true }
+  return { digest, size: bytes.length, content: Buffer.from(bytes).toString('base64') }
+}
+
+async function findPublicBlob(context: StorageContext, digest: string, size: number | undefined) {
+  return size === undefined ? findPublicManifest(context, digest, 'seen') : findBlob(context.database.read, digest)
+}
+
+async function toRefusal(reader: Reader, digest: string): Promise<RegistryError> {
+  const { context } = reader
+  const isTakenDown =
+    (await findPublicSize(reader, digest, 'taken_down')) !== undefined ||
+    (await findPublicManifest(context, digest, 'taken_down')) !== undefined
+  if (!isTakenDown) return new RegistryError('not_found', 'No public version or file has this digest.')
+  return new RegistryError('taken_down', 'The content with this digest is under a takedown.')
+}
+
+/** The size of a file in a version of a skill of which everyone has this sight; quarantined versions are ignored. */
+async function findPublicSize({ context, isQuarantined }: Reader, digest: string, sight: 'seen' | 'taken_down') {
+  const files = context.database.read
+    .selectFrom('version_files')
+    .innerJoin('versions', 'versions.id', 'version_files.version_id')
+    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+    .select(['versions.id', 'version_files.size'])
+    .where('version_files.digest', '=', digest)
+    .where(isPublicWith(sight))
+  const file = await files.limit(1).executeTakeFirst()
+  if (!file || !(await isQuarantined(file.id))) return file?.size
+  // If this version is quarantined (rare), another version may contain the same file.
+  for (const { id, size } of await files.execute()) if (!(await isQuarantined(id))) return size
+  return undefined
+}
+
+/**
+ * The manifest with the digest of a version, which clients compare with the version's log entry. Searches only
+ * skills of which everyone has this sight.
+ */
+async function findPublicManifest({ database }: StorageContext, digest: string, sight: 'seen' | 'taken_down') {
+  const version = await database.read
+    .selectFrom('versions')
+    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+    .select('versions.id')
+    .where('versions.digest', '=', digest)
+    .where(isPublicWith(sight))
+    .limit(1)
+    .executeTakeFirst()
+  return version && Buffer.from(toManifest(await readFiles(database.read, version.id)))
+}

@@ -1,0 +1,112 @@
+import { compareVersions } from '@skillstead/protocol'
+import type { Caller } from '../../kernel/caller.ts'
+import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import type { VersionRow } from '../../storage/tables.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { answerFor, type DiscoveryScope, type Offer, readOffersInBulk } from './offers.ts'
+import type { VersionMetadata } from '../versions/stored-version.ts'
+
+/** A version in the history of an owner or of a pack. */
+export interface RepositoryVersion extends Pick<VersionRow, 'id' | 'digest' | 'version' | 'size'> {
+  readonly owner: string
+  readonly name: string
+  /** Milliseconds since 1970. */
+  readonly publishedAt: number
+}
+
+/** The versions of an owner or of a pack. If there are more, only the current ones are read. */
+const versionsMax = 20_000
+/** Versions that are read with one query, about: it blocks the event loop. */
+const rowsPerQuery = 1000
+const offersFirst = 20
+const idsPerQuery = 250
+
+/**
+ * The versions of the skills of an owner that everyone may see, or of those of a pack that the caller may see, in the
+ * order of their publication. Leaves out yanked and dangerous versions, and the other versions of pinned skills. The
+ * highest version of each skill is its current one. Throws the reason of the signal if the client is gone.
+ */
+export function readRepositoryVersions(
+  context: CatalogueContext,
+  scope: Extract<DiscoveryScope, { of: 'owner' | 'pack' }>,
+  caller: Caller,
+  signal?: AbortSignal,
+): Promise<RepositoryVersion[]> {
+  return answerFor(context, async () => {
+    const offers = await readOffersInBulk(context, scope, caller)
+    const versions =
+      (await readVersions(context, offers, { signal })) ??
+      (await readVersions(context, offers, { signal, areOnlyOffered: true })) ??
+      []
+    return sort(versions, signal)
+  })
+}
+
+/** By time, skill and version. Comparing 20,000 versions at once would block the event loop. */
+async function sort(versions: readonly RepositoryVersion[], signal?: AbortSignal): Promise<RepositoryVersion[]> {
+  const skills = Map.groupBy(versions, ({ owner, name }) => `${owner}/${name}`)
+  const sorted: RepositoryVersion[] = []
+  for (const [, list] of [...skills].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    if (isSliceOver()) await nextSlice(signal)
+    sorted.push(...list.toSorted((a, b) => compareVersions(a.version, b.version)))
+  }
+  return sorted.toSorted((a, b) => a.publishedAt - b.publishedAt)
+}
+
+/** The versions of the offered skills, or only the offered ones. Undefined if there are too many. */
+async function readVersions(
+  { database }: StorageContext,
+  offers: readonly Offer[],
+  { signal, areOnlyOffered = false }: { signal: AbortSignal | undefined; areOnlyOffered?: boolean },
+) {
+  const versions: RepositoryVersion[] = []
+  let left = versionsMax
+  let size = offersFirst
+  for (let at = 0; at < offers.length;) {
+    signal?.throwIfAborted()
+    if (isSliceOver()) await nextSlice(signal)
+    const batch = new Map(offers.slice(at, at + size).map((offer) => [offer.id, offer]))
+    at += size
+    const rows = await database.read
+      .selectFrom('versions as offered')
+      .innerJoin('versions', 'versions.skill_id', 'offered.skill_id')
+      .leftJoin('scans', 'scans.version_id', 'versions.id')
+      .select(['offered.id as offered_id', 'versions.id', 'versions.digest', 'versions.version', 'versions.size'])
+      .select(['versions.published_at', 'versions.yanked', 'scans.verdict'])
+      .where('offered.id', 'in', [...batch.keys()])
+      .$if(areOnlyOffered, (select) => select.whereRef('versions.id', '=', 'offered.id'))
+      .limit(left + 1)
+      .execute()
+    left -= rows.length
+    if (left < 0) return undefined
+    // A skill has one version or hundreds.
+    size = rows.length < rowsPerQuery / 2 ? Math.min(size * 2, idsPerQuery) : Math.ceil(size / 2)
+    for (const { offered_id, published_at: publishedAt, yanked, verdict, ...version } of rows) {
+      const { owner, name, isPinned = false } = batch.get(offered_id)!
+      const isOlder = !isPinned && yanked === 0 && verdict !== 'dangerous'
+      if (version.id === offered_id || isOlder) versions.push({ ...version, owner, name, publishedAt })
+    }
+  }
+  return versions
+}
+
+/** The descriptions in the SKILL.md of versions, by version id. Later changes by the owner do not apply to them. */
+export async function readVersionDescriptions(
+  { database }: StorageContext,
+  versionIds: readonly string[],
+): Promise<Map<string, string>> {
+  const descriptions = new Map<string, string>()
+  for (let at = 0; at < versionIds.length; at += idsPerQuery) {
+    if (isSliceOver()) await nextSlice()
+    const rows = await database.read
+      .selectFrom('versions')
+      .select(['id', 'metadata'])
+      .where('id', 'in', versionIds.slice(at, at + idsPerQuery))
+      .execute()
+    for (const { id, metadata } of rows) {
+      descriptions.set(id, (JSON.parse(metadata) as VersionMetadata).description)
+    }
+  }
+  return descriptions
+}

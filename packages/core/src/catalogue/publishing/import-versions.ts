@@ -1,0 +1,211 @@
+import { isVersion, RegistryError, type Warning } from '@skillstead/protocol'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import { ensureNamespace } from '../../accounts/users.ts'
+import { mapInBatches } from '../../kernel/batches.ts'
+import { accountId, requireScope, requireUser, type Caller } from '../../kernel/caller.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { inspectEach, type InspectionContext } from '../inspecting/inspect-packages.ts'
+import type { Inspection } from '../versions/inspection.ts'
+import { type PackageFields, readPackageFields } from '../versions/package-fields.ts'
+import { publishVersion, Quarantined } from './publish-version.ts'
+import type { Publication, Published } from './publication.ts'
+import { quarantineVersion } from './quarantine-version.ts'
+import { requireStorage } from '../skills/storage-quota.ts'
+import { checkPackage, type PackageFile, packContent, type PackedContent } from '../versions/skill-package.ts'
+
+/** A version from another registry or source, with the source's metadata. */
+export interface ImportedVersion {
+  /** A username. An unknown one becomes an unclaimed namespace, in which no one can sign in. */
+  readonly owner: string
+  readonly name: string
+  readonly displayName?: string
+  readonly skillMd: string
+  readonly files?: readonly PackageFile[]
+  /** Used if it is higher than the existing versions. Default: the next patch. */
+  readonly version?: string
+  readonly license?: string
+  readonly category?: string
+  readonly repository?: string
+  readonly changelog?: string
+  /** Milliseconds since 1970. Also distinguishes the versions of an imported history. */
+  readonly publishedAt?: number
+}
+
+/** A version that was stored, or quarantined. */
+export interface Imported {
+  readonly fullName: string
+  readonly version: string
+  /** False if the same version was already stored. */
+  readonly created: boolean
+  readonly warnings: readonly Warning[]
+  /** The id in quarantine, if the scan policy quarantined the version. */
+  readonly quarantineId?: string
+  readonly error?: undefined
+}
+
+/** The outcome of one imported version; `error` is the reason for a refusal. */
+export type ImportOutcome = Imported | { readonly error: RegistryError }
+
+/** Versions looked up per query. */
+const lookedUpMax = 100
+const bulk = { bulk: true }
+
+/**
+ * Publishes versions from other sources, in order, under their authors' names if the operator calls it. A user is
+ * refused every name but the user's own. The source's metadata takes precedence over the frontmatter. Importing the same
+ * versions again changes nothing. Returns one outcome per version, in order. Throws `forbidden` without the scope
+ * `publish`.
+ */
+export async function importVersions(context: CatalogueContext, items: readonly ImportedVersion[], caller: Caller) {
+  requireScope(requireUser(caller), 'publish')
+  const prepared = await prepareAll(context, items)
+  // All versions are submitted at once, so that they share commits. The writer preserves their order.
+  return Promise.all(
+    prepared.map((item) => (item instanceof RegistryError ? { error: item } : store(context, item, caller))),
+  )
+}
+
+/** As {@link importVersions} for one version; throws the error of a refusal. */
+export async function importVersion(context: CatalogueContext, item: ImportedVersion, caller: Caller) {
+  const [outcome] = await importVersions(context, [item], caller)
+  if (outcome!.error) throw outcome!.error
+  return outcome!
+}
+
+/** A parsed version that was not yet looked up in the database. */
+interface Packed {
+  readonly item: ImportedVersion
+  readonly fields: PackageFields
+  readonly content: PackedContent
+}
+
+interface Prepared extends Packed {
+  /** Undefined if the version is already stored. */
+  readonly inspection: Inspection | undefined
+}
+
+async function prepareAll(context: StorageContext & InspectionContext, items: readonly ImportedVersion[]) {
+  const packed = await mapInBatches(items, (item) => pack(item).catch(toRefusal))
+  const readable = packed.flatMap((one) => (one instanceof RegistryError ? [] : [one]))
+  const there = await findThere(context, readable)
+  const fresh = readable.filter((one) => !there.has(one))
+  const inspections = await inspectEach(context, fresh, ({ item }) => item.changelog)
+  return packed.map((one) => (one instanceof RegistryError ? one : { ...one, inspection: inspections.get(one) }))
+}
+
+async function pack(item: ImportedVersion): Promise<Packed> {
+  const { skillMd, files = [], name, displayName, version, license, category } = item
+  checkPackage({ skillMd, files })
+  // A number that is not a semantic version is ignored; the next patch is used.
+  const given = {
+    name,
+    displayName,
+    version: version !== undefined && isVersion(version) ? version : undefined,
+    license,
+    category,
+  }
+  const fields = readPackageFields(skillMd, given, { requestWins: true, describeFromBody: true })
+  return { item, fields, content: await packContent({ skillMd, files }) }
+}
+
+/** The versions that were imported before. Versions are immutable and never deleted. */
+async function findThere({ database }: StorageContext, packed: readonly Packed[]): Promise<Set<Packed>> {
+  const there = new Set<Packed>()
+  for (let i = 0; i < packed.length; i += lookedUpMax) {
+    const part = packed.slice(i, i + lookedUpMax)
+    const found = await database.read
+      .selectFrom('versions')
+      .innerJoin('skills', 'skills.id', 'versions.skill_id')
+      .select(['skills.full_name', 'versions.digest', 'versions.published_at'])
+      .where('versions.digest', 'in', [...new Set(part.map(({ content }) => content.digest))])
+      .where('skills.full_name', 'in', [...new Set(part.map(toFullName))])
+      .execute()
+    for (const one of part) if (found.some((row) => isSame(row, one))) there.add(one)
+  }
+  return there
+}
+
+function toFullName({ item, fields }: Packed): string {
+  return `${item.owner}/${fields.name}`
+}
+
+function isSame(row: { full_name: string; digest: string; published_at: number }, one: Packed): boolean {
+  const { publishedAt } = one.item
+  if (row.digest !== one.content.digest || row.full_name !== toFullName(one)) return false
+  return publishedAt === undefined || publishedAt === row.published_at
+}
+
+async function store(context: CatalogueContext, prepared: Prepared, caller: Caller): Promise<ImportOutcome> {
+  const { write } = context.database.writer
+  try {
+    return await write(async (trx) => {
+      const publication = await toPublication(context, trx, prepared, caller)
+      const { skill, version, created, warnings } = await publishVersion(context, trx, publication, caller)
+      return { fullName: skill.full_name, version: version.version, created, warnings }
+    }, bulk)
+  } catch (error) {
+    const { inspection } = prepared
+    if (!(error instanceof Quarantined) || !inspection) return { error: toRefusal(error) }
+    return quarantine(inspection, error.published).catch((refusal: unknown) => ({ error: toRefusal(refusal) }))
+  }
+
+  async function quarantine(inspection: Inspection, unpublished: Published): Promise<Imported> {
+    const quarantined = await write(async (trx) => {
+      const publication = await toPublication(context, trx, prepared, caller)
+      return quarantineVersion(context, trx, { publication: { ...publication, inspection }, unpublished }, caller)
+    }, bulk)
+    const { version, warnings } = unpublished
+    return {
+      fullName: quarantined.fullName,
+      version: version.version,
+      created: false,
+      warnings,
+      quarantineId: quarantined.id,
+    }
+  }
+}
+
+async function toPublication(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  prepared: Prepared,
+  caller: Caller,
+): Promise<Publication> {
+  const { item, fields, content, inspection } = prepared
+  const owner = await getOwner(context, trx, prepared, caller)
+  return {
+    owner,
+    publisher: owner,
+    fields,
+    content,
+    inspection,
+    settings: { category: item.category && fields.metadata.category, repository: item.repository },
+    changelog: item.changelog ?? '',
+    publishedAt: item.publishedAt,
+    imported: true,
+  }
+}
+
+/** The operator imports under any name. A user imports only under the user's own name, within the storage quota. */
+async function getOwner(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  { item, content, inspection }: Prepared,
+  caller: Caller,
+): Promise<Publication['owner']> {
+  const user = requireUser(caller)
+  if (accountId(user) === null) return ensureNamespace(trx, item.owner, context.clock.now())
+  if (item.owner !== user.username) {
+    throw new RegistryError('forbidden', `You may not import skills of ${item.owner}. Import under ${user.username}.`)
+  }
+  const own = { id: user.userId, username: user.username }
+  if (inspection) await requireStorage(context, trx, own, { name: 'this version', bytes: content.size })
+  return own
+}
+
+/** A refusal is reported as an outcome; any other error, such as a full disk or the mode `read`, ends the import. */
+function toRefusal(error: unknown): RegistryError {
+  if (error instanceof RegistryError && error.status < 500 && error.code !== 'read_only') return error
+  throw error
+}

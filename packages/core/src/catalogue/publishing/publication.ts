@@ -1,0 +1,43 @@
+import type { Security, Warning } from '@skillstead/protocol'
+import type { SkillDocumentRow, SkillRow, UserRow, VersionRow } from '../../storage/tables.ts'
+import type { Inspection } from '../versions/inspection.ts'
+import type { PackageFields } from '../versions/package-fields.ts'
+import type { PackedContent } from '../versions/skill-package.ts'
+import type { FileRow, ShownAccess } from '../versions/stored-version.ts'
+import type { SkillSettings } from '../context/ports.ts'
+
+/** A checked version to store. */
+export interface Publication {
+  readonly owner: Pick<UserRow, 'id' | 'username'>
+  readonly publisher: Pick<UserRow, 'id' | 'username'>
+  readonly fields: PackageFields
+  readonly content: PackedContent
+  /** Omitted only if the same content is known to be stored already. */
+  readonly inspection?: Inspection | undefined
+  readonly settings: SkillSettings
+  readonly changelog: string
+  /** Milliseconds since 1970. Default: now. */
+  readonly publishedAt?: number
+  readonly forkedFrom?: { readonly fullName: string; readonly version: string } | undefined
+  /** Already yanked at its source. */
+  readonly yanked?: boolean | undefined
+  /** Part of an imported history: its number is used only if higher than those of existing versions. */
+  readonly imported?: boolean
+  /** Released from quarantine by an administrator: the scan policy does not apply. */
+  readonly released?: boolean
+}
+
+export interface Published {
+  readonly skill: SkillRow
+  readonly version: VersionRow
+  readonly created: boolean
+  readonly warnings: readonly Warning[]
+  /** The stored document and files, if the version was just created. */
+  readonly document?: SkillDocumentRow
+  readonly files?: readonly FileRow[]
+  /** The scan of the version, if it was just created. */
+  readonly scan?: Security
+  /** The combined scan of the version and the metadata, which the policy judged. */
+  readonly judged?: Security
+  readonly uses?: ShownAccess
+}

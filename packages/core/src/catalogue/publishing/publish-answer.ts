@@ -1,0 +1,56 @@
+import type { QuarantinedVersion, Security, SkillDetails, SkillVersion, Warning } from '@skillstead/protocol'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import type { SkillDocumentRow, SkillRow, VersionRow } from '../../storage/tables.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+import { readScan } from '../versions/inspection.ts'
+import type { Published } from './publication.ts'
+import { readDocument, showDetails } from '../versions/show-details.ts'
+import { toVersion } from '../versions/skill-document.ts'
+import { showAccess } from '../versions/version-changes.ts'
+import type { ShownAccess, FileRow } from '../versions/stored-version.ts'
+import { readFiles } from '../versions/version-files.ts'
+
+/** The response to a publish. */
+export interface PublishAnswer {
+  skill: SkillDetails
+  version: SkillVersion
+  created: boolean
+  warnings: Warning[]
+  quarantined?: QuarantinedVersion
+}
+
+/** What the transaction returns for the response. */
+export interface Stored {
+  readonly skill: SkillRow
+  /** Read before the transaction may be rolled back. */
+  readonly document: SkillDocumentRow
+  readonly version: VersionRow
+  readonly files: readonly FileRow[]
+  readonly security: Security | null
+  readonly uses: ShownAccess
+  readonly created: boolean
+  readonly warnings: readonly Warning[]
+}
+
+/** Reads what the response needs and is not known, within the transaction. */
+export async function readBack(trx: WriteTransaction, published: Published): Promise<Stored> {
+  const { skill, version, created, warnings, scan, uses, document, files } = published
+  return {
+    skill,
+    document: document ?? (await readDocument(trx, skill.id)),
+    version,
+    files: files ?? (await readFiles(trx, version.id)),
+    security: scan ?? (await readScan(trx, version.id)),
+    uses: uses ?? (await showAccess(trx, version)),
+    created,
+    warnings,
+  }
+}
+
+/** The response as this caller may see it. */
+export async function toAnswer(context: StorageContext, stored: Stored, caller: Caller): Promise<PublishAnswer> {
+  const { skill, document, version, files, security, uses, created, warnings } = stored
+  const details = await showDetails(context, skill, caller, document)
+  return { skill: details, version: toVersion(version, files, security, uses), created, warnings: [...warnings] }
+}

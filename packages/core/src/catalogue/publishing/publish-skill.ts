@@ -1,0 +1,258 @@
+import { RegistryError, type PublishSkillInput, type Reply, type Warning } from '@skillstead/protocol'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import { findCallingAgent } from '../../accounts/find-agent.ts'
+import { requireAccount, type Caller, type UserCaller } from '../../kernel/caller.ts'
+import type { CallOptions } from '../../kernel/call-options.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import type { SkillRow } from '../../storage/tables.ts'
+import { recordAudit } from '../../log/audit.ts'
+import { hasRow } from '../../storage/table-rows.ts'
+import { warnOfCopies } from '../copies/find-copies.ts'
+import { quarantineVersion } from './quarantine-version.ts'
+import { requireMetadata, toPackageTexts } from '../inspecting/metadata-scan.ts'
+import { findMovedSkill } from '../skills/find-skill.ts'
+import { inspectPackage } from '../inspecting/inspect-packages.ts'
+import { cleanKeywords, readPackageFields } from '../versions/package-fields.ts'
+import { Quarantined, publishVersion } from './publish-version.ts'
+import type { Published } from './publication.ts'
+import { readBack, toAnswer, type PublishAnswer, type Stored } from './publish-answer.ts'
+import { refreshSkill } from '../skills/refresh-skill.ts'
+import { applySettings } from '../skills/skill-rows.ts'
+import type { SkillSettings } from '../context/ports.ts'
+import { packContent, readPackage, type SkillPackage } from '../versions/skill-package.ts'
+import { requireWriter } from '../skills/change-skill.ts'
+import { canWrite, isOwner, requireOwner } from '../../visibility/rights.ts'
+
+/**
+ * PUT /skills: a new skill, a new version, or new metadata. With an agent's token in the request, a version also counts
+ * as an action of that agent. Answers 202 if the scan policy quarantines the version. Throws `invalid_skill`,
+ * `version_exists`, `name_taken`, and `forbidden` for another user's name or a wrong token.
+ */
+export async function publishSkill(
+  context: CatalogueContext,
+  input: PublishSkillInput,
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<Reply<PublishAnswer>> {
+  const user = requireAccount(caller)
+  const agent = await findCallingAgent(context.database.read, options.agentToken)
+  const content = await readPackage(input)
+  if (!content) return { status: 200, body: await updateMetadata(context, input, user) }
+  const publication = await toPublication(context, input, content, user)
+  if (!input.dryRun) await consult(context, publication, user)
+  const { owner, fields } = publication
+  const { stored, unpublished } = await settle(
+    context.database.writer.write(async function publish(trx) {
+      if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input.visibility, user)
+      let published: Published
+      let quarantined: Published | undefined
+      try {
+        published = await publishVersion(context, trx, publication, user)
+        if (published.created) await context.agents.attributeVersion(trx, published.version, { user, options })
+      } catch (error) {
+        if (!(error instanceof Quarantined)) throw error
+        published = quarantined = error.published
+      }
+      const answered = await readBack(trx, published)
+      if (quarantined || input.dryRun) throw new Undone(answered, quarantined)
+      return answered
+    }),
+  )
+  const answer = await toAnswer(context, stored, user)
+  if (!unpublished) return { status: answer.created ? 201 : 200, body: answer }
+  if (input.dryRun) {
+    return { status: 200, body: { ...answer, created: false, warnings: [...answer.warnings, quarantineWarning] } }
+  }
+  const quarantined = await context.database.writer.write((trx) =>
+    quarantineVersion(context, trx, { publication, unpublished, agentId: agent?.id }, user),
+  )
+  return { status: 202, body: { ...answer, created: false, quarantined } }
+}
+
+/** Packs and scans a package, and compares it with other skills. Throws `forbidden` for another user's name. */
+async function toPublication(
+  context: CatalogueContext,
+  input: PublishSkillInput,
+  content: SkillPackage,
+  user: UserCaller,
+) {
+  const fields = readPackageFields(content.skillMd, input)
+  const owner = await getNamespace(context, input, fields.name, user)
+  const packed = await packContent(content)
+  const inspection = await inspectPackage(context, {
+    content: packed,
+    texts: toPackageTexts(fields, input.changelog),
+  })
+  const publishing = { ownerId: owner.id, fullName: `${owner.username}/${fields.name}`, sketch: inspection.sketch }
+  const copyWarnings = await warnOfCopies(context, { ...publishing, skillMd: content.skillMd }, user)
+  return {
+    owner,
+    publisher: { id: user.userId, username: user.username },
+    fields: { ...fields, warnings: [...(content.warnings ?? []), ...fields.warnings, ...copyWarnings] },
+    content: packed,
+    inspection,
+    settings: toSettings(input),
+    changelog: input.changelog ?? '',
+  }
+}
+
+/** Asks for a second opinion, within its time limit. The content of private and internal skills stays here. */
+async function consult(
+  context: CatalogueContext,
+  { owner, fields, content, inspection, settings }: Awaited<ReturnType<typeof toPublication>>,
+  { userId }: UserCaller,
+): Promise<void> {
+  if (!context.secondOpinion) return
+  const fullName = `${owner.username}/${fields.name}`
+  const skill = await context.database.read
+    .selectFrom('skills')
+    .select('visibility')
+    .where('full_name', '=', fullName)
+    .executeTakeFirst()
+  if ((settings.visibility ?? skill?.visibility ?? 'public') !== 'public') return
+  // The name of a skill that moved: the publish is refused, and the skill may be private.
+  if (!skill && (await hasRow(context.database.read, 'aliases', { full_name: fullName }))) return
+  const { digest, sources } = content
+  await context.secondOpinion.consult(context, { userId, fullName, digest, files: sources, security: inspection.scan })
+}
+
+/** Thrown out of a transaction to roll it back, with the result it would have had. */
+class Undone extends Error {
+  readonly stored: Stored
+  /** The quarantined version; undefined for a dry run of a version that would not be quarantined. */
+  readonly unpublished: Published | undefined
+
+  constructor(stored: Stored, unpublished?: Published) {
+    super('The transaction was rolled back.')
+    this.stored = stored
+    this.unpublished = unpublished
+  }
+}
+
+const quarantineWarning: Warning = {
+  code: 'quarantined',
+  message: 'This version would be quarantined until an administrator releases it.',
+}
+
+async function updateMetadata(
+  context: CatalogueContext,
+  input: PublishSkillInput,
+  user: UserCaller,
+): Promise<PublishAnswer> {
+  const skill = await getOwnSkill(context, input, user)
+  const { stored } = await settle(
+    context.database.writer.write(async (trx) => {
+      const before = await requireWriter(trx, skill.full_name, input.visibility, user)
+      const now = context.clock.now()
+      const settings = toSettings(input)
+      const changed = await applySettings(trx, before, settings)
+      const after = changed
+        ? await refreshSkill(context, trx, {
+            skillId: skill.id,
+            before,
+            cause: { type: 'skill' },
+            at: now,
+            upstreamWrite: { type: 'settings', before, userId: user.userId, settings },
+          })
+        : before
+      if (changed)
+        await recordAudit(trx, {
+          caller: user,
+          action: 'skill.update',
+          subject: skill.full_name,
+          at: now,
+          data: { ...settings },
+        })
+      const version = await trx
+        .selectFrom('versions')
+        .selectAll()
+        .where('skill_id', '=', skill.id)
+        .orderBy('yanked')
+        .orderBy('sort_key', 'desc')
+        .executeTakeFirst()
+      if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet. Send skillMd.`)
+      const warnings = changed ? await requireMetadata(context, trx, { before, after }) : []
+      const updated = await readBack(trx, { skill: after, version, created: false, warnings })
+      if (input.dryRun) throw new Undone(updated)
+      return updated
+    }),
+  )
+  return toAnswer(context, stored, user)
+}
+
+async function settle(stored: Promise<Stored>): Promise<Pick<Undone, 'stored' | 'unpublished'>> {
+  try {
+    return { stored: await stored, unpublished: undefined }
+  } catch (error) {
+    if (error instanceof Undone) return error
+    throw error
+  }
+}
+
+/** The namespace of a publish: the caller's own, or that of an owner who gave the caller write access. */
+async function getNamespace(context: StorageContext, input: PublishSkillInput, name: string, user: UserCaller) {
+  const given = input.name
+  const own = { id: user.userId, username: user.username }
+  const owner = given?.includes('/') ? given.slice(0, given.indexOf('/')) : user.username
+  if (owner === user.username) return own
+  const skill = await findMovedSkill(context, `${owner}/${name}`, user)
+  if (!skill || !(await canWrite(context.database.read, skill, user))) {
+    throw new RegistryError(
+      'forbidden',
+      `You may not publish ${owner}/${name}. Publish under ${user.username}, or ask its owner for the write role.`,
+    )
+  }
+  if (input.visibility !== undefined && input.visibility !== skill.visibility) requireOwner(skill, user)
+  return { id: skill.owner_id, username: skill.owner }
+}
+
+async function getOwnSkill(context: StorageContext, input: PublishSkillInput, user: UserCaller): Promise<SkillRow> {
+  if (input.name === undefined)
+    throw missing('skillMd', 'is needed for a new version; to change metadata alone, give `name`.')
+  if (input.version !== undefined || input.changelog !== undefined) {
+    throw missing('skillMd', 'is required with a version or a changelog.')
+  }
+  const fullName = input.name.includes('/') ? input.name : `${user.username}/${input.name}`
+  const skill = await findMovedSkill(context, fullName, user)
+  if (!skill)
+    throw new RegistryError(
+      'not_found',
+      `There is no skill '${fullName}' that you may see; send its skillMd to publish it.`,
+    )
+  if (
+    !(await canWrite(context.database.read, skill, user)) ||
+    (input.visibility !== undefined && !isOwner(skill, user))
+  ) {
+    throw new RegistryError('forbidden', `Only the owner of ${fullName} may change this.`)
+  }
+  return skill
+}
+
+function toSettings(input: PublishSkillInput): SkillSettings {
+  const {
+    displayName,
+    description,
+    category,
+    license,
+    keywords,
+    visibility,
+    deprecated,
+    deprecationMessage,
+    repository,
+  } = input
+  return {
+    displayName,
+    description,
+    category,
+    license,
+    keywords: keywords && cleanKeywords(keywords),
+    visibility,
+    deprecated,
+    deprecationMessage,
+    repository,
+  }
+}
+
+function missing(path: string, message: string): RegistryError {
+  return new RegistryError('invalid_request', `${path} ${message}`, { errors: [{ path, message }] })
+}

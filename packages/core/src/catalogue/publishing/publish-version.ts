@@ -1,0 +1,257 @@
+import { compareFiles, compareVersions, type EventData, toVersionSortKey } from '@skillstead/protocol'
+import type { Caller } from '../../kernel/caller.ts'
+import { endAll } from '../../kernel/end-all.ts'
+import { newId } from '../../kernel/ids.ts'
+import { recordAudit } from '../../log/audit.ts'
+import { putBlobs } from '../../storage/blobs.ts'
+import { compileInsert } from '../../storage/compiled-query.ts'
+import type { SkillRow, VersionRow } from '../../storage/tables.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { readChanged } from '../skills/changed-skill.ts'
+import { chooseVersion } from './choose-version.ts'
+import type { Publication, Published } from './publication.ts'
+import { type Inspection, recordInspection } from '../versions/inspection.ts'
+import { joinScans, requireMetadata } from '../inspecting/metadata-scan.ts'
+import { withoutNul } from '../versions/package-fields.ts'
+import { refresh, refreshSkill, type SkillChange } from '../skills/refresh-skill.ts'
+import { toAction, toAdviceWarnings, toRefusal, toScanWarnings } from '../context/scan-policy.ts'
+import { type ListedVersion, selectNamedVersions, toName } from '../versions/skill-document.ts'
+import { applySettings, findTarget, insertSkill } from '../skills/skill-rows.ts'
+import { findExcess } from '../skills/storage-quota.ts'
+import { compareNew } from '../versions/version-changes.ts'
+import type { ShownAccess } from '../versions/stored-version.ts'
+
+/**
+ * Thrown out of a transaction to roll it back: the scan policy quarantines the version. `published` is the result it
+ * would have had.
+ */
+export class Quarantined extends Error {
+  readonly published: Published
+
+  constructor(published: Published) {
+    super('The scan policy quarantines this version.')
+    this.published = published
+  }
+}
+
+/**
+ * Stores a version within a transaction: creates the skill if it is new and the version if its content is new, and
+ * applies the request's settings in any case. Throws `version_exists`, `name_taken`, `taken_down`, `invalid_skill` if
+ * the scan policy refuses the version or metadata that comes with an older one, and {@link Quarantined} if it
+ * quarantines the version.
+ */
+export async function publishVersion(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  publication: Publication,
+  caller: Caller,
+): Promise<Published> {
+  const { fields, settings, inspection } = publication
+  const { warnings } = fields
+  const known = inspection ? [...warnings, ...toScanWarnings(inspection.scan)] : warnings
+  const now = context.clock.now()
+  const fullName = `${publication.owner.username}/${fields.name}`
+  const [before, listed, excess] = await Promise.all([
+    findTarget(trx, fullName),
+    selectNamedVersions(trx, { fullName }),
+    findOwnExcess(context, trx, publication),
+  ])
+  const choice = await chooseVersion(trx, before, listed, publication)
+  // Importing a stored version again changes nothing: otherwise each old version would set its category again, with a
+  // log entry each time.
+  if (choice.existing && publication.imported) {
+    return { skill: before!, version: choice.existing, created: false, warnings: known }
+  }
+  const { publishedAt = now, yanked } = publication
+  const latest = choice.existing || yanked ? undefined : { version: choice.number, publishedAt }
+  const skillId = before?.id ?? (await insertSkill(trx, { ...publication, latest }, now))
+  const changed = before !== undefined && (await applySettings(trx, before, settings))
+  const change = { skillId, before, at: now }
+
+  if (choice.existing) {
+    const unchanged = { skill: before!, version: choice.existing, created: false, warnings: known }
+    if (!changed) return unchanged
+    const upstreamWrite = { type: 'settings', before: before!, userId: publication.publisher.id, settings } as const
+    const skill = await refreshSkill(context, trx, { ...change, cause: { type: 'skill' }, upstreamWrite })
+    const fromMetadata = await requireMetadata(context, trx, { before, after: skill })
+    return { ...unchanged, skill, warnings: [...known, ...fromMetadata] }
+  }
+  const { imported, released } = publication
+  if (excess) throw excess
+  if (!inspection) throw new TypeError('Inspect new content before you publish it.')
+  if (before?.stub) await endStub(trx, skillId, imported ? 'import' : 'local')
+  const inspected = { ...publication, inspection }
+  const added = { ...change, publication: inspected, number: choice.number, others: choice.versions }
+  const { inserted, ...refreshed } = await insertAndRefresh(context, trx, added, { isForUpstreams: !imported })
+  const { version, uses } = inserted
+  const { skill } = refreshed
+
+  const { scan } = inspection
+  const isLatest = skill.latest_version === version.version
+  const judged = isLatest ? joinScans(scan, skill.metadata_scan) : scan
+  const inMetadata =
+    changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: skill }) : []
+  const allWarnings = [...warnings, ...toScanWarnings(judged), ...toAdviceWarnings(uses), ...inMetadata]
+  const files = publication.content.files.toSorted(compareFiles)
+  const published = { ...refreshed, files, version, uses, created: true, warnings: allWarnings, scan, judged }
+  const action = released ? 'warn' : toAction(context.scanPolicy, judged, uses)
+  if (action === 'refuse') throw toRefusal(context.scanPolicy, judged, uses)
+  if (action === 'quarantine') throw new Quarantined(published)
+  await recordPublish(context, trx, published, caller)
+  return published
+}
+
+/** A publication with its inspection. */
+type Inspected = Publication & { readonly inspection: Inspection }
+
+/** A version to store for a skill whose row exists. */
+interface NewVersion extends Pick<SkillChange, 'skillId' | 'before' | 'at' | 'relay' | 'mayClaimName'> {
+  readonly publication: Inspected
+  readonly number: string
+  /** The existing versions, highest first. */
+  readonly others: readonly ListedVersion[]
+}
+
+/** The stored version. */
+interface StoredVersion {
+  readonly skill: SkillRow
+  readonly version: VersionRow
+  readonly uses: ShownAccess
+}
+
+/** Stores a version under a free number, refreshes its skill and records it in the audit log. */
+export async function storeVersion(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  added: NewVersion,
+  caller: Caller,
+): Promise<StoredVersion> {
+  const { inserted, skill } = await insertAndRefresh(context, trx, added)
+  const stored = { skill, version: inserted.version, uses: inserted.uses }
+  await recordPublish(context, trx, stored, caller)
+  return stored
+}
+
+/** The refusal of a version that a user publishes, for its size. */
+async function findOwnExcess(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  { imported, released, owner, content }: Publication,
+) {
+  if (imported || released) return undefined
+  return findExcess(context, trx, owner, { name: 'this version', bytes: content.size })
+}
+
+async function insertAndRefresh(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  added: NewVersion,
+  options?: { isForUpstreams: boolean },
+) {
+  const [read, inserted] = await endAll([readChanged(trx, added), insertVersion(context, trx, added)])
+  return { inserted, ...(await refresh(context, trx, { ...toChange(added, inserted, options), read })) }
+}
+
+/** The change of a skill by an inserted version, with its event and, if wanted, what to send to upstreams. */
+function toChange(
+  { publication, number: _number, others: _others, ...change }: NewVersion,
+  { version, uses, known }: Awaited<ReturnType<typeof insertVersion>>,
+  { isForUpstreams = false } = {},
+): SkillChange {
+  const { publisher, settings, forkedFrom } = publication
+  return {
+    ...change,
+    cause: { type: 'version', versionId: version.id },
+    known,
+    toEvent: (skill) => ({
+      event: 'skill.published',
+      skill,
+      data: () => toEventData(skill, version, publication, uses),
+    }),
+    ...(isForUpstreams && {
+      upstreamWrite: { type: 'version', userId: publisher.id, settings, version, forkedFrom },
+    }),
+  }
+}
+
+async function recordPublish(
+  { clock }: Pick<CatalogueContext, 'clock'>,
+  trx: WriteTransaction,
+  { skill, version }: Pick<StoredVersion, 'skill' | 'version'>,
+  caller: Caller,
+): Promise<void> {
+  await recordAudit(trx, {
+    caller,
+    action: 'skill.publish',
+    subject: `${skill.full_name}@${version.version}`,
+    at: clock.now(),
+    data: { digest: version.digest },
+  })
+}
+
+function toEventData(
+  skill: SkillRow,
+  { version }: VersionRow,
+  { fields, inspection, publisher }: Inspected,
+  { widens }: ShownAccess,
+): EventData<'skill.published'> {
+  const { id, full_name: fullName, latest_version, security_score } = skill
+  const { description } = fields.metadata
+  const securityScore = version === latest_version ? security_score : null
+  return {
+    skill: {
+      id,
+      name: toName(skill),
+      fullName,
+      version,
+      description,
+      securityScore: securityScore ?? inspection.scan.score,
+    },
+    publisher: { id: publisher.id, username: publisher.username },
+    ...(widens && { widens }),
+  }
+}
+
+/** Inserts the rows of a version, its content and its inspection. Returns also what {@link refreshSkill} needs of them. */
+async function insertVersion(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  { skillId, at, publication, number, others }: NewVersion,
+) {
+  const { content, fields, inspection, publisher, changelog, publishedAt, yanked = false } = publication
+  const version: VersionRow = {
+    id: newId(),
+    skill_id: skillId,
+    version: number,
+    sort_key: toVersionSortKey(number),
+    digest: content.digest,
+    size: content.size,
+    changelog: withoutNul(changelog),
+    portable: fields.portable ? 1 : 0,
+    yanked: Number(yanked),
+    published_at: publishedAt ?? at,
+    publisher_id: publisher.id,
+    publisher: publisher.username,
+    metadata: JSON.stringify(fields.metadata),
+  }
+  await putBlobs(trx, content.blobs)
+  await insertRow(trx, version)
+  await insertFiles(trx, ...content.files.map((file) => ({ version_id: version.id, ...file })))
+  const recorded = await recordInspection(trx, context.copies, { skillId, versionId: version.id, inspection })
+  const lower = others.findIndex((other) => compareVersions(other.version, version.version) < 0)
+  const versions = others.toSpliced(lower === -1 ? others.length : lower, 0, version)
+  const compared = { number, publishedAt: version.published_at, digest: content.digest, inspection }
+  const uses = await compareNew(trx, others, compared)
+  const { terms } = inspection
+  const shown = { metadata: fields.metadata, files: content.files, uses, terms, ...recorded }
+  return { version, uses, known: { id: version.id, content: shown, versions } }
+}
+
+/** Turns a stub into a skill that has versions. */
+async function endStub(trx: WriteTransaction, skillId: string, origin_kind: 'import' | 'local'): Promise<void> {
+  await trx.updateTable('skills').set({ stub: 0, origin_kind }).where('id', '=', skillId).execute()
+}
+
+const insertRow = compileInsert('versions')
+const insertFiles = compileInsert('version_files')

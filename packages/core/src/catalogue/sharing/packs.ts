@@ -1,0 +1,256 @@
+import { type FieldError, isVersion, RegistryError } from '@skillstead/protocol'
+import { toSlug } from '@skillstead/skill-format'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import { type Caller, callerId, requireAccount } from '../../kernel/caller.ts'
+import { invalidField, invalidFields } from '../../kernel/field-errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Input } from '../../kernel/operation-input.ts'
+import { appendChange, type LogDraft } from '../../log/append-change.ts'
+import { recordAudit } from '../../log/audit.ts'
+import { jsonBytes } from '../../log/entry-text.ts'
+import type { PackRow } from '../../storage/tables.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { findReadableSkill } from '../skills/find-skill.ts'
+import { checkTexts, toPackTexts } from '../inspecting/metadata-scan.ts'
+import { getPack, requireFreeSlug, showPack, toShownSlug, toStoredSlug } from './read-packs.ts'
+import { getVersion } from '../skills/read-skill.ts'
+import { isPublic } from '../../visibility/decisions.ts'
+
+type NewMember = Pick<Member, 'skillId' | 'pinnedVersion' | 'note'>
+
+/** POST /packs. Throws `name_taken`, and `invalid_request` that names each skill the curator cannot see. */
+export async function createPack(context: CatalogueContext, input: Input<'createPack'>, caller: Caller) {
+  const user = requireAccount(caller)
+  const slug = input.slug ?? toSlug(input.name)
+  if (slug === '') throw invalidField('slug', `cannot be made from the name '${input.name}'. Specify a slug.`)
+  const members = await resolveMembers(context, input.skills, caller)
+  const found = await checkTexts(context, toPackTexts({ ...input, skills: members }))
+  const now = context.clock.now()
+  const pack: PackRow = {
+    id: newId(),
+    slug: toStoredSlug(slug, { curator_id: user.userId, visibility: input.visibility }),
+    name: input.name,
+    description: input.description,
+    curator_id: user.userId,
+    curator: user.username,
+    visibility: input.visibility,
+    state: 'live',
+    origin_upstream: null,
+    created_at: now,
+    updated_at: now,
+  }
+  await context.database.writer.write(async (trx) => {
+    await requireFreeSlug(trx, slug, pack)
+    await trx.insertInto('packs').values(pack).execute()
+    await replaceMembers(trx, pack.id, members)
+    await finish(trx, { caller, action: 'pack.create', before: undefined, pack })
+  })
+  return { ...(await showPack(context, pack, caller)), ...found }
+}
+
+/** PATCH /packs/<slug>, by the curator. Throws `name_taken` if a private pack is published under a taken slug. */
+export async function updatePack(context: CatalogueContext, input: Input<'updatePack'>, caller: Caller) {
+  const { id } = await getOwnPack(context, input.slug, caller)
+  const members = input.skills && (await resolveMembers(context, input.skills, caller))
+  const found = await checkTexts(context, toPackTexts({ ...input, skills: members }))
+  const pack = await context.database.writer.write(async (trx) => {
+    const before = await getLivePack(trx, id)
+    const visibility = input.visibility ?? before.visibility
+    const isShown = before.visibility === 'private' && visibility !== 'private'
+    const slug = isShown ? toShownSlug(before.slug) : before.slug
+    if (isShown) await requireFreeSlug(trx, slug, before)
+    const changed = {
+      slug,
+      name: input.name ?? before.name,
+      description: input.description ?? before.description,
+      visibility,
+      updated_at: context.clock.now(),
+    }
+    await trx.updateTable('packs').set(changed).where('id', '=', id).execute()
+    if (members) await replaceMembers(trx, id, members)
+    const after: PackRow = { ...before, ...changed }
+    await finish(trx, { caller, action: 'pack.update', before, pack: after })
+    return after
+  })
+  return { ...(await showPack(context, pack, caller)), ...found }
+}
+
+/** DELETE /packs/<slug>, by the curator; the slug stays taken. */
+export async function deletePack(context: StorageContext, input: Input<'deletePack'>, caller: Caller) {
+  const { id } = await getOwnPack(context, input.slug, caller)
+  await context.database.writer.write(async (trx) => {
+    const before = await getLivePack(trx, id)
+    const changed = { state: 'withdrawn', updated_at: context.clock.now() } as const
+    await trx.updateTable('packs').set(changed).where('id', '=', id).execute()
+    await finish(trx, { caller, action: 'pack.delete', before, pack: { ...before, ...changed } })
+  })
+}
+
+/** Reads the pack again within the transaction: it may have been changed or deleted since the first read. */
+async function getLivePack(trx: WriteTransaction, id: string): Promise<PackRow> {
+  const pack = await trx.selectFrom('packs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  if (pack.state === 'live') return pack
+  throw new RegistryError('not_found', `The pack '${toShownSlug(pack.slug)}' was deleted.`)
+}
+
+async function getOwnPack(context: StorageContext, slug: string, caller: Caller): Promise<PackRow> {
+  const pack = await getPack(context, slug, caller)
+  if (pack.curator_id !== callerId(caller))
+    throw new RegistryError('forbidden', `Only the curator of '${slug}' may change it.`)
+  return pack
+}
+
+export async function replaceMembers(
+  trx: WriteTransaction,
+  packId: string,
+  members: readonly NewMember[],
+): Promise<void> {
+  await trx.deleteFrom('pack_skills').where('pack_id', '=', packId).execute()
+  await addMembers(trx, packId, members, 0)
+}
+
+/** Adds members to a pack, starting at a position. */
+export async function addMembers(
+  trx: WriteTransaction,
+  packId: string,
+  members: readonly NewMember[],
+  from: number,
+): Promise<void> {
+  if (members.length === 0) return
+  const rows = members.map(({ skillId, pinnedVersion, note }, i) => ({
+    pack_id: packId,
+    position: from + i,
+    skill_id: skillId,
+    pinned_version: pinnedVersion,
+    note,
+  }))
+  await trx.insertInto('pack_skills').values(rows).execute()
+}
+
+async function readMembers(trx: WriteTransaction, packId: string): Promise<Member[]> {
+  const rows = await trx
+    .selectFrom('pack_skills')
+    .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
+    .select(['skill_id', 'full_name', 'skills.visibility', 'skills.state', 'pinned_version', 'note'])
+    .where('pack_id', '=', packId)
+    .orderBy('position')
+    .execute()
+  return rows.map((row) => ({
+    skillId: row.skill_id,
+    fullName: row.full_name,
+    isPublic: isPublic(row),
+    pinnedVersion: row.pinned_version,
+    note: row.note,
+  }))
+}
+
+async function finish(
+  trx: WriteTransaction,
+  what: { caller: Caller; action: string; before: PackRow | undefined; pack: PackRow },
+): Promise<void> {
+  const { caller, action, before, pack } = what
+  // Members are read again, so that the log names no skill that became private since they were found.
+  const members = await readMembers(trx, pack.id)
+  const at = pack.updated_at
+  await appendChange(trx, { kind: 'pack', subject: pack.id, at, entries: toPackEntries(before, pack, members) })
+  await recordAudit(trx, { caller, action, subject: toShownSlug(pack.slug), at })
+}
+
+/** A member as named in a request. */
+type MemberInput = string | { name: string; version?: string; note?: string }
+
+/** A member with its skill. */
+interface Member {
+  readonly skillId: string
+  readonly fullName: string
+  readonly isPublic: boolean
+  readonly pinnedVersion: string | null
+  readonly note: string
+}
+
+/** Finds all members. Throws `invalid_request` that names each member that is listed twice or not visible. */
+async function resolveMembers(context: StorageContext, inputs: readonly MemberInput[], caller: Caller) {
+  const members: Member[] = []
+  const errors: FieldError[] = []
+  for (const [i, input] of inputs.entries()) {
+    const wanted = typeof input === 'string' ? { name: input } : input
+    const member = await findMember(context, wanted, caller)
+    if (typeof member === 'string') errors.push({ path: `skills.${i}`, message: member })
+    else if (members.some(({ skillId }) => skillId === member.skillId))
+      errors.push({ path: `skills.${i}`, message: `lists ${member.fullName} a second time.` })
+    else members.push(member)
+  }
+  if (errors.length > 0) throw invalidFields('invalid_request', errors)
+  return members
+}
+
+async function findMember(
+  context: StorageContext,
+  wanted: { name: string; version?: string; note?: string },
+  caller: Caller,
+): Promise<Member | string> {
+  const skill = await findReadableSkill(context, wanted.name, caller)
+  if (!skill) return `names '${wanted.name}', a skill that does not exist or that you have no access to.`
+  if (wanted.version !== undefined) {
+    if (!isVersion(wanted.version))
+      return `has the invalid version '${wanted.version}'; write three numbers, such as 1.4.0.`
+    const version = await getVersion(context, skill, wanted.version).catch(() => undefined)
+    if (!version) return `pins ${skill.full_name}@${wanted.version}, which does not exist.`
+  }
+  return {
+    skillId: skill.id,
+    fullName: skill.full_name,
+    isPublic: isPublic(skill),
+    pinnedVersion: wanted.version ?? null,
+    note: wanted.note ?? '',
+  }
+}
+
+/** Maximum size of a pack's skill list in one log entry. A longer list takes several entries. */
+const partBytesMax = 32_768
+
+/** The public log entries for a change of a pack: its current public state, or its withdrawal. */
+function toPackEntries(before: PackRow | undefined, pack: PackRow, members: readonly Member[]): LogDraft[] {
+  const was = before !== undefined && isPublic(before)
+  if (!isPublic(pack)) return was ? [toEntry(pack, { withdrawn: true })] : []
+  const skills = members
+    .filter((member) => member.isPublic)
+    .map(({ fullName, pinnedVersion, note }) => ({ fullName, pinnedVersion, note }))
+  const parts = toParts(skills)
+  const { name, description } = pack
+  // The first part starts a new list; the others append to it.
+  return parts.map((some, i) =>
+    toEntry(pack, {
+      withdrawn: false,
+      name,
+      description,
+      skills: some,
+      ...(parts.length > 1 && { part: { number: i + 1, of: parts.length } }),
+    }),
+  )
+}
+
+function toParts<Item>(items: readonly Item[]): Item[][] {
+  const parts: Item[][] = [[]]
+  let bytes = 0
+  for (const item of items) {
+    bytes += jsonBytes(item) + 1
+    if (bytes > partBytesMax && parts.at(-1)!.length > 0) {
+      parts.push([])
+      bytes = jsonBytes(item) + 1
+    }
+    parts.at(-1)!.push(item)
+  }
+  return parts
+}
+
+function toEntry(pack: PackRow, data: Record<string, unknown>): LogDraft {
+  const curator = { id: pack.curator_id, username: pack.curator }
+  return {
+    type: 'pack',
+    subject: pack.slug,
+    digest: null,
+    data: { pack: { id: pack.id, slug: pack.slug }, curator, ...data },
+  }
+}

@@ -1,0 +1,147 @@
+import { limits, type Pack, RegistryError, toTimestamp } from '@skillstead/protocol'
+import { measureListing } from '@skillstead/skill-format/loading'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
+import { type Caller, callerId } from '../../kernel/caller.ts'
+import type { Input } from '../../kernel/operation-input.ts'
+import { toOffset, toPage } from '../../kernel/paging.ts'
+import { hasRow } from '../../storage/table-rows.ts'
+import type { PackRow } from '../../storage/tables.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+import { toSkills } from '../versions/shown-names.ts'
+import { itemColumns } from '../versions/skill-document.ts'
+import { openVisibilities } from '../../visibility/conditions.ts'
+import { canSee, canSeePack } from '../../visibility/decisions.ts'
+
+/** The pack with a slug if the caller may see it; throws `not_found`. */
+export async function getPack(context: StorageContext, slug: string, caller: Caller): Promise<PackRow> {
+  const rows = await context.database.read
+    .selectFrom('packs')
+    .selectAll()
+    .where('slug', 'in', toStoredSlugs(slug, callerId(caller)))
+    .execute()
+  const pack = rows.find((row) => row.slug !== slug && row.state === 'live') ?? rows.find((row) => row.slug === slug)
+  if (!pack || !canSeePack(pack, caller))
+    throw new RegistryError('not_found', `The pack '${slug}' does not exist, or you have no access to it.`)
+  return pack
+}
+
+/** GET /packs/<slug>: a pack with its skills that the caller may see. */
+export async function showPack(context: StorageContext, pack: PackRow, caller: Caller): Promise<Pack> {
+  const rows = await context.database.read
+    .selectFrom('pack_skills')
+    .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
+    .select(itemColumns.map((column) => `skills.${column}` as const))
+    .select(['skills.visibility', 'skills.state', 'skills.stub', 'pinned_version', 'note'])
+    .where('pack_id', '=', pack.id)
+    .orderBy('position')
+    .execute()
+  const shown: typeof rows = []
+  for (const row of rows) {
+    // A skill under a takedown is left out, so that the pack stays readable.
+    if (row.state === 'taken_down' || !(await canSee(context, row, caller))) continue
+    // As in every list, a skill with only yanked versions is left out, unless the pack pins the version.
+    if (row.latest_version === '' && row.stub === 0 && row.pinned_version === null) continue
+    shown.push(row)
+  }
+  const items = await toSkills(context, shown, caller)
+  const skills = shown.map((row, i) => ({ ...items[i]!, pinnedVersion: row.pinned_version, note: row.note }))
+  // Agents' lists contain the short names.
+  const listingCharacters = measureListing(shown)
+  return {
+    slug: toShownSlug(pack.slug),
+    name: pack.name,
+    description: pack.description,
+    curator: { username: pack.curator },
+    skills,
+    skillCount: skills.length,
+    visibility: pack.visibility,
+    createdAt: toTimestamp(pack.created_at),
+    updatedAt: toTimestamp(pack.updated_at),
+    budget: { listingCharacters, fits: listingCharacters <= limits.listingCharactersMax },
+  }
+}
+
+/**
+ * GET /packs: visible packs whose name, slug or description contains every word of `q`, newest first. A page shows a
+ * limited number of skills in all; the pack itself has the others, which `skillCount` counts.
+ */
+export async function listPacks(context: StorageContext, input: Input<'listPacks'>, caller: Caller) {
+  const { curator } = input
+  const words = fold(input.q).split(/\s+/).filter(Boolean).slice(0, 16)
+  const visible = context.database.read
+    .selectFrom('packs')
+    .where('state', '=', 'live')
+    .$if(curator !== undefined, (select) => select.where('curator', '=', curator!))
+    .where((eb) => {
+      const open = eb('visibility', 'in', openVisibilities(caller))
+      const id = callerId(caller)
+      return id === null ? open : eb.or([open, eb('curator_id', '=', id)])
+    })
+    .orderBy('created_at', 'desc')
+    .orderBy('slug')
+  // The databases fold case differently, SQLite only for ASCII, so words are compared here.
+  const briefs = await visible.select(['id', 'name', 'slug', 'description']).execute()
+  const matching = briefs.filter(({ name, slug, description }) => {
+    const text = fold(`${name} ${toShownSlug(slug)} ${description}`)
+    return words.every((word) => text.includes(word))
+  })
+  const offset = toOffset(input.page, input.limit)
+  const ids = matching.slice(offset, offset + input.limit).map(({ id }) => id)
+  const rows = ids.length > 0 ? await visible.selectAll().where('id', 'in', ids).execute() : []
+  const packs = []
+  let left: number = limits.packListSkillsMax
+  for (const row of rows) {
+    const pack = await showPack(context, row, caller)
+    const skills = pack.skills.slice(0, left)
+    left -= skills.length
+    packs.push({ ...pack, skills })
+    if (isSliceOver()) await nextSlice()
+  }
+  return { packs, ...toPage(matching.length, input.page, input.limit) }
+}
+
+/** Normalises the case and the Unicode form of a text. */
+function fold(text: string): string {
+  return text.normalize('NFC').toLowerCase()
+}
+
+/**
+ * The slug of a private pack is taken only for its curator: otherwise a refusal to other users would reveal that the
+ * pack exists. Such a pack is stored under `<curator's id>/<slug>`, which no slug can equal, until it becomes visible
+ * to others. From then on its slug is taken for everyone, even if the pack becomes private again.
+ */
+export function toStoredSlug(slug: string, { curator_id, visibility }: Pick<PackRow, 'curator_id' | 'visibility'>) {
+  return visibility === 'private' ? `${curator_id}/${slug}` : slug
+}
+
+export function toShownSlug(stored: string): string {
+  return stored.slice(stored.indexOf('/') + 1)
+}
+
+/** The stored slugs that a caller's slug may mean; the caller's own private pack comes first. */
+function toStoredSlugs(slug: string, userId: string | null): string[] {
+  return userId === null ? [slug] : [`${userId}/${slug}`, slug]
+}
+
+/** Throws `name_taken` if a new pack, or one that becomes visible to others, cannot have the slug. */
+export async function requireFreeSlug(
+  trx: WriteTransaction,
+  slug: string,
+  pack: Pick<PackRow, 'id' | 'curator_id' | 'visibility'>,
+): Promise<void> {
+  // The curator could not address two packs with one slug. If another user's public pack takes the slug later, the
+  // curator's own pack has precedence.
+  const taken = await trx
+    .selectFrom('packs')
+    .select('id')
+    .where('slug', 'in', toStoredSlugs(slug, pack.curator_id))
+    .where('id', '!=', pack.id)
+    .executeTakeFirst()
+  if (taken) throw new RegistryError('name_taken', `There is a pack '${slug}' already. Choose another slug.`)
+}
+
+/** Whether a pack has a skill, hidden ones included. Does not check permissions. */
+export function hasPackSkill({ database }: StorageContext, packId: string, skillId: string): Promise<boolean> {
+  return hasRow(database.read, 'pack_skills', { pack_id: packId, skill_id: skillId })
+}

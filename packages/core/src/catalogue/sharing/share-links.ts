@@ -1,0 +1,111 @@
+import { RegistryError, toTimestamp } from '@skillstead/protocol'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import { dayMs } from '../../kernel/clock.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Input } from '../../kernel/operation-input.ts'
+import { createToken, hashToken } from '../../kernel/tokens.ts'
+import type { RevokedKeys } from '../../accounts/accounts-context.ts'
+import { requireMaker } from '../../accounts/api-keys.ts'
+import { recordAudit } from '../../log/audit.ts'
+import { countRows } from '../../storage/count-rows.ts'
+import { removeRows } from '../../storage/table-rows.ts'
+import type { ShareRow, SkillRow } from '../../storage/tables.ts'
+import type { Writer, WriteTransaction } from '../../storage/writer.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { getSkill, getSkillNow } from '../skills/find-skill.ts'
+import { requireOwner } from '../../visibility/rights.ts'
+
+const sharesMax = 100
+
+/**
+ * POST /skills/<name>/shares: creates a link token with read access, which ends no later than the key in use. The token is
+ * in this response only.
+ */
+export async function createShare(context: CatalogueContext, input: Input<'createShare'>, caller: Caller) {
+  const skill = await getOwned(context, input.name, caller)
+  const { token, hash } = createToken('ssl')
+  const now = context.clock.now()
+  return context.database.writer.write(async (trx) => {
+    const maker = await requireMaker(trx, caller, now)
+    requireOwner(await getSkillNow(context, trx, skill, caller), caller)
+    // Expired links are useless and not listed.
+    await trx.deleteFrom('shares').where('skill_id', '=', skill.id).where('expires_at', '<=', now).execute()
+    const count = await countRows(trx.selectFrom('shares').where('skill_id', '=', skill.id))
+    if (count >= sharesMax)
+      throw new RegistryError('conflict', `${skill.full_name} already has ${sharesMax} share links. Delete one first.`)
+    const row: ShareRow = {
+      id: newId(),
+      skill_id: skill.id,
+      token_hash: hash,
+      created_at: now,
+      expires_at: Math.min(now + input.expiresInDays * dayMs, maker.endsAt),
+      made_by: maker.id,
+    }
+    await trx.insertInto('shares').values(row).execute()
+    await recordAudit(trx, { caller, action: 'skill.share', subject: skill.full_name, at: now })
+    return { ...toShare(row), token }
+  })
+}
+
+/** GET /skills/<name>/shares: links that have not expired, newest first. */
+export async function listShares(context: StorageContext, input: Input<'listShares'>, caller: Caller) {
+  const skill = await getOwned(context, input.name, caller)
+  const rows = await context.database.read
+    .selectFrom('shares')
+    .selectAll()
+    .where('skill_id', '=', skill.id)
+    .where('expires_at', '>', context.clock.now())
+    .orderBy('id', 'desc')
+    .execute()
+  return { shares: rows.map(toShare), total: rows.length }
+}
+
+/** DELETE /skills/<name>/shares/<id>: revokes the link at once. */
+export async function deleteShare(context: CatalogueContext, input: Input<'deleteShare'>, caller: Caller) {
+  const skill = await getOwned(context, input.name, caller)
+  await context.database.writer.write(async (trx) => {
+    requireOwner(await getSkillNow(context, trx, skill, caller), caller)
+    if (!(await removeRows(trx, 'shares', { skill_id: skill.id, id: input.id })))
+      throw new RegistryError('not_found', `${skill.full_name} has no share link with this id.`)
+    const at = context.clock.now()
+    await recordAudit(trx, { caller, action: 'skill.unshare', subject: skill.full_name, at })
+  })
+}
+
+/** Revokes the links that revoked keys made, or hands them over to the heir of the keys. */
+export async function passOnShares(trx: WriteTransaction, { ids, withMade, heir }: RevokedKeys): Promise<void> {
+  if (withMade) await trx.deleteFrom('shares').where('made_by', 'in', ids).execute()
+  else await trx.updateTable('shares').set({ made_by: heir }).where('made_by', 'in', ids).execute()
+}
+
+/** The caller with read access to the shared skill. Throws `not_found` for an expired or revoked link. */
+export async function withShare(context: StorageContext, caller: Caller, token: string): Promise<Caller> {
+  const share = await context.database.read
+    .selectFrom('shares')
+    .innerJoin('skills', 'skills.id', 'shares.skill_id')
+    .innerJoin('users', 'users.id', 'skills.owner_id')
+    .select(['shares.skill_id', 'shares.expires_at'])
+    .where('token_hash', '=', hashToken(token))
+    // Links of a disabled user stop working until an administrator enables the user again.
+    .where('users.disabled', '=', 0)
+    .executeTakeFirst()
+  if (!share || share.expires_at <= context.clock.now())
+    throw new RegistryError('not_found', 'This link does not exist or has expired.')
+  return { ...caller, sharedSkillId: share.skill_id }
+}
+
+/** Only the owner may see who else can read a skill. */
+async function getOwned(context: StorageContext, name: string, caller: Caller): Promise<SkillRow> {
+  const skill = await getSkill(context, name, caller)
+  requireOwner(skill, caller)
+  return skill
+}
+
+function toShare({ id, created_at, expires_at }: ShareRow) {
+  return { id, createdAt: toTimestamp(created_at), expiresAt: toTimestamp(expires_at) }
+}
+
+export async function sweepShares(writer: Writer, now: number): Promise<void> {
+  await writer.write((trx) => trx.deleteFrom('shares').where('expires_at', '<=', now).execute())
+}

@@ -1,0 +1,223 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import type { Database } from '../../storage/database.ts'
+import {
+  findShared,
+  insertSketch,
+  insertWaiting,
+  packShingles,
+  putShingles,
+  readHolders,
+  selectWaiting,
+  type SharedGroup,
+  type SharedShingle,
+  skillsPerShingleMax,
+  unpackShingles,
+  type WaitingSketch,
+  removeWaiting,
+} from '../../storage/shared-shingles.ts'
+import type { Tables } from '../../storage/tables.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+import type { Sketch } from './sketch.ts'
+
+export interface SketchedVersion {
+  readonly skillId: string
+  readonly versionId: string
+  readonly sketch: Sketch
+}
+
+/** Finds versions that contain the same text, by the shingles in their sketches. */
+export interface CopyIndex {
+  /** Adds a version, once, in the transaction that stores it. */
+  put(trx: WriteTransaction, version: SketchedVersion): Promise<void>
+  /** Skills that share any of these shingles. If there are very many, those that share the rarest shingles. */
+  findShared(shingles: readonly number[]): Promise<SharedGroup[]>
+  /** For each given skill and shingle, the first version of the skill that contains the shingle. */
+  findHolders(shingles: readonly number[], skillNums: readonly number[]): Promise<SharedShingle[]>
+  /** Inserts the pending sketches into the shingle table. Also runs automatically when many are pending. */
+  enter(): Promise<void>
+  /** Stops after the insert in progress. */
+  stop(): Promise<void>
+}
+
+/**
+ * The number of pending versions that are inserted together. A version's shingles are spread over the whole table, so
+ * inserting one version at a time would rewrite a disk page for nearly every shingle.
+ */
+const defaultWaitingMax = 2048
+/** Shingles per write transaction, so that other writes are not blocked for long. */
+const shinglesPerWrite = 2048
+
+/** `onError` receives the errors of inserts. Pending sketches are still found, and the insert is retried. */
+export function createCopyIndex(
+  database: Database,
+  onError: (error: unknown) => void,
+  { waitingMax = defaultWaitingMax } = {},
+): CopyIndex {
+  const { read, writer, dialect } = database
+  const waiting = new WaitingSketches()
+  let putCount = 0
+  let entering: Promise<void> | undefined
+  let stopped = false
+
+  /** Finds the pending sketches that have some shingles. */
+  async function findWaiting(shingles: readonly number[]): Promise<SharedShingle[]> {
+    // Versions that another process inserted still count as pending in this process, up to this limit.
+    if (waiting.count > 2 * waitingMax) waiting.forget(waiting.last)
+    await waiting.follow(read)
+    if (waiting.count >= waitingMax) enterSoon()
+    return waiting.find(shingles)
+  }
+
+  function enterSoon(): void {
+    if (!entering && !stopped && !database.isReadOnly) enter().catch(onError)
+  }
+
+  function enter(): Promise<void> {
+    return (entering ??= enterAll().finally(() => (entering = undefined)))
+  }
+
+  async function enterAll(): Promise<void> {
+    putCount = 0
+    await waiting.follow(read)
+    const { last } = waiting
+    for (const entries of waiting.list(shinglesPerWrite)) {
+      if (stopped) return
+      await writer.write((trx) => putShingles(trx, dialect, entries), { bulk: true })
+      await setImmediate()
+    }
+    await writer.write((trx) => removeWaiting(trx, last))
+    waiting.forget(last)
+  }
+
+  return {
+    async put(trx, { skillId, versionId, sketch }) {
+      await insertSketch(trx, { versionId, shingleCount: sketch.shingleCount })
+      if (sketch.kept.length === 0) return
+      await insertWaiting(trx, { versionId, shingles: packShingles(sketch.kept), skillId })
+      if (++putCount >= waitingMax) enterSoon()
+    },
+    async findShared(shingles) {
+      return findShared(read, dialect, shingles, await findWaiting(shingles))
+    },
+    async findHolders(shingles, skillNums) {
+      const those = new Set(skillNums)
+      const found = (await findWaiting(shingles)).filter(({ skill_num }) => those.has(skill_num))
+      return keepFirst([...(await readHolders(read, dialect, shingles, skillNums)), ...found])
+    },
+    enter,
+    async stop() {
+      stopped = true
+      await entering?.catch(() => {})
+    },
+  }
+}
+
+/**
+ * Keeps the earliest version per skill and shingle: the table may already have a pending shingle from an earlier
+ * version.
+ */
+function keepFirst(entries: readonly SharedShingle[]): SharedShingle[] {
+  const first = new Map<string, SharedShingle>()
+  for (const entry of entries) {
+    const key = `${entry.shingle} ${entry.skill_num}`
+    const other = first.get(key)
+    if (!other || entry.sketch_num < other.sketch_num) first.set(key, entry)
+  }
+  return [...first.values()]
+}
+
+/** The maximum number of pending shingles that are compared with one text. */
+const foundMax = 16_384
+/** Time for which reading pending sketches may block the event loop at once. */
+const blockMs = 10
+/** About ten bits for each shingle when the maximum number of versions is pending. */
+const bits = 2 ** 21
+
+/** The versions whose shingles are not yet in the shingle table, as far as this process has read them. */
+class WaitingSketches {
+  #rows: WaitingSketch[] = []
+  readonly #byShingle = new Map<number, SharedShingle[]>()
+  /** A bit set of the shingles' low bits: for most texts it rules out pending shingles at once. */
+  readonly #present = new Uint8Array(bits / 8)
+
+  /** The number of pending versions. */
+  get count(): number {
+    return this.#rows.length
+  }
+
+  /** The `sketch_num` of the last pending version; 0 if there is none. */
+  get last(): number {
+    return this.#rows.at(-1)?.sketch_num ?? 0
+  }
+
+  /** Reads versions that were added since the last call. */
+  async follow(db: Kysely<Tables>): Promise<void> {
+    const rows = await selectWaiting(db, { after: this.last })
+    let turnedMs = performance.now()
+    for (const row of rows) {
+      // A concurrent call may have read this row already.
+      if (row.sketch_num > this.last) this.#add(row)
+      if (performance.now() - turnedMs < blockMs) continue
+      await setImmediate()
+      turnedMs = performance.now()
+    }
+  }
+
+  /** The versions that have any of these shingles. */
+  find(shingles: readonly number[]): SharedShingle[] {
+    const found: SharedShingle[] = []
+    for (const shingle of shingles) {
+      if (found.length >= foundMax) break
+      if (!this.#mayHave(shingle)) continue
+      const entries = this.#byShingle.get(shingle)
+      if (entries) found.push(...entries)
+    }
+    return found
+  }
+
+  /** All pending entries in table order, in batches of about `count`. */
+  *list(count: number): Generator<SharedShingle[]> {
+    const byShingle = new Map(this.#byShingle)
+    let some: SharedShingle[] = []
+    // Sorting plain numbers is several times as fast.
+    for (const shingle of Float64Array.from(byShingle.keys()).toSorted()) {
+      some.push(...byShingle.get(shingle)!)
+      if (some.length < count) continue
+      yield some
+      some = []
+    }
+    if (some.length > 0) yield some
+  }
+
+  /** Drops the versions up to a number, which were inserted into the table. */
+  forget(last: number): void {
+    const left = this.#rows.filter(({ sketch_num }) => sketch_num > last)
+    this.#rows = []
+    this.#byShingle.clear()
+    this.#present.fill(0)
+    for (const row of left) this.#add(row)
+  }
+
+  #add(row: WaitingSketch): void {
+    this.#rows.push(row)
+    const { skill_num, sketch_num } = row
+    for (const shingle of unpackShingles(row.shingles)) {
+      const entries = this.#mayHave(shingle) ? this.#byShingle.get(shingle) : undefined
+      if (!entries) this.#enter(shingle, { shingle, skill_num, sketch_num })
+      else if (entries.length < skillsPerShingleMax && !entries.some((entry) => entry.skill_num === skill_num))
+        entries.push({ shingle, skill_num, sketch_num })
+    }
+  }
+
+  #enter(shingle: number, entry: SharedShingle): void {
+    const bit = shingle & (bits - 1)
+    this.#present[bit >> 3]! |= 1 << (bit & 7)
+    this.#byShingle.set(shingle, [entry])
+  }
+
+  #mayHave(shingle: number): boolean {
+    const bit = shingle & (bits - 1)
+    return (this.#present[bit >> 3]! & (1 << (bit & 7))) !== 0
+  }
+}

@@ -1,0 +1,197 @@
+import { type Content, RegistryError, type SkillDetails, toTimestamp } from '@skillstead/protocol'
+import { readScan, readScansOfMany } from '../versions/inspection.ts'
+import { showAccess, showAccessOfMany } from '../versions/version-changes.ts'
+import { writeZip } from '@skillstead/skill-format/archives'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import { getBlob } from '../../storage/blobs.ts'
+import { type Caller, seesPublicOnly } from '../../kernel/caller.ts'
+import type { CallOptions } from '../../kernel/call-options.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import type { EncodedJson } from '../../kernel/encoded-json.ts'
+import { toOffset, toPage } from '../../kernel/paging.ts'
+import { joinScans } from '../inspecting/metadata-scan.ts'
+import type { SkillRow, VersionRow } from '../../storage/tables.ts'
+import {
+  readFiles,
+  readFilesOfMany,
+  readPackageFiles,
+  refuseQuarantined,
+  toContentType,
+} from '../versions/version-files.ts'
+import { findSkill, findSkillBy, getSkill, requireFound } from './find-skill.ts'
+import { findForkedFrom, readDocument, showDetails } from '../versions/show-details.ts'
+import { showName } from '../versions/shown-names.ts'
+import { toAnswer, toName, toVersion } from '../versions/skill-document.ts'
+import type { VersionMetadata } from '../versions/stored-version.ts'
+import { isOwner } from '../../visibility/rights.ts'
+
+/** GET /skills/<name>: the details, as bytes that are cached until the skill changes. */
+export async function showSkill(
+  context: CatalogueContext,
+  { name, version }: { name: string; version?: string },
+  caller: Caller,
+): Promise<EncodedJson | SkillDetails> {
+  const isForAll = seesPublicOnly(caller)
+  if (isForAll && version === undefined) {
+    const cached = context.answers.get(name)
+    if (cached) return cached
+  }
+  const position = context.changes.position
+  if (version !== undefined)
+    return showAtVersion(context, requireFound(await findSkill(context, name, caller), name), version, caller)
+  const skill = requireFound(await findSkillBy(context.findDocumented, context, name, caller), name)
+  const document =
+    'document' in skill
+      ? { document: skill.document, revision: skill.document_revision, updated_at: skill.documented_at }
+      : await readDocument(context.database.read, skill.id)
+  if ((await showName(context, skill, caller)) !== toName(skill)) return showDetails(context, skill, caller, document)
+  const answer = toAnswer(skill, document, await findForkedFrom(context, skill, caller))
+  // Cached only for anonymous callers, and only if nothing changed meanwhile. A fork is not cached: its source may
+  // change without a notification here.
+  if (isForAll && skill.forked_from === null && position === context.changes.position)
+    context.answers.put(name, skill.id, answer)
+  return answer
+}
+
+/** GET /skills/<name>/versions: highest first, including yanked ones. */
+export async function listVersions(
+  context: StorageContext,
+  { name, page, limit }: { name: string; page: number; limit: number },
+  caller: Caller,
+) {
+  const skill = await getSkill(context, name, caller)
+  const of = context.database.read.selectFrom('versions').where('skill_id', '=', skill.id)
+  const { count } = await of.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await of.selectAll().orderBy('sort_key', 'desc').limit(limit).offset(toOffset(page, limit)).execute()
+  const ids = rows.map(({ id }) => id)
+  const files = await readFilesOfMany(context.database.read, ids)
+  const scans = await readScansOfMany(context.database.read, ids)
+  const uses = await showAccessOfMany(context.database.read, skill.id, ids)
+  const versions = rows.map((row) =>
+    toVersion(row, files.get(row.id) ?? [], scans.get(row.id) ?? null, uses.get(row.id)!),
+  )
+  return { versions, ...toPage(count, page, limit) }
+}
+
+/** GET /skills/<name>/versions/<version>. */
+export async function showVersion(context: StorageContext, input: { name: string; version: string }, caller: Caller) {
+  const skill = await getSkill(context, input.name, caller)
+  const version = await getVersion(context, skill, input.version)
+  const { read } = context.database
+  const files = await readFiles(read, version.id)
+  return toVersion(version, files, await readScan(read, version.id), await showAccess(read, version))
+}
+
+/** GET /skills/<name>/skill.md: the document as published. */
+export async function readSkillMd(
+  context: CatalogueContext,
+  input: { name: string; version?: string },
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<Content> {
+  const { skill, version } = await getContent(context, input, caller)
+  const files = await readFiles(context.database.read, version.id)
+  const digest = files[0]!.digest
+  const body = await getBlob(context.database.read, digest)
+  countDownload(context, skill, caller, options)
+  return { contentType: 'text/markdown; charset=utf-8', body, etag: `"${digest}"` }
+}
+
+/** GET /skills/<name>/archive: a zip with the same bytes every time. */
+export async function readArchiveOf(
+  context: CatalogueContext,
+  input: { name: string; version?: string },
+  caller: Caller,
+  options: CallOptions = {},
+): Promise<Content> {
+  const { skill, version } = await getContent(context, input, caller)
+  const files = await readPackageFiles(context.database.read, version.id)
+  countDownload(context, skill, caller, options)
+  return {
+    contentType: 'application/zip',
+    body: writeZip(files),
+    etag: `"zip-${version.digest}"`,
+    filename: `${skill.name}-${version.version}.zip`,
+  }
+}
+
+/** GET /skills/<name>/files/<path>. */
+export async function readFile(
+  context: StorageContext,
+  input: { name: string; path: string; version?: string },
+  caller: Caller,
+): Promise<Content> {
+  const { skill, version } = await getContent(context, input, caller)
+  const file = await context.database.read
+    .selectFrom('version_files')
+    .select('digest')
+    .where('version_id', '=', version.id)
+    .where('path', '=', input.path)
+    .executeTakeFirst()
+  if (!file) throw new RegistryError('not_found', `${skill.full_name}@${version.version} has no file with this path.`)
+  const contentType = toContentType(input.path)
+  return {
+    contentType,
+    body: await getBlob(context.database.read, file.digest),
+    etag: `"${file.digest}"`,
+    filename: input.path.slice(input.path.lastIndexOf('/') + 1),
+  }
+}
+
+/** The version of a skill by number, yanked or not; throws `not_found`. */
+export async function getVersion(context: StorageContext, skill: SkillRow, number: string): Promise<VersionRow> {
+  const version = await context.database.read
+    .selectFrom('versions')
+    .selectAll()
+    .where('skill_id', '=', skill.id)
+    .where('version', '=', number)
+    .executeTakeFirst()
+  if (!version) throw new RegistryError('not_found', `${skill.full_name} has no version '${number}'.`)
+  return version
+}
+
+/** The skill and the version that a caller reads: the requested one, yanked or not, or the latest. */
+export async function getContent(context: StorageContext, input: { name: string; version?: string }, caller: Caller) {
+  const skill = await getSkill(context, input.name, caller)
+  const number = input.version ?? skill.latest_version
+  if (skill.stub === 1) {
+    throw new RegistryError(
+      'not_found',
+      `${skill.full_name} is known by name only: its owner has not published it here.`,
+    )
+  }
+  if (number === '') {
+    throw new RegistryError(
+      'not_found',
+      `${skill.full_name} has no latest version because all are yanked. Request a version by its number.`,
+    )
+  }
+  const version = await getVersion(context, skill, number)
+  await refuseQuarantined(context.database.read, skill, version)
+  return { skill, version }
+}
+
+async function showAtVersion(context: StorageContext, skill: SkillRow, number: string, caller: Caller) {
+  const version = await getVersion(context, skill, number)
+  const files = await readFiles(context.database.read, version.id)
+  const scan = await readScan(context.database.read, version.id)
+  const uses = await showAccess(context.database.read, version)
+  const metadata = JSON.parse(version.metadata) as VersionMetadata
+  const { frontmatter, contract, capabilities, displayName, description, license, keywords, summary } = metadata
+  const { digest, size } = version
+  const publishedAt = toTimestamp(version.published_at)
+  // The owner's metadata and its scan apply to the version that describes the skill; other versions use their own.
+  const isDescribing = skill.described_by === number
+  const said = isDescribing ? {} : { displayName, description, license, keywords }
+  const security = scan && isDescribing ? joinScans(scan, skill.metadata_scan) : scan
+  const details = await showDetails(context, skill, caller)
+  const content = { digest, size, files, security, ...uses }
+  return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...said }
+}
+
+/** Counts a download by anyone but the owner, unless `counts` is false. */
+export function countDownload(context: CatalogueContext, skill: SkillRow, caller: Caller, options: CallOptions): void {
+  if (options.counts !== false && !isOwner(skill, caller)) {
+    context.counters.countDownload({ id: skill.id, ownerId: skill.owner_id }, options.client, options.address)
+  }
+}

@@ -1,0 +1,288 @@
+import type { Insertable, Updateable } from 'kysely'
+import { toIndexText } from '../../search/index-text.ts'
+import { findTerms } from '../../search/database/version-terms.ts'
+import { compileForColumns } from '../../storage/compiled-query.ts'
+import { putSkillText, removeSkillText } from '../../storage/text-search.ts'
+import type { SkillDocumentRow, SkillRow, Tables } from '../../storage/tables.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+import { appendChange, type ChangedSkill, type LogDraft } from '../../log/append-change.ts'
+import { endAll } from '../../kernel/end-all.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import type { EmittedEvent, PublishedHere, SettingsChange } from '../context/ports.ts'
+import { type ChangedRows, readChanged } from './changed-skill.ts'
+import { joinStored, scanMetadata } from '../inspecting/metadata-scan.ts'
+import { selectVersions, toDocument, type ListedVersion } from '../versions/skill-document.ts'
+import type { VersionContent, VersionMetadata } from '../versions/stored-version.ts'
+import { toLogEntries, type SkillCause } from './skill-log.ts'
+import { showAccessAmong } from '../versions/version-changes.ts'
+import { readContent, type VersionContents } from '../versions/version-files.ts'
+import { readReaders } from '../../visibility/decisions.ts'
+
+interface KnownVersion {
+  readonly id: string
+  readonly content: VersionContent
+  /** All versions including this one, highest first. */
+  readonly versions: readonly ListedVersion[]
+}
+
+/** A change of a skill whose own rows are already written. */
+export interface SkillChange {
+  readonly skillId: string
+  /** The row before the change; undefined for a new skill. */
+  readonly before: SkillRow | undefined
+  readonly cause: SkillCause
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** A version that was just stored and need not be read again. */
+  readonly known?: KnownVersion
+  /** The rows of the skill, if they are already read. */
+  readonly read?: ChangedRows
+  /** The entry of an upstream's log to relay instead of an entry of this node. */
+  readonly relay?: LogDraft
+  /** Who could see the skill before the change. Default: judged by `before` and the current collaborators. */
+  readonly readersBefore?: string
+  /** Whether the skill may claim its short name. Default: true, except for mirrored skills. */
+  readonly mayClaimName?: boolean
+  /** Makes the event for webhooks from the resulting row. */
+  readonly toEvent?: (skill: SkillRow) => EmittedEvent<'skill.published'>
+  /** What to send to the upstreams of its publisher: the published version, or changed settings. */
+  readonly upstreamWrite?:
+    | ({ readonly type: 'version' } & Omit<PublishedHere, 'skill'>)
+    | ({ readonly type: 'settings' } & Omit<SettingsChange, 'skill'>)
+}
+
+/** The state of a change as it passes through the projections; each reads the results of those before it. */
+interface ProjectedChange extends SkillChange {
+  readonly context: RefreshContext
+  readonly versions: readonly ListedVersion[]
+  readonly contents: VersionContents
+  readonly latest: LatestVersion | undefined
+  readonly isVerified: boolean
+  readonly head: ChangedRows['head']
+  /** The row as it is being changed. */
+  skill: SkillRow
+  /** Whether the skill holds its short name. */
+  readonly holder: boolean
+  document?: SkillDocumentRow
+  /** The scans of the latest version and of the metadata together. */
+  scan?: LatestVersion['scan']
+}
+
+/** Dependencies of a refresh. */
+export type RefreshContext = Pick<
+  CatalogueContext,
+  'database' | 'scanRules' | 'reputation' | 'events' | 'upstreamLogs' | 'upstreamQueue'
+>
+
+/**
+ * Everything that follows from a change of a skill, in its transaction. The order is part of the meaning:
+ * - the latest version first, whose metadata the row shows;
+ * - the scans next, because they cover that metadata, and the log records their result;
+ * - the short name, which is claimed before, in the row before the log, whose entries name its holder;
+ * - the log before the stored document, since appending gives the row its revision;
+ * - the document and the search text from the row as it is then;
+ * - the others last and at once, in any order, because they use the final row: the reputation of the owner, webhooks and
+ *   upstreams. Stars and reviews do not come through here: they emit their events themselves.
+ */
+const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) => Promise<void>)[] = [
+  applyLatestVersion,
+  applyScans,
+  applyShortName,
+  appendToLog,
+  storeRow,
+  storeDocument,
+  indexText,
+  report,
+]
+
+/** Runs the projections of a changed skill in the transaction of the change. Returns the resulting row. */
+export async function refreshSkill(
+  context: RefreshContext,
+  trx: WriteTransaction,
+  change: SkillChange,
+): Promise<SkillRow> {
+  return (await refresh(context, trx, change)).skill
+}
+
+/** As {@link refreshSkill}; returns also the stored document. */
+export async function refresh(context: RefreshContext, trx: WriteTransaction, change: SkillChange) {
+  const { skillId, known } = change
+  const { skill, isVerified, isHolder, head } = change.read ?? (await readChanged(trx, change))
+  const contents: VersionContents = new Map(known && [[known.id, known.content]])
+  const versions = known?.versions ?? (await selectVersions(trx, { skillId }))
+  const latestRow = versions.find((version) => version.yanked === 0)
+  const latest = latestRow && (await readLatest(trx, latestRow, versions, contents))
+  const projected: ProjectedChange = {
+    ...change,
+    context,
+    versions,
+    contents,
+    latest,
+    isVerified,
+    head,
+    skill,
+    holder: isHolder,
+  }
+  for (const project of projections) await project(trx, projected)
+  return { skill: projected.skill, document: projected.document! }
+}
+
+type LatestVersion = Awaited<ReturnType<typeof readLatest>>
+
+async function readLatest(
+  trx: WriteTransaction,
+  row: ListedVersion,
+  versions: readonly ListedVersion[],
+  contents: VersionContents,
+) {
+  const content = await readContent(trx, row.id, contents)
+  const uses = content.uses ?? (await showAccessAmong(trx, versions, [row.id])).get(row.id)!
+  return { row, ...content, uses }
+}
+
+/**
+ * The row takes the metadata of a new latest version. Later metadata updates by the owner stay until another version is
+ * the latest, also while that version is yanked and restored.
+ */
+async function applyLatestVersion(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  const { skill, latest } = change
+  change.skill = latest
+    ? { ...skill, ...toVersionColumns(skill, latest.row, latest.metadata) }
+    : { ...skill, latest_version: '', portable: 0 }
+}
+
+function toVersionColumns(skill: SkillRow, row: ListedVersion, metadata: VersionMetadata): Partial<SkillRow> {
+  const columns = { latest_version: row.version, portable: row.portable, published_at: row.published_at }
+  if (skill.described_by === row.version) return columns
+  return {
+    ...columns,
+    described_by: row.version,
+    category: metadata.category ?? skill.category,
+    display_name: metadata.displayName,
+    description: metadata.description,
+    license: metadata.license,
+    keywords: JSON.stringify(metadata.keywords),
+    headings: JSON.stringify(metadata.headings),
+    summary: metadata.summary,
+  }
+}
+
+/** The security score from the scans of the latest version and of the metadata, and whether the author is verified. */
+async function applyScans(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  const { context, skill, latest, at, isVerified } = change
+  const { changelog = '' } = latest?.row ?? {}
+  const metadata_scan = await scanMetadata(context, skill.metadata_scan, skill, { changelog, at })
+  change.scan = latest?.scan && joinStored(latest.scan, metadata_scan)
+  const verified = change.scan?.verdict === 'safe' && isVerified
+  change.skill = { ...skill, security_score: change.scan?.score ?? null, metadata_scan, verified: Number(verified) }
+}
+
+async function applyShortName(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  change.skill = { ...change.skill, holds_name: Number(change.holder) }
+}
+
+/** Appends to the change sequence and, as far as everyone may see the change, to the public log. */
+async function appendToLog(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  const { context, skill, cause, at, relay, head } = change
+  const entries = await toLogEntries(trx, context.upstreamLogs, change, relay)
+  const changed = await toChangedSkill(trx, change)
+  const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries, skill: changed }, head)
+  change.skill = { ...skill, revision, updated_at: cause.type === 'judgement' ? skill.updated_at : at }
+}
+
+async function toChangedSkill(trx: WriteTransaction, change: ProjectedChange): Promise<ChangedSkill> {
+  const { before, cause, versions } = change
+  const published = cause.type === 'version' ? versions.find(({ id }) => id === cause.versionId) : undefined
+  return {
+    name_before: before?.full_name ?? '',
+    readers_before: before ? (change.readersBefore ?? (await readReaders(trx, before))) : '',
+    version: published?.version ?? '',
+  }
+}
+
+async function storeRow(trx: WriteTransaction, { skill, skillId }: ProjectedChange): Promise<void> {
+  const { num: _num, owner_id: _ownerId, name: _name, full_name: _fullName, listed: _listed, ...columns } = skill
+  await updateSkill(trx, { ...columns, id: skillId })
+}
+
+async function storeDocument(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  const { skill, latest, scan, versions } = change
+  change.document = toDocumentRow(skill, toDocument(skill, latest && { ...latest, scan }, versions))
+  await putDocument(trx, change.document)
+}
+
+function toDocumentRow({ id, revision, updated_at }: SkillRow, document: string) {
+  return { skill_id: id, revision, updated_at, document }
+}
+
+/** Stores columns and a document that were computed again from other rows: a repair, not a change of the skill. */
+export async function storeComputed(
+  trx: WriteTransaction,
+  skill: SkillRow,
+  { columns, document }: { columns: Partial<SkillRow>; document: string },
+): Promise<void> {
+  await updateSkill(trx, { ...columns, id: skill.id })
+  await putDocument(trx, toDocumentRow(skill, document))
+}
+
+/** Updates the full-text index if one of its columns changed. */
+async function indexText(trx: WriteTransaction, { context, before, skill, latest }: ProjectedChange): Promise<void> {
+  const { dialect } = context.database
+  if (skill.state === 'withdrawn') return removeSkillText(trx, skill.num, dialect)
+  if (before && textColumns.every((column) => before[column] === skill[column])) return
+  const terms = latest && (latest.terms ?? (await findTerms(trx, latest.row.id)))
+  const document = {
+    ...skill,
+    displayName: skill.display_name,
+    keywords: JSON.parse(skill.keywords) as string[],
+    headings: JSON.parse(skill.headings) as string[],
+  }
+  await putSkillText(trx, dialect, skill.num, toIndexText(document, terms), { isNew: !before })
+}
+
+async function report(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  await endAll([changeReputation(trx, change), emitEvent(trx, change), queueForUpstream(trx, change)])
+}
+
+async function changeReputation(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  await change.context.reputation.changeStanding(trx, change)
+}
+
+async function emitEvent(trx: WriteTransaction, { context, skill, toEvent }: ProjectedChange): Promise<void> {
+  if (toEvent) await context.events.emit(trx, toEvent(skill))
+}
+
+async function queueForUpstream(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  const { context, skill, upstreamWrite: write } = change
+  if (write?.type === 'version') await context.upstreamQueue.queuePublish(trx, { ...write, skill })
+  if (write?.type === 'settings') await context.upstreamQueue.queueSettings(trx, { ...write, skill })
+}
+
+const textColumns = [
+  'latest_version',
+  'name',
+  'owner',
+  'display_name',
+  'keywords',
+  'description',
+  'headings',
+  'summary',
+  'category',
+  'state',
+] as const
+
+const updateSkill = compileForColumns((db, { id, ...columns }: Updateable<Tables['skills']> & { id: string }) =>
+  db.updateTable('skills').set(columns).where('id', '=', id),
+)
+const putDocument = compileForColumns((db, row: Insertable<Tables['skill_documents']>) =>
+  db
+    .insertInto('skill_documents')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.column('skill_id').doUpdateSet(({ ref }) => ({
+        revision: ref('excluded.revision'),
+        updated_at: ref('excluded.updated_at'),
+        document: ref('excluded.document'),
+      })),
+    ),
+)

@@ -1,0 +1,180 @@
+import { toTimestamp, type Opinion } from '@skillstead/protocol'
+import { findMeta, putMeta } from '../../storage/meta.ts'
+import { hasRow } from '../../storage/table-rows.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import type { OpinionQuestion } from '../context/ports.ts'
+import {
+  createOpinionService,
+  type OpinionAnswer,
+  type OpinionService,
+  type OpinionSource,
+} from '../inspecting/opinion-service.ts'
+import { refreshSkill } from './refresh-skill.ts'
+
+/** A second opinion on versions that the scan leaves in doubt. */
+export interface SecondOpinionOptions {
+  readonly service: OpinionService | OpinionSource
+  /** Milliseconds that a publish waits for an answer. Default: 5000. */
+  readonly timeoutMs?: number
+  /** Maximum questions a day (UTC) of all nodes on the database; a user causes at most a tenth. Default: 1000. */
+  readonly dailyMax?: number
+  /** Versions with a score from `least` to `most` are asked about. Default: 40 to 94. */
+  readonly scores?: { readonly least: number; readonly most: number }
+}
+
+const timeoutMsDefault = 5000
+const dailyMaxDefault = 1000
+const scoresDefault = { least: 40, most: 94 }
+const metaKey = 'second-opinion'
+/** The part of the questions of a day that one user causes at most, so that no one uses up those of others. */
+const userShare = 0.1
+/** After this number of failures in a row, publishes do without the second opinion for a while. */
+const failuresMax = 3
+const pauseMs = 60_000
+/** Maximum number of skills that show an answer at once; others show it after their next change. */
+const refreshedMax = 50
+
+type Context = Pick<
+  CatalogueContext,
+  'database' | 'clock' | 'closing' | 'scanRules' | 'reputation' | 'events' | 'upstreamLogs' | 'upstreamQueue'
+>
+
+type Asked = OpinionQuestion & { readonly userId: string }
+
+/** Asks about each content once, within a time limit and a budget. An answer is stored for all versions with the content. */
+export class SecondOpinion {
+  readonly counts = { answered: 0, cached: 0, late: 0, failed: 0, paused: 0, over_budget: 0 }
+  readonly close: () => Promise<void>
+  readonly #source: OpinionSource
+  readonly #options: SecondOpinionOptions
+  readonly #onError: (error: unknown) => void
+  /** Running questions by digest. */
+  readonly #asked = new Map<string, Promise<boolean>>()
+  #failures = 0
+  #pausedUntil = -Infinity
+
+  constructor(options: SecondOpinionOptions, onError: (error: unknown) => void, ca?: readonly string[]) {
+    const { service } = options
+    const created = 'ask' in service ? { source: service, close: async () => {} } : createOpinionService(service, ca)
+    this.#options = options
+    this.#onError = onError
+    this.#source = created.source
+    this.close = async () => {
+      await created.close()
+      await Promise.allSettled(this.#asked.values())
+    }
+  }
+
+  /** Waits until an opinion on the version is stored, or the time limit. Never throws. */
+  async consult(context: Context, question: Asked): Promise<void> {
+    const { least, most } = this.#options.scores ?? scoresDefault
+    const { score } = question.security
+    if (score < least || score > most) return
+    const timer = Promise.withResolvers<'late'>()
+    const timeout = setTimeout(() => timer.resolve('late'), this.#options.timeoutMs ?? timeoutMsDefault)
+    const running = this.#asked.get(question.digest) ?? this.#start(context, question)
+    const isLate = (await Promise.race([running, timer.promise])) === 'late'
+    clearTimeout(timeout)
+    if (!isLate) return
+    this.counts.late++
+    this.#noteFailure(context.clock.now(), new Error('The second opinion was late.'))
+  }
+
+  #start(context: Context, question: Asked): Promise<boolean> {
+    const { digest } = question
+    const running = this.#ask(context, question)
+      .catch((error: unknown) => {
+        this.counts.failed++
+        this.#noteFailure(context.clock.now(), error)
+        return false
+      })
+      .finally(() => this.#asked.delete(digest))
+    this.#asked.set(digest, running)
+    return running
+  }
+
+  /** Whether an opinion is stored. */
+  async #ask(context: Context, question: Asked): Promise<boolean> {
+    const { database, clock, closing } = context
+    if (await hasRow(database.read, 'opinions', { digest: question.digest })) {
+      this.counts.cached++
+      return true
+    }
+    if (clock.now() < this.#pausedUntil) {
+      this.counts.paused++
+      return false
+    }
+    if (!(await database.writer.write((trx) => this.#spend(trx, question.userId, clock.now())))) {
+      this.counts.over_budget++
+      return false
+    }
+    const answer = await this.#source.ask(question, closing)
+    await database.writer.write((trx) =>
+      storeOpinion(context, trx, question.digest, this.#toOpinion(answer, clock.now())),
+    )
+    this.#failures = 0
+    this.counts.answered++
+    return true
+  }
+
+  #toOpinion({ verdict, reasons }: OpinionAnswer, at: number): Opinion {
+    return { verdict, reasons: [...reasons], source: this.#source.name, at: toTimestamp(at) }
+  }
+
+  /** Counts a question. Returns whether the budget of the day, and the user's part of it, allow it. */
+  async #spend(trx: WriteTransaction, userId: string, at: number): Promise<boolean> {
+    const dailyMax = this.#options.dailyMax ?? dailyMaxDefault
+    const day = toTimestamp(at).slice(0, 10)
+    const stored = await findMeta(trx, metaKey)
+    const last = stored === undefined ? undefined : (JSON.parse(stored) as Spending)
+    const spent = last?.day === day ? last : { day, users: {} }
+    const own = spent.users[userId] ?? 0
+    const all = Object.values(spent.users).reduce((sum, count) => sum + count, 0)
+    if (all >= dailyMax || own >= Math.ceil(dailyMax * userShare)) return false
+    await putMeta(
+      trx,
+      metaKey,
+      JSON.stringify({ day, users: { ...spent.users, [userId]: own + 1 } } satisfies Spending),
+    )
+    return true
+  }
+
+  #noteFailure(now: number, cause: unknown): void {
+    if (now < this.#pausedUntil) return
+    this.#failures++
+    if (this.#failures < failuresMax) return
+    this.#failures = 0
+    this.#pausedUntil = now + pauseMs
+    this.#onError(
+      new Error(`The second opinion failed ${failuresMax} times in a row and pauses for a minute.`, { cause }),
+    )
+  }
+}
+
+/** The questions of a day, by user. */
+interface Spending {
+  readonly day: string
+  readonly users: Readonly<Record<string, number>>
+}
+
+/** Stores the first opinion on a content, and shows it with the skills whose latest version has the content. */
+async function storeOpinion(context: Context, trx: WriteTransaction, digest: string, opinion: Opinion): Promise<void> {
+  await trx
+    .insertInto('opinions')
+    .values({ digest, opinion: JSON.stringify(opinion) })
+    .onConflict((conflict) => conflict.column('digest').doNothing())
+    .execute()
+  const shown = await trx
+    .selectFrom('versions')
+    .innerJoin('skills', 'skills.id', 'versions.skill_id')
+    .selectAll('skills')
+    .where('versions.digest', '=', digest)
+    .whereRef('versions.version', '=', 'skills.latest_version')
+    .limit(refreshedMax)
+    .execute()
+  for (const before of shown) {
+    const change = { skillId: before.id, before, cause: { type: 'judgement' }, at: context.clock.now() } as const
+    await refreshSkill(context, trx, change)
+  }
+}

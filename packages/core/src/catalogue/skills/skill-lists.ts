@@ -1,0 +1,124 @@
+import { type OwnSkill, toTimestamp } from '@skillstead/protocol'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import { type Caller, requireAccount } from '../../kernel/caller.ts'
+import type { Input } from '../../kernel/operation-input.ts'
+import { appendChange } from '../../log/append-change.ts'
+import { readPage } from '../../storage/read-page.ts'
+import { addRow, hasRow, removeRows } from '../../storage/table-rows.ts'
+import type { SkillRow } from '../../storage/tables.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { getSkill, getSkillNow } from './find-skill.ts'
+import { toSkills } from '../versions/shown-names.ts'
+import { itemColumns, toName, toSkill } from '../versions/skill-document.ts'
+import { isListedFor } from '../../visibility/conditions.ts'
+
+const ownColumns = [...itemColumns, 'visibility', 'state', 'moderation', 'updated_at'] as const
+
+/** GET /users/me/skills: all skills of the caller that are not deleted, last changed first. */
+export async function listOwnSkills(context: StorageContext, input: Input<'listOwnSkills'>, caller: Caller) {
+  const { userId } = requireAccount(caller)
+  const own = context.database.read
+    .selectFrom('skills')
+    .where('owner_id', '=', userId)
+    .where('state', '!=', 'withdrawn')
+    .where('stub', '=', 0)
+  const sorted = own.select(ownColumns).orderBy('updated_at', 'desc').orderBy('full_name')
+  const { rows, paging } = await readPage(own, sorted, input)
+  return { skills: rows.map(toOwnSkill), ...paging }
+}
+
+function toOwnSkill(row: Pick<SkillRow, (typeof ownColumns)[number]>): OwnSkill {
+  return {
+    ...toSkill(row),
+    visibility: row.visibility,
+    state: toState(row),
+    flagged: row.moderation === 'flagged',
+    updatedAt: toTimestamp(row.updated_at),
+  }
+}
+
+function toState({ state, latest_version }: Pick<SkillRow, 'state' | 'latest_version'>): OwnSkill['state'] {
+  if (state === 'hidden' || state === 'taken_down') return state
+  return latest_version === '' ? 'yanked' : 'published'
+}
+
+/** GET /skills/<name>/star: whether the caller starred it. */
+export async function showStar(context: StorageContext, input: Input<'getStar'>, caller: Caller) {
+  const { userId } = requireAccount(caller)
+  const { id, stars } = await getSkill(context, input.name, caller)
+  return { starred: await hasRow(context.database.read, 'stars', { skill_id: id, user_id: userId }), stars }
+}
+
+/** GET /stars: starred skills that the caller may still see, newest star first. */
+export async function listStars(context: StorageContext, input: Input<'listStars'>, caller: Caller) {
+  const { userId } = requireAccount(caller)
+  const starred = context.database.read
+    .selectFrom('stars')
+    .innerJoin('skills', 'skills.id', 'stars.skill_id')
+    .where('stars.user_id', '=', userId)
+    .where(isListedFor(caller))
+  const sorted = starred
+    .select(itemColumns.map((column) => `skills.${column}` as const))
+    .orderBy('stars.created_at', 'desc')
+    .orderBy('skills.full_name')
+  const { rows, paging } = await readPage(starred, sorted, input)
+  return { skills: await toSkills(context, rows, caller), ...paging }
+}
+
+/** GET /skills/<name>/forks: the forks that the caller may see, newest first. */
+export async function listForks(context: StorageContext, input: Input<'listForks'>, caller: Caller) {
+  const { id, full_name } = await getSkill(context, input.name, caller)
+  const db = context.database.read
+  // A fork may store a former name of its source.
+  const earlier = await db.selectFrom('aliases').select('full_name').where('skill_id', '=', id).execute()
+  const names = [full_name, ...earlier.map((alias) => alias.full_name)]
+  const forks = db.selectFrom('skills').where('forked_from', 'in', names).where(isListedFor(caller))
+  const sorted = forks.select(itemColumns).orderBy('created_at', 'desc').orderBy('id', 'desc')
+  const { rows, paging } = await readPage(forks, sorted, input)
+  return { skills: await toSkills(context, rows, caller), ...paging }
+}
+
+/** PUT and DELETE /skills/<name>/star. Idempotent. */
+export async function setStarred(
+  context: CatalogueContext,
+  input: Input<'starSkill'>,
+  starred: boolean,
+  caller: Caller,
+) {
+  const { userId, username } = requireAccount(caller)
+  const found = await getSkill(context, input.name, caller)
+  const stars = await context.database.writer.write(async (trx) => {
+    const skill = await getSkillNow(context, trx, found, caller)
+    const at = context.clock.now()
+    const mine = { skill_id: skill.id, user_id: userId }
+    const isChanged = starred
+      ? await addRow(trx, 'stars', { ...mine, created_at: at })
+      : await removeRows(trx, 'stars', mine)
+    const step = !isChanged ? 0 : starred ? 1 : -1
+    const row = await trx
+      .updateTable('skills')
+      .set((eb) => ({ stars: eb('stars', '+', step) }))
+      .where('id', '=', skill.id)
+      .returning('stars')
+      .executeTakeFirstOrThrow()
+    if (step === 0) return row.stars
+    await appendChange(trx, { kind: 'counters', subject: skill.id, at, entries: [] })
+    await context.upstreamQueue.queueOpinion(trx, { kind: 'star', skill, caller, payload: { starred } })
+    // An owner's star on their own skill is shown but earns no reputation.
+    if (skill.owner_id !== userId) await context.reputation.creditSkill(trx, skill.id, { stars: step }, at)
+    if (starred) {
+      await context.events.emit(trx, {
+        event: 'skill.starred',
+        ownerId: skill.owner_id,
+        skill,
+        data: () => ({
+          skill: { id: skill.id, name: toName(skill), fullName: skill.full_name },
+          user: { id: userId, username },
+          starCount: row.stars,
+        }),
+      })
+    }
+    return row.stars
+  })
+  return { starred, stars }
+}

@@ -1,0 +1,192 @@
+import { toTimestamp } from '@skillstead/protocol'
+import type { LogDraft } from '../../log/append-change.ts'
+import type { SkillRow } from '../../storage/tables.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+import type { UpstreamLogs } from '../context/ports.ts'
+import { findSource } from '../versions/show-details.ts'
+import type { ListedVersion } from '../versions/skill-document.ts'
+import type { VersionContent } from '../versions/stored-version.ts'
+import { readContent, type VersionContents } from '../versions/version-files.ts'
+import { isPublished } from '../../visibility/decisions.ts'
+
+/** The entry of a version: all that a mirror needs to show it, and the digests that prove its content. */
+export function toVersionEntry(
+  skill: SkillRow,
+  version: ListedVersion,
+  { metadata, files }: VersionContent,
+  holder: boolean,
+): LogDraft {
+  const { displayName, description, license, keywords } = metadata
+  return {
+    type: 'version',
+    subject: `${skill.full_name}@${version.version}`,
+    digest: version.digest,
+    data: {
+      ...identify(skill),
+      holder,
+      version: version.version,
+      publishedAt: toTimestamp(version.published_at),
+      publisher: { id: version.publisher_id, username: version.publisher },
+      size: version.size,
+      files: files.map(({ path, size, digest }) => ({ path, size, digest })),
+      displayName,
+      description,
+      license,
+      keywords,
+      changelog: version.changelog,
+      portable: version.portable === 1,
+      yanked: version.yanked === 1,
+      category: skill.category,
+      repository: skill.repository,
+      deprecated: skill.deprecated === 1,
+      deprecationMessage: skill.deprecation_message,
+      forkedFrom:
+        skill.forked_from === null ? null : { fullName: skill.forked_from, version: skill.forked_from_version ?? '' },
+    },
+  }
+}
+
+/** The entry of a metadata change. */
+function toSkillEntry(skill: SkillRow, holder: boolean): LogDraft {
+  return {
+    type: 'skill',
+    subject: skill.full_name,
+    digest: null,
+    data: {
+      ...identify(skill),
+      holder,
+      displayName: skill.display_name,
+      description: skill.description,
+      category: skill.category,
+      license: skill.license,
+      keywords: JSON.parse(skill.keywords) as string[],
+      repository: skill.repository,
+      deprecated: skill.deprecated === 1,
+      deprecationMessage: skill.deprecation_message,
+      latestVersion: skill.latest_version,
+    },
+  }
+}
+
+/** The entry of a yank or of its removal. */
+function toYankEntry(skill: SkillRow, version: ListedVersion): LogDraft {
+  return {
+    type: 'yank',
+    subject: `${skill.full_name}@${version.version}`,
+    digest: version.digest,
+    data: {
+      ...identify(skill),
+      version: version.version,
+      yanked: version.yanked === 1,
+      latestVersion: skill.latest_version,
+    },
+  }
+}
+
+/**
+ * The entry of a skill that is no longer public: deleted, made private or renamed (`withdrawn`), or under a takedown.
+ * It does not contain the takedown claim.
+ */
+function toRemovalEntry(type: 'withdrawn' | 'takedown', skill: SkillRow): LogDraft {
+  return { type, subject: skill.full_name, digest: null, data: identify(skill) }
+}
+
+function identify(skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'owner' | 'owner_id'>) {
+  return {
+    skill: { id: skill.id, name: skill.name, fullName: skill.full_name },
+    owner: { id: skill.owner_id, username: skill.owner },
+  }
+}
+
+/** A change of a skill that the public log records. */
+export type SkillCause =
+  | { readonly type: 'version' | 'yank'; readonly versionId: string }
+  | { readonly type: 'skill' }
+  /** A change of only the security score or `verified`. */
+  | { readonly type: 'judgement' }
+
+/** The facts about a change of a skill that its log entries need. */
+interface LoggedChange {
+  readonly before: SkillRow | undefined
+  readonly skill: SkillRow
+  /** All versions, highest first. */
+  readonly versions: readonly ListedVersion[]
+  readonly contents: VersionContents
+  readonly cause: SkillCause
+  /** Whether the skill holds its short name. */
+  readonly holder: boolean
+}
+
+/** The public log entries for a change: those of the upstream's log if `relay` has one, else this node's own. */
+export async function toLogEntries(
+  trx: WriteTransaction,
+  upstreamLogs: UpstreamLogs,
+  change: LoggedChange,
+  relay: LogDraft | undefined,
+): Promise<LogDraft[]> {
+  return relay ? toRelayed(change, relay) : toOwnEntries(trx, upstreamLogs, change)
+}
+
+/**
+ * Relays an entry of an upstream's log. Removals are always relayed; entries of skills that are hidden here are not.
+ */
+function toRelayed({ before, skill, holder }: LoggedChange, relay: LogDraft): LogDraft[] {
+  if (relay.type === 'withdrawn' || relay.type === 'takedown') return [relay]
+  if (!isPublished(skill)) return []
+  const moved = before && isPublished(before) && before.full_name !== skill.full_name
+  const data = 'holder' in relay.data ? { ...relay.data, holder } : relay.data
+  return [...(moved ? [toRemovalEntry('withdrawn', before)] : []), { ...relay, data }]
+}
+
+async function toOwnEntries(trx: WriteTransaction, upstreamLogs: UpstreamLogs, change: LoggedChange) {
+  const { skill } = change
+  const source = (await isSourceShown(trx, skill)) ? {} : { forked_from: null, forked_from_version: null }
+  const entries = await toEntries(trx, { ...change, skill: { ...skill, ...source } })
+  return skill.origin_kind === 'mirror' ? upstreamLogs.addFirstOrigins(trx, skill, entries) : entries
+}
+
+async function toEntries(trx: WriteTransaction, change: LoggedChange): Promise<LogDraft[]> {
+  const { before, skill, versions, contents, cause, holder } = change
+  const was = before !== undefined && isPublished(before)
+  const is = isPublished(skill)
+  if (!was && !is) return []
+  if (was && !is) return [toRemovalEntry(skill.state === 'taken_down' ? 'takedown' : 'withdrawn', before)]
+  if (was && before.full_name !== skill.full_name) {
+    return [toRemovalEntry('withdrawn', before), ...(await toAllEntries(trx, change))]
+  }
+  if (!was) return toAllEntries(trx, change)
+  if (cause.type === 'skill' || cause.type === 'judgement')
+    return sameInPublic(before, skill) ? [] : [toSkillEntry(skill, holder)]
+  const version = versions.find(({ id }) => id === cause.versionId)!
+  if (cause.type === 'yank') {
+    const yank = toYankEntry(skill, version)
+    // Another version describes the skill now, and mirrors need its metadata.
+    return sameInPublic({ ...before, latest_version: skill.latest_version }, skill)
+      ? [yank]
+      : [yank, toSkillEntry(skill, holder)]
+  }
+  return [toVersionEntry(skill, version, await readContent(trx, version.id, contents), holder)]
+}
+
+/** Whether the public fields are equal. Changes of who else may read or write a skill add no log entry. */
+function sameInPublic(before: SkillRow, skill: SkillRow): boolean {
+  return JSON.stringify(toSkillEntry(before, true)) === JSON.stringify(toSkillEntry(skill, true))
+}
+
+/** A skill that becomes public brings its whole history with it, oldest first. */
+async function toAllEntries(trx: WriteTransaction, { skill, versions, contents, cause, holder }: LoggedChange) {
+  const entries: LogDraft[] = []
+  for (const version of versions.toReversed()) {
+    entries.push(toVersionEntry(skill, version, await readContent(trx, version.id, contents), holder))
+  }
+  // The entry of a first version is complete; metadata that was set later needs its own entry.
+  const isFirst = cause.type === 'version' && versions.length === 1
+  return isFirst ? entries : [...entries, toSkillEntry(skill, holder)]
+}
+
+/** The log is permanent and public, so it names a fork's source only if that is public. */
+async function isSourceShown(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
+  if (skill.forked_from === null) return true
+  const source = await findSource(trx, skill.forked_from)
+  return source !== undefined && isPublished(source)
+}

@@ -1,0 +1,45 @@
+import type { Skill } from '@skillstead/protocol'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import { compileListQuery } from '../../storage/list-query.ts'
+import type { Param } from '../../storage/compiled-query.ts'
+import type { SkillRow } from '../../storage/tables.ts'
+import { type ItemRow, toName, toSkill } from './skill-document.ts'
+
+type Named = Pick<SkillRow, 'name' | 'full_name' | 'owner_id' | 'holds_name'>
+
+/** Skills as list items, in the order of their rows, with names that resolve for this caller. */
+export async function toSkills(context: StorageContext, rows: readonly ItemRow[], caller: Caller): Promise<Skill[]> {
+  const own = await findOwnNames(context, rows, caller)
+  return rows.map((row) => ({ ...toSkill(row), name: toNameAmong(row, own) }))
+}
+
+/** The name by which this caller can address a skill. */
+export async function showName(context: StorageContext, skill: Named, caller: Caller): Promise<string> {
+  return toNameAmong(skill, await findOwnNames(context, [skill], caller))
+}
+
+function toNameAmong(skill: Named, own: ReadonlySet<string>): string {
+  return own.has(skill.full_name) ? skill.full_name : toName(skill)
+}
+
+/** The full names of skills whose short name, for this caller, means one of the caller's own skills. */
+async function findOwnNames(context: StorageContext, skills: readonly Named[], caller: Caller) {
+  if (caller.kind !== 'user') return none
+  const holding = skills.filter(({ holds_name, owner_id }) => holds_name === 1 && owner_id !== caller.userId)
+  if (holding.length === 0) return none
+  const names = holding.map(({ name }) => `${caller.username}/${name}`)
+  const rows = await selectOwn(context.database, { names })
+  const own = new Set(rows.map(({ name }) => name))
+  return new Set(holding.filter(({ name }) => own.has(name)).map(({ full_name }) => full_name))
+}
+
+const selectOwn = compileListQuery((db, param: Param<{ names: Iterable<string> }>, lists) =>
+  db
+    .selectFrom('skills')
+    .select('name')
+    .where(lists.has('full_name', param('names')))
+    .where('state', '!=', 'withdrawn'),
+)
+
+const none: ReadonlySet<string> = new Set()

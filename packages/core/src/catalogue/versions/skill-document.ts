@@ -1,0 +1,186 @@
+import { type Security, type Skill, type SkillDetails, type SkillVersion, toTimestamp } from '@skillstead/protocol'
+import { toAvatarUrl } from '../../kernel/avatar-url.ts'
+import { EncodedJson } from '../../kernel/encoded-json.ts'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
+import type { SkillDocumentRow, SkillRow, VersionRow } from '../../storage/tables.ts'
+import type { FileRow, ShownAccess, VersionContent } from './stored-version.ts'
+
+/** The columns of a version in a list. */
+const listedColumns = [
+  ...(['id', 'version', 'digest', 'size', 'changelog', 'portable', 'yanked'] as const),
+  ...(['published_at', 'publisher_id', 'publisher'] as const),
+] as const
+export type ListedVersion = Pick<VersionRow, (typeof listedColumns)[number]>
+
+/** The versions of a skill, highest first, without their metadata, which takes much space for a long history. */
+export const selectVersions = compileQuery((db, param: Param<{ skillId: string }>) =>
+  db.selectFrom('versions').select(listedColumns).where('skill_id', '=', param('skillId')).orderBy('sort_key', 'desc'),
+)
+
+/** As {@link selectVersions}, by the full name of the skill. */
+export const selectNamedVersions = compileQuery((db, param: Param<{ fullName: string }>) =>
+  db
+    .selectFrom('versions')
+    .select(listedColumns)
+    .where('skill_id', '=', (eb) => eb.selectFrom('skills').select('id').where('full_name', '=', param('fullName')))
+    .orderBy('sort_key', 'desc'),
+)
+
+/** The columns of a skill in a list. */
+export const itemColumns = [
+  ...([
+    'num',
+    'id',
+    'name',
+    'full_name',
+    'holds_name',
+    'description',
+    'latest_version',
+    'downloads',
+    'stars',
+    'security_score',
+  ] as const),
+  ...(['verified', 'deprecated', 'category', 'license', 'owner_id', 'owner', 'published_at'] as const),
+  'stub',
+] as const
+export type ItemRow = Pick<SkillRow, (typeof itemColumns)[number]>
+
+/** The latest version of a stub, which has no content. */
+const stubVersion = '0.0.0'
+
+/**
+ * The name that resolves for everyone: the short name if the skill holds it, else the full name. To the owner of
+ * another skill with that short name it means their own skill; see `showName`.
+ */
+export function toName(skill: Pick<SkillRow, 'name' | 'full_name' | 'holds_name'>): string {
+  return skill.holds_name === 1 ? skill.name : skill.full_name
+}
+
+/** A skill as a list item (docs/api.md#a-skill-in-a-list). */
+export function toSkill(skill: ItemRow): Skill {
+  const isStub = skill.stub === 1
+  return {
+    id: skill.id,
+    name: toName(skill),
+    fullName: skill.full_name,
+    description: skill.description,
+    latestVersion: isStub ? stubVersion : skill.latest_version,
+    downloads: skill.downloads,
+    stars: skill.stars,
+    securityScore: skill.security_score,
+    verified: skill.verified === 1,
+    deprecated: skill.deprecated === 1,
+    category: skill.category,
+    license: skill.license,
+    author: { id: skill.owner_id, username: skill.owner, avatarUrl: toAvatarUrl(skill.owner) },
+    publishedAt: toTimestamp(skill.published_at),
+  }
+}
+
+/** The source of a fork that the reader may see. */
+export type ForkedFrom = SkillDetails['forkedFrom']
+
+/** Fields added at read time: counters change too often to be stored, and not every reader may see `forkedFrom`. */
+type SplicedField = 'downloads' | 'stars' | 'forks' | 'forkedFrom'
+
+/** The public form of a skill without the fields that are added at read time. */
+export function toDocument(
+  skill: SkillRow,
+  latest: ({ row: ListedVersion; uses: ShownAccess } & VersionContent) | undefined,
+  versions: readonly ListedVersion[],
+): string {
+  const { downloads: _downloads, stars: _stars, ...item } = toSkill(skill)
+  const document: Omit<SkillDetails, SplicedField | 'security'> = {
+    ...item,
+    displayName: skill.display_name,
+    keywords: JSON.parse(skill.keywords) as string[],
+    visibility: skill.visibility,
+    stub: skill.stub === 1,
+    deprecationMessage: skill.deprecation_message,
+    repository: skill.repository,
+    createdAt: toTimestamp(skill.created_at),
+    updatedAt: toTimestamp(skill.updated_at),
+    digest: latest?.row.digest ?? null,
+    size: latest?.row.size ?? 0,
+    files: [...(latest?.files ?? [])],
+    versions: versions.map(toVersionSummary),
+    frontmatter: latest?.metadata.frontmatter ?? {},
+    summary: skill.summary,
+    contract: latest?.metadata.contract ?? null,
+    capabilities: latest?.metadata.capabilities ?? [],
+    access: latest?.uses.access ?? null,
+    widens: latest?.uses.widens ?? null,
+    change: latest?.uses.change ?? null,
+    opinion: latest?.uses.opinion ?? null,
+    origin: toOrigin(skill),
+  }
+  // The report is already stored as JSON.
+  return `{"security":${latest?.scan?.report ?? null},${JSON.stringify(document).slice(1)}`
+}
+
+/** Where a skill was published: this node, another node or another registry. */
+export function toOrigin(skill: Pick<SkillRow, 'origin_kind' | 'origin_upstream' | 'origin_synced_at'>) {
+  const syncedAt = skill.origin_synced_at === null ? null : toTimestamp(skill.origin_synced_at)
+  return { kind: skill.origin_kind, upstream: skill.origin_upstream, syncedAt }
+}
+
+/**
+ * The complete public form as bytes. Its entity tag changes with any field; the id and time distinguish it from that of
+ * another skill that took over the name, and from that of a restored database.
+ */
+export function toAnswer(
+  skill: Pick<SkillRow, 'id' | 'downloads' | 'stars' | 'forks'>,
+  { document, revision, updated_at }: Pick<SkillDocumentRow, 'document' | 'revision' | 'updated_at'>,
+  forkedFrom: ForkedFrom,
+): EncodedJson {
+  const { id, downloads, stars, forks } = skill
+  const text = `{"downloads":${downloads},"stars":${stars},"forks":${forks},"forkedFrom":${JSON.stringify(forkedFrom)},${document.slice(1)}`
+  const tag = `"${id.slice(-12)}-${revision}-${updated_at.toString(36)}-${downloads}-${stars}-${forks}${forkedFrom ? '-f' : ''}"`
+  return new EncodedJson(text, tag)
+}
+
+/** The complete public form as a value. */
+export function toDetails(
+  skill: Pick<SkillRow, 'downloads' | 'stars' | 'forks'>,
+  { document }: Pick<SkillDocumentRow, 'document'>,
+  forkedFrom: ForkedFrom,
+): SkillDetails {
+  const { downloads, stars, forks } = skill
+  return {
+    downloads,
+    stars,
+    forks,
+    forkedFrom,
+    ...(JSON.parse(document) as Omit<SkillDetails, SplicedField>),
+  }
+}
+
+function toVersionSummary(row: ListedVersion) {
+  return {
+    version: row.version,
+    publishedAt: toTimestamp(row.published_at),
+    digest: row.digest,
+    changelog: row.changelog,
+    yanked: row.yanked === 1,
+  }
+}
+
+export function toVersion(
+  row: VersionRow,
+  files: readonly FileRow[],
+  security: Security | null,
+  { access, widens, change, opinion }: ShownAccess,
+): SkillVersion {
+  return {
+    ...toVersionSummary(row),
+    size: row.size,
+    files: files.map(({ path, size, digest }) => ({ path, size, digest })),
+    portable: row.portable === 1,
+    security,
+    access,
+    widens,
+    change,
+    opinion,
+    publisher: { id: row.publisher_id, username: row.publisher },
+  }
+}

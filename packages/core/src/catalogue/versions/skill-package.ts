@@ -1,0 +1,133 @@
+import {
+  compareFiles,
+  type FieldError,
+  limits,
+  type PublishSkillInput,
+  RegistryError,
+  toManifest,
+  type Warning,
+} from '@skillstead/protocol'
+import { ArchiveError, checkPaths, gitFolderLeftOut, readArchive, toDigest } from '@skillstead/skill-format/archives'
+import { invalidField } from '../../kernel/field-errors.ts'
+import { type Blob, createBlob } from '../../storage/blobs.ts'
+import type { FileRow } from './stored-version.ts'
+
+/** The uploaded content of a version: SKILL.md and the other files. */
+export interface SkillPackage {
+  readonly skillMd: string
+  readonly files: readonly PackageFile[]
+  /** Warnings about files that were left out. */
+  readonly warnings?: readonly Warning[]
+}
+
+export interface PackageFile {
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
+/** A package ready to be stored: its manifest, the manifest's digest, and the contents by digest. */
+export interface PackedContent {
+  readonly digest: string
+  readonly size: number
+  readonly files: FileRow[]
+  readonly blobs: Blob[]
+  /** The uploaded bytes, in the order of the files. */
+  readonly sources: readonly PackageFile[]
+}
+
+/**
+ * The package of a publish request, from its JSON fields or its archive; undefined if the request has only metadata.
+ * Throws `invalid_skill` with every path or size at fault, and `invalid_request` for invalid text or base64.
+ */
+export async function readPackage(input: PublishSkillInput): Promise<SkillPackage | undefined> {
+  if (input.archive) return readUpload(input.archive)
+  if (input.skillMd === undefined) {
+    if (input.files)
+      throw invalidField('skillMd', 'is needed where files are given: a version is SKILL.md and its files.')
+    return undefined
+  }
+  if (!input.skillMd.isWellFormed()) throw invalidField('skillMd', 'must be well-formed Unicode.')
+  refuseTooMany(input.files?.length ?? 0)
+  const files = (input.files ?? []).map((file, i) => ({ path: file.path, bytes: decode(file, i) }))
+  const content = { skillMd: input.skillMd, files }
+  checkPackage(content)
+  return content
+}
+
+/** Throws `invalid_skill` for a package that exceeds the limits or breaks the path rules; names each file at fault. */
+export function checkPackage({ skillMd, files }: SkillPackage): void {
+  refuseTooMany(files.length)
+  const problems: FieldError[] = checkPaths(files).map(({ path, message }) => ({ path, message }))
+  const skillBytes = Buffer.byteLength(skillMd)
+  if (skillBytes > limits.fileBytesMax) problems.push({ path: 'SKILL.md', message: tooLarge(limits.fileBytesMax) })
+  for (const { path, bytes } of files) {
+    if (bytes.length > limits.fileBytesMax) problems.push({ path, message: tooLarge(limits.fileBytesMax) })
+  }
+  const size = files.reduce((sum, { bytes }) => sum + bytes.length, skillBytes)
+  if (size > limits.versionBytesMax) problems.push({ path: 'files', message: tooLarge(limits.versionBytesMax) })
+  if (problems.length > 0) throw invalidSkill(problems)
+}
+
+/** Computes digests and compresses the files. Called before any transaction begins. */
+export async function packContent({ skillMd, files }: SkillPackage): Promise<PackedContent> {
+  const all = [{ path: 'SKILL.md', bytes: Buffer.from(skillMd) }, ...files].toSorted(compareFiles)
+  const blobs = await Promise.all(all.map(({ bytes }) => createBlob(bytes)))
+  const rows = blobs.map(({ size, digest }, i) => ({ path: all[i]!.path, size, digest }))
+  const size = rows.reduce((sum, row) => sum + row.size, 0)
+  return { digest: toDigest(toManifest(rows)), size, files: rows, blobs, sources: all }
+}
+
+async function readUpload(archive: NonNullable<PublishSkillInput['archive']>): Promise<SkillPackage> {
+  try {
+    const { skillMd, files, hasGitFolder } = await readArchive(
+      archive.body,
+      archive.contentType === 'application/zip' ? 'zip' : 'tar.gz',
+    )
+    const content = { skillMd: decodeUtf8(skillMd), files, warnings: hasGitFolder ? [gitFolderLeftOut] : [] }
+    checkPackage(content)
+    return content
+  } catch (error) {
+    if (error instanceof ArchiveError) throw invalidSkill(error.problems)
+    throw error
+  }
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw invalidSkill([{ path: 'SKILL.md', message: 'is not valid UTF-8.' }])
+  }
+}
+
+function decode(file: { content: string; encoding: 'utf8' | 'base64' }, index: number): Uint8Array {
+  const path = `files.${index}.content`
+  if (file.encoding === 'utf8') {
+    if (!file.content.isWellFormed()) throw invalidField(path, 'must be well-formed Unicode.')
+    return Buffer.from(file.content)
+  }
+  const bytes = Buffer.from(file.content, 'base64')
+  // Buffer ignores invalid base64, so the input is compared with the encoding of the result.
+  if (bytes.toString('base64').replace(/=+$/, '') !== file.content.replace(/=+$/, ''))
+    throw invalidField(path, 'must be base64.')
+  return bytes
+}
+
+/** Checks the number of files first: naming each file of a hostile list would make a long error response. */
+function refuseTooMany(otherFiles: number): void {
+  const count = otherFiles + 1
+  if (count <= limits.versionFilesMax) return
+  const message = `has ${count} files with SKILL.md; a version holds at most ${limits.versionFilesMax}.`
+  throw invalidSkill([{ path: 'files', message }])
+}
+
+function tooLarge(bytesMax: number): string {
+  return `is larger than ${bytesMax / 1024 / 1024} MiB.`
+}
+
+function invalidSkill(errors: readonly FieldError[]): RegistryError {
+  const [first] = errors
+  const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
+  const detail = first ? `${first.path}: ${first.message}${more}` : 'The package is not valid.'
+  return new RegistryError('invalid_skill', detail, { errors })
+}

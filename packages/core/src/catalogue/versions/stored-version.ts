@@ -1,0 +1,47 @@
+import type { Access, Change, Opinion, Widens } from '@skillstead/protocol'
+import type { StoredScan } from './inspection.ts'
+
+/** A file of a version: its path and the digest of its bytes. */
+export interface FileRow {
+  readonly path: string
+  readonly size: number
+  readonly digest: string
+}
+
+/** The metadata in a version's SKILL.md, as stored in its row. */
+export interface VersionMetadata {
+  readonly displayName: string
+  readonly description: string
+  readonly license: string
+  /** Absent if neither the request nor the frontmatter has one. */
+  readonly category?: string | undefined
+  readonly keywords: string[]
+  readonly headings: string[]
+  readonly summary: string
+  readonly frontmatter: Record<string, unknown>
+  readonly contract: { inputs: unknown; outputs: unknown } | null
+  readonly capabilities: string[]
+}
+
+/** What a version accesses, and how it compares with the version before it, in the form of the API. */
+export interface ShownAccess {
+  readonly access: Access
+  /** The access that it adds to its baseline, the version that it is compared with; null if there is none. */
+  readonly widens: Widens | null
+  /** The verdict on what it changes; null without a baseline, and until a rescan has read both versions. */
+  readonly change: Change | null
+  /** The opinion of a service on its content; null if there is none. */
+  readonly opinion: Opinion | null
+}
+
+/** The parts of a version that its row in a list does not contain. */
+export interface VersionContent {
+  readonly metadata: VersionMetadata
+  readonly files: readonly FileRow[]
+  /** Absent if the version was not scanned yet. */
+  readonly scan?: StoredScan | undefined
+  /** What the version accesses, if already known. */
+  readonly uses?: ShownAccess
+  /** The stored terms of its SKILL.md, if already known. */
+  readonly terms?: Uint8Array
+}

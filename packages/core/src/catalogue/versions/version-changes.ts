@@ -1,0 +1,214 @@
+import { setImmediate } from 'node:timers/promises'
+import { type Access, type Change, compareVersions, type Opinion, type Security } from '@skillstead/protocol'
+import { assessChange, findWidening, readOutline, toUnreadOutline, type Outline } from '@skillstead/scanner'
+import type { Kysely } from 'kysely'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
+import type { Tables } from '../../storage/tables.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+import { type Inspection, unread } from './inspection.ts'
+import type { ShownAccess } from './stored-version.ts'
+import { readPackageFiles } from './version-files.ts'
+
+/** A version with the facts needed to compare it with the others of its skill. */
+interface ListedVersion {
+  readonly id: string
+  readonly version: string
+  readonly yanked: number
+  /** Milliseconds since 1970. */
+  readonly published_at: number
+}
+
+/** A version that is not stored yet. */
+interface NewVersion {
+  readonly number: string
+  /** Milliseconds since 1970. */
+  readonly publishedAt: number
+  readonly digest: string
+  readonly inspection: Inspection
+}
+
+/** What is known of a version's content; the outline and scan are missing until a rescan. */
+interface VersionFacts {
+  readonly access: Access
+  readonly scan?: Security | undefined
+  readonly outline?: Outline | undefined
+  readonly opinion?: Opinion | null
+}
+
+/**
+ * The version that another one is compared with: the highest lower version that is not yanked, so that no one hides a
+ * change by publishing it once, yanking it, and publishing it again. If all lower versions are yanked, the lowest: it
+ * is what users trusted first. A lower version that was published after a higher one is not in their order: it counts
+ * only if there is no other. A version without a lower one is compared with the lowest one published before it.
+ * `versions` are all versions of the skill, highest first.
+ */
+export function findBaseline<V extends ListedVersion>(
+  versions: readonly V[],
+  { version: number, published_at }: Pick<V, 'version' | 'published_at'>,
+): V | undefined {
+  const lower = versions.filter(({ version }) => compareVersions(version, number) < 0)
+  const inOrder: V[] = []
+  for (const one of lower) if (one.published_at <= (inOrder.at(-1)?.published_at ?? published_at)) inOrder.push(one)
+  const candidates = inOrder.length > 0 ? inOrder : lower
+  return (
+    candidates.find(({ yanked }) => yanked === 0) ??
+    candidates.at(-1) ??
+    versions.findLast((one) => one.version !== number && one.published_at < published_at)
+  )
+}
+
+/** The public form of what a version accesses and changes. */
+export async function showAccess(db: Kysely<Tables>, { id, skill_id }: { id: string; skill_id: string }) {
+  return (await showAccessOfMany(db, skill_id, [id])).get(id)!
+}
+
+/** As {@link showAccess} of many versions of one skill, by their ids, with two queries. */
+export async function showAccessOfMany(db: Kysely<Tables>, skillId: string, ids: readonly string[]) {
+  return showAccessAmong(db, await selectVersions(db, { skillId }), ids)
+}
+
+/** As {@link showAccessOfMany}, given all versions of the skill, highest first. */
+export async function showAccessAmong(
+  db: Kysely<Tables>,
+  versions: readonly ListedVersion[],
+  ids: readonly string[],
+): Promise<Map<string, ShownAccess>> {
+  const wanted = new Set(ids)
+  const pairs = versions
+    .filter(({ id }) => wanted.has(id))
+    .map((version) => ({ version, earlier: findBaseline(versions, version) }))
+  const rows = await readRows(
+    db,
+    pairs.flatMap(({ version, earlier }) => [version.id, ...(earlier ? [earlier.id] : [])]),
+  )
+  const shown = new Map<string, ShownAccess>()
+  for (const { version, earlier } of pairs) {
+    // A comparison takes milliseconds; one alone runs in the transaction of a write, which must not wait.
+    if (shown.size > 0) await setImmediate()
+    const own = { version: version.version, ...toFacts(rows.get(version.id)) }
+    const compared = earlier && { version: earlier.version, ...toFacts(rows.get(earlier.id)) }
+    shown.set(version.id, compared ? compare(compared, own) : toFirst(own))
+  }
+  return shown
+}
+
+/**
+ * As {@link showAccess} for a version that is not stored yet; `others` are the versions of its skill, highest first.
+ * Reads the files of the earlier version if it was stored before outlines were read.
+ */
+export async function compareNew(
+  trx: WriteTransaction,
+  others: readonly ListedVersion[],
+  { number, publishedAt, digest, inspection }: NewVersion,
+): Promise<ShownAccess> {
+  const { access, outline, scan } = inspection
+  const earlier = findBaseline(others, { version: number, published_at: publishedAt })
+  const [[given], rows] = await Promise.all([
+    selectOpinion(trx, { digest }),
+    earlier ? selectPair(trx, { one: earlier.id, other: earlier.id }) : [],
+  ])
+  const own = { access, outline, scan, ...(given && { opinion: parseOpinion(given.opinion) }) }
+  if (!earlier) return toFirst(own)
+  const facts = toFacts(rows[0])
+  const read = facts.outline ?? (await readStoredOutline(trx, earlier.id))
+  return compare({ version: earlier.version, ...facts, outline: read }, { version: number, ...own })
+}
+
+/** The outline of a stored version. A missing blob must not block the publish of later versions. */
+async function readStoredOutline(trx: WriteTransaction, versionId: string): Promise<Outline> {
+  const files = await readPackageFiles(trx, versionId).catch(() => undefined)
+  return files ? readOutline(files) : toUnreadOutline(versionId)
+}
+
+/** The verdict on the difference between any two versions; null until a rescan has read both. */
+export async function showChange(
+  db: Kysely<Tables>,
+  { from, to }: Record<'from' | 'to', { readonly id: string; readonly version: string }>,
+): Promise<Change | null> {
+  const rows = await readRows(db, [from.id, to.id])
+  const [earlier, later] = [from, to].map(({ id, version }) => ({ version, ...toFacts(rows.get(id)) }))
+  return toChange(earlier!, later!)
+}
+
+type Numbered = VersionFacts & { readonly version: string }
+
+function compare(earlier: Numbered, later: Numbered): ShownAccess {
+  return { ...toFirst(later), widens: findWidening(earlier, later), change: toChange(earlier, later) }
+}
+
+/** The form of a version that has nothing to be compared with. */
+function toFirst({ access, opinion = null }: VersionFacts): ShownAccess {
+  return { access, widens: null, change: null, opinion }
+}
+
+/** Findings of different rules are not compared: those of new rules would look like changes until a rescan. */
+function toChange(earlier: Numbered, later: Numbered): Change | null {
+  if (!earlier.scan || !earlier.outline || !later.scan || !later.outline) return null
+  const hasFindings = earlier.scan.rulesVersion === later.scan.rulesVersion
+  const [before, after] = [
+    { ...earlier, outline: earlier.outline, findings: hasFindings ? earlier.scan.findings : [] },
+    { ...later, outline: later.outline, findings: hasFindings ? later.scan.findings : [] },
+  ]
+  return assessChange(before, after)
+}
+
+type FactsRow = Awaited<ReturnType<typeof selectFacts>>[number]
+
+async function readRows(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, FactsRow>> {
+  if (ids.length === 0) return new Map()
+  const rows = ids.length <= 2 ? await selectPair(db, { one: ids[0]!, other: ids.at(-1)! }) : await selectFacts(db, ids)
+  return new Map(rows.map((row) => [row.version_id, row]))
+}
+
+function toFacts(row: FactsRow | undefined): VersionFacts {
+  if (!row) return { access: unread }
+  const { access, outline, report, opinion, quarantined } = row
+  return {
+    access: JSON.parse(access) as Access,
+    ...(outline !== null && { outline: toShownOutline(JSON.parse(outline) as Outline, quarantined !== null) }),
+    ...(opinion !== null && { opinion: parseOpinion(opinion) }),
+    ...(report !== null && { scan: JSON.parse(report) as Security }),
+  }
+}
+
+/** A comparison quotes removed restrictions of the earlier version; the text of a quarantined one is not shown. */
+function toShownOutline(outline: Outline, isQuarantined: boolean): Outline {
+  return isQuarantined ? { ...outline, safeguards: [] } : outline
+}
+
+const selectPair = compileQuery((db, param: Param<{ one: string; other: string }>) =>
+  joinScans(db).where('version_access.version_id', 'in', [param('one'), param('other')]),
+)
+
+function selectFacts(db: Kysely<Tables>, ids: readonly string[]) {
+  return joinScans(db)
+    .where('version_access.version_id', 'in', [...new Set(ids)])
+    .execute()
+}
+
+function joinScans(db: Kysely<Tables>) {
+  return db
+    .selectFrom('version_access')
+    .innerJoin('versions', 'versions.id', 'version_access.version_id')
+    .leftJoin('scans', 'scans.version_id', 'version_access.version_id')
+    .leftJoin('opinions', 'opinions.digest', 'versions.digest')
+    .leftJoin('quarantined_versions', 'quarantined_versions.version_id', 'version_access.version_id')
+    .select(['version_access.version_id', 'access', 'outline', 'report', 'opinion'])
+    .select('quarantined_versions.version_id as quarantined')
+}
+
+const selectOpinion = compileQuery((db, param: Param<{ digest: string }>) =>
+  db.selectFrom('opinions').select('opinion').where('digest', '=', param('digest')),
+)
+
+function parseOpinion(stored: string): Opinion {
+  return JSON.parse(stored) as Opinion
+}
+
+const selectVersions = compileQuery((db, param: Param<{ skillId: string }>) =>
+  db
+    .selectFrom('versions')
+    .select(['id', 'version', 'yanked', 'published_at'])
+    .where('skill_id', '=', param('skillId'))
+    .orderBy('sort_key', 'desc'),
+)

@@ -1,0 +1,135 @@
+import { compareFiles, RegistryError } from '@skillstead/protocol'
+import { findGitProblems } from '@skillstead/skill-format/archives'
+import type { Kysely } from 'kysely'
+import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
+import { getBlob } from '../../storage/blobs.ts'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
+import type { SkillRow, Tables, VersionRow } from '../../storage/tables.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+import { findScan } from './inspection.ts'
+import type { FileRow, VersionContent, VersionMetadata } from './stored-version.ts'
+
+export async function readFiles(db: Kysely<Tables>, versionId: string): Promise<FileRow[]> {
+  return (await selectFiles(db, { versionId })).toSorted(compareFiles)
+}
+
+const selectFiles = compileQuery((db, param: Param<{ versionId: string }>) =>
+  db.selectFrom('version_files').select(['path', 'size', 'digest']).where('version_id', '=', param('versionId')),
+)
+
+/** The files of a version with their bytes, in order. */
+export async function readPackageFiles(db: Kysely<Tables>, versionId: string) {
+  const files: { path: string; bytes: Uint8Array }[] = []
+  for (const { path, digest } of await readFiles(db, versionId)) {
+    files.push({ path, bytes: await getBlob(db, digest) })
+    if (isSliceOver()) await nextSlice()
+  }
+  return files
+}
+
+/** Versions per query: each may have 512 files, and a query of SQLite blocks the event loop. */
+const versionsPerQuery = 20
+
+/** The files of many versions by version id, each list in order. Gives other requests turns between its queries. */
+export async function readFilesOfMany(
+  db: Kysely<Tables>,
+  versionIds: readonly string[],
+): Promise<Map<string, FileRow[]>> {
+  const files = new Map<string, FileRow[]>()
+  for (let at = 0; at < versionIds.length; at += versionsPerQuery) {
+    if (isSliceOver()) await nextSlice()
+    const ids = versionIds.slice(at, at + versionsPerQuery)
+    const rows = await db
+      .selectFrom('version_files')
+      .select(['version_id', 'path', 'size', 'digest'])
+      .where('version_id', 'in', ids)
+      .execute()
+    for (const { version_id, ...file } of rows) {
+      const list = files.get(version_id)
+      if (list) list.push(file)
+      else files.set(version_id, [file])
+    }
+    for (const id of ids) files.get(id)?.sort(compareFiles)
+  }
+  return files
+}
+
+/** A transaction's cache of versions, by id. */
+export type VersionContents = Map<string, VersionContent>
+
+/** The content of a version, read at most once. */
+export async function readContent(
+  trx: WriteTransaction,
+  versionId: string,
+  contents: VersionContents,
+): Promise<VersionContent> {
+  const read = contents.get(versionId)
+  if (read) return read
+  const row = await trx.selectFrom('versions').select('metadata').where('id', '=', versionId).executeTakeFirstOrThrow()
+  const content = {
+    metadata: JSON.parse(row.metadata) as VersionMetadata,
+    files: await readFiles(trx, versionId),
+    scan: await findScan(trx, versionId),
+  }
+  contents.set(versionId, content)
+  return content
+}
+
+/**
+ * Throws `not_found` for a version with files that git would use as a repository, whose config can run commands. Such
+ * paths are refused now; older versions may have them. A rescan yanks the version; its details and findings stay
+ * visible.
+ */
+export async function refuseQuarantined(
+  db: Kysely<Tables>,
+  { full_name: fullName }: Pick<SkillRow, 'full_name'>,
+  { id, version }: Pick<VersionRow, 'id' | 'version'>,
+): Promise<void> {
+  const problem = await findProblem(db, id)
+  if (!problem) return
+  const { path, message } = problem
+  throw new RegistryError('not_found', `${fullName}@${version} is quarantined. ${path}: ${message}`)
+}
+
+/**
+ * Returns a function that tests by version id whether {@link refuseQuarantined} throws, and reads each version once.
+ */
+export function createQuarantineCheck(db: Kysely<Tables>): (versionId: string) => Promise<boolean> {
+  const known = new Map<string, boolean>()
+  return async (versionId) => {
+    const isQuarantined = known.get(versionId) ?? (await findProblem(db, versionId)) !== undefined
+    known.set(versionId, isQuarantined)
+    return isQuarantined
+  }
+}
+
+async function findProblem(db: Kysely<Tables>, versionId: string) {
+  return findGitProblems((await readFiles(db, versionId)).map(({ path }) => path))[0]
+}
+
+/** Media types of published files. Anything that a browser could run as a page is served as plain bytes. */
+const mediaTypes: Record<string, string> = {
+  md: 'text/markdown; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+  py: 'text/plain; charset=utf-8',
+  sh: 'text/plain; charset=utf-8',
+  ts: 'text/plain; charset=utf-8',
+  js: 'text/plain; charset=utf-8',
+  yaml: 'text/plain; charset=utf-8',
+  yml: 'text/plain; charset=utf-8',
+  toml: 'text/plain; charset=utf-8',
+  csv: 'text/plain; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+  zip: 'application/zip',
+}
+
+export function toContentType(path: string): string {
+  const dot = path.lastIndexOf('.')
+  return mediaTypes[path.slice(dot + 1).toLowerCase()] ?? 'application/octet-stream'
+}

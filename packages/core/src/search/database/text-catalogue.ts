@@ -1,0 +1,151 @@
+import { type RawBuilder, sql, type SqlBool } from 'kysely'
+import type { Database } from '../../storage/database.ts'
+import { matchTokens, type TextToken } from '../../storage/text-search.ts'
+import type { SearchMatch } from '../explanation.ts'
+import { createIndexHere } from '../index-host.ts'
+import type { TermValues } from '../passage.ts'
+import type { SearchHits, SearchQuery } from '../search-index.ts'
+import { readNumbered } from '../stored-documents.ts'
+import { toCondition } from '../filters.ts'
+import { chooseTokens, matchesMax } from './query-tokens.ts'
+import { countVisible, selectVisible } from './visible-skills.ts'
+
+/** Best matches that the index ranks; the others keep the order of the database. */
+const rankedMax = 80
+/** What a token of each kind adds to a skill, times its rarity. */
+const weights = { word: 1, strong: 1, weak: 0.3 } as const satisfies Record<TextToken['kind'], number>
+/** A match must reach this fraction of the best score: a skill that shares a common word with the query has another topic. */
+const scoreFloor = 0.35
+const sortColumns = { downloads: 'downloads', recent: 'published_at', stars: 'stars' } as const
+const noMatch = { score: 0, fields: [], terms: [] }
+
+/**
+ * Searches the database's full-text index, with the same filters, sort orders, totals and pages as the index in memory.
+ * The database finds the matches, by the words and stems of the query. An index in memory of the best of them alone
+ * then ranks and explains these, so that there is one set of rules; it repairs misspellings only among them.
+ */
+export async function searchText(database: Database, query: SearchQuery): Promise<SearchHits> {
+  if (query.q.trim() === '') return readListed(database, query)
+  const { tokens, isCut } = await chooseTokens(database, query.q)
+  const { sort, offset, limit, explain } = query
+  const isRanked = !sort && offset < rankedMax
+  const page = isRanked ? { offset: 0, limit: Math.max(rankedMax, offset + limit) } : { offset, limit }
+  const { nums, total } = tokens.length === 0 ? noHits : await readMatches(database, { ...query, ...page }, tokens)
+  const best = isRanked ? await rank(database, query, nums.slice(0, rankedMax)) : noRanking
+  const ids = isRanked ? [...best.ids, ...nums.slice(rankedMax)].slice(offset, offset + limit) : nums
+  const hits = { ids, total, ...(isCut && { partial: true as const }) }
+  if (!explain) return hits
+  const others = await rank(
+    database,
+    query,
+    ids.filter((num) => !best.matches.has(num)),
+  )
+  const matches = ids.map((num) => best.matches.get(num) ?? others.matches.get(num) ?? noMatch)
+  return { ...hits, matches, values: new Map([...others.values, ...best.values]) }
+}
+
+const noHits = { nums: [], total: 0 }
+
+/** Names that begin with the text, most downloaded first. */
+export async function suggestText(
+  database: Database,
+  q: string,
+  limit: number,
+  viewer: string | null,
+): Promise<string[]> {
+  const typed = q.trim().toLowerCase()
+  if (typed === '') return []
+  const rows = await selectVisible(database, viewer, { includeStubs: false })
+    // A range instead of LIKE, whose case and wildcard rules differ between the two databases.
+    .where('name', '>=', typed)
+    .where('name', '<', `${typed}\u{10FFFF}`)
+    .select((eb) => ['name', eb.fn.max('downloads').as('downloads')])
+    .groupBy('name')
+    .orderBy('downloads', 'desc')
+    .orderBy('name')
+    .limit(limit)
+    .execute()
+  return rows.map(({ name }) => name)
+}
+
+/** All skills that pass the filters. */
+async function readListed(database: Database, query: SearchQuery): Promise<SearchHits> {
+  const { viewer, filters } = query
+  const passes = await toCondition(database, filters)
+  const total = await countVisible(database, viewer, filters, passes)
+  const rows = await selectVisible(database, viewer, filters)
+    .where(passes)
+    .select('num')
+    .orderBy(sortColumns[query.sort ?? 'downloads'], 'desc')
+    .orderBy('full_name')
+    .limit(query.limit)
+    .offset(query.offset)
+    .execute()
+  return { ids: rows.map(({ num }) => num), total }
+}
+
+/**
+ * A page of the skills that match and pass the filters, and how many there are on all pages. The score is the sum of the
+ * weights of a skill's tokens. The rarity of a token and the best score depend on what the viewer may see, so that other
+ * users' private skills change no order (`bm25()` of SQLite counts all skills, `ts_rank` of PostgreSQL knows no rarity),
+ * and not on the filters, so that a filter only ever removes matches.
+ */
+async function readMatches(
+  database: Database,
+  { viewer, filters, sort, offset, limit }: SearchQuery,
+  tokens: readonly TextToken[],
+): Promise<{ nums: number[]; total: number }> {
+  const found = matchTokens(
+    database.dialect,
+    tokens.map((token) => ({ ...token, weight: weights[token.kind] })),
+    matchesMax,
+  )
+  const hits = selectVisible(database, viewer, filters)
+    .innerJoin(found.as('found'), 'found.num', 'skills.num')
+    .select(['found.num', 'weight', sql`count(*) over (partition by token)`.as('frequency')])
+  const passing = selectVisible(database, viewer, filters)
+    .where(await toCondition(database, filters))
+    .innerJoin(sql<{ num: number }>`matches`.as('matches'), 'matches.num', 'skills.num')
+    .where(sql<SqlBool>`score >= best * ${sql.lit(scoreFloor)}`)
+    .select('matches.num')
+    .select(sql`row_number() over (order by ${toOrder(sort)})`.as('place'))
+  const { rows } = await sql<{ num: number | null; total: number }>`
+    with hits as materialized ${hits},
+      audience as (select cast(count(distinct num) as real) as size from hits),
+      scores as (select num, sum(weight * ln(1 + (size - frequency + 0.5) / (frequency + 0.5))) as score
+        from hits, audience group by num),
+      matches as (select num, score, max(score) over () as best from scores),
+      passing as materialized ${passing}
+    select num, total from (select count(*) as total from passing) as totals
+    left join passing on place > ${offset} and place <= ${offset + limit} order by place`.execute(database.read)
+  return { nums: rows.flatMap(({ num }) => num ?? []), total: rows[0]!.total }
+}
+
+function toOrder(sort: SearchQuery['sort']): RawBuilder<unknown> {
+  const column = sql.ref(sortColumns[sort ?? 'downloads'])
+  return sort ? sql`${column} desc, full_name` : sql`score desc, ${column} desc, full_name`
+}
+
+interface Ranking {
+  /** Best first. */
+  readonly ids: readonly number[]
+  readonly matches: ReadonlyMap<number, SearchMatch>
+  readonly values: TermValues
+}
+
+const noRanking: Ranking = { ids: [], matches: new Map(), values: new Map() }
+
+/** Ranks skills by an index of them alone. Those that it does not find come last, in the given order. */
+async function rank(database: Database, query: SearchQuery, nums: readonly number[]): Promise<Ranking> {
+  if (nums.length === 0) return noRanking
+  const index = createIndexHere()
+  await index.put(await readNumbered(database, nums))
+  const { sort: _sort, ...others } = query
+  const {
+    ids,
+    matches = [],
+    values = noRanking.values,
+  } = await index.search({ ...others, offset: 0, limit: nums.length })
+  const found = new Map(ids.map((num, i) => [num, matches[i] ?? noMatch]))
+  return { ids: [...ids, ...nums.filter((num) => !found.has(num))], matches: found, values }
+}

@@ -1,0 +1,180 @@
+import { api, useData } from '../../api.ts'
+import { useMe } from '../../session.ts'
+import { useAddress } from '../../addresses.ts'
+import { Check, Select, ConfirmButton, Field, Form, useAction, TextArea } from '../../ui/form.tsx'
+import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
+import { Badge, Count, SecurityBadge, Time } from '../../ui/parts.tsx'
+import { SignInLink } from '../../ui/sign-in-link.tsx'
+import { useState } from 'preact/hooks'
+import { Findings, Verdict } from '../../ui/findings.tsx'
+
+const registryOptions = [
+  ['all', 'All'],
+  ['github', 'GitHub'],
+  ['skills.sh', 'skills.sh'],
+] as const
+type Registry = (typeof registryOptions)[number][0]
+
+/** Indexed skills of other registries, and a form that scans a skill before an install. */
+export default function ExternalPage() {
+  const me = useMe()
+  return (
+    <Page title="External skills">
+      <p class="faint">Indexed skills of other registries. This node does not serve their content.</p>
+      {me === null ? (
+        <section class="card">
+          <h2>Scan a skill before you install it</h2>
+          <p>
+            <SignInLink>Sign in</SignInLink> to scan a skill by its URL or its text.
+          </p>
+        </section>
+      ) : (
+        me && <ScanForm />
+      )}
+      {me?.role === 'admin' && <NewEntry />}
+      <Known />
+    </Page>
+  )
+}
+
+function Known() {
+  const { fields, change } = useAddress()
+  const isAdmin = useMe()?.role === 'admin'
+  const registry = (registryOptions.find(([value]) => value === fields.registry)?.[0] ?? 'all') satisfies Registry
+  const verified = fields.verified === 'true' || undefined
+  const wanted = { registry, verified, page: toPageNumber(fields.page) }
+  const found = useData(['external', wanted], () => api.listExternal(wanted))
+  return (
+    <>
+      <div class="filters">
+        <Select
+          label="Registry"
+          name="registry"
+          value={registry}
+          options={registryOptions}
+          onChange={(value) => change({ registry: value === 'all' ? undefined : value, page: undefined })}
+        />
+        <Check
+          checked={verified === true}
+          onChange={(event) => change({ verified: event.currentTarget.checked ? 'true' : undefined, page: undefined })}
+        >
+          Scanned
+        </Check>
+      </div>
+      <ItemList
+        of={found}
+        items={({ externalSkills }) => externalSkills}
+        empty={
+          <>
+            <p>
+              None are known{found.data?.total === 0 && registry === 'all' && !verified ? ' yet' : ' of this kind'}.
+            </p>
+            <p>They appear here when a user reports an install from another registry, or imports a list.</p>
+          </>
+        }
+      >
+        {(skill) => (
+          <li key={skill.id}>
+            <h2>
+              <a href={toWebAddress(skill.url)} rel="noopener noreferrer nofollow">
+                <bdi>{skill.name}</bdi>
+              </a>
+            </h2>
+            <p dir="auto">{skill.description}</p>
+            <p class="facts">
+              <Badge>{skill.registry}</Badge>
+              <SecurityBadge score={skill.securityScore} />
+              {skill.author && <bdi>{skill.author}</bdi>}
+              <Count of={skill.installs} unit="install" />
+              {skill.scannedAt && <Time at={skill.scannedAt} verb="scanned" />}
+            </p>
+            {isAdmin && <RemoveEntry id={skill.id} name={skill.name} />}
+          </li>
+        )}
+      </ItemList>
+    </>
+  )
+}
+
+/** Only http and https links: other schemes can run code. */
+function toWebAddress(url: string): string | undefined {
+  return /^https?:\/\//i.test(url) ? url : undefined
+}
+
+/** For administrators: adds a skill of another registry to the index, and scans it. */
+function NewEntry() {
+  const action = useAction(({ url = '' }: Record<string, string>) => api.addExternal({ url: url.trim() }), ['external'])
+  return (
+    <Form card="Add a skill to this list" action={action} submit="Add and scan it" done="Added to the list.">
+      <Field
+        label="URL"
+        name="url"
+        required
+        maxLength={2000}
+        placeholder="https://github.com/owner/repository"
+        hint="A URL as above, or a source such as owner/repo@skill. Adding it again scans it again."
+      />
+    </Form>
+  )
+}
+
+function RemoveEntry({ id, name }: { id: string; name: string }) {
+  return (
+    <ConfirmButton
+      action="Remove"
+      title={`Remove ${name} from the list?`}
+      work={() => api.deleteExternal({ id })}
+      refreshes={[['external']]}
+    >
+      <p>It returns when a user adds it again, or reports an install of it.</p>
+    </ConfirmButton>
+  )
+}
+
+type Report = Extract<Awaited<ReturnType<typeof api.scanExternal>>, { score: number }>
+
+/** Scans a skill by its URL or its text, and shows the report. */
+function ScanForm() {
+  const [report, setReport] = useState<Report>()
+  const action = useAction(async ({ url, content }: Record<string, string>) => {
+    setReport(undefined)
+    setReport((await api.scanExternal(url ? { url } : { content })) as Report)
+  })
+  return (
+    <section class="card">
+      <h2>Scan a skill before you install it</h2>
+      <Form action={action} submit="Scan">
+        <Field
+          label="Address"
+          name="url"
+          type="url"
+          placeholder="https://github.com/owner/repository"
+          hint="A skill's folder on GitHub, its SKILL.md, or an archive. Only public addresses are read."
+        />
+        <TextArea label="Or the text of a SKILL.md" name="content" rows={6} hint="Used if there is no URL." />
+      </Form>
+      {report && (
+        <section aria-label="The report">
+          <h3>The report</h3>
+          <Verdict of={report} />
+          <p class="faint">
+            Scanned <Time at={report.scannedAt} /> by the rules {report.rulesVersion}. <code>{report.digest}</code>
+          </p>
+          <Findings findings={report.findings} />
+          {report.cut.length > 0 && (
+            <>
+              <h3>Not scanned</h3>
+              <ul>
+                {report.cut.map(({ path, reason }) => (
+                  <li key={path}>
+                    <bdi>{path}</bdi>: {reason}
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </section>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,140 @@
+import '../../styles/trending.css'
+import { api, useKeptData, useData } from '../../api.ts'
+import { toAddress, useAddress, addresses } from '../../addresses.ts'
+import { CategorySelect } from '../../ui/category-select.tsx'
+import { Page, Shown } from '../../ui/page.tsx'
+import { Empty, SecurityBadge, toCount, UserText, NameHeading } from '../../ui/parts.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { ErrorBoundary } from 'preact-iso'
+import { useMemo, useState } from 'preact/hooks'
+import { Chart } from '../../ui/lazy-components.tsx'
+
+const periods = [
+  { period: 'day', title: 'Day', span: 'the last 24 hours', before: 'the 24 hours before' },
+  { period: 'week', title: 'Week', span: 'the last 7 days', before: 'the 7 days before' },
+  { period: 'month', title: 'Month', span: 'the last 30 days', before: 'the 30 days before' },
+] as const
+
+/** The most installed skills of a period, compared with the previous period. */
+export default function TrendingPage() {
+  const { fields, change } = useAddress()
+  const { period, span, before } = periods.find((known) => known.period === fields.period) ?? periods[1]
+  const category = (fields.category ?? '').slice(0, 200)
+  const wanted = { period, category: category || undefined, limit: 20 }
+  const trending = useKeptData(['trending', wanted], () => api.getTrending(wanted))
+  const tabs = periods.map((one) => ({
+    href: toAddress('/trending', { category, period: one.period === 'week' ? undefined : one.period }),
+    title: one.title,
+    current: one.period === period,
+  }))
+  return (
+    <Page title="Trending">
+      <Tabs label="Period" tabs={tabs} />
+      <div class="filters">
+        <CategorySelect value={category} onChange={(name) => change({ category: name })} />
+      </div>
+      <Shown of={trending}>
+        {({ entries }) =>
+          entries.length === 0 ? (
+            <Empty>
+              <h2>No installs in {span}</h2>
+              <p>
+                Installs are counted here within a second. <a href="/">Find a skill to install</a>
+                {period !== 'month' && (
+                  <>
+                    , or <a href={toAddress('/trending', { category, period: 'month' })}>see the last 30 days</a>
+                  </>
+                )}
+                .
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <p class="legend">
+                <span class="swatch now" /> Installs of {span} <span class="swatch then" /> Of {before}
+              </p>
+              <ol class="trending" aria-busy={trending.isPlaceholderData}>
+                {entries.map((entry) => (
+                  <TrendingSkill
+                    key={entry.skill.id}
+                    entry={entry}
+                    most={Math.max(...entries.map((one) => Math.max(one.installs, one.previousInstalls)))}
+                  />
+                ))}
+              </ol>
+            </>
+          )
+        }
+      </Shown>
+    </Page>
+  )
+}
+
+type Entry = Awaited<ReturnType<typeof api.getTrending>>['entries'][number]
+
+/** One skill of the ranking. The lengths of its bars are relative to `most`, the maximum of all skills. */
+function TrendingSkill({ entry, most }: { entry: Entry; most: number }) {
+  const { rank, skill, installs, previousInstalls } = entry
+  const [open, setOpen] = useState(false)
+  return (
+    <li>
+      <span class="rank" aria-label={`Rank ${rank}`}>
+        {rank}
+      </span>
+      <div>
+        <NameHeading href={addresses.skill(skill.fullName)} name={skill.fullName} />
+        <UserText class="clamped">{skill.description}</UserText>
+        <Bar kind="now" value={installs} most={most} />
+        <Bar kind="then" value={previousInstalls} most={most} />
+        <p class="facts">
+          <strong>{toCount(installs, 'install')}</strong>
+          <span>{previousInstalls.toLocaleString('en')} before</span>
+          <Growth {...entry} />
+          <span>{toCount(skill.downloads, 'download')} in all</span>
+          <SecurityBadge score={skill.securityScore} />
+        </p>
+        <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary>Downloads by day</summary>
+          {open && <DownloadsByDay name={skill.fullName} />}
+        </details>
+      </div>
+    </li>
+  )
+}
+
+function Bar({ kind, value, most }: { kind: 'now' | 'then'; value: number; most: number }) {
+  return (
+    <svg class={`bar ${kind}`} aria-hidden="true">
+      <rect width={`${(100 * value) / Math.max(1, most)}%`} height="100%" rx="2" />
+    </svg>
+  )
+}
+
+function Growth({ growth, previousInstalls }: Entry) {
+  if (previousInstalls === 0) return <span class="good">▲ new</span>
+  const percent = `${Math.abs(Math.round(growth * 100)).toLocaleString('en')} %`
+  if (growth === 0) return <span>as before</span>
+  return growth > 0 ? <span class="good">▲ {percent} more</span> : <span class="bad">▼ {percent} less</span>
+}
+
+function DownloadsByDay({ name }: { name: string }) {
+  const downloads = useData(['downloads', name, 30], () => api.getDownloads({ name, days: 30 }))
+  const { data } = downloads
+  const days = useMemo(() => data?.days.map(({ day }) => day) ?? [], [data])
+  const series = useMemo(
+    () => [
+      { label: 'Downloads', values: data?.days.map((day) => day.downloads) ?? [] },
+      { label: 'Of these, installs', values: data?.days.map((day) => day.installs) ?? [] },
+    ],
+    [data],
+  )
+  return (
+    <Shown of={downloads}>
+      {({ total }) => (
+        <ErrorBoundary>
+          <Chart days={days} series={series} label={`${toCount(total, 'download')} in 30 days`} />
+        </ErrorBoundary>
+      )}
+    </Shown>
+  )
+}

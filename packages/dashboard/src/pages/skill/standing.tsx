@@ -1,0 +1,80 @@
+import type { Moderation } from '@skillstead/protocol'
+import { addresses } from '../../addresses.ts'
+import { api, useData } from '../../api.ts'
+import { Form, TextArea, useAction } from '../../ui/form.tsx'
+import { Badge, Time } from '../../ui/parts.tsx'
+
+const standings = {
+  flagged: 'An administrator flagged this skill: users who installed it are warned.',
+  hidden: 'An administrator hid this skill: only you can see it.',
+} as const
+
+/** The moderation and takedown state of a skill for its owner, with a form to appeal; empty without such a state. */
+export function Standing({ name }: { name: string }) {
+  const { data } = useData(['moderation', name], () => api.getModeration({ name }))
+  if (!data || (data.state === 'shown' && data.cases.length === 0)) return null
+  return (
+    <section class="card" aria-label="Moderation state">
+      {data.state !== 'shown' && (
+        <p>
+          <strong class="bad">{standings[data.state]}</strong> {data.decidedAt && <Time at={data.decidedAt} />}
+        </p>
+      )}
+      {data.state !== 'shown' && data.reason && (
+        <p>
+          Reason: <bdi>{data.reason}</bdi>
+        </p>
+      )}
+      {data.cases.map(({ id, status, submittedAt }) => (
+        <p key={id}>
+          There is a <a href={addresses.takedown(id)}>takedown case</a>, {status.replaceAll('_', ' ')},{' '}
+          <Time at={submittedAt} />.
+        </p>
+      ))}
+      <Appeals of={data} name={name} />
+    </section>
+  )
+}
+
+function Appeals({ of: { state, appeals }, name }: { of: Moderation; name: string }) {
+  const action = useAction(
+    ({ statement = '' }: Record<string, string>) => api.appealModeration({ name, statement }),
+    ['moderation', name],
+  )
+  const mayAppeal = state !== 'shown' && appeals.every(({ status }) => status !== 'open')
+  return (
+    <>
+      {appeals.length > 0 && (
+        <ul class="plain" aria-label="Your appeals">
+          {appeals.map(({ id, status, details, note, createdAt }) => (
+            <li key={id}>
+              <p class="facts">
+                <Badge tone={status === 'open' ? 'fair' : 'plain'}>{status}</Badge>
+                <span>
+                  your appeal, <Time at={createdAt} />
+                </span>
+              </p>
+              <p dir="auto">{details}</p>
+              {note && (
+                <p class="faint">
+                  Decided: <bdi>{note}</bdi>
+                </p>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {mayAppeal && (
+        <Form action={action} submit="Send the appeal">
+          <TextArea
+            label="Why should this be reversed?"
+            name="statement"
+            required
+            maxLength={10_000}
+            hint="Only administrators can read this."
+          />
+        </Form>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,49 @@
+import type { MirrorReport, MirrorStatus, MirrorWrite } from '@skillstead/protocol'
+import type { SyncReport, UpstreamStatus } from './types.ts'
+import type { OutboxWrite } from './write-types.ts'
+
+/** Converts the state of an upstream to its form in the API, with times as ISO 8601 texts. */
+export function toShownStatus(status: UpstreamStatus): MirrorStatus {
+  // Only the CLI shows whether an API key is stored, and its account.
+  const { hasApiKey: _hasApiKey, account: _account, settings, alarm, lastError, estimate, lastReport, ...rest } = status
+  return {
+    ...rest,
+    settings: { ...settings, filters: toFilters(settings.filters) },
+    alarm: alarm && { ...toNotice(alarm), keys: alarm.keys ?? [] },
+    checkpointAt: toTime(status.checkpointAt),
+    triedAt: toTime(status.triedAt),
+    syncedAt: toTime(status.syncedAt),
+    nextAt: toTime(status.nextAt),
+    estimate: estimate && { left: estimate.left, secondsLeft: estimate.secondsLeft, at: toTime(estimate.at) },
+    lastReport: lastReport && toReport(lastReport),
+    lastError: lastError && toNotice(lastError),
+  }
+}
+
+export function toShownWrite({ problem, createdAt, endedAt, ...write }: OutboxWrite): MirrorWrite {
+  return { ...write, problem: problem && toNotice(problem), createdAt: toTime(createdAt), endedAt: toTime(endedAt) }
+}
+
+/** Selects the known fields: a report stored by another version of this program may have more or fewer. */
+function toReport(report: SyncReport): MirrorReport {
+  const { upstream, applied, requests, head, unchanged, refused, refusedTotal, removed, bytes, durationMs } = report
+  return { upstream, applied, requests, head, unchanged, refused, refusedTotal, removed, bytes, durationMs }
+}
+
+function toFilters({ owners, names, keywords, categories, licenses, ...rest }: UpstreamStatus['settings']['filters']) {
+  const lists = { owners, names, keywords, categories, licenses }
+  return {
+    ...rest,
+    ...Object.fromEntries(Object.entries(lists).flatMap(([name, list]) => (list ? [[name, [...list]]] : []))),
+  }
+}
+
+function toNotice({ code, message, at }: { code: string; message: string; at: number }) {
+  return { code, message, at: toTime(at) }
+}
+
+function toTime(at: number): string
+function toTime(at: number | null): string | null
+function toTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
+}

@@ -1,0 +1,16 @@
+import type { PathProblem } from './archive-error.ts'
+import type { FileLimits } from './file-paths.ts'
+
+/** A file of an archive; the path is relative to SKILL.md. */
+export interface ArchiveFile {
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
+/** Common options of both archive readers: limits, a filter of entries, and the list of problems. */
+export interface ReadOptions {
+  readonly limits: FileLimits
+  /** Returns the path of an entry; undefined for entries to leave out. */
+  readonly keep: (name: string) => string | undefined
+  readonly problems: PathProblem[]
+}
