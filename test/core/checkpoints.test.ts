@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { localApi, systemCaller } from '@skillstead/core'
 import { expect, onTestFinished, test } from 'vitest'
-import { openSqlite } from '../../packages/core/src/storage/sqlite.ts'
+import { openSqlite } from '../../packages/core/src/storage/sqlite/sqlite.ts'
 import { skillMd } from '../support/answers.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
@@ -34,7 +34,7 @@ test('commits are copied from the SQLite journal to the database file in the bac
 })
 
 test('the committing thread copies the SQLite journal if no background thread can be started', async () => {
-  const file = fileURLToPath(new URL('../../packages/core/src/storage/checkpoints.ts', import.meta.url))
+  const file = fileURLToPath(new URL('../../packages/core/src/storage/sqlite/checkpoints.ts', import.meta.url))
   const program = `
     const { createCheckpoints } = await import(${JSON.stringify(file)})
     const goOn = setInterval(() => {}, 1000)

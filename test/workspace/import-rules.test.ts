@@ -168,7 +168,7 @@ describe('imports', () => {
   it('of better-sqlite3 and pg are only in core/src/storage', () => {
     const files = filesWith(({ name }) => name === 'better-sqlite3' || name === 'pg')
     expect(files.filter((file) => !file.startsWith('core/src/storage/'))).toEqual([])
-    expect(files).toEqual(expect.arrayContaining(['core/src/storage/postgres.ts', 'core/src/storage/sqlite.ts']))
+    expect(files).toEqual(expect.arrayContaining(['core/src/storage/postgres.ts', 'core/src/storage/sqlite/sqlite.ts']))
   })
 
   it('of mirror write only the tables of the mirror', () => {

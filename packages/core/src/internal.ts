@@ -166,7 +166,7 @@ export { toIndexText } from './search/index-text.ts'
 export { putTerms } from './search/database/version-terms.ts'
 export { type Blob, type BlobPart, findBlob, unpackBlob } from './storage/blobs.ts'
 export { compileInsert, compileQuery, type Param } from './storage/compiled-query.ts'
-export { copySqliteFile } from './storage/copy-file.ts'
+export { copySqliteFile } from './storage/sqlite/copy-file.ts'
 export { countRows } from './storage/count-rows.ts'
 export {
   connectPostgres,
@@ -185,8 +185,8 @@ export {
   type TableRule,
   type Types,
 } from './storage/migrations/migration.ts'
-export { openFileForFilling } from './storage/sqlite.ts'
-export { openSqliteForReading } from './storage/sqlite-reading.ts'
+export { openFileForFilling } from './storage/sqlite/sqlite.ts'
+export { openSqliteForReading } from './storage/sqlite/sqlite-reading.ts'
 export { createProgress, readPages, type Report } from './storage/pages.ts'
 export { bytes, oneOf, optional, text, whole, type Column, type RowsOf } from './storage/schema/columns.ts'
 export { findCrowded } from './storage/shared-shingles.ts'

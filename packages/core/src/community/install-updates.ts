@@ -77,9 +77,7 @@ const selectFaults = compileListQuery((db, param: Param<{ had: Iterable<readonly
     )
     .leftJoin('scans', 'scans.version_id', 'versions.id')
     .select([sql<number | string>`had.value ->> 3`.as('place'), 'yanked', 'verdict'])
-    .where(
-      sql<boolean>`yanked = 1 or verdict = 'dangerous' or (param('had').value ->> 2 <> '' and param('had').value ->> 2 <> digest)`,
-    ),
+    .where(sql<boolean>`yanked = 1 or verdict = 'dangerous' or (had.value ->> 2 <> '' and had.value ->> 2 <> digest)`),
 )
 
 /** The problems of an agent's versions, by position in the list. */

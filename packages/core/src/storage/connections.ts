@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
 import type { Dialect } from './dialect.ts'
-import type { Listener } from './postgres.ts'
 import type { Tables } from './tables.ts'
 
 /** Open connections to a database of one dialect. */
@@ -15,4 +14,11 @@ export interface Connections {
   /** Rewrites an SQLite file without its free pages; every other writer waits. */
   compact?(): Promise<void>
   close(): Promise<void>
+}
+
+/** Receives notifications of commits while it is connected. */
+export interface Listener {
+  /** Whether it is connected and listening. */
+  readonly isUp: boolean
+  stop(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import { Kysely } from 'kysely'
 import pg from 'pg'
-import type { Connections } from './connections.ts'
+import type { Connections, Listener } from './connections.ts'
 import { createPostgresDialect } from './postgres-driver.ts'
 import type { Tables } from './tables.ts'
 
@@ -62,13 +62,6 @@ const channel = 'skillstead_changes'
 const waitMs = { least: 100, most: 10_000 }
 /** How long a stop waits for the server to close the connection. */
 const goodbyeMs = 1_000
-
-/** Receives notifications of commits while it is connected. */
-export interface Listener {
-  /** Whether it is connected and listening. */
-  readonly isUp: boolean
-  stop(): Promise<void>
-}
 
 /**
  * Listens on a dedicated connection, because connections of the pool change hands. Reconnects with increasing delays.

@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, openSync, readFileSync, readSync, rea
 import { dirname } from 'node:path'
 import SqliteDatabase from 'better-sqlite3'
 import { RegistryError } from '@skillstead/protocol'
-import type { Connections } from './connections.ts'
+import type { Connections } from '../connections.ts'
 import { configure, connect } from './sqlite.ts'
 
 /**

@@ -2,9 +2,9 @@ import { closeSync, openSync } from 'node:fs'
 import SqliteDatabase from 'better-sqlite3'
 import { Kysely, sql as query } from 'kysely'
 import { type Checkpoints, createCheckpoints } from './checkpoints.ts'
-import type { Connections } from './connections.ts'
+import type { Connections } from '../connections.ts'
 import { createSqliteDialect } from './sqlite-driver.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from '../tables.ts'
 
 /**
  * Waiting for another process's lock blocks the thread, so the timeout is short; the writer retries without blocking.
