@@ -3,7 +3,7 @@ import type { WebhookHeaders } from '@skillstead/client/webhooks'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { signService, signStandard } from '../../packages/core/src/webhooks/deliver-events.ts'
+import { signService, signStandard } from '../../packages/core/src/webhooks/signatures.ts'
 import {
   event,
   nowSeconds,

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, expect, it } from 'vitest'
-import { AttemptError } from '../../packages/core/src/outbox/outbox.ts'
+import { AttemptError } from '../../packages/core/src/outbox/jobs.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 import { enqueue } from '../support/outbox-acts.ts'
 

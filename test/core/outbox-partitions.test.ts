@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ClaimedRow } from '../../packages/core/src/outbox/claims.ts'
@@ -19,29 +20,40 @@ function makeRow({ partition, host = '' }: Shape): ClaimedRow {
 
 const makeRows = (count: number, shape: Shape) => Array.from({ length: count }, () => makeRow(shape))
 
-/** Queues with their own clock, and a record of running rows and their maximum. */
+/** Queues with their own clock, and the running rows with functions that end them. */
 function createPartitions() {
   let now = 0
-  const partitions = new Partitions(() => now)
-  const running: ClaimedRow[] = []
-  const begin = () => {
-    const begun = partitions.begin()
-    running.push(...begun)
-    return begun
+  const partitions = new Partitions(
+    async () => {},
+    () => now,
+  )
+  const begun: ClaimedRow[] = []
+  const running = new Map<ClaimedRow, () => void>()
+  /** Adds rows, and returns those that begin, of these and of earlier ones. */
+  const begin = async (rows: readonly ClaimedRow[] = []) => {
+    const before = begun.length
+    for (const row of rows)
+      void partitions.run(row, async () => {
+        begun.push(row)
+        await new Promise<void>((resolve) => running.set(row, resolve))
+        running.delete(row)
+      })
+    await setImmediate()
+    return begun.slice(before)
   }
-  const end = (row: ClaimedRow) => {
-    running.splice(running.indexOf(row), 1)
-    partitions.end(row)
+  const end = async (rows: Iterable<ClaimedRow>) => {
+    for (const row of rows) running.get(row)!()
+    await setImmediate()
   }
-  return { partitions, running, begin, end, pass: (ms: number) => void (now += ms) }
+  const runningOf = (name: string) => [...running.keys()].filter(({ partition }) => partition === name)
+  return { partitions, running, runningOf, begin, end, pass: (ms: number) => void (now += ms) }
 }
 
 type Run = ReturnType<typeof createPartitions>
 
 /** Completes rows of a queue quickly, so that it counts as fast. */
-function prove({ partitions, begin, end }: Run, shape: Shape): void {
-  partitions.add(makeRows(4, shape))
-  for (const row of begin()) end(row)
+async function prove({ begin, end }: Run, shape: Shape): Promise<void> {
+  await end(await begin(makeRows(4, shape)))
 }
 
 function countBy<T>(items: readonly T[], key: (item: T) => string): number {
@@ -49,7 +61,7 @@ function countBy<T>(items: readonly T[], key: (item: T) => string): number {
 }
 
 describe('queues', () => {
-  it('never exceed their limits in any order of events, and all rows complete', () => {
+  it('never exceed their limits in any order of events, and all rows complete', async () => {
     const step = fc.oneof(
       fc.record({
         add: fc.integer({ min: 1, max: 40 }),
@@ -58,24 +70,22 @@ describe('queues', () => {
       }),
       fc.record({ end: fc.integer({ min: 1, max: 60 }), afterMs: fc.constantFrom(0, 10, 900, 1100, hangMs) }),
     )
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-        const run = createPartitions()
-        const { partitions, running, begin, end, pass } = run
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
+        const { partitions, running, begin, end, pass } = createPartitions()
         const seen = new Set<string>()
         let added = 0
-        const endSome = (count: number) => {
-          for (const row of running.slice(0, count)) {
-            seen.add(row.id)
-            end(row)
-          }
+        const endSome = async (count: number) => {
+          const rows = [...running.keys()].slice(0, count)
+          for (const { id } of rows) seen.add(id)
+          await end(rows)
         }
         const check = () => {
-          begin()
-          expect(partitions.running).toBe(running.length)
-          expect(running.length).toBeLessThanOrEqual(256)
-          expect(countBy(running, ({ partition }) => partition)).toBeLessThanOrEqual(32)
-          const ofHosts = running.filter(({ host }) => host !== '')
+          const rows = [...running.keys()]
+          expect(partitions.running).toBe(rows.length)
+          expect(rows.length).toBeLessThanOrEqual(256)
+          expect(countBy(rows, ({ partition }) => partition)).toBeLessThanOrEqual(32)
+          const ofHosts = rows.filter(({ host }) => host !== '')
           expect(countBy(ofHosts, ({ host }) => host)).toBeLessThanOrEqual(64)
           expect(partitions.room).toBeGreaterThanOrEqual(0)
         }
@@ -83,19 +93,19 @@ describe('queues', () => {
           if ('add' in each) {
             const host = each.host === 0 ? '' : `host-${each.host}`
             const chosen = partitions.choose(makeRows(each.add, { partition: `partition-${each.partition}`, host }))
-            partitions.add(chosen)
+            await begin(chosen)
             added += chosen.length
           } else {
             pass(each.afterMs)
-            endSome(each.end)
+            await endSome(each.end)
           }
           check()
         }
-        while (running.length > 0) {
-          endSome(running.length)
+        while (running.size > 0) {
+          await endSome(running.size)
           check()
         }
-        expect({ ended: seen.size, room: partitions.room, full: partitions.full, left: partitions.clear() }).toEqual({
+        expect({ ended: seen.size, room: partitions.room, full: partitions.full, left: partitions.release() }).toEqual({
           ended: added,
           room: 1024,
           full: [],
@@ -105,93 +115,88 @@ describe('queues', () => {
     )
   })
 
-  it('take turns: a queue with few rows is not blocked by one with many', () => {
+  it('take turns: a queue with few rows is not blocked by one with many', async () => {
     const run = createPartitions()
-    for (const partition of ['many', 'few', 'one']) prove(run, { partition })
-    run.partitions.add([
-      ...makeRows(200, { partition: 'many' }),
+    for (const partition of ['many', 'few', 'one']) await prove(run, { partition })
+    const begun = await run.begin([
+      ...makeRows(100, { partition: 'many' }),
       ...makeRows(2, { partition: 'few' }),
       makeRow({ partition: 'one' }),
     ])
-    const begun = run.begin().map(({ partition }) => partition)
-    expect(begun.slice(0, 5)).toEqual(['many', 'few', 'one', 'many', 'few'])
-    expect(begun.length).toBe(35)
-    // A queue that just had a turn comes last.
-    run.partitions.add([makeRow({ partition: 'late' })])
-    run.end(run.running.find(({ partition }) => partition === 'many')!)
-    expect(run.begin().map(({ partition }) => partition)).toEqual(['many', 'late'])
+    expect(Object.groupBy(begun, ({ partition }) => partition)).toMatchObject({
+      many: { length: 32 },
+      few: { length: 2 },
+      one: { length: 1 },
+    })
+    expect(await run.begin([makeRow({ partition: 'late' })])).toHaveLength(1)
   })
 
-  it('run few rows at a time while they are new, many once they were fast, and few again when they hang', () => {
-    const run = createPartitions()
-    const begunOf = () => run.running.length
-    run.partitions.add(makeRows(60, { partition: 'a' }))
-    run.begin()
-    expect(begunOf()).toBe(8)
-    run.end(run.running[0]!)
-    run.begin()
-    expect(begunOf()).toBe(32)
-    run.pass(hangMs)
-    // It hangs, which is detected before any of its rows completes.
-    run.partitions.add(makeRows(1, { partition: 'b' }))
-    expect(run.begin().map(({ partition }) => partition)).toEqual(['b'])
-    while (run.running.filter(({ partition }) => partition === 'a').length > 8) run.end(run.running[0]!)
-    expect(run.begin(), 'no more than a hanging partition may have').toEqual([])
-    run.end(run.running.find(({ partition }) => partition === 'a')!)
-    expect(run.begin()).toHaveLength(1)
+  it('run few rows at a time while they are new, many once they were fast, and few again when they hang', async () => {
+    const { begin, end, pass, running, runningOf } = createPartitions()
+    expect(await begin(makeRows(60, { partition: 'a' }))).toHaveLength(8)
+    await end([...running.keys()].slice(0, 1))
+    expect(runningOf('a')).toHaveLength(32)
+    pass(hangMs)
+    // It hangs, which is detected when one of its rows ends or more are claimed.
+    expect((await begin(makeRows(1, { partition: 'b' }))).map(({ partition }) => partition)).toEqual(['b'])
+    await end(runningOf('a').slice(0, 24))
+    expect(runningOf('a'), 'no more than a hanging partition may have').toHaveLength(8)
+    const last = runningOf('a').at(-1)!
+    await end([last])
+    expect(runningOf('a')).toHaveLength(8)
   })
 
-  it('are still known as slow for a while after they have no pending rows', () => {
-    const run = createPartitions()
-    run.partitions.add([makeRow({ partition: 'a' })])
-    const [row] = run.begin()
-    run.pass(hangMs)
-    run.end(row!)
-    expect(run.partitions.choose(makeRows(100, { partition: 'a' }))).toHaveLength(16)
-    expect(run.partitions.choose(makeRows(100, { partition: 'b' }))).toHaveLength(64)
+  it('are still known as slow for a while after they have no pending rows', async () => {
+    const { begin, end, pass, running } = createPartitions()
+    const hanging = Array.from({ length: 13 }, (_, n) => `hangs-${n}`)
+    for (const partition of hanging) await begin(makeRows(8, { partition }))
+    pass(hangMs)
+    await end(running.keys())
+    expect(running.size).toBe(0)
+    for (const partition of hanging) await begin(makeRows(8, { partition }))
+    expect(running.size, 'the places of all slow queues together').toBe(96)
+    expect(await begin([makeRow({ partition: 'new' })])).toHaveLength(1)
   })
 
-  it('that hang leave capacity for fast queues, however many hang, and even if not known as slow', () => {
+  it('that hang leave capacity for fast queues, however many hang, and even if not known as slow', async () => {
     const run = createPartitions()
-    prove(run, { partition: 'quick' })
+    const { partitions, begin, end, pass, running, runningOf } = run
+    await prove(run, { partition: 'quick' })
     for (const round of [1, 2, 3]) {
       for (let n = 0; n < 200; n++) {
-        run.partitions.add(run.partitions.choose(makeRows(100, { partition: `hangs-${n}` })))
+        await begin(partitions.choose(makeRows(100, { partition: `hangs-${n}` })))
       }
-      run.begin()
-      expect(run.running.length, `round ${round}`).toBeLessThanOrEqual(224)
-      expect(run.partitions.room, 'what hangs does not fill what may be claimed').toBeGreaterThanOrEqual(256)
-      const quick = run.partitions.choose(makeRows(32, { partition: 'quick' }))
+      expect(running.size, `round ${round}`).toBeLessThanOrEqual(224)
+      expect(partitions.room, 'what hangs does not fill what may be claimed').toBeGreaterThanOrEqual(256)
+      const quick = partitions.choose(makeRows(32, { partition: 'quick' }))
       expect(quick).toHaveLength(32)
-      run.partitions.add(quick)
-      expect(run.begin().filter(({ partition }) => partition === 'quick')).toHaveLength(32)
-      for (const row of run.running.filter(({ partition }) => partition === 'quick')) run.end(row)
-      run.pass(hangMs)
-      while (run.running.length > 0) run.end(run.running[0]!)
+      expect((await begin(quick)).filter(({ partition }) => partition === 'quick')).toHaveLength(32)
+      await end(runningOf('quick'))
+      while (running.size > 0) {
+        pass(hangMs)
+        await end(running.keys())
+      }
     }
   })
 
-  it('of one host respect the limit of the host together, and do not use all capacity', () => {
+  it('of one host respect the limit of the host together, and do not use all capacity', async () => {
     const run = createPartitions()
-    for (let n = 0; n < 20; n++) prove(run, { partition: `of-one-${n}`, host: 'one.test' })
+    for (let n = 0; n < 20; n++) await prove(run, { partition: `of-one-${n}`, host: 'one.test' })
     for (let n = 0; n < 20; n++) {
-      run.partitions.add(run.partitions.choose(makeRows(200, { partition: `of-one-${n}`, host: 'one.test' })))
+      await run.begin(run.partitions.choose(makeRows(200, { partition: `of-one-${n}`, host: 'one.test' })))
     }
-    run.begin()
-    expect(run.running).toHaveLength(64)
+    expect(run.running.size).toBe(64)
     expect(run.partitions.room).toBe(1024 - 256)
-    run.partitions.add(run.partitions.choose([makeRow({ partition: 'other', host: 'other.test' })]))
-    expect(run.begin().map(({ partition }) => partition)).toEqual(['other'])
+    const begun = await run.begin(run.partitions.choose([makeRow({ partition: 'other', host: 'other.test' })]))
+    expect(begun.map(({ partition }) => partition)).toEqual(['other'])
   })
 
-  it('release their pending rows, and keep their running rows', () => {
-    const run = createPartitions()
-    run.partitions.add(makeRows(20, { partition: 'a', host: 'one.test' }))
-    run.begin()
-    const waiting = run.partitions.clear()
-    expect({ waiting: waiting.length, running: run.partitions.running }).toEqual({ waiting: 12, running: 8 })
-    expect(run.begin()).toEqual([])
-    while (run.running.length > 0) run.end(run.running[0]!)
-    expect(run.partitions.room).toBe(1024)
+  it('release their pending rows, and keep their running rows', async () => {
+    const { partitions, begin, end, running } = createPartitions()
+    expect(await begin(makeRows(20, { partition: 'a', host: 'one.test' }))).toHaveLength(8)
+    expect({ released: partitions.release().length, running: partitions.running }).toEqual({ released: 12, running: 8 })
+    expect(await begin()).toEqual([])
+    while (running.size > 0) await end(running.keys())
+    expect(partitions.room).toBe(1024)
   })
 })

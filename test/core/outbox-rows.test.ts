@@ -1,6 +1,6 @@
 import { partsOf } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Attempt } from '../../packages/core/src/outbox/outbox.ts'
+import type { Attempt } from '../../packages/core/src/outbox/jobs.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 import { enqueue, letLook } from '../support/outbox-acts.ts'
 

@@ -13,7 +13,7 @@ import {
   toLevel,
   toScore,
 } from '../../packages/core/src/community/badges.ts'
-import { descriptionCharactersMin, factNames, noFacts } from '../../packages/core/src/community/author-standings.ts'
+import { descriptionCharactersMin, factNames, noFacts } from '../../packages/core/src/community/standing-facts.ts'
 import { skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 import { type Act, actKinds, makeWorld, perform } from '../support/reputation-acts.ts'

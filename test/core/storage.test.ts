@@ -7,7 +7,7 @@ import { partsOf } from '@skillstead/core/internal'
 import { createMirror } from '@skillstead/mirror'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openSqlite } from '../../packages/core/src/storage/sqlite.ts'
-import { doLast } from '../../packages/core/src/storage/writer.ts'
+import { doLast, undo } from '../../packages/core/src/storage/writer.ts'
 import { codeOf, refusalOf, skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 import { makeEmptyPlace, makePlace } from '../support/places.ts'
@@ -93,6 +93,28 @@ describeDatabases('storage', (open, dialect) => {
     ])
     expect(await names(test)).toEqual(expect.arrayContaining(['a', 'c', 'd']))
     expect(await names(test)).not.toContain('b')
+  })
+
+  it('rolls back a write that is undone, alone or among others, and returns its result', async () => {
+    const test = await open({ works: false })
+    const { writer } = partsOf(test.registry).database
+    const write = (key: string, isUndone = false) =>
+      writer.write(async (trx) => {
+        await trx.insertInto('meta').values({ key, value: '' }).execute()
+        await doLast(trx, () =>
+          trx
+            .insertInto('meta')
+            .values({ key: `last ${key}`, value: '' })
+            .execute(),
+        )
+        if (isUndone) undo(trx)
+        return key
+      })
+    expect(await write('alone', true)).toBe('alone')
+    expect(await Promise.all([write('a'), write('b', true), write('c')])).toEqual(['a', 'b', 'c'])
+    const stored = await names(test)
+    expect(stored).toEqual(expect.arrayContaining(['a', 'last a', 'c', 'last c']))
+    for (const key of ['alone', 'b']) for (const name of [key, `last ${key}`]) expect(stored).not.toContain(name)
   })
 
   it('does at the end of a transaction what its writes left for it, in their order, but not what failing writes left', async () => {

@@ -1,5 +1,5 @@
 import { createReceiver, WebhookError, type ReceiverOptions, type WebhookHeaders } from '@skillstead/client/webhooks'
-import { signService, signStandard } from '../../packages/core/src/webhooks/deliver-events.ts'
+import { signService, signStandard } from '../../packages/core/src/webhooks/signatures.ts'
 
 export const secret = 'whsec_c2l4dGVlbiBieXRlcyBvZiBzZWNyZWN5'
 export const otherSecret = 'correct horse battery stäple'

@@ -1,57 +1,58 @@
 import { RegistryError } from '@skillstead/protocol'
 import { onThreadsMissing, placeThreads } from '@skillstead/scanner/workers'
-import { createAuthenticator } from './accounts/authenticate.ts'
 import { createAddressLimits } from './accounts/address-limits.ts'
-import { printError } from './kernel/print-error.ts'
-import { createResponseCache } from './kernel/response-cache.ts'
-import type { UserCaller } from './kernel/caller.ts'
-import { createChangeFollower } from './log/change-follower.ts'
-import { systemClock } from './kernel/clock.ts'
-import type { OperatorContext } from './operator/operator-context.ts'
-import { createCopyIndex } from './catalogue/sketches/copy-index.ts'
-import { SecondOpinion } from './catalogue/skills/second-opinion.ts'
-import { scheduleTexts } from './catalogue/finding/index-texts.ts'
-import { scheduleSketches } from './catalogue/copies/sketch-versions.ts'
-import { createCounters, createSeenDownloads } from './community/download-counters.ts'
-import { createArtifacts } from './catalogue/offers/artifacts.ts'
-import { createFindDocumented } from './catalogue/context/documented-skills.ts'
-import { scheduleTakedowns } from './governance/takedown-cases.ts'
-import { handleExternalScans } from './community/scan-external.ts'
-import { scheduleHousekeeping } from './operator/housekeeping.ts'
-import { getCaller } from './accounts/users.ts'
-import { identify } from './log/node-identity.ts'
-import { connectExtensions } from './operator/extension.ts'
-import { createUpstreams } from './catalogue/context/upstream-port.ts'
-import { createServingNode } from './operator/node-port.ts'
-import { createSetupCode } from './operator/setup.ts'
-import { readNodeMetrics, readOrNothing, toOpinionMetrics, readStoredMetrics, type Metric } from './operator/metrics.ts'
-import { readReadiness } from './operator/readiness.ts'
-import type { RegistryOptions } from './operator/registry-options.ts'
-import { createScanRules } from './catalogue/context/scan-rules.ts'
-import { createSecondStage } from './operator/second-stage.ts'
-import { createOutbox } from './outbox/create-outbox.ts'
-import { createOutgoing } from './http/outgoing.ts'
-import { CatalogueSearch } from './search/catalogue-search.ts'
-import { createSecrets } from './kernel/secrets.ts'
+import { createAuthenticator } from './accounts/authenticate.ts'
+import { getCaller } from './accounts/find-user.ts'
 import { createSharedLimits } from './storage/shared-limits.ts'
-import { createPublicNames } from './catalogue/context/use-counts.ts'
-import { openDatabase } from './storage/database.ts'
-import { passOnShares } from './catalogue/sharing/share-links.ts'
-import { storageQuotaBytesDefault } from './catalogue/skills/storage-quota.ts'
-import { createTelemetry } from './community/telemetry.ts'
-import { readVerifierKeys, type VerifierKey } from './log/signing-keys.ts'
-import { isNoteName } from './log/signed-notes.ts'
-import { createTransparency } from './log/log-context.ts'
-import { scheduleRescan } from './governance/rescan.ts'
-import { scheduleRulesUpdates } from './governance/rules-updates.ts'
 import { handleVerifications } from './accounts/verification-check.ts'
+import { createFindDocumented } from './catalogue/context/documented-skills.ts'
+import { createScanRules } from './catalogue/context/scan-rules.ts'
+import { createUpstreams } from './catalogue/context/upstream-port.ts'
+import { createPublicNames } from './catalogue/context/use-counts.ts'
+import { scheduleSketches } from './catalogue/copies/sketch-versions.ts'
+import { scheduleTexts } from './catalogue/finding/index-texts.ts'
+import { createArtifacts } from './catalogue/offers/artifacts.ts'
+import { passOnShares } from './catalogue/sharing/share-links.ts'
+import { createCopyIndex } from './catalogue/sketches/copy-index.ts'
+import { handleVerifiedSkills, refreshVerifiedSkills } from './catalogue/skills/refresh-verified.ts'
+import { SecondOpinion } from './catalogue/skills/second-opinion.ts'
+import { storageQuotaBytesDefault } from './catalogue/skills/storage-quota.ts'
 import { attributeVersion } from './community/agent-actions.ts'
 import { refreshStanding } from './community/author-standings.ts'
+import { createCounters, createSeenDownloads } from './community/download-counters.ts'
+import { handleExternalScans } from './community/scan-external.ts'
 import { changeStanding, creditSkill, recountCredit } from './community/skill-credit.ts'
-import { handleVerifiedSkills, refreshVerifiedSkills } from './catalogue/skills/refresh-verified.ts'
+import { createTelemetry } from './community/telemetry.ts'
+import { scheduleRescan } from './governance/rescan.ts'
+import { scheduleRulesUpdates } from './governance/rules-updates.ts'
+import { scheduleTakedowns } from './governance/takedown-cases.ts'
+import { createOutgoing } from './http/outgoing.ts'
+import type { UserCaller } from './kernel/caller.ts'
+import { systemClock } from './kernel/clock.ts'
+import { printError } from './kernel/print-error.ts'
+import { createResponseCache } from './kernel/response-cache.ts'
+import { createSecrets } from './kernel/secrets.ts'
+import { createChangeFollower } from './log/change-follower.ts'
+import { createTransparency } from './log/log-context.ts'
+import { identify } from './log/node-identity.ts'
+import { isNoteName } from './log/signed-notes.ts'
+import { readVerifierKeys, type VerifierKey } from './log/signing-keys.ts'
+import { connectExtensions } from './operator/extension.ts'
+import { scheduleHousekeeping } from './operator/housekeeping.ts'
+import type { Metric } from './operator/metric.ts'
+import { readStoredMetrics, toOpinionMetrics, readNodeMetrics, readOrNothing } from './operator/metrics.ts'
+import { createServingNode } from './operator/node-port.ts'
+import type { OperatorContext } from './operator/operator-context.ts'
+import { readReadiness } from './operator/readiness.ts'
+import type { RegistryOptions } from './operator/registry-options.ts'
+import { createSecondStage } from './operator/second-stage.ts'
+import { SetupCode } from './operator/setup-code.ts'
+import { Outbox } from './outbox/outbox.ts'
+import { CatalogueSearch } from './search/catalogue-search.ts'
+import { openDatabase } from './storage/database.ts'
 import { handleDeliveries } from './webhooks/deliver-events.ts'
-import { createEvents } from './webhooks/events.ts'
 import { createWatchers } from './webhooks/download-events.ts'
+import { createEvents } from './webhooks/events.ts'
 
 /**
  * An open registry: all functions of Skillstead, without a network. {@link localApi} calls its endpoints. Packages of
@@ -66,7 +67,9 @@ export interface Registry {
   getCaller(username: string): Promise<UserCaller>
   /** The keys that sign the registry's log, newest first: verifiers need them. */
   verifierKeys(): Promise<VerifierKey[]>
+  /** Whether the database answers, the index of searches is ready, and the disk has space for writes. */
   readiness(): Promise<{ database: boolean; search: boolean; disk: boolean }>
+  /** The current metrics, those of components included. */
   metrics(): Promise<Metric[]>
   /** Adds metrics of a component that runs on top of the registry, such as a mirror. */
   addMetrics(read: () => Promise<Metric[]>): void
@@ -121,153 +124,193 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   if (options.origin !== undefined && !isNoteName(options.origin)) {
     throw new TypeError('`origin` must not contain spaces or plus signs. Use a name such as registry.example.com.')
   }
-  const { extensions = [], clock = systemClock, onError = printError } = options
-  if (options.threads !== undefined) placeThreads(options.threads)
-  const secrets = createSecrets(options.secretKey)
-  const outgoing = createOutgoing(options.outgoing ?? {})
-  const secondOpinion =
-    options.secondOpinion && !outgoing.isOffline
-      ? new SecondOpinion(options.secondOpinion, onError, options.outgoing?.ca)
-      : undefined
-  const database = await openDatabase(options)
-  const { origin, epoch } = await identify(database, options.origin, clock)
-  const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))
-  const changes = await createChangeFollower(database, onError, options.pollMs)
-  const traffic = { calls: 0 }
-  const outbox = createOutbox({ database, clock, traffic, onError })
-  const closing = new AbortController()
-  const hooks = connectExtensions(extensions, { clock, database, outbox, closing: closing.signal, onError })
-  const watchers = await createWatchers(database, changes)
-  const counting = { database, clock, outbox, watchers, upstreamQueue: hooks.upstreamQueue, onError }
-  const sharedLimits = createSharedLimits(database, onError)
-  const counters = createCounters(counting, createSeenDownloads(sharedLimits))
-  const telemetry = createTelemetry(counting)
-  const answers = createResponseCache(options.answerBytesMax ?? answerBytesMax)
-  const authenticator = createAuthenticator(database, clock, onError)
-  changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)), answers.forgetAll)
-  const search = new CatalogueSearch(database, changes, {
-    memorySkillsMax: options.memorySkillsMax ?? memorySkillsMax,
-    threadSkillsMin: options.threadSkillsMin ?? threadSkillsMin,
-    onError,
-  })
-  const comparison = createSecondStage(options, { database, clock, onError })
-  const scanRules = await createScanRules(database, changes)
-  const copies = createCopyIndex(database, onError)
-  const waits = new AbortController()
-  const context: OperatorContext = {
-    origin,
-    epoch,
-    clock,
-    database,
-    changes,
-    counters,
-    outbox,
-    events: createEvents(outbox, clock),
-    reputation: { changeStanding, creditSkill, recountCredit },
-    agents: { attributeVersion },
-    ...hooks,
-    async onVerificationChange(trx, userId, at) {
-      await refreshStanding(trx, userId, at)
-      await refreshVerifiedSkills(context, trx, userId)
-    },
-    onKeysRevoked: passOnShares,
-    search,
-    secondStage: comparison?.stage,
-    copies,
-    answers,
-    findDocumented: createFindDocumented(database),
-    artifacts: createArtifacts(database),
-    publicNames: createPublicNames(changes),
-    telemetry,
-    transparency: createTransparency(),
-    outgoing,
-    traffic,
-    addressLimits: createAddressLimits(sharedLimits),
-    sharedLimits,
-    webhooks: options.webhooks ?? {},
-    defaultPlan: options.defaultPlan ?? 'free',
-    scanRules,
-    scanPolicy: options.scanPolicy ?? {},
-    secondOpinion,
-    storageQuotaBytes: options.storageQuotaBytes ?? storageQuotaBytesDefault,
-    upstreams: createUpstreams(),
-    node: createServingNode(),
-    setup: createSetupCode(database),
-    startedAt: clock.now(),
-    extensions,
-    secrets,
-    closing: closing.signal,
-    waits: waits.signal,
-  }
-  const metricReaders = [() => readStoredMetrics(context), hooks.backups.readMetrics]
-  if (comparison) metricReaders.push(...comparison.metricReaders)
-  if (secondOpinion) metricReaders.push(async () => toOpinionMetrics(secondOpinion.counts))
-  let closed: Promise<void> | undefined
-
-  async function close(): Promise<void> {
-    closing.abort()
-    waits.abort()
-    search.stop()
-    await search.warmed
-    // At the same time: stopping the outbox prevents new requests, and closing the client aborts those that hang.
-    await Promise.all([outbox.stop(), outgoing.close(), comparison?.close(), secondOpinion?.close()])
-    await counters.stop()
-    await telemetry.stop()
-    await authenticator.flush()
-    await copies.stop()
-    await changes.stop()
-    sharedLimits?.stop()
-    await database.close()
-    endNotices()
-  }
-
-  async function beginWork(): Promise<void> {
-    await context.setup.share()
-    await scheduleHousekeeping(context)
-    scheduleTakedowns(context)
-    handleVerifiedSkills(context)
-    // An offline node leaves verification jobs pending. The next process with network access runs them.
-    if (!outgoing.isOffline) {
-      handleVerifications(context)
-      handleExternalScans(context)
-      handleDeliveries(context)
-    }
-    await scheduleRescan(context)
-    await scheduleRulesUpdates(context, onError)
-    await scheduleSketches(context)
-    await scheduleTexts(context)
-    await hooks.backups.schedule()
-    outbox.start()
-    // Count installs that a process recorded but did not count before it ended.
-    await telemetry.flush()
-  }
-
-  if (options.works !== false && !database.isReadOnly) {
-    await beginWork().catch(async (error: unknown) => {
-      await close().catch(onError)
+  const made = await openParts(options)
+  const registry = toRegistry(made)
+  if (options.works !== false && !made.context.database.isReadOnly) {
+    await beginWork(made).catch(async (error: unknown) => {
+      await registry.close().catch(made.onError)
       throw error
     })
   }
+  return registry
+}
+
+function toRegistry(made: RegistryParts): Registry {
+  const { context, authenticator, metricReaders, waits } = made
   const whileOpen = <Input extends unknown[], Output>(work: (...input: Input) => Promise<Output>) => {
     return async (...input: Input): Promise<Output> => {
       requireOpen(context)
       return work(...input)
     }
   }
-  const readMetrics = async () =>
-    (await Promise.all([readNodeMetrics(context), ...metricReaders.map(readOrNothing)])).flat()
-  const closeOnce = () => (closed ??= close())
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= closeParts(made))
   const registry: Registry = {
     authenticate: whileOpen(authenticator.authenticate),
     authenticateSession: whileOpen(authenticator.authenticateSession),
     getCaller: whileOpen((username) => getCaller(context, username)),
     verifierKeys: whileOpen(() => readVerifierKeys(context)),
     readiness: whileOpen(() => readReadiness(context)),
-    metrics: whileOpen(readMetrics),
+    metrics: whileOpen(async () =>
+      (await Promise.all([readNodeMetrics(context), ...metricReaders.map(readOrNothing)])).flat(),
+    ),
     addMetrics: (read) => void metricReaders.push(read),
     endWaits: () => waits.abort(),
-    close: closeOnce,
-    [Symbol.asyncDispose]: closeOnce,
+    close,
+    [Symbol.asyncDispose]: close,
   }
   return Object.assign(registry, { [parts]: context })
+}
+
+type RegistryParts = Awaited<ReturnType<typeof openParts>>
+
+/** Opens the database and makes all parts of a registry. Background work begins with {@link beginWork}. */
+async function openParts(options: RegistryOptions) {
+  const base = await openBase(options)
+  const { database, clock, changes, outbox, onError, closing, outgoing } = base
+  const hooks = connectExtensions(base.extensions, { ...base, closing: closing.signal })
+  const { secondOpinion, comparison } = makeOpinions(options, base)
+  const sharedLimits = createSharedLimits(database, onError)
+  const waits = new AbortController()
+  const context: OperatorContext = {
+    ...base,
+    ...hooks,
+    ...(await makeCounting(base, hooks, sharedLimits)),
+    ...makeReading(options, base),
+    events: createEvents(outbox, clock),
+    reputation: { changeStanding, creditSkill, recountCredit },
+    agents: { attributeVersion },
+    async onVerificationChange(trx, userId, at) {
+      await refreshStanding(trx, userId, at)
+      await refreshVerifiedSkills(context, trx, userId)
+    },
+    onKeysRevoked: passOnShares,
+    secondStage: comparison?.stage,
+    copies: createCopyIndex(database, onError),
+    transparency: createTransparency(),
+    addressLimits: createAddressLimits(sharedLimits),
+    sharedLimits,
+    webhooks: options.webhooks ?? {},
+    defaultPlan: options.defaultPlan ?? 'free',
+    scanRules: await createScanRules(database, changes),
+    scanPolicy: options.scanPolicy ?? {},
+    secondOpinion,
+    storageQuotaBytes: options.storageQuotaBytes ?? storageQuotaBytesDefault,
+    upstreams: createUpstreams(),
+    node: createServingNode(),
+    setup: new SetupCode(database),
+    startedAt: clock.now(),
+    closing: closing.signal,
+    waits: waits.signal,
+  }
+  const metricReaders: (() => Promise<Metric[]>)[] = [() => readStoredMetrics(context), hooks.backups.readMetrics]
+  if (comparison) metricReaders.push(...comparison.metricReaders)
+  if (secondOpinion) metricReaders.push(async () => toOpinionMetrics(secondOpinion.counts))
+  const closeClients = async () => {
+    await Promise.all([outgoing.close(), comparison?.close(), secondOpinion?.close()])
+  }
+  const authenticator = createAuthenticator(database, clock, onError)
+  const { endNotices } = base
+  return { context, authenticator, metricReaders, closing, waits, closeClients, endNotices, onError }
+}
+
+/** The parts that the others are made of. */
+async function openBase(options: RegistryOptions) {
+  const { extensions = [], clock = systemClock, onError = printError } = options
+  if (options.threads !== undefined) placeThreads(options.threads)
+  const secrets = createSecrets(options.secretKey)
+  const outgoing = createOutgoing(options.outgoing ?? {})
+  const database = await openDatabase(options)
+  const { origin, epoch } = await identify(database, options.origin, clock)
+  const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))
+  const changes = await createChangeFollower(database, onError, options.pollMs)
+  const traffic = { calls: 0 }
+  const outbox = new Outbox({ database, clock, traffic, onError })
+  const closing = new AbortController()
+  const identity = { origin, epoch, secrets, extensions }
+  return { ...identity, clock, onError, outgoing, database, endNotices, changes, traffic, outbox, closing }
+}
+
+type Base = Awaited<ReturnType<typeof openBase>>
+
+/** The services of others that a search and a publish may ask. */
+function makeOpinions(options: RegistryOptions, { database, clock, onError, outgoing }: Base) {
+  const { secondOpinion } = options
+  const isAsked = secondOpinion && !outgoing.isOffline
+  return {
+    secondOpinion: isAsked ? new SecondOpinion(secondOpinion, onError, options.outgoing?.ca) : undefined,
+    comparison: createSecondStage(options, { database, clock, onError }),
+  }
+}
+
+/** What counts downloads and installs. */
+async function makeCounting(
+  { database, clock, outbox, changes, onError }: Base,
+  { upstreamQueue }: ReturnType<typeof connectExtensions>,
+  sharedLimits: ReturnType<typeof createSharedLimits>,
+) {
+  const watchers = await createWatchers(database, changes)
+  const counting = { database, clock, outbox, watchers, upstreamQueue, onError }
+  const counters = createCounters(counting, createSeenDownloads(sharedLimits))
+  return { counters, telemetry: createTelemetry(counting) }
+}
+
+/** What answers reads faster than the tables. */
+function makeReading(options: RegistryOptions, { database, changes, onError }: Base) {
+  const answers = createResponseCache(options.answerBytesMax ?? answerBytesMax)
+  changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)), answers.forgetAll)
+  const search = new CatalogueSearch(database, changes, {
+    memorySkillsMax: options.memorySkillsMax ?? memorySkillsMax,
+    threadSkillsMin: options.threadSkillsMin ?? threadSkillsMin,
+    onError,
+  })
+  return {
+    answers,
+    search,
+    findDocumented: createFindDocumented(database),
+    artifacts: createArtifacts(database),
+    publicNames: createPublicNames(changes),
+  }
+}
+
+/** Schedules the background work of a registry and starts its outbox. */
+async function beginWork({ context, onError }: RegistryParts): Promise<void> {
+  await context.setup.share()
+  await scheduleHousekeeping(context)
+  scheduleTakedowns(context)
+  handleVerifiedSkills(context)
+  // An offline node leaves verification jobs pending. The next process with network access runs them.
+  if (!context.outgoing.isOffline) {
+    handleVerifications(context)
+    handleExternalScans(context)
+    handleDeliveries(context)
+  }
+  await scheduleRescan(context)
+  await scheduleRulesUpdates(context, onError)
+  await scheduleSketches(context)
+  await scheduleTexts(context)
+  await context.backups.schedule()
+  context.outbox.start()
+  // Count installs that a process recorded but did not count before it ended.
+  await context.telemetry.flush()
+}
+
+/** Waits for running work, writes buffered counters and closes the database. */
+async function closeParts(made: RegistryParts): Promise<void> {
+  const { context, authenticator, closing, waits, closeClients, endNotices } = made
+  const { search, outbox, counters, telemetry, copies, changes, sharedLimits, database } = context
+  closing.abort()
+  waits.abort()
+  search.stop()
+  await search.warmed
+  // At the same time: stopping the outbox prevents new requests, and closing the clients aborts those that hang.
+  await Promise.all([outbox.stop(), closeClients()])
+  await counters.stop()
+  await telemetry.stop()
+  await authenticator.flush()
+  await copies.stop()
+  await changes.stop()
+  sharedLimits?.stop()
+  await database.close()
+  endNotices()
 }

@@ -12,7 +12,7 @@ import { countRows } from '../storage/count-rows.ts'
 import type { ApiKeyRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
-import { getUserByName } from './users.ts'
+import { getUserByName } from './find-user.ts'
 
 /** GET /api-keys: the caller's keys, newest first. */
 export async function listApiKeys(context: StorageContext, input: Input<'listApiKeys'>, caller: Caller) {

@@ -1,19 +1,20 @@
-import { RegistryError, reservedOwners, scopes, toTimestamp, type User } from '@skillstead/protocol'
+import { RegistryError, reservedOwners, toTimestamp, type User } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { lockHeads } from '../log/append-change.ts'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
-import type { Caller, UserCaller } from '../kernel/caller.ts'
+import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import { recordAudit } from '../log/audit.ts'
-import { compileQuery } from '../storage/compiled-query.ts'
+import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
 import { createKey, insertKey, requireMaker } from './api-keys.ts'
+import { getUserByName } from './find-user.ts'
 
 /** GET /users, for administrators: ordered by name. */
 export async function listUsers(context: StorageContext, input: Input<'listUsers'>) {
@@ -115,11 +116,11 @@ export async function ensureNamespace(
   return insertUser(trx, { username, plan: 'free', role: 'user', claimed: 0, now, id })
 }
 
-const selectByName = compileQuery((db, { username }: { username: string }) =>
-  db.selectFrom('users').selectAll().where('username', '=', username),
+const selectByName = compileQuery((db, param: Param<{ username: string }>) =>
+  db.selectFrom('users').selectAll().where('username', '=', param('username')),
 )
-const selectById = compileQuery((db, { id }: { id: string }) =>
-  db.selectFrom('users').select('id').where('id', '=', id),
+const selectById = compileQuery((db, param: Param<{ id: string }>) =>
+  db.selectFrom('users').select('id').where('id', '=', param('id')),
 )
 
 async function claimUser(
@@ -197,21 +198,4 @@ function toUser(row: UserRow): User {
     disabled: row.disabled === 1,
     claimed: row.claimed === 1,
   }
-}
-
-/** Finds a user by name; throws `not_found`. */
-export async function getUserByName(context: StorageContext, username: string): Promise<UserRow> {
-  const user = await context.database.read
-    .selectFrom('users')
-    .selectAll()
-    .where('username', '=', username)
-    .executeTakeFirst()
-  if (!user) throw new RegistryError('not_found', `There is no user '${username}'.`)
-  return user
-}
-
-/** Returns a user as a caller without credentials, for trusted code inside the process. Throws `not_found`. */
-export async function getCaller(context: StorageContext, username: string): Promise<UserCaller> {
-  const { id, plan, role } = await getUserByName(context, username)
-  return { kind: 'user', userId: id, username, plan, role, scopes }
 }

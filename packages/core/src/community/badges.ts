@@ -2,7 +2,7 @@ import type { Reputation } from '@skillstead/protocol'
 import type { VerifiedMethod } from '../accounts/verified-author.ts'
 import { toQuiet } from '../storage/compiled-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import type { Facts } from './author-standings.ts'
+import type { Facts } from './standing-facts.ts'
 
 interface Badge {
   readonly id: string

@@ -8,7 +8,8 @@ import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { ExternalSkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { type ExternalSource, parseSource } from './external-source.ts'
+import { parseSource } from './external-source.ts'
+import type { ExternalSource } from './repository-source.ts'
 import { enqueueScan } from './scan-external.ts'
 
 /**

@@ -1,26 +1,12 @@
 import {
   type Address,
+  type ExternalSource,
   type Place,
   readAddress,
   readSegments,
   refuseUrl,
   toRepositorySource,
 } from './repository-source.ts'
-
-/** The location of an external skill, the same for every notation of it. */
-export interface ExternalSource {
-  readonly registry: 'skills.sh' | 'github'
-  readonly name: string
-  readonly author: string
-  /** The canonical URL of the source; it can be parsed again and opened in a browser. */
-  readonly url: string
-  /** The repository's URL in lower case; '' if there is none. */
-  readonly repoUrl: string
-  /** Raw URLs of its SKILL.md, most likely first. */
-  readonly candidates: readonly string[]
-  /** The last candidate is the repository's root file, which only counts if it has this name in its frontmatter. */
-  readonly rootIfNamed?: string
-}
 
 /**
  * Parses a URL or an argument of `npx skills add`: `owner/repo`, `owner/repo/path`, `owner/repo@skill`, `github:...`,

@@ -7,12 +7,13 @@ import type { CallOptions } from '../kernel/call-options.ts'
 import { accountId, type Caller } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import type { Input } from '../kernel/operation-input.ts'
-import { compileQuery } from '../storage/compiled-query.ts'
-import type { AgentRow, AgentSkillRow, SkillRow, Tables } from '../storage/tables.ts'
+import { compileQuery, type Param } from '../storage/compiled-query.ts'
+import type { AgentRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { type AgentAction, linkAgent, recordActions } from './agent-actions.ts'
-import { type Installed, listUpdates } from './install-updates.ts'
-import { type KnownSkill, lookUp } from './look-up-installs.ts'
+import type { StoredSet } from './asker.ts'
+import { listUpdates } from './install-updates.ts'
+import { type Installed, type KnownSkill, lookUp } from './look-up-installs.ts'
 import { recommend } from './recommendations.ts'
 
 const nextHeartbeatSeconds = 3600
@@ -100,11 +101,8 @@ const seenEveryMs = 60_000
 
 /** The reported version of each skill, by skill id. */
 type InstalledSet = ReadonlyMap<string, { readonly version: string; readonly owner_id: SkillRow['owner_id'] }>
-/** The stored version of each skill, by skill id. */
-export type StoredSet = ReadonlyMap<string, Pick<AgentSkillRow, 'version' | 'counted'>>
-
-const selectStored = compileQuery((db, agent: { id: string }) =>
-  db.selectFrom('agent_skills').selectAll().where('agent_id', '=', agent.id),
+const selectStored = compileQuery((db, param: Param<{ id: string }>) =>
+  db.selectFrom('agent_skills').selectAll().where('agent_id', '=', param('id')),
 )
 
 /** The stored skills of an agent. */

@@ -3,31 +3,13 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import { toSkills } from '../catalogue/versions/shown-names.ts'
 import { itemColumns } from '../catalogue/versions/skill-document.ts'
 import type { Caller } from '../kernel/caller.ts'
+import type { Param } from '../storage/compiled-query.ts'
 import { compileListQuery } from '../storage/list-query.ts'
-import type { AgentRow } from '../storage/tables.ts'
-import type { StoredSet } from './heartbeat.ts'
+import type { Asker } from './asker.ts'
 import { keepOffered, type KnownSkill, offered } from './look-up-installs.ts'
-import { suggestFromAgents, suggestFromPacks, suggestPopular } from './recommendation-sources.ts'
+import { suggestFromAgents, suggestFromPacks, type Suggestion, suggestPopular } from './recommendation-sources.ts'
 
 type Recommendation = HeartbeatResult['recommendations'][number]
-
-/** The authenticated caller, which is not compared with its own earlier reports. */
-export interface Asker {
-  readonly agent: AgentRow | undefined
-  readonly stored: StoredSet
-  readonly caller: Caller
-  /** The caller's own users: their agents do not count as similar agents. */
-  readonly userIds: ReadonlySet<string>
-}
-
-/** A recommended skill, and the reason. */
-export interface Suggestion {
-  readonly skillId: string
-  /** Relative weight among the suggestions of one source: above 0, at most 1. */
-  readonly share: number
-  readonly reason: string
-  readonly pack?: { readonly slug: string; readonly name: string }
-}
 
 const recommendationsMax = 10
 /** Candidates examined: many of the skills that agents have may be private. */
@@ -86,8 +68,12 @@ function rank(scores: ReadonlyMap<string, Scored>): string[] {
   return ranked.slice(0, candidatesMax).map(([id]) => id)
 }
 
-const selectItems = compileListQuery((db, { ids }: { ids: Iterable<string> }, lists) =>
-  db.selectFrom('skills').select(itemColumns).where(lists.has('id', ids)).where(offered),
+const selectItems = compileListQuery((db, param: Param<{ ids: Iterable<string> }>, lists) =>
+  db
+    .selectFrom('skills')
+    .select(itemColumns)
+    .where(lists.has('id', param('ids')))
+    .where(offered),
 )
 
 async function showBest(

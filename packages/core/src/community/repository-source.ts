@@ -1,6 +1,20 @@
 import { RegistryError } from '@skillstead/protocol'
 import { invalidField } from '../kernel/field-errors.ts'
-import type { ExternalSource } from './external-source.ts'
+
+/** The location of an external skill, the same for every notation of it. */
+export interface ExternalSource {
+  readonly registry: 'skills.sh' | 'github'
+  readonly name: string
+  readonly author: string
+  /** The canonical URL of the source; it can be parsed again and opened in a browser. */
+  readonly url: string
+  /** The repository's URL in lower case; '' if there is none. */
+  readonly repoUrl: string
+  /** Raw URLs of its SKILL.md, most likely first. */
+  readonly candidates: readonly string[]
+  /** The last candidate is the repository's root file, which only counts if it has this name in its frontmatter. */
+  readonly rootIfNamed?: string
+}
 
 /** A location in a repository: a folder, a file, or a skill known only by name. */
 export interface Place {

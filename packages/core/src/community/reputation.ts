@@ -2,26 +2,24 @@ import { type Reputation, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { type Credits, setCredits } from '../catalogue/skills/skill-counters.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { getUserByName } from '../accounts/users.ts'
+import { getUserByName } from '../accounts/find-user.ts'
 import { readVerifiedMethods } from '../accounts/verified-author.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
 import type { SkillRow, StandingRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { putStandings, type Standing, toStanding } from './author-standings.ts'
+import { badges, settleBadges, toBadges, toComponents, toLevel, toScore } from './badges.ts'
 import {
   addFacts,
   areNoFacts,
   type Facts,
   noFacts,
-  putStandings,
   ratedColumns,
   type RatedSkill,
-  type Standing,
   subtractFacts,
   toFacts,
-  toStanding,
-} from './author-standings.ts'
-import { badges, settleBadges, toBadges, toComponents, toLevel, toScore } from './badges.ts'
+} from './standing-facts.ts'
 import { countCredits, noCredits } from './skill-credit.ts'
 
 /** GET /users/<username>/reputation: all zeros for an author without a standing. */

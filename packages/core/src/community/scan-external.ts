@@ -11,7 +11,8 @@ import type { Input } from '../kernel/operation-input.ts'
 import type { ExternalSkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
-import { type ExternalSource, parseSource } from './external-source.ts'
+import { parseSource } from './external-source.ts'
+import type { ExternalSource } from './repository-source.ts'
 
 /** POST /external/scan: scans submitted content or the content at a URL; the latter updates an indexed skill. */
 export async function scanExternal(context: CommunityContext, input: Input<'scanExternal'>) {

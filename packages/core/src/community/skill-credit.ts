@@ -3,7 +3,8 @@ import { addCredits, type Credits, setCredits } from '../catalogue/skills/skill-
 import type { Credit } from '../catalogue/context/ports.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { addToStandings, type Author, noFacts, subtractFacts, toFacts } from './author-standings.ts'
+import { addToStandings, type Author } from './author-standings.ts'
+import { noFacts, subtractFacts, toFacts } from './standing-facts.ts'
 import { pointUnits } from './badges.ts'
 import { isListedToAll } from '../visibility/decisions.ts'
 

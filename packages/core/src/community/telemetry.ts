@@ -1,21 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { MirroredInstalls, UsedSkill } from '../catalogue/context/use-counts.ts'
+import type { MirroredInstalls } from '../catalogue/context/use-counts.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Dialect } from '../storage/dialect.ts'
 import { isInList, toCountTable } from '../storage/list-query.ts'
-import type { WriteTransaction } from '../storage/writer.ts'
+import { undo, type WriteTransaction } from '../storage/writer.ts'
+import type { Telemetry } from './community-context.ts'
 import type { CountingParts } from './download-counters.ts'
 import { countDownloads } from './download-days.ts'
 import { addToTrends, rollAllTrends, toHour } from './trends.ts'
-
-/** Records installs and adds them to the counters. */
-export interface Telemetry {
-  /** Records an install by a client with the given name; resolves after the commit. */
-  record(skill: UsedSkill, client?: string): Promise<void>
-  flush(): Promise<void>
-  stop(): Promise<void>
-}
 
 /** Counts must be visible a second after the response; adding them to the counters takes part of that second. */
 const flushMs = 500
@@ -157,21 +150,16 @@ interface Recorded {
  */
 async function foldRecorded(parts: CountingParts, recorded: Recorded): Promise<void> {
   const { database } = parts
-  try {
-    const rows = await database.writer.write(async (trx) => {
-      const removed = await removeRows(trx, database.dialect, recorded.ids)
-      if (removed < recorded.ids.length) throw new Taken()
-      return insertCut(trx, recorded.counts)
-    })
-    await countRows(parts, rows)
-  } catch (error) {
-    if (!(error instanceof Taken)) throw error
-    await foldJournal(parts, recorded.ids)
-  }
+  const rows = await database.writer.write(async (trx) => {
+    const removed = await removeRows(trx, database.dialect, recorded.ids)
+    if (removed === recorded.ids.length) return insertCut(trx, recorded.counts)
+    // Another process took some of the rows, so this process does not know which are left.
+    undo(trx)
+    return undefined
+  })
+  if (rows) await countRows(parts, rows)
+  else await foldJournal(parts, recorded.ids)
 }
-
-/** Thrown if another process took some of the rows, so that this process does not know which are left. */
-class Taken extends Error {}
 
 /**
  * As {@link foldRecorded} for the remaining rows of `ids`, or for the whole journal, which may have rows of processes

@@ -8,7 +8,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import type { SchemaExtension } from '../storage/migrations/migration.ts'
 import type { Tables } from '../storage/tables.ts'
 import { findUnusedBlobs, removeUnusedBlobs } from '../storage/unused-blobs.ts'
-import type { Metric } from './metrics.ts'
+import type { Metric } from './metric.ts'
 
 /** The tables, checks and hooks that another package adds to a registry. */
 export interface RegistryExtension extends SchemaExtension {

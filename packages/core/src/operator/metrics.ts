@@ -1,17 +1,8 @@
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
+import type { Metric } from './metric.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { answersQueries } from './readiness.ts'
 import { countUnscanned } from '../governance/rescan.ts'
-
-/** A metric for the operator. */
-export interface Metric {
-  readonly name: string
-  readonly help: string
-  readonly type: 'gauge' | 'counter'
-  /** Labels that distinguish metrics with the same name. */
-  readonly labels?: Readonly<Record<string, string>>
-  readonly value: number
-}
 
 /** Metrics that need no database, so that they work while it is unavailable. */
 export async function readNodeMetrics({ database, search, changes, sharedLimits }: OperatorContext): Promise<Metric[]> {

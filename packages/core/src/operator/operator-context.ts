@@ -4,7 +4,7 @@ import type { Secrets } from '../kernel/secrets.ts'
 import type { WebhooksContext } from '../webhooks/webhooks-context.ts'
 import type { RegistryExtension, ExtensionHooks } from './extension.ts'
 import type { ServingNode } from './node-port.ts'
-import type { SetupCode } from './setup.ts'
+import type { SetupCode } from './setup-code.ts'
 
 /** Dependencies of the operator endpoints: the whole registry. */
 export interface OperatorContext extends CommunityContext, WebhooksContext {

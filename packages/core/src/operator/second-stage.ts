@@ -4,7 +4,7 @@ import type { OutgoingOptions } from '../http/outgoing.ts'
 import { createEmbeddingsReranker, type EmbeddingsOptions } from '../search/embeddings-reranker.ts'
 import { type Reranker, SecondStage } from '../search/reranker.ts'
 import type { Database } from '../storage/database.ts'
-import type { Metric } from './metrics.ts'
+import type { Metric } from './metric.ts'
 
 const timeoutMs = 300
 /** Requests at the same time: one for a query and one for texts, of a few searches. */

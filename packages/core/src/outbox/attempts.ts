@@ -1,46 +1,54 @@
+import { RegistryError } from '@skillstead/protocol'
 import type { Clock } from '../kernel/clock.ts'
-import type { ClaimedRow, AttemptResult } from './claims.ts'
-import { AttemptError, type Attempt, type OutboxHandler } from './outbox.ts'
+import type { AttemptResult, ClaimedRow } from './claims.ts'
+import { type Attempt, AttemptError, type OutboxHandler } from './jobs.ts'
 
-/** The end of an attempt: the handler's result, or the error that it threw. */
-export type Outcome = { readonly result: { statusCode: number } | void } | { readonly error: unknown }
+/** The end of an attempt: what is written to the row, and the error of a failure. */
+export type Ended = AttemptResult & { readonly failure?: { readonly error: unknown } }
 
 const attemptsKept = 20
 const errorCharactersMax = 2000
 
-/** Runs the handler once on a row. Never rejects. */
-export async function runAttempt(row: ClaimedRow, handler: OutboxHandler): Promise<Outcome> {
+/** Runs the handler once on a row, and decides about the row: done, due again, or failed. Never rejects. */
+export async function attempt(row: ClaimedRow, handler: OutboxHandler, clock: Clock): Promise<Ended> {
+  const at = clock.now()
+  const startedMs = performance.now()
+  const outcome = await handle(row, handler)
+  const durationMs = Math.round(performance.now() - startedMs)
+  const made: Attempt = { number: row.attempts + 1, at, durationMs, ...toRecord(outcome) }
+  const attemptLog = JSON.stringify([...toAttempts(row.attempt_log), made].slice(-attemptsKept))
+  const ended = { row, dueAt: clock.now(), startedAt: at, attemptLog }
+  if (!('error' in outcome)) return { ...ended, state: 'done' }
+  const delayMs = handler.retryDelaysMs[row.attempts]
+  const isOver = delayMs === undefined || (outcome.error instanceof AttemptError && outcome.error.isFinal)
+  if (isOver) return { ...ended, state: 'failed', failure: outcome }
+  return { ...ended, state: 'pending', dueAt: ended.dueAt + delayMs, failure: outcome }
+}
+
+/** Whether an attempt ended only because this node shuts down. */
+export function isShutdown({ failure }: Ended): boolean {
+  return failure?.error instanceof RegistryError && failure.error.code === 'shutting_down'
+}
+
+type Outcome = { readonly result: { statusCode: number } | void } | { readonly error: unknown }
+
+async function handle(row: ClaimedRow, handler: OutboxHandler): Promise<Outcome> {
   try {
-    return { result: await handler.handle(toPayload(row.payload), row.attempts + 1, row.id) }
+    const payload = parsePayload(row.payload)
+    // Retrying would not help.
+    if (!payload) throw new AttemptError('The payload of the job is damaged and cannot be read.', { isFinal: true })
+    return { result: await handler.handle(payload, row.attempts + 1, row.id) }
   } catch (error) {
     return { error }
   }
 }
 
-/** Computes the next state of a row after an attempt: done, due again, or failed. */
-export function toAttemptResult(
-  row: ClaimedRow,
-  { clock, ...attempt }: { outcome: Outcome; at: number; durationMs: number; clock: Clock },
-  { retryDelaysMs }: OutboxHandler,
-): AttemptResult {
-  const { outcome, at, durationMs } = attempt
-  const ended: Attempt = { number: row.attempts + 1, at, durationMs: Math.round(durationMs), ...toRecord(outcome) }
-  const attemptLog = JSON.stringify([...toAttempts(row.attempt_log), ended].slice(-attemptsKept))
-  const now = clock.now()
-  if (!('error' in outcome)) return { row, state: 'done', dueAt: now, startedAt: at, attemptLog }
-  const delayMs = retryDelaysMs[row.attempts]
-  const isOver = delayMs === undefined || (outcome.error instanceof AttemptError && outcome.error.isFinal)
-  return isOver
-    ? { row, state: 'failed', dueAt: now, startedAt: at, attemptLog }
-    : { row, state: 'pending', dueAt: now + delayMs, startedAt: at, attemptLog }
-}
-
-/** Parses the payload of a row. Throws a final {@link AttemptError} if it is damaged: retrying would not help. */
-function toPayload(text: string): Record<string, unknown> {
+/** The payload of a row; undefined for damaged text. */
+export function parsePayload(text: string): Record<string, unknown> | undefined {
   try {
     return JSON.parse(text) as Record<string, unknown>
-  } catch (cause) {
-    throw new AttemptError('The payload of the job is damaged and cannot be read.', { isFinal: true, cause })
+  } catch {
+    return undefined
   }
 }
 

@@ -5,7 +5,7 @@ import { isInList } from '../storage/list-query.ts'
 import { now as sharedNow } from '../storage/shared-limits.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { leaseMs } from './claims.ts'
-import type { OutboxHandler } from './outbox.ts'
+import type { OutboxHandler } from './jobs.ts'
 
 /** Whether a clock was set back between two readings. */
 export function isSetBack(before: number, now: number): boolean {

@@ -1,3 +1,4 @@
+import pLimit, { type LimitFunction } from 'p-limit'
 import type { ClaimedRow } from './claims.ts'
 
 /**
@@ -6,79 +7,79 @@ import type { ClaimedRow } from './claims.ts'
  */
 type Pace = 'new' | 'fast' | 'slow'
 
-interface Bounds {
-  /** Maximum number of rows that are processed at the same time. */
-  readonly running: number
-  /** Maximum number of leased rows, including queued rows. Leasing rows in advance needs fewer commits. */
-  readonly leased: number
+/** Maximum numbers of rows that run at the same time. */
+const runningMost = {
+  all: 256,
+  host: 64,
+  /** Of one partition, by its pace. */
+  partition: { new: 8, fast: 32, slow: 8 } satisfies Record<Pace, number>,
+  /** Of all slow partitions: they leave places for new ones. */
+  slow: 96,
+  /** Of all slow and new partitions: they leave places for fast ones. A new partition may turn out to be slow. */
+  unproven: 192,
 }
-
-const most: Bounds = { running: 256, leased: 1024 }
-const hostMost: Bounds = { running: 64, leased: 256 }
-const partitionMost: Readonly<Record<Pace, Bounds>> = {
-  new: { running: 8, leased: 64 },
-  fast: { running: 32, leased: 128 },
-  slow: { running: 8, leased: 16 },
-}
-/**
- * Limits for all partitions of one pace together. Slow partitions leave capacity for new partitions, and both leave capacity for fast
- * partitions.
- */
-const paceMost: Readonly<Record<Pace, Bounds>> = {
-  slow: { running: 96, leased: 256 },
-  new: { running: 192, leased: 640 },
-  fast: most,
-}
-/** The paces whose rows count towards the limit of a pace. A new partition may turn out to be slow. */
-const countedWith: Readonly<Record<Pace, readonly Pace[]>> = { slow: ['slow'], new: ['slow', 'new'], fast: ['fast'] }
+/** Maximum number of leased rows per place to run in. Leasing rows in advance needs fewer commits. */
+const leasedPerPlace = 4
 /** An attempt that takes longer than this makes its partition slow. */
 const slowMs = 1000
 /** After a fast attempt a slow partition becomes new, not fast: one fast attempt may be chance. */
 const nextPace: Readonly<Record<Pace, Pace>> = { slow: 'new', new: 'fast', fast: 'fast' }
-/** Number of partitions without rows whose pace is remembered. */
-const pacesMax = 4096
-
+/** Number of partitions whose pace is remembered, and of hosts. */
+const rememberedMax = 4096
 /**
  * Minimum rows per partition in a claim. Rows of a partition are stored near each other, so several at a time read fewer disk
  * pages.
  */
 const shareMin = 4
 
-interface Partition {
-  readonly name: string
-  readonly waiting: ClaimedRow[]
-  /** Start time of each running row, oldest first. */
-  readonly running: Map<ClaimedRow, number>
-  pace: Pace
+/** Rows that share a limit. */
+class Group {
+  /** Number of leased rows, including those that run. */
+  leased = 0
+  readonly limit: LimitFunction
+
+  constructor(runningMax: number) {
+    this.limit = pLimit(runningMax)
+  }
+
+  /** Number of further rows that may be leased. */
+  get room(): number {
+    return leasedPerPlace * this.limit.concurrency - this.leased
+  }
 }
 
-/** Numbers of leased rows and of running rows among them. */
-interface Count {
-  leased: number
-  running: number
+class Partition extends Group {
+  pace: Pace = 'new'
+  /** The host of the row that was leased last. */
+  host: Group | undefined
+  /** Start time of each running row, oldest first. */
+  readonly running = new Map<ClaimedRow, number>()
 }
 
 /**
- * Schedules leased rows. Partitions take turns round-robin. Slow partitions share a limited number of slots, so that receivers
- * that hang do not delay the others.
+ * Runs leased rows, each when it is the turn of its partition and host. Slow partitions share a limited number of places,
+ * so that receivers that hang do not delay the others.
  */
 export class Partitions {
+  readonly #all = new Group(runningMost.all)
+  readonly #unproven = new Group(runningMost.unproven)
+  readonly #slow = new Group(runningMost.slow)
+  readonly #hosts = new Map<string, Group>()
   readonly #partitions = new Map<string, Partition>()
-  readonly #hosts = new Map<string, Count>()
-  readonly #all = toCount()
-  readonly #paces: Readonly<Record<Pace, Count>> = { new: toCount(), fast: toCount(), slow: toCount() }
-  readonly #remembered = new Map<string, Pace>()
+  /** Leased rows that have not begun. */
+  readonly #waiting = new Set<ClaimedRow>()
+  readonly #admit: () => Promise<void>
   readonly #now: () => number
-  /** Partitions with queued rows, in the order of their turns. */
-  #turns: Partition[] = []
 
-  constructor(now: () => number = () => performance.now()) {
+  /** `admit` is awaited before each row begins. */
+  constructor(admit: () => Promise<void>, now: () => number = () => performance.now()) {
+    this.#admit = admit
     this.#now = now
   }
 
   /** Number of further rows that may be leased. */
   get room(): number {
-    return most.leased - this.#all.leased
+    return this.#all.room
   }
 
   /** Number of leased rows. */
@@ -87,159 +88,122 @@ export class Partitions {
   }
 
   get running(): number {
-    return this.#all.running
+    return this.#all.limit.activeCount
   }
 
   /** Number of rows to request from each partition in a claim of `claimed` rows, so that every partition gets a share. */
   shareOf(claimed: number): number {
-    return Math.max(shareMin, Math.ceil(claimed / Math.max(1, this.#partitions.size)))
+    const active = this.#partitions.values().filter(({ leased }) => leased > 0)
+    return Math.max(shareMin, Math.ceil(claimed / Math.max(1, [...active].length)))
   }
 
-  /** Names of partitions that reached their limit of leased rows. */
+  /** Names of partitions that reached a limit of leased rows. */
   get full(): string[] {
-    return [...this.#partitions.values()].filter((partition) => !this.#hasRoom(partition)).map(({ name }) => name)
+    const active = [...this.#partitions].filter(([, { leased }]) => leased > 0)
+    const full = active.filter(([, partition]) =>
+      [partition, partition.host, ...this.#groupsOf(partition.pace)].some((group) => group && group.room <= 0),
+    )
+    return full.map(([name]) => name)
   }
 
   /** Whether a partition has so few rows left that another claim is worthwhile. */
   isLow(name: string): boolean {
-    const partition = this.#partitions.get(name)
-    return (
-      partition === undefined ||
-      leasedBy(partition) * 2 <= partitionMost[partition.pace].leased ||
-      partition.waiting.length === 0
-    )
+    const { leased, limit, room } = this.#partitionOf(name)
+    return leased <= room || limit.pendingCount === 0
   }
 
   /** Selects the rows that fit into the limits, in their order. */
-  choose<T extends { partition: string; host: string }>(rows: readonly T[]): T[] {
-    const chosen = new Map<string, number>()
-    const add = (key: string) => chosen.set(key, (chosen.get(key) ?? 0) + 1)
-    const isOver = (key: string, leased: number, heldMax: number) => leased + (chosen.get(key) ?? 0) >= heldMax
-    return rows.slice(0, Math.max(0, this.room)).filter(({ partition: name, host }) => {
-      const partition = this.#partitions.get(name)
-      const pace = partition?.pace ?? this.#remembered.get(name) ?? 'new'
-      if (isOver(`partition ${name}`, partition ? leasedBy(partition) : 0, partitionMost[pace].leased)) return false
-      if (isOver(`pace ${pace}`, this.#ofPace(pace, 'leased'), paceMost[pace].leased)) return false
-      if (host !== '' && isOver(`host ${host}`, this.#hosts.get(host)?.leased ?? 0, hostMost.leased)) return false
-      add(`partition ${name}`)
-      add(`pace ${pace}`)
-      return add(`host ${host}`)
+  choose<T extends Pick<ClaimedRow, 'partition' | 'host'>>(rows: readonly T[]): T[] {
+    const chosen = new Map<Group, number>()
+    return rows.filter((row) => {
+      const partition = this.#partitionOf(row.partition)
+      this.#judge(partition)
+      const groups = [partition, this.#hostOf(row.host), ...this.#groupsOf(partition.pace), this.#all]
+      if (groups.some((group) => group.room <= (chosen.get(group) ?? 0))) return false
+      for (const group of groups) chosen.set(group, (chosen.get(group) ?? 0) + 1)
+      return true
     })
   }
 
-  add(rows: readonly ClaimedRow[]): void {
-    for (const row of rows) {
-      const partition = this.#partitions.get(row.partition) ?? this.#openPartition(row.partition)
-      if (partition.waiting.length === 0) this.#turns.push(partition)
-      partition.waiting.push(row)
-      this.#count(row, partition, 'leased', 1)
+  /** Runs an attempt of a leased row at its turn. Returns undefined without an attempt if {@link release} took the row. */
+  async run<T>(row: ClaimedRow, attempt: () => Promise<T>): Promise<T | undefined> {
+    const partition = this.#partitionOf(row.partition)
+    const host = (partition.host = this.#hostOf(row.host))
+    this.#waiting.add(row)
+    this.#count(partition, host, 1)
+    try {
+      return await runIn([partition, host], () => {
+        this.#judge(partition)
+        return runIn([...this.#groupsOf(partition.pace), this.#all], () => this.#begin(row, partition, attempt))
+      })
+    } finally {
+      this.#count(partition, host, -1)
     }
   }
 
-  /** Takes up to `count` rows whose turn it is, and counts them as running. */
-  begin(count = Infinity): ClaimedRow[] {
-    const now = this.#now()
-    const begun: ClaimedRow[] = []
-    // Blocked partitions keep their turn at the front; a partition that starts a row goes to the back.
-    const blocked: Partition[] = []
-    while (this.#all.running < most.running && begun.length < count) {
-      const partition = this.#turns.shift()
-      if (!partition) break
-      if (!this.#hasPlace(partition, now)) {
-        blocked.push(partition)
-        continue
-      }
-      const row = partition.waiting.shift()!
-      partition.running.set(row, now)
-      this.#count(row, partition, 'running', 1)
-      begun.push(row)
-      if (partition.waiting.length > 0) this.#turns.push(partition)
+  /** Takes back and returns all rows that have not begun. */
+  release(): ClaimedRow[] {
+    const rows = [...this.#waiting]
+    this.#waiting.clear()
+    return rows
+  }
+
+  async #begin<T>(row: ClaimedRow, partition: Partition, attempt: () => Promise<T>): Promise<T | undefined> {
+    if (this.#waiting.has(row)) await this.#admit()
+    if (!this.#waiting.delete(row)) return undefined
+    const startedAt = this.#now()
+    partition.running.set(row, startedAt)
+    try {
+      return await attempt()
+    } finally {
+      partition.running.delete(row)
+      this.#setPace(partition, this.#now() - startedAt > slowMs ? 'slow' : nextPace[partition.pace])
     }
-    this.#turns.unshift(...blocked)
-    return begun
   }
 
-  end(row: ClaimedRow): void {
-    const partition = this.#partitions.get(row.partition)!
-    const durationMs = this.#now() - partition.running.get(row)!
-    partition.running.delete(row)
-    this.#count(row, partition, 'running', -1)
-    this.#count(row, partition, 'leased', -1)
-    this.#setPace(partition, durationMs > slowMs ? 'slow' : nextPace[partition.pace])
-    if (leasedBy(partition) === 0) this.#closePartition(partition)
-  }
-
-  /** Removes and returns all queued rows. */
-  clear(): ClaimedRow[] {
-    const partitions = this.#turns.splice(0)
-    return partitions.flatMap((partition) => {
-      const rows = partition.waiting.splice(0)
-      for (const row of rows) this.#count(row, partition, 'leased', -1)
-      if (leasedBy(partition) === 0) this.#closePartition(partition)
-      return rows
-    })
-  }
-
-  #openPartition(name: string): Partition {
-    const pace = this.#remembered.get(name) ?? 'new'
-    this.#remembered.delete(name)
-    const partition: Partition = { name, waiting: [], running: new Map(), pace }
-    this.#partitions.set(name, partition)
-    return partition
-  }
-
-  #closePartition({ name, pace }: Partition): void {
-    this.#partitions.delete(name)
-    this.#remembered.set(name, pace)
-    if (this.#remembered.size > pacesMax) this.#remembered.delete(this.#remembered.keys().next().value!)
-  }
-
-  #hasRoom(partition: Partition): boolean {
-    const host = this.#hosts.get(partition.waiting[0]?.host ?? '')
-    if (leasedBy(partition) >= partitionMost[partition.pace].leased) return false
-    return (
-      this.#ofPace(partition.pace, 'leased') < paceMost[partition.pace].leased && (host?.leased ?? 0) < hostMost.leased
-    )
-  }
-
-  #hasPlace(partition: Partition, now: number): boolean {
+  /** A running attempt that already takes too long makes its partition slow before it ends. */
+  #judge(partition: Partition): void {
     const [oldest] = partition.running.values()
-    // A running attempt that already exceeds the limit makes the partition slow before it ends.
-    if (oldest !== undefined && now - oldest > slowMs) this.#setPace(partition, 'slow')
-    if ((this.#hosts.get(partition.waiting[0]!.host)?.running ?? 0) >= hostMost.running) return false
-    if (this.#ofPace(partition.pace, 'running') >= paceMost[partition.pace].running) return false
-    return partition.running.size < partitionMost[partition.pace].running
-  }
-
-  #ofPace(pace: Pace, what: keyof Count): number {
-    return countedWith[pace].reduce((sum, each) => sum + this.#paces[each][what], 0)
+    if (oldest !== undefined && this.#now() - oldest > slowMs) this.#setPace(partition, 'slow')
   }
 
   #setPace(partition: Partition, pace: Pace): void {
     if (partition.pace === pace) return
-    const [from, to] = [this.#paces[partition.pace], this.#paces[pace]]
-    from.leased -= leasedBy(partition)
-    from.running -= partition.running.size
-    to.leased += leasedBy(partition)
-    to.running += partition.running.size
+    for (const group of this.#groupsOf(partition.pace)) group.leased -= partition.leased
+    for (const group of this.#groupsOf(pace)) group.leased += partition.leased
     partition.pace = pace
+    partition.limit.concurrency = runningMost.partition[pace]
   }
 
-  #count({ host: name }: ClaimedRow, { pace }: Partition, what: keyof Count, step: 1 | -1): void {
-    this.#all[what] += step
-    this.#paces[pace][what] += step
-    if (name === '') return
-    let host = this.#hosts.get(name)
-    if (!host) this.#hosts.set(name, (host = toCount()))
-    host[what] += step
-    if (host.leased === 0) this.#hosts.delete(name)
+  /** The groups that all partitions of a pace share. */
+  #groupsOf(pace: Pace): Group[] {
+    return { slow: [this.#slow, this.#unproven], new: [this.#unproven], fast: [] }[pace]
+  }
+
+  #count(partition: Partition, host: Group, step: 1 | -1): void {
+    for (const group of [partition, host, ...this.#groupsOf(partition.pace), this.#all]) group.leased += step
+  }
+
+  #partitionOf(name: string): Partition {
+    return getGroup(this.#partitions, name, () => new Partition(runningMost.partition.new))
+  }
+
+  /** Jobs without a host have no such limit. */
+  #hostOf(name: string): Group {
+    return getGroup(this.#hosts, name, () => new Group(name === '' ? Infinity : runningMost.host))
   }
 }
 
-function toCount(): Count {
-  return { leased: 0, running: 0 }
+function getGroup<T extends Group>(groups: Map<string, T>, name: string, create: () => T): T {
+  const known = groups.get(name)
+  if (known) return known
+  if (groups.size >= rememberedMax) for (const [key, { leased }] of groups) if (leased === 0) groups.delete(key)
+  const group = create()
+  groups.set(name, group)
+  return group
 }
 
-function leasedBy({ waiting, running }: Partition): number {
-  return waiting.length + running.size
+/** Does work in a place of each group, for which it waits one after the other. */
+function runIn<T>([group, ...others]: readonly Group[], work: () => Promise<T>): Promise<T> {
+  return group ? group.limit(() => runIn(others, work)) : work()
 }

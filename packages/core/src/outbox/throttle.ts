@@ -1,4 +1,6 @@
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pLimit from 'p-limit'
 
 /** Counts the API calls of the process; see {@link Context.traffic}. */
 export interface Traffic {
@@ -32,6 +34,8 @@ const idleLeast = 0.2
 const change = { slower: 0.5, faster: 1.25 }
 /** Size of the token bucket, as the time in which it fills. */
 const burstMs = 10
+/** Interval in milliseconds at which a waiting attempt looks for a token. */
+const waitMs = 3
 
 /**
  * Limits how many attempts begin, because hundreds of attempts would take most of the event loop's time from API calls.
@@ -41,6 +45,7 @@ const burstMs = 10
 export class Throttle {
   readonly #traffic: Traffic
   readonly #meter: Meter
+  readonly #inTurn = pLimit(1)
   #perSecond = Infinity
   #tokens = 0
   #filledAt = 0
@@ -56,6 +61,16 @@ export class Throttle {
     this.#judgedAt = meter.now()
     this.#activeMs = meter.activeMs()
     this.#calls = traffic.calls
+  }
+
+  /** Waits until an attempt may begin, and counts it as begun. */
+  async admit(): Promise<void> {
+    if (this.isLimiting) {
+      await this.#inTurn(async () => {
+        while (this.room < 1) await sleep(waitMs)
+        this.begin(1)
+      })
+    } else this.begin(1)
   }
 
   /** Whether a limit applies at present. */

@@ -1,16 +1,30 @@
-import { RegistryError } from '@skillstead/protocol'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Clock } from '../kernel/clock.ts'
 import type { Database } from '../storage/database.ts'
-import { findDueRows, type DueRow } from '../storage/due-rows.ts'
-import { createDueTimer } from './due-timer.ts'
-import { runAttempt, toAttemptResult, type Outcome } from './attempts.ts'
-import { claimRows, type ClaimedRow } from './claims.ts'
-import { createAttemptResults, createLeases } from './attempt-results.ts'
+import { type DueRow, findDueRows, findNextDue } from '../storage/due-rows.ts'
+import { attempt, isShutdown } from './attempts.ts'
+import { type ClaimedRow, claimRows } from './claims.ts'
 import { isSetBack, recallFutureRows } from './future-rows.ts'
+import type { OutboxHandler } from './jobs.ts'
+import { Leases } from './leases.ts'
 import { Partitions } from './partitions.ts'
-import type { OutboxHandler } from './outbox.ts'
-import { createSingleRun } from './single-run.ts'
+import { Results } from './results.ts'
 import { Throttle, type Traffic } from './throttle.ts'
+
+/**
+ * The states of a worker. It is woken by commits that make rows due, the timer of the next due row, and a poll.
+ *
+ * | state    | the worker                                                      | next                                    |
+ * |----------|-----------------------------------------------------------------|-----------------------------------------|
+ * | stopped  | does nothing                                                    | started: claiming                       |
+ * | claiming | leases due rows, which run at their turn                        | no more is due: idle; limits: running   |
+ * | idle     | has leased all due rows; some may still run                     | woken: claiming                         |
+ * | running  | has leased what the limits allow; other due rows wait           | woken, or few rows are left: claiming   |
+ * | draining | releases rows that have not begun, waits for those that run     | they ended, or take too long: stopped   |
+ *
+ * A worker that is stopped while claiming first ends that claim.
+ */
+type State = 'stopped' | 'claiming' | 'idle' | 'running' | 'draining'
 
 export interface WorkerParts {
   readonly database: Database
@@ -27,8 +41,6 @@ const busyRows = 24
 const gatherMs = 12
 /** Collection time while the throttle limits attempts: few rows are running then, and each commit delays API calls. */
 const throttledGatherMs = 50
-/** Delay in milliseconds before leased rows that only the throttle blocked are started. */
-const throttledMs = 3
 /** Maximum rows of one claim. */
 const claimedMax = 192
 /**
@@ -41,199 +53,187 @@ const patienceMs = 10_000
  * Claims due rows and runs their handlers in parallel. One commit leases many rows and writes the results of
  * completed rows, so that each row costs a small share of a commit.
  */
-export function createWorker({ database, clock, handlers, traffic, onError }: WorkerParts) {
-  const partitions = new Partitions()
-  const throttle = new Throttle(traffic)
-  const leases = createLeases({ database, clock, onError })
-  const dueTimer = createDueTimer({ database, clock, handlers }, wake)
-  const results = createAttemptResults({ database, clock, handlers, leases, onError })
-  const running = new Set<Promise<void>>()
-  const counts = { attempts: 0, failures: 0 }
-  let started = false
-  const claiming = createSingleRun(claimRounds, onError)
-  const polling = createSingleRun(checkForDue, onError)
-  /** Whether a claim was requested since the last one began. */
-  let isWoken = false
-  /** Whether due rows may exist that did not fit into the limits. */
-  let isBehind = false
+export class Worker {
+  readonly counts = { attempts: 0, failures: 0 }
+  readonly #parts: WorkerParts
+  readonly #throttle: Throttle
+  readonly #partitions: Partitions
+  readonly #leases: Leases
+  readonly #results: Results
+  /** The rows from their claim until their attempt ends. */
+  readonly #rows = new Set<Promise<void>>()
+  #state: State = 'stopped'
+  /** Whether the worker was woken since the current claim began. */
+  #isWoken = false
+  #claim = Promise.resolve()
+  #gathering: Promise<unknown> | undefined
+  #poll: NodeJS.Timeout | undefined
+  #cancelTimer: (() => void) | undefined
   /** The partition after which the next claim begins, so that every partition gets its turn. */
-  let lastPartition = ''
-  /** How many more times the claims must reach the last partition before all partitions were visited. */
-  let rounds = 0
-  /** Start of the current round. Rows that became due later may be in partitions that the round has already passed. */
-  let roundStartedAt = 0
-  let isTickPlanned = false
-  let isBeginPlanned = false
-  let poll: NodeJS.Timeout | undefined
-  /** The latest time that the clock showed since the last poll. */
-  let seenAt = 0
-  /** Number of topics whose rows of earlier processes were corrected. */
-  let recalledTopics = 0
+  #lastPartition = ''
+  /** The time of the last claim, and the number of topics whose rows of earlier processes were corrected. */
+  #seen = { at: 0, topics: 0 }
 
-  function wake(): void {
-    isWoken = true
-    planTick()
+  constructor(parts: WorkerParts) {
+    this.#parts = parts
+    this.#throttle = new Throttle(parts.traffic)
+    this.#partitions = new Partitions(() => this.#throttle.admit())
+    this.#leases = new Leases(parts)
+    const leases = this.#leases
+    this.#results = new Results({ ...parts, leases, gather: () => this.#gather(), onRetry: () => this.wake() })
   }
 
-  /** Collects the work of one turn of the event loop (or of a few milliseconds under load) into one commit. */
-  function planTick(): void {
-    if (isTickPlanned) return
-    isTickPlanned = true
-    if (partitions.leased >= busyRows && throttle.isLimiting) setTimeout(tick, throttledGatherMs)
-    else if (partitions.running < busyRows) setImmediate(tick)
-    else setTimeout(tick, gatherMs)
+  start(): void {
+    if (this.#state !== 'stopped') return
+    this.#state = 'idle'
+    this.#poll = setInterval(() => this.wake(), pollMs).unref()
+    this.wake()
   }
 
-  function tick(): void {
-    isTickPlanned = false
-    if (!results.isWriting && results.size > 0) void writeResults()
-    if (started && (isWoken || rounds > 0)) claiming.start()
+  /** Claims due rows, unless the worker is stopped. */
+  wake(): void {
+    if (this.#state === 'claiming') this.#isWoken = true
+    else if (this.#state === 'idle' || this.#state === 'running') {
+      this.#state = 'claiming'
+      this.#claim = this.#claimAll()
+    }
   }
 
-  async function writeResults(): Promise<void> {
-    // A row with a retry may be the next due row.
-    if (await results.write()) wake()
-    if (results.size > 0) planTick()
+  async stop(): Promise<void> {
+    this.#state = 'draining'
+    clearInterval(this.#poll)
+    await this.#claim
+    this.#cancelTimer?.()
+    await this.#leases.release(this.#partitions.release()).catch(this.#parts.onError)
+    await waitFor(this.#rows)
+    await this.#results.stop()
+    this.#leases.stop()
+    this.#state = 'stopped'
   }
 
-  async function claimRounds(): Promise<void> {
+  /** Claims until the worker is not woken any more. After an error, the next poll tries again. */
+  async #claimAll(): Promise<void> {
+    let isAllLeased = true
     try {
-      if (isWoken && !(await beginRound())) return
-      do await claim()
-      while (started && rounds > 0 && partitions.running < busyRows && !throttle.isLimiting)
-      if (rounds === 0 && (await dueTimer.set(roundStartedAt))) wake()
+      do {
+        await this.#gather()
+        this.#isWoken = false
+        isAllLeased = await this.#claimDue()
+      } while (this.#isWoken && this.#state === 'claiming')
     } catch (error) {
-      // The next poll tries again.
-      rounds = 0
-      isWoken = false
-      throw error
-    } finally {
-      if (started && (isWoken || rounds > 0)) planTick()
+      this.#parts.onError(error)
     }
+    if (this.#state === 'claiming') this.#state = isAllLeased ? 'idle' : 'running'
   }
 
-  /** Starts a round if any row is due. The check costs less than visiting many partitions whose rows are all due later. */
-  async function beginRound(): Promise<boolean> {
-    isWoken = false
-    isBehind = false
-    roundStartedAt = clock.now()
-    seenAt = Math.max(seenAt, roundStartedAt)
-    const isAnyDue = await dueTimer.set()
-    if (!isAnyDue) rounds = 0
-    else rounds = lastPartition === '' ? 1 : 2
-    return isAnyDue
-  }
-
-  /** Claims as many rows as fit into the limits, beginning after the last visited partition. */
-  async function claim(): Promise<void> {
-    const { room, full } = partitions
-    if (room <= 0) {
-      isBehind = true
-      rounds = 0
-      return
-    }
-    const limit = Math.min(room, claimedMax)
-    const share = partitions.shareOf(limit)
-    const where = { now: clock.now(), topics: [...handlers.keys()], after: lastPartition, without: full }
-    const found = await findDueRows(database, { ...where, perPartition: share, limit })
-    // Leases of this process expire only if the clock jumps or the machine is suspended.
-    if (found.some(({ id }) => leases.has(id))) return leases.renew()
-    const chosen = partitions.choose(found)
-    const isCut = chosen.length < found.length
-    if (isCut || full.length > 0) isBehind = true
-    // The next claim starts at partitions that were found but not chosen, so that no partition is skipped forever.
-    const isLast = found.length < limit && (!isCut || chosen.length === 0)
-    lastPartition = isLast ? '' : (chosen.at(-1) ?? found.at(-1))!.partition
-    if (isLast) rounds -= 1
-    // A partition may have more due rows than this claim requested. Another round finds them.
-    if (chosen.length > 0 && (!isLast || hasMore(found, share))) rounds = Math.max(rounds, isLast ? 1 : 2)
-    if (chosen.length > 0) await take(chosen.map(({ id }) => id))
-  }
-
-  async function take(ids: string[]): Promise<void> {
-    const rows = await claimRows(database, ids, clock.now())
-    leases.add(rows)
-    partitions.add(rows)
-    beginTurns()
-  }
-
-  function planTurns(delayMs = 0): void {
-    if (isBeginPlanned) return
-    isBeginPlanned = true
-    const begin = () => {
-      isBeginPlanned = false
-      beginTurns()
-    }
-    if (delayMs === 0) setImmediate(begin)
-    else setTimeout(begin, delayMs)
-  }
-
-  function beginTurns(): void {
-    if (!started) return
-    const { room } = throttle
-    const rows = partitions.begin(room)
-    throttle.begin(rows.length)
-    if (rows.length >= room) planTurns(throttledMs)
-    for (const row of rows) {
-      const task = attempt(row)
-        .catch((error) => {
-          // After an unexpected error the lease expires and the job runs again.
-          leases.drop([row])
-          onError(error)
-        })
-        .finally(() => void running.delete(task))
-      running.add(task)
-    }
-  }
-
-  async function attempt(row: ClaimedRow): Promise<void> {
-    const handler = handlers.get(row.topic)!
-    const at = clock.now()
-    const startedMs = performance.now()
-    const outcome = await runAttempt(row, handler)
-    const durationMs = performance.now() - startedMs
-    partitions.end(row)
-    if (isBehind && partitions.isLow(row.partition)) wake()
-    planTurns()
-    // An attempt that ended because this node stops is not counted; another worker runs the job.
-    if (!started && isShutdown(outcome)) return leases.release([row])
-    counts.attempts += 1
-    if ('error' in outcome) counts.failures += 1
-    results.add(toAttemptResult(row, { outcome, at, durationMs, clock }, handler))
-    planTick()
-  }
-
-  function start(): void {
-    if (started) return
-    started = true
-    poll = setInterval(polling.start, pollMs).unref()
-    polling.start()
-    wake()
-  }
-
-  /** Finds rows of other processes, and rows whose earlier claim failed. */
-  async function checkForDue(): Promise<void> {
+  /** Claims due rows, if there are any. Returns false if the limits left some. */
+  async #claimDue(): Promise<boolean> {
+    const { database, clock, handlers } = this.#parts
     const now = clock.now()
-    const { size } = handlers
-    if (size > recalledTopics || isSetBack(seenAt, now)) await recallFutureRows(database, handlers, now)
-    recalledTopics = size
-    seenAt = now
-    if (!claiming.isRunning && (await dueTimer.set())) wake()
+    const { at, topics } = this.#seen
+    if (handlers.size > topics || isSetBack(at, now)) await recallFutureRows(database, handlers, now)
+    this.#seen = { at: now, topics: handlers.size }
+    // This query costs less than visiting many partitions whose rows are all due later.
+    if (!(await this.#isDue())) return true
+    const isAllLeased = await this.#claimLaps()
+    // Rows that became due meanwhile may be in partitions that were already visited.
+    if (await this.#isDue(now)) this.#isWoken = true
+    return isAllLeased
   }
 
-  async function stop(): Promise<void> {
-    started = false
-    clearInterval(poll)
-    // Wait for claims in progress first: their rows must be released too.
-    await Promise.all([claiming.ended, polling.ended])
-    dueTimer.stop()
-    await leases.release(partitions.clear()).catch(onError)
-    await waitFor(running)
-    await results.stop()
-    leases.stop()
+  /** Visits all partitions until none has more rows or the limits are reached. Returns false if the limits left some. */
+  async #claimLaps(): Promise<boolean> {
+    let isAllLeased = true
+    for (let isMore = true; isMore;) {
+      isMore = this.#lastPartition !== ''
+      for (let isLast = false; !isLast;) {
+        if (this.#partitions.room <= 0) return false
+        const claim = await this.#claimNext()
+        if (this.#state !== 'claiming') return isAllLeased
+        isLast = claim.isLast
+        if (claim.isMore) isMore = true
+        if (claim.isCut) isAllLeased = false
+        if (isMore) await this.#gather()
+      }
+    }
+    return isAllLeased
   }
 
-  return { wake, start, stop, counts }
+  /**
+   * Claims rows of the next partitions. `isLast`: the last partition was visited. `isMore`: there may be more rows of
+   * the visited partitions. `isCut`: the limits left some of their rows.
+   */
+  async #claimNext(): Promise<{ isLast: boolean; isMore: boolean; isCut: boolean }> {
+    const { database, clock, handlers } = this.#parts
+    const { room, full } = this.#partitions
+    const limit = Math.min(room, claimedMax)
+    const share = this.#partitions.shareOf(limit)
+    const where = { now: clock.now(), topics: [...handlers.keys()], after: this.#lastPartition, without: full }
+    const found = await findDueRows(database, { ...where, perPartition: share, limit })
+    if (found.some(({ id }) => this.#leases.has(id))) {
+      // Leases of this process expire only if the clock jumps or the machine is suspended.
+      await this.#leases.renew()
+      return { isLast: false, isMore: false, isCut: false }
+    }
+    const chosen = this.#partitions.choose(found)
+    const isCut = chosen.length < found.length
+    const isLast = found.length < limit && (!isCut || chosen.length === 0)
+    // The next claim starts at partitions that were found but not chosen, so that no partition is skipped forever.
+    this.#lastPartition = isLast ? '' : (chosen.at(-1) ?? found.at(-1))!.partition
+    if (chosen.length > 0) await this.#take(chosen.map(({ id }) => id))
+    const isMore = chosen.length > 0 && (!isLast || hasMore(found, share))
+    return { isLast, isMore, isCut: isCut || full.length > 0 }
+  }
+
+  async #take(ids: string[]): Promise<void> {
+    const rows = await claimRows(this.#parts.database, ids, this.#parts.clock.now())
+    this.#leases.add(rows)
+    if (this.#state !== 'claiming') return this.#leases.release(rows)
+    for (const row of rows) {
+      const task = this.#run(row).finally(() => void this.#rows.delete(task))
+      this.#rows.add(task)
+    }
+  }
+
+  /** Whether a row is due that became claimable after a time. If not, the worker is woken once one is due. */
+  async #isDue(after = 0): Promise<boolean> {
+    const { database, clock, handlers } = this.#parts
+    const next = await findNextDue(database, [...handlers.keys()], after)
+    const delayMs = next === null ? Infinity : next - clock.now()
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    if (Number.isFinite(delayMs) && delayMs > 0 && this.#state === 'claiming')
+      this.#cancelTimer = clock.setTimer(delayMs, () => this.wake())
+    return delayMs <= 0
+  }
+
+  async #run(row: ClaimedRow): Promise<void> {
+    const { handlers, clock, onError } = this.#parts
+    try {
+      const ended = await this.#partitions.run(row, () => attempt(row, handlers.get(row.topic)!, clock))
+      // Few rows are left: claim those that the limits left.
+      if (this.#state !== 'idle' && this.#partitions.isLow(row.partition)) this.wake()
+      if (!ended) return
+      // An attempt that ended because this node stops is not counted; another worker runs the job.
+      if (this.#state === 'draining' && isShutdown(ended)) return await this.#leases.release([row])
+      this.counts.attempts += 1
+      if (ended.failure) this.counts.failures += 1
+      this.#results.add(ended)
+    } catch (error) {
+      // After an unexpected error the lease expires and the job runs again.
+      this.#leases.drop([row])
+      onError(error)
+    }
+  }
+
+  /** Resolves at the end of this turn of the event loop, or some milliseconds later under load: then, commits are shared. */
+  #gather(): Promise<unknown> {
+    const { leased, running } = this.#partitions
+    const isThrottled = leased >= busyRows && this.#throttle.isLimiting
+    const delayMs = isThrottled ? throttledGatherMs : running < busyRows ? 0 : gatherMs
+    const delay = () => (delayMs === 0 ? setImmediate() : setTimeout(delayMs))
+    return (this.#gathering ??= delay().finally(() => (this.#gathering = undefined)))
+  }
 }
 
 /** Whether a partition returned as many rows as were requested from it, and so may have more. */
@@ -243,14 +243,10 @@ function hasMore(found: readonly DueRow[], perPartition: number): boolean {
   return counts.values().some((count) => count >= perPartition)
 }
 
-function isShutdown(outcome: Outcome): boolean {
-  return 'error' in outcome && outcome.error instanceof RegistryError && outcome.error.code === 'shutting_down'
-}
-
-/** Waits until all handlers have ended, at most for `patienceMs`. */
-async function waitFor(running: ReadonlySet<Promise<void>>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, patienceMs)
-  await Promise.race([Promise.all(running), promise])
-  clearTimeout(timer)
+/** Waits until all attempts have ended, at most for `patienceMs`. */
+async function waitFor(rows: ReadonlySet<Promise<void>>): Promise<void> {
+  const impatient = new AbortController()
+  const { signal } = impatient
+  await Promise.race([Promise.all(rows), setTimeout(patienceMs, undefined, { signal }).catch(() => {})])
+  impatient.abort()
 }

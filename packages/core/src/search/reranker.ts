@@ -104,22 +104,21 @@ export class SecondStage {
     const timeout = setTimeout(() => timer.resolve('late'), timeoutMs)
     try {
       const found = await Promise.race([reranker.compare(query, texts, stop.signal), timer.promise])
-      if (found === 'late') throw new Late(`The reranker took more than ${timeoutMs} ms.`)
+      if (found === 'late') return this.#fail('late', new Error(`The reranker took more than ${timeoutMs} ms.`))
       if (found.length !== texts.length) throw new Error('The reranker returned the wrong number of similarities.')
       this.#failures = 0
       this.counts.ordered++
       return found
     } catch (error) {
-      this.counts[error instanceof Late ? 'late' : 'failed']++
-      this.#noteFailure(error)
-      return undefined
+      return this.#fail('failed', error)
     } finally {
       clearTimeout(timeout)
       stop.abort()
     }
   }
 
-  #noteFailure(cause: unknown): void {
+  #fail(how: 'late' | 'failed', cause: unknown): void {
+    this.counts[how]++
     // Other searches may have been running when the pause began.
     const now = this.#options.now()
     if (now < this.#pausedUntil) return
@@ -135,8 +134,6 @@ export class SecondStage {
     this.#options.onError(new Error(message, { cause }))
   }
 }
-
-class Late extends Error {}
 
 interface Order {
   readonly nums: readonly number[]

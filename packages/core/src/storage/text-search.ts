@@ -1,5 +1,5 @@
 import { type Kysely, sql, type RawBuilder } from 'kysely'
-import { compileWrite } from './compiled-query.ts'
+import { compileForColumns } from './compiled-query.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 import { doLast, type WriteTransaction } from './writer.ts'
@@ -46,18 +46,17 @@ export async function putSkillText(
 
 type NumberedText = SkillText & { readonly num: number }
 
-const insertText = compileWrite((db, text: NumberedText) => {
+const insertText = compileForColumns((_, text: NumberedText) => {
   const { num, name, owner, keywords, description, headings, summary, category, body } = text
-  const insert = sql`insert into skill_text (rowid, name, owner, keywords, description, headings, summary, category, body)
+  return sql`insert into skill_text (rowid, name, owner, keywords, description, headings, summary, category, body)
     values (${num}, ${name}, ${owner}, ${keywords}, ${description}, ${headings}, ${summary}, ${category}, ${body})`
-  return { compile: () => insert.compile(db) }
 })
 
-const putVector = compileWrite((db, text: NumberedText) => {
-  const put = sql`insert into skill_text (num, vector) values (cast(${text.num} as bigint), ${toVector(text)})
-    on conflict (num) do update set vector = excluded.vector`
-  return { compile: () => put.compile(db) }
-})
+const putVector = compileForColumns(
+  (_, text: NumberedText) => sql`insert into skill_text (num, vector)
+    values (cast(${text.num} as bigint), ${toVector(text)})
+    on conflict (num) do update set vector = excluded.vector`,
+)
 
 /** The weighted vector that PostgreSQL stores for a text. The fields may be columns. */
 export function toVector(text: Readonly<Record<keyof SkillText, unknown>>): RawBuilder<string> {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { CompiledQuery, type DatabaseConnection, sql, type Transaction } from 'kysely'
 import pRetry from 'p-retry'
 import { RegistryError } from '@skillstead/protocol'
-import { compileQuery, withConnection } from './compiled-query.ts'
+import { compileQuery, type PreparedQuery, toQuiet, withConnection } from './compiled-query.ts'
 import type { Connections } from './connections.ts'
 import { isRepeatable } from './storage-error.ts'
 import type { Tables } from './tables.ts'
@@ -70,6 +70,15 @@ export async function doLast(trx: WriteTransaction, work: Work): Promise<void> {
   else await work()
 }
 
+/** The transactions whose current write is rolled back at its end. */
+const undone = new WeakSet<WriteTransaction>()
+
+/** Rolls the current write of a transaction back when it ends. The write resolves to its result, as a dry run does. */
+export function undo(trx: WriteTransaction): void {
+  if (!lastWork.has(trx)) throw new TypeError('Only a write of a Writer can be undone.')
+  undone.add(trx)
+}
+
 export function createWriter(connections: Connections): Writer {
   const queued: Job[] = []
   /** Number of queued writes that are not bulk. */
@@ -84,7 +93,7 @@ export function createWriter(connections: Connections): Writer {
       await setImmediate()
       const batch: Job[] = []
       try {
-        await pRetry(() => connections.main.transaction().execute((trx) => runBatch(trx, batch)), {
+        await pRetry(() => transact((trx) => runBatch(trx, batch)), {
           retries: lockRetries,
           minTimeout: 5,
           maxTimeout: 250,
@@ -103,6 +112,15 @@ export function createWriter(connections: Connections): Writer {
       }
     }
     running = undefined
+  }
+
+  /** Runs a transaction. Kysely rolls it back if the work throws, as a job does that runs alone and is undone. */
+  async function transact(work: (trx: WriteTransaction) => Promise<void>): Promise<void> {
+    try {
+      await connections.main.transaction().execute(work)
+    } catch (error) {
+      if (error !== aloneUndone) throw error
+    }
   }
 
   /** Runs queued jobs in a transaction until the batch is full or the queue is empty. */
@@ -140,6 +158,7 @@ export function createWriter(connections: Connections): Writer {
         throw error
       },
     )
+    if (undone.has(trx)) throw aloneUndone
   }
 
   function takeFirst(): Job[] {
@@ -221,9 +240,9 @@ const selectHead = compileQuery((db) =>
     .forUpdate(),
 )
 
-const savepoint = CompiledQuery.raw('savepoint job')
+const savepoint = toQuiet(CompiledQuery.raw('savepoint job'))
 const release = CompiledQuery.raw('release savepoint job')
-const rollBack = CompiledQuery.raw('rollback to savepoint job')
+const rollBack: PreparedQuery = { ...CompiledQuery.raw('rollback to savepoint job'), isRecovery: true }
 
 /** Runs a job so that its failure does not affect the others of its transaction. */
 async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransaction, job: Job): Promise<void> {
@@ -231,15 +250,20 @@ async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransact
   const left = lastWork.get(trx)!.length
   try {
     const value = await job.work(trx)
-    await connection.executeQuery(release)
+    await connection.executeQuery(undone.has(trx) ? rollBack : release)
+    if (undone.has(trx)) lastWork.get(trx)!.splice(left)
     job.outcome = { value }
   } catch (error) {
     // On a full disk the whole transaction is already rolled back; report that cause instead of the failed rollback.
     await connection.executeQuery(rollBack).catch(() => Promise.reject(error as Error))
     lastWork.get(trx)!.splice(left)
     job.outcome = { error }
+  } finally {
+    undone.delete(trx)
   }
 }
+
+const aloneUndone = new Error('The write was undone.')
 
 /** Does what the writes left for the end of the transaction. */
 async function finish(trx: WriteTransaction): Promise<void> {

@@ -1,21 +1,21 @@
-import { createHmac } from 'node:crypto'
 import { includesPlan, pingEvent, RegistryError } from '@skillstead/protocol'
 import DataLoader from 'dataloader'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
 import { redirectStatuses } from '../http/http-client.ts'
 import { minuteMs } from '../kernel/clock.ts'
-import { AttemptError, type EndedJob } from '../outbox/outbox.ts'
+import { AttemptError, type EndedJob } from '../outbox/jobs.ts'
 import { isInList } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { recordRuns } from './delivery-runs.ts'
 import { type DeliveryPayload, deliveryTopic, pingTopic } from './events.ts'
+import { signService, signStandard } from './signatures.ts'
 import { type AddressedDelivery, keepReadable } from './webhook-deliveries.ts'
 import type { WebhooksContext } from './webhooks-context.ts'
 
-/** Delays before the second and each further attempt (specification, section 8). */
+/** Delays before the second and each further attempt (docs/api.md#deliveries). */
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 120 * minuteMs]
-/** Timeout of a receiver's response (specification, section 8). */
+/** Timeout of a receiver's response (docs/api.md#deliveries). */
 const deadlineMs = 5000
 
 /** Handles delivery jobs from the outbox. */
@@ -140,18 +140,4 @@ function toHeaders(
     'webhook-timestamp': String(timestamp),
     'webhook-signature': secrets.map((each) => signStandard(each, { id: eventId, timestamp, body })).join(' '),
   }
-}
-
-/** Prefix of secrets whose rest is the signing key in base64 (Standard Webhooks, "Signature scheme"). */
-export const standardPrefix = 'whsec_'
-
-/** `X-Service-Signature` (specification, section 5.6): over the raw body, keyed with the bytes of the whole secret. */
-export function signService(secret: string, body: string): string {
-  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
-}
-
-/** One signature of `webhook-signature` (Standard Webhooks, "Signature scheme"). `timestamp` is in seconds. */
-export function signStandard(secret: string, { id, timestamp, body }: { id: string; timestamp: number; body: string }) {
-  const key = secret.startsWith(standardPrefix) ? Buffer.from(secret.slice(standardPrefix.length), 'base64') : secret
-  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
 }

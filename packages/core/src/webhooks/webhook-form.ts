@@ -1,7 +1,7 @@
 import { type Delivery, type EventName, RegistryError, toTimestamp, type Webhook } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
-import type { JobState, JobView } from '../outbox/outbox.ts'
+import type { JobState, JobView } from '../outbox/jobs.ts'
 import type { Tables, WebhookRow } from '../storage/tables.ts'
 import type { DeliveryPayload } from './events.ts'
 

@@ -104,7 +104,7 @@ const searchParameters = {
   explain: v.optional(Flag, false),
 }
 
-/** Skills (specification 4.1 and the contract's additions): search, reading, publishing. */
+/** Skills (docs/api.md#skills): search, reading, publishing. */
 export const skillEndpoints = toEndpoints('Skills', {
   searchSkills: {
     auth: 'none',
@@ -197,7 +197,7 @@ export const skillEndpoints = toEndpoints('Skills', {
   },
   loadSkill: {
     auth: 'none',
-    summary: 'Load as much of a skill as an agent needs (specification 2.4)',
+    summary: 'Load as much of a skill as an agent needs',
     input: v.object({
       ...name,
       level: v.optional(v.picklist(loadLevels), 'full'),
@@ -242,4 +242,5 @@ export const skillEndpoints = toEndpoints('Skills', {
   },
 })
 
+/** The input of `PUT /skills`. */
 export type PublishSkillInput = v.InferOutput<typeof PublishInput>

@@ -12,7 +12,7 @@ import { getSkillNow } from '../skills/find-skill.ts'
 import { inspectPackage } from '../inspecting/inspect-packages.ts'
 import { toPackageTexts } from '../inspecting/metadata-scan.ts'
 import { readPackageFields } from '../versions/package-fields.ts'
-import { publishVersion, Quarantined } from './publish-version.ts'
+import { publishVersion } from './publish-version.ts'
 import { getContent } from '../skills/read-skill.ts'
 import { showDetails } from '../versions/show-details.ts'
 import { packContent, type SkillPackage } from '../versions/skill-package.ts'
@@ -51,7 +51,13 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
     const fullName = `${user.username}/${newName}`
     if (await hasRow(trx, 'skills', { full_name: fullName }))
       throw new RegistryError('name_taken', `You already have a skill ${fullName}. Choose another newName.`)
-    const { skill } = await publishVersion(context, trx, publication, caller).catch(refuseQuarantined)
+    const { skill, isQuarantined } = await publishVersion(context, trx, publication, caller)
+    // The caller may publish the content instead, which is then quarantined with a notice.
+    if (isQuarantined)
+      throw new RegistryError(
+        'conflict',
+        `A fork of ${skill.full_name} would be quarantined because of its scan. Download it and publish it under your name; an administrator then reviews it.`,
+      )
     await countFork(trx, source.id, context.clock.now())
     return skill
   })
@@ -78,15 +84,4 @@ function refuseClosed(read: SkillRow, now: SkillRow): void {
       'conflict',
       `The visibility of ${now.full_name} has just changed. Read the skill again, then repeat the fork.`,
     )
-}
-
-/**
- * Refuses a fork that the scan policy would quarantine. The caller may publish the content instead, which is then
- * quarantined with a notice.
- */
-function refuseQuarantined(error: unknown): never {
-  if (!(error instanceof Quarantined)) throw error
-  const { full_name } = error.published.skill
-  const advice = 'Download it and publish it under your name; an administrator then reviews it.'
-  throw new RegistryError('conflict', `A fork of ${full_name} would be quarantined because of its scan. ${advice}`)
 }

@@ -3,13 +3,13 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 import { ensureNamespace } from '../../accounts/users.ts'
 import { mapInBatches } from '../../kernel/batches.ts'
 import { accountId, requireScope, requireUser, type Caller } from '../../kernel/caller.ts'
-import type { WriteTransaction } from '../../storage/writer.ts'
+import { undo, type WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { inspectEach, type InspectionContext } from '../inspecting/inspect-packages.ts'
 import type { Inspection } from '../versions/inspection.ts'
 import { type PackageFields, readPackageFields } from '../versions/package-fields.ts'
-import { publishVersion, Quarantined } from './publish-version.ts'
-import type { Publication, Published } from './publication.ts'
+import { publishVersion } from './publish-version.ts'
+import type { Publication } from './publication.ts'
 import { quarantineVersion } from './quarantine-version.ts'
 import { requireStorage } from '../skills/storage-quota.ts'
 import { checkPackage, type PackageFile, packContent, type PackedContent } from '../versions/skill-package.ts'
@@ -139,30 +139,24 @@ function isSame(row: { full_name: string; digest: string; published_at: number }
 async function store(context: CatalogueContext, prepared: Prepared, caller: Caller): Promise<ImportOutcome> {
   const { write } = context.database.writer
   try {
-    return await write(async (trx) => {
+    const published = await write(async (trx) => {
       const publication = await toPublication(context, trx, prepared, caller)
-      const { skill, version, created, warnings } = await publishVersion(context, trx, publication, caller)
-      return { fullName: skill.full_name, version: version.version, created, warnings }
+      const decided = await publishVersion(context, trx, publication, caller)
+      if (decided.isQuarantined) undo(trx)
+      return decided
     }, bulk)
+    const { skill, version, created, warnings, isQuarantined } = published
+    const outcome = { fullName: skill.full_name, version: version.version, warnings }
+    if (!isQuarantined) return { ...outcome, created }
+    const { id } = await write(async (trx) => {
+      // Whose namespace it is was rolled back, too.
+      const publication = await toPublication(context, trx, prepared, caller)
+      const inspected = { ...publication, inspection: prepared.inspection! }
+      return quarantineVersion(context, trx, { publication: inspected, unpublished: published }, caller)
+    }, bulk)
+    return { ...outcome, created: false, quarantineId: id }
   } catch (error) {
-    const { inspection } = prepared
-    if (!(error instanceof Quarantined) || !inspection) return { error: toRefusal(error) }
-    return quarantine(inspection, error.published).catch((refusal: unknown) => ({ error: toRefusal(refusal) }))
-  }
-
-  async function quarantine(inspection: Inspection, unpublished: Published): Promise<Imported> {
-    const quarantined = await write(async (trx) => {
-      const publication = await toPublication(context, trx, prepared, caller)
-      return quarantineVersion(context, trx, { publication: { ...publication, inspection }, unpublished }, caller)
-    }, bulk)
-    const { version, warnings } = unpublished
-    return {
-      fullName: quarantined.fullName,
-      version: version.version,
-      created: false,
-      warnings,
-      quarantineId: quarantined.id,
-    }
+    return { error: toRefusal(error) }
   }
 }
 

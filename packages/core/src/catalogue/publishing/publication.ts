@@ -31,6 +31,8 @@ export interface Published {
   readonly skill: SkillRow
   readonly version: VersionRow
   readonly created: boolean
+  /** Whether the scan policy quarantines the version: it must not stay stored. */
+  readonly isQuarantined: boolean
   readonly warnings: readonly Warning[]
   /** The stored document and files, if the version was just created. */
   readonly document?: SkillDocumentRow

@@ -34,7 +34,7 @@ export interface Stored {
 }
 
 /** Reads what the response needs and is not known, within the transaction. */
-export async function readBack(trx: WriteTransaction, published: Published): Promise<Stored> {
+export async function readBack(trx: WriteTransaction, published: Omit<Published, 'isQuarantined'>): Promise<Stored> {
   const { skill, version, created, warnings, scan, uses, document, files } = published
   return {
     skill,

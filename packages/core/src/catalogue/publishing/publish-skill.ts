@@ -5,6 +5,7 @@ import { requireAccount, type Caller, type UserCaller } from '../../kernel/calle
 import type { CallOptions } from '../../kernel/call-options.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { SkillRow } from '../../storage/tables.ts'
+import { undo, type WriteTransaction } from '../../storage/writer.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { hasRow } from '../../storage/table-rows.ts'
 import { warnOfCopies } from '../copies/find-copies.ts'
@@ -13,9 +14,8 @@ import { requireMetadata, toPackageTexts } from '../inspecting/metadata-scan.ts'
 import { findMovedSkill } from '../skills/find-skill.ts'
 import { inspectPackage } from '../inspecting/inspect-packages.ts'
 import { cleanKeywords, readPackageFields } from '../versions/package-fields.ts'
-import { Quarantined, publishVersion } from './publish-version.ts'
-import type { Published } from './publication.ts'
-import { readBack, toAnswer, type PublishAnswer, type Stored } from './publish-answer.ts'
+import { publishVersion } from './publish-version.ts'
+import { readBack, toAnswer, type PublishAnswer } from './publish-answer.ts'
 import { refreshSkill } from '../skills/refresh-skill.ts'
 import { applySettings } from '../skills/skill-rows.ts'
 import type { SkillSettings } from '../context/ports.ts'
@@ -41,30 +41,22 @@ export async function publishSkill(
   const publication = await toPublication(context, input, content, user)
   if (!input.dryRun) await consult(context, publication, user)
   const { owner, fields } = publication
-  const { stored, unpublished } = await settle(
-    context.database.writer.write(async function publish(trx) {
-      if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input.visibility, user)
-      let published: Published
-      let quarantined: Published | undefined
-      try {
-        published = await publishVersion(context, trx, publication, user)
-        if (published.created) await context.agents.attributeVersion(trx, published.version, { user, options })
-      } catch (error) {
-        if (!(error instanceof Quarantined)) throw error
-        published = quarantined = error.published
-      }
-      const answered = await readBack(trx, published)
-      if (quarantined || input.dryRun) throw new Undone(answered, quarantined)
-      return answered
-    }),
-  )
+  const { stored, published } = await context.database.writer.write(async function publish(trx) {
+    if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input.visibility, user)
+    const decided = await publishVersion(context, trx, publication, user)
+    const { version, created, isQuarantined } = decided
+    if (created && !isQuarantined) await context.agents.attributeVersion(trx, version, { user, options })
+    const result = { stored: await readBack(trx, decided), published: decided }
+    if (isQuarantined || input.dryRun) undo(trx)
+    return result
+  })
   const answer = await toAnswer(context, stored, user)
-  if (!unpublished) return { status: answer.created ? 201 : 200, body: answer }
+  if (!published.isQuarantined) return { status: answer.created ? 201 : 200, body: answer }
   if (input.dryRun) {
     return { status: 200, body: { ...answer, created: false, warnings: [...answer.warnings, quarantineWarning] } }
   }
   const quarantined = await context.database.writer.write((trx) =>
-    quarantineVersion(context, trx, { publication, unpublished, agentId: agent?.id }, user),
+    quarantineVersion(context, trx, { publication, unpublished: published, agentId: agent?.id }, user),
   )
   return { status: 202, body: { ...answer, created: false, quarantined } }
 }
@@ -116,19 +108,6 @@ async function consult(
   await context.secondOpinion.consult(context, { userId, fullName, digest, files: sources, security: inspection.scan })
 }
 
-/** Thrown out of a transaction to roll it back, with the result it would have had. */
-class Undone extends Error {
-  readonly stored: Stored
-  /** The quarantined version; undefined for a dry run of a version that would not be quarantined. */
-  readonly unpublished: Published | undefined
-
-  constructor(stored: Stored, unpublished?: Published) {
-    super('The transaction was rolled back.')
-    this.stored = stored
-    this.unpublished = unpublished
-  }
-}
-
 const quarantineWarning: Warning = {
   code: 'quarantined',
   message: 'This version would be quarantined until an administrator releases it.',
@@ -140,53 +119,40 @@ async function updateMetadata(
   user: UserCaller,
 ): Promise<PublishAnswer> {
   const skill = await getOwnSkill(context, input, user)
-  const { stored } = await settle(
-    context.database.writer.write(async (trx) => {
-      const before = await requireWriter(trx, skill.full_name, input.visibility, user)
-      const now = context.clock.now()
-      const settings = toSettings(input)
-      const changed = await applySettings(trx, before, settings)
-      const after = changed
-        ? await refreshSkill(context, trx, {
-            skillId: skill.id,
-            before,
-            cause: { type: 'skill' },
-            at: now,
-            upstreamWrite: { type: 'settings', before, userId: user.userId, settings },
-          })
-        : before
-      if (changed)
-        await recordAudit(trx, {
-          caller: user,
-          action: 'skill.update',
-          subject: skill.full_name,
-          at: now,
-          data: { ...settings },
-        })
-      const version = await trx
-        .selectFrom('versions')
-        .selectAll()
-        .where('skill_id', '=', skill.id)
-        .orderBy('yanked')
-        .orderBy('sort_key', 'desc')
-        .executeTakeFirst()
-      if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet. Send skillMd.`)
-      const warnings = changed ? await requireMetadata(context, trx, { before, after }) : []
-      const updated = await readBack(trx, { skill: after, version, created: false, warnings })
-      if (input.dryRun) throw new Undone(updated)
-      return updated
-    }),
-  )
+  const stored = await context.database.writer.write(async (trx) => {
+    const before = await requireWriter(trx, skill.full_name, input.visibility, user)
+    const settings = toSettings(input)
+    const changed = await applySettings(trx, before, settings)
+    const after = changed ? await refreshChanged(context, trx, { before, settings }, user) : before
+    const version = await trx
+      .selectFrom('versions')
+      .selectAll()
+      .where('skill_id', '=', skill.id)
+      .orderBy('yanked')
+      .orderBy('sort_key', 'desc')
+      .executeTakeFirst()
+    if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet. Send skillMd.`)
+    const warnings = changed ? await requireMetadata(context, trx, { before, after }) : []
+    const updated = await readBack(trx, { skill: after, version, created: false, warnings })
+    if (input.dryRun) undo(trx)
+    return updated
+  })
   return toAnswer(context, stored, user)
 }
 
-async function settle(stored: Promise<Stored>): Promise<Pick<Undone, 'stored' | 'unpublished'>> {
-  try {
-    return { stored: await stored, unpublished: undefined }
-  } catch (error) {
-    if (error instanceof Undone) return error
-    throw error
-  }
+async function refreshChanged(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  { before, settings }: { before: SkillRow; settings: SkillSettings },
+  user: UserCaller,
+): Promise<SkillRow> {
+  const at = context.clock.now()
+  const upstreamWrite = { type: 'settings', before, userId: user.userId, settings } as const
+  const change = { skillId: before.id, before, at, upstreamWrite }
+  const after = await refreshSkill(context, trx, { ...change, cause: { type: 'skill' } })
+  const data = { ...settings }
+  await recordAudit(trx, { caller: user, action: 'skill.update', subject: before.full_name, at, data })
+  return after
 }
 
 /** The namespace of a publish: the caller's own, or that of an owner who gave the caller write access. */

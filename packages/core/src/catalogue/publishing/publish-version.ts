@@ -23,23 +23,10 @@ import { compareNew } from '../versions/version-changes.ts'
 import type { ShownAccess } from '../versions/stored-version.ts'
 
 /**
- * Thrown out of a transaction to roll it back: the scan policy quarantines the version. `published` is the result it
- * would have had.
- */
-export class Quarantined extends Error {
-  readonly published: Published
-
-  constructor(published: Published) {
-    super('The scan policy quarantines this version.')
-    this.published = published
-  }
-}
-
-/**
  * Stores a version within a transaction: creates the skill if it is new and the version if its content is new, and
- * applies the request's settings in any case. Throws `version_exists`, `name_taken`, `taken_down`, `invalid_skill` if
- * the scan policy refuses the version or metadata that comes with an older one, and {@link Quarantined} if it
- * quarantines the version.
+ * applies the request's settings in any case. If the result `isQuarantined`, the caller must roll back. Throws
+ * `version_exists`, `name_taken`, `taken_down`, and `invalid_skill` if the scan policy refuses the version or metadata
+ * that comes with an older one.
  */
 export async function publishVersion(
   context: CatalogueContext,
@@ -61,7 +48,7 @@ export async function publishVersion(
   // Importing a stored version again changes nothing: otherwise each old version would set its category again, with a
   // log entry each time.
   if (choice.existing && publication.imported) {
-    return { skill: before!, version: choice.existing, created: false, warnings: known }
+    return { ...unstored, skill: before!, version: choice.existing, warnings: known }
   }
   const { publishedAt = now, yanked } = publication
   const latest = choice.existing || yanked ? undefined : { version: choice.number, publishedAt }
@@ -70,7 +57,7 @@ export async function publishVersion(
   const change = { skillId, before, at: now }
 
   if (choice.existing) {
-    const unchanged = { skill: before!, version: choice.existing, created: false, warnings: known }
+    const unchanged = { ...unstored, skill: before!, version: choice.existing, warnings: known }
     if (!changed) return unchanged
     const upstreamWrite = { type: 'settings', before: before!, userId: publication.publisher.id, settings } as const
     const skill = await refreshSkill(context, trx, { ...change, cause: { type: 'skill' }, upstreamWrite })
@@ -94,13 +81,16 @@ export async function publishVersion(
     changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: skill }) : []
   const allWarnings = [...warnings, ...toScanWarnings(judged), ...toAdviceWarnings(uses), ...inMetadata]
   const files = publication.content.files.toSorted(compareFiles)
-  const published = { ...refreshed, files, version, uses, created: true, warnings: allWarnings, scan, judged }
   const action = released ? 'warn' : toAction(context.scanPolicy, judged, uses)
   if (action === 'refuse') throw toRefusal(context.scanPolicy, judged, uses)
-  if (action === 'quarantine') throw new Quarantined(published)
-  await recordPublish(context, trx, published, caller)
-  return published
+  const isQuarantined = action === 'quarantine'
+  if (!isQuarantined) await recordPublish(context, trx, { skill, version }, caller)
+  const published = { ...refreshed, files, version, uses, warnings: allWarnings, scan, judged }
+  return { ...published, created: true, isQuarantined }
 }
+
+/** The outcome for a version that is already stored. */
+const unstored = { created: false, isQuarantined: false }
 
 /** A publication with its inspection. */
 type Inspected = Publication & { readonly inspection: Inspection }

@@ -1,6 +1,6 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
-import { getUserByName } from '../../accounts/users.ts'
+import { getUserByName } from '../../accounts/find-user.ts'
 import { type Caller, callerId, requireAccount } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { removeRows } from '../../storage/table-rows.ts'

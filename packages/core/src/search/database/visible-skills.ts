@@ -3,20 +3,20 @@ import type { Expression, SelectQueryBuilder, SqlBool } from 'kysely'
 import { countRows } from '../../storage/count-rows.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Tables } from '../../storage/tables.ts'
-import { conditionsOf, isListed, isOpenToViewer } from '../../visibility/conditions.ts'
+import { conditionsOf, isListed, isOpenToViewer, type Viewer } from '../../visibility/conditions.ts'
 
 type SkillQuery = SelectQueryBuilder<Tables, 'skills', object>
 type StubFilter = Pick<SearchFilters, 'includeStubs'>
 
 /** Selects the skills that a viewer may see, with or without stubs. */
-export function selectVisible(database: Pick<Database, 'read'>, viewer: string | null, stubs: StubFilter): SkillQuery {
+export function selectVisible(database: Pick<Database, 'read'>, viewer: Viewer, stubs: StubFilter): SkillQuery {
   return selectListed(database, stubs).where(isOpenToViewer(viewer))
 }
 
 /** Counts what {@link selectVisible} selects, as far as it passes a condition. */
 export async function countVisible(
   database: Database,
-  viewer: string | null,
+  viewer: Viewer,
   stubs: StubFilter,
   passes?: Expression<SqlBool>,
 ): Promise<number> {

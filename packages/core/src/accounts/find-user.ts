@@ -1,0 +1,21 @@
+import { RegistryError, scopes } from '@skillstead/protocol'
+import type { UserCaller } from '../kernel/caller.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
+import type { UserRow } from '../storage/tables.ts'
+
+/** Finds a user by name; throws `not_found`. */
+export async function getUserByName(context: StorageContext, username: string): Promise<UserRow> {
+  const user = await context.database.read
+    .selectFrom('users')
+    .selectAll()
+    .where('username', '=', username)
+    .executeTakeFirst()
+  if (!user) throw new RegistryError('not_found', `There is no user '${username}'.`)
+  return user
+}
+
+/** Returns a user as a caller without credentials, for trusted code inside the process. Throws `not_found`. */
+export async function getCaller(context: StorageContext, username: string): Promise<UserCaller> {
+  const { id, plan, role } = await getUserByName(context, username)
+  return { kind: 'user', userId: id, username, plan, role, scopes }
+}

@@ -1,0 +1,58 @@
+import { createHash, randomInt, timingSafeEqual } from 'node:crypto'
+import { isWithoutUsers } from '../accounts/users.ts'
+import type { Database } from '../storage/database.ts'
+import { putMeta } from '../storage/meta.ts'
+
+/** Without I, L, O and U, which are easily misread (Crockford's base 32). */
+const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const half = 4
+/** The digests of valid codes of nodes that share a database, newest first. */
+const metaKey = 'setup_codes'
+/** Maximum number of stored digests: nodes may be restarted repeatedly before setup. */
+const codesMax = 16
+
+/**
+ * The code that proves that the first user has access to the machine, of 40 random bits. Only its digest is stored, and
+ * only on PostgreSQL, where a load balancer may send a user who read the code in one node's output to another node.
+ */
+export class SetupCode {
+  /** In printed form: `XXXX-XXXX`. */
+  readonly code: string
+  readonly #expected: Buffer
+  readonly #database: Database
+
+  constructor(database: Database) {
+    const random = Array.from({ length: 2 * half }, () => letters[randomInt(letters.length)]).join('')
+    this.code = `${random.slice(0, half)}-${random.slice(half)}`
+    this.#expected = hash(random)
+    this.#database = database
+  }
+
+  /** Whether the input is this code or that of another node. Ignores case, hyphens and similar letters. */
+  async matches(typed: string): Promise<boolean> {
+    const { dialect, read } = this.#database
+    const given = hash(typed.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll(/[IL]/g, '1').replaceAll('O', '0'))
+    if (timingSafeEqual(given, this.#expected)) return true
+    const codes = dialect === 'sqlite' ? [] : await readCodes(read)
+    return codes.some((code) => timingSafeEqual(given, Buffer.from(code, 'base64')))
+  }
+
+  /** Shares the code with the other nodes on the database, while there is no user. */
+  async share(): Promise<void> {
+    const { dialect, read, writer } = this.#database
+    if (dialect === 'sqlite' || !(await isWithoutUsers(read))) return
+    await writer.write(async (trx) => {
+      const codes = [this.#expected.toString('base64'), ...(await readCodes(trx))].slice(0, codesMax)
+      await putMeta(trx, metaKey, JSON.stringify(codes))
+    })
+  }
+}
+
+async function readCodes(db: Database['read']): Promise<string[]> {
+  const row = await db.selectFrom('meta').select('value').where('key', '=', metaKey).executeTakeFirst()
+  return row ? (JSON.parse(row.value) as string[]) : []
+}
+
+function hash(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
