@@ -11,11 +11,11 @@ import { chooseTokens, matchesMax } from './query-tokens.ts'
 import { countVisible, selectVisible } from './visible-skills.ts'
 
 /** Best matches that the index ranks; the others keep the order of the database. */
-const rankedMax = 80
+const rankedMax = 100
 /** What a token of each kind adds to a skill, times its rarity. */
 const weights = { word: 1, strong: 1, weak: 0.3 } as const satisfies Record<TextToken['kind'], number>
 /** A match must reach this fraction of the best score: a skill that shares a common word with the query has another topic. */
-const scoreFloor = 0.35
+const scoreFloor = 0.3
 const sortColumns = { downloads: 'downloads', recent: 'published_at', stars: 'stars' } as const
 const noMatch = { score: 0, fields: [], terms: [] }
 
