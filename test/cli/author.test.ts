@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { checkPortability, parseSkillMd } from '@skillstead/skill-format'
-import { toNewSkill } from '../../packages/cli/src/commands/init.ts'
+import { toNewSkill } from '../../packages/cli/src/commands/write/init.ts'
 import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
 import { sampleOf } from '../support/security-samples.ts'
 

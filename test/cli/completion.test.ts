@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { toBash } from '../../packages/cli/src/program/bash-completion.ts'
 import { commandTable } from '../../packages/cli/src/program/command-table.ts'
-import { listEntries } from '../../packages/cli/src/program/completion.ts'
+import { listEntries } from '../../packages/cli/src/program/completion-entries.ts'
 import { toFish } from '../../packages/cli/src/program/fish-completion.ts'
 import { toZsh } from '../../packages/cli/src/program/zsh-completion.ts'
 import { makeFolder, skillstead } from '../support/cli-harness.ts'
@@ -30,8 +30,9 @@ describe('the list of commands', () => {
 
   it('contains every command that a module of the CLI defines', async () => {
     const folder = new URL('../../packages/cli/src/commands/', import.meta.url)
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
     const modules = await Promise.all(
-      readdirSync(folder).map((file) => import(new URL(file, folder).href) as Promise<{ commands?: object }>),
+      files.map((file) => import(new URL(file, folder).href) as Promise<{ commands?: object }>),
     )
     const names = modules.flatMap(({ commands = {} }) => Object.keys(commands))
     expect(new Set(commandTable.map(({ name }) => name))).toEqual(new Set([...names, 'completion']))
@@ -50,7 +51,7 @@ describe('skillstead completion', { timeout: 180_000 }, () => {
   let folder: string
   beforeAll(async () => {
     folder = await makeFolder()
-    entries = await listEntries()
+    entries = await listEntries(commandTable)
   })
 
   it('prints a completion script for a supported shell, and refuses an unsupported shell', async () => {

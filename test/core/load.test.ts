@@ -29,7 +29,7 @@ describeApi('loading a skill', (open, { transport }) => {
   }
 
   describe('at a level', () => {
-    it('`metadata` returns the fields of the specification, and no fields of higher levels', async () => {
+    it('`metadata` returns the fields of docs/api.md, and no fields of higher levels', async () => {
       const loaded = await test.api().loadSkill({ name, level: 'metadata' })
       expect(loaded).toEqual({
         level: 'metadata',

@@ -2,12 +2,12 @@ import { partsOf } from '@skillstead/core/internal'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { findMeta, putMeta } from '../../packages/core/src/storage/meta.ts'
-import { compileInsert, compileQuery } from '../../packages/core/src/storage/compiled-query.ts'
+import { type Param, compileInsert, compileQuery } from '../../packages/core/src/storage/compiled-query.ts'
 import { describeDatabases } from '../support/harness.ts'
 
 const insertAudit = compileInsert('audit')
-const selectAudit = compileQuery((db, { action }: { action: string }) =>
-  db.selectFrom('audit').selectAll().where('action', '=', action),
+const selectAudit = compileQuery((db, param: Param<{ action: string }>) =>
+  db.selectFrom('audit').selectAll().where('action', '=', param('action')),
 )
 const row = { at: 0, actor_id: null, actor: null, action: 'test', subject: 'test', data: '{}' }
 

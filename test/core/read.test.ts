@@ -23,7 +23,7 @@ describeMatrix('reading', (open, { transport }) => {
     }
   }
 
-  it('shows the details of a skill, with every field of the contract', async () => {
+  it('shows the details of a skill, with every field', async () => {
     const text = `---\nname: whole\ndescription: All of it.\nlicense: MIT\nmetadata:\n  category: Docs\n  keywords: one, two\n---\n# Whole\n\nA summary.\n`
     const files = [
       { path: 'b.txt', content: 'b' },

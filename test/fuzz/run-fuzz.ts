@@ -2,7 +2,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Registry, RegistryOptions } from '@skillstead/core'
 import { checkRegistry } from '@skillstead/maintenance'
-import { createMirror, type Mirror } from '@skillstead/mirror'
+import { createMirror, type Mirror, type MirrorOptions } from '@skillstead/mirror'
+import type { Replacements } from '../../packages/mirror/src/upstream-fetch.ts'
 import { createLogger, listenNode } from '@skillstead/server'
 import { openRaw, type RawAnswer, type RawConnection } from '../support/raw-connection.ts'
 import { createChance, type Chance } from './chance.ts'
@@ -80,7 +81,8 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
 
 /** A mirror whose upstreams never respond. With a mirror, requests for missing skills take another code path. */
 function createOfflineMirror(registry: Registry): Mirror {
-  return createMirror(registry, { fetch: failFetch, sleep: async () => {}, onError: () => {} })
+  const options: MirrorOptions & Replacements = { fetch: failFetch, sleep: async () => {}, onError: () => {} }
+  return createMirror(registry, options)
 }
 
 interface Start {

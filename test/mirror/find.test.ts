@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { partsOf } from '@skillstead/core/internal'
 import { findUpstream } from '@skillstead/mirror'
 import { describe, expect, it } from 'vitest'
+import type { FindUpstreamParts } from '../../packages/mirror/src/find-upstream.ts'
 import { makeFolder } from '../support/cli-harness.ts'
 import { startNode } from '../support/server-harness.ts'
 import { openSpecRegistry } from '../support/spec-registry.ts'
@@ -84,11 +85,12 @@ describe('the detected kind of an upstream URL', () => {
   it('is determined without a request if the URL is a path or not an HTTP URL', async () => {
     const folder = await makeFolder()
     const fetch = (() => expect.unreachable('No request was expected')) as unknown as typeof globalThis.fetch
+    const options: FindUpstreamParts = { fetch }
     await mkdir(join(folder, 'plain'))
     await promisify(execFile)('git', ['init', '--quiet', join(folder, 'repository')])
-    expect(await findUpstream(join(folder, 'plain'), { fetch })).toEqual({ kind: 'folder', keys: [] })
-    expect(await findUpstream(join(folder, 'repository'), { fetch })).toEqual({ kind: 'git', keys: [] })
-    expect(await findUpstream('git@example.com:team/skills', { fetch })).toEqual({ kind: 'git', keys: [] })
+    expect(await findUpstream(join(folder, 'plain'), options)).toEqual({ kind: 'folder', keys: [] })
+    expect(await findUpstream(join(folder, 'repository'), options)).toEqual({ kind: 'git', keys: [] })
+    expect(await findUpstream('git@example.com:team/skills', options)).toEqual({ kind: 'git', keys: [] })
   })
 
   it('includes a problem if the server is unreachable, even if the operator stated the kind', async () => {
@@ -107,8 +109,9 @@ describe('the detected kind of an upstream URL', () => {
       ['https://example.com/skills', 'registry'],
       ['https://example.com/.well-known/skills/index.json', 'discovery'],
     ] as const) {
-      expect(await findUpstream(location, { fetch, kind })).toEqual({ kind, keys: [] })
-      expect(await findUpstream(location, { fetch: refused, kind })).toEqual({ kind, keys: [], problem })
+      const find = (options: FindUpstreamParts) => findUpstream(location, options)
+      expect(await find({ fetch, kind })).toEqual({ kind, keys: [] })
+      expect(await find({ fetch: refused, kind })).toEqual({ kind, keys: [], problem })
     }
     expect(asked).toEqual([
       'https://example.com/team/skills.git/info/refs?service=git-upload-pack',

@@ -12,7 +12,7 @@ import { openSpecRegistry } from '../support/spec-registry.ts'
 afterEach(endMirrors)
 
 describeInTurn('requests for skills of an upstream without a log', (open) => {
-  it('read only that skill from a registry that implements only the specification', async () => {
+  it('read only that skill from a registry that has only the base API', async () => {
     const { mirror, test } = await openMirror(open)
     const upstream = await openSpecRegistry(() => test.clock.now())
     upstream.put('ann', 'pdf', { version: '2.1.0' })

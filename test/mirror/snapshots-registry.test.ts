@@ -10,7 +10,7 @@ afterEach(endMirrors)
 
 const dayMs = 24 * 60 * 60_000
 
-describeDatabases('a mirror of a registry that implements only the specification', (open) => {
+describeDatabases('a mirror of a registry that has only the base API', (open) => {
   async function openBoth(add: Parameters<Awaited<ReturnType<typeof openMirror>>['mirror']['add']>[2] = {}) {
     const { mirror, test, errors } = await openMirror(open, {}, { secretKey: new Uint8Array(32) })
     const upstream = await openSpecRegistry(() => test.clock.now())

@@ -17,7 +17,7 @@ interface Sent {
   newName: string
 }
 
-/** A registry that knows the specification alone, and takes skills; it keeps no answer and has errors of its own kind. */
+/** A registry that has only the base API, and takes skills; it keeps no answer and has errors of its own kind. */
 async function openWritable(now: () => number) {
   const upstream = await openSpecRegistry(now)
   const read = upstream.answer
@@ -49,7 +49,7 @@ function put(upstream: SpecRegistry, { name, version, skillMd }: Sent): void {
   else upstream.put('alice', name, { version, text: skillMd })
 }
 
-describeDatabases('a write for a registry that implements only the specification', (open) => {
+describeDatabases('a write for a registry that has only the base API', (open) => {
   async function openBoth() {
     const { mirror, test } = await openMirror(open, {}, { works: false, secretKey: randomBytes(32) })
     const upstream = await openWritable(() => test.clock.now())

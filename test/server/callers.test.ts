@@ -202,7 +202,7 @@ describe('the IP address of a caller', () => {
 
   it('shares a rate limit with others only if too many new addresses arrive at once', async () => {
     const guest = { kind: 'guest' } as const
-    const quotas = createQuotas({ rates: { anonymous: 10 }, addressesMax: 5 })
+    const quotas = createQuotas({ rates: { anonymous: 10 } }, undefined, 5)
     await quotas.spend(guest, () => '192.0.2.1')
     for (let index = 0; index < 20_000; index++) {
       await quotas.spend(guest, () => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`)

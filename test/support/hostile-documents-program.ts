@@ -1,7 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { createClient } from '@skillstead/client'
 import { createReceiver } from '@skillstead/client/webhooks'
-import { createMirror, findUpstream, inspectBundle, verifyBundle, type UpstreamKind } from '@skillstead/mirror'
+import {
+  createMirror,
+  findUpstream,
+  inspectBundle,
+  verifyBundle,
+  type MirrorOptions,
+  type UpstreamKind,
+} from '@skillstead/mirror'
+import type { Replacements } from '../../packages/mirror/src/upstream-fetch.ts'
 import { parseForeignJson, parseProvenance } from '@skillstead/protocol'
 import { openRegistry } from './open-registry.ts'
 
@@ -22,7 +30,8 @@ export interface Outcome {
 
 const sync = (kind: UpstreamKind) => async (place: string) => {
   const registry = await openRegistry({ path: ':memory:', works: false })
-  const mirror = createMirror(registry, { sleep: async () => {} })
+  const options: MirrorOptions & Replacements = { sleep: async () => {} }
+  const mirror = createMirror(registry, options)
   try {
     await mirror.add('main', place, { kind, everySeconds: 0 })
     const { refused, refusedTotal } = await mirror.sync('main')

@@ -1,5 +1,6 @@
 import { createMirror, type Mirror, type MirrorOptions } from '@skillstead/mirror'
 import { listenNode, type ListeningNode } from '@skillstead/server'
+import type { Replacements } from '../../packages/mirror/src/upstream-fetch.ts'
 import type { SkillDetails } from '@skillstead/protocol'
 import type { Open, TestRegistry, TestUser } from './harness.ts'
 import { steady } from './steady.ts'
@@ -52,7 +53,7 @@ export async function openUpstream(open: Open, options: Parameters<Open>[0] = {}
 
 export async function openMirror(
   open: Open,
-  options: MirrorOptions = {},
+  options: MirrorOptions & Replacements = {},
   opening: Parameters<Open>[0] = {},
 ): Promise<MirrorNode> {
   const test = await open(opening)

@@ -42,9 +42,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
 
 /** Copies everything that the packages are built from, and links what they need of others. */
 export async function copyWorkspace(workspace: string): Promise<void> {
-  await Promise.all(
-    ['packages/cli/packing', 'tsconfig.json', 'tsconfig.build.json', 'examples/skills'].map(copy(root, workspace)),
-  )
+  await Promise.all(['packages/cli/packing', 'tsconfig.json', 'examples/skills'].map(copy(root, workspace)))
   await symlink(join(root, 'node_modules'), join(workspace, 'node_modules'))
   for (const folder of folders) await copyPackage(folder, workspace)
   await copyDashboard(workspace)

@@ -1,129 +1,21 @@
-/** A requirement of the interface specification, and the test that holds it: its file, and words of its title. */
+/** A requirement of the base API in docs/api.md, and the test that holds it: its file, and words of its title. */
 export interface Requirement {
+  /** The anchor of a section of docs/api.md. */
   readonly section: string
   readonly says: string
   readonly file: string
   readonly title: string
 }
 
-/** One line a requirement: what it says, the test file, words of the title of the test. */
+/** Each requirement: what it says, the test file, words of the title of the test. */
 const bySection: Record<string, readonly (readonly [says: string, file: string, title: string])[]> = {
-  '2.1': [
-    [
-      'the fields of a skill in a list',
-      'core/search',
-      'lists all public skills without a query, most downloaded first, ties by full name',
-    ],
-    ['the name is what paths use, the full name has its owner', 'core/visibility', 'means the first public skill'],
-    ['latestVersion has three parts', 'core/publish', 'is latest by its number'],
-    [
-      'downloads are counted',
-      'core/downloads',
-      'of SKILL.md and the archive are counted and shown in lists, except those by the owner',
-    ],
-    ['stars are counted', 'core/ownership', 'counts once per user, and can be removed once'],
-    [
-      'securityScore is that of the latest version',
-      'core/security',
-      'for each version separately, and for the skill by its latest',
-    ],
-    [
-      'verified: a verified author and a safe scan',
-      'core/security',
-      'with a verified author and a safe latest version',
-    ],
-    ['publishedAt is ISO 8601 in UTC with milliseconds', 'core/read', 'shows the details of a skill'],
+  'keys-and-guests': [
+    ['guests get 401 where a key is required', 'core/accounts', 'guests get the error `unauthorized`'],
   ],
-  '2.2': [
-    ['the envelope counts and pages', 'core/search', 'has an empty page past the end, with the true total'],
-    ['the envelope echoes the filters', 'core/search', 'filters by %j, echoes it'],
-    ['stubs are left out by default, and a parameter brings them in', 'core/search', 'omits stubs by default'],
+  limits: [
+    ['the limit depends on the plan', 'server/callers', 'have a rate limit per user, which depends on the plan'],
   ],
-  '2.3': [
-    [
-      'an agent key is <platformId>:<instanceId>',
-      'core/agents',
-      'requires an agent key that begins with the platform id',
-    ],
-    [
-      'an agent review has an agent key, a rating of 1 to 5 and a content',
-      'core/agent-reviews',
-      'is not one with a rating from one to five and at most four thousand characters',
-    ],
-    [
-      'a skill request has a title, a description and a status',
-      'core/requests',
-      'require a title, and accept no unknown fields',
-    ],
-    ['an API key has an id and a name', 'core/accounts', 'is shown only in the response that creates it'],
-    ['a heartbeat item has a skill name and a version', 'core/heartbeat', '%s %s %s: %o'],
-    [
-      'a copy report names the original and gives evidence',
-      'core/copies',
-      'can refer to the original by its id, full name or short name',
-    ],
-    [
-      'a verification has a method and a proof',
-      'core/verification',
-      'returns instructions, and a token for the user and the node',
-    ],
-    [
-      'an install has a source, agents and a repository',
-      'core/track',
-      'must name a repository if the source is github, and only then',
-    ],
-    [
-      'a scan takes an address or a content',
-      'core/external',
-      'are scanned only for signed-in users, by either a URL or content',
-    ],
-  ],
-  '2.4': [
-    [
-      'metadata has its ten fields',
-      'core/load',
-      '`metadata` returns the fields of the specification, and no fields of higher levels',
-    ],
-    [
-      'contract, capabilities and a tool definition',
-      'core/load',
-      '`contract` adds the contract, capabilities and a tool definition',
-    ],
-    ['summary', 'core/load', '`summary` adds the summary, and `full` adds the document and its whole frontmatter'],
-    [
-      'version, by default the latest',
-      'core/load',
-      'returns the latest version, or the requested version with the metadata of that version',
-    ],
-    [
-      'maxTokens truncates to a budget',
-      'skill-format/loading-truncate',
-      'never exceeds the budget, and is complete if the whole skill fits, for any document',
-    ],
-    [
-      'priority names the sections to keep',
-      'skill-format/loading-truncate',
-      'keeps the priority sections and their subsections first, however their names are spelled',
-    ],
-  ],
-  '3': [
-    ['a request goes through its states', 'core/requests', 'can change from $from to $to by $role'],
-    ['a verification is by github, domain or manual', 'core/verification', '$method, from $from to $to'],
-    ['a skill can be deprecated', 'core/heartbeat', 'contains a message with advice'],
-    ['a takedown goes through its states', 'core/dmca', 'from $from to $to'],
-    ['a delivery ends with a 2xx', 'core/webhooks-deliveries', 'are shown with every attempt and the next due time'],
-    [
-      'a delivery fails with its fifth attempt',
-      'core/webhooks-deliveries',
-      'fail after five scheduled attempts, each with its reason',
-    ],
-    [
-      'a failed delivery can be retried',
-      'core/webhooks-deliveries',
-      'at once when failed, with 202, under the same event',
-    ],
-  ],
-  '4.1': [
+  skills: [
     ['GET /skills searches, pages and sorts', 'core/search', 'sorts by %s, ties by full name'],
     [
       'a key is needed to see private skills only',
@@ -164,8 +56,78 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
       'core/provenance',
       'shows who published it and when, and proves that the log contains it',
     ],
+    [
+      'an agent review has an agent key, a rating of 1 to 5 and a content',
+      'core/agent-reviews',
+      'is not one with a rating from one to five and at most four thousand characters',
+    ],
+    [
+      'a copy report names the original and gives evidence',
+      'core/copies',
+      'can refer to the original by its id, full name or short name',
+    ],
   ],
-  '4.2': [
+  'a-skill-in-a-list': [
+    [
+      'the fields of a skill in a list',
+      'core/search',
+      'lists all public skills without a query, most downloaded first, ties by full name',
+    ],
+    ['the name is what paths use, the full name has its owner', 'core/visibility', 'means the first public skill'],
+    ['latestVersion has three parts', 'core/publish', 'is latest by its number'],
+    [
+      'downloads are counted',
+      'core/downloads',
+      'of SKILL.md and the archive are counted and shown in lists, except those by the owner',
+    ],
+    ['stars are counted', 'core/ownership', 'counts once per user, and can be removed once'],
+    [
+      'securityScore is that of the latest version',
+      'core/security',
+      'for each version separately, and for the skill by its latest',
+    ],
+    [
+      'verified: a verified author and a safe scan',
+      'core/security',
+      'with a verified author and a safe latest version',
+    ],
+    ['publishedAt is ISO 8601 in UTC with milliseconds', 'core/read', 'shows the details of a skill'],
+    ['a skill can be deprecated', 'core/heartbeat', 'contains a message with advice'],
+  ],
+  'search-results': [
+    ['the envelope counts and pages', 'core/search', 'has an empty page past the end, with the true total'],
+    ['the envelope echoes the filters', 'core/search', 'filters by %j, echoes it'],
+    ['stubs are left out by default, and a parameter brings them in', 'core/search', 'omits stubs by default'],
+  ],
+  'a-loaded-skill': [
+    [
+      'metadata has its ten fields',
+      'core/load',
+      '`metadata` returns the fields of docs/api.md, and no fields of higher levels',
+    ],
+    [
+      'contract, capabilities and a tool definition',
+      'core/load',
+      '`contract` adds the contract, capabilities and a tool definition',
+    ],
+    ['summary', 'core/load', '`summary` adds the summary, and `full` adds the document and its whole frontmatter'],
+    [
+      'version, by default the latest',
+      'core/load',
+      'returns the latest version, or the requested version with the metadata of that version',
+    ],
+    [
+      'maxTokens truncates to a budget',
+      'skill-format/loading-truncate',
+      'never exceeds the budget, and is complete if the whole skill fits, for any document',
+    ],
+    [
+      'priority names the sections to keep',
+      'skill-format/loading-truncate',
+      'keeps the priority sections and their subsections first, however their names are spelled',
+    ],
+  ],
+  packs: [
     ['GET /packs', 'core/packs', 'are listed newest first, in pages, and can be filtered by search words'],
     [
       'GET /packs/<slug> with its skills',
@@ -178,7 +140,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
       'are created with a slug made from their name, and keep their skills in the given order',
     ],
   ],
-  '4.3': [
+  agents: [
     [
       'GET /agents by trust, activity, published or reviews',
       'core/agents',
@@ -196,8 +158,14 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
       'core/recommendations',
       'include installable skills of several agents with similar skills',
     ],
+    [
+      'an agent key is <platformId>:<instanceId>',
+      'core/agents',
+      'requires an agent key that begins with the platform id',
+    ],
+    ['a heartbeat item has a skill name and a version', 'core/heartbeat', '%s %s %s: %o'],
   ],
-  '4.4': [
+  'skill-requests': [
     [
       'GET /requests by status, votes or recent',
       'core/requests',
@@ -208,13 +176,20 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
       'core/requests',
       'are created with 201 by anyone, and show their author unless a guest created them',
     ],
+    [
+      'a skill request has a title, a description and a status',
+      'core/requests',
+      'require a title, and accept no unknown fields',
+    ],
+    ['a request goes through its states', 'core/requests', 'can change from $from to $to by $role'],
   ],
-  '4.5': [
+  'keys-and-users': [
     ['GET and POST /api-keys', 'core/accounts', 'is shown only in the response that creates it'],
     ['DELETE /api-keys/<id>', 'core/accounts', 'stops working at once when it is deleted'],
     ['GET /users/me', 'core/accounts', 'can read their own profile with its counts'],
+    ['an API key has an id and a name', 'core/accounts', 'is shown only in the response that creates it'],
   ],
-  '4.6': [
+  reputation: [
     ['GET /users/<username>/reputation', 'core/reputation', 'rises with stars, reviews, downloads'],
     ['POST /users/<username>/verify', 'core/verification', 'is proved by a file, with the token on its own line'],
     [
@@ -222,13 +197,20 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
       'core/reputation',
       'returns ten authors by default, and at most a hundred',
     ],
+    [
+      'a verification has a method and a proof',
+      'core/verification',
+      'returns instructions, and a token for the user and the node',
+    ],
+    ['a verification is by github, domain or manual', 'core/verification', '$method, from $from to $to'],
   ],
-  '4.7': [
+  takedowns: [
     ['POST /dmca', 'core/dmca', 'by anyone, with 201'],
     ['GET /dmca/<id>', 'core/dmca', 'by everyone as a status and dates only'],
     ['POST /dmca/<id>/counter-notice', 'core/dmca', 'with the owner’s key, and then have a new status and a deadline'],
+    ['a takedown goes through its states', 'core/dmca', 'from $from to $to'],
   ],
-  '4.8': [
+  'external-skills-and-installs': [
     [
       'GET /external by registry, verified ones, limit',
       'core/external',
@@ -243,8 +225,18 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
       'cause an unknown GitHub skill to be indexed and scanned, and create a placeholder for the skill',
     ],
     ['GET /trending by period, category, limit', 'core/track', 'can be filtered by category and limited'],
+    [
+      'an install has a source, agents and a repository',
+      'core/track',
+      'must name a repository if the source is github, and only then',
+    ],
+    [
+      'a scan takes an address or a content',
+      'core/external',
+      'are scanned only for signed-in users, by either a URL or content',
+    ],
   ],
-  '4.9': [
+  'webhooks-of-a-user': [
     ['GET /webhooks', 'core/webhooks', 'are listed newest first, in pages, only to their owner'],
     ['POST /webhooks', 'core/webhooks', 'are created with 201, with a secret that is shown once'],
     ['POST /webhooks with a secret', 'core/webhooks', 'accept a given secret, and never return it'],
@@ -257,7 +249,7 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     ['DELETE /webhooks/<id>', 'core/webhooks', 'are deleted with 204'],
     ['Pro plan and above', 'core/webhooks', 'require a key with the scope `manage`, and the Pro plan or higher'],
   ],
-  '6': [
+  events: [
     ['a webhook subscribes to a subset of the events', 'core/webhook-events-readers', 'a webhook with selected events'],
     [
       'the envelope has the event, the time and the data',
@@ -273,6 +265,25 @@ const bySection: Record<string, readonly (readonly [says: string, file: string, 
     ['skill.issue.created', 'core/webhook-events', 'are sent for an issue: %s'],
     ['user.followed', 'core/webhook-events', 'are sent for a follower, with the number of followers'],
   ],
+  deliveries: [
+    ['a delivery ends with a 2xx', 'core/webhooks-deliveries', 'are shown with every attempt and the next due time'],
+    [
+      'a delivery fails with its fifth attempt',
+      'core/webhooks-deliveries',
+      'fail after five scheduled attempts, each with its reason',
+    ],
+    [
+      'a failed delivery can be retried',
+      'core/webhooks-deliveries',
+      'at once when failed, with 202, under the same event',
+    ],
+    [
+      'X-Service-Signature is keyed with the secret',
+      'core/webhook-delivery',
+      'keys one signature with the text of the secret',
+    ],
+  ],
+  versions: [['a version never changes', 'core/publish', 'is immutable: its number is refused with other content']],
 }
 
 export const requirements: readonly Requirement[] = Object.entries(bySection).flatMap(([section, rows]) =>

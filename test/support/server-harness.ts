@@ -2,12 +2,12 @@ import { connect } from 'node:net'
 import { localApi, type Registry, type RegistryOptions, systemCaller } from '@skillstead/core'
 import { localCall } from '@skillstead/core/internal'
 import type { RegistryApi } from '@skillstead/protocol'
-import { listenNode, type ListenOptions, type ListeningNode } from '@skillstead/server'
+import { listenNode, type ListeningNode } from '@skillstead/server'
 import { onTestFinished } from 'vitest'
 import { timed } from './phases.ts'
 import { makePlace } from './places.ts'
 import { openRegistry } from './open-registry.ts'
-import { steady } from './steady.ts'
+import { steady, type TestListenOptions } from './steady.ts'
 
 /** A node on a real port, with one skill in its registry, and a key of the skill's owner. */
 export interface Fixture {
@@ -30,7 +30,7 @@ type Opening = Pick<RegistryOptions, 'outgoing' | 'clock' | 'scanPolicy'>
 
 /** A node that ends with the test. */
 export async function startNode(
-  options?: ListenOptions,
+  options?: TestListenOptions,
   change?: (registry: Registry) => Registry,
   opening?: Opening,
 ): Promise<Fixture> {
@@ -41,7 +41,7 @@ export async function startNode(
 
 /** A node for the tests of a file, which must close it. */
 export async function openNode(
-  options: ListenOptions = {},
+  options: TestListenOptions = {},
   change?: (registry: Registry) => Registry,
   opening: Opening = {},
 ): Promise<Fixture & { close(): Promise<void> }> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { openStandIn, type StandIn } from './stand-in.ts'
 
-/** A skill of a registry that knows the specification and nothing more. */
+/** A skill of a registry that has only the base API. */
 interface SpecSkill {
   readonly owner: string
   readonly name: string
@@ -29,7 +29,7 @@ const base = '/api/v1'
 const pageSize = 100
 
 /**
- * Written by hand after the specification: lists by pages, details, SKILL.md and the user, under short names, with the two
+ * Written by hand after docs/api.md: lists by pages, details, SKILL.md and the user, under short names, with the two
  * rate headers and ETags. The key `key-of-NAME` is the one of NAME.
  */
 export async function openSpecRegistry(now: () => number): Promise<SpecRegistry> {

@@ -72,7 +72,7 @@ export async function openHttp(registry: Registry): Promise<Way> {
   }
 }
 
-/** Every answer over HTTP carries these, and every problem is one (CONTRACT, Conventions and Errors). */
+/** Every answer over HTTP carries these, and every problem is one (docs/api.md#errors). */
 const fetchChecked: typeof fetch = async (url, init) => {
   const response = await fetch(url, init)
   for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'x-request-id']) {

@@ -11,7 +11,7 @@ const domain = 'hooks.example.com'
 export const minuteMs = 60_000
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
-/** From each attempt of a delivery to the next (specification, section 8). */
+/** From each attempt of a delivery to the next (docs/api.md#deliveries). */
 export const delaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs]
 
 export type WebhookInput = Input<(typeof endpoints)['createWebhook']>

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { gatewayNames } from '@skillstead/gateways'
 import { findFileCycles, findFolderCycles } from '../support/folder-cycles.ts'
+import { tables } from '../../packages/core/src/storage/tables.ts'
 
 interface Import {
   /** Below `packages`, as in `core/src/index.ts`. */
@@ -175,8 +176,8 @@ describe('imports', () => {
     const own = /const tables[^=]*= \{([^]*?)\n\}/.exec(
       readFileSync(join(folder, 'tables/table-rules.ts'), 'utf8'),
     )![1]!
-    const tables = new Set([...own.matchAll(/^  (\w+):/gm)].map(([, table]) => table))
-    expect(tables).toContain('upstream_log')
+    const owned = new Set([...own.matchAll(/^  (\w+):/gm)].map(([, table]) => table))
+    expect(owned).toContain('upstream_log')
     const writes = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts'))
       .flatMap((path) => {
@@ -186,18 +187,11 @@ describe('imports', () => {
       })
     expect(writes.length).toBeGreaterThan(10)
     // `deleteUpstream` deletes from a list of tables that it names by the mirror's own types.
-    const others = writes.filter(({ table, call }) => !tables.has(table) && call !== 'deleteFrom(')
+    const others = writes.filter(({ table, call }) => !owned.has(table) && call !== 'deleteFrom(')
     expect(others).toEqual([])
   })
 
   it('of core and maintenance write each table in only one folder', () => {
-    const folder = join(root, 'core/src')
-    const schemas = readdirSync(join(folder, 'storage/schema')).map((name) =>
-      readFileSync(join(folder, 'storage/schema', name), 'utf8'),
-    )
-    const tables = new Set(
-      schemas.flatMap((text) => [...text.matchAll(/^  (\w+): table\(/gm)].map(([, table]) => table!)),
-    )
     // Migrations create tables, and a restore or an import moves whole databases.
     const files = [...listFiles('core'), ...listFiles('maintenance')].filter(
       (path) => !/^(?:core\/src\/storage\/migrations|maintenance\/src\/transfer)\//.test(path),
@@ -209,7 +203,7 @@ describe('imports', () => {
           return { room, table: found.slice(1).find((table) => table !== undefined)! }
         }),
       )
-      .filter(({ table }) => tables.has(table))
+      .filter(({ table }) => table in tables)
     const roomsOf = Map.groupBy(writes, ({ table }) => table)
     expect(roomsOf.size).toBeGreaterThan(40)
     const shared = [...roomsOf].map(([table, all]) => [table, ...new Set(all.map(({ room }) => room))])

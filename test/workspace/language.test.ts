@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { documents } from '../support/doc-commands.ts'
 
-/** Phrases that are hard to understand, with their replacements. cspell.json has the single words. */
+/** Phrases that are hard to understand, with their replacements. test/cspell.json has the single words. */
 const phrases: readonly [RegExp, string][] = [
   [/unless (?:it is said|you say)|where (?:it|none) is (?:not )?given/, 'Default: X.'],
   [/what a scan has something against/, 'flagged version'],
@@ -25,7 +25,7 @@ function readProse(document: string): string {
     .replaceAll(/`[^`\n]+`|“[^”\n]+”/g, '')
 }
 
-it.each([...documents, 'CONTRIBUTING.md'])('%s contains none of the phrases that LANGUAGE.md replaces', (document) => {
+it.each([...documents, 'CONTRIBUTING.md'])('%s contains no phrase that has a plainer replacement', (document) => {
   const prose = readProse(document)
   const found = phrases.flatMap(([phrase, better]) =>
     [...prose.matchAll(new RegExp(phrase, 'gi'))].map(([text]) => `“${text}”: ${better}`),

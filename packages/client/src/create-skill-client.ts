@@ -14,7 +14,7 @@ import {
 } from './loading/load-each.ts'
 import { loadLocally } from './loading/local-loads.ts'
 
-/** The options of specification 2.4, and additional options for programs. */
+/** The options of docs/api.md#a-loaded-skill, and additional options for programs. */
 export interface SkillClientOptions extends Partial<Pick<HttpOptions, 'apiKey' | 'baseUrl' | 'fetch' | 'client'>> {
   /**
    * Seconds for which a cached skill is returned without a request; 0: send a request each time. Default: 3600. Not

@@ -1,6 +1,6 @@
 export type { WebhookEvent } from '@skillstead/protocol'
 export { createReceiver } from './receiver/create-receiver.ts'
-export type { Receiver, ReceiverOptions, WebhookBody, WebhookHandler } from './receiver/create-receiver.ts'
+export type { Receiver, ReceiverOptions, WebhookBody } from './receiver/create-receiver.ts'
 export type { WebhookHeaders } from './receiver/verify-delivery.ts'
-export { createSeen, type Seen } from './receiver/handling.ts'
+export { createSeen, type Seen, type WebhookHandler } from './receiver/handling.ts'
 export { WebhookError, type WebhookErrorCode } from './receiver/webhook-error.ts'

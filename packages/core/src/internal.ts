@@ -164,7 +164,7 @@ export { partsOf, withParts } from './registry.ts'
 export { toIndexText } from './search/index-text.ts'
 export { putTerms } from './search/database/version-terms.ts'
 export { type Blob, type BlobPart, findBlob, unpackBlob } from './storage/blobs.ts'
-export { compileQuery, compileInsert } from './storage/compiled-query.ts'
+export { compileInsert, compileQuery, type Param } from './storage/compiled-query.ts'
 export { copySqliteFile } from './storage/copy-file.ts'
 export { countRows } from './storage/count-rows.ts'
 export {
@@ -177,28 +177,17 @@ export {
 export type { Dialect } from './storage/dialect.ts'
 export { makePrivateFolder } from './storage/make-folder.ts'
 export { findUnknownSteps, hasExtension, isOlderSchema, migrate, readAppliedSteps } from './storage/migrate.ts'
-export type { Migration, SchemaExtension, TableRule } from './storage/migrations/migration.ts'
+export {
+  type Migration,
+  runStatements,
+  type SchemaExtension,
+  type TableRule,
+  type Types,
+} from './storage/migrations/migration.ts'
 export { openFileForFilling } from './storage/sqlite.ts'
 export { openSqliteForReading } from './storage/sqlite-reading.ts'
 export { createProgress, readPages, type Report } from './storage/pages.ts'
-export {
-  bytes,
-  createTables,
-  keyedTable,
-  oneOf,
-  optional,
-  orderedText,
-  primary,
-  type RowsOf,
-  table,
-  text,
-  to,
-  whole,
-  zero,
-  // The type declarations of other packages' tables refer to these two types.
-  type Column,
-  type Table,
-} from './storage/schema/columns.ts'
+export { bytes, oneOf, optional, text, whole, type Column, type RowsOf } from './storage/schema/columns.ts'
 export { findCrowded } from './storage/shared-shingles.ts'
 export type { StorageContext } from './storage/storage-context.ts'
 export { toRegistryError } from './storage/storage-error.ts'

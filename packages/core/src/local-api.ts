@@ -9,6 +9,7 @@ import {
   type RegistryApi,
   type Reply,
   type SuccessStatus,
+  withoutUndefined,
 } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { StorageContext } from './storage/storage-context.ts'
@@ -64,11 +65,6 @@ async function follow(
 
 function joinSignals(first: AbortSignal | undefined, second: AbortSignal | undefined): AbortSignal | undefined {
   return first && second ? AbortSignal.any([first, second]) : (first ?? second)
-}
-
-/** JSON drops undefined values. Validation would reject them as unknown or malformed fields. */
-function withoutUndefined(input: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
 }
 
 /** The result of an operation: a JSON value, JSON that is already encoded, or content of another media type. */

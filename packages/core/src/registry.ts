@@ -67,7 +67,9 @@ export interface Registry {
   getCaller(username: string): Promise<UserCaller>
   /** The keys that sign the registry's log, newest first: verifiers need them. */
   verifierKeys(): Promise<VerifierKey[]>
+  /** Whether the database answers, the index of searches is ready, and the disk has space for writes. */
   readiness(): Promise<{ database: boolean; search: boolean; disk: boolean }>
+  /** The current metrics, those of components included. */
   metrics(): Promise<Metric[]>
   /** Adds metrics of a component that runs on top of the registry, such as a mirror. */
   addMetrics(read: () => Promise<Metric[]>): void

@@ -5,6 +5,7 @@ import { isRegistryError, type RegistryError } from '@skillstead/protocol'
 import { LRUCache } from 'lru-cache'
 import pLimit, { type LimitFunction } from 'p-limit'
 
+/** A header of an answer. */
 export type Header = [name: string, value: string]
 
 /** A list as the bytes of its answer. */
@@ -63,6 +64,7 @@ const countersMs = 60_000
 
 type Entry = EncodedList | RegistryError
 
+/** Creates the cache of the lists of one node, which follows the catalogue until it is stopped. */
 export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'changes' | 'clock'>): EncodedLists {
   const cached = new LRUCache<string, EncodedList>({
     maxSize: bytesMax,

@@ -74,6 +74,7 @@ export interface GatewayRoute {
   readonly origins?: 'allowed' | 'none' | 'own'
   /** The abuse limits of the route. */
   readonly allowances?: readonly AllowanceName[]
+  /** Answers an admitted request; an error becomes the answer in the form of the protocol. */
   answer(call: GatewayCall, params: Params): Promise<Answer> | Answer
   /** An error in the form that clients of the protocol expect. Default: `application/problem+json`. */
   toFailure?(error: RegistryError): Pick<Answer, 'contentType' | 'body' | 'headers'> & { readonly status?: number }

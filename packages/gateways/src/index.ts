@@ -10,7 +10,7 @@ import { oci } from './oci/oci.ts'
 
 export { createEncodedLists } from './encoded-lists.ts'
 export * from './gateway.ts'
-export { readVersion } from './version.ts'
+export { readProgramVersion } from './version.ts'
 
 /** Every gateway by its name. */
 export const gateways = { apm, clawhub, discovery, git, marketplaces, mcp, npm, oci } as const satisfies Record<
@@ -18,6 +18,8 @@ export const gateways = { apm, clawhub, discovery, git, marketplaces, mcp, npm, 
   Gateway
 >
 
+/** The name of a gateway. */
 export type GatewayName = keyof typeof gateways
 
+/** The names of all gateways. */
 export const gatewayNames = Object.keys(gateways) as readonly GatewayName[]

@@ -11,6 +11,7 @@ import { collectGarbage } from './collect-garbage.ts'
 
 export type { BackupPlan } from './backup/backup-schedule.ts'
 
+/** Options of the maintenance extension. */
 export interface MaintenanceOptions {
   /** Scheduled copies of the SQLite file into the folder `backups` next to it. Default: none. */
   readonly backups?: BackupPlan | undefined

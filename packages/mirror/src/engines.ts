@@ -55,7 +55,7 @@ export function asksNetwork({ kind, location }: Pick<Upstream, 'kind' | 'locatio
 function explain(error: unknown, location: string): unknown {
   if (!(error instanceof RegistryError) || (error.code !== 'not_found' && error.code !== 'method_not_allowed'))
     return error
-  const detail = `${location} has no feed. Add a registry that implements only the specification with --kind registry, or a discovery index with --kind discovery.`
+  const detail = `${location} has no feed. Add a registry without a feed with --kind registry, or a discovery index with --kind discovery.`
   return new RegistryError('upstream_failed', detail, { cause: error })
 }
 

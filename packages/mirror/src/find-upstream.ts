@@ -3,7 +3,7 @@ import { VerificationError, parseVerifierKey } from '@skillstead/client/verify'
 import { RegistryError, parseForeignJson } from '@skillstead/protocol'
 import { guessKind, requireApiKey, requireThere, toLocation } from './settings.ts'
 import type { UpstreamKind } from './types.ts'
-import { createUpstreamFetch, type UpstreamFetch } from './upstream-fetch.ts'
+import { createUpstreamFetch, type Replacements, type UpstreamFetch } from './upstream-fetch.ts'
 
 /** What was detected at the location of an upstream. */
 export interface FoundUpstream {
@@ -14,13 +14,17 @@ export interface FoundUpstream {
   readonly problem?: string
 }
 
+/** Options of `findUpstream`. */
 export interface FindUpstreamOptions {
   /** The kind, if the operator stated it. Only the keys are requested then. */
   readonly kind?: UpstreamKind
   readonly apiKey?: string
   /** Additional trusted certificates, PEM. */
   readonly ca?: readonly string[]
-  readonly fetch?: typeof fetch
+}
+
+/** The options with the clock of a registry, and with what tests replace. */
+export interface FindUpstreamParts extends FindUpstreamOptions, Replacements {
   readonly clock?: Clock
 }
 
@@ -46,7 +50,7 @@ const probes: readonly (readonly [UpstreamKind, (look: Look) => Promise<boolean>
 ]
 
 /**
- * Detects the kind of upstream at a URL: a node, a registry that implements only the specification, a discovery index
+ * Detects the kind of upstream at a URL: a node, a registry that has only the base API, a discovery index
  * or a git repository. The kind of a path is read from the disk. An unreachable server counts as a node, with a
  * problem. Throws `invalid_request` for an invalid location, or if the server is no upstream of any kind.
  *
@@ -62,7 +66,7 @@ export async function findUpstream(location: string, options: FindUpstreamOption
   // Git accepts a username and password in a URL, and `fetch` does not.
   const plain = guess === 'git' ? Object.assign(new URL(location), { username: '', password: '' }).href : location
   const base = toLocation(guess, plain).replace(/\/api\/v1$/, '')
-  const { ca, fetch, clock = systemClock } = options
+  const { ca, fetch, clock = systemClock }: FindUpstreamParts = options
   // No retries and no long pauses, because the caller waits.
   const http = createUpstreamFetch({ mode: 'online', clock, ca, fetch, retries: 0, timeoutMs: 10_000, pauseMsMax: 0 })
   const looking = createLook(http, base, options.apiKey)
@@ -71,7 +75,7 @@ export async function findUpstream(location: string, options: FindUpstreamOption
     if (guess !== 'node') await looking.look(guess === 'git' ? gitPath : '')
     const kind = options.kind ?? (guess === 'node' ? await probe(looking.look) : guess)
     if (kind === undefined)
-      throw refuse(base, looking.wantsKey && (options.apiKey === undefined ? 'an API key' : 'another API key'))
+      throw toKeyError(base, looking.wantsKey && (options.apiKey === undefined ? 'an API key' : 'another API key'))
     return { kind, keys: kind === 'node' ? await readKeys(looking.look) : [] }
   } catch (error) {
     if (!(error instanceof RegistryError) || error.code === 'invalid_request') throw error
@@ -150,7 +154,7 @@ function isKey(line: string): boolean {
   }
 }
 
-function refuse(base: string, wanted: 'an API key' | 'another API key' | false): RegistryError {
+function toKeyError(base: string, wanted: 'an API key' | 'another API key' | false): RegistryError {
   const what = 'Skillstead node, registry, discovery index or git repository'
   const advice = wanted ? `The server requires ${wanted}: pass --api-key KEY.` : 'Check the URL, or pass --kind.'
   return new RegistryError('invalid_request', `There is no ${what} at ${base}. ${advice}`)

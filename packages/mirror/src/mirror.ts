@@ -2,7 +2,7 @@ import type { Registry } from '@skillstead/core'
 import { partsOf, printError } from '@skillstead/core/internal'
 import type { MirrorContext, MirrorParts, Run } from './run.ts'
 import { setImmediate } from 'node:timers/promises'
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, withoutUndefined } from '@skillstead/protocol'
 import { asksNetwork, engines } from './engines.ts'
 import { toOperator } from './operator.ts'
 import { requireExtension } from './extension.ts'
@@ -31,7 +31,7 @@ import type {
   Upstream,
   UpstreamStatus,
 } from './types.ts'
-import { createUpstreamFetch } from './upstream-fetch.ts'
+import { createUpstreamFetch, type Replacements } from './upstream-fetch.ts'
 import { createWriting } from './writing/writing.ts'
 
 const refusalsDefault = 100
@@ -196,7 +196,7 @@ export function createMirror(registry: Registry, options: MirrorOptions = {}): M
 
 const runEngine = (run: Run): Promise<void> => engines[run.upstream.kind].sync(run)
 
-function toParts(context: MirrorContext, options: MirrorOptions): MirrorParts {
+function toParts(context: MirrorContext, options: MirrorOptions & Replacements): MirrorParts {
   const { mode = 'prefer-local', privateNames = [], fetch, ca, sleep, onError = printError } = options
   return {
     context,
@@ -238,10 +238,6 @@ function toChanges({ kind, location, settings }: Upstream, given: ChangeOptions)
     location: given.location === undefined ? location : toLocation(kind, given.location),
     settings: { ...set, pinned: pinned || set.pinned },
   }
-}
-
-function withoutUndefined<T extends object>(given: T): Partial<T> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<T>
 }
 
 function isOutOfReach(upstream: Upstream, { mode }: Pick<MirrorParts, 'mode'>): boolean {

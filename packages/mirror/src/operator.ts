@@ -2,7 +2,8 @@ import type { MirrorContext } from './run.ts'
 import { setTimeout } from 'node:timers/promises'
 import { printError, type UpstreamOperator } from '@skillstead/core/internal'
 import { RegistryError, type MirrorStatus, type Parsed, type endpoints } from '@skillstead/protocol'
-import { findUpstream } from './find-upstream.ts'
+import { findUpstream, type FindUpstreamParts } from './find-upstream.ts'
+import type { Replacements } from './upstream-fetch.ts'
 import type { AddOptions, Mirror, MirrorOptions } from './types.ts'
 import { countWritesOf, getWriteOf, listWrites } from './writing/resolve-writes.ts'
 import { toShownStatus, toShownWrite } from './operator-forms.ts'
@@ -16,7 +17,7 @@ const startMsMax = 250
 export function toOperator(
   context: MirrorContext,
   mirror: Mirror,
-  { ca, fetch, onError = printError }: MirrorOptions,
+  { ca, fetch, onError = printError }: MirrorOptions & Replacements,
 ): UpstreamOperator {
   async function get(name: string): Promise<MirrorStatus> {
     const [status] = await mirror.status(name)
@@ -33,8 +34,8 @@ export function toOperator(
       await requirePublic(context, url)
       const options = toAddOptions(input)
       // Checked even if kind and key are given: the response reports whether the upstream is reachable.
-      const found =
-        mirror.mode !== 'offline' ? await findUpstream(url, { ...options, ca, fetch, clock: context.clock }) : undefined
+      const finding: FindUpstreamParts = { ...options, ca, fetch, clock: context.clock }
+      const found = mirror.mode === 'offline' ? undefined : await findUpstream(url, finding)
       const added = { ...options, kind: options.kind ?? found?.kind, keysSeen: found?.keys }
       return { ...toShownStatus(await mirror.add(name, url, added)), problem: found?.problem ?? null }
     },

@@ -9,14 +9,14 @@ export interface Allowance {
   readonly windowMs: number
 }
 
-/** Length of the window if the server does not state it: the specification limits requests per minute. */
+/** Length of the window if the server does not state it: plans limit requests per minute (docs/api.md#limits). */
 const windowMsDefault = 60_000
 /** This share of the limit, up to `reserveMax` requests, stays unused for other clients at the same address. */
 const reserveShare = 0.05
 const reserveMax = 10
 
 /**
- * Reads `X-RateLimit-*`, whose `Reset` has no unit in the specification (seconds or milliseconds since 1970, seconds
+ * Reads `X-RateLimit-*`, whose `Reset` has no agreed unit (seconds or milliseconds since 1970, seconds
  * from now, or a date), and `RateLimit` with `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). Undefined if a
  * response has neither.
  */

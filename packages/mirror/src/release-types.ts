@@ -57,6 +57,7 @@ export interface KnownReleases {
 
 /** Reads the skills of an upstream without a log. */
 export interface SnapshotSource {
+  /** The skills that are not `known`, in batches, from a cursor of an earlier run on. */
   list(
     cursor: unknown,
     known: KnownReleases,
@@ -76,6 +77,7 @@ export interface SnapshotSource {
 /** One entry of a node's public log, as its feed returns it. */
 export type FeedEntry = Output<(typeof endpoints)['getFeed']>['entries'][number]
 
+/** A page of the log of an upstream. */
 export interface FeedPage {
   origin: string
   epoch: number

@@ -15,31 +15,33 @@ const secondsMax = 366 * 24 * 60 * 60
 export function toSettings(options: AddOptions): UpstreamSettings {
   const { mode = 'full', selected = [], everySeconds = everySecondsDefault, priority = 0 } = options
   const { maxAgeSeconds = maxAgeSecondsDefault, filters = {} } = options
-  if (!modes.includes(mode)) throw refuse(`'${mode}' is not a mode. Use one of ${modes.join(', ')}.`)
+  if (!modes.includes(mode)) throw toSettingError(`'${mode}' is not a mode. Use one of ${modes.join(', ')}.`)
   if (mode === 'selected' && selected.length === 0)
-    throw refuse('The mode `selected` needs the names of the skills to import.')
+    throw toSettingError('The mode `selected` needs the names of the skills to import.')
   if (mode !== 'selected' && selected.length > 0)
-    throw refuse(`The mode \`${mode}\` takes no list of names. Use the mode \`selected\`, or a filter by name.`)
+    throw toSettingError(`The mode \`${mode}\` takes no list of names. Use the mode \`selected\`, or a filter by name.`)
   for (const [what, value] of [
     ['everySeconds', everySeconds],
     ['maxAgeSeconds', maxAgeSeconds],
   ] as const) {
     if (!Number.isSafeInteger(value) || value < 0 || value > secondsMax) {
-      throw refuse(`${what} must be a number of seconds from 0 to ${secondsMax}.`)
+      throw toSettingError(`${what} must be a number of seconds from 0 to ${secondsMax}.`)
     }
   }
   const reserved = filters.owners?.find((owner) => reservedOwners.has(owner))
   if (reserved !== undefined)
-    throw refuse(`'${reserved}' is a reserved name, which no owner can have on this node. Choose another owner.`)
+    throw toSettingError(
+      `'${reserved}' is a reserved name, which no owner can have on this node. Choose another owner.`,
+    )
   if (!Number.isSafeInteger(priority))
-    throw refuse('priority must be a whole number. Upstreams with a higher priority are synced first.')
+    throw toSettingError('priority must be a whole number. Upstreams with a higher priority are synced first.')
   return { mode, filters, everySeconds, priority, maxAgeSeconds, pinned: options.key !== undefined, selected }
 }
 
 /** Throws `invalid_request`. */
 export function requireUpstreamName(name: string): void {
   if (!isSkillName(name))
-    throw refuse(`'${name}' is not a valid upstream name. Use the letters a to z, digits and hyphens.`)
+    throw toSettingError(`'${name}' is not a valid upstream name. Use the letters a to z, digits and hyphens.`)
 }
 
 /** Throws `invalid_request`. */
@@ -47,7 +49,7 @@ export function requireVerifierKey(key: string): void {
   try {
     parseVerifierKey(key)
   } catch (error) {
-    if (error instanceof VerificationError) throw refuse(error.message)
+    if (error instanceof VerificationError) throw toSettingError(error.message)
     throw error
   }
 }
@@ -58,7 +60,7 @@ export function requireVerifierKey(key: string): void {
  */
 export function requireApiKey(key: string): void {
   if (!/^[\x21-\x7e]{1,1000}$/.test(key))
-    throw refuse('The API key is invalid: it contains spaces, line breaks or other characters that no key has.')
+    throw toSettingError('The API key is invalid: it contains spaces, line breaks or other characters that no key has.')
 }
 
 /** Detects the kind of upstream from the form of its location and from the files on disk. */
@@ -75,36 +77,37 @@ export function toLocation(kind: UpstreamKind, location: string): string {
   if (kind === 'git' && /^[a-z][a-z+.-]*:\/\/|^[\w.-]+@[\w.-]+:/i.test(location)) return location
   if (/^file:/i.test(location)) return readFileUrl(location)
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(location))
-    throw refuse(`'${location}' is not a supported location. Use an https:// URL, a git repository or a path.`)
+    throw toSettingError(`'${location}' is not a supported location. Use an https:// URL, a git repository or a path.`)
   return resolve(location)
 }
 
 /** Throws `invalid_request` for a path that does not exist: it is usually a typing error. */
 export function requireThere(kind: UpstreamKind, location: string): void {
-  if (location === '') throw refuse('The location is missing. Pass a URL or a path.')
+  if (location === '') throw toSettingError('The location is missing. Pass a URL or a path.')
   const path = toLocation(kind, location)
   if (!isAbsolute(path) || existsSync(path)) return
   const what = kind === 'folder' ? 'folder' : kind === 'git' ? 'repository' : 'file'
-  throw refuse(`There is no ${what} ${path}. To add a URL, start it with https://.`)
+  throw toSettingError(`There is no ${what} ${path}. To add a URL, start it with https://.`)
 }
 
 function readFileUrl(location: string): string {
   try {
     return fileURLToPath(location)
   } catch {
-    throw refuse(`'${location}' is not a valid file URL. Use a form like file:///srv/skills, or a path.`)
+    throw toSettingError(`'${location}' is not a valid file URL. Use a form like file:///srv/skills, or a path.`)
   }
 }
 
 function toAddress(location: string): string {
   const url = URL.parse(location)
   if (!url || !/^https?:$/.test(url.protocol))
-    throw refuse(`'${location}' is not a valid URL. Use a form like https://skills.example.com.`)
-  if (url.username || url.password) throw refuse('The URL must not contain a password. Pass the key with --api-key.')
+    throw toSettingError(`'${location}' is not a valid URL. Use a form like https://skills.example.com.`)
+  if (url.username || url.password)
+    throw toSettingError('The URL must not contain a password. Pass the key with --api-key.')
   url.hash = ''
   return url.href.replace(/\/$/, '')
 }
 
-function refuse(detail: string): RegistryError {
+function toSettingError(detail: string): RegistryError {
   return new RegistryError('invalid_request', detail)
 }

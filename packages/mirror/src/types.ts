@@ -21,7 +21,7 @@ export type {
 export type NetworkMode = 'online' | 'prefer-local' | 'offline'
 
 /**
- * What an upstream is: a Skillstead node, a registry that implements only the specification, a discovery index, a git
+ * What an upstream is: a Skillstead node, a registry that has only the base API, a discovery index, a git
  * repository, a folder, or a bundle file.
  */
 export type UpstreamKind = 'node' | 'registry' | 'discovery' | 'git' | 'folder' | 'bundle'
@@ -68,6 +68,7 @@ export interface UpstreamSettings {
 /** Why the sync of an upstream is paused until the operator decides. */
 export type AlarmCode = (typeof alarmCodes)[number]
 
+/** Why the sync of an upstream is paused until an administrator decides. */
 export interface Alarm {
   code: AlarmCode
   /** What the mirror found, and what the operator can do. */
@@ -135,6 +136,7 @@ export interface StoredRefusal extends Refusal {
  */
 export type SyncReport = MirrorReport
 
+/** How far a sync is. */
 export interface SyncProgress {
   upstream: string
   phase: 'staging' | 'applying' | 'listing'
@@ -144,6 +146,7 @@ export interface SyncProgress {
   secondsLeft?: number
 }
 
+/** Options of `Mirror.sync`. */
 export interface SyncOptions {
   /** Sync from the beginning: compare everything with what is stored, and import what is missing. */
   full?: boolean
@@ -153,10 +156,12 @@ export interface SyncOptions {
   accept?: AlarmCode
   /** The verifier key to trust and pin, with a pause reason about keys. */
   key?: string
+  /** Called while the sync runs, each time that something was imported. */
   onProgress?(progress: SyncProgress): void
   signal?: AbortSignal
 }
 
+/** Options of `Mirror.add`. */
 export interface AddOptions extends Partial<Omit<UpstreamSettings, 'pinned'>> {
   /** Default: detected from the location. */
   kind?: UpstreamKind
@@ -208,17 +213,14 @@ export interface UpstreamStatus extends Pick<Upstream, (typeof shownColumns)[num
   lastError: LastError | null
 }
 
+/** Options of a mirror. */
 export interface MirrorOptions {
   /** Default: `prefer-local`. The registry's own outgoing requests are controlled by its option `outgoing.offline`. */
   mode?: NetworkMode
   /** Names that are never requested from upstreams: full or short; `*` matches any characters. */
   privateNames?: string[]
-  /** The underlying `fetch` of all upstream requests. Replaced in tests. */
-  fetch?: typeof fetch
   /** Additional trusted certificates, PEM. */
   ca?: string[]
-  /** Waits when an upstream asks the mirror to slow down. Replaced in tests. */
-  sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
   /** Called with errors of background work. */
   onError?: (error: unknown) => void
   /** Called each time the sync of an upstream pauses, with the reason. */
@@ -231,6 +233,7 @@ export interface MirrorOptions {
 export interface Mirror {
   /** Adds an upstream. Nothing is read until its first sync. Throws `name_taken`, `invalid_request`. */
   add(name: string, location: string, options?: AddOptions): Promise<UpstreamStatus>
+  /** Lists the upstreams with their states. */
   list(): Promise<UpstreamStatus[]>
   /** Returns the state of one upstream, or of all. Throws `not_found`. */
   status(name?: string): Promise<UpstreamStatus[]>

@@ -6,18 +6,22 @@ import pRetry from 'p-retry'
 import { estimateMs, readAllowance, readRetryAfterMs, toPauseMs, type Allowance } from './rate-allowance.ts'
 import type { NetworkMode } from './types.ts'
 
+/** Replacements for the network and for time. Tests pass them alongside the options of a mirror, which do not declare them. */
+export interface Replacements {
+  /** Sends the requests in place of the HTTP client. */
+  readonly fetch?: typeof fetch
+  /** Waits when an upstream asks to slow down; rejects with the signal's reason. */
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
+}
+
 /** Limits and dependencies of the requests to one upstream. */
-export interface UpstreamFetchOptions {
+export interface UpstreamFetchOptions extends Replacements {
   readonly mode: NetworkMode
   readonly clock: Clock
   /** Certificates (PEM) to trust in addition to the system's. */
   readonly ca?: readonly string[]
-  /** Waits; rejects with the signal's reason. Tests pass a function that advances their clock. */
-  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
   /** Cancels all requests in progress. */
   readonly signal?: AbortSignal
-  /** Sends the requests in place of the HTTP client, for tests. */
-  readonly fetch?: typeof fetch
   /** Maximum size of a response body after decompression. Default: 256 MiB. */
   readonly bytesMax?: number
   /** Deadline for the start of a response, and for each further part of its body. Default: 30 s. */

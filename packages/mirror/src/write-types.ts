@@ -30,6 +30,7 @@ export interface OutboxWrite {
   readonly endedAt: number | null
 }
 
+/** Which writes to list. */
 export interface ListWritesOptions {
   readonly upstream?: string
   /** Default: pending and in conflict. */
@@ -77,5 +78,6 @@ export interface MirrorAccounts {
   link(user: string, upstream: string, key: string): Promise<LinkedAccount>
   /** Deletes the key; writes that need it stay pending until it is linked again. Throws `not_found`. */
   unlink(user: string, upstream: string): Promise<void>
+  /** Lists the linked accounts, without their keys. */
   list(): Promise<LinkedAccount[]>
 }

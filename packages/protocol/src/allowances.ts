@@ -20,6 +20,7 @@ export const allowances = {
   verification: { limit: 20, windowSeconds: 86_400, of: 'verifications that one user begins' },
 } as const satisfies Record<string, Allowance>
 
+/** The name of an anti-abuse limit. */
 export type AllowanceName = keyof typeof allowances
 
 function perHour(limit: number, of: string): Allowance {

@@ -67,6 +67,7 @@ export interface Endpoint {
   readonly cookie?: 'session'
 }
 
+/** Endpoints by name. */
 export type Endpoints = Record<string, Endpoint>
 
 /** The properties of an endpoint that come from the wire table, and its tag. */

@@ -46,6 +46,7 @@ export const localErrorTable = {
   closed: { status: 503, title: 'The registry is closed' },
 } as const satisfies Record<string, { status: number; title: string }>
 
+/** The code of an error, of an answer or of a program. */
 export type ErrorCode = ResponseErrorCode | keyof typeof localErrorTable
 
 const allErrors: Readonly<Record<ErrorCode, { readonly status: number; readonly title: string }>> = {
@@ -75,6 +76,7 @@ export function toProblemType(code: ResponseErrorCode): string {
   return `urn:skillstead:problem:${code}`
 }
 
+/** Options of a `RegistryError`. */
 export interface RegistryErrorOptions {
   /** One entry per invalid field. */
   readonly errors?: readonly FieldError[]

@@ -35,6 +35,8 @@ export {
   type EventName,
 } from './schemas/events.ts'
 export { limits } from './limits.ts'
+export type { SearchFilters } from './schemas/search-filters.ts'
+export { searchControls, searchFilters, type SearchFilterName } from './search-filters.ts'
 export { compareFiles, toManifest, type ManifestFile } from './manifest.ts'
 export { isSkillName, isUsername, reservedOwners } from './names.ts'
 export { JsonLimitError, firstIssueOnly, parseForeignJson } from './parse-json.ts'
@@ -116,3 +118,4 @@ export { fileRoles, polarities, risks, severities, signals, verdicts, verdictWor
 export type { SarifLog, ScanFinding, ScanReport, Security } from './schemas/security.ts'
 export { escapeJson, toJsonLine, toLogText, toOneLine, toPlainText } from './terminal-text.ts'
 export { toVisibleText } from './visible-text.ts'
+export { withoutUndefined } from './without-undefined.ts'

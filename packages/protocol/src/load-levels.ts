@@ -1,3 +1,4 @@
-/** How much of a skill to load, from least to most (specification 2.4). Each level includes the previous one. */
+/** How much of a skill to load (docs/api.md#a-loaded-skill), least first. Each level includes the previous one. */
 export const loadLevels = ['metadata', 'contract', 'summary', 'full'] as const
+/** One of `loadLevels`. */
 export type LoadLevel = (typeof loadLevels)[number]

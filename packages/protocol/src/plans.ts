@@ -1,4 +1,4 @@
-/** The plans, lowest first, with their requests per minute (specification section 8). */
+/** The plans, lowest first, with their requests per minute (docs/api.md#limits). */
 export const plans = {
   free: { requestsPerMinute: 60 },
   pro: { requestsPerMinute: 300 },
@@ -6,8 +6,10 @@ export const plans = {
   enterprise: { requestsPerMinute: 6000 },
 } as const
 
+/** The name of a plan. */
 export type PlanName = keyof typeof plans
 
+/** The names of the plans, lowest first. */
 export const planNames = Object.keys(plans) as PlanName[]
 
 /** Whether `plan` includes everything in the plan `required`. */

@@ -12,6 +12,7 @@ export {
 export { limits } from './limits.ts'
 export { JsonLimitError, parseForeignJson } from './parse-json.ts'
 
+/** The method of an endpoint. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
@@ -173,6 +174,7 @@ export const wire = {
   settleMirrorWrite: 'POST /mirrors/:upstream/writes/:id',
 } as const satisfies Record<string, WireLine>
 
+/** The name of an endpoint. */
 export type EndpointName = keyof typeof wire
 
 /** A parsed {@link WireLine}. */

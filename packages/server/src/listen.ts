@@ -10,6 +10,7 @@ import { openNode } from './node.ts'
 import type { NodeOptions } from './options.ts'
 import { toListener } from './node-listener.ts'
 
+/** Options of `listenNode`: those of the node, and where it listens. */
 export interface ListenOptions extends NodeOptions {
   /** Default: 7545. 0 uses any free port. */
   readonly port?: number

@@ -1,5 +1,5 @@
 import type { NodePort } from '@skillstead/core/internal'
-import { readVersion } from '@skillstead/gateways'
+import { readProgramVersion } from '@skillstead/gateways'
 import { planNames } from '@skillstead/protocol'
 import type { NodeParts } from './gate.ts'
 import { defaultRates } from './quotas.ts'
@@ -8,7 +8,7 @@ import { defaultRates } from './quotas.ts'
 export function toNodePort({ quotas, metrics }: Pick<NodeParts, 'quotas' | 'metrics'>): NodePort {
   const rates = quotas.rates ?? defaultRates()
   return {
-    version: readVersion(),
+    version: readProgramVersion(),
     rates: {
       on: quotas.rates !== undefined,
       anonymous: rates.anonymous,

@@ -53,10 +53,13 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
   return { fetch, drain, close }
 }
 
-/** As {@link createNode}, for a server of Node. `patterns` are those of all routes; a route may be for all methods. */
+/**
+ * As {@link createNode}, for a server of Node. `patterns` are those of all routes; a route may be for all methods. Tests
+ * pass `queueDelayMs` alongside the options, in place of the measured delay.
+ */
 export function openNode(
   registry: Registry,
-  options: NodeOptions,
+  options: NodeOptions & { readonly queueDelayMs?: () => number },
 ): RegistryNode & { readonly serveCached: ServeCached; readonly patterns: ReadonlySet<string> } {
   if (options.publicUrl !== undefined && !URL.canParse(options.publicUrl)) {
     throw new TypeError(`\`publicUrl\` is not a URL: ${options.publicUrl}`)

@@ -11,6 +11,7 @@ export type Rates = Readonly<Record<'anonymous' | PlanName | 'files' | 'mebibyte
 /** Files by their path below the served folder; each is read on first use. */
 export type StaticFiles = ReadonlyMap<string, () => Uint8Array>
 
+/** Options of a node. */
 export interface NodeOptions {
   /** The rate limits; `off` disables them. Default: the rates of the plans. */
   readonly rates?: Partial<Rates> | 'off'
@@ -32,11 +33,4 @@ export interface NodeOptions {
   readonly logger?: Logger
   /** The built app of `@skillstead/dashboard`, with its `index.html`. Default: a plain welcome page at `/`. */
   readonly dashboard?: StaticFiles
-  /**
-   * Returns how long requests currently wait for the event loop, in milliseconds. Above 400, searches and other costly
-   * reads are refused with 503 `overloaded`. Default: measured.
-   */
-  readonly queueDelayMs?: () => number
-  /** Maximum number of addresses with their own rate limit at a time; further addresses share limits. */
-  readonly addressesMax?: number
 }

@@ -11,6 +11,8 @@ const mebibyte = 1024 * 1024
 const unlimitedRequests = 1_000_000_000
 /** Number of allowances that the addresses above the limit share. */
 const sharedKeys = 1024
+/** Addresses with their own rate limit at a time; further addresses share limits. */
+const addressesMaxDefault = 100_000
 /**
  * A node leases one eighth of the rest of a shared allowance at a time: of 6,000 requests, one in a hundred queries the
  * database.
@@ -59,7 +61,11 @@ const unlimited: Quota = {
  * Requests per minute, in fixed windows that start with the first request. Counted in memory, or across all nodes on
  * one database; while the database does not respond, each node counts for itself.
  */
-export function createQuotas(options: Pick<NodeOptions, 'rates' | 'addressesMax'>, shared?: SharedLimits): Quotas {
+export function createQuotas(
+  options: Pick<NodeOptions, 'rates'>,
+  shared?: SharedLimits,
+  addressesMax = addressesMaxDefault,
+): Quotas {
   if (options.rates === 'off') {
     const nothing = () => unlimited
     return { rates: undefined, spend: nothing, peek: nothing, spendFile: nothing, spendBytes: nothing }
@@ -70,7 +76,6 @@ export function createQuotas(options: Pick<NodeOptions, 'rates' | 'addressesMax'
   ) as Record<RequestPolicy, Limiter>
   const files = createLimiter({ policy: 'files', limit: rates.files }, shared)
   const bytes = createLimiter({ policy: 'bytes', limit: rates.mebibytes * mebibyte, unit: 'content-bytes' }, shared)
-  const addressesMax = options.addressesMax ?? 100_000
   const keyOfCaller = createAddressKeys(requests.anonymous, addressesMax)
   const keyOfDownloads = createAddressKeys(files, addressesMax)
 

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { toOneLine } from '@skillstead/protocol'
 import type { Io } from '../terminal/io.ts'
 import type { Output } from '../terminal/output.ts'
 import type { Line } from '../terminal/style.ts'
@@ -12,6 +10,8 @@ export interface Option {
   readonly choices?: readonly string[]
   /** Environment variable that sets the option if it is not given. */
   readonly env?: string
+  /** Whether help and completion leave it out, because it is better set in a configuration file. */
+  readonly isRare?: true
 }
 
 export type Options = Readonly<Record<string, Option>>
@@ -59,6 +59,15 @@ export interface Command<Result = unknown, Placeholders extends readonly string[
   hasFailed?(result: Result): boolean
 }
 
+/** A command as the list of commands shows it. */
+export interface ListedCommand {
+  /** One word, or a noun and its verb. */
+  readonly name: string
+  readonly group: string
+  readonly summary: string
+  readonly load: () => Promise<Command>
+}
+
 /** Returns the command with the types of its words and its result inferred. */
 export function command<Result, const Placeholders extends readonly string[] = []>(
   one: Command<Result, Placeholders>,
@@ -75,55 +84,7 @@ export function text<T extends string = string>(given: Arguments, name: string):
   return typeof value === 'string' ? (value as T) : undefined
 }
 
-/** The comma-separated values of an option without empty ones, or undefined. */
-export function list(given: Arguments, name: string): string[] | undefined {
-  const parts = text(given, name)?.split(',')
-  return parts?.map((part) => part.trim()).filter((part) => part !== '')
-}
-
-/** The text of a file that an option names. Throws {@link UsageError} if it cannot be read. */
-export function readOptionFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new UsageError(`'${toOneLine(file)}' cannot be read.`, { cause })
-  }
-}
-
-/** The secret in a file that an option names; `what` is in the error. Throws {@link UsageError} if there is none. */
-export function readSecretFile(file: string, what: string): string {
-  const secret = readOptionFile(file).trim()
-  if (secret === '') throw new UsageError(`${toOneLine(file)} contains no ${what}.`)
-  return secret
-}
-
 /** Whether a flag is set. */
 export function flag(given: Arguments, name: string): boolean {
   return given.options[name] === true
-}
-
-/**
- * Checks that a value is one of `choices`; undefined stays undefined. Throws {@link UsageError} that lists the choices.
- */
-export function choice<T extends string>(
-  given: string | undefined,
-  choices: readonly T[],
-  what: string,
-): T | undefined {
-  const found = choices.find((one) => one === given)
-  if (given !== undefined && !found)
-    throw new UsageError(`'${given}' is not a valid ${what}. Use one of ${choices.join(', ')}.`)
-  return found
-}
-
-/** A skill as named on the command line: `owner/name` or a short name, with an optional `@version`. */
-export interface SkillWord {
-  readonly name: string
-  readonly version?: string
-}
-
-/** Parses the name of a skill. The registry validates the name itself. */
-export function parseSkillWord(word: string): SkillWord {
-  const at = word.lastIndexOf('@')
-  return at > 0 ? { name: word.slice(0, at), version: word.slice(at + 1) } : { name: word }
 }

@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyFiles, type ContentFile } from '@skillstead/client/verify'
 import { limits } from '@skillstead/protocol'
+import { checkPaths } from '@skillstead/skill-format/archives'
 import { writeWhole } from '../files/write-whole.ts'
-import { readPackage } from './fetch-package.ts'
+import { readZipContent } from '../verify/content.ts'
 
 /** The downloaded packages, by the digest of their version. Content is verified on every read. */
 export interface PackageCache {
@@ -58,5 +59,18 @@ async function readKept(file: string, digest: string): Promise<ContentFile[]> {
   if (!stats.isFile() || stats.size > limits.archiveBytesMax) throw new Error('The file is no package.')
   const files = await readPackage(readFileSync(file))
   verifyFiles(files, digest)
+  return files
+}
+
+/**
+ * Unpacks a package. Throws for a file that is not a zip, one that is too large, and paths that lead out of the target
+ * folder, that a file system cannot store, that would overwrite each other, or that git reserves.
+ */
+export async function readPackage(zip: Uint8Array): Promise<ContentFile[]> {
+  const files = await readZipContent(zip)
+  if (!files.some(({ path }) => path === 'SKILL.md')) throw new Error('It contains no SKILL.md.')
+  const others = files.filter(({ path }) => path !== 'SKILL.md')
+  const [problem] = checkPaths(others.map(({ path, bytes }) => ({ path, size: bytes.length })))
+  if (problem) throw new Error([problem.path, problem.message].filter(Boolean).join(': '))
   return files
 }

@@ -1,8 +1,7 @@
 import { type ContentFile, toContentDigest } from '@skillstead/client/verify'
 import { toOneLine, type RegistryApi } from '@skillstead/protocol'
-import { checkPaths, readBytes } from '@skillstead/skill-format/archives'
-import { readZipContent } from '../verify/content.ts'
-import type { PackageCache } from './cache.ts'
+import { readBytes } from '@skillstead/skill-format/archives'
+import { readPackage, type PackageCache } from './cache.ts'
 import { type Say, waitForTurn } from './offer.ts'
 
 /** A version and the digest that its content must have. */
@@ -39,17 +38,4 @@ async function readOf({ fullName, version }: Wanted, zip: Uint8Array): Promise<C
       cause: error,
     })
   }
-}
-
-/**
- * Unpacks a package. Throws for a file that is not a zip, one that is too large, and paths that lead out of the target
- * folder, that a file system cannot store, that would overwrite each other, or that git reserves.
- */
-export async function readPackage(zip: Uint8Array): Promise<ContentFile[]> {
-  const files = await readZipContent(zip)
-  if (!files.some(({ path }) => path === 'SKILL.md')) throw new Error('It contains no SKILL.md.')
-  const others = files.filter(({ path }) => path !== 'SKILL.md')
-  const [problem] = checkPaths(others.map(({ path, bytes }) => ({ path, size: bytes.length })))
-  if (problem) throw new Error([problem.path, problem.message].filter(Boolean).join(': '))
-  return files
 }

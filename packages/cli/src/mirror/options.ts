@@ -1,5 +1,7 @@
+import { withoutUndefined } from '@skillstead/protocol'
 import type { AddOptions, ChangeOptions, Filters, MirrorMode, NetworkMode, UpstreamKind } from '@skillstead/mirror'
-import { UsageError, choice, flag, text, type Arguments, type Options } from '../command/command.ts'
+import { UsageError, flag, text, type Arguments, type Options } from '../command/command.ts'
+import { choice, list, toUnits, whole } from '../command/values.ts'
 import { outgoingOptions } from '../registry/outgoing-options.ts'
 import { askKey } from '../terminal/ask-key.ts'
 import type { Io } from '../terminal/io.ts'
@@ -81,25 +83,21 @@ export function toNetworkMode(given: Arguments): NetworkMode | undefined {
 
 /** Names that are never sent upstream. */
 export function toPrivateNames(given: Arguments): string[] | undefined {
-  return toList(given, 'private-names')
+  return list(given, 'private-names')
 }
 
 /** Throws {@link UsageError}. */
 export function toFilters(given: Arguments): Filters {
-  const score = text(given, 'min-score')
-  if (score !== undefined && !/^(?:\d{1,2}|100)$/.test(score))
-    throw new UsageError(`'${score}' is not a score. Use a number from 0 to 100.`)
-  const filters: Filters = {
-    owners: toList(given, 'owner'),
-    names: toList(given, 'name'),
-    keywords: toList(given, 'keyword'),
-    categories: toList(given, 'category'),
-    licenses: toList(given, 'license'),
+  return withoutUndefined({
+    owners: list(given, 'owner'),
+    names: list(given, 'name'),
+    keywords: list(given, 'keyword'),
+    categories: list(given, 'category'),
+    licenses: list(given, 'license'),
     verified: flag(given, 'verified') || undefined,
-    minSecurityScore: score === undefined ? undefined : Number(score),
+    minSecurityScore: whole(given, 'min-score', 'score', [0, 100]),
     sizeMax: toBytes(text(given, 'max-size')),
-  }
-  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
+  })
 }
 
 /** Like {@link upstreamOptions}, for an existing upstream, whose kind cannot change. */
@@ -129,17 +127,14 @@ export async function withAskedKey<T extends { apiKey?: string }>(io: Io, option
 
 /** The given settings only. Throws {@link UsageError}. */
 export function toAddOptions(given: Arguments): AddOptions {
-  const priority = text(given, 'priority')
-  if (priority !== undefined && !/^-?\d{1,9}$/.test(priority))
-    throw new UsageError(`'${priority}' is not a priority. Use a whole number.`)
   return {
     kind: choice(text(given, 'kind'), kinds, 'kind of upstream'),
     // --select implies the mode `selected`.
     mode: choice(text(given, 'mode'), modes, 'mode') ?? (text(given, 'select') === undefined ? undefined : 'selected'),
-    selected: toList(given, 'select'),
+    selected: list(given, 'select'),
     everySeconds: toSeconds(given, 'every'),
     maxAgeSeconds: toSeconds(given, 'max-age'),
-    priority: priority === undefined ? undefined : Number(priority),
+    priority: whole(given, 'priority', 'priority', [-999_999_999, 999_999_999], 'Use a whole number.'),
     key: toKey(text(given, 'key')),
     apiKey: text(given, 'api-key'),
     filters: toFilters(given),
@@ -163,24 +158,15 @@ const bytesOf: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2
 function toSeconds(given: Arguments, option: string): number | undefined {
   const written = text(given, option)
   if (written === undefined) return undefined
-  const [, number, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(written) ?? []
-  if (number !== undefined && Number(number) * secondsOf[unit]! > secondsMax)
-    throw new UsageError(`'${written}' is too long for --${option}. Use at most 366d.`)
-  if (number === undefined)
-    throw new UsageError(`'${written}' is not a time. Use a form such as 30s, 15m, 6h or 2d, or 0.`)
-  return Number(number) * secondsOf[unit]!
+  const seconds = toUnits(written, secondsOf)
+  if (seconds > secondsMax) throw new UsageError(`'${written}' is too long for --${option}. Use at most 366d.`)
+  if (seconds >= 0) return seconds
+  throw new UsageError(`'${written}' is not a time. Use a form such as 30s, 15m, 6h or 2d, or 0.`)
 }
 
 function toBytes(written: string | undefined): number | undefined {
   if (written === undefined) return undefined
-  const [, number, unit = ''] = /^(\d{1,12})([kmg]?)$/i.exec(written) ?? []
-  if (number === undefined) throw new UsageError(`'${written}' is not a size. Use bytes, or a form such as 200k or 5M.`)
-  return Number(number) * bytesOf[unit.toLowerCase()]!
-}
-
-function toList(given: Arguments, option: string): string[] | undefined {
-  const parts = text(given, option)
-    ?.split(',')
-    .map((part) => part.trim())
-  return parts?.filter((part) => part !== '')
+  const bytes = toUnits(written.toLowerCase(), bytesOf)
+  if (bytes >= 0) return bytes
+  throw new UsageError(`'${written}' is not a size. Use bytes, or a form such as 200k or 5M.`)
 }

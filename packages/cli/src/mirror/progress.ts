@@ -1,7 +1,6 @@
 import type { SyncProgress } from '@skillstead/mirror'
-import { SingleBar } from 'cli-progress'
 import { toCount, type Output } from '../terminal/output.ts'
-import { every, lineMs } from '../terminal/progress-bar.ts'
+import { startBar, type ProgressBar } from '../terminal/progress-bar.ts'
 
 /** The progress of a sync. */
 export interface ProgressLine {
@@ -20,42 +19,22 @@ const measureMs = 2_000
 
 /** A bar on a terminal, a line at intervals elsewhere, nothing with --json. */
 export function createProgressLine(output: Output): ProgressLine {
-  if (output.json) return { report: () => undefined, end: () => undefined }
   const pace = createPace()
-  return output.stderr.isTTY ? createBar(output, pace) : createLines(output, pace)
-}
-
-function createBar({ stderr }: Output, pace: Pace): ProgressLine {
-  const format = '{bar} {phase} {value}{of}{left}'
-  const bar = new SingleBar({ format, stream: stderr, clearOnComplete: true, hideCursor: true })
-  let isOn = false
+  let bar: ProgressBar<object> | undefined
+  let line = ''
   return {
     report(progress) {
-      const { done, total } = progress
-      const parts = { phase: phases[progress.phase], of: toOf(total), left: toLeft(pace.secondsLeft(progress)) }
-      if (!isOn) bar.start(Math.max(1, total ?? done), done, parts)
-      isOn = true
-      bar.setTotal(Math.max(1, total ?? done))
-      bar.update(done, parts)
+      const { upstream, phase, done, total } = progress
+      const parts = { phase: phases[phase], of: toOf(total), left: toLeft(pace.secondsLeft(progress)) }
+      line = `${upstream}: ${parts.phase}, ${toCount(done)}${parts.of}${parts.left}`
+      const format = '{bar} {phase} {value}{of}{left}'
+      bar ??= startBar(output, { format, total: 1, parts, isCleared: true, toLine: () => line })
+      bar.update(done, parts, Math.max(1, total ?? done))
     },
     end() {
-      if (isOn) bar.stop()
-      isOn = false
+      bar?.stop()
+      bar = undefined
     },
-  }
-}
-
-function createLines(output: Output, pace: Pace): ProgressLine {
-  const isDue = every(lineMs)
-  return {
-    report(progress) {
-      const left = pace.secondsLeft(progress)
-      if (!isDue()) return
-      output.say(
-        `${progress.upstream}: ${phases[progress.phase]}, ${toCount(progress.done)}${toOf(progress.total)}${toLeft(left)}`,
-      )
-    },
-    end: () => undefined,
   }
 }
 

@@ -1,4 +1,4 @@
-import { listFirstWords, type Entry } from './completion.ts'
+import { listFirstWords, type Entry } from './completion-entries.ts'
 
 /** Builds the completion script for bash 3.2 and later. The script calls no program, so that completion is fast. */
 export function toBash(entries: readonly Entry[]): string {

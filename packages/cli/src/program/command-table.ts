@@ -1,4 +1,4 @@
-import type { Command } from '../command/command.ts'
+import type { Command, ListedCommand } from '../command/command.ts'
 
 /** A module with commands, and a summary of each. `load` reads its code on use, so that short commands start fast. */
 interface Module {
@@ -7,15 +7,6 @@ interface Module {
 }
 
 const from = (load: Module['load'], summaries: Module['summaries']): Module => ({ load, summaries })
-
-/** A command as the list of commands shows it. */
-export interface ListedCommand {
-  /** One word, or a noun and its verb. */
-  readonly name: string
-  readonly group: string
-  readonly summary: string
-  readonly load: () => Promise<Command>
-}
 
 /** Summaries of nouns that are not commands themselves. */
 export const nouns: Readonly<Record<string, string>> = {
@@ -37,13 +28,13 @@ export const nouns: Readonly<Record<string, string>> = {
 /** The modules of the commands by task, most common first, with a summary of each command. */
 const groups: Readonly<Record<string, readonly Module[]>> = {
   'Find and use skills': [
-    from(() => import('../commands/search.ts'), { search: 'search skills' }),
-    from(() => import('../commands/show.ts'), { show: 'show a skill' }),
-    from(() => import('../commands/load.ts'), { load: 'load a skill, or part of it, for an agent' }),
-    from(() => import('../commands/plan.ts'), { plan: "fit skills into the size limit of an agent's list" }),
-    from(() => import('../commands/diff.ts'), { diff: 'compare two versions of a skill' }),
-    from(() => import('../commands/star.ts'), { star: 'star a skill, or remove the star' }),
-    from(() => import('../commands/pack.ts'), {
+    from(() => import('../commands/find/search.ts'), { search: 'search skills' }),
+    from(() => import('../commands/find/show.ts'), { show: 'show a skill' }),
+    from(() => import('../commands/find/load.ts'), { load: 'load a skill, or part of it, for an agent' }),
+    from(() => import('../commands/find/plan.ts'), { plan: "fit skills into the size limit of an agent's list" }),
+    from(() => import('../commands/find/diff.ts'), { diff: 'compare two versions of a skill' }),
+    from(() => import('../commands/find/star.ts'), { star: 'star a skill, or remove the star' }),
+    from(() => import('../commands/find/pack.ts'), {
       'pack list': 'list packs of skills',
       'pack show': 'show a pack with its skills',
       'pack create': 'create a pack',
@@ -51,34 +42,38 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
       'pack remove': 'remove skills from a pack',
       'pack delete': 'delete a pack',
     }),
-    from(() => import('../commands/requests.ts'), { requests: 'list skill requests' }),
+    from(() => import('../commands/find/requests.ts'), { requests: 'list skill requests' }),
   ],
   'Install skills': [
-    from(() => import('../commands/install.ts'), { install: 'install skills for agents, or those in skills.lock' }),
-    from(() => import('../commands/update.ts'), { update: 'update installed skills' }),
-    from(() => import('../commands/outdated.ts'), {
+    from(() => import('../commands/install/install.ts'), {
+      install: 'install skills for agents, or those in skills.lock',
+    }),
+    from(() => import('../commands/install/update.ts'), { update: 'update installed skills' }),
+    from(() => import('../commands/install/outdated.ts'), {
       outdated: 'list installed skills with a newer version or a warning',
     }),
-    from(() => import('../commands/list.ts'), { list: 'list installed skills and local changes' }),
-    from(() => import('../commands/remove.ts'), { remove: 'remove installed skills' }),
-    from(() => import('../commands/verify.ts'), {
+    from(() => import('../commands/install/list.ts'), { list: 'list installed skills and local changes' }),
+    from(() => import('../commands/install/remove.ts'), { remove: 'remove installed skills' }),
+    from(() => import('../commands/install/verify.ts'), {
       verify: 'verify installed skills, or the signature and content of one skill',
     }),
-    from(() => import('../commands/heartbeat.ts'), { heartbeat: 'check installed skills for updates and warnings' }),
-    from(() => import('../commands/mcp.ts'), { mcp: 'serve MCP over standard input and output' }),
+    from(() => import('../commands/install/heartbeat.ts'), {
+      heartbeat: 'check installed skills for updates and warnings',
+    }),
+    from(() => import('../commands/install/mcp.ts'), { mcp: 'serve MCP over standard input and output' }),
   ],
   'Write and publish': [
-    from(() => import('../commands/init.ts'), { init: 'create a new skill' }),
-    from(() => import('../commands/lint.ts'), { lint: 'check skills before publishing, without a registry' }),
-    from(() => import('../commands/scan.ts'), { scan: 'scan skills for dangerous content, without a registry' }),
-    from(() => import('../commands/publish.ts'), { publish: 'publish a skill from its folder, zip or SKILL.md' }),
-    from(() => import('../commands/withdraw.ts'), {
+    from(() => import('../commands/write/init.ts'), { init: 'create a new skill' }),
+    from(() => import('../commands/write/lint.ts'), { lint: 'check skills before publishing, without a registry' }),
+    from(() => import('../commands/write/scan.ts'), { scan: 'scan skills for dangerous content, without a registry' }),
+    from(() => import('../commands/write/publish.ts'), { publish: 'publish a skill from its folder, zip or SKILL.md' }),
+    from(() => import('../commands/write/withdraw.ts'), {
       yank: 'yank a version: no new installs',
       unyank: 'undo the yank of a version',
       deprecate: 'mark a skill as deprecated',
     }),
-    from(() => import('../commands/fork.ts'), { fork: 'copy a skill to your own account' }),
-    from(() => import('../commands/webhooks.ts'), {
+    from(() => import('../commands/write/fork.ts'), { fork: 'copy a skill to your own account' }),
+    from(() => import('../commands/write/webhooks.ts'), {
       'webhooks list': 'list webhooks',
       'webhooks add': 'create a webhook',
       'webhooks show': 'show a webhook with its deliveries',
@@ -89,28 +84,30 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
     }),
   ],
   'Your account': [
-    from(() => import('../commands/login.ts'), {
+    from(() => import('../commands/account/login.ts'), {
       login: 'save your API key for a node',
       logout: 'remove the saved API key for a node',
     }),
-    from(() => import('../commands/whoami.ts'), { whoami: 'show the user whose key is in use' }),
-    from(() => import('../commands/keys.ts'), {
+    from(() => import('../commands/account/whoami.ts'), { whoami: 'show the user whose key is in use' }),
+    from(() => import('../commands/account/keys.ts'), {
       'keys create': 'create an API key',
       'keys list': 'list API keys',
       'keys revoke': 'delete an API key',
     }),
-    from(() => import('./completion.ts'), { completion: 'print a completion script for bash, zsh or fish' }),
+    from(async () => ({ commands: (await import('./completion.ts')).createCommands(commandTable) }), {
+      completion: 'print a completion script for bash, zsh or fish',
+    }),
   ],
   'Run a node': [
-    from(() => import('../commands/start.ts'), {
+    from(() => import('../commands/node/start.ts'), {
       start: 'serve from the current folder, with example skills and a first administrator account',
     }),
-    from(() => import('../commands/serve.ts'), { serve: 'serve a registry' }),
-    from(() => import('../commands/import.ts'), {
+    from(() => import('../commands/node/serve.ts'), { serve: 'serve a registry' }),
+    from(() => import('../commands/node/import.ts'), {
       import: 'import a folder of skills, a zip, .ndjson[.gz] records or an export',
     }),
-    from(() => import('../commands/examples.ts'), { examples: 'publish the example skills' }),
-    from(() => import('../commands/users.ts'), {
+    from(() => import('../commands/node/examples.ts'), { examples: 'publish the example skills' }),
+    from(() => import('../commands/node/users.ts'), {
       'users create': 'create a user with a first API key',
       'users list': 'list the users of a node',
       'users set-plan': "change a user's plan",
@@ -118,19 +115,19 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
       'users disable': 'disable a user',
       'users enable': 'enable a disabled user',
     }),
-    from(() => import('../commands/external.ts'), {
+    from(() => import('../commands/node/external.ts'), {
       'external list': 'list indexed skills of other registries',
       'external add': 'index a skill of another registry',
       'external import': 'index a list of skills of other registries',
       'external scan': 'scan a skill at a URL, or from standard input',
       'external remove': 'remove a skill of another registry from the index',
     }),
-    from(() => import('../commands/key.ts'), {
+    from(() => import('../commands/node/key.ts'), {
       key: 'show the public key of a node',
       'key rotate': "replace a node's signing key",
     }),
-    from(() => import('../commands/quarantine.ts'), { rescan: 'scan all stored versions again' }),
-    from(() => import('../commands/rules.ts'), {
+    from(() => import('../commands/moderate/quarantine.ts'), { rescan: 'scan all stored versions again' }),
+    from(() => import('../commands/node/rules.ts'), {
       'rules follow': 'install a signed bundle of scanner rules, and keep it up to date',
       'rules update': 'check the source of the bundle of rules now',
       'rules show': 'show the installed bundle of rules',
@@ -141,60 +138,62 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
     }),
   ],
   'Back up and check': [
-    from(() => import('../commands/backup.ts'), { backup: 'copy a registry to a file, also while it is in use' }),
-    from(() => import('../commands/restore.ts'), { restore: 'restore a registry from a backup' }),
-    from(() => import('../commands/export.ts'), {
+    from(() => import('../commands/upkeep/backup.ts'), {
+      backup: 'copy a registry to a file, also while it is in use',
+    }),
+    from(() => import('../commands/upkeep/restore.ts'), { restore: 'restore a registry from a backup' }),
+    from(() => import('../commands/upkeep/export.ts'), {
       export: 'export a whole registry as JSON lines, for either database',
     }),
-    from(() => import('../commands/doctor.ts'), { doctor: 'check a registry and the machine it runs on' }),
-    from(() => import('../commands/gc.ts'), { gc: 'delete unreferenced data' }),
+    from(() => import('../commands/upkeep/doctor.ts'), { doctor: 'check a registry and the machine it runs on' }),
+    from(() => import('../commands/upkeep/gc.ts'), { gc: 'delete unreferenced data' }),
   ],
   'Mirror other registries, also without a network': [
-    from(() => import('../commands/mirror.ts'), {
+    from(() => import('../commands/mirror/mirror.ts'), {
       'mirror add': 'add an upstream registry',
       'mirror set': 'change the settings of an upstream',
       'mirror list': 'list upstreams',
       'mirror status': 'show the state of upstreams, and which are paused',
       'mirror remove': 'remove an upstream',
     }),
-    from(() => import('../commands/mirror-sync.ts'), {
+    from(() => import('../commands/mirror/mirror-sync.ts'), {
       'mirror sync': 'sync an upstream: import and verify new versions',
       'mirror resume': 'resume a paused upstream',
     }),
-    from(() => import('../commands/mirror-watch.ts'), {
+    from(() => import('../commands/mirror/mirror-watch.ts'), {
       'mirror watch': 'sync upstreams on schedule and print changes',
     }),
-    from(() => import('../commands/mirror-outbox.ts'), {
+    from(() => import('../commands/mirror/mirror-outbox.ts'), {
       'mirror outbox': 'pending upstream writes: list, retry, drop, rename',
     }),
-    from(() => import('../commands/mirror-link.ts'), {
+    from(() => import('../commands/mirror/mirror-link.ts'), {
       'mirror link': "save a user's upstream API key",
       'mirror unlink': "remove a user's upstream API key",
     }),
-    from(() => import('../commands/bundle.ts'), {
+    from(() => import('../commands/mirror/bundle.ts'), {
       'bundle create': 'export a registry into one signed file',
       'bundle inspect': 'show the header of a bundle, not verified',
       'bundle verify': 'verify a bundle without a registry',
     }),
-    from(() => import('../commands/bundle-import.ts'), { 'bundle import': 'verify a bundle and import it' }),
+    from(() => import('../commands/mirror/bundle-import.ts'), { 'bundle import': 'verify a bundle and import it' }),
   ],
   Moderate: [
-    from(() => import('../commands/quarantine.ts'), {
+    from(() => import('../commands/moderate/quarantine.ts'), {
       'quarantine list': 'list quarantined versions',
       'quarantine show': 'show a quarantined version with its findings',
       'quarantine release': 'publish a quarantined version',
       'quarantine refuse': 'refuse a quarantined version',
     }),
-    from(() => import('../commands/reports.ts'), {
+    from(() => import('../commands/moderate/reports.ts'), {
       'reports list': 'list reports of skills and appeals by their owners',
       'reports decide': 'decide a report or an appeal',
       'skills moderate': 'flag a skill, hide it, or show it again',
     }),
-    from(() => import('../commands/verifications.ts'), {
+    from(() => import('../commands/moderate/verifications.ts'), {
       'verifications list': 'list author verifications',
       'verifications decide': 'decide a manual verification, or revoke a verification',
     }),
-    from(() => import('../commands/dmca.ts'), {
+    from(() => import('../commands/moderate/dmca.ts'), {
       'dmca list': 'list takedown cases',
       'dmca show': 'show a takedown case',
       'dmca decide': 'decide a takedown case',

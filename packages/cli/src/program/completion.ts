@@ -1,36 +1,15 @@
-import { choice, command } from '../command/command.ts'
+import { command, type ListedCommand } from '../command/command.ts'
+import { choice } from '../command/values.ts'
 import { toBash } from './bash-completion.ts'
-import { commandTable } from './command-table.ts'
+import { listEntries } from './completion-entries.ts'
 import { toFish } from './fish-completion.ts'
 import { toZsh } from './zsh-completion.ts'
-
-/** A command with its options, for completion. */
-export interface Entry {
-  /** A single word, or a noun and its verb. */
-  readonly name: string
-  readonly summary: string
-  readonly options: readonly {
-    readonly name: string
-    readonly help: string
-    /** Placeholder of the option's value; undefined for a flag. */
-    readonly value?: string
-    readonly isPath: boolean
-  }[]
-  /** Whether its positional arguments are paths. */
-  readonly takesPath: boolean
-}
-
-/** A first word of the command line with its summary. For a noun with several verbs the summary lists the verbs. */
-export interface FirstWord {
-  readonly word: string
-  readonly summary: string
-  readonly verbs: readonly { readonly word: string; readonly summary: string }[]
-}
 
 const shells = ['bash', 'zsh', 'fish'] as const
 const writers = { bash: toBash, zsh: toZsh, fish: toFish }
 
-export const commands = {
+/** The command that completes the commands of `table`. */
+export const createCommands = (table: readonly ListedCommand[]) => ({
   completion: command({
     description:
       'Print a completion script for bash, zsh or fish. Load it when the shell starts: ' +
@@ -38,45 +17,8 @@ export const commands = {
     words: ['SHELL'],
     async run({ words: [word] }) {
       const shell = choice(word, shells, 'shell')!
-      return { shell, script: writers[shell](await listEntries()) }
+      return { shell, script: writers[shell](await listEntries(table)) }
     },
     show: ({ script }) => [script.trimEnd()],
   }),
-}
-
-/** All commands with their options, from the same table that runs them. */
-export async function listEntries(): Promise<Entry[]> {
-  return Promise.all(
-    commandTable.map(async ({ name, summary, load }) => {
-      const { words = [], options = {} } = await load()
-      const own = Object.entries(options).map(([option, { help, value }]) => ({
-        name: option,
-        help,
-        value,
-        isPath: isPath(value),
-      }))
-      return { name, summary, options: [...own, ...everywhere], takesPath: words.some(isPath) }
-    }),
-  )
-}
-
-/** The first words of the commands, in table order. */
-export function listFirstWords(entries: readonly Entry[]): FirstWord[] {
-  const words = [...new Set(entries.map(({ name }) => name.split(' ')[0]!))]
-  return words.map((word) => {
-    const verbs = entries
-      .filter(({ name }) => name.startsWith(`${word} `))
-      .map(({ name, summary }) => ({ word: name.slice(word.length + 1), summary }))
-    const own = entries.find(({ name }) => name === word)
-    return { word, summary: own?.summary ?? verbs.map((verb) => verb.word).join(', '), verbs }
-  })
-}
-
-const everywhere = [
-  { name: 'json', help: 'print the result as one line of JSON', isPath: false },
-  { name: 'help', help: 'show the usage of the command', isPath: false },
-]
-
-function isPath(value: string | undefined): boolean {
-  return value !== undefined && /\b(?:PATH|FILE|DIR)\b/.test(value)
-}
+})

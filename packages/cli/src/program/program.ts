@@ -3,7 +3,7 @@ import { Argument as ProgramArgument, Command as Program, CommanderError, Option
 import { UsageError, type Arguments, type Command, type Option } from '../command/command.ts'
 import type { Io } from '../terminal/io.ts'
 import { hasColours } from '../terminal/style.ts'
-import { readVersion } from '../version.ts'
+import { readProgramVersion } from '../version.ts'
 import { commandTable, nouns } from './command-table.ts'
 
 type Execute = (command: Command, given: Arguments) => Promise<void>
@@ -37,7 +37,7 @@ function createProgram(args: readonly string[], io: Io, execute: Execute) {
   const program = new Program('skillstead')
     .usage('COMMAND [options]')
     .description('The registry for agent skills')
-    .version(readVersion(), '--version', 'print the version')
+    .version(readProgramVersion(), '--version', 'print the version')
     .addHelpText('after', footer)
     .exitOverride()
     .helpOption('-h, --help', 'show this help')
@@ -109,9 +109,12 @@ function define(program: Program, command: Command, args: readonly string[], io:
   })
 }
 
-function toProgramOption(name: string, { value, help, choices }: Option, args: readonly string[]): ProgramOption {
-  if (value === undefined) return new ProgramOption(`--${name}`, help)
-  const option = new ProgramOption(`--${name} <${value}>`, help)
+function toProgramOption(name: string, given: Option, args: readonly string[]): ProgramOption {
+  const { value, help, choices, isRare } = given
+  const option = new ProgramOption(value === undefined ? `--${name}` : `--${name} <${value}>`, help).hideHelp(
+    isRare ?? false,
+  )
+  if (value === undefined) return option
   if (choices) return option.choices(choices)
   return option.argParser((written: string) => {
     // Without the equals sign it is more likely that the value was forgotten.

@@ -1,4 +1,4 @@
-import { listFirstWords, type Entry } from './completion.ts'
+import { listFirstWords, type Entry } from './completion-entries.ts'
 
 /** Builds the completion script for zsh, with a description of each word. */
 export function toZsh(entries: readonly Entry[]): string {

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { OutgoingOptions } from '@skillstead/core'
-import { UsageError, readOptionFile, text, type Arguments, type Options } from '../command/command.ts'
+import { UsageError, text, type Arguments, type Options } from '../command/command.ts'
+import { readOptionFile } from '../command/values.ts'
 
 /** Options for outgoing requests of a node. */
 export const outgoingOptions: Options = {

@@ -2,14 +2,15 @@ import { openRegistry, type Registry } from '@skillstead/core'
 import { makePrivateFolder, partsOf } from '@skillstead/core/internal'
 import { createMirror, type Mirror } from '@skillstead/mirror'
 import { toOneLine } from '@skillstead/protocol'
-import { createLogger, listenNode } from '@skillstead/server'
-import { flag, type Arguments } from '../command/command.ts'
+import { createLogger, listenNode, type ListenOptions } from '@skillstead/server'
+import { flag, type Arguments, type Options } from '../command/command.ts'
 import { findAccessWarning } from '../files/file-access.ts'
 import { toMirrorOptions } from '../mirror/with-mirror.ts'
 import { toLocation } from '../registry/place.ts'
 import { toSecretKey } from '../registry/secret-key.ts'
 import { toLogStream, untilInterrupted } from '../terminal/io.ts'
 import { createErrorLog, type Output } from '../terminal/output.ts'
+import { withConfigFile } from './config-file.ts'
 import { toListenOptions, toRegistryOptions } from './serve-options.ts'
 
 /** What a node prints when it listens: lines for its URL, and the setup code of a node without users. */
@@ -19,29 +20,30 @@ interface Greeting {
 }
 
 /**
- * Opens the registry that the options name, serves it until an interruption, and shuts down in order. `prepare` runs
- * before the node listens.
+ * Opens the registry that the options name, serves it until an interruption, and shuts down in order. `options` are
+ * those that a configuration file may set. `prepare` runs before the node listens.
  */
 export async function runNode(
-  given: Arguments,
+  asked: Arguments,
+  options: Options,
   output: Output,
   prepare: (registry: Registry) => Promise<Greeting>,
 ): Promise<void> {
-  given.io.limitMemory?.()
-  const options = await toRegistryOptions(given)
+  asked.io.limitMemory?.()
+  const { given, result, warning } = await withConfigFile(asked, options, readOptions)
   const registry = await openRegistry({
     ...toLocation(given, { make: makePrivateFolder }),
-    ...options,
+    ...result.registry,
     secretKey: toSecretKey(given),
     onError: createErrorLog(given.io),
   })
   const { setupCode, toLines } = await prepare(registry)
-  const { node, mirror } = await listen(registry, given, output)
+  const { node, mirror } = await listen(registry, result.listening, given, output)
   const { url, port } = node
   if (output.json) output.showJson({ url, port, setupCode })
   else output.show(`Skillstead listens on ${url}`)
-  const warning = findAccessWarning(partsOf(registry).database.path)
-  for (const line of [...(warning === undefined ? [] : [warning]), ...toLines(url)]) output.say(line)
+  const warnings = [warning, findAccessWarning(partsOf(registry).database.path)].filter((line) => line !== undefined)
+  for (const line of [...warnings, ...toLines(url)]) output.say(line)
   await untilInterrupted(given.io)
   output.say('Finishing requests in progress. Interrupt again to stop at once.')
   await node.close()
@@ -49,12 +51,16 @@ export async function runNode(
   await registry.close()
 }
 
+async function readOptions(given: Arguments) {
+  return { registry: await toRegistryOptions(given), listening: toListenOptions(given) }
+}
+
 /** Starts the node and the sync of its upstreams. Closes the registry again on failure. */
-async function listen(registry: Registry, given: Arguments, output: Output) {
+async function listen(registry: Registry, options: ListenOptions, given: Arguments, output: Output) {
   let mirror: Mirror | undefined
   try {
     mirror = await createNodeMirror(registry, given, output)
-    const node = await listenNode(registry, toListenOptions(given))
+    const node = await listenNode(registry, options)
     mirror.start()
     return { mirror, node }
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { RegistryOptions } from '@skillstead/core'
 import { toOneLine } from '@skillstead/protocol'
-import { flag, readSecretFile, text, UsageError, type Arguments, type Options } from '../command/command.ts'
+import { flag, text, UsageError, type Arguments, type Options } from '../command/command.ts'
+import { isHttpUrl, readSecretFile, whole } from '../command/values.ts'
 
 export const secondOpinionOptions: Options = {
   'second-opinion-url': {
@@ -19,30 +20,23 @@ export const secondOpinionOptions: Options = {
 
 /** The second opinion. Throws {@link UsageError} for an incomplete or invalid one. */
 export function toSecondOpinion(given: Arguments): RegistryOptions['secondOpinion'] {
-  const [url, file, timeout, budget, scores] = ['url', 'key-file', 'timeout', 'budget', 'scores'].map((name) =>
-    text(given, `second-opinion-${name}`),
-  )
+  const [url, file, scores] = ['url', 'key-file', 'scores'].map((name) => text(given, `second-opinion-${name}`))
+  const timeoutMs = whole(given, 'second-opinion-timeout', 'number of milliseconds', [1, 60_000])
+  const dailyMax = whole(given, 'second-opinion-budget', 'number of questions', [1, 1_000_000])
   if (url === undefined) {
-    if ([file, timeout, budget, scores].every((one) => one === undefined) && !flag(given, 'second-opinion-clears'))
-      return undefined
+    const clears = flag(given, 'second-opinion-clears') || undefined
+    if ([file, timeoutMs, dailyMax, scores, clears].every((one) => one === undefined)) return undefined
     throw new UsageError('Pass --second-opinion-url with the other options of the second opinion.')
   }
-  const target = URL.parse(url)
-  if (!target || !/^https?:$/.test(target.protocol) || target.username || target.password)
+  if (!isHttpUrl(url))
     throw new UsageError(`'${toOneLine(url)}' is not an address of http or https without credentials.`)
   const key = file === undefined ? undefined : readSecretFile(file, 'API key')
   return {
     service: { url, ...(key && { key }) },
-    ...(timeout !== undefined && { timeoutMs: toNumber(timeout, 'number of milliseconds', 1, 60_000) }),
-    ...(budget !== undefined && { dailyMax: toNumber(budget, 'number of questions', 1, 1_000_000) }),
-    ...(scores !== undefined && { scores: toScores(scores) }),
+    ...(timeoutMs && { timeoutMs }),
+    ...(dailyMax && { dailyMax }),
+    ...(scores && { scores: toScores(scores) }),
   }
-}
-
-function toNumber(given: string, what: string, least: number, most: number): number {
-  const number = /^\d{1,7}$/.test(given) ? Number(given) : Number.NaN
-  if (number >= least && number <= most) return number
-  throw new UsageError(`'${toOneLine(given)}' is not a ${what}. Use a number from ${least} to ${most}.`)
 }
 
 function toScores(given: string) {

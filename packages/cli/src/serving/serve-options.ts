@@ -5,25 +5,24 @@ import { mirrorExtension } from '@skillstead/mirror/extension'
 import { gatewayNames, type GatewayName } from '@skillstead/gateways'
 import { isSkillName, planNames, type PlanName, toOneLine } from '@skillstead/protocol'
 import { createLogger, type ConnectionLimits, type ListenOptions } from '@skillstead/server'
-import { UsageError, flag, readSecretFile, text, type Arguments, type Options } from '../command/command.ts'
+import { UsageError, flag, text, type Arguments, type Options } from '../command/command.ts'
+import { isHttpUrl, readSecretFile, toUnits, whole } from '../command/values.ts'
 import { networkOptions, toNetworkMode } from '../mirror/options.ts'
 import { outgoingOptions, toOutgoing } from '../registry/outgoing-options.ts'
 import { originOption, scanPolicyOption, toOrigin, toScanPolicy } from '../registry/registry-options.ts'
 import { toLogStream } from '../terminal/io.ts'
+import { configOption } from './config-file.ts'
 import { findDashboard } from './dashboard-files.ts'
 import { secondOpinionOptions, toSecondOpinion } from './second-opinion-options.ts'
 
-/** Options of a node. */
-export const serveOptions: Options = {
+/** Options of a node that its help shows. */
+const commonOptions: Options = {
+  ...configOption,
   port: { value: 'PORT', help: 'the port to listen on; 0 picks a free port. Default: 7545' },
   host: { value: 'HOST', help: 'the address to listen on. Default: 127.0.0.1' },
   'rate-limits': {
     value: 'RATES',
     help: 'requests per minute for each plan, and downloads per minute for each address, as NAME=NUMBER separated by commas (others keep their default), or off. Default: anonymous=60,free=60,pro=300,team=600,enterprise=6000,files=5000,mebibytes=1024',
-  },
-  'connection-limits': {
-    value: 'LIMITS',
-    help: 'connection limits, as NAME=NUMBER separated by commas (others keep their default); times in seconds. Default: total=16384,address=5000,head=15,request=120,idle=75,answer=60',
   },
   'trusted-proxies': { value: 'CIDR,...', help: 'proxy networks whose X-Forwarded-For and Host headers are trusted' },
   ...originOption,
@@ -31,6 +30,30 @@ export const serveOptions: Options = {
   'cors-origins': {
     value: 'ORIGIN,...',
     help: 'web origins that may call the API without a key, such as https://app.example.com. Default: none',
+  },
+  'metrics-token': {
+    value: 'TOKEN',
+    help: 'the token with which other machines can read /metrics (or SKILLSTEAD_METRICS_TOKEN, which other users of this machine cannot read)',
+    env: 'SKILLSTEAD_METRICS_TOKEN',
+  },
+  ...outgoingOptions,
+  ...networkOptions,
+  'default-plan': { value: 'PLAN', help: 'the plan of new users. Default: free', choices: planNames },
+  ...scanPolicyOption,
+  'backup-every': {
+    value: 'TIME',
+    help: 'copy the registry into DIR/backups at this interval, such as 6h or 1d (or SKILLSTEAD_BACKUP_EVERY)',
+    env: 'SKILLSTEAD_BACKUP_EVERY',
+  },
+  private: { help: 'require an API key for every request' },
+  'json-logs': { help: 'log one line of JSON per request to standard output' },
+}
+
+/** Options of a node that are better set in a configuration file. */
+const rareOptions: Options = {
+  'connection-limits': {
+    value: 'LIMITS',
+    help: 'connection limits, as NAME=NUMBER separated by commas (others keep their default); times in seconds. Default: total=16384,address=5000,head=15,request=120,idle=75,answer=60',
   },
   gateways: {
     value: 'NAME,...',
@@ -40,14 +63,7 @@ export const serveOptions: Options = {
     value: 'SLUG',
     help: "the pack that `npx skills add` installs from the node's root URL. Default: none",
   },
-  'metrics-token': {
-    value: 'TOKEN',
-    help: 'the token with which other machines can read /metrics (or SKILLSTEAD_METRICS_TOKEN, which other users of this machine cannot read)',
-    env: 'SKILLSTEAD_METRICS_TOKEN',
-  },
   'metrics-token-file': { value: 'FILE', help: 'a file with the metrics token' },
-  ...outgoingOptions,
-  ...networkOptions,
   'embeddings-url': {
     value: 'URL',
     help: 'an OpenAI-compatible embeddings service, such as http://127.0.0.1:11434/v1, that orders the best hits of searches again. It receives queries and texts of public skills. Default: none (or SKILLSTEAD_EMBEDDINGS_URL)',
@@ -69,28 +85,25 @@ export const serveOptions: Options = {
     env: 'SKILLSTEAD_EMBEDDINGS_TIMEOUT',
   },
   ...secondOpinionOptions,
-  'default-plan': { value: 'PLAN', help: 'the plan of new users. Default: free', choices: planNames },
   'webhook-off-after': {
     value: 'N',
     help: 'disable a webhook after N failed deliveries in a row; 0 for never. Default: 20',
   },
-  ...scanPolicyOption,
   'storage-quota': {
     value: 'SIZE',
     help: 'the storage quota of each user on the free plan, such as 500MiB or 2GiB; 0 for no limit. Default: 1GiB',
-  },
-  'backup-every': {
-    value: 'TIME',
-    help: 'copy the registry into DIR/backups at this interval, such as 6h or 1d (or SKILLSTEAD_BACKUP_EVERY)',
-    env: 'SKILLSTEAD_BACKUP_EVERY',
   },
   'backups-max': {
     value: 'N',
     help: 'the number of copies to retain. Default: 7 (or SKILLSTEAD_BACKUPS_MAX)',
     env: 'SKILLSTEAD_BACKUPS_MAX',
   },
-  private: { help: 'require an API key for every request' },
-  'json-logs': { help: 'log one line of JSON per request to standard output' },
+}
+
+/** Options of a node. */
+export const serveOptions: Options = {
+  ...commonOptions,
+  ...Object.fromEntries(Object.entries(rareOptions).map(([name, option]) => [name, { ...option, isRare: true }])),
 }
 
 /** The options for the registry of a node, with its extensions. Throws {@link UsageError} for invalid values. */
@@ -98,7 +111,9 @@ export async function toRegistryOptions(given: Arguments): Promise<RegistryOptio
   return {
     origin: toOrigin(given),
     outgoing: { ...(await toOutgoing(given)), offline: toNetworkMode(given) === 'offline' },
-    webhooks: { offAfterFailures: toCount(text(given, 'webhook-off-after')) },
+    webhooks: {
+      offAfterFailures: whole(given, 'webhook-off-after', 'number of failures', [0, 999_999_999], 'Use 0 or more.'),
+    },
     defaultPlan: text<PlanName>(given, 'default-plan'),
     scanPolicy: { ...toScanPolicy(given), opinionClears: flag(given, 'second-opinion-clears') },
     secondOpinion: toSecondOpinion(given),
@@ -111,7 +126,7 @@ export async function toRegistryOptions(given: Arguments): Promise<RegistryOptio
 /** The options for the listening node. Throws {@link UsageError} for invalid values. */
 export function toListenOptions(given: Arguments): ListenOptions {
   return {
-    port: toPort(text(given, 'port')),
+    port: whole(given, 'port', 'port', [0, 65_535]),
     host: text(given, 'host'),
     rates: toRates(text(given, 'rate-limits')),
     connections: toConnections(given),
@@ -138,20 +153,6 @@ function toGateways(given: string | undefined): readonly GatewayName[] | undefin
 function toPack(given: string | undefined): string | undefined {
   if (given === undefined || isSkillName(given)) return given
   throw new UsageError(`'${toOneLine(given)}' is not a pack slug. Use a slug such as web-basics.`)
-}
-
-function toCount(given: string | undefined): number | undefined {
-  if (given === undefined) return undefined
-  if (!/^\d{1,9}$/.test(given)) throw new UsageError(`'${given}' is not a number of failures. Use 0 or more.`)
-  return Number(given)
-}
-
-function toPort(given: string | undefined): number | undefined {
-  if (given === undefined) return undefined
-  const port = Number(given)
-  if (!/^\d+$/.test(given) || port > 65_535)
-    throw new UsageError(`'${given}' is not a port. Use a number from 0 to 65535.`)
-  return port
 }
 
 const rateNames: readonly string[] = ['anonymous', ...planNames, 'files', 'mebibytes']
@@ -203,53 +204,41 @@ function toMetricsToken(given: Arguments): string | undefined {
 
 /** The embeddings service. Throws {@link UsageError} for an incomplete or invalid one. */
 function toEmbeddings(given: Arguments): RegistryOptions['embeddings'] {
-  const [url, model, file, timeout] = ['url', 'model', 'key-file', 'timeout'].map((name) =>
-    text(given, `embeddings-${name}`),
-  )
-  if (url === undefined && model === undefined && file === undefined && timeout === undefined) return undefined
+  const [url, model, file] = ['url', 'model', 'key-file'].map((name) => text(given, `embeddings-${name}`))
+  const timeoutMs = whole(given, 'embeddings-timeout', 'number of milliseconds', [1, 99_999])
+  if ([url, model, file, timeoutMs].every((one) => one === undefined)) return undefined
   if (url === undefined || model === undefined)
     throw new UsageError('Pass both --embeddings-url and --embeddings-model.')
-  if (timeout !== undefined && !/^[1-9]\d{0,4}$/.test(timeout))
-    throw new UsageError(`'${toOneLine(timeout)}' is not a number of milliseconds. Use a number from 1 to 99999.`)
-  if (!isEmbeddingsUrl(url))
+  if (!isHttpUrl(url))
     throw new UsageError(`'${toOneLine(url)}' is not an address of http or https without credentials.`)
   const key = file === undefined ? undefined : readSecretFile(file, 'API key')
-  return { url, model, ...(key && { key }), ...(timeout && { timeoutMs: Number(timeout) }) }
+  return { url, model, ...(key && { key }), ...(timeoutMs && { timeoutMs }) }
 }
 
-function isEmbeddingsUrl(given: string): boolean {
-  const url = URL.parse(given)
-  return url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password
-}
-
-const sizeUnits = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 } as const
+const sizeUnits = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 }
 
 /** The storage quota in bytes. Throws {@link UsageError} for an invalid size. */
 function toStorageQuota(given: Arguments): number | undefined {
   const size = text(given, 'storage-quota')
   if (size === undefined) return undefined
-  const [, amount, unit = 'B'] = /^(\d{1,9})(KiB|MiB|GiB|TiB)?$/.exec(size) ?? []
-  if (amount === undefined)
+  const bytes = toUnits(size, sizeUnits)
+  if (Number.isNaN(bytes))
     throw new UsageError(`'${size}' is not a size. Use a form such as 500MiB or 2GiB, or 0 for no quota.`)
-  return Number(amount) * sizeUnits[unit as keyof typeof sizeUnits]
+  return bytes
 }
 
 const backupsMaxDefault = 7
 const minuteMs = 60_000
-const intervalUnits: Readonly<Record<string, number>> = {
-  m: minuteMs,
-  h: 60 * minuteMs,
-  d: 1440 * minuteMs,
-  w: 10_080 * minuteMs,
-}
-const everyMaxMs = 366 * intervalUnits['d']!
+const intervalUnits = { m: minuteMs, h: 60 * minuteMs, d: 1440 * minuteMs, w: 10_080 * minuteMs }
+const everyMaxMs = 366 * intervalUnits.d
 
 /**
  * The backup plan of the options; undefined without one. Throws {@link UsageError} for invalid values, and for
  * PostgreSQL.
  */
 function toBackupPlan(given: Arguments): BackupPlan | undefined {
-  const [every, backupsMax] = [text(given, 'backup-every'), text(given, 'backups-max')]
+  const every = text(given, 'backup-every')
+  const backupsMax = whole(given, 'backups-max', 'number of backups', [1, 999_999], 'Use 1 or more.')
   if (every === undefined) {
     if (backupsMax === undefined) return undefined
     throw new UsageError('--backups-max needs --backup-every. Pass both.')
@@ -259,17 +248,7 @@ function toBackupPlan(given: Arguments): BackupPlan | undefined {
       '--backup-every works with --data only. For PostgreSQL run pg_dump or `skillstead export` on a timer.',
     )
   }
-  return { everyMs: toMs(every), backupsMax: toBackupsMax(backupsMax) }
-}
-
-function toMs(given: string): number {
-  const [, number = '', unit = ''] = /^(\d{1,6})([mhdw])$/.exec(given) ?? []
-  const ms = Number(number) * (intervalUnits[unit] ?? 0)
-  if (ms >= minuteMs && ms <= everyMaxMs) return ms
-  throw new UsageError(`'${given}' is not a backup interval. Use a time such as 30m, 6h, 1d or 1w.`)
-}
-
-function toBackupsMax(given = `${backupsMaxDefault}`): number {
-  if (/^[1-9]\d{0,5}$/.test(given)) return Number(given)
-  throw new UsageError(`'${given}' is not a number of backups. Use 1 or more.`)
+  const everyMs = toUnits(every, intervalUnits)
+  if (everyMs >= minuteMs && everyMs <= everyMaxMs) return { everyMs, backupsMax: backupsMax ?? backupsMaxDefault }
+  throw new UsageError(`'${every}' is not a backup interval. Use a time such as 30m, 6h, 1d or 1w.`)
 }

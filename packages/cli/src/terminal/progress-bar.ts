@@ -3,32 +3,46 @@ import type { Output } from './output.ts'
 
 /** The progress of a long command. */
 export interface ProgressBar<Parts extends object> {
-  update(value: number, parts?: Parts): void
+  /** Default for `total`: as before. */
+  update(value: number, parts?: Parts, total?: number): void
   stop(): void
 }
 
 /** Starts a bar on a terminal, lines at intervals elsewhere, and nothing with --json. A `total` of 0 is unknown. */
 export function startBar<Parts extends object>(
   output: Output,
-  options: { format: string; total: number; parts?: Parts; toLine: (value: number) => string },
+  options: {
+    format: string
+    total: number
+    parts?: Parts
+    /** Whether the bar disappears at its end. */
+    isCleared?: boolean
+    toLine: (value: number) => string
+  },
 ): ProgressBar<Parts> {
-  const { format, total, parts, toLine } = options
+  const { format, total, parts, isCleared = false, toLine } = options
   if (output.json || !output.stderr.isTTY) {
     const isDue = every(lineMs)
     return { update: (value) => void (isDue() && output.say(toLine(value))), stop() {} }
   }
-  const bar = new SingleBar({ format: `${format} | {duration_formatted}`, stream: output.stderr })
+  const bar = new SingleBar({ format, stream: output.stderr, clearOnComplete: isCleared, hideCursor: isCleared })
   bar.start(total, 0, parts)
-  return { update: (value, given) => bar.update(value, given), stop: () => bar.stop() }
+  return {
+    update(value, given, most) {
+      if (most !== undefined) bar.setTotal(most)
+      bar.update(value, given)
+    },
+    stop: () => bar.stop(),
+  }
 }
 
 /** Shows the number of processed rows. */
 export function startRowBar(output: Output): ProgressBar<object> {
-  return startBar(output, { format: '{value} rows', total: 0, toLine: (rows) => `${rows} rows` })
+  return startBar(output, { format: '{value} rows | {duration_formatted}', total: 0, toLine: (rows) => `${rows} rows` })
 }
 
 /** Interval of progress lines in a file or pipe, where lines cannot be overwritten. */
-export const lineMs = 10_000
+const lineMs = 10_000
 
 /** Returns a function that is true at most once per interval, first after one interval. */
 export function every(ms: number, now: () => number = () => performance.now()): () => boolean {

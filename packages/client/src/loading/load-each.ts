@@ -4,6 +4,7 @@ import type { LoadedSkill, LoadLevel } from '@skillstead/skill-format/loading'
 /** A skill: its name, or options that override the common options. */
 export type WantedSkill = string | ({ readonly name: string } & Omit<LoadOptions, 'signal'>)
 
+/** Options of `loadMany`. */
 export interface LoadManyOptions extends LoadOptions {
   /** Handles the error of one skill, so that the others are still loaded. */
   readonly onError?: (name: string, error: unknown) => void
@@ -42,6 +43,7 @@ export async function loadEach(
   return loaded.filter((skill) => skill !== undefined)
 }
 
+/** Options of `load`. */
 export interface LoadOptions {
   /** The level to load. Default: `full`. */
   readonly level?: LoadLevel
@@ -55,6 +57,7 @@ export interface LoadOptions {
   readonly signal?: AbortSignal
 }
 
+/** Options of `search`: those of `POST /search`. */
 export interface SearchOptions extends Omit<Input<(typeof endpoints)['searchByNeed']>, 'q'> {
   /** Aborts the call. */
   readonly signal?: AbortSignal

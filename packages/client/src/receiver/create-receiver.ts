@@ -1,9 +1,10 @@
 import type { WebhookEvent } from '@skillstead/protocol'
-import { createHandling, createSeen, type Seen } from './handling.ts'
+import { createHandling, createSeen, type Seen, type WebhookHandler } from './handling.ts'
 import { type WebhookHeaders, verify } from './verify-delivery.ts'
 import { importKeys, requireSecrets, type SecretKeys } from './signatures.ts'
 import { WebhookError, webhookErrorStatuses, type WebhookErrorCode } from './webhook-error.ts'
 
+/** Options of `createReceiver`. */
 export interface ReceiverOptions {
   /** The webhook's secret; several during a change of the secret, or if several webhooks deliver to this receiver. */
   readonly secret: string | readonly string[]
@@ -23,9 +24,6 @@ export interface ReceiverOptions {
    */
   readonly serviceSignatureAlone?: boolean
 }
-
-/** Handles an event; a returned promise is awaited. If it throws, the next delivery calls it again. */
-export type WebhookHandler = (event: WebhookEvent) => unknown
 
 /** The raw body of a request. A body that was parsed and serialized again has another signature. */
 export type WebhookBody = string | Uint8Array | ArrayBuffer

@@ -1,5 +1,7 @@
 import type { WebhookEvent } from '@skillstead/protocol'
-import type { WebhookHandler } from './create-receiver.ts'
+
+/** Handles an event; a returned promise is awaited. If it throws, the next delivery calls it again. */
+export type WebhookHandler = (event: WebhookEvent) => unknown
 
 /** Event ids that a store could not release because it was unavailable; there are few of them. */
 const owedMax = 10_000

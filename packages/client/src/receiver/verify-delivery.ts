@@ -50,7 +50,7 @@ function requireRecent({ now, toleranceSeconds }: Omit<Rules, 'keys'>, timestamp
 }
 
 /**
- * Verifies `X-Service-Signature` (specification, section 5.6). During a rotation it is made with the new secret only; a
+ * Verifies `X-Service-Signature` (docs/api.md#deliveries). During a rotation it is made with the new secret only; a
  * receiver with the old secret relies on the second signature of `webhook-signature`.
  */
 async function requireService({ keys }: Rules, headers: WebhookHeaders, body: Bytes): Promise<void> {

@@ -14,6 +14,7 @@ export const webhookErrorStatuses = {
   too_large: 413,
 } as const
 
+/** Why a delivery was refused. */
 export type WebhookErrorCode = keyof typeof webhookErrorStatuses
 
 /** A refused delivery. The message may be sent to the sender. */

@@ -6,6 +6,7 @@ import { parseLines, verifySignatures, type Signer } from './signed-note.ts'
 import { VerificationError } from './verification-error.ts'
 import { parseVerifierKey } from './verifier-key.ts'
 
+/** Options of `verifyProvenance`. */
 export interface VerifyProvenanceOptions {
   /**
    * Trusted verifier keys, in the format of `skillstead key`. Keys inside a record are never trusted. For the record of

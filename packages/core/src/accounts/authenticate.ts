@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { RegistryError, type Scope } from '@skillstead/protocol'
 import type { UserCaller } from '../kernel/caller.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { compileQuery } from '../storage/compiled-query.ts'
+import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
 import type { ApiKeyRow, UserRow } from '../storage/tables.ts'
 import { hashToken } from '../kernel/tokens.ts'
@@ -42,22 +42,22 @@ const fields = [
   'users.disabled',
 ] as const
 
-const selectKey = compileQuery((db, { hash }: { hash: string }) =>
+const selectKey = compileQuery((db, param: Param<{ hash: string }>) =>
   db
     .selectFrom('api_keys')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
     .select(fields)
-    .where('api_keys.hash', '=', hash),
+    .where('api_keys.hash', '=', param('hash')),
 )
 
-const selectKeyOfSession = compileQuery((db, session: { id: string; now: number }) =>
+const selectKeyOfSession = compileQuery((db, param: Param<{ id: string; now: number }>) =>
   db
     .selectFrom('sessions')
     .innerJoin('api_keys', 'api_keys.id', 'sessions.key_id')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
     .select(fields)
-    .where('sessions.id', '=', session.id)
-    .where('sessions.expires_at', '>', session.now),
+    .where('sessions.id', '=', param('id'))
+    .where('sessions.expires_at', '>', param('now')),
 )
 
 export function createAuthenticator(

@@ -6,7 +6,7 @@ import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
-import { compileQuery } from '../storage/compiled-query.ts'
+import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Tables, UserRow } from '../storage/tables.ts'
@@ -109,11 +109,11 @@ export async function ensureNamespace(
   return insertUser(trx, { username, plan: 'free', role: 'user', claimed: 0, now, id })
 }
 
-const selectByName = compileQuery((db, { username }: { username: string }) =>
-  db.selectFrom('users').selectAll().where('username', '=', username),
+const selectByName = compileQuery((db, param: Param<{ username: string }>) =>
+  db.selectFrom('users').selectAll().where('username', '=', param('username')),
 )
-const selectById = compileQuery((db, { id }: { id: string }) =>
-  db.selectFrom('users').select('id').where('id', '=', id),
+const selectById = compileQuery((db, param: Param<{ id: string }>) =>
+  db.selectFrom('users').select('id').where('id', '=', param('id')),
 )
 
 async function claimUser(

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { readVerifiedMethods, type VerifiedMethod } from '../accounts/verified-author.ts'
-import { compileQuery, compileForColumns } from '../storage/compiled-query.ts'
+import { type Param, compileQuery, compileForColumns } from '../storage/compiled-query.ts'
 import type { StandingRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { settleBadges, toBadges, toScore } from './badges.ts'
@@ -67,8 +67,8 @@ export async function putStandings(trx: WriteTransaction, standings: readonly St
 }
 
 /** Compiled once: every publish changes one standing. */
-const selectOne = compileQuery((db, { userId }: { userId: string }) =>
-  db.selectFrom('standings').selectAll().where('user_id', '=', userId),
+const selectOne = compileQuery((db, param: Param<{ userId: string }>) =>
+  db.selectFrom('standings').selectAll().where('user_id', '=', param('userId')),
 )
 const upsertOne = compileForColumns((db, row: StandingRow) => upsert(db, [row]))
 

@@ -7,7 +7,7 @@ import type { CallOptions } from '../kernel/call-options.ts'
 import { accountId, type Caller } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import type { Input } from '../kernel/operation-input.ts'
-import { compileQuery } from '../storage/compiled-query.ts'
+import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import type { AgentRow, SkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { type AgentAction, linkAgent, recordActions } from './agent-actions.ts'
@@ -101,8 +101,8 @@ const seenEveryMs = 60_000
 
 /** The reported version of each skill, by skill id. */
 type InstalledSet = ReadonlyMap<string, { readonly version: string; readonly owner_id: SkillRow['owner_id'] }>
-const selectStored = compileQuery((db, agent: { id: string }) =>
-  db.selectFrom('agent_skills').selectAll().where('agent_id', '=', agent.id),
+const selectStored = compileQuery((db, param: Param<{ id: string }>) =>
+  db.selectFrom('agent_skills').selectAll().where('agent_id', '=', param('id')),
 )
 
 /** The stored skills of an agent. */

@@ -12,6 +12,7 @@ import { findWidening } from '@skillstead/scanner'
 import { sql } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { compileListQuery } from '../storage/list-query.ts'
+import type { Param } from '../storage/compiled-query.ts'
 import { type Fault, type Finding, type Installed, isFlagged, type Reason } from './look-up-installs.ts'
 import type { Asker } from './asker.ts'
 import { findReplacements } from './replacements.ts'
@@ -68,15 +69,17 @@ function isOutdated(version: string, latest: string): boolean {
 }
 
 /** Selects only the versions with a problem; nearly all versions have none. */
-const selectFaults = compileListQuery((db, { had }: { had: Iterable<readonly unknown[]> }, lists) =>
+const selectFaults = compileListQuery((db, param: Param<{ had: Iterable<readonly unknown[]> }>, lists) =>
   db
-    .selectFrom(lists.table(had).as('had'))
+    .selectFrom(lists.table(param('had')).as('had'))
     .innerJoin('versions', (join) =>
       join.on('versions.skill_id', '=', sql<string>`had.value ->> 0`).on('sort_key', '=', sql<string>`had.value ->> 1`),
     )
     .leftJoin('scans', 'scans.version_id', 'versions.id')
     .select([sql<number | string>`had.value ->> 3`.as('place'), 'yanked', 'verdict'])
-    .where(sql<boolean>`yanked = 1 or verdict = 'dangerous' or (had.value ->> 2 <> '' and had.value ->> 2 <> digest)`),
+    .where(
+      sql<boolean>`yanked = 1 or verdict = 'dangerous' or (param('had').value ->> 2 <> '' and param('had').value ->> 2 <> digest)`,
+    ),
 )
 
 /** The problems of an agent's versions, by position in the list. */
@@ -130,9 +133,9 @@ const messages: { [K in Reason]: (installed: Installed) => string } = {
 }
 
 /** Selects only updates that change what a skill accesses; few updates do. */
-const selectWays = compileListQuery((db, { ways }: { ways: Iterable<readonly unknown[]> }, lists) =>
+const selectWays = compileListQuery((db, param: Param<{ ways: Iterable<readonly unknown[]> }>, lists) =>
   db
-    .selectFrom(lists.table(ways).as('way'))
+    .selectFrom(lists.table(param('ways')).as('way'))
     .innerJoin('versions as before', (join) =>
       join
         .on('before.skill_id', '=', sql<string>`way.value ->> 0`)

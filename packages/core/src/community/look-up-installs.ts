@@ -5,6 +5,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import { readSights } from '../visibility/decisions.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { compileListQuery } from '../storage/list-query.ts'
+import type { Param } from '../storage/compiled-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { listedCondition } from '../visibility/conditions.ts'
 
@@ -46,25 +47,25 @@ export interface Finding extends Installed {
   readonly reason: Reason
 }
 
-const selectByFullName = compileListQuery((db, { names }: { names: Iterable<string> }, lists) =>
+const selectByFullName = compileListQuery((db, param: Param<{ names: Iterable<string> }>, lists) =>
   db
     .selectFrom('skills')
     .select([...skillColumns, 'skills.full_name as ref'])
-    .where(lists.has('full_name', names)),
+    .where(lists.has('full_name', param('names'))),
 )
-const selectByHolder = compileListQuery((db, { names }: { names: Iterable<string> }, lists) =>
+const selectByHolder = compileListQuery((db, param: Param<{ names: Iterable<string> }>, lists) =>
   db
     .selectFrom('holders')
     .innerJoin('skills', 'skills.id', 'holders.skill_id')
     .select([...skillColumns, 'holders.name as ref'])
-    .where(lists.has('holders.name', names)),
+    .where(lists.has('holders.name', param('names'))),
 )
-const selectByAlias = compileListQuery((db, { names }: { names: Iterable<string> }, lists) =>
+const selectByAlias = compileListQuery((db, param: Param<{ names: Iterable<string> }>, lists) =>
   db
     .selectFrom('aliases')
     .innerJoin('skills', 'skills.id', 'aliases.skill_id')
     .select([...skillColumns, 'aliases.full_name as ref'])
-    .where(lists.has('aliases.full_name', names)),
+    .where(lists.has('aliases.full_name', param('names'))),
 )
 
 /**
@@ -131,12 +132,12 @@ export const offered = sql<SqlBool>`${listedCondition} and skills.deprecated = 0
   and not exists (select 1 from quarantine_items where quarantine_items.full_name = skills.full_name)`
 
 const selectOffered = compileListQuery(
-  (db, { ids, userIds }: { ids: Iterable<string>; userIds: Iterable<string> }, lists) =>
+  (db, param: Param<{ ids: Iterable<string>; userIds: Iterable<string> }>, lists) =>
     db
       .selectFrom('skills')
       .select(['id', 'full_name'])
-      .where(lists.has('id', ids))
-      .where((eb) => eb.or([eb('forked_from', 'is', null), lists.lacks('owner_id', userIds)]))
+      .where(lists.has('id', param('ids')))
+      .where((eb) => eb.or([eb('forked_from', 'is', null), lists.lacks('owner_id', param('userIds'))]))
       .where(offered),
 )
 

@@ -2,6 +2,7 @@ import { limits } from '@skillstead/protocol'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { compileListQuery, type Lists } from '../storage/list-query.ts'
+import type { Param } from '../storage/compiled-query.ts'
 import type { AgentRow, SkillRow, Tables } from '../storage/tables.ts'
 import { type KnownSkill, offered } from './look-up-installs.ts'
 import type { Asker } from './asker.ts'
@@ -61,12 +62,12 @@ function weigh(installed: readonly KnownSkill[], { stored }: Asker): Map<string,
 
 type SharedRow = { agent_id: string; skill_id: string; user_id: string } & Pick<AgentRow, 'install_count'>
 
-const selectShared = compileListQuery((db, { skillIds }: { skillIds: Iterable<string> }, lists) =>
+const selectShared = compileListQuery((db, param: Param<{ skillIds: Iterable<string> }>, lists) =>
   db
     .selectFrom('agent_skills')
     .innerJoin('agents', 'agents.id', 'agent_skills.agent_id')
     .select(['agent_id', 'skill_id', 'user_id', 'install_count'])
-    .where(lists.has('skill_id', skillIds))
+    .where(lists.has('skill_id', param('skillIds')))
     .where('counted', '=', (eb) => eb.lit(1))
     .$narrowType<{ user_id: string }>()
     .limit(sql.lit(sharedRowsMax)),
@@ -106,11 +107,11 @@ function takeMostAlike(similar: readonly Similar[]): Similar[] {
   return chosen
 }
 
-const selectSets = compileListQuery((db, { agentIds }: { agentIds: Iterable<string> }, lists) =>
+const selectSets = compileListQuery((db, param: Param<{ agentIds: Iterable<string> }>, lists) =>
   db
     .selectFrom('agent_skills')
     .select(['agent_id', 'skill_id'])
-    .where(lists.has('agent_id', agentIds))
+    .where(lists.has('agent_id', param('agentIds')))
     .where('counted', '=', (eb) => eb.lit(1))
     .limit(sql.lit(setRowsMax)),
 )
@@ -178,22 +179,22 @@ export async function suggestFromPacks({ database }: StorageContext, installed: 
   })
 }
 
-const selectHoldings = compileListQuery((db, { skillIds }: { skillIds: Iterable<string> }, lists) =>
+const selectHoldings = compileListQuery((db, param: Param<{ skillIds: Iterable<string> }>, lists) =>
   db
     .selectFrom('pack_skills')
     .innerJoin('packs', 'packs.id', 'pack_skills.pack_id')
     .select(['pack_id', 'skill_id', 'name', 'slug'])
-    .where(lists.has('skill_id', skillIds))
+    .where(lists.has('skill_id', param('skillIds')))
     .where(sql<boolean>`packs.visibility = 'public' and packs.state = 'live'`)
     .limit(sql.lit(holdingRowsMax)),
 )
 
-const selectMembers = compileListQuery((db, { packIds }: { packIds: Iterable<string> }, lists) =>
+const selectMembers = compileListQuery((db, param: Param<{ packIds: Iterable<string> }>, lists) =>
   db
     .selectFrom('pack_skills')
     .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
     .select(['pack_id', 'skill_id'])
-    .where(lists.has('pack_id', packIds))
+    .where(lists.has('pack_id', param('packIds')))
     .where(publicCondition)
     .limit(sql.lit(memberRowsMax)),
 )
@@ -252,11 +253,11 @@ function toCategories(installed: readonly KnownSkill[]): { category: string; sha
 
 type PopularRow = Pick<SkillRow, 'id' | 'full_name'>
 
-const selectPopular = compileListQuery((db, excluded: Excluded, lists) =>
-  popularOf(db.selectFrom('skills'), excluded, lists),
+const selectPopular = compileListQuery((db, param: Param<Excluded>, lists) =>
+  popularOf(db.selectFrom('skills'), param, lists),
 )
-const selectPopularOf = compileListQuery((db, excluded: Excluded & { category: string }, lists) =>
-  popularOf(db.selectFrom('skills').where('category', '=', excluded.category), excluded, lists),
+const selectPopularOf = compileListQuery((db, param: Param<Excluded & { category: string }>, lists) =>
+  popularOf(db.selectFrom('skills').where('category', '=', param('category')), param, lists),
 )
 
 interface Excluded {
@@ -266,11 +267,11 @@ interface Excluded {
   readonly userIds: Iterable<string>
 }
 
-function popularOf(skills: SelectQueryBuilder<Tables, 'skills', object>, { ids, userIds }: Excluded, lists: Lists) {
+function popularOf(skills: SelectQueryBuilder<Tables, 'skills', object>, param: Param<Excluded>, lists: Lists) {
   return skills
     .select(['id', 'full_name'])
-    .where(lists.lacks('id', ids))
-    .where((eb) => eb.or([eb('forked_from', 'is', null), lists.lacks('owner_id', userIds)]))
+    .where(lists.lacks('id', param('ids')))
+    .where((eb) => eb.or([eb('forked_from', 'is', null), lists.lacks('owner_id', param('userIds'))]))
     .where(offered)
     .orderBy('downloads', 'desc')
     .orderBy('id')

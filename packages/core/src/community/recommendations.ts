@@ -4,6 +4,7 @@ import { toSkills } from '../catalogue/versions/shown-names.ts'
 import { itemColumns } from '../catalogue/versions/skill-document.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { compileListQuery } from '../storage/list-query.ts'
+import type { Param } from '../storage/compiled-query.ts'
 import type { Asker } from './asker.ts'
 import { keepOffered, type KnownSkill, offered } from './look-up-installs.ts'
 import { suggestFromAgents, suggestFromPacks, type Suggestion, suggestPopular } from './recommendation-sources.ts'
@@ -67,8 +68,12 @@ function rank(scores: ReadonlyMap<string, Scored>): string[] {
   return ranked.slice(0, candidatesMax).map(([id]) => id)
 }
 
-const selectItems = compileListQuery((db, { ids }: { ids: Iterable<string> }, lists) =>
-  db.selectFrom('skills').select(itemColumns).where(lists.has('id', ids)).where(offered),
+const selectItems = compileListQuery((db, param: Param<{ ids: Iterable<string> }>, lists) =>
+  db
+    .selectFrom('skills')
+    .select(itemColumns)
+    .where(lists.has('id', param('ids')))
+    .where(offered),
 )
 
 async function showBest(

@@ -1,6 +1,7 @@
 import type { StorageContext } from '../storage/storage-context.ts'
 import { guest } from '../kernel/caller.ts'
 import { compileListQuery } from '../storage/list-query.ts'
+import type { Param } from '../storage/compiled-query.ts'
 import { type Finding, keepOffered, lookUp, offered, type Reason } from './look-up-installs.ts'
 import type { Asker } from './asker.ts'
 
@@ -48,13 +49,16 @@ function readNames(message: string): string[] {
   return [...message.matchAll(fullNamePattern)].slice(0, namedMax).map(([name]) => name)
 }
 
-const selectAliases = compileListQuery((db, { skillIds }: { skillIds: Iterable<string> }, lists) =>
-  db.selectFrom('aliases').select(['full_name', 'skill_id']).where(lists.has('skill_id', skillIds)),
+const selectAliases = compileListQuery((db, param: Param<{ skillIds: Iterable<string> }>, lists) =>
+  db
+    .selectFrom('aliases')
+    .select(['full_name', 'skill_id'])
+    .where(lists.has('skill_id', param('skillIds'))),
 )
 
 /** Selects one fork per source: the most installed one, or the oldest of equally installed ones. */
 const selectForks = compileListQuery(
-  (db, { sources, userIds }: { sources: Iterable<string>; userIds: Iterable<string> }, lists) =>
+  (db, param: Param<{ sources: Iterable<string>; userIds: Iterable<string> }>, lists) =>
     db
       .selectFrom((eb) =>
         eb
@@ -66,8 +70,8 @@ const selectForks = compileListQuery(
               .over((over) => over.partitionBy('forked_from').orderBy('agent_installs', 'desc').orderBy('id'))
               .as('place'),
           )
-          .where(lists.has('forked_from', sources))
-          .where(lists.lacks('owner_id', userIds))
+          .where(lists.has('forked_from', param('sources')))
+          .where(lists.lacks('owner_id', param('userIds')))
           .where('verified', '=', (field) => field.lit(1))
           .where(offered)
           .as('forks'),

@@ -13,6 +13,7 @@ export interface ImportProgress {
   readonly share: number
 }
 
+/** Options of an import. */
 export interface ImportOptions {
   /** Called after each batch of skills. */
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined

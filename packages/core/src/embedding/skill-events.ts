@@ -3,7 +3,7 @@ import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts
 import { isReaderOf, keepSeen } from '../visibility/decisions.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { type ChangeFollower, readHead } from '../log/change-follower.ts'
-import { compileQuery } from '../storage/compiled-query.ts'
+import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
 import { toRegistryError } from '../storage/storage-error.ts'
 import type { Tables } from '../storage/tables.ts'
@@ -104,8 +104,8 @@ async function readAfter(database: Database, position: number): Promise<ChangeRo
   return rows[0]?.seq === position + 1 ? rows : undefined
 }
 
-const selectChanges = compileQuery((db, { after }: { after: number }) =>
-  db.selectFrom('changes').selectAll().where('seq', '>', after).orderBy('seq').limit(pageSize),
+const selectChanges = compileQuery((db, param: Param<{ after: number }>) =>
+  db.selectFrom('changes').selectAll().where('seq', '>', param('after')).orderBy('seq').limit(pageSize),
 )
 
 async function toEvents(context: EventContext, caller: Caller, rows: readonly ChangeRow[]): Promise<SkillEvent[]> {

@@ -84,7 +84,7 @@ export async function getCase(db: Kysely<Tables>, id: string): Promise<DmcaCaseR
  */
 export type Mover = 'administrator' | 'owner' | 'time'
 
-/** All allowed transitions of a case (CONTRACT, DMCA). Others are refused. */
+/** All allowed transitions of a case (docs/api.md#takedowns). Others are refused. */
 const transitions: readonly { from: DmcaStatus; to: DmcaStatus; by: Mover }[] = [
   { from: 'submitted', to: 'under_review', by: 'administrator' },
   { from: 'submitted', to: 'rejected', by: 'administrator' },

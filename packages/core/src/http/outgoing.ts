@@ -60,6 +60,7 @@ export interface OutgoingResponse {
   readonly bytes: Uint8Array
 }
 
+/** Which addresses outgoing requests may reach, and how. */
 export interface OutgoingOptions {
   /** Opens no socket and sends no DNS query. Outbox jobs that need the network stay pending. */
   readonly offline?: boolean

@@ -1,5 +1,6 @@
 /** Source of the current time in milliseconds since 1970, UTC. Tests pass a clock that they control. */
 export interface Clock {
+  /** Milliseconds since 1970, UTC. */
   now(): number
   /**
    * Calls back after `ms` milliseconds; returns a function that cancels the timer. The timer does not keep the process

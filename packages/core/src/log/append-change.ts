@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import { toTimestamp } from '@skillstead/protocol'
-import { compileQuery, compileInsert, compileWrite } from '../storage/compiled-query.ts'
+import { type Param, compileQuery, compileInsert, compileWrite } from '../storage/compiled-query.ts'
 import type { ChangeKind, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toEntryText } from './entry-text.ts'
@@ -80,8 +80,8 @@ export async function lockHeads(trx: WriteTransaction): Promise<void> {
 const insertChange = compileInsert('changes')
 const insertEntries = compileInsert('log')
 const selectHead = compileQuery((db) => db.selectFrom('heads').select(['change_seq', 'log_seq', 'frontier']))
-const setHead = compileWrite((db, { seq, size, frontier }: { seq: number; size: number; frontier: Uint8Array }) =>
-  db.updateTable('heads').set({ change_seq: seq, log_seq: size, frontier }),
+const setHead = compileWrite((db, param: Param<{ seq: number; size: number; frontier: Uint8Array }>) =>
+  db.updateTable('heads').set({ change_seq: param('seq'), log_seq: param('size'), frontier: param('frontier') }),
 )
 
 function toLogRow(draft: LogDraft, seq: number, at: number) {

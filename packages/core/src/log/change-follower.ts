@@ -1,4 +1,4 @@
-import { compileQuery } from '../storage/compiled-query.ts'
+import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
 import type { ChangeKind } from '../storage/tables.ts'
 
@@ -179,6 +179,11 @@ function readChanges(database: Database, after: number): Promise<Change[]> {
   return selectChanges(database.read, { after })
 }
 
-const selectChanges = compileQuery((db, { after }: { after: number }) =>
-  db.selectFrom('changes').select(['seq', 'kind', 'subject']).where('seq', '>', after).orderBy('seq').limit(pageSize),
+const selectChanges = compileQuery((db, param: Param<{ after: number }>) =>
+  db
+    .selectFrom('changes')
+    .select(['seq', 'kind', 'subject'])
+    .where('seq', '>', param('after'))
+    .orderBy('seq')
+    .limit(pageSize),
 )

@@ -7,6 +7,7 @@ import type { SecondStageOptions } from './second-stage.ts'
 import type { DatabaseLocation } from '../storage/database.ts'
 import type { WebhookOptions } from '../webhooks/webhooks-context.ts'
 
+/** Options of `openRegistry`. */
 export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
   /** Source of the current time. Default: the system clock. */
   readonly clock?: Clock

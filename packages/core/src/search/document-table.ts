@@ -1,36 +1,18 @@
 import { audienceBits, toAudienceMask } from '../visibility/audience.ts'
 import { growArray } from './postings/grow-array.ts'
+import type { SearchFilters } from '@skillstead/protocol'
+import { type FilterRow, flagBits, toFilterRow, toFlags, toIndexTests } from './filters.ts'
 import type { SearchDocument } from './search-document.ts'
 
-/** Filters of a search, apart from its words. */
-export interface SearchFilters {
-  includeStubs: boolean
-  category?: string
-  license?: string
-  owner?: string
-  verified?: boolean
-  deprecated?: boolean
-  keyword?: string
-  minSecurityScore?: number
-}
-
-/** The data of a skill except its words; texts that filters compare are lower case. */
-interface Row {
-  id: number
-  name: string
-  fullName: string
-  category: string
-  license: string
-  owner: string
-  keywords: string[]
-  readers: string[]
-  securityScore: number | null
+/** The data of a skill except its words. */
+interface Row extends FilterRow {
+  readonly id: number
+  readonly name: string
+  readonly fullName: string
+  readonly readers: readonly string[]
 }
 
 const popularityDigitsMax = 6
-
-/** Next to {@link audienceBits}. */
-const flag = { stub: 4, verified: 8, deprecated: 16 } as const
 
 /** The data other than words that filters, visibility and sort orders need, by slot. Slots are dense and reused. */
 export class DocumentTable {
@@ -38,6 +20,7 @@ export class DocumentTable {
   readonly #slots = new Map<number, number>()
   readonly #free: number[] = []
   readonly #rows: (Row | undefined)[] = []
+  /** By slot: {@link audienceBits} and the bits of {@link toFlags}; 0 for a free slot. */
   #flags = new Uint8Array(1024)
   #downloads = new Float64Array(1024)
   #stars = new Float64Array(1024)
@@ -91,7 +74,7 @@ export class DocumentTable {
 
   /** Whether the skill in a slot is deprecated. */
   isDeprecated(slot: number): boolean {
-    return (this.#flags[slot]! & flag.deprecated) !== 0
+    return (this.#flags[slot]! & flagBits.deprecated) !== 0
   }
 
   /** Adds or replaces a skill and returns its slot. */
@@ -101,7 +84,7 @@ export class DocumentTable {
     if (before && before.fullName !== document.fullName) this.order.remove(slot)
     if (before?.fullName !== document.fullName) this.order.add(slot, document.fullName)
     this.#rows[slot] = toRow(document)
-    this.#flags[slot] = toFlags(document)
+    this.#flags[slot] = audienceBits[document.audience] | toFlags(document)
     this.#publishedAt[slot] = document.publishedAt
     this.putCounters(slot, document.downloads, document.stars)
     return slot
@@ -133,15 +116,14 @@ export class DocumentTable {
 
   /** Returns a predicate for slots of skills that the viewer may see and that pass the filters. */
   matcher(viewer: string | null, filters: SearchFilters): (slot: number) => boolean {
-    const { mask, value } = flagsWanted(filters)
-    const passes = rowTests(filters)
+    const { mask, value, tests } = toIndexTests(filters)
     const flags = this.#flags
     // Fast path: called for every skill that has one of the words, and most searches only filter by flags.
-    if (passes.length === 0) return (slot) => (flags[slot]! & mask) === value && this.isVisible(slot, viewer)
+    if (tests.length === 0) return (slot) => (flags[slot]! & mask) === value && this.isVisible(slot, viewer)
     return (slot) => {
       if ((flags[slot]! & mask) !== value || !this.isVisible(slot, viewer)) return false
       const row = this.#rows[slot]
-      return row !== undefined && passes.every((pass) => pass(row))
+      return row !== undefined && tests.every((passes) => passes(row))
     }
   }
 
@@ -174,50 +156,8 @@ export class DocumentTable {
 }
 
 function toRow(document: SearchDocument): Row {
-  return {
-    id: document.id,
-    name: document.name,
-    fullName: document.fullName,
-    category: document.category.toLowerCase(),
-    license: document.license.toLowerCase(),
-    owner: document.owner.toLowerCase(),
-    keywords: document.keywords.map((keyword) => keyword.toLowerCase()),
-    readers: document.readers,
-    securityScore: document.securityScore,
-  }
-}
-
-function toFlags(document: SearchDocument): number {
-  return (
-    audienceBits[document.audience] |
-    (document.stub ? flag.stub : 0) |
-    (document.verified ? flag.verified : 0) |
-    (document.deprecated ? flag.deprecated : 0)
-  )
-}
-
-function flagsWanted(filters: SearchFilters): { mask: number; value: number } {
-  let mask = filters.includeStubs ? 0 : flag.stub
-  let value = 0
-  for (const name of ['verified', 'deprecated'] as const) {
-    if (filters[name] === undefined) continue
-    mask |= flag[name]
-    if (filters[name]) value |= flag[name]
-  }
-  return { mask, value }
-}
-
-function rowTests(filters: SearchFilters): ((row: Row) => boolean)[] {
-  const tests: ((row: Row) => boolean)[] = []
-  for (const field of ['category', 'license', 'owner'] as const) {
-    const wanted = filters[field]?.toLowerCase()
-    if (wanted !== undefined) tests.push((row) => row[field] === wanted)
-  }
-  const keyword = filters.keyword?.toLowerCase()
-  if (keyword !== undefined) tests.push((row) => row.keywords.includes(keyword))
-  const least = filters.minSecurityScore
-  if (least !== undefined) tests.push((row) => row.securityScore !== null && row.securityScore >= least)
-  return tests
+  const { id, name, fullName, readers } = document
+  return { id, name, fullName, readers, ...toFilterRow(document) }
 }
 
 /**

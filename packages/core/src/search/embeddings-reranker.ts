@@ -2,7 +2,7 @@ import { endianness } from 'node:os'
 import { LRUCache } from 'lru-cache'
 import * as v from 'valibot'
 import type { HttpClient } from '../http/http-client.ts'
-import { compileQuery } from '../storage/compiled-query.ts'
+import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
 import { isInList } from '../storage/list-query.ts'
 import type { Reranker, RerankText } from './reranker.ts'
@@ -147,13 +147,15 @@ export async function sweepEmbeddings(database: Database, limits: { before: numb
 }
 
 const insertEmbedding = compileQuery(
-  (
-    db,
-    { model, digest, vector, stored_at }: { model: string; digest: string; vector: Uint8Array; stored_at: number },
-  ) =>
+  (db, param: Param<{ model: string; digest: string; vector: Uint8Array; stored_at: number }>) =>
     db
       .insertInto('embeddings')
-      .values({ model, digest, vector, stored_at })
+      .values({
+        model: param('model'),
+        digest: param('digest'),
+        vector: param('vector'),
+        stored_at: param('stored_at'),
+      })
       .onConflict((conflict) => conflict.columns(['model', 'digest']).doNothing()),
 )
 

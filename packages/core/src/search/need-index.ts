@@ -52,7 +52,7 @@ const scoreUnit = 1 << 16
 const countUnit = 512
 
 /** The flattened inverse document frequency of a term that `frequency` of `size` skills contain. */
-export function idfOf(size: number, frequency: number): number {
+function idfOf(size: number, frequency: number): number {
   return Math.log(1 + (size - frequency + 0.5) / (frequency + 0.5)) ** idfExponent
 }
 

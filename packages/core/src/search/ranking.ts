@@ -12,7 +12,7 @@ import { topSlots } from './top-slots.ts'
  * them. The others were tuned on the open corpus, with its own queries and with queries generated from its skills. A
  * higher weight for sentences helps queries with a wrong word, and hurts those whose words are in different sentences.
  */
-export const weights = {
+const weights = {
   /** Coverage by the best sentence, with a bonus for adjacent terms. */
   sentence: 0.9,
   /** The name equals the query. */
@@ -41,8 +41,8 @@ const certaintyPower = 8
  * A match by need must reach this fraction of the best score by need, and contain two terms of a query that has several:
  * a skill that shares one word with the query has another topic.
  */
-export const needFloor = 0.6
-export const needTermsMin = 2
+const needFloor = 0.6
+const needTermsMin = 2
 
 /**
  * A query of more than `namingTermsMax` terms names a skill only if some skill contains `namingCountMin` of them anywhere
@@ -70,12 +70,12 @@ export function mayNameSkill({ termCount, countMax, unknownCount, best, scoreMax
 }
 
 /** The sort key of a match, from its relevance by short texts (0 to about 3) and by need (0 to 1). */
-export function joinRelevance(named: number, need: number): number {
+function joinRelevance(named: number, need: number): number {
   return (named / certain) ** certaintyPower + need
 }
 
 /** The score in a public form, from the sort key: 0 to about 3. */
-export function toScore(key: number): number {
+function toScore(key: number): number {
   return certain * key ** (1 / certaintyPower)
 }
 

@@ -19,7 +19,7 @@ const lengthBases = lengthShares.map((share) => saturation * (1 - share))
  * shares a word with the query but has another topic. The limit is relative, because a long query may have no skill
  * with all its words.
  */
-export const relevanceFloor = 0.65
+const relevanceFloor = 0.65
 
 const state = { unknown: 0, match: 1, other: 2, found: 3 } as const
 

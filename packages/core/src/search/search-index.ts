@@ -1,4 +1,5 @@
-import { DocumentTable, type SearchFilters } from './document-table.ts'
+import type { SearchFilters } from '@skillstead/protocol'
+import { DocumentTable } from './document-table.ts'
 import { explainMatch, type SearchMatch } from './explanation.ts'
 import { Lexicon } from './lexicon.ts'
 import { NeedIndex } from './need-index.ts'
@@ -30,7 +31,7 @@ export interface SearchQuery {
   filters: SearchFilters
   /**
    * Words from the context of the search, without meaning for the matches, their scores and their number: matches of
-   * almost equal relevance that contain them come first. The database's index ignores them.
+   * almost equal relevance that contain them come first.
    */
   context?: readonly string[]
   /** Adds `matches` to the result. */

@@ -1,5 +1,6 @@
 import type { Database } from '../storage/database.ts'
 import { compileListQuery, isInList } from '../storage/list-query.ts'
+import type { Param } from '../storage/compiled-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { SkillCounts } from './index-host.ts'
 import { findNamedReaders, toAudience } from '../visibility/audience.ts'
@@ -46,8 +47,19 @@ export async function readDocuments(
   return { documents: await toDocuments(database, listed!), gone: gone!.map(({ num }) => num) }
 }
 
-const selectByIds = compileListQuery((db, { ids }: { ids: Iterable<string> }, lists) =>
-  selectSkills(db).where(lists.has('skills.id', ids)),
+const selectByIds = compileListQuery((db, param: Param<{ ids: Iterable<string> }>, lists) =>
+  selectSkills(db).where(lists.has('skills.id', param('ids'))),
+)
+
+/** Reads listed skills as search documents by their row numbers, in no particular order. */
+export async function readNumbered(database: Database, nums: readonly number[]): Promise<SearchDocument[]> {
+  return toDocuments(database, await selectNumbered(database, { nums }))
+}
+
+const selectNumbered = compileListQuery((db, param: Param<{ nums: Iterable<number> }>, lists) =>
+  selectSkills(db)
+    .where(lists.hasNumber('skills.num', param('nums')))
+    .where('skills.listed', '=', 1),
 )
 
 /** Reads the counters of skills by their row numbers. */

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib'
 import { type Kysely, sql } from 'kysely'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { compileWrite } from './compiled-query.ts'
+import { type Param, compileWrite } from './compiled-query.ts'
 import type { BlobEncoding, Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
 
@@ -38,10 +38,10 @@ export async function putBlobs(trx: WriteTransaction, blobs: readonly Blob[]): P
   for (const blob of blobs) await insertBlob(trx, blob)
 }
 
-const insertBlob = compileWrite((db, { digest, size, encoding, bytes }: Blob) =>
+const insertBlob = compileWrite((db, param: Param<Blob>) =>
   db
     .insertInto('blobs')
-    .values({ digest, size, encoding, bytes })
+    .values({ digest: param('digest'), size: param('size'), encoding: param('encoding'), bytes: param('bytes') })
     .onConflict((conflict) => conflict.column('digest').doNothing()),
 )
 

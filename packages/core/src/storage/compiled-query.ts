@@ -1,20 +1,48 @@
 import { createHash } from 'node:crypto'
 import {
+  sql,
   SqliteAdapter,
-  type Compilable,
+  SqliteQueryCompiler,
   type CompiledQuery,
   type DatabaseConnection,
   type DialectAdapter,
   type Insertable,
   type Kysely,
+  type LimitNode,
+  type OffsetNode,
   type QueryResult,
+  type RawBuilder,
+  type SelectQueryNode,
   type Transaction,
 } from 'kysely'
-import type { QuietQuery } from './pipelined-driver.ts'
 import type { Tables } from './tables.ts'
 
-/** Marks the place of a named parameter in a statement while it is compiled. */
-class Placeholder {
+/**
+ * Statements that are compiled once for each database and run with other values each time: on the hot path Kysely takes
+ * as long to compile a statement as the database to run it. A statement has named parameters, and a connection of
+ * PostgreSQL prepares the statement under a name; one of SQLite prepares every statement once.
+ */
+export interface PreparedQuery<Row = unknown> extends CompiledQuery<Row> {
+  /** The name for preparing on PostgreSQL. Undefined for statements that Kysely compiles for one use. */
+  readonly name?: string
+  /** Whether the result is not read: in a transaction a failure may reject a later statement instead. */
+  readonly isQuiet?: boolean
+  /** Whether the failures of earlier quiet statements no longer count, as after a rollback. */
+  readonly isRecovery?: boolean
+}
+
+/** The place of a named parameter in a statement. */
+export type Param<Parameters> = <Name extends keyof Parameters & string>(name: Name) => RawBuilder<Parameters[Name]>
+
+/** A query of a builder, or of the tag `sql`, which compiles for a database. */
+interface Query<Row> {
+  compile(db: Kysely<Tables>): CompiledQuery<Row>
+}
+
+type Build<Parameters, Row> = (db: Kysely<Tables>, param: Param<Parameters>) => Query<Row>
+
+/** The value of a {@link Param} while a statement is compiled. */
+class Place {
   readonly name: string
 
   constructor(name: string) {
@@ -22,33 +50,79 @@ class Placeholder {
   }
 }
 
-/** Returns a {@link Placeholder} for every property. */
-const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) })
+const toPlace = (name: string): RawBuilder<never> => sql.val(new Place(name) as never)
 
 /**
- * A query that is compiled once for each database and run with other parameters each time: on the hot path compiling
- * costs as much as running. `build` must put each parameter into the query unchanged.
+ * A query with named parameters.
  *
  * @example
- * const selectUser = compileQuery((db, user: { id: string }) => db.selectFrom('users').selectAll().where('id', '=', user.id))
+ * const selectUser = compileQuery((db, param: Param<{ id: string }>) =>
+ *   db.selectFrom('users').selectAll().where('id', '=', param('id')),
+ * )
  * const [row] = await selectUser(db, { id })
  */
-export function compileQuery<Parameters extends object, Row>(
-  build: (db: Kysely<Tables>, parameters: Parameters) => Compilable<Row>,
-) {
-  const getQuery = compileOnce((db) => build(db, placeholders as Parameters))
+export function compileQuery<Parameters extends object, Row>(build: Build<Parameters, Row>) {
+  const fill = prepareOnce(build)
   return async (db: Kysely<Tables>, parameters: Parameters): Promise<Row[]> =>
-    (await send(db, fill(getQuery(db), parameters))).rows
+    (await send<Row>(db, fill(db, parameters))).rows
 }
 
 /** As {@link compileQuery}, for a write whose result is not read: a failure may reject a later statement instead. */
-export function compileWrite<Parameters extends object>(
-  build: (db: Kysely<Tables>, parameters: Parameters) => Compilable<unknown>,
-) {
-  const getQuery = compileOnce((db) => build(db, placeholders as Parameters))
+export function compileWrite<Parameters extends object>(build: Build<Parameters, unknown>) {
+  const fill = prepareOnce(build)
   return async (db: Kysely<Tables>, parameters: Parameters): Promise<void> => {
-    await send(db, toQuiet(fill(getQuery(db), parameters)))
+    await send(db, toQuiet(fill(db, parameters)))
   }
+}
+
+/**
+ * A write of columns that are only known at run time, compiled once per list of columns. `build` receives the row with a
+ * place for each value.
+ *
+ * @example
+ * const update = compileForColumns((db, { key, ...columns }: { key: string; value: string }) =>
+ *   db.updateTable('meta').set(columns).where('key', '=', key),
+ * )
+ * await update(db, { key, value: 'new' })
+ */
+export function compileForColumns<Row extends object>(build: (db: Kysely<Tables>, row: Row) => Query<unknown>) {
+  const writes = new Map<string, (db: Kysely<Tables>, row: Row) => Promise<void>>()
+  return async (db: Kysely<Tables>, row: Row): Promise<void> => {
+    const columns = Object.keys(row)
+    const key = columns.join()
+    let write = writes.get(key)
+    if (!write) {
+      // Kysely takes an expression for each value of a row.
+      const places = Object.fromEntries(columns.map((column) => [column, toPlace(column)])) as Row
+      writes.set(key, (write = compileWrite<Row>((built) => build(built, places))))
+    }
+    await write(db, row)
+  }
+}
+
+/** Rows per insert statement: PostgreSQL accepts 65,535 parameters per statement, SQLite 32,766. */
+const rowsMax = 100
+
+/**
+ * Inserts rows into a table. The statement for a single row, as on the hot path, is {@link compileForColumns compiled}
+ * once. For a table of an extension, `All` must contain it.
+ */
+export function compileInsert<Table extends keyof All & string, All = Tables>(table: Table) {
+  type Row = Insertable<All[Table]>
+  const insert = (db: Kysely<Tables>, rows: Row | readonly Row[]) =>
+    (db as unknown as Kysely<All>).insertInto(table).values(rows)
+  const insertOne = compileForColumns<Row>(insert)
+  return async (db: Kysely<Tables>, ...rows: readonly Row[]): Promise<void> => {
+    const [row] = rows
+    if (row && rows.length === 1) return insertOne(db, row)
+    for (let i = 0; i < rows.length; i += rowsMax)
+      await send(db, toQuiet(insert(db, rows.slice(i, i + rowsMax)).compile()))
+  }
+}
+
+/** Marks a statement whose result is not read. */
+export function toQuiet<Row>(query: PreparedQuery<Row>): PreparedQuery<Row> {
+  return { ...query, isQuiet: true }
 }
 
 /** The connections of transactions to which compiled statements are sent directly. */
@@ -75,97 +149,57 @@ function send<Row>(db: Kysely<Tables>, query: CompiledQuery<Row>): Promise<Query
   return (connections.get(db) ?? db).executeQuery<Row>(query)
 }
 
-/** A statement with values in its places. */
-function fill<Row>(query: CompiledQuery<Row>, parameters: object): CompiledQuery<Row> {
-  const values = query.parameters.map((value) =>
-    value instanceof Placeholder ? parameters[value.name as keyof typeof parameters] : value,
-  )
-  return { ...query, parameters: values }
-}
-
-/** Marks a statement whose result is not read. */
-export function toQuiet<Row>(query: CompiledQuery<Row>): QuietQuery<Row> {
-  return { ...query, isQuiet: true }
-}
-
 /** Compiles a statement once for each adapter. All connections and transactions of a database have the same adapter. */
-function compileOnce<Row>(build: (db: Kysely<Tables>) => Compilable<Row>) {
-  const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>()
-  return (db: Kysely<Tables>): CompiledQuery<Row> => {
+function prepareOnce<Parameters extends object, Row>(build: Build<Parameters, Row>) {
+  const prepared = new WeakMap<DialectAdapter, PreparedQuery<Row>>()
+  return (db: Kysely<Tables>, parameters: Parameters): PreparedQuery<Row> => {
     const { adapter } = db.getExecutor()
-    const known = compiled.get(adapter)
-    if (known) return known
-    const built = build(db).compile()
-    const isSqlite = adapter instanceof SqliteAdapter
-    const query = isSqlite ? { ...built, sql: hideValues(built.sql) } : built
-    if (!isSqlite) prepareText(query.sql)
-    compiled.set(adapter, query)
-    return query
+    let query = prepared.get(adapter)
+    if (!query) prepared.set(adapter, (query = prepare(build(db, toPlace).compile(db), adapter)))
+    const values = query.parameters.map((value) =>
+      value instanceof Place ? parameters[value.name as keyof Parameters] : value,
+    )
+    return { ...query, parameters: values }
   }
 }
 
-/** The names of compiled statements, by their text. */
-const names = new Map<string, string>()
-
-/** The name for preparing a compiled statement of PostgreSQL: its digest, since a pooler may share a connection. */
-function prepareText(text: string): void {
-  names.set(text, createHash('sha256').update(text).digest('base64url'))
-}
-
-/** The name under which PostgreSQL prepares a statement; undefined for one that is not compiled. */
-export function findPreparedName(text: string): string | undefined {
-  return names.get(text)
-}
-
-/**
- * Hides values from SQLite's planner with a function. The planner examines the values of a limit, and of comparisons in
- * a join, and prepares the statement again whenever they are bound, which takes ten times as long as such a query.
- */
-function hideValues(sql: string): string {
-  const limited = sql.replaceAll(/ (limit|offset) \?/g, ' $1 coalesce(?, null)')
-  return sql.includes(' join ') ? limited.replaceAll(' = ?', ' = coalesce(?, null)') : limited
-}
-
-/**
- * A statement for columns that are only known at run time, {@link compileQuery compiled} once per list of columns.
- * `build` receives the columns with placeholder values. Other parameters follow them.
- *
- * @example
- * const update = compileForColumns((db, row: { value: string }) => db.updateTable('meta').set(row).where('key', '=', ''))
- * await update(db, { value: 'new' }, key)
- */
-export function compileForColumns<Row extends object>(build: BuildForColumns<Row>) {
-  const compiled = new Map<string, ReturnType<typeof compileOnce>>()
-  return async (db: Kysely<Tables>, row: Row, ...parameters: unknown[]): Promise<void> => {
-    const columns = Object.keys(row)
-    const key = columns.join()
-    let getQuery = compiled.get(key)
-    if (!getQuery) {
-      const places = Object.fromEntries(columns.map((column) => [column, ''])) as Row
-      compiled.set(key, (getQuery = compileOnce((built) => build(built, places))))
-    }
-    await send(db, toQuiet({ ...getQuery(db), parameters: [...Object.values(row), ...parameters] }))
+function prepare<Row>(query: CompiledQuery<Row>, adapter: DialectAdapter): PreparedQuery<Row> {
+  if (adapter instanceof SqliteAdapter) {
+    return { ...query, sql: new HidingCompiler().compileQuery(query.query, query.queryId).sql }
   }
+  // The digest is the same in all processes: a pooler may share a connection among them.
+  return { ...query, name: createHash('sha256').update(query.sql).digest('base64url') }
 }
 
-type BuildForColumns<Row> = (db: Kysely<Tables>, places: Row) => Compilable<unknown>
-
-/** Rows per insert statement: PostgreSQL accepts 65,535 parameters per statement, SQLite 32,766. */
-const rowsMax = 100
-
 /**
- * Inserts rows into a table. The statement for a single row, as on the hot path, is {@link compileForColumns compiled}
- * once. For a table of an extension, `All` must contain it.
+ * Hides values from SQLite's planner with a function. The planner examines the values of a limit, and of a join, and
+ * prepares the statement again whenever they are bound, which takes ten times as long as such a query.
  */
-export function compileInsert<Table extends keyof All & string, All = Tables>(table: Table) {
-  type Row = Insertable<All[Table]>
-  const insert = (db: Kysely<Tables>, rows: Row | readonly Row[]) =>
-    (db as unknown as Kysely<All>).insertInto(table).values(rows)
-  const insertOne = compileForColumns(insert)
-  return async (db: Kysely<Tables>, ...rows: readonly Row[]): Promise<void> => {
-    const [row] = rows
-    if (row && rows.length === 1) return insertOne(db, row)
-    for (let i = 0; i < rows.length; i += rowsMax)
-      await send(db, toQuiet(insert(db, rows.slice(i, i + rowsMax)).compile()))
+class HidingCompiler extends SqliteQueryCompiler {
+  #isHiding = false
+
+  protected override visitSelectQuery(node: SelectQueryNode): void {
+    this.#hide(this.#isHiding || node.joins !== undefined, () => super.visitSelectQuery(node))
+  }
+
+  protected override visitLimit(node: LimitNode): void {
+    this.#hide(true, () => super.visitLimit(node))
+  }
+
+  protected override visitOffset(node: OffsetNode): void {
+    this.#hide(true, () => super.visitOffset(node))
+  }
+
+  protected override appendValue(value: unknown): void {
+    if (this.#isHiding) this.append('coalesce(')
+    super.appendValue(value)
+    if (this.#isHiding) this.append(', null)')
+  }
+
+  #hide(isHiding: boolean, visit: () => void): void {
+    const before = this.#isHiding
+    this.#isHiding = isHiding
+    visit()
+    this.#isHiding = before
   }
 }

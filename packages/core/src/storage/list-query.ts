@@ -1,5 +1,5 @@
 import { sql, type Compilable, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
-import { compileQuery } from './compiled-query.ts'
+import { compileQuery, type Param } from './compiled-query.ts'
 import type { Database } from './database.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
@@ -7,13 +7,13 @@ import type { Tables } from './tables.ts'
 /** The uses of a list that is a parameter of a compiled query. */
 export interface Lists {
   /** Whether the column's text is in the list. */
-  has(column: string, list: Iterable<string>): RawBuilder<SqlBool>
+  has(column: string, list: RawBuilder<Iterable<string>>): RawBuilder<SqlBool>
   /** Whether the column's whole number is in the list. */
-  hasNumber(column: string, list: Iterable<number>): RawBuilder<SqlBool>
+  hasNumber(column: string, list: RawBuilder<Iterable<number>>): RawBuilder<SqlBool>
   /** Whether the column's text is not in the list. */
-  lacks(column: string, list: Iterable<string>): RawBuilder<SqlBool>
+  lacks(column: string, list: RawBuilder<Iterable<string>>): RawBuilder<SqlBool>
   /** A list of lists as a table to select from: `value ->> 0` is the first item of each. */
-  table(list: Iterable<readonly unknown[]>): RawBuilder<{ value: string }>
+  table(list: RawBuilder<Iterable<readonly unknown[]>>): RawBuilder<{ value: string }>
 }
 
 /**
@@ -22,11 +22,11 @@ export interface Lists {
  * which is compiled and prepared once.
  */
 export function compileListQuery<Parameters extends { readonly [Name in keyof Parameters]: Iterable<unknown> }, Row>(
-  build: (db: Kysely<Tables>, parameters: Parameters, lists: Lists) => Compilable<Row>,
+  build: (db: Kysely<Tables>, param: Param<Parameters>, lists: Lists) => Compilable<Row>,
 ) {
   const compiled = {
-    sqlite: compileQuery<Parameters, Row>((db, given) => build(db, given, lists.sqlite)),
-    postgres: compileQuery<Parameters, Row>((db, given) => build(db, given, lists.postgres)),
+    sqlite: compileQuery<Parameters, Row>((db, param) => build(db, param, lists.sqlite)),
+    postgres: compileQuery<Parameters, Row>((db, param) => build(db, param, lists.postgres)),
   }
   return ({ dialect, read }: Pick<Database, 'dialect' | 'read'>, parameters: Parameters) => {
     const given = Object.entries<Iterable<unknown>>(parameters).map(([name, value]) => [name, toParameter(value)])
@@ -52,7 +52,6 @@ const isInJson: { [K in Dialect]: (column: string, json: unknown) => RawBuilder<
   postgres: (column, json) => sql`${sql.ref(column)} = any(array(select json_array_elements_text(${json}::json)))`,
 }
 
-/** The lists are placeholders while a query is compiled, and JSON when it runs. */
 const lists: { [K in Dialect]: Lists } = {
   sqlite: {
     has: isInJson.sqlite,

@@ -33,7 +33,8 @@ export function listSteps(extensions: Extensions): readonly Migration[] {
 
 /**
  * Migrates a database to the schema of this program in one transaction, so that a failure changes nothing. Throws if
- * the database has migrations that neither this program nor the given extensions have.
+ * the database has migrations that neither this program nor the given extensions have. Kysely's `Migrator` (0.29) would
+ * run those of SQLite without a transaction, because its adapter states `supportsTransactionalDdl: false`.
  */
 export async function migrate(db: Kysely<Tables>, dialect: Dialect, extensions: Extensions = []): Promise<void> {
   await db.transaction().execute(async (trx) => {

@@ -1,8 +1,7 @@
-import { Kysely, PostgresDialect, type PostgresDialectConfig } from 'kysely'
+import { Kysely } from 'kysely'
 import pg from 'pg'
 import type { Connections } from './connections.ts'
-import { PipelinedDriver } from './pipelined-driver.ts'
-import { createPreparingClient } from './preparing-client.ts'
+import { createPostgresDialect } from './postgres-driver.ts'
 import type { Tables } from './tables.ts'
 
 const connectionsMax = 10
@@ -22,7 +21,6 @@ export function openPostgres(databaseUrl: string, isReadOnly = false): Connectio
   const pool = new pg.Pool({
     connectionString: isReadOnly ? toReadOnly(databaseUrl) : databaseUrl,
     max: connectionsMax,
-    Client: createPreparingClient(),
     connectionTimeoutMillis: connectTimeoutMs,
     pipeline: true,
     keepAlive: true,
@@ -36,26 +34,13 @@ export function openPostgres(databaseUrl: string, isReadOnly = false): Connectio
   // A connection that breaks during a query rejects that query; without this listener the error would also end the
   // process.
   pool.on('connect', (client) => void client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new PipelinedDialect({ pool }) })
+  const db = new Kysely<Tables>({ dialect: createPostgresDialect(pool) })
   return {
     dialect: 'postgres',
     main: db,
     read: db,
     listen: (onNotice) => listenToChanges(databaseUrl, onNotice),
     close: () => db.destroy(),
-  }
-}
-
-class PipelinedDialect extends PostgresDialect {
-  readonly #config: PostgresDialectConfig
-
-  constructor(config: PostgresDialectConfig) {
-    super(config)
-    this.#config = config
-  }
-
-  override createDriver(): PipelinedDriver {
-    return new PipelinedDriver(this.#config)
   }
 }
 

@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { compileQuery, compileWrite } from './compiled-query.ts'
+import { type Param, compileQuery, compileWrite } from './compiled-query.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
@@ -33,10 +33,10 @@ export function unpackShingles(packed: Uint8Array): Float64Array {
 }
 
 /** Assigns a number to a version; does nothing if it has one. */
-export const insertSketch = compileWrite((db, sketch: { versionId: string; shingleCount: number }) =>
+export const insertSketch = compileWrite((db, param: Param<{ versionId: string; shingleCount: number }>) =>
   db
     .insertInto('version_sketches')
-    .values({ version_id: sketch.versionId, shingles: sketch.shingleCount })
+    .values({ version_id: param('versionId'), shingles: param('shingleCount') })
     .onConflict((conflict) => conflict.column('version_id').doNothing()),
 )
 
@@ -46,18 +46,19 @@ export async function removeWaiting(trx: WriteTransaction, last: number): Promis
 }
 
 /** Queues the shingles of a version that has a number, unless they are queued. */
-export const insertWaiting = compileWrite((db, sketch: { versionId: string; shingles: Buffer; skillId: string }) =>
-  db
-    .insertInto('waiting_sketches')
-    .columns(['sketch_num', 'shingles', 'skill_num'])
-    .expression((eb) =>
-      eb
-        .selectFrom(['version_sketches', 'skills'])
-        .select(['version_sketches.num', sql<Buffer>`${sketch.shingles}`.as('shingles'), 'skills.num as skill_num'])
-        .where('version_id', '=', sketch.versionId)
-        .where('skills.id', '=', sketch.skillId),
-    )
-    .onConflict((conflict) => conflict.column('sketch_num').doNothing()),
+export const insertWaiting = compileWrite(
+  (db, param: Param<{ versionId: string; shingles: Buffer; skillId: string }>) =>
+    db
+      .insertInto('waiting_sketches')
+      .columns(['sketch_num', 'shingles', 'skill_num'])
+      .expression((eb) =>
+        eb
+          .selectFrom(['version_sketches', 'skills'])
+          .select(['version_sketches.num', sql<Buffer>`${param('shingles')}`.as('shingles'), 'skills.num as skill_num'])
+          .where('version_id', '=', param('versionId'))
+          .where('skills.id', '=', param('skillId')),
+      )
+      .onConflict((conflict) => conflict.column('sketch_num').doNothing()),
 )
 
 /**
@@ -91,9 +92,9 @@ export async function findShared(
   return select(db, { shingles: toText[dialect](shingles), ...toEntryTexts(dialect, waiting) })
 }
 
-function compileShared(selectHits: (given: HitTexts) => RawBuilder<unknown>) {
-  return compileQuery((db, given: HitTexts) => {
-    const query = sql<SharedGroup>`with hits as (${selectHits(given)}
+function compileShared(selectHits: (param: Param<HitTexts>) => RawBuilder<unknown>) {
+  return compileQuery(
+    (_, param: Param<HitTexts>) => sql<SharedGroup>`with hits as (${selectHits(param)}
       ), frequencies as (select shingle, count(*) as skills from hits group by shingle
       ), sharers as (
         select skill_num, sketch_num, count(*) as shared, sum(1.0 / skills) as weight
@@ -103,18 +104,17 @@ function compileShared(selectHits: (given: HitTexts) => RawBuilder<unknown>) {
       )
       select skill_num, sketch_num, shared, version_sketches.shingles
       from sharers inner join version_sketches on version_sketches.num = sharers.sketch_num
-      order by weight desc, sketch_num`
-    return { compile: () => query.compile(db) }
-  })
+      order by weight desc, sketch_num`,
+  )
 }
 
 function compileSharedOf(dialect: Dialect) {
   // A queued entry may also be in the table: the process that inserted it may not have announced that yet.
-  const selectAll = (given: HitTexts) => sql`select shingle, skill_num, min(sketch_num) as sketch_num
-    from (${selectEntered(dialect, given.shingles)} union all ${selectEntries(dialect, given)}) as entered_or_waiting
+  const selectAll = (param: Param<HitTexts>) => sql`select shingle, skill_num, min(sketch_num) as sketch_num
+    from (${selectEntered(dialect, param('shingles'))} union all ${selectEntries(dialect, { shingle: param('shingle'), skill_num: param('skill_num'), sketch_num: param('sketch_num'), rows: param('rows') })}) as entered_or_waiting
     group by shingle, skill_num`
   return {
-    entered: compileShared(({ shingles }) => selectEntered(dialect, shingles)),
+    entered: compileShared((param) => selectEntered(dialect, param('shingles'))),
     all: compileShared(selectAll),
   }
 }
@@ -148,8 +148,8 @@ export async function findCrowded(db: Kysely<Tables>, shingles: readonly number[
 }
 
 /** The queued versions after a number, in order. */
-export const selectWaiting = compileQuery((db, { after }: { after: number }) =>
-  db.selectFrom('waiting_sketches').selectAll().where('sketch_num', '>', after).orderBy('sketch_num'),
+export const selectWaiting = compileQuery((db, param: Param<{ after: number }>) =>
+  db.selectFrom('waiting_sketches').selectAll().where('sketch_num', '>', param('after')).orderBy('sketch_num'),
 )
 
 /** Numbers as one parameter, so that the statement has the same text for any number of them. */
@@ -158,7 +158,7 @@ const toText = {
   postgres: (numbers: readonly number[]) => `{${numbers.join()}}`,
 }
 
-function selectEntered(dialect: Dialect, shingles: string): RawBuilder<unknown> {
+function selectEntered(dialect: Dialect, shingles: string | RawBuilder<string>): RawBuilder<unknown> {
   const given =
     dialect === 'sqlite' ? sql`json_each(${shingles}) as given` : sql`unnest(${toArray(shingles)}) as given (value)`
   return sql`select shingle, skill_num, sketch_num from shared_shingles
@@ -166,7 +166,7 @@ function selectEntered(dialect: Dialect, shingles: string): RawBuilder<unknown> 
 }
 
 /** An array of PostgreSQL as one text: the driver would escape each number. */
-function toArray(numbers: string): RawBuilder<number[]> {
+function toArray(numbers: string | RawBuilder<string>): RawBuilder<number[]> {
   return sql`cast(cast(${numbers} as text) as bigint[])`
 }
 
@@ -193,7 +193,10 @@ function toEntryTexts(dialect: Dialect, entries: readonly SharedShingle[]): Entr
   }
 }
 
-function selectEntries(dialect: Dialect, { shingle, skill_num, sketch_num, rows }: EntryTexts): RawBuilder<unknown> {
+function selectEntries(
+  dialect: Dialect,
+  { shingle, skill_num, sketch_num, rows }: Readonly<Record<keyof EntryTexts, string | RawBuilder<string>>>,
+): RawBuilder<unknown> {
   if (dialect === 'postgres') {
     return sql`select shingle, skill_num, sketch_num
       from unnest(${toArray(shingle)}, ${toArray(skill_num)}, ${toArray(sketch_num)})

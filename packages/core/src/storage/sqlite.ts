@@ -1,15 +1,15 @@
 import { closeSync, openSync } from 'node:fs'
 import SqliteDatabase from 'better-sqlite3'
-import { Kysely, sql as query, type SqliteDatabase as KyselyDatabase, SqliteDialect } from 'kysely'
+import { Kysely, sql as query } from 'kysely'
 import { type Checkpoints, createCheckpoints } from './checkpoints.ts'
 import type { Connections } from './connections.ts'
+import { createSqliteDialect } from './sqlite-driver.ts'
 import type { Tables } from './tables.ts'
 
 /**
  * Waiting for another process's lock blocks the thread, so the timeout is short; the writer retries without blocking.
  */
 const busyTimeoutMs = 50
-const statementsKeptMax = 500
 const cacheKibibytes = 8_192
 /**
  * Number of pages in the write-ahead log that trigger a checkpoint. A checkpoint delays the commit that runs it: a
@@ -23,8 +23,6 @@ const checkpointPages = { alone: 2000, withThread: 8000 }
  * read transaction is open, and would otherwise keep the size that an export of a busy node caused.
  */
 const journalBytesMax = 64 * 1024 * 1024
-
-type KyselyStatement = ReturnType<KyselyDatabase['prepare']>
 
 /** Opens an SQLite file, and creates it if it does not exist. `:memory:` is a database that ends with the process. */
 export function openSqlite(path: string): Connections {
@@ -107,74 +105,8 @@ function beginCheckpoints(database: SqliteDatabase.Database): Checkpoints {
 }
 
 /** A query builder over an open connection. */
-export function connect(database: SqliteDatabase.Database, onCommit?: () => void): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: memoiseStatements(database, onCommit) }) })
-}
-
-/**
- * Caches prepared statements by their text: Kysely prepares every query again, which costs six times as much as running
- * it. A plain `begin` takes the write lock only at the first write, which can then fail halfway, so write transactions
- * use `begin immediate`.
- */
-function memoiseStatements(database: SqliteDatabase.Database, onCommit?: () => void): KyselyDatabase {
-  const statements = new Map<string, KyselyStatement>()
-  const guard = guardTransaction(database)
-  return {
-    close: () => {
-      statements.clear()
-      database.close()
-    },
-    prepare(text) {
-      if (text === 'commit') onCommit?.()
-      const sql = text === 'begin' && !database.readonly ? 'begin immediate' : text
-      let statement = statements.get(sql)
-      if (!statement) {
-        if (statements.size >= statementsKeptMax) statements.clear()
-        statement = sql === 'rollback' ? prepareRollback(database) : (database.prepare(sql) as KyselyStatement)
-        statements.set(sql, (statement = guard(text, statement)))
-      }
-      return statement
-    },
-  }
-}
-
-/**
- * On a full disk SQLite rolls back by itself. Statements that were sent at once with the one that failed then fail with
- * the same error: otherwise each would be a transaction of its own.
- */
-function guardTransaction(database: SqliteDatabase.Database) {
-  let isIn = false
-  let lost: { readonly cause: unknown } | undefined
-  function run<T>(text: string, work: () => T): T {
-    if (text === 'begin' || text === 'rollback') lost = undefined
-    if (lost) throw lost.cause
-    try {
-      const result = work()
-      isIn = text === 'begin' || (isIn && text !== 'commit' && text !== 'rollback')
-      return result
-    } catch (cause) {
-      if (isIn && !database.inTransaction) lost = { cause }
-      throw cause
-    }
-  }
-  return (text: string, statement: KyselyStatement): KyselyStatement => ({
-    reader: statement.reader,
-    all: (values) => run(text, () => statement.all(values)),
-    run: (values) => run(text, () => statement.run(values)),
-    iterate: (values) => statement.iterate(values),
-  })
-}
-
-/** On a full disk SQLite rolls back by itself; another rollback would fail and hide the original error. */
-function prepareRollback(database: SqliteDatabase.Database): KyselyStatement {
-  const rollback = database.prepare('rollback') as KyselyStatement
-  const nothing = { changes: 0, lastInsertRowid: 0 }
-  return {
-    reader: false,
-    all: () => [],
-    iterate: () => [].values(),
-    run: () => (database.inTransaction ? rollback.run([]) : nothing),
-  }
+export function connect(database: SqliteDatabase.Database, onCommit: () => void = () => {}): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: createSqliteDialect(database, onCommit) })
 }
 
 const fillCacheKibibytes = 65_536
@@ -186,5 +118,5 @@ export function openFileForFilling(path: string): Kysely<Tables> {
   database.pragma('synchronous = OFF')
   database.pragma('foreign_keys = ON')
   database.pragma(`cache_size = -${fillCacheKibibytes}`)
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: memoiseStatements(database) }) })
+  return connect(database)
 }

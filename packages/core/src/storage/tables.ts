@@ -1,50 +1,25 @@
-import type { Generated, Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
+import { accountTables } from './schema/accounts-tables.ts'
+import { catalogueTables } from './schema/catalogue-tables.ts'
 import type { RowsOf } from './schema/columns.ts'
-import type { accountTables } from './schema/accounts-tables.ts'
-import type { catalogueTables } from './schema/catalogue-tables.ts'
-import type { communityTables } from './schema/community-tables.ts'
-import type { governanceTables } from './schema/governance-tables.ts'
-import type { handoverTables } from './schema/handover-tables.ts'
-import type { opinionTables } from './schema/opinion-tables.ts'
-import type { logTables } from './schema/log-tables.ts'
-import type { usageTables } from './schema/usage-tables.ts'
-import type { webhookTables } from './schema/webhooks-tables.ts'
+import { communityTables } from './schema/community-tables.ts'
+import { governanceTables } from './schema/governance-tables.ts'
+import { logTables } from './schema/log-tables.ts'
+
+/** The columns of all tables of core. */
+export const tables = {
+  ...accountTables,
+  ...catalogueTables,
+  ...communityTables,
+  ...governanceTables,
+  ...logTables,
+}
 
 /**
  * The row types of all tables, the same on both databases: times are milliseconds since 1970, flags 0 or 1, structured
- * values JSON text. They follow from the tables of the first release; the columns of later migrations are added here.
+ * values JSON text.
  */
-export interface Tables
-  extends
-    RowsOf<typeof accountTables>,
-    RowsOf<typeof catalogueTables>,
-    RowsOf<typeof communityTables>,
-    RowsOf<typeof governanceTables>,
-    RowsOf<typeof handoverTables>,
-    RowsOf<typeof logTables>,
-    RowsOf<typeof opinionTables>,
-    RowsOf<typeof usageTables>,
-    RowsOf<typeof webhookTables> {
-  skills: RowsOf<typeof catalogueTables>['skills'] & {
-    /** 1 if lists contain the skill, which triggers compute: it is live, and has a version to show or is a stub. */
-    listed: Generated<number>
-  }
-  version_access: RowsOf<typeof catalogueTables>['version_access'] & {
-    /** The parts that later versions are compared with, as JSON. Null until a rescan has read them. */
-    outline: string | null
-  }
-  quarantine_items: RowsOf<typeof governanceTables>['quarantine_items'] & {
-    /** The verdict on what the version changes, as JSON. */
-    change: string | null
-  }
-  api_keys: RowsOf<typeof accountTables>['api_keys'] & Made
-  shares: RowsOf<typeof catalogueTables>['shares'] & Made
-}
-
-interface Made {
-  /** Id of the key that made the row. Null for rows that the operator made, or a guest or an older node. */
-  made_by: string | null
-}
+export interface Tables extends RowsOf<typeof tables> {}
 
 export type AgentRow = Tables['agents']
 export type AgentReviewRow = Tables['agent_reviews']

@@ -1,6 +1,5 @@
 import { type Kysely, sql, type RawBuilder } from 'kysely'
-import { LRUCache } from 'lru-cache'
-import { compileWrite } from './compiled-query.ts'
+import { compileForColumns } from './compiled-query.ts'
 import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 import { doLast, type WriteTransaction } from './writer.ts'
@@ -47,18 +46,17 @@ export async function putSkillText(
 
 type NumberedText = SkillText & { readonly num: number }
 
-const insertText = compileWrite((db, text: NumberedText) => {
+const insertText = compileForColumns((_, text: NumberedText) => {
   const { num, name, owner, keywords, description, headings, summary, category, body } = text
-  const insert = sql`insert into skill_text (rowid, name, owner, keywords, description, headings, summary, category, body)
+  return sql`insert into skill_text (rowid, name, owner, keywords, description, headings, summary, category, body)
     values (${num}, ${name}, ${owner}, ${keywords}, ${description}, ${headings}, ${summary}, ${category}, ${body})`
-  return { compile: () => insert.compile(db) }
 })
 
-const putVector = compileWrite((db, text: NumberedText) => {
-  const put = sql`insert into skill_text (num, vector) values (cast(${text.num} as bigint), ${toVector(text)})
-    on conflict (num) do update set vector = excluded.vector`
-  return { compile: () => put.compile(db) }
-})
+const putVector = compileForColumns(
+  (_, text: NumberedText) => sql`insert into skill_text (num, vector)
+    values (cast(${text.num} as bigint), ${toVector(text)})
+    on conflict (num) do update set vector = excluded.vector`,
+)
 
 /** The weighted vector that PostgreSQL stores for a text. The fields may be columns. */
 export function toVector(text: Readonly<Record<keyof SkillText, unknown>>): RawBuilder<string> {
@@ -96,61 +94,58 @@ async function recreateTexts(trx: WriteTransaction): Promise<void> {
   await sql.raw(rows[0]!.sql).execute(trx)
 }
 
-/** Skills by their numbers, both ends included. */
-export interface RowRange {
-  readonly from: number
-  readonly to: number
-}
+/** A token with what it adds to the score of a skill. */
+export type WeightedToken = TextToken & { readonly weight?: number }
 
 /**
- * A table expression of `num` and `token` (an index into the tokens), with one row for each token that a skill contains.
- * SQLite can read a range of skills; PostgreSQL reads all of them.
+ * A table expression of `num`, `token` (an index into the tokens) and `weight`, with one row for each token that a skill
+ * contains. Of a single token in more than `max` skills it has the newest; the caller limits the sum of several.
  */
 export function matchTokens(
   dialect: Dialect,
-  tokens: readonly TextToken[],
-  range?: RowRange,
-): RawBuilder<{ num: number; token: number }> {
+  tokens: readonly WeightedToken[],
+  max: number,
+): RawBuilder<{ num: number; token: number; weight: number }> {
   if (dialect === 'postgres') {
     // The inner offset keeps the look-up in the index: testing a vector reads all words of its skill. The outer one keeps
     // the order, in which the skills of the rows are looked up from neighbouring pages.
-    return sql`(select found.num, tokens.token from ${toQueryTable(tokens)}
+    return sql`(select found.num, tokens.token, tokens.weight from ${toQueryTable(tokens)}
       cross join lateral (select num from skill_text where vector @@ tokens.query offset 0) as found
-      order by found.num desc offset 0)`
+      order by found.num desc limit ${sql.lit(max)})`
   }
-  const within = range ? sql`where skill_text.rowid between ${range.from} and ${range.to}` : sql``
+  const [first, ...others] = tokens
+  // Only without a join does SQLite read the newest first.
+  if (first && others.length === 0)
+    return sql`(select rowid as num, 0 as token, ${first.weight} as weight from skill_text
+      where skill_text match ${toFtsQuery(first)} order by rowid desc limit ${sql.lit(max)})`
+  const json = toJson(tokens, (token) => [toFtsQuery(token), token.weight])
   // One look-up for each token: the cross join keeps the order of its loops, and the limit separates them from others.
-  return sql`(select skill_text.rowid as num, tokens.key as token from json_each(${toJson(tokens, toFtsQuery)}) as tokens
-    cross join skill_text on skill_text match tokens.value ${within} limit -1)`
+  return sql`(select skill_text.rowid as num, tokens.key as token, tokens.value ->> 1 as weight from json_each(${json}) as tokens
+    cross join skill_text on skill_text match (tokens.value ->> 0) limit -1)`
 }
 
 /** Longer words that a prefix stands for, of which the skills are counted; a search reads all of them. */
 const completionsMax = 2000
 
 /**
- * How many skills contain each token, hidden ones included: what it costs to search for the token. PostgreSQL counts only
- * as far as it matters to a search that reads at most `max` rows of the rarest tokens: a token that does not fit has a
- * lower count, which does not fit either.
+ * How many skills contain each token, hidden ones included: what it costs to search for the token. PostgreSQL counts up
+ * to `max`, and only tokens that are not more frequent in the sample that its planner takes.
  */
-export function countMatches(
+export async function countMatches(
   db: Kysely<Tables>,
   dialect: Dialect,
   tokens: readonly TextToken[],
   max: number,
 ): Promise<number[]> {
-  return dialect === 'sqlite' ? readCounts(db, tokens, countInVocabulary(tokens)) : countRarest(db, tokens, max)
+  if (tokens.length === 0) return []
+  const { rows } = await (dialect === 'sqlite' ? countInVocabulary(tokens) : countUpTo(tokens, max)).execute(db)
+  const counts = new Map(rows.map(({ token, count }) => [Number(token), Number(count)]))
+  return tokens.map((_, i) => counts.get(i) ?? 0)
 }
 
 interface TokenCount {
   readonly token: number
   readonly count: number
-}
-
-async function readCounts(db: Kysely<Tables>, tokens: readonly TextToken[], query: RawBuilder<TokenCount>) {
-  if (tokens.length === 0) return []
-  const { rows } = await query.execute(db)
-  const counts = new Map(rows.map(({ token, count }) => [Number(token), Number(count)]))
-  return tokens.map((_, i) => counts.get(i) ?? 0)
 }
 
 function countInVocabulary(tokens: readonly TextToken[]): RawBuilder<TokenCount> {
@@ -166,72 +161,17 @@ function toRange(token: TextToken): [string, string] {
   return [text, token.kind === 'word' && token.isPrefix ? `${text}\u{10FFFF}` : text]
 }
 
-/** How many skills have a frequent token, or how many at least. */
-interface FrequentToken {
-  readonly count: number
-  readonly isExact: boolean
-}
-
-/** What is known of frequent tokens, by database: counting takes long, and what a search costs may be a little wrong. */
-const frequentTokens = new WeakMap<Kysely<Tables>, LRUCache<string, FrequentToken>>()
-const frequentLimits = { max: 20_000, ttl: 600_000 }
-/** The part of all rows that a token without such a number is counted up to first. */
-const firstShare = 0.1
-
-/** The key under which it is stored that the sample was read. */
-const sampled = ''
-/** The part of the frequency in a sample that a token has at least. */
-const certainShare = 0.8
-
-async function countRarest(db: Kysely<Tables>, tokens: readonly TextToken[], max: number): Promise<number[]> {
-  const frequentMin = Math.ceil(max * firstShare)
-  const frequent = frequentTokens.get(db) ?? new LRUCache<string, FrequentToken>(frequentLimits)
-  frequentTokens.set(db, frequent)
-  if (!frequent.has(sampled)) await readSample(db, frequent, frequentMin)
-  const counts = new Map(tokens.map((token) => [token, frequent.get(toKey(token)) ?? { count: 0, isExact: false }]))
-  const countSome = async (limit: number, isWanted: (known: FrequentToken) => boolean) => {
-    const some = tokens.filter((token) => isWanted(counts.get(token)!))
-    const found = await readCounts(db, some, countUpTo(some, limit))
-    for (const [i, token] of some.entries()) {
-      const known = { count: found[i]!, isExact: found[i]! < limit }
-      counts.set(token, known)
-      if (known.count >= frequentMin) frequent.set(toKey(token), known)
-    }
-  }
-  await countSome(frequentMin, ({ count }) => count < frequentMin)
-  const rare = [...counts.values()].filter(({ count }) => count < frequentMin)
-  const left = max - rare.reduce((sum, { count }) => sum + count, 0)
-  if (left >= frequentMin) {
-    const mayFit = ({ count, isExact }: FrequentToken) => count >= frequentMin && count <= left && !isExact
-    await countSome(Math.min(max, left + 1), mayFit)
-  }
-  return tokens.map((token) => counts.get(token)!.count)
-}
-
-/** Adds the tokens that were frequent in the sample of rows that PostgreSQL takes for its planner. */
-async function readSample(db: Kysely<Tables>, frequent: LRUCache<string, FrequentToken>, min: number): Promise<void> {
-  frequent.set(sampled, { count: 0, isExact: false })
-  const { rows } = await sql<{ word: string; count: number }>`
-    select word, floor(share * reltuples * ${sql.lit(certainShare)})::bigint as count
-    from pg_class join pg_stats on tablename = relname and schemaname = current_schema(),
-      unnest(most_common_elems::text::text[], most_common_elem_freqs) as sample (word, share)
-    where pg_class.oid = 'skill_text'::regclass and attname = 'vector' and word is not null`.execute(db)
-  for (const { word, count } of rows.filter((row) => row.count >= min)) {
-    for (const isPrefix of [false, true]) frequent.set(`${isPrefix} ${word}`, { count, isExact: false })
-  }
-}
-
-function toKey(token: TextToken): string {
-  return `${token.kind === 'word' && token.isPrefix} ${toText(token)}`
-}
-
 function countUpTo(tokens: readonly TextToken[], max: number): RawBuilder<TokenCount> {
-  return sql`select tokens.token, (select count(*) from
-    (select 1 from skill_text where vector @@ tokens.query limit ${sql.lit(max)}) as found) as count
-    from ${toQueryTable(tokens)}`
+  return sql`with sample as materialized (select word from pg_class
+      join pg_stats on tablename = relname and schemaname = current_schema(),
+      unnest(most_common_elems::text::text[], most_common_elem_freqs) as sample (word, share)
+      where pg_class.oid = 'skill_text'::regclass and attname = 'vector' and share * reltuples > ${sql.lit(max)})
+    select tokens.token, case when sample.word is not null then ${sql.lit(max)} else (select count(*) from
+      (select 1 from skill_text where vector @@ tokens.query limit ${sql.lit(max)}) as found) end as count
+    from ${toQueryTable(tokens)} left join sample on sample.word = tokens.word`
 }
 
-function toJson(tokens: readonly TextToken[], toValue: (token: TextToken) => unknown): string {
+function toJson<Token>(tokens: readonly Token[], toValue: (token: Token) => unknown): string {
   return JSON.stringify(tokens.map(toValue))
 }
 
@@ -243,9 +183,11 @@ function toFtsQuery(token: TextToken): string {
   return `"${toText(token).replaceAll('"', '""')}"${token.kind === 'word' && token.isPrefix ? ' *' : ''}`
 }
 
-function toQueryTable(tokens: readonly TextToken[]): RawBuilder<unknown> {
-  const rows = tokens.map((token, i) => sql`(${sql.lit(i)}, ${toTsQuery(token)})`)
-  return sql`(values ${sql.join(rows)}) as tokens (token, query)`
+function toQueryTable(tokens: readonly WeightedToken[]): RawBuilder<unknown> {
+  const rows = tokens.map((token, i) => {
+    return sql`(${sql.lit(i)}, ${toText(token)}, ${toTsQuery(token)}, cast(${token.weight ?? 0} as real))`
+  })
+  return sql`(values ${sql.join(rows)}) as tokens (token, word, query, weight)`
 }
 
 function toTsQuery(token: TextToken): RawBuilder<string> {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { CompiledQuery, type DatabaseConnection, sql, type Transaction } from 'kysely'
 import pRetry from 'p-retry'
 import { RegistryError } from '@skillstead/protocol'
-import { compileQuery, withConnection } from './compiled-query.ts'
+import { compileQuery, type PreparedQuery, toQuiet, withConnection } from './compiled-query.ts'
 import type { Connections } from './connections.ts'
 import { isRepeatable } from './storage-error.ts'
 import type { Tables } from './tables.ts'
@@ -240,9 +240,9 @@ const selectHead = compileQuery((db) =>
     .forUpdate(),
 )
 
-const savepoint = CompiledQuery.raw('savepoint job')
+const savepoint = toQuiet(CompiledQuery.raw('savepoint job'))
 const release = CompiledQuery.raw('release savepoint job')
-const rollBack = CompiledQuery.raw('rollback to savepoint job')
+const rollBack: PreparedQuery = { ...CompiledQuery.raw('rollback to savepoint job'), isRecovery: true }
 
 /** Runs a job so that its failure does not affect the others of its transaction. */
 async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransaction, job: Job): Promise<void> {

@@ -26,11 +26,13 @@ export function openVisibilities({ kind }: Caller): readonly Visibility[] {
  */
 export const isListed = eb('skills.listed', '=', sql.lit(1))
 
+/** The id of a user, or its place in a prepared statement; null for guests. */
+export type Viewer = string | Expression<string> | null
+
 /**
- * Conditions on a row of `skills`, which exclude each other; one is true if the skill is live and a viewer sees it. The
- * viewer is the id of a user, or null for guests.
+ * Conditions on a row of `skills`, which exclude each other; one is true if the skill is live and a viewer sees it.
  */
-export function conditionsOf(viewer: string | null): Expression<SqlBool>[] {
+export function conditionsOf(viewer: Viewer): Expression<SqlBool>[] {
   if (viewer === null) return [isOneOf(open.guest)]
   const closedTo = (kind: ReaderKind) => openTo([kind]).filter((visibility) => !open.user.includes(visibility))
   const kinds = Object.keys(kindsByTable) as (keyof typeof kindsByTable)[]
@@ -52,7 +54,7 @@ export function conditionsOf(viewer: string | null): Expression<SqlBool>[] {
 }
 
 /** Whether a viewer sees a row of `skills` if the skill is live. */
-export function isOpenToViewer(viewer: string | null): Expression<SqlBool> {
+export function isOpenToViewer(viewer: Viewer): Expression<SqlBool> {
   return eb.or(conditionsOf(viewer))
 }
 

@@ -13,9 +13,9 @@ import { signService, signStandard } from './signatures.ts'
 import { type AddressedDelivery, keepReadable } from './webhook-deliveries.ts'
 import type { WebhooksContext } from './webhooks-context.ts'
 
-/** Delays before the second and each further attempt (specification, section 8). */
+/** Delays before the second and each further attempt (docs/api.md#deliveries). */
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 120 * minuteMs]
-/** Timeout of a receiver's response (specification, section 8). */
+/** Timeout of a receiver's response (docs/api.md#deliveries). */
 const deadlineMs = 5000
 
 /** Handles delivery jobs from the outbox. */

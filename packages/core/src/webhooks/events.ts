@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
 import type { OutboxJob } from '../outbox/jobs.ts'
 import type { Outbox } from '../outbox/outbox.ts'
-import { compileQuery } from '../storage/compiled-query.ts'
+import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** The outbox topic of event deliveries. */
@@ -78,8 +78,8 @@ export async function hasSubscribers(trx: WriteTransaction, event: EventName): P
   return (await selectAny(trx, { event })).length > 0
 }
 
-const selectAny = compileQuery((db, { event }: { event: EventName }) =>
-  db.selectFrom('webhook_subscriptions').select('webhook_id').where('event', '=', event).limit(1),
+const selectAny = compileQuery((db, param: Param<{ event: EventName }>) =>
+  db.selectFrom('webhook_subscriptions').select('webhook_id').where('event', '=', param('event')).limit(1),
 )
 
 /** The active webhooks that subscribe to an event, of users who may have webhooks. `s` is the subscription. */

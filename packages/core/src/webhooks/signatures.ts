@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 /** Prefix of secrets whose rest is the signing key in base64 (Standard Webhooks, "Signature scheme"). */
 export const standardPrefix = 'whsec_'
 
-/** `X-Service-Signature` (specification, section 5.6): over the raw body, keyed with the bytes of the whole secret. */
+/** `X-Service-Signature` (docs/api.md#deliveries): over the raw body, keyed with the bytes of the whole secret. */
 export function signService(secret: string, body: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 }

@@ -1,5 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
-import { answerOk, type Asked, nameIn, requireText, type RouteTable, toJson, toText } from './route-table.ts'
+import { answerOk, type Asked, nameIn, requireText, type RouteTable, toJson, readTextField } from './route-table.ts'
 import { toMs } from './shapes.ts'
 
 /** The caller, stars, reports, and the installs that clients announce. */
@@ -38,7 +38,7 @@ const reasonCharactersMax = 100
 async function report(asked: Asked) {
   const fields = await asked.readFields()
   const name = nameIn(asked, fields)
-  const [text, version] = [requireText(fields, 'reason'), toText(fields, 'version')]
+  const [text, version] = [requireText(fields, 'reason'), readTextField(fields, 'version')]
   const details = [version && `Version ${version}.`, text.length > reasonCharactersMax && text]
     .filter(Boolean)
     .join(' ')
@@ -78,7 +78,7 @@ async function listReports({ api, query }: Asked) {
 /** Throws `invalid_request` for a decision that the API does not have. */
 async function decideReport({ api, params: { id = '' }, readFields }: Asked) {
   const fields = await readFields()
-  const [status, action] = [requireText(fields, 'status'), toText(fields, 'finalAction') ?? 'none']
+  const [status, action] = [requireText(fields, 'status'), readTextField(fields, 'finalAction') ?? 'none']
   const isHidden = status === 'confirmed' && action === 'hide'
   if (!isHidden && !(status === 'dismissed' && action === 'none')) {
     throw new RegistryError(
@@ -86,7 +86,7 @@ async function decideReport({ api, params: { id = '' }, readFields }: Asked) {
       'This registry either hides the skill or dismisses the report: pass --status confirmed --action hide, or --status dismissed.',
     )
   }
-  const note = toText(fields, 'note') ?? ''
+  const note = readTextField(fields, 'note') ?? ''
   const { skill } = await api.decideReport({ id, status: isHidden ? 'upheld' : 'dismissed', note })
   return toJson({ ok: true, reportId: id, skillId: skill.fullName, status, reportCount: 1, actionTaken: action })
 }

@@ -8,7 +8,7 @@ import {
   type GatewayHost,
   type GatewayRoute,
 } from '../gateway.ts'
-import { type Fields, readFields, requireText, toJson, toText } from './route-table.ts'
+import { type Fields, readFields, requireText, toJson, readTextField } from './route-table.ts'
 
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
 
@@ -40,7 +40,7 @@ const labelCharactersMax = 60
 
 async function requestCode(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   const fields = await readForm(host, call)
-  const label = toVisibleText(toText(fields, 'label') ?? '')
+  const label = toVisibleText(readTextField(fields, 'label') ?? '')
     .slice(0, labelCharactersMax)
     .toWellFormed()
     .trim()
@@ -58,7 +58,7 @@ async function requestCode(host: GatewayHost, call: GatewayCall): Promise<Answer
 
 async function pollToken(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   const fields = await readForm(host, call)
-  if (toText(fields, 'grant_type') !== grantType) return toJson({ error: 'unsupported_grant_type' }, 400)
+  if (readTextField(fields, 'grant_type') !== grantType) return toJson({ error: 'unsupported_grant_type' }, 400)
   const result = await pollSignIn(host.context, requireText(fields, 'device_code'))
   if ('error' in result) return toJson(result, 400)
   return toJson({ access_token: result.key, token_type: 'Bearer', scope: keyScopes.join(' ') })

@@ -3,7 +3,7 @@ import { RegistryError, type Content, type RegistryApi } from '@skillstead/proto
 import { apiOf } from '../scopes/skill-archives.ts'
 import { toCacheControl, type Answer } from '../gateway.ts'
 import { toFingerprint } from './fingerprint.ts'
-import { readVersion } from './find-routes.ts'
+import { readVersionQuery } from './find-routes.ts'
 import { type Asked, baseOf, nameIn, orMissing, type RouteTable, toJson, toSkillName } from './route-table.ts'
 import { readVersionPages } from './version-list.ts'
 
@@ -17,7 +17,7 @@ export const fetchRoutes: RouteTable = {
 
 async function readFile(asked: Asked) {
   const { api, query } = asked
-  const [path, version] = [query.get('path') ?? '', readVersion(query)]
+  const [path, version] = [query.get('path') ?? '', readVersionQuery(query)]
   return toContent(asked, await api.getFile({ name: nameIn(asked), path, version }))
 }
 
@@ -35,7 +35,7 @@ async function resolveInstall(asked: Asked) {
 
 async function download(asked: Asked) {
   const { api, host, call, query } = asked
-  const wanted = { name: nameInQuery(query), version: readVersion(query) }
+  const wanted = { name: nameInQuery(query), version: readVersionQuery(query) }
   if (call.header('if-none-match') !== null) {
     // A cached copy of the client is no download.
     const answer = toContent(asked, await apiOf(host, call, { counts: false }).getArchive(wanted))

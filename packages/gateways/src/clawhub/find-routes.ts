@@ -102,7 +102,7 @@ export async function showVersion(asked: Asked) {
 async function verify(asked: Asked) {
   const { api, query, host, call } = asked
   const name = nameIn(asked)
-  const version = readVersion(query)
+  const version = readVersionQuery(query)
   const skill = await api.getSkill({ name, version })
   const provenance = await api.getProvenance({ name, version })
   const { security, fullName } = skill
@@ -132,7 +132,7 @@ async function verify(asked: Asked) {
 }
 
 /** The version of a query; undefined for the latest. There are no tags but `latest`. Throws `not_found`. */
-export function readVersion(query: URLSearchParams): string | undefined {
+export function readVersionQuery(query: URLSearchParams): string | undefined {
   const [version, tag] = [query.get('version'), query.get('tag')]
   if (version !== null || tag === null || tag === 'latest') return version ?? undefined
   throw new RegistryError('not_found', `There is no tag '${tag}': this registry has no tags but latest.`)

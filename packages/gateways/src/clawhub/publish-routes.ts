@@ -20,7 +20,7 @@ import {
   type RouteTable,
   toJson,
   toSkillName,
-  toText,
+  readTextField,
   toTexts,
 } from './route-table.ts'
 
@@ -144,12 +144,12 @@ function refuseUnsupported(fields: Fields): void {
 function toMetadata(fields: Fields) {
   const [category, ...others] = toTexts(fields, 'categories') ?? []
   if (others.length > 0) throw new RegistryError('invalid_request', 'A skill has one category here. Name one.')
-  const repository = toText((fields.source ?? {}) as Fields, 'url')
+  const repository = readTextField((fields.source ?? {}) as Fields, 'url')
   return {
-    name: toSkillName(requireText(fields, 'slug'), toText(fields, 'ownerHandle')),
+    name: toSkillName(requireText(fields, 'slug'), readTextField(fields, 'ownerHandle')),
     version: requireText(fields, 'version'),
-    displayName: toText(fields, 'displayName'),
-    changelog: toText(fields, 'changelog'),
+    displayName: readTextField(fields, 'displayName'),
+    changelog: readTextField(fields, 'changelog'),
     keywords: toTexts(fields, 'topics'),
     category,
     repository,

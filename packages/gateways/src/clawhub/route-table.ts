@@ -83,7 +83,7 @@ function parse(bytes: Uint8Array): unknown {
 }
 
 /** A text of a body, trimmed; undefined if it is missing or empty. Throws `invalid_request` for other values. */
-export function toText(fields: Fields, name: string): string | undefined {
+export function readTextField(fields: Fields, name: string): string | undefined {
   const value = fields[name]
   if (value === undefined || value === null) return undefined
   if (typeof value === 'string') return value.trim() || undefined
@@ -92,7 +92,7 @@ export function toText(fields: Fields, name: string): string | undefined {
 
 /** A required text of a body. Throws `invalid_request`. */
 export function requireText(fields: Fields, name: string): string {
-  const text = toText(fields, name)
+  const text = readTextField(fields, name)
   if (text !== undefined) return text
   throw new RegistryError('invalid_request', `${name} is missing.`)
 }
@@ -116,7 +116,7 @@ export function toSkillName(slug: string, owner: string | null | undefined): str
 
 /** The skill of a path, whose owner is in the query or in the body. */
 export function nameIn({ params, query }: Asked, fields: Fields = {}): string {
-  return toSkillName(params.slug ?? '', query.get('ownerHandle') ?? toText(fields, 'ownerHandle'))
+  return toSkillName(params.slug ?? '', query.get('ownerHandle') ?? readTextField(fields, 'ownerHandle'))
 }
 
 /** The URL of the gateway. Throws `invalid_request` on a node that does not know its own URL. */

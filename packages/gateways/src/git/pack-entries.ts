@@ -68,7 +68,7 @@ export function createPackEntries(source: BlobSource): PackEntries {
     const bytes = 'toBytes' in object ? await object.toBytes() : object.bytes
     const base = object.kind === 'delta' ? object.base : ''
     const entry = Buffer.concat([toHeader(object.kind, bytes.length, base), await compress(bytes)])
-    cache.set(toKey(object), entry)
+    cache.set(toObjectKey(object), entry)
     return entry
   }
 
@@ -139,7 +139,7 @@ export function createPackEntries(source: BlobSource): PackEntries {
           yield* readLarge(object)
           continue
         }
-        const entry = loaded.get(object.id) ?? cache.get(toKey(object)) ?? (await toEntry(object))
+        const entry = loaded.get(object.id) ?? cache.get(toObjectKey(object)) ?? (await toEntry(object))
         if (entry) {
           yield entry
           continue
@@ -151,7 +151,7 @@ export function createPackEntries(source: BlobSource): PackEntries {
   }
 }
 
-function toKey(object: PackObject): string {
+function toObjectKey(object: PackObject): string {
   return object.kind === 'delta' ? `${object.id} ${object.base}` : object.id
 }
 

@@ -72,7 +72,7 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
 
   return {
     async open(name, versions, { charge, signal } = {}) {
-      const key = await toKey(name, versions, signal)
+      const key = await toRepositoryKey(name, versions, signal)
       const cached = histories.get(key)
       if (cached) return cached.repository
       const start = await toStart(versions, histories.peek(newest.get(name) ?? ''), signal)
@@ -122,7 +122,11 @@ function toIds(versions: readonly RepositoryVersion[]): string[] {
   return versions.map(({ id }) => id)
 }
 
-async function toKey(name: string, versions: readonly RepositoryVersion[], signal?: AbortSignal): Promise<string> {
+async function toRepositoryKey(
+  name: string,
+  versions: readonly RepositoryVersion[],
+  signal?: AbortSignal,
+): Promise<string> {
   const hash = createHash('sha256').update(name)
   for (let at = 0; at < versions.length; at += hashedAtOnce) {
     if (isSliceOver()) await nextSlice(signal)

@@ -1,7 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
 import type { RegistryApi } from '@skillstead/protocol'
-import { readVersion } from '../version.ts'
+import { readProgramVersion } from '../version.ts'
 import type { Catalogue } from './catalogue.ts'
 import { createSkillSource, type Embed } from './skill-source.ts'
 import { addTools } from './tools.ts'
@@ -32,7 +32,7 @@ const capabilities = { tools: { listChanged: false }, resources: { listChanged: 
  */
 export function createMcpServer(api: RegistryApi, options: McpServerOptions = {}, embed?: Embed): McpServer {
   const { catalogue, pageSize = 100, onError = () => {} } = options
-  const about = { name: 'skillstead', title: 'Skillstead', version: readVersion() }
+  const about = { name: 'skillstead', title: 'Skillstead', version: readProgramVersion() }
   const server = new McpServer(about, { instructions, capabilities })
   addTools(server, api, onError)
   const source = createSkillSource(api, { catalogue, pageSize, onError, embed })

@@ -9,14 +9,19 @@ export { localCatalogue } from './local-catalogue.ts'
 
 /** A transport of the Model Context Protocol, such as those of `@modelcontextprotocol/server`. */
 export interface McpTransport {
+  /** Begins to receive messages. */
   start(): Promise<void>
+  /** Sends a JSON-RPC message. */
   send(message: object): Promise<void>
+  /** Ends the connection. */
   close(): Promise<void>
 }
 
 /** An MCP server for one connection. Its methods are the only ones that are published: the library is bundled. */
 export interface RegistryMcpServer {
+  /** Serves the client of a transport, and starts it. */
   connect(transport: McpTransport): Promise<void>
+  /** Ends the connection. */
   close(): Promise<void>
 }
 

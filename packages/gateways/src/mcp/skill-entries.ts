@@ -36,7 +36,7 @@ export async function toEntries(skills: readonly OfferedSkill[], readDocuments: 
   for (const skill of skills) {
     if (isSliceOver()) await nextSlice()
     const { fullName, files } = skill
-    const frontmatter = readings.get(toKey(skill))?.frontmatter
+    const frontmatter = readings.get(toReadingKey(skill))?.frontmatter
     if (!frontmatter) continue
     const resources = files.map(({ path, digest, size }) => ({ uri: toSkillUri({ fullName, path }), digest, size }))
     entries.push({ uri: toSkillUri({ fullName, path: 'SKILL.md' }), frontmatter, resources })
@@ -55,23 +55,23 @@ async function readAll(
 ): Promise<ReadonlyMap<string, Reading>> {
   const readings = new Map<string, Reading>()
   const missing = skills.filter((skill) => {
-    const reading = kept.get(toKey(skill))
-    if (reading) readings.set(toKey(skill), reading)
+    const reading = kept.get(toReadingKey(skill))
+    if (reading) readings.set(toReadingKey(skill), reading)
     return !reading
   })
   const byDigest = Map.groupBy(missing, (skill) => findDocument(skill)?.digest)
   for await (const [digest, bytes] of readDocuments(missing)) {
     for (const skill of byDigest.get(digest) ?? []) {
       const reading = await read(skill, bytes)
-      readings.set(toKey(skill), reading)
-      keep(toKey(skill), reading)
+      readings.set(toReadingKey(skill), reading)
+      keep(toReadingKey(skill), reading)
     }
   }
   return readings
 }
 
 /** The validity of a document also depends on the name of the skill. */
-function toKey(skill: OfferedSkill): string {
+function toReadingKey(skill: OfferedSkill): string {
   return `${findDocument(skill)?.digest} ${skill.name}`
 }
 

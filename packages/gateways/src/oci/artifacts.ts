@@ -60,7 +60,7 @@ export function createArtifacts(host: GatewayHost): Artifacts {
     const layer = { digest: `sha256:${facts.hashes[0]!.toString('hex')}`, size: facts.bytes }
     const artifact = writeArtifact({ name, version, publishedAt, frontmatter }, layer)
     const { manifest, config } = artifact
-    cached.set(toKey(repository, listed), {
+    cached.set(toArtifactKey(repository, listed), {
       manifest: manifest.digest,
       config: config.digest,
       layer: layer.digest,
@@ -73,7 +73,7 @@ export function createArtifacts(host: GatewayHost): Artifacts {
     const { versions } = repository.skill
     const others: ListedVersion[] = []
     for (const listed of versions) {
-      const digests = cached.get(toKey(repository, listed))
+      const digests = cached.get(toArtifactKey(repository, listed))
       if (!digests) others.push(listed)
       else if (isWanted(digests)) return build(call, repository, listed)
     }
@@ -101,7 +101,7 @@ export function createArtifacts(host: GatewayHost): Artifacts {
   }
 }
 
-function toKey({ fullName }: Repository, { version, digest, publishedAt }: ListedVersion): string {
+function toArtifactKey({ fullName }: Repository, { version, digest, publishedAt }: ListedVersion): string {
   return `${fullName}@${version} ${digest} ${publishedAt}`
 }
 

@@ -44,9 +44,9 @@ const layerType = 'application/vnd.agentskills.skill.content.v1.tar+gzip'
 /** Writes the manifest and the config of a version. */
 export function writeArtifact(source: ArtifactSource, layer: Layer): Artifact {
   const { name, version, publishedAt, frontmatter } = source
-  const description = toText(frontmatter['description'])
-  const license = toText(frontmatter['license'])
-  const compatibility = toText(frontmatter['compatibility'])
+  const description = toAnnotationText(frontmatter['description'])
+  const license = toAnnotationText(frontmatter['license'])
+  const compatibility = toAnnotationText(frontmatter['compatibility'])
   const config = toBlob({
     schemaVersion: '1',
     name,
@@ -112,6 +112,6 @@ function toBlob(document: unknown): Blob {
 }
 
 /** The text of a frontmatter field, which may be anything. */
-function toText(value: unknown): string {
+function toAnnotationText(value: unknown): string {
   return typeof value === 'string' ? value.trim() : ''
 }

@@ -22,18 +22,18 @@ export interface RecentLists {
 export function createRecentLists(host: GatewayHost): RecentLists {
   const { clock, sharedLimits: shared } = host.context
   const readAt = new LRUCache<string, number>({ maxSize: readersMax, sizeCalculation: () => 1 })
-  const toKey = (call: GatewayCall, scope: DiscoveryScope) => JSON.stringify([host.limitAddressOf(call), scope])
+  const toRecentKey = (call: GatewayCall, scope: DiscoveryScope) => JSON.stringify([host.limitAddressOf(call), scope])
   const toSharedKey = (key: string, periodsAgo: number) =>
     `list ${Math.floor(clock.now() / periodMs) - periodsAgo} ${key}`
 
   return {
     async add(call, scope) {
-      const key = toKey(call, scope)
+      const key = toRecentKey(call, scope)
       readAt.set(key, clock.now())
       await shared?.take(toSharedKey(key, 0), { ...mark, windowMs: listedMs })
     },
     async has(call, scope) {
-      const key = toKey(call, scope)
+      const key = toRecentKey(call, scope)
       // The absolute value, so that an age is not negative after the clock was set back.
       if (Math.abs(clock.now() - (readAt.get(key) ?? -Infinity)) < listedMs) return true
       // Lists of one skill are not recorded.

@@ -21,6 +21,7 @@ import { createCompressor } from './compression.ts'
 import { ExportSums, exportFormat, exportVersion, toLines, type ExportFooter, type ExportHeader } from './format.ts'
 import { unlessStopped } from './stopped.ts'
 
+/** Options of `exportRegistry`. */
 export interface ExportOptions {
   /** The extensions that the registry is opened with; those whose tables it has are needed. Default: none. */
   readonly extensions?: readonly SchemaExtension[]

@@ -24,6 +24,7 @@ import { readSealedKeys, type SealedKeys } from './sealed.ts'
 import { unlessStopped } from './stopped.ts'
 import { findRowProblem } from './verify-rows.ts'
 
+/** Options of `importRegistry`. */
 export interface ImportOptions {
   /** The extensions that the registry is opened with; those whose tables it has are needed. Default: none. */
   readonly extensions?: readonly SchemaExtension[]

@@ -14,6 +14,7 @@ import { preparePlace } from './no-registry.ts'
 import { readSealedKeys, type SealedKeys } from './sealed.ts'
 import { findRowProblem } from './verify-rows.ts'
 
+/** Options of `restoreRegistry`. */
 export interface RestoreOptions {
   /** The extensions that the registry is opened with; those whose tables it has are needed. Default: none. */
   readonly extensions?: readonly SchemaExtension[]

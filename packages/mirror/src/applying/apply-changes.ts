@@ -13,7 +13,7 @@ import {
 } from '@skillstead/core/internal'
 import type { RemovalEntry, SkillEntry, YankEntry } from './entry-data.ts'
 import { refuseTexts } from './scan-refusal.ts'
-import { isDeletedHere, refuse } from './place-skill.ts'
+import { isDeletedHere, toRefusal } from './place-skill.ts'
 import { needsRelay, wasRelayed, type Relaying } from './relay-entries.ts'
 import { toSkillTexts, updateSkill } from './update-skill.ts'
 import type { MirrorOutcome } from './mirrored-types.ts'
@@ -61,7 +61,10 @@ export async function applyYank(
   const yanked = Number(data.yanked)
   if (!version || version.yanked === yanked || (await wasRelayed(trx, relaying.relay))) return unchanged
   if (version.digest !== entry.digest) {
-    return refuse('version_exists', `${entry.subject} exists on this node with other content than the yanked version.`)
+    return toRefusal(
+      'version_exists',
+      `${entry.subject} exists on this node with other content than the yanked version.`,
+    )
   }
   const at = context.clock.now()
   await updateVersion(trx, version, { yanked })

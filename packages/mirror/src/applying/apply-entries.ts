@@ -6,7 +6,7 @@ import { applyVersion } from './apply-version.ts'
 import { parseEntry, type ParsedEntry, type SkillEntry, type VersionEntry } from './entry-data.ts'
 import { toFirstOrigin } from './first-origins.ts'
 import type { ApplyEntries, EntryOutcome } from './mirrored-types.ts'
-import { findOwn, findPlace, isVersionHere, isWrittenHere, refuse } from './place-skill.ts'
+import { findOwn, findPlace, isVersionHere, isWrittenHere, toRefusal } from './place-skill.ts'
 import { prepareVersions } from './prepare-versions.ts'
 import { cameFromElsewhere, relayedAs, toRelaying, wasRelayed, type Relaying } from './relay-entries.ts'
 import { toSettings } from './update-skill.ts'
@@ -67,14 +67,14 @@ function checkEntry(
 ): Accepted | EntryOutcome {
   const parsed = parseEntry(entry)
   if (parsed === undefined) return unchanged
-  if (typeof parsed === 'string') return refuse('malformed', parsed)
+  if (typeof parsed === 'string') return toRefusal('malformed', parsed)
   // This node published the entry; it returns through a mirror of this node.
   if (toFirstOrigin(entry, upstream).origin === context.origin) return unchanged
   const reason = accepts?.(entry)
-  if (reason !== undefined) return refuse('filtered', reason)
+  if (reason !== undefined) return toRefusal('filtered', reason)
   const relaying = toRelaying(parsed, upstream)
   if (relaying.fits) return { one: parsed, relaying }
-  return refuse('malformed', `Entry ${entry.seq} is too long for the log of this node.`)
+  return toRefusal('malformed', `Entry ${entry.seq} is too long for the log of this node.`)
 }
 
 interface Applying extends Accepted {
@@ -93,7 +93,7 @@ async function applyOne(context: CatalogueContext, trx: WriteTransaction, applyi
     const ready = prepared.get(one)
     if (ready && 'result' in ready) return ready
     const reason = ready && order.acceptsScan?.(one.entry, ready.inspection.scan)
-    if (reason !== undefined) return refuse('filtered', reason)
+    if (reason !== undefined) return toRefusal('filtered', reason)
     return applyVersion(context, trx, one, { before, prepared: ready, relaying, isReread: order.isReread ?? false })
   }
   // No version of the skill was imported.

@@ -14,7 +14,7 @@ import { limits, toVisibleText } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { toCreatedAt, type PackEntry } from './entry-data.ts'
 import type { MirrorOutcome } from './mirrored-types.ts'
-import { refuse, refuseClaimedName, type Refusal } from './place-skill.ts'
+import { toRefusal, refuseClaimedName, type Refusal } from './place-skill.ts'
 import { selectInBatches } from './prepare-package.ts'
 import { wasRelayed, type Relaying } from './relay-entries.ts'
 import { refuseTexts } from './scan-refusal.ts'
@@ -71,10 +71,10 @@ async function refusePack(
   upstream: string,
 ): Promise<Refusal | undefined> {
   if (before && before.origin_upstream === null) {
-    return refuse('owned_locally', `The pack ${before.slug} belongs to this node and is not overwritten.`)
+    return toRefusal('owned_locally', `The pack ${before.slug} belongs to this node and is not overwritten.`)
   }
   if (before && before.origin_upstream !== upstream) {
-    return refuse(
+    return toRefusal(
       'other_source',
       `The pack ${before.slug} comes from ${before.origin_upstream}. A pack has one source.`,
     )
@@ -83,7 +83,7 @@ async function refusePack(
   const claimed = withdrawn ? undefined : await refuseClaimedName(trx, curator.username)
   if (claimed || before) return claimed
   const taken = await trx.selectFrom('packs').select('slug').where('id', '=', pack.id).executeTakeFirst()
-  return taken && refuse('name_taken', `The pack ${pack.slug} has the id of the pack ${taken.slug}.`)
+  return taken && toRefusal('name_taken', `The pack ${pack.slug} has the id of the pack ${taken.slug}.`)
 }
 
 const noteCharactersMax = 1000

@@ -21,7 +21,7 @@ import {
 import { toApplied } from './apply-changes.ts'
 import { isId } from './entry-data.ts'
 import type { ApplyReleases, MirrorRelease, ReleaseOutcome } from './mirrored-types.ts'
-import { findPlace, findSkill, isVersionHere, refuse, type Refusal } from './place-skill.ts'
+import { findPlace, findSkill, isVersionHere, toRefusal, type Refusal } from './place-skill.ts'
 import { isRefusal } from './prepare-package.ts'
 import { isSame, prepareReleases, type PreparedRelease } from './prepare-releases.ts'
 import { toPublishedText } from './published-text.ts'
@@ -49,10 +49,10 @@ export async function applyReleases(context: CatalogueContext, order: ApplyRelea
 
 function refuseName({ owner, name, version }: MirrorRelease): Refusal | undefined {
   if (!isUsername(owner) || !isSkillName(name) || reservedOwners.has(owner)) {
-    return refuse('malformed', `'${owner}/${name}' is not a valid name of a skill on this node.`)
+    return toRefusal('malformed', `'${owner}/${name}' is not a valid name of a skill on this node.`)
   }
   if (version === undefined || isVersion(version)) return undefined
-  return refuse('malformed', `'${version}' is not a valid version of ${owner}/${name}. Versions have three numbers.`)
+  return toRefusal('malformed', `'${version}' is not a valid version of ${owner}/${name}. Versions have three numbers.`)
 }
 
 interface Readable {
@@ -78,14 +78,14 @@ async function applyPrepared(
   const versions = before ? await selectVersions(trx, { skillId: before.id }) : []
   const same = versions.find((row) => isSame(row, { release, ...ready }))
   if (same && same.digest !== ready.content.digest) {
-    return refuse(
+    return toRefusal(
       'version_exists',
       `${fullName}@${same.version} exists with other content, and a version never changes.`,
     )
   }
   if (!same && ready.inspection) {
     const reason = acceptsScan?.(release, ready.inspection.scan)
-    if (reason !== undefined) return refuse('filtered', reason)
+    if (reason !== undefined) return toRefusal('filtered', reason)
     const { content, inspection } = ready
     const { publishedAt = context.clock.now() } = release
     const compared = { content, number: toNumber(ready, versions), publishedAt, others: versions, inspection }

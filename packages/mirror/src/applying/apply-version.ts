@@ -15,7 +15,7 @@ import {
 import { toApplied } from './apply-changes.ts'
 import { toCreatedAt, type VersionEntry } from './entry-data.ts'
 import type { MirrorOutcome } from './mirrored-types.ts'
-import { refuse } from './place-skill.ts'
+import { toRefusal } from './place-skill.ts'
 import type { PreparedVersion } from './prepare-package.ts'
 import { toPublishedText } from './published-text.ts'
 import { isSuperseded, needsRelay, wasRelayed, type Relaying } from './relay-entries.ts'
@@ -45,7 +45,7 @@ export async function applyVersion(
   const versions = before ? await selectVersions(trx, { skillId: before.id }) : []
   const same = versions.find(({ version }) => version === data.version)
   if (same && same.digest !== entry.digest) {
-    return refuse('version_exists', `${entry.subject} exists with other content, and a version never changes.`)
+    return toRefusal('version_exists', `${entry.subject} exists with other content, and a version never changes.`)
   }
   if (!same && !prepared) throw new Error(`${entry.subject} disappeared from this node during the sync. Sync again.`)
   if (same && (await wasRelayed(trx, relay))) return { result: 'unchanged' }

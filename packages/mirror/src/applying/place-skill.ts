@@ -1,4 +1,4 @@
-import { compileQuery, type SkillRow, type WriteTransaction } from '@skillstead/core/internal'
+import { type Param, compileQuery, type SkillRow, type WriteTransaction } from '@skillstead/core/internal'
 import type { MirrorOutcome, RefusalReason } from './mirrored-types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
@@ -21,7 +21,7 @@ export interface Place {
 export type Refusal = Extract<MirrorOutcome, { result: 'refused' }>
 
 /** Creates a refusal. `detail` is a sentence for the operator. */
-export function refuse(reason: RefusalReason, detail: string): Refusal {
+export function toRefusal(reason: RefusalReason, detail: string): Refusal {
   return { result: 'refused', reason, detail }
 }
 
@@ -36,7 +36,9 @@ export async function findPlace(trx: WriteTransaction, wanted: Wanted): Promise<
   if (skill) {
     if (!isFrom(skill, upstream)) return { stranger: skill, refusal: refuseStranger(skill, fullName) }
     if (isDeletedHere(skill)) {
-      return { refusal: refuse('name_taken', `${skill.full_name} was deleted on this node and is not imported again.`) }
+      return {
+        refusal: toRefusal('name_taken', `${skill.full_name} was deleted on this node and is not imported again.`),
+      }
     }
     if (skill.full_name === fullName) return refuseIfClaimed(trx, wanted, skill)
     const refusal = refuseShortName(skill, fullName) ?? (await refuseNewName(trx, wanted, named, skill.id))
@@ -122,15 +124,15 @@ function isFrom(skill: SkillRow, upstream: string): boolean {
 
 function refuseStranger(skill: SkillRow, fullName: string): Refusal {
   if (skill.origin_kind === 'mirror') {
-    return refuse('other_source', `${fullName} comes from ${skill.origin_upstream}. A skill has one source.`)
+    return toRefusal('other_source', `${fullName} comes from ${skill.origin_upstream}. A skill has one source.`)
   }
   const what = skill.stub ? 'is known on this node as a stub' : 'is a skill of this node'
-  return refuse('owned_locally', `${skill.full_name} ${what} and is not overwritten.`)
+  return toRefusal('owned_locally', `${skill.full_name} ${what} and is not overwritten.`)
 }
 
 function refuseShortName(skill: SkillRow, fullName: string): Refusal | undefined {
   if (skill.name === fullName.slice(fullName.indexOf('/') + 1)) return undefined
-  return refuse('malformed', `${skill.full_name} cannot become ${fullName}: a skill keeps its short name.`)
+  return toRefusal('malformed', `${skill.full_name} cannot become ${fullName}: a skill keeps its short name.`)
 }
 
 /** Explains why a skill cannot take a name that it does not have yet; undefined if it can. */
@@ -142,12 +144,12 @@ async function refuseNewName(
 ): Promise<Refusal | undefined> {
   if (named) {
     return isFrom(named, upstream)
-      ? refuse('name_taken', `${fullName} is another skill on this node, which came from ${upstream} before.`)
+      ? toRefusal('name_taken', `${fullName} is another skill on this node, which came from ${upstream} before.`)
       : refuseStranger(named, fullName)
   }
   const [alias] = await selectAlias(trx, { fullName })
   if (alias && alias.skill_id !== skillId) {
-    return refuse('name_taken', `${fullName} redirects to the skill that was transferred from it.`)
+    return toRefusal('name_taken', `${fullName} redirects to the skill that was transferred from it.`)
   }
   return refuseClaimedName(trx, owner, upstream)
 }
@@ -166,7 +168,7 @@ export async function refuseClaimedName(
 ): Promise<Refusal | undefined> {
   const [user] = await selectUser(trx, { username })
   if (!user?.claimed || (upstream !== undefined && (await isLinked(trx, user.id, upstream, username)))) return undefined
-  return refuse('owned_locally', `${username} is a user of this node, so no one else may publish under that name.`)
+  return toRefusal('owned_locally', `${username} is a user of this node, so no one else may publish under that name.`)
 }
 
 /** Whether the user linked the account with this username at the upstream, by its API key. */
@@ -186,15 +188,15 @@ export async function findSkill(trx: WriteTransaction, id: string): Promise<Skil
   return skill
 }
 
-const selectById = compileQuery((db, { id }: { id: string }) =>
-  db.selectFrom('skills').selectAll().where('id', '=', id),
+const selectById = compileQuery((db, param: Param<{ id: string }>) =>
+  db.selectFrom('skills').selectAll().where('id', '=', param('id')),
 )
-const selectByName = compileQuery((db, { fullName }: { fullName: string }) =>
-  db.selectFrom('skills').selectAll().where('full_name', '=', fullName),
+const selectByName = compileQuery((db, param: Param<{ fullName: string }>) =>
+  db.selectFrom('skills').selectAll().where('full_name', '=', param('fullName')),
 )
-const selectAlias = compileQuery((db, { fullName }: { fullName: string }) =>
-  db.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName),
+const selectAlias = compileQuery((db, param: Param<{ fullName: string }>) =>
+  db.selectFrom('aliases').select('skill_id').where('full_name', '=', param('fullName')),
 )
-const selectUser = compileQuery((db, { username }: { username: string }) =>
-  db.selectFrom('users').select(['id', 'claimed']).where('username', '=', username),
+const selectUser = compileQuery((db, param: Param<{ username: string }>) =>
+  db.selectFrom('users').select(['id', 'claimed']).where('username', '=', param('username')),
 )

@@ -7,7 +7,7 @@ import {
   type PackedContent,
 } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
-import { refuse, type Refusal } from './place-skill.ts'
+import { toRefusal, type Refusal } from './place-skill.ts'
 
 /** The files of a version, checked and digested, before any transaction begins. */
 export interface PackedVersion {
@@ -31,19 +31,19 @@ export async function packVersion(
 ): Promise<PackedVersion | Refusal> {
   const document = files.find(({ path }) => path === 'SKILL.md')
   const skillMd = document && decodeUtf8(document.bytes)
-  if (skillMd === undefined) return refuse('invalid', `${title} has no SKILL.md in UTF-8.`)
+  if (skillMd === undefined) return toRefusal('invalid', `${title} has no SKILL.md in UTF-8.`)
   try {
     const rest = files.filter((file) => file !== document)
     checkPackage({ skillMd, files: rest })
     const content = await packContent({ skillMd, files: rest })
     // Computed from the bytes that will be stored, not from those that were checked.
     if (digest !== undefined && content.digest !== digest) {
-      return refuse('altered', `The files of ${title} do not match its digest.`)
+      return toRefusal('altered', `The files of ${title} do not match its digest.`)
     }
     return { fields: readPackageFields(skillMd, given, { requestWins: true, describeFromBody: true }), content }
   } catch (error) {
     if (!(error instanceof RegistryError) || error.status >= 500) throw error
-    return refuse('invalid', `${title} is not a version that this node accepts. ${error.message}`)
+    return toRefusal('invalid', `${title} is not a version that this node accepts. ${error.message}`)
   }
 }
 

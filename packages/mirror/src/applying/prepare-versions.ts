@@ -3,7 +3,7 @@ import { type ManifestFile } from '@skillstead/protocol'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { VersionEntry } from './entry-data.ts'
 import { readEntryFiles } from './entry-files.ts'
-import { refuse, type Refusal } from './place-skill.ts'
+import { toRefusal, type Refusal } from './place-skill.ts'
 import { isRefusal, packVersion, selectInBatches, type PackedVersion, type PreparedVersion } from './prepare-package.ts'
 import { toPublishedKeywords, toPublishedText } from './published-text.ts'
 
@@ -17,7 +17,7 @@ export async function prepareVersions(
   contents: ReadonlyMap<string, Uint8Array>,
 ): Promise<Map<VersionEntry, PreparedVersion | Refusal>> {
   const stored = await findStored(context, versions)
-  const fresh = versions.filter(({ data }) => !stored.has(toKey(data.skill.id, data.version)))
+  const fresh = versions.filter(({ data }) => !stored.has(toVersionKey(data.skill.id, data.version)))
   const files = new Map(fresh.map((version) => [version, readEntryFiles(version.entry, contents)]))
   const listed = [...files.values()].flatMap((read) => ('files' in read ? read.files : []))
   const bytes = await addStoredFiles(context, listed, contents)
@@ -42,10 +42,10 @@ async function findStored({ database }: CatalogueContext, versions: readonly Ver
       .where('skill_id', 'in', [...new Set(batch.map(({ data }) => data.skill.id))])
       .execute(),
   )
-  return new Set(rows.map(({ skill_id, version }) => toKey(skill_id, version)))
+  return new Set(rows.map(({ skill_id, version }) => toVersionKey(skill_id, version)))
 }
 
-function toKey(skillId: string, version: string): string {
+function toVersionKey(skillId: string, version: string): string {
   return `${skillId}@${version}`
 }
 
@@ -70,15 +70,18 @@ async function pack(
   bytes: ReadonlyMap<string, Uint8Array>,
 ): Promise<(PackedVersion & { readonly changelog: string }) | Refusal> {
   const { subject, digest } = version.entry
-  if ('problem' in read) return refuse('invalid', read.problem)
+  if ('problem' in read) return toRefusal('invalid', read.problem)
   const files = 'files' in read ? read.files : []
   // The paths are checked before missing files are reported: an upstream that quarantined the version returns no files.
   const [inGit] = findGitProblems(files.map(({ path }) => path))
   if (inGit) {
-    return refuse('invalid', `${subject} is not a version that this node accepts. ${inGit.path}: ${inGit.message}`)
+    return toRefusal('invalid', `${subject} is not a version that this node accepts. ${inGit.path}: ${inGit.message}`)
   }
   if ('list' in read || files.some((file) => !bytes.has(file.digest))) {
-    return refuse('missing', `The upstream does not return the files of ${subject}. It may have withdrawn the skill.`)
+    return toRefusal(
+      'missing',
+      `The upstream does not return the files of ${subject}. It may have withdrawn the skill.`,
+    )
   }
   const found = files.map((file) => ({ path: file.path, bytes: bytes.get(file.digest)! }))
   const packed = await packVersion(subject, found, { digest, given: toFields(version) })

@@ -12,7 +12,7 @@ import {
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { toVerdict } from '@skillstead/scanner'
-import { refuse, type Refusal } from './place-skill.ts'
+import { toRefusal, type Refusal } from './place-skill.ts'
 
 interface NewVersion {
   readonly content: Pick<PackedContent, 'digest'>
@@ -38,7 +38,7 @@ export async function refuseScan(
   const { scan } = inspection
   const advice = await compareNew(trx, others, { number, publishedAt, digest: content.digest, inspection })
   if (toAction(scanPolicy, scan, advice) === 'warn') return undefined
-  return toRefusal(subject, toJudgedVerdict(scanPolicy, scan, advice))
+  return toScanRefusal(subject, toJudgedVerdict(scanPolicy, scan, advice))
 }
 
 /**
@@ -51,9 +51,9 @@ export async function refuseTexts(
 ): Promise<Refusal | undefined> {
   if (!canExclude(scanPolicy)) return undefined
   const verdict = toVerdict(await findInTexts(scanRules, texts, clock.now()))
-  return toAction(scanPolicy, { verdict }) === 'warn' ? undefined : toRefusal(`the texts of ${subject}`, verdict)
+  return toAction(scanPolicy, { verdict }) === 'warn' ? undefined : toScanRefusal(`the texts of ${subject}`, verdict)
 }
 
-function toRefusal(subject: string, verdict: string): Refusal {
-  return refuse('policy', `The scan rates ${subject} as ${verdict}, which this node's scan policy excludes.`)
+function toScanRefusal(subject: string, verdict: string): Refusal {
+  return toRefusal('policy', `The scan rates ${subject} as ${verdict}, which this node's scan policy excludes.`)
 }

@@ -54,7 +54,8 @@ export async function findContents(
     const found = await findVersions(context, listed)
     for (const one of listed) {
       // Skills are also found by full name: a skill that the upstream lost and published again has another id there.
-      const version = found.get(toKey(one.skillId, one)) ?? found.get(toKey(`${one.owner}/${one.name}`, one))
+      const version =
+        found.get(toContentKey(one.skillId, one)) ?? found.get(toContentKey(`${one.owner}/${one.name}`, one))
       if (!version || (hasFilters(filters) && isFiltered(filters, one, version))) continue
       const { files, list } = await readFiles(context, one, version)
       if (!files) continue
@@ -110,11 +111,13 @@ async function findVersions(
   const digests = [...new Set(listed.map(({ digest }) => digest))]
   const found = await findPublicVersions(context, digests)
   return new Map(
-    found.flatMap((version) => [version.skillId, version.fullName].map((skill) => [toKey(skill, version), version])),
+    found.flatMap((version) =>
+      [version.skillId, version.fullName].map((skill) => [toContentKey(skill, version), version]),
+    ),
   )
 }
 
-function toKey(skill: string, { version, digest }: { version: string; digest: string }): string {
+function toContentKey(skill: string, { version, digest }: { version: string; digest: string }): string {
   return `${skill}@${version} ${digest}`
 }
 

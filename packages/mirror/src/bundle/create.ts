@@ -3,7 +3,7 @@ import type { MirrorContext } from '../run.ts'
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { appendLeaf, hashLeaf, partsOf, signText, toRoot } from '@skillstead/core/internal'
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, withoutUndefined } from '@skillstead/protocol'
 import { hasFilters } from '../filters.ts'
 import type { Filters } from '../types.ts'
 import { readOwnLog, readUpstreamLog, type ChosenLog } from './chosen-log.ts'
@@ -23,6 +23,7 @@ import { tarEnd, toPadding, toTarHeader } from './tar.ts'
 import { writeWhole } from './write-whole.ts'
 import { openCompressor } from './zstd.ts'
 
+/** Options of `createBundle`. */
 export interface CreateBundleOptions {
   /** The bundle contains the entries after this position, which the receiving mirror has. Default: 0, everything. */
   readonly since?: number
@@ -110,14 +111,10 @@ async function toHeader(context: MirrorContext, { since, filters, log, contents 
     checkpoint,
     keys: [...keys],
     ...(maker && { maker }),
-    filters: hasFilters(filters) ? dropUndefined(filters) : {},
+    filters: hasFilters(filters) ? withoutUndefined(filters) : {},
     createdAt: new Date(context.clock.now()).toISOString(),
     counts: { entries: until - since, versions, complete, blobs: sizes.size, bytes },
   }
-}
-
-function dropUndefined(filters: Filters): Filters {
-  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 }
 
 async function* toTar(

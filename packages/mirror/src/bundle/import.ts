@@ -19,6 +19,7 @@ import { createBundleSource } from './source.ts'
 import { addBundleUpstream, findBundleUpstream } from './upstream-of.ts'
 import { verifyBundle } from './verify.ts'
 
+/** Options of `importBundle`. */
 export interface ImportBundleOptions extends SyncOptions {
   /**
    * Name of the upstream that the bundle belongs to. Default: the upstream with the bundle's origin, or a new one named

@@ -33,13 +33,13 @@ export async function* readBundle(file: string): AsyncGenerator<BundlePart> {
   const tar = readTar(unpack(file), (name) => toBytesMax(place, name))
   const { header, text } = toHeader(await next(tar))
   place.stage = 'signature'
-  yield { kind: 'header', header, text, signature: toText(await next(tar)) }
+  yield { kind: 'header', header, text, signature: decodeBundleText(await next(tar)) }
   place.stage = 'parts'
   place.next = header.since + 1
   let blobs = 0
   for await (const { name, bytes } of tar) {
     if (name.startsWith(logFolder)) {
-      const entries = toLines(name, bytes)
+      const entries = splitBundleLines(name, bytes)
       const first = place.next
       place.next += entries.length
       if (place.next > header.until + 1) throw damaged('it has more entries than its header states')
@@ -101,13 +101,13 @@ async function next(tar: AsyncGenerator<TarFile>): Promise<TarFile> {
 }
 
 function toHeader({ bytes }: TarFile): { header: BundleHeader; text: string } {
-  const text = toText({ name: headerName, bytes })
+  const text = decodeBundleText({ name: headerName, bytes })
   return { header: parseHeader(text), text }
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function toText({ name, bytes }: TarFile): string {
+function decodeBundleText({ name, bytes }: TarFile): string {
   try {
     return utf8.decode(bytes)
   } catch {
@@ -115,8 +115,8 @@ function toText({ name, bytes }: TarFile): string {
   }
 }
 
-function toLines(name: string, bytes: Buffer): string[] {
-  const lines = toText({ name, bytes }).split('\n', bundleLimits.logPartEntriesMax + 2)
+function splitBundleLines(name: string, bytes: Buffer): string[] {
+  const lines = decodeBundleText({ name, bytes }).split('\n', bundleLimits.logPartEntriesMax + 2)
   const isWhole = lines.pop() === '' && lines.length > 0 && lines.length <= bundleLimits.logPartEntriesMax
   // Counted in characters, which are never more than bytes.
   if (isWhole && lines.every((line) => line.length <= limits.logEntryBytesMax)) return lines

@@ -14,6 +14,7 @@ import { damaged, type BundleHeader } from './format.ts'
 import { createNeeds, type Needs } from './needs.ts'
 import { readBundle, type BundlePart } from './read.ts'
 
+/** Options of `verifyBundle`. */
 export interface VerifyBundleOptions {
   /** The trusted verifier keys. Without any, the bundle's own keys are used, which proves only that it is complete. */
   readonly keys?: readonly string[]

@@ -1,4 +1,6 @@
+import { withoutUndefined } from '@skillstead/protocol'
 import {
+  type Param,
   type PublishedHere,
   type SettingsChange,
   isPublished,
@@ -68,16 +70,15 @@ async function queueHistory(
 
 /** The settings to send. Visibility is decided on each registry. */
 function toSentSettings(settings: SkillSettings): SkillSettings {
-  const sent = Object.entries({ ...settings, visibility: undefined })
-  return Object.fromEntries(sent.filter(([, value]) => value !== undefined))
+  return withoutUndefined({ ...settings, visibility: undefined })
 }
 
-const selectLinks = compileQuery((db, { userId }: { userId: string }) =>
+const selectLinks = compileQuery((db, param: Param<{ userId: string }>) =>
   withUpstreams(db)
     .selectFrom('upstream_links')
     .innerJoin('upstreams', 'upstreams.name', 'upstream_links.upstream')
     .select(['upstreams.name', 'upstreams.location', 'upstreams.kind'])
-    .where('upstream_links.user_id', '=', userId),
+    .where('upstream_links.user_id', '=', param('userId')),
 )
 
 /** The upstreams that receive a user's public changes of a skill. */

@@ -50,7 +50,7 @@ async function readOne(run: Run, fullName: string, here: KnownSkill['versions'] 
 }
 
 /**
- * Requests a skill by its short name, as the specification's paths require; undefined if that is another skill there.
+ * Requests a skill by its short name, as the paths of the base API require; undefined if that is another skill there.
  */
 async function findListed(
   run: Run,

@@ -62,7 +62,7 @@ async function* readSkill(
     if (!isMeant || details.visibility !== 'private') return
     const changed = findChanged(details, there)
     if (changed.length === 0) yield { releases: [], unchanged: 1 }
-    for (const { version } of changed) yield { releases: [await readVersion(api, details, version)] }
+    for (const { version } of changed) yield { releases: [await readPrivateVersion(api, details, version)] }
   } catch (error) {
     const reason = toReason(error)
     if (!reason) throw error
@@ -83,7 +83,7 @@ function findChanged({ versions, deprecated, latestVersion }: SkillDetails, ther
   })
 }
 
-async function readVersion(api: RegistryApi, details: SkillDetails, version: string): Promise<Release> {
+async function readPrivateVersion(api: RegistryApi, details: SkillDetails, version: string): Promise<Release> {
   const { fullName: name, author, displayName, category, license, keywords, repository } = details
   const { body } = await api.getArchive({ name, version })
   const { skillMd, files } = await readArchive(body as Uint8Array, 'zip')

@@ -10,7 +10,7 @@ import {
 import * as v from 'valibot'
 import type { Refusal } from '../types.ts'
 
-/** A skill in a registry's list (specification, section 2.1), with the fields that a mirror needs. */
+/** A skill in a registry's list (docs/api.md#a-skill-in-a-list), with the fields that a mirror needs. */
 export interface ListedSkill {
   readonly id: string
   readonly owner: string

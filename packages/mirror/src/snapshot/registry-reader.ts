@@ -4,7 +4,7 @@ import type { UpstreamFetch } from '../upstream-fetch.ts'
 import { fetchAnswer, fetchJson, isAboutOne, type Failures } from './fetch-answer.ts'
 import type { ListedSkill } from './registry-page.ts'
 
-/** Access to a registry that implements only the specification. */
+/** Access to a registry that has only the base API (docs/api.md#the-base-api). */
 export interface RegistryAccess {
   /** The base URL of the API, which ends in `/api/v1`. */
   readonly base: string
@@ -54,20 +54,24 @@ export async function readListedSkill(access: RegistryAccess, listed: ListedSkil
     const details = await fetchJson(http, { url: new URL(path), apiKey, bytesMax: detailsBytesMax })
     const said = toDetails(details!.value)
     if (!isSame(said, listed)) {
-      return refuse(listed, 'missing', `For '${listed.ref}' the registry returns another skill with that name.`)
+      return refuseListed(listed, 'missing', `For '${listed.ref}' the registry returns another skill with that name.`)
     }
     if (said.latestVersion !== undefined && said.latestVersion !== listed.version) return 'moved'
     if (access.isPrivate ? said.visibility === 'public' : apiKey !== undefined && said.visibility !== 'public') {
-      return refuse(listed, 'missing', 'The registry does not report whether guests may read this skill.')
+      return refuseListed(listed, 'missing', 'The registry does not report whether guests may read this skill.')
     }
     if (isPage(skillMd!))
-      return refuse(listed, 'malformed', 'The SKILL.md is a web page. Check whether this network requires a login.')
+      return refuseListed(
+        listed,
+        'malformed',
+        'The SKILL.md is a web page. Check whether this network requires a login.',
+      )
     access.failures?.succeed()
     return { release: toRelease(listed, said, skillMd!.bytes, access.isPrivate ? 'private' : 'public') }
   } catch (error) {
     const one = access.failures?.take(error) ?? error
     if (!access.failures && !isAboutOne(one)) throw one
-    return refuse(listed, 'missing', (one as RegistryError).message)
+    return refuseListed(listed, 'missing', (one as RegistryError).message)
   }
 }
 
@@ -102,7 +106,7 @@ function isPage({ bytes, contentType }: { bytes: Uint8Array; contentType: string
 function toRelease(listed: ListedSkill, said: Said, skillMd: Uint8Array, visibility: 'public' | 'private'): Release {
   const { owner, name, version, publishedAt, category, license, deprecated } = listed
   const keywords = Array.isArray(said.keywords) ? said.keywords.filter((word) => typeof word === 'string') : []
-  const repository = toText(said.repository, 500)
+  const repository = toTextWithin(said.repository, 500)
   return {
     owner,
     name,
@@ -110,20 +114,20 @@ function toRelease(listed: ListedSkill, said: Said, skillMd: Uint8Array, visibil
     publishedAt,
     deprecated,
     files: [{ path: 'SKILL.md', bytes: skillMd }],
-    displayName: toText(said.displayName, limits.displayNameCharactersMax),
-    description: toText(listed.description, limits.descriptionCharactersMax),
-    category: toText(category, 64),
-    license: toText(license, 128),
+    displayName: toTextWithin(said.displayName, limits.displayNameCharactersMax),
+    description: toTextWithin(listed.description, limits.descriptionCharactersMax),
+    category: toTextWithin(category, 64),
+    license: toTextWithin(license, 128),
     ...(keywords.length > 0 && { keywords: keywords.slice(0, limits.keywordsMax) }),
     repository: repository && /^https?:\/\//.test(repository) ? repository : undefined,
-    deprecationMessage: toText(said.deprecationMessage, 1000),
+    deprecationMessage: toTextWithin(said.deprecationMessage, 1000),
     ...(isId(listed.id) && { skillId: listed.id }),
     ...(isId(listed.authorId) && { publisher: { id: listed.authorId, username: owner } }),
     visibility,
   }
 }
 
-function toText(value: unknown, charactersMax: number): string | undefined {
+function toTextWithin(value: unknown, charactersMax: number): string | undefined {
   return typeof value === 'string' && value !== '' ? value.slice(0, charactersMax).toWellFormed() : undefined
 }
 
@@ -131,6 +135,6 @@ function isId(text: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 }
 
-function refuse({ fullName, version }: ListedSkill, reason: string, detail: string): { refused: Refusal } {
+function refuseListed({ fullName, version }: ListedSkill, reason: string, detail: string): { refused: Refusal } {
   return { refused: { subject: `${fullName}@${version}`, reason, detail } }
 }

@@ -49,7 +49,7 @@ const batchMax = 8
 const listedMax = 500_000
 
 /**
- * Reads the list of skills, newest first, of a registry that implements only the specification. A skill is read if its version or
+ * Reads the list of skills, newest first, of a registry that has only the base API. A skill is read if its version or
  * publication time is not stored yet. The list does not show deletions, so nothing is deleted.
  */
 export function createRegistrySource(options: RegistrySourceOptions): SnapshotSource {

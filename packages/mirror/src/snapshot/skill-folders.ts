@@ -75,9 +75,9 @@ export async function* readTree<T extends TreeFile>(
       const name = toSkillName(files, posix.basename(one.folder || tree.rootName))
       const other = taken.get(name)
       if (!isSkillName(name))
-        wrong.push(refuse(one, 'malformed', 'Neither SKILL.md nor the folder has a valid skill name.'))
+        wrong.push(refuseFolder(one, 'malformed', 'Neither SKILL.md nor the folder has a valid skill name.'))
       else if (other !== undefined) {
-        wrong.push(refuse(one, 'malformed', `The skill in '${other || '.'}' already has the name '${name}'.`))
+        wrong.push(refuseFolder(one, 'malformed', `The skill in '${other || '.'}' already has the name '${name}'.`))
       } else {
         taken.set(name, one.folder)
         if (wants({ owner, name })) found.push({ name, files })
@@ -115,7 +115,7 @@ function findSkillFolders<T extends TreeFile>(tree: readonly T[]): { folders: Sk
     const nested = gitFoldersOf.get(folder)?.find((path) => toFolder(path) !== folder)
     const problem =
       nested === undefined ? findProblem(one) : `${nested} is a nested git repository, which a skill must not contain.`
-    if (problem) refused.push(refuse(one, 'invalid', problem))
+    if (problem) refused.push(refuseFolder(one, 'invalid', problem))
     else folders.push(one)
   }
   return { folders, refused }
@@ -178,6 +178,6 @@ function findOwner(path: string, folders: ReadonlyMap<string, unknown>): string 
   }
 }
 
-function refuse({ folder }: SkillFolder<TreeFile>, reason: string, detail: string): Refusal {
+function refuseFolder({ folder }: SkillFolder<TreeFile>, reason: string, detail: string): Refusal {
   return { subject: folder || '.', reason, detail }
 }

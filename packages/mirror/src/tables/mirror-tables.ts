@@ -1,25 +1,11 @@
-import {
-  bytes,
-  keyedTable,
-  oneOf,
-  optional,
-  orderedText,
-  primary,
-  table,
-  text,
-  to,
-  whole,
-  zero,
-  type RowsOf,
-  type Tables,
-} from '@skillstead/core/internal'
+import { bytes, oneOf, optional, text, whole, type RowsOf, type Tables } from '@skillstead/core/internal'
 import type { Kysely } from 'kysely'
 
 /** Upstream registries, their logs, and the writes that are queued for them. */
 export const upstreamTables = {
-  upstreams: table({
+  upstreams: {
     /** The name that the operator gave the upstream. The `origin` of a mirrored skill refers to it. */
-    name: primary(text),
+    name: text,
     kind: oneOf<'node' | 'registry' | 'discovery' | 'git' | 'folder' | 'bundle'>(),
     /** A URL or a path. */
     location: text,
@@ -35,20 +21,20 @@ export const upstreamTables = {
     /** The trusted verifier keys as a JSON list. */
     keys: text,
     /** Number of stored entries of its log, verified or not, and the frontier of their tree. */
-    staged: zero,
+    staged: whole,
     frontier: bytes,
     /** Number of entries that a signed checkpoint confirms, and that checkpoint. */
-    verified: zero,
+    verified: whole,
     checkpoint: optional(text),
     /** When the upstream signed the checkpoint, if it states that. */
     checkpoint_at: optional(whole),
     /** Number of entries that are in the catalogue. */
-    applied: zero,
+    applied: whole,
     /** Progress of a snapshot, for kinds without a log, as JSON. */
     cursor: text,
     /** Id of the sync that is running, and when its lease ends. */
     lease: optional(text),
-    lease_until: zero,
+    lease_until: whole,
     tried_at: optional(whole),
     synced_at: optional(whole),
     /** Result of the last sync as JSON. */
@@ -56,54 +42,50 @@ export const upstreamTables = {
     /** Why the sync is paused until the operator decides, as JSON; null if it is not. */
     alarm: optional(text),
     created_at: whole,
-  }),
-  upstream_log: table({
-    upstream: to('upstreams.name'),
+  },
+  upstream_log: {
+    upstream: text,
     /** The upstream's sequence number, from 1. */
     seq: whole,
     hash: bytes,
     type: text,
-    subject: orderedText,
+    subject: text,
     /** Canonical JSON: the bytes that the upstream's log commits to. */
     entry: text,
-  })
-    .key(['upstream', 'seq'])
-    // This index contains only packs: the mirror reads all packs when it imports a skill.
-    .index('upstream_log_packs', ['upstream', 'subject', 'seq'], "type = 'pack'")
-    .index('upstream_log_subject', ['subject', 'upstream', 'seq']),
-  upstream_tiles: table({
-    upstream: to('upstreams.name'),
+  },
+  upstream_tiles: {
+    upstream: text,
     level: whole,
     n: whole,
     root: bytes,
     middle: bytes,
     hashes: bytes,
-  }).key(['upstream', 'level', 'n']),
+  },
   /** Subjects of an upstream that were not imported, each with the newest reason. */
-  upstream_refusals: keyedTable({
-    upstream: to('upstreams.name'),
+  upstream_refusals: {
+    upstream: text,
     subject: text,
     reason: text,
     detail: text,
     at: whole,
     /** Number of further attempts. */
-    tries: zero,
-  }).key(['upstream', 'subject']),
+    tries: whole,
+  },
   /** The account of a user at an upstream. */
-  upstream_links: keyedTable({
-    user_id: to('users.id'),
-    upstream: to('upstreams.name'),
+  upstream_links: {
+    user_id: text,
+    upstream: text,
     /** The username at the upstream. */
     username: text,
     /** The API key, encrypted. */
     credential: bytes,
     created_at: whole,
-  }).key(['user_id', 'upstream']),
-  upstream_writes: table({
-    id: primary(text),
+  },
+  upstream_writes: {
+    id: text,
     /** The order of the writes. */
     position: whole,
-    upstream: to('upstreams.name'),
+    upstream: text,
     /** Null for writes without a user. */
     user_id: optional(text),
     /** The skill's full name: writes to one skill are sent in their order. */
@@ -112,14 +94,12 @@ export const upstreamTables = {
     /** The data of the write as JSON. */
     payload: text,
     state: oneOf<'pending' | 'delivered' | 'conflict' | 'dropped'>(),
-    attempts: zero,
+    attempts: whole,
     /** The newest error as JSON: `{ code, message, at }`. */
     error: optional(text),
     created_at: whole,
     ended_at: optional(whole),
-  })
-    .index('upstream_writes_position', ['position'])
-    .index('upstream_writes_waiting', ['upstream', 'state', 'subject', 'position']),
+  },
 }
 
 export type MirrorTables = RowsOf<typeof upstreamTables>

@@ -8,12 +8,12 @@ export interface WantedVersion extends Pick<SentPackage, 'skillMd' | 'files' | '
 }
 
 /**
- * A response whose fields may have any type: registries that implement only the specification leave most of them open.
+ * A response whose fields may have any type: registries that have only the base API leave most of them open.
  */
 type Details = { readonly [K in keyof SkillDetails]?: unknown }
 
 /**
- * The skill's name in a URL path at an upstream. A registry that implements only the specification accepts short names
+ * The skill's name in a URL path at an upstream. A registry that has only the base API accepts short names
  * only; there the short name must resolve to this same skill.
  */
 export async function findPathName(

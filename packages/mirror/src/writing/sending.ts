@@ -51,7 +51,7 @@ const refusalBytesMax = 64 * 1024
 const responseBytesMax = 16 * 1024 * 1024
 
 /**
- * Throws a lasting error for a refusal without a known error code: the specification allows any text, and a retry would
+ * Throws a lasting error for a refusal without a known error code: the base API allows any text, and a retry would
  * return the same.
  */
 async function requireCode({ name }: Upstream, response: Response): Promise<void> {

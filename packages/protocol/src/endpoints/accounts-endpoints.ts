@@ -26,7 +26,7 @@ const Avatar = v.strictObject({
   content: v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil((limits.avatarBytesMax * 4) / 3) + 4)),
 })
 
-/** Keys and users (specification 4.5). */
+/** Keys and users (docs/api.md#keys-and-users). */
 export const accountEndpoints = {
   ...toEndpoints('Account', {
     listApiKeys: {

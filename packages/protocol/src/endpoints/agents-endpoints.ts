@@ -4,7 +4,7 @@ import { limits } from '../limits.ts'
 import { Agent, AgentActivity, AgentKey, AgentRef, HeartbeatResult, PlatformId, PlatformRef } from '../schemas/agent.ts'
 import { SkillRef, boundedArray, limit, page, pageFields, prose, text } from '../schemas/fields.ts'
 
-/** Agents and the heartbeat (specification 4.3). */
+/** Agents and the heartbeat (docs/api.md#agents). */
 export const agentEndpoints = toEndpoints('Agents', {
   listAgents: {
     auth: 'none',

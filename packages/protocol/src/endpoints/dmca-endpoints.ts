@@ -5,7 +5,7 @@ import { DmcaCase, counterNoticeFields, dmcaStatuses, noticeFields } from '../sc
 
 const id = { id: Term }
 
-/** Takedowns (specification 4.7). */
+/** Takedowns (docs/api.md#takedowns). */
 export const dmcaEndpoints = toEndpoints('DMCA', {
   submitDmca: {
     auth: 'none',

@@ -18,7 +18,7 @@ import {
   wholeNumber,
 } from '../schemas/fields.ts'
 
-/** External skills, telemetry and trending skills (specification 4.8). */
+/** External skills, telemetry and trending skills (docs/api.md#external-skills-and-installs). */
 export const externalEndpoints = {
   ...toEndpoints('External skills', {
     listExternal: {

@@ -25,7 +25,7 @@ export const mirrorEndpoints = toEndpoints('Mirrors', {
     auth: 'admin',
     scope: 'manage',
     status: 201,
-    summary: 'Add an upstream: a node, another registry of the specification, a discovery index or a git repository',
+    summary: 'Add an upstream: a node, another registry with the base API, a discovery index or a git repository',
     input: v.strictObject({ name: SkillName, url: text(2000), ...mirrorOptions }),
     output: v.object({
       ...MirrorStatus.entries,

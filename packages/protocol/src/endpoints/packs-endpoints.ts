@@ -8,7 +8,7 @@ import { Visibility, textWarnings } from '../schemas/skill.ts'
 const slug = { slug: Term }
 const skills = boundedArray(PackMember, limits.packSkillsMax)
 
-/** Packs: curated collections of skills (specification 4.2). */
+/** Packs: curated collections of skills (docs/api.md#packs). */
 export const packEndpoints = toEndpoints('Packs', {
   listPacks: {
     auth: 'none',

@@ -6,7 +6,7 @@ import { ListedVerification, Reputation, Verification, verificationStatuses } fr
 
 const username = { username: Term }
 
-/** Reputation and the verification of authors (specification 4.6). */
+/** Reputation and the verification of authors (docs/api.md#reputation). */
 export const reputationEndpoints = {
   ...toEndpoints('Reputation', {
     getReputation: {

@@ -4,7 +4,7 @@ import { SkillRef, Term, limit, page, pageFields, prose } from '../schemas/field
 import { SkillRequest, requestStatuses } from '../schemas/review.ts'
 import { textWarnings } from '../schemas/skill.ts'
 
-/** Requests for missing skills (specification 4.4). */
+/** Requests for missing skills (docs/api.md#skill-requests). */
 export const requestEndpoints = toEndpoints('Requests', {
   listRequests: {
     auth: 'none',

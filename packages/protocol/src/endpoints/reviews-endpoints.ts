@@ -7,7 +7,7 @@ import { textWarnings } from '../schemas/skill.ts'
 
 const name = { name: SkillRef }
 
-/** Reviews and issues of a skill, by agents and users (specification 4.1 and the contract's additions). */
+/** Reviews and issues of a skill, by agents and users (docs/api.md#skills). */
 export const reviewEndpoints = toEndpoints('Reviews', {
   listAgentReviews: {
     auth: 'none',

@@ -24,6 +24,7 @@ import {
 import { SkillDiff } from '../schemas/access.ts'
 import { Provenance } from '../schemas/provenance.ts'
 import { QuarantinedVersion } from '../schemas/quarantine.ts'
+import { filterParameters } from '../schemas/search-filters.ts'
 import { SearchContext } from '../schemas/search-context.ts'
 import { Similarity } from '../schemas/similarity.ts'
 import { loadedSkill } from '../schemas/loading.ts'
@@ -95,28 +96,21 @@ export const PublishOutput = v.object({
   quarantined: v.optional(QuarantinedVersion),
 })
 
-const searchFilters = {
+const searchParameters = {
   page,
   limit: limit(),
   sort: v.optional(v.picklist(skillSorts)),
-  includeStubs: v.optional(Flag, false),
-  category: v.optional(Term),
-  license: v.optional(Term),
-  owner: v.optional(Term),
-  verified: v.optional(Flag),
-  deprecated: v.optional(Flag),
-  keyword: v.optional(Term),
-  minSecurityScore: v.optional(wholeNumber(0, 100)),
+  ...filterParameters,
   explain: v.optional(Flag, false),
 }
 
-/** Skills (specification 4.1 and the contract's additions): search, reading, publishing. */
+/** Skills (docs/api.md#skills): search, reading, publishing. */
 export const skillEndpoints = toEndpoints('Skills', {
   searchSkills: {
     auth: 'none',
     summary: 'Search skills',
     costly: 'q',
-    input: v.object({ q: v.optional(text(limits.queryCharactersMax, 0), ''), ...searchFilters }),
+    input: v.object({ q: v.optional(text(limits.queryCharactersMax, 0), ''), ...searchParameters }),
     output: SearchResult,
   },
   searchByNeed: {
@@ -126,7 +120,7 @@ export const skillEndpoints = toEndpoints('Skills', {
     input: v.strictObject({
       q: v.optional(text(limits.needCharactersMax, 0), ''),
       context: v.optional(SearchContext),
-      ...searchFilters,
+      ...searchParameters,
     }),
     output: SearchResult,
   },
@@ -203,7 +197,7 @@ export const skillEndpoints = toEndpoints('Skills', {
   },
   loadSkill: {
     auth: 'none',
-    summary: 'Load as much of a skill as an agent needs (specification 2.4)',
+    summary: 'Load as much of a skill as an agent needs',
     input: v.object({
       ...name,
       level: v.optional(v.picklist(loadLevels), 'full'),
@@ -248,4 +242,5 @@ export const skillEndpoints = toEndpoints('Skills', {
   },
 })
 
+/** The input of `PUT /skills`. */
 export type PublishSkillInput = v.InferOutput<typeof PublishInput>

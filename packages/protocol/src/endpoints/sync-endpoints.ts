@@ -12,7 +12,7 @@ const FeedEntry = v.object({
   data: v.record(v.string(), v.unknown()),
 })
 
-/** Endpoints for mirrors and cluster nodes (the contract's Sync part). */
+/** Endpoints for mirrors and cluster nodes. */
 export const syncEndpoints = toEndpoints('Sync', {
   getFeed: {
     auth: 'none',

@@ -17,7 +17,7 @@ const settings = {
   secret: v.optional(WebhookSecret),
 }
 
-/** Webhooks (specification 4.9). */
+/** Webhooks (docs/api.md#webhooks-of-a-user). */
 export const webhookEndpoints = toEndpoints('Webhooks', {
   listWebhooks: {
     auth: 'key',

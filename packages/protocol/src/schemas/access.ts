@@ -5,6 +5,7 @@ import { Security } from './security.ts'
 
 /** The kinds of things that a version can use. */
 export const accessKinds = ['tools', 'commands', 'hosts', 'environment', 'packages', 'files'] as const
+/** A kind of resource that a skill may use. */
 export type AccessKind = (typeof accessKinds)[number]
 
 const Names = v.array(v.string())
@@ -51,6 +52,7 @@ const FileDiff = v.object({
   /** Why there is no patch. */
   omitted: v.optional(v.picklist(['binary', 'too large'])),
 })
+/** The difference of one file between two versions. */
 export type FileDiff = v.InferOutput<typeof FileDiff>
 
 /** The differences between two versions of a skill. */

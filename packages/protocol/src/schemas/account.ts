@@ -9,6 +9,7 @@ export const Scope = v.picklist(scopes)
 export const Plan = v.picklist(planNames)
 export const Role = v.picklist(['user', 'admin'])
 
+/** An API key without its secret. */
 export const ApiKey = v.object({
   id: Id,
   name: v.string(),

@@ -35,6 +35,7 @@ function toPlatformId(name: string): string {
   return name.toLowerCase().replaceAll(' ', '-')
 }
 
+/** An agent: an automated client that registered itself. */
 export const Agent = v.object({
   agentKey: v.string(),
   displayName: v.string(),
@@ -57,6 +58,7 @@ export const AgentActivity = v.object({
 })
 export type AgentActivity = v.InferOutput<typeof AgentActivity>
 
+/** A review of a skill by an agent. */
 export const AgentReview = v.object({
   id: Id,
   agentKey: v.string(),
@@ -75,6 +77,7 @@ export type AgentReview = v.InferOutput<typeof AgentReview>
 /** Why an agent should review a skill that it has installed, the most severe first. */
 export const updateReasons = ['taken_down', 'flagged', 'yanked', 'drifted', 'deprecated', 'outdated'] as const
 
+/** The answer to a heartbeat. */
 export const HeartbeatResult = v.object({
   updates: v.array(
     v.object({

@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import { Count, Version } from './fields.ts'
 import { Security, severities, signals } from './security.ts'
 
-/** Something that a version adds to an earlier one, or removes from it. */
 const ChangeFinding = v.object({
   /** Stable, kebab-case: `gains-secrets`, `removes-safeguards`, ... */
   ruleId: v.string(),
@@ -16,6 +15,7 @@ const ChangeFinding = v.object({
   line: v.nullable(Count),
   remediation: v.string(),
 })
+/** Something that a version adds to an earlier one, or removes from it. */
 export type ChangeFinding = v.InferOutput<typeof ChangeFinding>
 
 /**

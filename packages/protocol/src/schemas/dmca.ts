@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { Id, Timestamp, text } from './fields.ts'
 
+/** The states of a takedown case (docs/api.md#takedowns). */
 export const dmcaStatuses = [
   ...(['submitted', 'under_review', 'rejected', 'removed'] as const),
   ...(['counter_noticed', 'restored', 'upheld'] as const),
@@ -23,6 +24,7 @@ export const noticeFields = {
   signature: text(200),
 }
 const Notice = v.object(noticeFields)
+/** What the sender of a takedown notice states. */
 export type DmcaNotice = v.InferOutput<typeof Notice>
 
 /** Statements of a counter-notice (17 U.S.C. 512(g)(3)). */
@@ -36,6 +38,7 @@ export const counterNoticeFields = {
   signature: text(200),
 }
 const CounterNotice = v.object(counterNoticeFields)
+/** What the sender of a counter-notice states. */
 export type DmcaCounterNotice = v.InferOutput<typeof CounterNotice>
 
 /** A takedown case. Fields that identify a person or the skill are only sent to the parties and administrators. */

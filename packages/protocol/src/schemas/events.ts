@@ -14,7 +14,7 @@ const AgentReviewer = v.object({
   authenticated: v.boolean(),
 })
 
-/** The data of each event, by the event name in a subscription (specification 6, and the events of mirrors). */
+/** The data of each event, by the event name in a subscription (docs/api.md#events, and those of mirrors). */
 const eventSchemas = {
   /** A version was published. */
   'skill.published': v.object({
@@ -48,9 +48,12 @@ const eventSchemas = {
   }),
 } as const
 
+/** The name of an event that a webhook can subscribe to. */
 export type EventName = keyof typeof eventSchemas
+/** The data of an event. */
 export type EventData<Name extends EventName = EventName> = v.InferOutput<(typeof eventSchemas)[Name]>
 
+/** All names of events. */
 export const eventNames = Object.keys(eventSchemas) as [EventName, ...EventName[]]
 
 /** The event of a test delivery that a webhook's owner requests. Cannot be subscribed to. */
@@ -63,7 +66,7 @@ const envelope = {
   timestamp: Timestamp,
 }
 
-/** The body of a delivery (specification 6): an envelope with the data of its event. */
+/** The body of a delivery (docs/api.md#events): an envelope with the data of its event. */
 export const WebhookEvent = v.variant('event', [
   v.object({ ...envelope, event: v.literal('skill.published'), data: eventSchemas['skill.published'] }),
   v.object({ ...envelope, event: v.literal('skill.downloaded'), data: eventSchemas['skill.downloaded'] }),

@@ -26,6 +26,7 @@ export type ExternalSkill = v.InferOutput<typeof ExternalSkill>
 
 export const periods = ['day', 'week', 'month'] as const
 
+/** Skills with the most recent installs. */
 export const Trending = v.object({
   period: v.picklist(periods),
   entries: v.array(

@@ -18,7 +18,6 @@ const metadata = v.object({
   keywords: v.array(v.string()),
 })
 
-/** A section that was left out of a loaded skill to fit the budget, with its approximate number of tokens. */
 const omission = v.object({ section: v.string(), tokens: Count })
 
 const toolDefinition = v.object({
@@ -28,7 +27,7 @@ const toolDefinition = v.object({
   parameters: v.record(v.string(), v.unknown()),
 })
 
-/** Specification 2.4: a skill at the requested level; parts above the level are absent. */
+/** A skill at the requested level (docs/api.md#a-loaded-skill); parts above the level are absent. */
 export const loadedSkill = v.object({
   level: v.picklist(loadLevels),
   metadata,
@@ -41,7 +40,11 @@ export const loadedSkill = v.object({
   frontmatter: v.record(v.string(), v.unknown()),
   truncated: v.array(omission),
 })
+/** A skill at the requested level. */
 export type LoadedSkill = v.InferOutput<typeof loadedSkill>
+/** The metadata of a loaded skill. */
 export type LoadedMetadata = v.InferOutput<typeof metadata>
+/** A section that was left out of a loaded skill to fit the budget, with its approximate number of tokens. */
 export type Omission = v.InferOutput<typeof omission>
+/** A skill as a tool that a model can call. */
 export type ToolDefinition = v.InferOutput<typeof toolDefinition>

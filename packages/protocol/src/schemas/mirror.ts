@@ -4,7 +4,9 @@ import { Count, Id, Timestamp, boundedArray, text, wholeNumber } from './fields.
 const upstreamKinds = ['node', 'registry', 'discovery', 'git', 'folder', 'bundle'] as const
 /** Kinds of upstream that have a URL. The others are added with the CLI on the node's machine. */
 export const remoteKinds = ['node', 'registry', 'discovery', 'git'] as const
+/** Which skills of an upstream are mirrored. */
 export const mirrorModes = ['full', 'selected', 'pull-through'] as const
+/** Reasons to pause the sync of an upstream. */
 export const alarmCodes = [
   ...(['rollback', 'fork', 'freeze', 'future', 'epoch', 'origin', 'key', 'altered', 'mass_removal'] as const),
 ] as const
@@ -51,7 +53,6 @@ const Notice = v.object({ code: v.string(), message: v.string(), at: Timestamp }
 
 const Refusal = v.object({ subject: v.string(), reason: v.string(), detail: v.string() })
 
-/** Report of one sync. */
 const MirrorReport = v.object({
   upstream: v.string(),
   /** Number of imported changes. */
@@ -66,6 +67,7 @@ const MirrorReport = v.object({
   bytes: Count,
   durationMs: Count,
 })
+/** Report of one sync. */
 export type MirrorReport = v.InferOutput<typeof MirrorReport>
 
 /** State of an upstream. */

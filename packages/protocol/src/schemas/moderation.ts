@@ -1,8 +1,11 @@
 import * as v from 'valibot'
 import { Id, Timestamp } from './fields.ts'
 
+/** How moderation shows a skill. */
 export const moderationStates = ['shown', 'flagged', 'hidden'] as const
+/** Reports of users, and appeals of owners. */
 export const reportKinds = ['report', 'appeal'] as const
+/** The states of a report. */
 export const reportStatuses = ['open', 'upheld', 'dismissed'] as const
 export const copyReportStatuses = ['open', 'confirmed', 'dismissed'] as const
 
@@ -34,6 +37,7 @@ export const Moderation = v.object({
 })
 export type Moderation = v.InferOutput<typeof Moderation>
 
+/** A report that a skill is a copy of another one. */
 export const CopyReport = v.object({
   id: Id,
   skillId: Id,

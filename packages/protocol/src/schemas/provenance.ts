@@ -58,7 +58,6 @@ export function toSignedFields(record: Omit<Provenance, 'signature'>): object {
   return log === null ? { ...fields, log } : fields
 }
 
-/** The fields of a version's log entry that provenance checks. */
 const VersionEntry = v.object({
   seq: Count,
   type: v.literal('version'),
@@ -74,6 +73,7 @@ const VersionEntry = v.object({
     files: v.nullable(v.array(v.object({ path: v.string(), size: Count, digest: Digest }))),
   }),
 })
+/** The fields of a version's log entry that provenance checks. */
 export type VersionEntry = v.InferOutput<typeof VersionEntry>
 
 /** Validates a log entry of a version. Throws an Error whose message names the invalid field. */

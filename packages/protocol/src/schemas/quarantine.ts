@@ -21,6 +21,7 @@ export const QuarantinedVersion = v.object({
 })
 export type QuarantinedVersion = v.InferOutput<typeof QuarantinedVersion>
 
+/** A quarantined version, as an administrator sees it before deciding. */
 export const QuarantinedDetails = v.object({
   ...QuarantinedVersion.entries,
   files: v.array(v.object({ path: v.string(), size: Count, digest: Digest })),

@@ -26,6 +26,7 @@ export const Reputation = v.object({
 })
 export type Reputation = v.InferOutput<typeof Reputation>
 
+/** The states of the verification of an author. */
 export const verificationStatuses = ['pending', 'verified', 'rejected'] as const
 
 /** State of a verification, with instructions for its user. */

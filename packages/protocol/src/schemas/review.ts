@@ -14,6 +14,7 @@ export const Review = v.object({
 export type Review = v.InferOutput<typeof Review>
 
 export const issueTypes = ['bug', 'feature', 'question', 'security'] as const
+/** An issue that a user opened on a skill. */
 export const Issue = v.object({
   id: Id,
   type: v.picklist(issueTypes),
@@ -24,7 +25,9 @@ export const Issue = v.object({
 })
 export type Issue = v.InferOutput<typeof Issue>
 
+/** The states of a skill request (docs/api.md#skill-requests). */
 export const requestStatuses = ['open', 'in_progress', 'fulfilled', 'closed'] as const
+/** A request for a missing skill. */
 export const SkillRequest = v.object({
   id: Id,
   title: v.string(),

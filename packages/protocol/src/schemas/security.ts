@@ -1,7 +1,9 @@
 import * as v from 'valibot'
 import { Count, Digest, Timestamp } from './fields.ts'
 
+/** How bad a finding is, worst first. */
 export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const
+/** What the scanner advises. */
 export const verdicts = ['safe', 'caution', 'dangerous'] as const
 /** Verdicts as people read them: `safe` on the wire only means that no rule found a reason. */
 export const verdictWords = { safe: 'no known sign of harm', caution: 'caution', dangerous: 'dangerous' } as const
@@ -59,6 +61,7 @@ export const Security = v.object({
 })
 export type Security = v.InferOutput<typeof Security>
 
+/** The answer of a scan by URL or content. */
 export const ScanReport = v.object({
   ...Security.entries,
   digest: Digest,

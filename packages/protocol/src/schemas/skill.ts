@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { SearchFilters } from './search-filters.ts'
 import { Access, Widens } from './access.ts'
 import { Change } from './change.ts'
 import { AvatarUrl, Count, Digest, Id, Timestamp, Version, pageFields } from './fields.ts'
@@ -7,7 +8,7 @@ import { Security } from './security.ts'
 
 const Author = v.object({ id: Id, username: v.string(), avatarUrl: AvatarUrl })
 
-/** Specification 2.1: an item of a search result. */
+/** An item of a search result (docs/api.md#a-skill-in-a-list). */
 export const Skill = v.object({
   id: Id,
   name: v.string(),
@@ -26,7 +27,6 @@ export const Skill = v.object({
 })
 export type Skill = v.InferOutput<typeof Skill>
 
-/** How a skill matched a query, with `explain=true`. */
 const SearchMatch = v.object({
   score: v.number(),
   /** Fields that contain a term of the query; `body` is the text of SKILL.md. */
@@ -38,31 +38,23 @@ const SearchMatch = v.object({
   /** Start and end of each word of the passage that matches, in UTF-16 units. */
   highlights: v.optional(v.array(v.tuple([Count, Count]))),
 })
+/** How a skill matched a query, with `explain=true`. */
 export type SearchMatch = v.InferOutput<typeof SearchMatch>
 
 export const skillSorts = ['downloads', 'recent', 'stars'] as const
 
-/** Specification 2.2: the response of a search. */
+/** The response of a search (docs/api.md#search-results). */
 export const SearchResult = v.object({
   skills: v.array(v.object({ ...Skill.entries, match: v.optional(SearchMatch) })),
   ...pageFields,
   /** Set if words of the query, completions, or skills with frequent words were left out to limit its cost. */
   partial: v.optional(v.literal(true)),
-  filters: v.object({
-    q: v.string(),
-    includeStubs: v.boolean(),
-    category: v.optional(v.string()),
-    license: v.optional(v.string()),
-    owner: v.optional(v.string()),
-    verified: v.optional(v.boolean()),
-    deprecated: v.optional(v.boolean()),
-    keyword: v.optional(v.string()),
-    minSecurityScore: v.optional(v.number()),
-  }),
+  filters: v.object({ q: v.string(), ...SearchFilters.entries }),
 })
 export type SearchResult = v.InferOutput<typeof SearchResult>
 
 const visibilities = ['public', 'internal', 'private'] as const
+/** Who may read a skill: all, signed-in users, or its owner and collaborators. */
 export const Visibility = v.picklist(visibilities)
 export type Visibility = v.InferOutput<typeof Visibility>
 
@@ -76,6 +68,7 @@ const VersionSummary = v.object({
   yanked: v.boolean(),
 })
 
+/** The details of a version. */
 export const SkillVersion = v.object({
   ...VersionSummary.entries,
   size: Count,
@@ -92,6 +85,7 @@ export const SkillVersion = v.object({
 })
 export type SkillVersion = v.InferOutput<typeof SkillVersion>
 
+/** The details of a skill. */
 export const SkillDetails = v.object({
   ...Skill.entries,
   displayName: v.string(),
@@ -150,6 +144,7 @@ export const OwnSkill = v.object({
 })
 export type OwnSkill = v.InferOutput<typeof OwnSkill>
 
+/** Something about a write that its author should know; the write succeeded. */
 export const Warning = v.object({
   code: v.string(),
   message: v.string(),

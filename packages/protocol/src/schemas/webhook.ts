@@ -4,6 +4,7 @@ import { limits } from '../limits.ts'
 import { namePattern } from '../names.ts'
 import { Count, Id, Timestamp, boundedArray, text } from './fields.ts'
 
+/** The states of a delivery (docs/api.md#deliveries). */
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
 const DeliveryStatus = v.picklist(deliveryStatuses)
 
@@ -54,6 +55,7 @@ const DeliveryAttempt = v.object({
   error: v.nullable(v.string()),
 })
 
+/** A delivery of an event to a webhook, with its attempts. */
 export const Delivery = v.object({
   id: Id,
   eventId: Id,

@@ -99,8 +99,8 @@ function checkPattern(pattern: Pattern): void {
 function requireFewWays(expression: RegExp): number {
   const { source } = expression
   visitRegExpAST(parseExpression(source), {
-    onBackreferenceEnter: ({ raw }) => refuse(`The backreference ${raw} is not allowed.`),
-    onCapturingGroupEnter: ({ name, raw }) => name !== null && refuse(`The named group ${raw} is not allowed.`),
+    onBackreferenceEnter: ({ raw }) => refuseBundle(`The backreference ${raw} is not allowed.`),
+    onCapturingGroupEnter: ({ name, raw }) => name !== null && refuseBundle(`The named group ${raw} is not allowed.`),
   })
   const { ways, charactersMin } = readExpression(expression)
   if (ways <= bundleLimits.waysMax) return charactersMin
@@ -110,7 +110,7 @@ function requireFewWays(expression: RegExp): number {
   )
 }
 
-function refuse(reason: string): never {
+function refuseBundle(reason: string): never {
   throw new TypeError(reason)
 }
 

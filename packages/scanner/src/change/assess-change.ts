@@ -36,13 +36,13 @@ export function assessChange(earlier: ComparedVersion, later: ComparedVersion): 
 
 /** The alarming findings of the later version that the earlier one does not have, wherever they are in its files. */
 function findAdded(earlier: ComparedVersion, later: ComparedVersion): ScanFinding[] {
-  const had = new Set(earlier.findings.map(toKey))
+  const had = new Set(earlier.findings.map(toFindingKey))
   return later.findings.filter(
-    (finding) => (finding.signal === 'hostile' || finding.signal === 'suspicious') && !had.has(toKey(finding)),
+    (finding) => (finding.signal === 'hostile' || finding.signal === 'suspicious') && !had.has(toFindingKey(finding)),
   )
 }
 
-function toKey({ ruleId, signal, excerpt }: ScanFinding): string {
+function toFindingKey({ ruleId, signal, excerpt }: ScanFinding): string {
   return `${ruleId}\n${signal}\n${excerpt}`
 }
 

@@ -11,7 +11,7 @@ import {
 import type { CodeFactKind } from './reading.ts'
 import type { Code } from './syntax.ts'
 import { joinPath } from './text-methods.ts'
-import { gather, isHiding, mix, nothing, textOf, toText, unknownPart, withFacts, type Value } from './values.ts'
+import { gather, isHiding, mix, nothing, textOf, toTextValue, unknownPart, withFacts, type Value } from './values.ts'
 
 /** A positional argument, a named one, or the first of several that is given. */
 export type Which = number | string | readonly (number | string)[]
@@ -184,11 +184,11 @@ export function decodeWith(encoding: Encoding, given: Value, call: Call, on: Eva
   const text = given.text
   if (text === undefined || text.includes(unknownPart)) return mix([{ ...nothing, facts: gather(given) }])
   const decoded = decodeText(encoding, text)
-  if (decoded === text || text.length < encodedCharactersMin) return toText(decoded ?? text, [given])
+  if (decoded === text || text.length < encodedCharactersMin) return toTextValue(decoded ?? text, [given])
   const fact = on.record('decode', call.code, encoding)
   const from = [{ ...given, facts: [...given.facts, fact] }]
   if (decoded === undefined) return mix(from)
-  const value = toText(decoded, from, encoding)
+  const value = toTextValue(decoded, from, encoding)
   if (/^[\t\n\r -~]{4,}$/.test(decoded)) on.reveal(value, call.code)
   return value
 }
@@ -209,7 +209,7 @@ const folders = new Map([
 /** The value of one environment variable. */
 export function readVariable(name: string, code: Code, on: Evaluator): Value {
   const folder = folders.get(name)
-  if (folder !== undefined) return toText(folder)
+  if (folder !== undefined) return toTextValue(folder)
   return isSecretVariable(name) ? { ...nothing, facts: [on.record('variable-read', code, name)] } : nothing
 }
 

@@ -12,7 +12,7 @@ import {
   nothing,
   Scope,
   textOf,
-  toText,
+  toTextValue,
   unknownPart,
   withFacts,
   type Closure,
@@ -142,7 +142,7 @@ export class Evaluation implements Evaluator {
         return operate(code.operator, this.#all(code.parts, scope), this.library.language)
       case 'template': {
         const parts = this.#all(code.parts, scope)
-        return toText(parts.map(textOf).join(''), parts, ...(parts.length > 1 ? ['concatenation'] : []))
+        return toTextValue(parts.map(textOf).join(''), parts, ...(parts.length > 1 ? ['concatenation'] : []))
       }
       case 'list':
         return { items: this.#items(code.items, scope), facts: [], made: [] }
@@ -211,7 +211,8 @@ export class Evaluation implements Evaluator {
       const value = this.evaluate(item, scope)
       if (item.type !== 'spread') return [value]
       return (
-        value.items ?? (value.text === undefined ? [mix([value])] : [...value.text].map((one) => toText(one, [value])))
+        value.items ??
+        (value.text === undefined ? [mix([value])] : [...value.text].map((one) => toTextValue(one, [value])))
       )
     })
     return items.slice(0, itemsMax)

@@ -20,7 +20,7 @@ import {
 import { toTable, type Effect } from './library.ts'
 import { readMember } from './members.ts'
 import { codecs, joinPath, readsNumber } from './text-methods.ts'
-import { gather, itemsMax, mix, nothing, textOf, toCodes, toText, type Value } from './values.ts'
+import { gather, itemsMax, mix, nothing, textOf, toCodes, toTextValue, type Value } from './values.ts'
 
 const bodies = ['data', 'json', 'files', 'params', 'content', 'body', 'fields', 'form']
 const get = requests({ address: [0, 'url'], data: bodies })
@@ -172,7 +172,7 @@ const addToArchive: Effect = (call, on) => {
 /** Packs a folder into the file of a name. */
 const makeArchive: Effect = (call, on) => {
   const [name, format, folder = call.named.get('root_dir')] = call.args
-  const path = toText(`${textOf(name)}.${textOf(format)}`)
+  const path = toTextValue(`${textOf(name)}.${textOf(format)}`)
   if (folder) writeFile(path, listsFiles({ ...call, args: [folder], self: undefined }, on), call, on)
   return path
 }
@@ -196,7 +196,7 @@ const fromCodes: Effect = ({ args }) => {
   const codes = args.flatMap((arg) => arg.items ?? [arg])
   const from = [...args, ...codes]
   if (!codes.every(({ number }) => number !== undefined && number >= 0 && number <= 0x10ffff)) return mix(from)
-  return toText(codes.map(({ number }) => String.fromCodePoint(Math.floor(number!))).join(''), from, 'numbers')
+  return toTextValue(codes.map(({ number }) => String.fromCodePoint(Math.floor(number!))).join(''), from, 'numbers')
 }
 
 const toList = (items: readonly Value[] | undefined): Value | undefined => items && { ...nothing, items }
@@ -307,8 +307,8 @@ export const functions = toTable([
   ['os.chmod fs.{chmod,chmodSync}', setsMode],
   ['{os.path,posixpath,ntpath}.join pathlib.{Path,PurePath,PosixPath}', ({ args }) => joinPath(args)],
   ['path.{join,resolve,posix.join,win32.join}', ({ args }) => joinPath(args)],
-  ['os.homedir pathlib.Path.home', () => toText('~')],
-  ['os.tmpdir tempfile.gettempdir', () => toText('/tmp')],
+  ['os.homedir pathlib.Path.home', () => toTextValue('~')],
+  ['os.tmpdir tempfile.gettempdir', () => toTextValue('/tmp')],
   // Encodings
   ['base64.{b64decode,urlsafe_b64decode,standard_b64decode,decodebytes} binascii.a2b_base64', decodes('base64')],
   ['atob {js-base64.,}Base64.decode', decodes('base64')],

@@ -1,7 +1,7 @@
 import { isSecretVariable } from './known-places.ts'
 import type { Evaluator } from './library.ts'
 import type { Code } from './syntax.ts'
-import { gather, mix, nothing, toText, unknownPart, withFacts, type Scope, type Value } from './values.ts'
+import { gather, mix, nothing, toTextValue, unknownPart, withFacts, type Scope, type Value } from './values.ts'
 
 const pathCharactersMax = 160
 
@@ -60,19 +60,20 @@ export function readSlice(of: Value, [from, to, step]: readonly (Value | undefin
   if ((from && from.number === undefined) || (to && to.number === undefined)) return mix([of])
   const size = Math.abs(step?.number ?? 1)
   const isBack = (step?.number ?? 1) < 0
-  if (of.text !== undefined && size === 1 && !isBack) return toText(of.text.slice(from?.number ?? 0, to?.number), [of])
+  if (of.text !== undefined && size === 1 && !isBack)
+    return toTextValue(of.text.slice(from?.number ?? 0, to?.number), [of])
   const pick = <T>(list: readonly T[]): T[] => {
     const ordered = isBack ? list.toReversed() : list.slice(from?.number ?? 0, to?.number)
     return size === 1 ? [...ordered] : ordered.filter((_, index) => index % size === 0)
   }
   const made = isBack ? ['reversed'] : size > 1 ? ['selection'] : []
-  if (of.text !== undefined) return toText(pick([...of.text]).join(''), [of], ...made)
+  if (of.text !== undefined) return toTextValue(pick([...of.text]).join(''), [of], ...made)
   return of.items ? { ...of, items: pick(of.items), made: [...of.made, ...made] } : mix([of])
 }
 
 /** In Python, a part of bytes is a number and a part of a text is a text: it stands for both. */
 export function toCharacter(text: string, of: Value, { library }: Evaluator): Value {
-  const value = toText(text, [of])
+  const value = toTextValue(text, [of])
   return library.language === 'python' && text !== '' ? { ...value, number: text.charCodeAt(0) } : value
 }
 

@@ -1,5 +1,5 @@
 import { joinPath } from './text-methods.ts'
-import { joinMade, mix, textOf, toText, type Value } from './values.ts'
+import { joinMade, mix, textOf, toTextValue, type Value } from './values.ts'
 
 const numeric: Readonly<Record<string, (a: number, b: number) => number>> = {
   '+': (a, b) => a + b,
@@ -26,7 +26,7 @@ const numeric: Readonly<Record<string, (a: number, b: number) => number>> = {
 export function operate(operator: string, parts: readonly Value[], language: 'python' | 'script'): Value {
   const [first, second] = parts
   if (!second) return operateOnOne(operator, first!)
-  if (operator === '+' && parts.some(isTextual)) return toText(parts.map(textOf).join(''), parts, 'concatenation')
+  if (operator === '+' && parts.some(isTextual)) return toTextValue(parts.map(textOf).join(''), parts, 'concatenation')
   if (operator === '+' && parts.every(({ items }) => items)) {
     return { items: parts.flatMap(({ items }) => items!), facts: [], made: [] }
   }
@@ -34,7 +34,7 @@ export function operate(operator: string, parts: readonly Value[], language: 'py
     if (operator === '/' && parts.some(isTextual)) return joinPath(parts)
     if (operator === '%' && first!.text !== undefined && first!.number === undefined) return formatText(first!, second)
     if (operator === '*' && first!.text !== undefined && second.number !== undefined && second.number < 1000) {
-      return toText(first!.text.repeat(Math.max(0, second.number)), [first!])
+      return toTextValue(first!.text.repeat(Math.max(0, second.number)), [first!])
     }
   }
   // JavaScript has `===`, `!==` and `>>>`.
@@ -65,5 +65,5 @@ function formatText(format: Value, value: Value): Value {
       return textOf(name === undefined ? values[next++] : value.fields?.get(name))
     },
   )
-  return toText(text, [format, ...values], 'concatenation')
+  return toTextValue(text, [format, ...values], 'concatenation')
 }

@@ -23,7 +23,7 @@ export class Recorder implements CodeReading {
 
   /** Returns the fact, also if it is known already. A latent fact counts only as the origin of a flow. */
   add(kind: CodeFactKind, { start, end }: Span, value?: string, isLatent = false): CodeFact {
-    const key = toKey({ kind, start, value })
+    const key = toFactKey({ kind, start, value })
     const known = this.#known.get(key)
     if (known) return known
     const fact = { kind, start, end, ...(value !== undefined && { value: value.slice(0, valueCharactersMax) }) }
@@ -35,7 +35,7 @@ export class Recorder implements CodeReading {
 
   addFlows(from: readonly CodeFact[], to: CodeFact): void {
     for (const one of from) {
-      const key = `${toKey(one)} ${toKey(to)}`
+      const key = `${toFactKey(one)} ${toFactKey(to)}`
       if (one === to || this.#flows.has(key) || this.flows.length === flowsMax) continue
       this.#flows.add(key)
       this.flows.push({ from: one, to })
@@ -46,7 +46,7 @@ export class Recorder implements CodeReading {
   adopt({ facts, flows, texts, cut }: CodeReading, at: Span): (fact: CodeFact) => CodeFact {
     const found = new Set(facts)
     const adopted = (fact: CodeFact): CodeFact =>
-      this.#known.get(toKey(fact)) === fact ? fact : this.add(fact.kind, at, fact.value, !found.has(fact))
+      this.#known.get(toFactKey(fact)) === fact ? fact : this.add(fact.kind, at, fact.value, !found.has(fact))
     for (const fact of facts) adopted(fact)
     for (const { from, to } of flows) this.addFlows([adopted(from)], adopted(to))
     for (const { text, decoded } of texts) this.addText(text, at, decoded)
@@ -61,5 +61,5 @@ export class Recorder implements CodeReading {
   }
 }
 
-const toKey = ({ kind, start, value }: Pick<CodeFact, 'kind' | 'start'> & { value?: string | undefined }) =>
+const toFactKey = ({ kind, start, value }: Pick<CodeFact, 'kind' | 'start'> & { value?: string | undefined }) =>
   `${kind} ${start} ${value}`

@@ -1,5 +1,5 @@
 import { decode, toUtf8, type Encoding } from './decoders.ts'
-import { itemsMax, mix, nothing, textOf, toText, type Value } from './values.ts'
+import { itemsMax, mix, nothing, textOf, toTextValue, type Value } from './values.ts'
 
 /** A method of a text or list: what it returns, or undefined if that is unknown. */
 type Method = (self: Value, args: readonly Value[]) => Value | undefined
@@ -9,7 +9,7 @@ const onText =
   (self, args) => {
     if (self.text === undefined) return undefined
     if (args.some((arg) => arg.text === undefined && arg.number === undefined)) return undefined
-    return toText(apply(self.text, ...args.map(textOf)), [self, ...args], ...made)
+    return toTextValue(apply(self.text, ...args.map(textOf)), [self, ...args], ...made)
   }
 
 const toNumber = (number: number): Value => ({ ...nothing, number })
@@ -20,19 +20,23 @@ const toIndex = (value: Value | undefined, initial: number) => value?.number ?? 
 const slice: Method = (self, [from, to]) => {
   if ((from && from.number === undefined) || (to && to.number === undefined)) return undefined
   if (self.items) return { ...self, items: self.items.slice(toIndex(from, 0), to?.number) }
-  return self.text === undefined ? undefined : toText(self.text.slice(toIndex(from, 0), to?.number), [self])
+  return self.text === undefined ? undefined : toTextValue(self.text.slice(toIndex(from, 0), to?.number), [self])
 }
 
 const split: Method = (self, [separator]) => {
   if (self.text === undefined || (separator && separator.text === undefined)) return undefined
   const parts = separator?.text === undefined ? self.text.trim().split(/\s+/) : self.text.split(separator.text)
-  return { items: parts.slice(0, itemsMax).map((part) => toText(part, [self])), facts: self.facts, made: self.made }
+  return {
+    items: parts.slice(0, itemsMax).map((part) => toTextValue(part, [self])),
+    facts: self.facts,
+    made: self.made,
+  }
 }
 
 const join = (list: Value, separator: Value): Value | undefined => {
   if (!list.items || separator.text === undefined) return undefined
   const made = list.items.length > 2 ? ['concatenation'] : []
-  return toText(list.items.map(textOf).join(separator.text), [list, separator, ...list.items], ...made)
+  return toTextValue(list.items.map(textOf).join(separator.text), [list, separator, ...list.items], ...made)
 }
 
 const replace: Method = (self, args) => {
@@ -65,7 +69,7 @@ const rows: readonly (readonly [names: string, method: Method])[] = [
     },
   ],
   ['split', split],
-  ['splitlines', (self) => split(self, [toText('\n')])],
+  ['splitlines', (self) => split(self, [toTextValue('\n')])],
   [
     'concat',
     (self, args) =>
@@ -73,7 +77,7 @@ const rows: readonly (readonly [names: string, method: Method])[] = [
         ? { ...self, items: [...self.items, ...args.flatMap((arg) => arg.items ?? [arg])] }
         : onText((...texts) => texts.join(''), 'concatenation')(self, args),
   ],
-  ['join', (self, [other]) => (self.items ? join(self, other ?? toText(',')) : other && join(other, self))],
+  ['join', (self, [other]) => (self.items ? join(self, other ?? toTextValue(',')) : other && join(other, self))],
   [
     'reverse toReversed',
     (self) => self.items && { ...self, items: self.items.toReversed(), made: [...self.made, 'reversed'] },
@@ -86,17 +90,18 @@ const rows: readonly (readonly [names: string, method: Method])[] = [
       if (self.text === undefined) return undefined
       const encoding = codecs.get(name?.text?.toLowerCase() ?? '')
       const text = encoding ? decode(encoding, self.text) : toUtf8(self.text)
-      return text === undefined ? undefined : toText(text, [self], ...(encoding ? [encoding] : []))
+      return text === undefined ? undefined : toTextValue(text, [self], ...(encoding ? [encoding] : []))
     },
   ],
   [
     // A buffer of JavaScript becomes a text.
     'toString',
     (self, [name]) => {
-      if (self.text === undefined) return self.number === undefined ? undefined : toText(String(self.number), [self])
+      if (self.text === undefined)
+        return self.number === undefined ? undefined : toTextValue(String(self.number), [self])
       return name?.text === 'hex' || name?.text === 'base64'
         ? encode(self, name.text)
-        : toText(toUtf8(self.text), [self])
+        : toTextValue(toUtf8(self.text), [self])
     },
   ],
   ['hex', (self) => (self.text === undefined ? undefined : encode(self, 'hex'))],
@@ -107,12 +112,12 @@ const rows: readonly (readonly [names: string, method: Method])[] = [
       const text = self.text?.replace(/\{(\d{0,2})(?::[^{}]{0,20})?\}/g, (_, index: string) =>
         textOf(args[index === '' ? next++ : Number(index)]),
       )
-      return text === undefined ? undefined : toText(text, [self, ...args], 'concatenation')
+      return text === undefined ? undefined : toTextValue(text, [self, ...args], 'concatenation')
     },
   ],
   [
     'keys',
-    ({ fields, facts }) => fields && { items: Array.from(fields.keys(), (key) => toText(key)), facts, made: [] },
+    ({ fields, facts }) => fields && { items: Array.from(fields.keys(), (key) => toTextValue(key)), facts, made: [] },
   ],
   ['values', ({ fields, facts }) => fields && { items: [...fields.values()], facts, made: [] }],
   ['joinpath', (self, args) => joinPath([self, ...args])],
@@ -124,7 +129,7 @@ export const textMethods: ReadonlyMap<string, Method> = new Map(
 )
 
 const encode = (self: Value, encoding: 'hex' | 'base64') =>
-  toText(Buffer.from(self.text!, 'latin1').toString(encoding), [self])
+  toTextValue(Buffer.from(self.text!, 'latin1').toString(encoding), [self])
 
 /** Reads a number from a text, in a base. */
 export function readsNumber({ args: [text, base] }: { readonly args: readonly Value[] }): Value | undefined {
@@ -146,5 +151,5 @@ export function joinPath(parts: readonly Value[]): Value {
   const texts = parts.map(textOf)
   const from = texts.findLastIndex((text) => /^[/~]|^[a-z]:[\\/]/i.test(text))
   const path = texts.slice(Math.max(0, from)).join('/')
-  return toText(path.replaceAll(/(?<!:)\/{2,}/g, '/'), parts)
+  return toTextValue(path.replaceAll(/(?<!:)\/{2,}/g, '/'), parts)
 }

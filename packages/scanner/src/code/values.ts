@@ -73,7 +73,7 @@ export class Scope {
 
 export const nothing: Value = { facts: [], made: [] }
 
-export function toText(text: string, from: readonly Value[] = [], ...made: readonly string[]): Value {
+export function toTextValue(text: string, from: readonly Value[] = [], ...made: readonly string[]): Value {
   if (text.length > textCharactersMax) return mix(from)
   return { text, facts: joinFacts(from), made: joinMade(made, from) }
 }
@@ -136,5 +136,5 @@ export function textOf(value: Value | undefined): string {
 /** The characters of a text with their codes; undefined if it is not known. */
 export function toCodes(value: Value, ...made: readonly string[]): Value[] | undefined {
   if (value.text === undefined) return undefined
-  return Array.from(value.text, (one) => ({ ...toText(one, [value], ...made), number: one.charCodeAt(0) }))
+  return Array.from(value.text, (one) => ({ ...toTextValue(one, [value], ...made), number: one.charCodeAt(0) }))
 }

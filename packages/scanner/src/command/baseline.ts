@@ -15,14 +15,14 @@ const File = v.object({ version: v.literal(1), findings: v.array(Known) })
 
 /** Reads known findings, which reports leave out. Throws an error that names the file and what is wrong with it. */
 export function readBaseline(file: string) {
-  const known = new Map(parseBaseline(file).map((one) => [toKey(one.rule, one.file, one.passage), one]))
+  const known = new Map(parseBaseline(file).map((one) => [toBaselineKey(one.rule, one.file, one.passage), one]))
   const unused = new Set(known.values())
   return {
     /** The report without known findings, and their number. A skill that was not scanned completely keeps its verdict. */
     apply(sample: Sample, report: Security): { readonly report: Security; readonly known: number } {
       const findings = report.findings.filter((finding) => {
         const { rule, file: name, passage } = identify(sample, report, finding)
-        const found = known.get(toKey(rule, name, passage))
+        const found = known.get(toBaselineKey(rule, name, passage))
         if (found) unused.delete(found)
         return !found
       })
@@ -59,14 +59,14 @@ export function createBaselineWriter(file: string, reason: string) {
       for (const finding of report.findings.filter(({ signal }) => signal !== 'none')) {
         const { rule, file: name, passage } = identify(sample, report, finding)
         const { line, title } = finding
-        listed.set(toKey(rule, name, passage), { rule, file: name, line, title, passage, reason })
+        listed.set(toBaselineKey(rule, name, passage), { rule, file: name, line, title, passage, reason })
       }
     },
     write: () => writeFileSync(file, `${JSON.stringify({ version: 1, findings: [...listed.values()] }, null, 2)}\n`),
   }
 }
 
-const toKey = (...parts: readonly string[]) => JSON.stringify(parts)
+const toBaselineKey = (...parts: readonly string[]) => JSON.stringify(parts)
 
 /** Identifies a finding by its rule, its file and the text of its line, so that it may move within the file. */
 function identify(sample: Sample, report: Security, finding: ScanFinding) {
@@ -74,7 +74,7 @@ function identify(sample: Sample, report: Security, finding: ScanFinding) {
   const { file: outer, inside } = locate(sample, path)
   const file = inside === undefined ? outer : `${outer}!/${inside}`
   const text = ruleId === 'incomplete-scan' ? JSON.stringify(report.cut) : readPassage(sample, finding)
-  const passage = createHash('sha256').update(toKey(excerpt, text)).digest('hex').slice(0, 32)
+  const passage = createHash('sha256').update(toBaselineKey(excerpt, text)).digest('hex').slice(0, 32)
   return { rule: ruleId, file, passage }
 }
 

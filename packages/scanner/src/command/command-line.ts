@@ -20,7 +20,7 @@ export async function runCommandLine(args: readonly string[], io: ScanIo): Promi
   try {
     const request = parse(args)
     if (request === 'help') print(toHelp())
-    else if (request === 'version') print(readVersion())
+    else if (request === 'version') print(readProgramVersion())
     else {
       const { failing, unreadable } = await runScan(request, io)
       return failing + unreadable > 0 ? 1 : 0
@@ -83,7 +83,7 @@ Exit codes: 0 for success, 1 for a verdict of --fail-on or something that could 
 }
 
 /** The version of this package. */
-function readVersion(): string {
+function readProgramVersion(): string {
   // Compiled files are one level below package.json, sources are two levels below it.
   const above = import.meta.url.endsWith('.ts') ? '../../package.json' : '../package.json'
   return (JSON.parse(readFileSync(new URL(above, import.meta.url), 'utf8')) as { version: string }).version

@@ -30,8 +30,8 @@ export function* readTarEntries(bytes: Uint8Array): Generator<UnpackedEntry> {
     if (data.length < size) throw damaged()
     at += blockBytes + Math.ceil(size / blockBytes) * blockBytes
     const type = String.fromCharCode(header[156]!)
-    if (type === 'L') longName = toText(data)
-    else if (type === 'x') longName = toPaxPath(toText(data)) ?? longName
+    if (type === 'L') longName = decodeEntryText(data)
+    else if (type === 'x') longName = toPaxPath(decodeEntryText(data)) ?? longName
     else {
       if (isFile(type)) yield { name: longName ?? toName(header), bytes: data }
       // Links, folders and devices have no content; an unknown type may have any.
@@ -62,14 +62,14 @@ function toSize(header: Uint8Array): number {
 }
 
 function toOctal(field: Uint8Array): number | undefined {
-  const digits = toText(field).trim()
+  const digits = decodeEntryText(field).trim()
   return /^[0-7]{1,11}$/.test(digits) ? Number.parseInt(digits, 8) : undefined
 }
 
 function toName(header: Uint8Array): string {
-  const name = toText(header.subarray(0, 100))
-  const isUstar = toText(header.subarray(257, 262)) === 'ustar'
-  const prefix = isUstar ? toText(header.subarray(345, 500)) : ''
+  const name = decodeEntryText(header.subarray(0, 100))
+  const isUstar = decodeEntryText(header.subarray(257, 262)) === 'ustar'
+  const prefix = isUstar ? decodeEntryText(header.subarray(345, 500)) : ''
   return prefix === '' ? name : `${prefix}/${name}`
 }
 
@@ -81,7 +81,7 @@ function toPaxPath(text: string): string | undefined {
 }
 
 /** Reads up to the first NUL. */
-function toText(bytes: Uint8Array): string {
+function decodeEntryText(bytes: Uint8Array): string {
   const end = bytes.indexOf(0)
   return new TextDecoder().decode(end === -1 ? bytes : bytes.subarray(0, end))
 }

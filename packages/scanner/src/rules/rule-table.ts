@@ -6,8 +6,12 @@ import type { Parts } from './rule-document.ts'
 /** The named parts of expressions. */
 export const builtInParts: Parts = Object.assign({}, ...builtInDocuments.map(({ parts }) => parts))
 
-/** The built-in rules: `allRules` is what they report, whatever they match. */
-export const { heads: allRules, rules, facts, combinations, codeRules } = loadRules(builtInDocuments)
+const builtIn = loadRules(builtInDocuments)
+
+/** What the built-in rules report, whatever they match. */
+export const allRules = builtIn.heads
+/** The built-in rules by what they match. */
+export const { rules, facts, combinations, codeRules } = builtIn
 
 /** What is searched for. */
 export const probes: readonly (Rule | Fact)[] = [...rules, ...facts]

@@ -82,13 +82,13 @@ function decodeRun(run: string): { text: string; form: string } | undefined {
   const compact = run.replace(/[\s"'\\]/g, '').replace(/^0x(?=[\da-f]+$)/i, '')
   const isHex = compact.length % 2 === 0 && /^[\da-f]+$/i.test(compact)
   for (const form of isHex ? (['hex', 'base64'] as const) : (['base64'] as const)) {
-    const text = toText(compact, form)
+    const text = decodeAs(form, compact)
     if (text !== undefined) return { text, form }
   }
   return undefined
 }
 
-function toText(run: string, encoding: 'base64' | 'hex'): string | undefined {
+function decodeAs(encoding: 'base64' | 'hex', run: string): string | undefined {
   const taste = Buffer.from(run.slice(0, tasteCharacters), encoding)
   if (isDeflated(taste)) return inflate(Buffer.from(run, encoding))
   const isWide = taste.length >= 8 && taste.every((byte, index) => index % 2 === 0 || byte === 0)

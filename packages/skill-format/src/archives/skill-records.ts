@@ -36,15 +36,18 @@ export interface Unreadable {
   readonly reason: string
 }
 
+/** A skill of a source, or the reason why it could not be read. */
 export type SourceItem = SkillRecord | Unreadable
 
+/** Whether an item of a source could not be read. */
 export function isUnreadable(item: object): item is Unreadable {
   return 'reason' in item
 }
 
-/** The items of a source; `share` is the fraction read so far, for a progress bar. */
+/** The items of a source. */
 export interface Source {
   readonly items: AsyncIterable<SourceItem>
+  /** The fraction read so far, 0 to 1, for a progress bar. */
   share(): number
 }
 

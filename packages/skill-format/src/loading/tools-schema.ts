@@ -70,7 +70,7 @@ export function readOwn(mapping: Record<string, unknown>, key: string): unknown 
  * Normalises a text for a model: one line, without control characters, truncated at a word; dropped once the schema's
  * limit is reached.
  */
-function toText(value: unknown, state: SchemaState): string | undefined {
+function toSchemaText(value: unknown, state: SchemaState): string | undefined {
   if (typeof value !== 'string') return undefined
   const line = value.slice(0, textCharactersMax * 4).replace(/[\s\p{Cc}]+/gu, ' ')
   const text = cutAtWord(line.trim().toWellFormed(), textCharactersMax)
@@ -121,8 +121,8 @@ interface Place {
 
 const keywords: Record<string, (value: unknown, place: Place) => unknown> = {
   type: toType,
-  title: (value, { state }) => toText(value, state),
-  description: (value, { state }) => toText(value, state),
+  title: (value, { state }) => toSchemaText(value, state),
+  description: (value, { state }) => toSchemaText(value, state),
   format: (value) => (typeof value === 'string' && formats.has(value) ? value : undefined),
   enum: toChoices,
   const: toPlain,

@@ -11,6 +11,7 @@ import {
   type Unit,
 } from './units.ts'
 
+/** Options of `truncate`. */
 export interface TruncateOptions {
   /** Token budget of the content: summary and document, or the contract as JSON at the level `contract`. */
   readonly maxTokens: number

@@ -29,7 +29,7 @@ export function readSkillFields(parsed: ParsedSkillMd): SkillFields {
     ...readName(reader),
     description: readText(reader, ['description']),
     license: readText(reader, ['license'])?.slice(0, licenseCharactersMax),
-    version: readVersion(reader),
+    version: readVersionField(reader),
     category: readText(reader, ['metadata.category', 'category'])?.slice(0, limits.keywordCharactersMax),
     keywords: readKeywords(parsed),
     warnings: reader.warnings,
@@ -82,7 +82,7 @@ function nameType(value: unknown): string {
   return typeof value === 'object' ? 'a mapping' : `a ${typeof value}`
 }
 
-function readVersion(reader: Reader): string | undefined {
+function readVersionField(reader: Reader): string | undefined {
   const path = ['metadata.version', 'version'].find((key) => isFilled(readKeyValue(reader.parsed.frontmatter, key)))
   if (!path) return undefined
   const value = readKeyValue(reader.parsed.frontmatter, path)

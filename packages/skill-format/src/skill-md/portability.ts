@@ -12,6 +12,7 @@ export interface Portability {
   readonly warnings: readonly SkillWarning[]
 }
 
+/** Options of the portability check. */
 export interface PortabilityOptions {
   /** Name of the skill's folder, which its name must equal. */
   readonly folderName?: string

@@ -83,7 +83,7 @@ function fillMapping(
   depth: number,
 ): void {
   for (const pair of map.items) {
-    const key = toKey(state, pair, depth)
+    const key = toPropertyKey(state, pair, depth)
     const offset = (pair.key as Node | null)?.range?.[0] ?? map.range?.[0] ?? 0
     if (key === '__proto__') {
       addWarningAt(state, 'key_dropped', 'The key `__proto__` was dropped.', offset)
@@ -101,17 +101,17 @@ function fillMapping(
   }
 }
 
-function toKey(state: Conversion, pair: Pair<unknown, unknown>, depth: number): string {
+function toPropertyKey(state: Conversion, pair: Pair<unknown, unknown>, depth: number): string {
   const node = pair.key as Node | null
   if (node === null) return ''
   const key = isScalar(node)
     ? (noteStyle(state, node), readScalarText(node))
-    : toText(toValue(state, node, '-', depth + 1))
+    : toScalarText(toValue(state, node, '-', depth + 1))
   state.charactersLeft -= key.length
   return cleanText(key)
 }
 
-function toText(value: unknown): string {
+function toScalarText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 

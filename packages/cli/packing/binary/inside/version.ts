@@ -2,6 +2,6 @@
 import { getAsset } from 'node:sea'
 
 /** The version of this program. */
-export function readVersion(): string {
+export function readProgramVersion(): string {
   return getAsset('version', 'utf8')
 }

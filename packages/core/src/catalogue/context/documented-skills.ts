@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader'
 import type { Kysely } from 'kysely'
-import { compileQuery } from '../../storage/compiled-query.ts'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { Database } from '../../storage/database.ts'
 import { compileListQuery } from '../../storage/list-query.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -36,9 +36,9 @@ const select = (db: Kysely<Tables>) =>
     .select(['downloads', 'stars', 'forks', 'forked_from', 'forked_from_version'])
     .select(['document', 'documents.revision as document_revision', 'documents.updated_at as documented_at'])
 
-const selectOne = compileQuery((db, { fullName }: { fullName: string }) =>
-  select(db).where('skills.full_name', '=', fullName),
+const selectOne = compileQuery((db, param: Param<{ fullName: string }>) =>
+  select(db).where('skills.full_name', '=', param('fullName')),
 )
-const selectMany = compileListQuery((db, { fullNames }: { fullNames: Iterable<string> }, lists) =>
-  select(db).where(lists.has('skills.full_name', fullNames)),
+const selectMany = compileListQuery((db, param: Param<{ fullNames: Iterable<string> }>, lists) =>
+  select(db).where(lists.has('skills.full_name', param('fullNames'))),
 )

@@ -1,6 +1,7 @@
-import type { SearchResult } from '@skillstead/protocol'
+import { type SearchResult, withoutUndefined } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { compileListQuery } from '../../storage/list-query.ts'
+import type { Param } from '../../storage/compiled-query.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { type Caller, callerId } from '../../kernel/caller.ts'
@@ -15,14 +16,14 @@ import { toSkills } from '../versions/shown-names.ts'
 import { itemColumns, type ItemRow } from '../versions/skill-document.ts'
 import { toContextTerms } from '../../search/words/context-terms.ts'
 import { selectVisible } from '../../search/database/visible-skills.ts'
-import { listedCondition } from '../../visibility/conditions.ts'
+import { listedCondition, type Viewer } from '../../visibility/conditions.ts'
 
 /** The match of every skill if there is no query. */
 const noMatch = { score: 0, fields: [], terms: [] }
 
 type SearchInput = Input<'searchSkills'> & Pick<Input<'searchByNeed'>, 'context'>
 
-/** GET /skills and POST /search: the envelope of specification 2.2. */
+/** GET /skills and POST /search: docs/api.md#search-results. */
 export function searchSkills(context: CatalogueContext, input: SearchInput, caller: Caller) {
   return searchSkillsAs(context, input, { viewer: caller, reader: caller })
 }
@@ -33,12 +34,10 @@ export async function searchSkillsAs(
   input: SearchInput,
   { viewer, reader }: { viewer: Caller; reader: Caller },
 ): Promise<SearchResult> {
-  const { q, page, limit, sort, explain } = input
-  const { includeStubs, category, license, owner, verified, deprecated, keyword, minSecurityScore } = input
-  const filters = { includeStubs, category, license, owner, verified, deprecated, keyword, minSecurityScore }
+  const { q, page, limit, sort, explain, context: given, ...filters } = input
   const hits = await searchRanked(context, {
     q,
-    ...(input.context && { context: await readContextTerms(context, input.context, viewer) }),
+    ...(given && { context: await readContextTerms(context, given, viewer) }),
     sort,
     offset: toOffset(page, limit),
     limit,
@@ -97,14 +96,14 @@ export async function listCategories(context: StorageContext) {
   return { categories, total: categories.length }
 }
 
-const selectPublic = compileListQuery((db, { nums }: { nums: Iterable<number> }, lists) =>
-  selectRows(db, null).where(lists.hasNumber('num', nums)),
+const selectPublic = compileListQuery((db, param: Param<{ nums: Iterable<number> }>, lists) =>
+  selectRows(db, null).where(lists.hasNumber('num', param('nums'))),
 )
-const selectFor = compileListQuery((db, { nums, viewer }: { nums: Iterable<number>; viewer: string }, lists) =>
-  selectRows(db, viewer).where(lists.hasNumber('num', nums)),
+const selectFor = compileListQuery((db, param: Param<{ nums: Iterable<number>; viewer: string }>, lists) =>
+  selectRows(db, param('viewer')).where(lists.hasNumber('num', param('nums'))),
 )
 
-function selectRows(read: Kysely<Tables>, viewer: string | null) {
+function selectRows(read: Kysely<Tables>, viewer: Viewer) {
   return selectVisible({ read }, viewer, { includeStubs: true }).select(itemColumns)
 }
 
@@ -117,10 +116,4 @@ async function readRows(
   if (nums.length === 0) return new Map()
   const rows = await (viewer === null ? selectPublic(database, { nums }) : selectFor(database, { nums, viewer }))
   return new Map(rows.map((row) => [row.num, row]))
-}
-
-function withoutUndefined<T extends Record<string, unknown>>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>
-  }
 }

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { createHttpClient } from '../../http/http-client.ts'
 import type { OpinionQuestion } from '../context/ports.ts'
 
+/** What a service answered about a version. */
 export type OpinionAnswer = Pick<Opinion, 'verdict' | 'reasons'>
 
 /** A model or a sandbox that judges versions which the scan leaves in doubt. */

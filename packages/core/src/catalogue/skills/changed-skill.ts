@@ -1,5 +1,5 @@
 import { type LogHead, readHead } from '../../log/append-change.ts'
-import { compileQuery } from '../../storage/compiled-query.ts'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { claimShortName } from './short-name.ts'
@@ -26,7 +26,7 @@ export async function readChanged(
   return { skill, isVerified: Boolean(is_verified), isHolder: holder_id === skill.id, head }
 }
 
-const selectSkill = compileQuery((db, { id }: { id: string }) =>
+const selectSkill = compileQuery((db, param: Param<{ id: string }>) =>
   db
     .selectFrom('skills')
     .selectAll('skills')
@@ -42,5 +42,5 @@ const selectSkill = compileQuery((db, { id }: { id: string }) =>
         .as('is_verified'),
       eb.selectFrom('holders').select('skill_id').whereRef('holders.name', '=', 'skills.name').as('holder_id'),
     ])
-    .where('skills.id', '=', id),
+    .where('skills.id', '=', param('id')),
 )

@@ -2,7 +2,7 @@ import { RegistryError } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { compileQuery } from '../../storage/compiled-query.ts'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { canSee, type Visible } from '../../visibility/decisions.ts'
@@ -18,22 +18,22 @@ export class SkillMoved extends Error {
   }
 }
 
-const selectByFullName = compileQuery((db, { fullName }: { fullName: string }) =>
-  db.selectFrom('skills').selectAll().where('full_name', '=', fullName),
+const selectByFullName = compileQuery((db, param: Param<{ fullName: string }>) =>
+  db.selectFrom('skills').selectAll().where('full_name', '=', param('fullName')),
 )
-const selectByHolder = compileQuery((db, { name }: { name: string }) =>
+const selectByHolder = compileQuery((db, param: Param<{ name: string }>) =>
   db
     .selectFrom('holders')
     .innerJoin('skills', 'skills.id', 'holders.skill_id')
     .selectAll('skills')
-    .where('holders.name', '=', name),
+    .where('holders.name', '=', param('name')),
 )
-const selectByAlias = compileQuery((db, { fullName }: { fullName: string }) =>
+const selectByAlias = compileQuery((db, param: Param<{ fullName: string }>) =>
   db
     .selectFrom('aliases')
     .innerJoin('skills', 'skills.id', 'aliases.skill_id')
     .selectAll('skills')
-    .where('aliases.full_name', '=', fullName),
+    .where('aliases.full_name', '=', param('fullName')),
 )
 
 /**

@@ -201,9 +201,8 @@ async function toChangedSkill(trx: WriteTransaction, change: ProjectedChange): P
 }
 
 async function storeRow(trx: WriteTransaction, { skill, skillId }: ProjectedChange): Promise<void> {
-  const { num: _num, id: _id, owner_id: _ownerId, name: _name, full_name: _fullName, ...changing } = skill
-  const { listed: _listed, ...columns } = changing
-  await updateSkill(trx, columns, skillId)
+  const { num: _num, owner_id: _ownerId, name: _name, full_name: _fullName, listed: _listed, ...columns } = skill
+  await updateSkill(trx, { ...columns, id: skillId })
 }
 
 async function storeDocument(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
@@ -222,7 +221,7 @@ export async function storeComputed(
   skill: SkillRow,
   { columns, document }: { columns: Partial<SkillRow>; document: string },
 ): Promise<void> {
-  await updateSkill(trx, columns, skill.id)
+  await updateSkill(trx, { ...columns, id: skill.id })
   await putDocument(trx, toDocumentRow(skill, document))
 }
 
@@ -272,8 +271,8 @@ const textColumns = [
   'state',
 ] as const
 
-const updateSkill = compileForColumns((db, row: Updateable<Tables['skills']>) =>
-  db.updateTable('skills').set(row).where('id', '=', ''),
+const updateSkill = compileForColumns((db, { id, ...columns }: Updateable<Tables['skills']> & { id: string }) =>
+  db.updateTable('skills').set(columns).where('id', '=', id),
 )
 const putDocument = compileForColumns((db, row: Insertable<Tables['skill_documents']>) =>
   db

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { compileWrite } from '../../storage/compiled-query.ts'
+import { compileWrite, type Param } from '../../storage/compiled-query.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { isPublished } from '../../visibility/decisions.ts'
@@ -19,7 +19,7 @@ export async function claimShortName(
 }
 
 /** As `isPublished`, of the row as it is now. */
-const claimName = compileWrite((db, { skillId, mayMirror }: { skillId: string; mayMirror: number }) =>
+const claimName = compileWrite((db, param: Param<{ skillId: string; mayMirror: number }>) =>
   db
     .insertInto('holders')
     .columns(['name', 'skill_id'])
@@ -27,9 +27,9 @@ const claimName = compileWrite((db, { skillId, mayMirror }: { skillId: string; m
       eb
         .selectFrom('skills')
         .select(['name', 'id'])
-        .where('id', '=', skillId)
+        .where('id', '=', param('skillId'))
         .where(publishedCondition)
-        .where(sql<boolean>`(origin_kind <> 'mirror' or cast(${mayMirror} as integer) = 1)`),
+        .where(sql<boolean>`(origin_kind <> 'mirror' or cast(${param('mayMirror')} as integer) = 1)`),
     )
     .onConflict((conflict) => conflict.column('name').doNothing()),
 )

@@ -1,8 +1,8 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, withoutUndefined } from '@skillstead/protocol'
 import type { Caller } from '../../kernel/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import { recordAudit } from '../../log/audit.ts'
-import { compileQuery, compileInsert } from '../../storage/compiled-query.ts'
+import { compileQuery, compileInsert, type Param } from '../../storage/compiled-query.ts'
 import type { SkillRow, SkillState, SkillTable, UserRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
@@ -111,11 +111,11 @@ export async function insertSkill(
 }
 
 const insertRow = compileInsert('skills')
-const selectMoved = compileQuery((db, { fullName }: { fullName: string }) =>
-  db.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName),
+const selectMoved = compileQuery((db, param: Param<{ fullName: string }>) =>
+  db.selectFrom('aliases').select('skill_id').where('full_name', '=', param('fullName')),
 )
-const selectByName = compileQuery((db, { fullName }: { fullName: string }) =>
-  db.selectFrom('skills').selectAll().where('full_name', '=', fullName),
+const selectByName = compileQuery((db, param: Param<{ fullName: string }>) =>
+  db.selectFrom('skills').selectAll().where('full_name', '=', param('fullName')),
 )
 
 /** Writes the columns that differ from the row; `refreshSkill` updates the rest. Returns whether any differed. */
@@ -140,7 +140,7 @@ export function toColumns(settings: SkillSettings): Partial<SkillRow> {
     deprecation_message: settings.deprecationMessage,
     repository: settings.repository,
   }
-  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)) as Partial<SkillRow>
+  return withoutUndefined(columns)
 }
 
 interface Stub {
@@ -171,7 +171,7 @@ export async function putStub(context: CatalogueContext, trx: WriteTransaction, 
   return refreshSkill(context, trx, { skillId: id, before: undefined, cause: { type: 'skill' }, at })
 }
 
-/** The states of a takedown case in which the content is hidden (CONTRACT, DMCA). */
+/** The states of a takedown case in which the content is hidden (docs/api.md#takedowns). */
 const hidingStatuses = ['removed', 'counter_noticed', 'upheld'] as const
 
 /** Stores a moderator's decision, and the state of the skill that follows from it. */

@@ -1,5 +1,5 @@
 import { RegistryError } from '@skillstead/protocol'
-import { compileQuery } from '../../storage/compiled-query.ts'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { UserRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
@@ -40,7 +40,7 @@ export async function findExcess(
 }
 
 /** What the owner stores, with files in quarantine; no row for an owner without a quota. */
-const selectUsed = compileQuery((db, { ownerId }: { ownerId: string }) =>
+const selectUsed = compileQuery((db, param: Param<{ ownerId: string }>) =>
   db
     .selectFrom('users')
     .select((eb) => [
@@ -57,7 +57,7 @@ const selectUsed = compileQuery((db, { ownerId }: { ownerId: string }) =>
         .whereRef('quarantine_items.owner_id', '=', 'users.id')
         .as('quarantined'),
     ])
-    .where('users.id', '=', ownerId)
+    .where('users.id', '=', param('ownerId'))
     .where('plan', '=', 'free')
     .where('claimed', '!=', 0),
 )

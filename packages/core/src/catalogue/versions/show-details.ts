@@ -2,7 +2,7 @@ import { RegistryError, type SkillDetails } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import { compileQuery } from '../../storage/compiled-query.ts'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, Tables } from '../../storage/tables.ts'
 import { showName } from './shown-names.ts'
 import { type ForkedFrom, toDetails } from './skill-document.ts'
@@ -28,8 +28,8 @@ export async function showDetails(
   return { ...details, name: await showName(context, skill, caller) }
 }
 
-const selectDocument = compileQuery((db, { skillId }: { skillId: string }) =>
-  db.selectFrom('skill_documents').selectAll().where('skill_id', '=', skillId),
+const selectDocument = compileQuery((db, param: Param<{ skillId: string }>) =>
+  db.selectFrom('skill_documents').selectAll().where('skill_id', '=', param('skillId')),
 )
 
 export async function readDocument(db: Kysely<Tables>, skillId: string): Promise<SkillDocumentRow> {

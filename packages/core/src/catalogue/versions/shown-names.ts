@@ -2,6 +2,7 @@ import type { Skill } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { compileListQuery } from '../../storage/list-query.ts'
+import type { Param } from '../../storage/compiled-query.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import { type ItemRow, toName, toSkill } from './skill-document.ts'
 
@@ -33,8 +34,12 @@ async function findOwnNames(context: StorageContext, skills: readonly Named[], c
   return new Set(holding.filter(({ name }) => own.has(name)).map(({ full_name }) => full_name))
 }
 
-const selectOwn = compileListQuery((db, { names }: { names: Iterable<string> }, lists) =>
-  db.selectFrom('skills').select('name').where(lists.has('full_name', names)).where('state', '!=', 'withdrawn'),
+const selectOwn = compileListQuery((db, param: Param<{ names: Iterable<string> }>, lists) =>
+  db
+    .selectFrom('skills')
+    .select('name')
+    .where(lists.has('full_name', param('names')))
+    .where('state', '!=', 'withdrawn'),
 )
 
 const none: ReadonlySet<string> = new Set()

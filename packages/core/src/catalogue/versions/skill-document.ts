@@ -1,7 +1,7 @@
 import { type Security, type Skill, type SkillDetails, type SkillVersion, toTimestamp } from '@skillstead/protocol'
 import { toAvatarUrl } from '../../kernel/avatar-url.ts'
 import { EncodedJson } from '../../kernel/encoded-json.ts'
-import { compileQuery } from '../../storage/compiled-query.ts'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, VersionRow } from '../../storage/tables.ts'
 import type { FileRow, ShownAccess, VersionContent } from './stored-version.ts'
 
@@ -13,16 +13,16 @@ const listedColumns = [
 export type ListedVersion = Pick<VersionRow, (typeof listedColumns)[number]>
 
 /** The versions of a skill, highest first, without their metadata, which takes much space for a long history. */
-export const selectVersions = compileQuery((db, { skillId }: { skillId: string }) =>
-  db.selectFrom('versions').select(listedColumns).where('skill_id', '=', skillId).orderBy('sort_key', 'desc'),
+export const selectVersions = compileQuery((db, param: Param<{ skillId: string }>) =>
+  db.selectFrom('versions').select(listedColumns).where('skill_id', '=', param('skillId')).orderBy('sort_key', 'desc'),
 )
 
 /** As {@link selectVersions}, by the full name of the skill. */
-export const selectNamedVersions = compileQuery((db, { fullName }: { fullName: string }) =>
+export const selectNamedVersions = compileQuery((db, param: Param<{ fullName: string }>) =>
   db
     .selectFrom('versions')
     .select(listedColumns)
-    .where('skill_id', '=', (eb) => eb.selectFrom('skills').select('id').where('full_name', '=', fullName))
+    .where('skill_id', '=', (eb) => eb.selectFrom('skills').select('id').where('full_name', '=', param('fullName')))
     .orderBy('sort_key', 'desc'),
 )
 
@@ -56,7 +56,7 @@ export function toName(skill: Pick<SkillRow, 'name' | 'full_name' | 'holds_name'
   return skill.holds_name === 1 ? skill.name : skill.full_name
 }
 
-/** A skill as a list item (specification 2.1). */
+/** A skill as a list item (docs/api.md#a-skill-in-a-list). */
 export function toSkill(skill: ItemRow): Skill {
   const isStub = skill.stub === 1
   return {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Access, type Change, compareVersions, type Opinion, type Security } from '@skillstead/protocol'
 import { assessChange, findWidening, readOutline, toUnreadOutline, type Outline } from '@skillstead/scanner'
 import type { Kysely } from 'kysely'
-import { compileQuery } from '../../storage/compiled-query.ts'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { type Inspection, unread } from './inspection.ts'
@@ -176,8 +176,8 @@ function toShownOutline(outline: Outline, isQuarantined: boolean): Outline {
   return isQuarantined ? { ...outline, safeguards: [] } : outline
 }
 
-const selectPair = compileQuery((db, { one, other }: { one: string; other: string }) =>
-  joinScans(db).where('version_access.version_id', 'in', [one, other]),
+const selectPair = compileQuery((db, param: Param<{ one: string; other: string }>) =>
+  joinScans(db).where('version_access.version_id', 'in', [param('one'), param('other')]),
 )
 
 function selectFacts(db: Kysely<Tables>, ids: readonly string[]) {
@@ -197,18 +197,18 @@ function joinScans(db: Kysely<Tables>) {
     .select('quarantined_versions.version_id as quarantined')
 }
 
-const selectOpinion = compileQuery((db, { digest }: { digest: string }) =>
-  db.selectFrom('opinions').select('opinion').where('digest', '=', digest),
+const selectOpinion = compileQuery((db, param: Param<{ digest: string }>) =>
+  db.selectFrom('opinions').select('opinion').where('digest', '=', param('digest')),
 )
 
 function parseOpinion(stored: string): Opinion {
   return JSON.parse(stored) as Opinion
 }
 
-const selectVersions = compileQuery((db, { skillId }: { skillId: string }) =>
+const selectVersions = compileQuery((db, param: Param<{ skillId: string }>) =>
   db
     .selectFrom('versions')
     .select(['id', 'version', 'yanked', 'published_at'])
-    .where('skill_id', '=', skillId)
+    .where('skill_id', '=', param('skillId'))
     .orderBy('sort_key', 'desc'),
 )

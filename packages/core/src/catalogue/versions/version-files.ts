@@ -3,7 +3,7 @@ import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { Kysely } from 'kysely'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import { getBlob } from '../../storage/blobs.ts'
-import { compileQuery } from '../../storage/compiled-query.ts'
+import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { SkillRow, Tables, VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { findScan } from './inspection.ts'
@@ -13,8 +13,8 @@ export async function readFiles(db: Kysely<Tables>, versionId: string): Promise<
   return (await selectFiles(db, { versionId })).toSorted(compareFiles)
 }
 
-const selectFiles = compileQuery((db, { versionId }: { versionId: string }) =>
-  db.selectFrom('version_files').select(['path', 'size', 'digest']).where('version_id', '=', versionId),
+const selectFiles = compileQuery((db, param: Param<{ versionId: string }>) =>
+  db.selectFrom('version_files').select(['path', 'size', 'digest']).where('version_id', '=', param('versionId')),
 )
 
 /** The files of a version with their bytes, in order. */

@@ -1,37 +1,50 @@
-import { setImmediate } from 'node:timers/promises'
+import { type RawBuilder, sql, type SqlBool } from 'kysely'
 import type { Database } from '../../storage/database.ts'
+import { matchTokens, type TextToken } from '../../storage/text-search.ts'
+import type { SearchMatch } from '../explanation.ts'
+import { createIndexHere } from '../index-host.ts'
+import type { TermValues } from '../passage.ts'
 import type { SearchHits, SearchQuery } from '../search-index.ts'
-import { valuesOf } from '../passage.ts'
-import { idfOf } from '../need-index.ts'
-import { joinRelevance, needFloor, needTermsMin } from '../ranking.ts'
-import { chooseTokens, type QueryTokens } from './query-tokens.ts'
-import { relevanceFloor } from '../scoreboard.ts'
-import { valueOfImpact } from '../words/term-vector.ts'
-import { type Hits, readHits } from './text-hits.ts'
-import { type Candidate, type Frequencies, TextRanking, weightOf } from './text-ranking.ts'
-import { countVisible, readStored, selectVisible } from './visible-skills.ts'
+import { readNumbered } from '../stored-documents.ts'
+import { toCondition } from '../filters.ts'
+import { chooseTokens, matchesMax } from './query-tokens.ts'
+import { countVisible, selectVisible } from './visible-skills.ts'
 
-/** Best matches whose order is computed from their texts; the others keep the order by the index alone. */
-const rankedMax = 200
-/** The relevance by short texts that contain all words of the query, if one sentence does. */
-const namedMost = 1.9
-/** The average value of the impacts that the two tokens of a stem stand for. */
-const values = { strong: 3.9, weak: 1.2 }
+/** Best matches that the index ranks; the others keep the order of the database. */
+const rankedMax = 80
+/** What a token of each kind adds to a skill, times its rarity. */
+const weights = { word: 1, strong: 1, weak: 0.3 } as const satisfies Record<TextToken['kind'], number>
+/** A match must reach this fraction of the best score: a skill that shares a common word with the query has another topic. */
+const scoreFloor = 0.35
 const sortColumns = { downloads: 'downloads', recent: 'published_at', stars: 'stars' } as const
-/** Matches whose sort columns one statement reads. */
-const sortedMax = 1000
+const noMatch = { score: 0, fields: [], terms: [] }
 
 /**
- * Searches the database's full-text index, with the same filters, sort orders, totals and pages as the index in memory,
- * and by nearly the same rules: it corrects no misspellings, and ignores the context of a search.
+ * Searches the database's full-text index, with the same filters, sort orders, totals and pages as the index in memory.
+ * The database finds the matches, by the words and stems of the query. An index in memory of the best of them alone
+ * then ranks and explains these, so that there is one set of rules; it repairs misspellings only among them.
  */
 export async function searchText(database: Database, query: SearchQuery): Promise<SearchHits> {
   if (query.q.trim() === '') return readListed(database, query)
-  const kept = await chooseTokens(database, query.q)
-  const none = { ids: [], total: 0, ...(query.explain && { matches: [] }) }
-  const hits = kept.tokens.length === 0 ? none : await readMatches(database, query, kept)
-  return kept.isCut ? { ...hits, partial: true } : hits
+  const { tokens, isCut } = await chooseTokens(database, query.q)
+  const { sort, offset, limit, explain } = query
+  const isRanked = !sort && offset < rankedMax
+  const page = isRanked ? { offset: 0, limit: Math.max(rankedMax, offset + limit) } : { offset, limit }
+  const { nums, total } = tokens.length === 0 ? noHits : await readMatches(database, { ...query, ...page }, tokens)
+  const best = isRanked ? await rank(database, query, nums.slice(0, rankedMax)) : noRanking
+  const ids = isRanked ? [...best.ids, ...nums.slice(rankedMax)].slice(offset, offset + limit) : nums
+  const hits = { ids, total, ...(isCut && { partial: true as const }) }
+  if (!explain) return hits
+  const others = await rank(
+    database,
+    query,
+    ids.filter((num) => !best.matches.has(num)),
+  )
+  const matches = ids.map((num) => best.matches.get(num) ?? others.matches.get(num) ?? noMatch)
+  return { ...hits, matches, values: new Map([...others.values, ...best.values]) }
 }
+
+const noHits = { nums: [], total: 0 }
 
 /** Names that begin with the text, most downloaded first. */
 export async function suggestText(
@@ -58,9 +71,10 @@ export async function suggestText(
 /** All skills that pass the filters. */
 async function readListed(database: Database, query: SearchQuery): Promise<SearchHits> {
   const { viewer, filters } = query
-  const stored = await readStored(database, filters)
-  const total = await countVisible(database, viewer, filters, stored)
-  const rows = await selectVisible(database, viewer, filters, stored)
+  const passes = await toCondition(database, filters)
+  const total = await countVisible(database, viewer, filters, passes)
+  const rows = await selectVisible(database, viewer, filters)
+    .where(passes)
     .select('num')
     .orderBy(sortColumns[query.sort ?? 'downloads'], 'desc')
     .orderBy('full_name')
@@ -70,114 +84,68 @@ async function readListed(database: Database, query: SearchQuery): Promise<Searc
   return { ids: rows.map(({ num }) => num), total }
 }
 
-/** The skills that match, ranked or sorted. */
-async function readMatches(database: Database, query: SearchQuery, kept: QueryTokens): Promise<SearchHits> {
-  const { offset, limit } = query
-  const { frequencies, hits, isCut } = await readHits(database, query, kept)
-  const { nums, total } = await sortMatches(database, query, findMatches(hits, kept, frequencies))
-  const ranking = new TextRanking(kept.terms, frequencies)
-  const isRanked = !query.sort && offset < rankedMax
-  const shown = nums.slice(offset, offset + limit)
-  const ranked = await ranking.rank(
-    await readCandidates(database, isRanked ? nums.slice(0, rankedMax) : query.explain ? shown : []),
-  )
-  const order = isRanked ? [...ranked.map(({ num }) => num), ...nums.slice(rankedMax)] : nums
-  const ids = order.slice(offset, offset + limit)
-  const found = { ids, total, ...(isCut && { partial: true as const }) }
-  if (!query.explain) return found
-  const explained = new Map(ranked.map((one) => [one.num, one]))
-  const others = ids.filter((num) => !explained.has(num))
-  for (const one of await ranking.rank(await readCandidates(database, others))) explained.set(one.num, one)
-  // A skill may have been purged since it was found.
-  const matches = ids.map((num) => explained.get(num)?.match ?? { score: 0, fields: [], terms: [] })
-  return { ...found, matches, values: valuesOf(ranking.values, matches) }
-}
-
-/** The skills that match, with their relevance by the index alone: the rules of the index in memory. */
-function findMatches(hits: Hits, { terms, tokens }: QueryTokens, frequencies: Frequencies): Map<number, number> {
-  const { size, counts } = frequencies
-  const weights = terms.map((_, term) => weightOf(frequencies, term))
-  const idf = terms.map(({ stem }, term) => (stem === undefined ? 0 : idfOf(size, counts.get(term) ?? 0)))
-  const [weightMost, needMost] = [sumOf(weights), sumOf(idf) * valueOfImpact.at(-1)!]
-  const sums = [...hits].map(([num, own]) => {
-    let [need, named] = [0, 0]
-    const found = new Set<number>()
-    for (const at of own.toSorted((a, b) => a - b)) {
-      const { kind, term } = tokens[at]!
-      found.add(term)
-      if (kind === 'word') named += weights[term]!
-      else need += idf[term]! * values[kind]
-    }
-    return { num, need, named, terms: found.size }
-  })
-  const best = sums.reduce((most, { need }) => Math.max(most, need), 0)
-  const bestNamed = sums.reduce((most, { named }) => Math.max(most, named), 0)
-  const termsMin = Math.min(needTermsMin, counts.size)
-  const matches = sums.filter(
-    ({ need, named, terms: count }) =>
-      (named > 0 && named >= relevanceFloor * bestNamed) || (need > 0 && count >= termsMin && need >= needFloor * best),
-  )
-  return new Map(
-    matches.map(({ num, need, named }) => [
-      num,
-      joinRelevance((namedMost * named) / weightMost, needMost === 0 ? 0 : need / needMost),
-    ]),
-  )
-}
-
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, value) => sum + value, 0)
-}
-
 /**
- * The matches that pass the filters, most relevant first or as the query wants them sorted, and how many there are. Reads
- * only those that are ranked or shown, and others as relevant as the last of these, unless all must be tested or sorted.
+ * A page of the skills that match and pass the filters, and how many there are on all pages. The score is the sum of the
+ * weights of a skill's tokens. The rarity of a token and the best score depend on what the viewer may see, so that other
+ * users' private skills change no order (`bm25()` of SQLite counts all skills, `ts_rank` of PostgreSQL knows no rarity),
+ * and not on the filters, so that a filter only ever removes matches.
  */
-async function sortMatches(
+async function readMatches(
   database: Database,
   { viewer, filters, sort, offset, limit }: SearchQuery,
-  matches: ReadonlyMap<number, number>,
+  tokens: readonly TextToken[],
 ): Promise<{ nums: number[]; total: number }> {
-  const { includeStubs: _includeStubs, ...others } = filters
-  const isFiltered = Object.values(others).some((filter) => filter !== undefined)
-  const relevances = [...matches.values()].toSorted((a, b) => b - a)
-  const least = isFiltered || sort ? 0 : (relevances[Math.max(rankedMax, offset + limit) - 1] ?? 0)
-  const read = [...matches.keys()].filter((num) => matches.get(num)! >= least)
-  const column = sortColumns[sort ?? 'downloads']
-  const visible = selectVisible(database, viewer, filters, await readStored(database, filters))
-  const found: { num: number; full_name: string; value: number; relevance: number }[] = []
-  for (let at = 0; at < read.length; at += sortedMax) {
-    const rows = await visible
-      .select(['num', 'full_name', `${column} as value`])
-      .where('num', 'in', read.slice(at, at + sortedMax))
-      .execute()
-    for (const row of rows) found.push({ ...row, relevance: sort ? 0 : matches.get(row.num)! })
-    await setImmediate()
-  }
-  found.sort((a, b) => b.relevance - a.relevance || b.value - a.value || (a.full_name < b.full_name ? -1 : 1))
-  return { nums: found.map(({ num }) => num), total: isFiltered ? found.length : matches.size }
+  const found = matchTokens(
+    database.dialect,
+    tokens.map((token) => ({ ...token, weight: weights[token.kind] })),
+    matchesMax,
+  )
+  const hits = selectVisible(database, viewer, filters)
+    .innerJoin(found.as('found'), 'found.num', 'skills.num')
+    .select(['found.num', 'weight', sql`count(*) over (partition by token)`.as('frequency')])
+  const passing = selectVisible(database, viewer, filters)
+    .where(await toCondition(database, filters))
+    .innerJoin(sql<{ num: number }>`matches`.as('matches'), 'matches.num', 'skills.num')
+    .where(sql<SqlBool>`score >= best * ${sql.lit(scoreFloor)}`)
+    .select('matches.num')
+    .select(sql`row_number() over (order by ${toOrder(sort)})`.as('place'))
+  const { rows } = await sql<{ num: number | null; total: number }>`
+    with hits as materialized ${hits},
+      audience as (select cast(count(distinct num) as real) as size from hits),
+      scores as (select num, sum(weight * ln(1 + (size - frequency + 0.5) / (frequency + 0.5))) as score
+        from hits, audience group by num),
+      matches as (select num, score, max(score) over () as best from scores),
+      passing as materialized ${passing}
+    select num, total from (select count(*) as total from passing) as totals
+    left join passing on place > ${offset} and place <= ${offset + limit} order by place`.execute(database.read)
+  return { nums: rows.flatMap(({ num }) => num ?? []), total: rows[0]!.total }
 }
 
-/** Reads the texts of skills and the terms of their latest versions, in the given order. */
-async function readCandidates(database: Database, nums: readonly number[]): Promise<Candidate[]> {
-  if (nums.length === 0) return []
-  const rows = await database.read
-    .selectFrom('skills')
-    .leftJoin('versions', (join) =>
-      join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
-    )
-    .leftJoin('version_terms', 'version_terms.version_id', 'versions.id')
-    .select(['skills.num', 'skills.owner', 'skills.name', 'skills.display_name', 'skills.keywords'])
-    .select(['skills.description', 'skills.headings', 'skills.summary', 'skills.category', 'skills.deprecated'])
-    .select('version_terms.terms')
-    .where('skills.num', 'in', nums)
-    .execute()
-  const candidates = new Map(
-    rows.map(({ num, keywords, headings, display_name, deprecated, terms, ...row }) => {
-      const lists = { keywords: JSON.parse(keywords) as string[], headings: JSON.parse(headings) as string[] }
-      const content = terms ?? new Uint8Array()
-      return [num, { ...row, ...lists, num, displayName: display_name, isDeprecated: deprecated === 1, content }]
-    }),
-  )
-  return nums.flatMap((num) => candidates.get(num) ?? [])
+function toOrder(sort: SearchQuery['sort']): RawBuilder<unknown> {
+  const column = sql.ref(sortColumns[sort ?? 'downloads'])
+  return sort ? sql`${column} desc, full_name` : sql`score desc, ${column} desc, full_name`
+}
+
+interface Ranking {
+  /** Best first. */
+  readonly ids: readonly number[]
+  readonly matches: ReadonlyMap<number, SearchMatch>
+  readonly values: TermValues
+}
+
+const noRanking: Ranking = { ids: [], matches: new Map(), values: new Map() }
+
+/** Ranks skills by an index of them alone. Those that it does not find come last, in the given order. */
+async function rank(database: Database, query: SearchQuery, nums: readonly number[]): Promise<Ranking> {
+  if (nums.length === 0) return noRanking
+  const index = createIndexHere()
+  await index.put(await readNumbered(database, nums))
+  const { sort: _sort, ...others } = query
+  const {
+    ids,
+    matches = [],
+    values = noRanking.values,
+  } = await index.search({ ...others, offset: 0, limit: nums.length })
+  const found = new Map(ids.map((num, i) => [num, matches[i] ?? noMatch]))
+  return { ids: [...ids, ...nums.filter((num) => !found.has(num))], matches: found, values }
 }

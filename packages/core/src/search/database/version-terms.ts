@@ -1,5 +1,5 @@
 import type { Insertable, Kysely } from 'kysely'
-import { compileForColumns, compileInsert, compileQuery } from '../../storage/compiled-query.ts'
+import { compileForColumns, compileInsert, compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { Tables } from '../../storage/tables.ts'
 
 /** Stores the terms of a version's SKILL.md (see `toContentVector`) in the transaction that stores the version. */
@@ -19,6 +19,6 @@ export async function findTerms(db: Kysely<Tables>, versionId: string): Promise<
   return row?.terms
 }
 
-const selectTerms = compileQuery((db, { versionId }: { versionId: string }) =>
-  db.selectFrom('version_terms').select('terms').where('version_id', '=', versionId),
+const selectTerms = compileQuery((db, param: Param<{ versionId: string }>) =>
+  db.selectFrom('version_terms').select('terms').where('version_id', '=', param('versionId')),
 )

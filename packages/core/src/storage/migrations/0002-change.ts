@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
 /** What later versions are compared with, and the verdict on a quarantined change. */
@@ -7,6 +8,6 @@ export const change: Migration = {
     await db.schema.alterTable('version_access').addColumn('outline', 'text').execute()
     await db.schema.alterTable('quarantine_items').addColumn('change', 'text').execute()
     // The rescan, which starts again, reads the outlines of stored versions.
-    await db.deleteFrom('meta').where('key', '=', 'rescan').execute()
+    await sql`delete from meta where key = 'rescan'`.execute(db)
   },
 }

@@ -1,9 +1,10 @@
-import { createTables } from '../schema/columns.ts'
-import { opinionTables } from '../schema/opinion-tables.ts'
-import type { Migration } from './migration.ts'
+import { runStatements, type Migration, type Types } from './migration.ts'
 
 /** Second opinions on the content of versions. */
 export const opinions: Migration = {
   name: '0003-opinions',
-  up: (db, dialect) => createTables(db, dialect, opinionTables),
+  up: (db, dialect) => runStatements(db, dialect, opinionTable),
 }
+
+const opinionTable = ({ keyed }: Types) => `
+    create table "opinions" ("digest" text not null primary key, "opinion" text not null)${keyed}`

@@ -1,6 +1,5 @@
-import { sql, type Kysely, type RawBuilder, type SqlBool } from 'kysely'
-import type { Tables } from '../tables.ts'
-import type { Migration } from './migration.ts'
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import type { Migration, SchemaDb } from './migration.ts'
 
 /**
  * A column that says whether lists contain a skill, for the conditions of their indexes. On PostgreSQL no index has a column
@@ -53,7 +52,7 @@ function isListed(row: 'new' | 'skills'): RawBuilder<number> {
 
 const causes = sql`state, latest_version, stub, listed`
 
-async function createSqliteTriggers(db: Kysely<Tables>): Promise<void> {
+async function createSqliteTriggers(db: SchemaDb): Promise<void> {
   for (const [name, event] of Object.entries({ insert: sql`insert`, update: sql`update of ${causes}` })) {
     await sql`create trigger ${sql.id(`skills_listed_${name}`)} after ${event} on skills
       when new.listed <> ${isListed('new')}
@@ -61,7 +60,7 @@ async function createSqliteTriggers(db: Kysely<Tables>): Promise<void> {
   }
 }
 
-async function createPostgresTrigger(db: Kysely<Tables>): Promise<void> {
+async function createPostgresTrigger(db: SchemaDb): Promise<void> {
   await sql`create function set_listed() returns trigger language plpgsql as
     $$ begin new.listed := ${isListed('new')}; return new; end $$`.execute(db)
   await sql`create trigger set_listed before insert or update of ${causes} on skills

@@ -1,11 +1,65 @@
-import type { Kysely } from 'kysely'
+import { sql, type QueryExecutorProvider, type SchemaModule } from 'kysely'
 import type { Dialect } from '../dialect.ts'
-import type { Tables } from '../tables.ts'
 
-/** One migration of the schema. A released migration never changes. */
+/** What a migration changes: without the types of the tables, which describe the newest schema. */
+export interface SchemaDb extends QueryExecutorProvider {
+  readonly schema: SchemaModule
+}
+
+/**
+ * One migration of the schema. A released migration never changes: it contains its own statements, and imports neither the
+ * description of the tables nor another function that a later release may change.
+ */
 export interface Migration {
   readonly name: string
-  up(db: Kysely<Tables>, dialect: Dialect): Promise<void>
+  up(db: SchemaDb, dialect: Dialect): Promise<void>
+}
+
+/** The words in which the statements of the two databases differ. */
+export interface Types {
+  /** Text in the order of its code points, whatever the locale of the database: for lists in the order of names. */
+  readonly ordered: string
+  /** A whole number. A time in milliseconds needs more than the 32 bits of PostgreSQL's `integer`. */
+  readonly whole: string
+  readonly fraction: string
+  readonly bytes: string
+  /** The type of a primary key that the database counts up by itself. */
+  readonly serial: string
+  readonly noBytes: string
+  /** The end of a table. SQLite checks the types of values in strict tables only. */
+  readonly strict: string
+  /** The end of a table of short rows that are always read by their key: SQLite stores them in the tree of the key. */
+  readonly keyed: string
+}
+
+const types: { readonly [K in Dialect]: Types } = {
+  sqlite: {
+    ordered: 'text',
+    whole: 'integer',
+    fraction: 'real',
+    bytes: 'blob',
+    serial: 'integer',
+    noBytes: "x''",
+    strict: ' strict',
+    keyed: ' strict, without rowid',
+  },
+  postgres: {
+    ordered: 'text collate "C"',
+    whole: 'bigint',
+    fraction: 'double precision',
+    bytes: 'bytea',
+    serial: 'bigserial',
+    noBytes: "''",
+    strict: '',
+    keyed: '',
+  },
+}
+
+/** Runs statements that are separated by `;`, and of which each line after the first one continues a line. */
+export async function runStatements(db: SchemaDb, dialect: Dialect, write: (types: Types) => string): Promise<void> {
+  const statements = write(types[dialect]).split(';')
+  // SQLite stores the text of a statement in the schema, so that the line breaks would be a part of it.
+  for (const statement of statements) await sql.raw(statement.trim().replaceAll(/\s*\n\s*/g, ' ')).execute(db)
 }
 
 /** The tables that another package has in the same database. */

@@ -1,61 +1,56 @@
-import { bytes, oneOf, optional, orderedText, primary, table, text, to, unique, whole, zero } from './columns.ts'
+import { bytes, generated, oneOf, optional, text, whole } from './columns.ts'
 
 /** Settings of the node; users with their keys, sessions and verifications. */
 export const accountTables = {
-  meta: table({
-    key: primary(text),
+  meta: {
+    key: text,
     value: text,
-  }),
-  users: table({
-    id: primary(text),
-    username: unique(orderedText),
+  },
+  users: {
+    id: text,
+    username: text,
     display_name: text,
     plan: oneOf<'free' | 'pro' | 'team' | 'enterprise'>(),
     role: oneOf<'user' | 'admin'>(),
-    disabled: zero,
+    disabled: whole,
     /** 0: a namespace created by an import, a mirror or a stub. No one can sign in to it. */
     claimed: whole,
     created_at: whole,
-  })
-    // Finds whether any account can sign in, among many namespaces of imports and mirrors.
-    .index('users_claimed', ['claimed'])
-    .index('users_disabled', ['disabled']),
-  avatars: table({
-    user_id: primary(to('users.id')),
+  },
+  avatars: {
+    user_id: text,
     content_type: text,
     bytes,
-  }),
-  follows: table({
-    follower_id: to('users.id'),
-    followed_id: to('users.id'),
+  },
+  follows: {
+    follower_id: text,
+    followed_id: text,
     created_at: whole,
-  })
-    .key(['follower_id', 'followed_id'])
-    .index('follows_followed', ['followed_id']),
-  api_keys: table({
-    id: primary(text),
-    user_id: to('users.id'),
+  },
+  api_keys: {
+    id: text,
+    user_id: text,
     name: text,
     prefix: text,
-    hash: unique(text),
+    hash: text,
     scopes: text,
     created_at: whole,
     last_used_at: optional(whole),
     expires_at: optional(whole),
-  }).index('api_keys_user', ['user_id']),
-  sessions: table({
+    /** Id of the key that made the row. Null for rows that the operator made, or a guest or an older node. */
+    made_by: optional(text),
+  },
+  sessions: {
     /** SHA-256 of the token. Only the browser stores the token. */
-    id: primary(text),
+    id: text,
     /** The session always has the permissions of this key. */
-    key_id: to('api_keys.id', { isCascading: true }),
+    key_id: text,
     created_at: whole,
     expires_at: whole,
-  })
-    .index('sessions_end', ['expires_at'])
-    .index('sessions_key', ['key_id', 'created_at']),
-  verifications: table({
-    id: primary(text),
-    user_id: to('users.id'),
+  },
+  verifications: {
+    id: text,
+    user_id: text,
     method: oneOf<'github' | 'domain' | 'manual'>(),
     proof: text,
     token: text,
@@ -63,18 +58,52 @@ export const accountTables = {
     note: text,
     checked_at: optional(whole),
     /** How many checks the user requested, and how many of these requests the last check covered. */
-    asked: zero,
-    answered: zero,
+    asked: whole,
+    answered: whole,
     created_at: whole,
-  })
-    .index('verifications_status', ['status', 'id'])
-    .index('verifications_user', ['user_id', 'method']),
-  idempotent_answers: table({
-    id: primary(text),
+  },
+  idempotent_answers: {
+    id: text,
     body_hash: text,
     /** HTTP status of the answer; below 100 if the first request has none, see `accounts/idempotency.ts`. */
     status: whole,
     body: optional(text),
     created_at: whole,
-  }).index('idempotent_answers_age', ['created_at']),
+  },
+  // What one request leaves for a later one, on any node. All rows expire; backups that are restored lose them.
+  /** Programs that wait until a user signs them in. */
+  sign_ins: {
+    num: generated(whole),
+    /** SHA-256 of the two codes. */
+    device_hash: text,
+    user_hash: text,
+    label: text,
+    /** SHA-256 of the address of the program, which is personal data. */
+    address_hash: text,
+    state: oneOf<'pending' | 'allowed' | 'denied'>(),
+    /** The key that the program gets, encrypted with its device code, and what `api_keys` has of it. */
+    sealed_key: bytes,
+    key_prefix: text,
+    key_hash: text,
+    /** Time between two polls at least. */
+    interval_seconds: whole,
+    polled_at: whole,
+    requested_at: whole,
+    expires_at: whole,
+  },
+  /** The wrong user codes of each user until a time. */
+  sign_in_guesses: {
+    user_id: text,
+    wrong: whole,
+    until: whole,
+  },
+  /** Files for a publish that has not come yet. */
+  uploads: {
+    id: text,
+    user_id: text,
+    size: whole,
+    expires_at: whole,
+    // Last: what follows large bytes is slow to read.
+    bytes,
+  },
 }

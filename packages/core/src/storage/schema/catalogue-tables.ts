@@ -1,35 +1,20 @@
-import {
-  bytes,
-  keyedTable,
-  oneOf,
-  optional,
-  orderedText,
-  primary,
-  serial,
-  startsAs,
-  table,
-  text,
-  to,
-  unique,
-  whole,
-  zero,
-} from './columns.ts'
+import { bytes, generated, oneOf, optional, text, whole } from './columns.ts'
 
 /** Blobs, skills, versions and packs. */
 export const catalogueTables = {
-  blobs: table({
-    digest: primary(text),
+  blobs: {
+    digest: text,
     size: whole,
     encoding: oneOf<'identity' | 'deflate-raw'>(),
     bytes,
-  }),
-  skills: table({
-    num: serial,
-    id: unique(text),
-    owner_id: to('users.id'),
+  },
+  skills: {
+    num: generated(whole),
+    id: text,
+    owner_id: text,
     owner: text,
     name: text,
-    full_name: unique(orderedText),
+    full_name: text,
     display_name: text,
     description: text,
     category: text,
@@ -40,8 +25,8 @@ export const catalogueTables = {
     visibility: oneOf<'public' | 'internal' | 'private'>(),
     /** Administrators decide on `hidden` and `taken_down`; lists contain only `live` skills. */
     state: oneOf<'live' | 'withdrawn' | 'hidden' | 'taken_down'>(),
-    stub: zero,
-    deprecated: zero,
+    stub: whole,
+    deprecated: whole,
     deprecation_message: text,
     repository: text,
     /** Empty if every version is yanked. */
@@ -51,11 +36,11 @@ export const catalogueTables = {
     published_at: whole,
     created_at: whole,
     updated_at: whole,
-    downloads: zero,
-    stars: zero,
-    forks: zero,
+    downloads: whole,
+    stars: whole,
+    forks: whole,
     security_score: optional(whole),
-    verified: zero,
+    verified: whole,
     forked_from: optional(text),
     forked_from_version: optional(text),
     origin_kind: oneOf<'local' | 'import' | 'mirror' | 'external'>(),
@@ -64,148 +49,140 @@ export const catalogueTables = {
     /** Sequence number of the skill's last change: with the counters it identifies the public document (ETag). */
     revision: whole,
     /** Whether the latest version is portable. */
-    portable: zero,
+    portable: whole,
     /** Stars and reviews by users other than the owner, which count for the owner's reputation. */
-    credited_stars: zero,
-    credited_reviews: zero,
+    credited_stars: whole,
+    credited_reviews: whole,
     /** Thousandths of points from reviews, as `review_points` of `standings`. */
-    credited_points: zero,
+    credited_points: whole,
     /** Number of agents that reported with their tokens that they installed the skill, without agents of its owner. */
-    agent_installs: zero,
+    agent_installs: whole,
     /** The decision of an administrator, apart from takedowns, and the reason that the owner sees. */
-    moderation: startsAs('shown', oneOf<'shown' | 'flagged' | 'hidden'>()),
-    moderation_reason: startsAs('', text),
+    moderation: oneOf<'shown' | 'flagged' | 'hidden'>(),
+    moderation_reason: text,
     moderated_at: optional(whole),
     /** The state of a mirrored skill at its upstream. Decisions of this node apply in addition. */
-    source_state: startsAs('live', oneOf<'live' | 'withdrawn' | 'taken_down'>()),
+    source_state: oneOf<'live' | 'withdrawn' | 'taken_down'>(),
     /** Findings of the scan in the metadata, not in the content: JSON. Empty if there is no version. */
-    metadata_scan: startsAs('', text),
+    metadata_scan: text,
     /** 1 if the skill's short name refers to this skill, as in `holders`. */
-    holds_name: zero,
-  })
-    .index('skills_category', ['category', 'downloads desc', 'id'])
-    .index('skills_downloads', ['downloads desc', 'id'])
-    .index('skills_forked_from', ['forked_from'])
-    .index('skills_moderated', ['moderated_at'], "moderation <> 'shown'")
-    .index('skills_name', ['name'])
-    .index('skills_owner', ['owner_id', 'name']),
+    holds_name: whole,
+    /** 1 if lists contain the skill, which triggers compute: it is live, and has a version to show or is a stub. */
+    listed: generated(whole),
+  },
   // Separate from the skill's counters, which change often: a narrow row costs a fifth as much to write.
-  skill_documents: table({
-    skill_id: primary(to('skills.id')),
+  skill_documents: {
+    skill_id: text,
     /** `revision` and `updated_at` of the skill when the document was created. */
     revision: whole,
     updated_at: whole,
     /** The public document as JSON, without the counters, which are inserted when it is read. */
     document: text,
-  }),
+  },
   /** The skill that a short name refers to. */
-  holders: table({
-    name: primary(text),
-    skill_id: to('skills.id'),
-  }),
+  holders: {
+    name: text,
+    skill_id: text,
+  },
   /** Full names that skills had before a transfer. */
-  aliases: table({
-    full_name: primary(text),
-    skill_id: to('skills.id'),
+  aliases: {
+    full_name: text,
+    skill_id: text,
     created_at: whole,
-  }).index('aliases_skill', ['skill_id']),
-  versions: table({
-    id: primary(text),
-    skill_id: to('skills.id'),
+  },
+  versions: {
+    id: text,
+    skill_id: text,
     version: text,
     sort_key: text,
     digest: text,
     size: whole,
     changelog: text,
     portable: whole,
-    yanked: zero,
+    yanked: whole,
     published_at: whole,
     publisher_id: text,
     publisher: text,
     /** Metadata of the version's SKILL.md as JSON. The skill shows it while the version is the latest. */
     metadata: text,
-  })
-    .unique('versions_sort_key', ['skill_id', 'sort_key'])
-    .index('versions_digest', ['digest']),
-  version_files: table({
-    version_id: to('versions.id'),
+  },
+  version_files: {
+    version_id: text,
     path: text,
     digest: text,
     size: whole,
-  })
-    .key(['version_id', 'path'])
-    .index('version_files_digest', ['digest']),
+  },
   /** The capabilities that a version uses, as far as its text shows. */
-  version_access: table({
-    version_id: primary(to('versions.id')),
+  version_access: {
+    version_id: text,
     /** Lists of capabilities as JSON. */
     access: text,
-  }),
+    /** The parts that later versions are compared with, as JSON. Null until a rescan has read them. */
+    outline: optional(text),
+  },
   /** The terms of a version's SKILL.md for the search by need: see `toContentVector`. */
-  version_terms: table({
-    version_id: primary(to('versions.id')),
+  version_terms: {
+    version_id: text,
     terms: bytes,
-  }),
+  },
   /** Numbers of versions, in the order of arrival; `shingles` is the size of the sketch, 0 for a short text. */
-  version_sketches: table({
-    num: serial,
-    version_id: unique(to('versions.id')),
+  version_sketches: {
+    num: generated(whole),
+    version_id: text,
     shingles: whole,
-  }),
+  },
   /** The skills that have a shingle in any version, and the number of the first version that had it. */
-  shared_shingles: keyedTable({
+  shared_shingles: {
     shingle: whole,
     skill_num: whole,
     sketch_num: whole,
-  }).key(['shingle', 'skill_num']),
+  },
   /** Versions whose shingles are not in `shared_shingles` yet. */
-  waiting_sketches: keyedTable({
+  waiting_sketches: {
     sketch_num: whole,
     skill_num: whole,
     shingles: bytes,
-  }).key(['sketch_num']),
-  collaborators: table({
-    skill_id: to('skills.id'),
-    user_id: to('users.id'),
+  },
+  collaborators: {
+    skill_id: text,
+    user_id: text,
     role: oneOf<'read' | 'write'>(),
-  }).key(['skill_id', 'user_id']),
+  },
   /** Invitations to collaborate that were not accepted yet. */
-  invitations: table({
-    skill_id: to('skills.id'),
-    user_id: to('users.id'),
+  invitations: {
+    skill_id: text,
+    user_id: text,
     role: oneOf<'read' | 'write'>(),
     created_at: whole,
-  })
-    .key(['skill_id', 'user_id'])
-    .index('invitations_user', ['user_id']),
+  },
   /** Links that give read access to a skill. */
-  shares: table({
-    id: primary(text),
-    skill_id: to('skills.id'),
+  shares: {
+    id: text,
+    skill_id: text,
     /** SHA-256 of the token, which is shown once. */
-    token_hash: unique(text),
+    token_hash: text,
     created_at: whole,
     expires_at: whole,
-  }).index('shares_skill', ['skill_id']),
-  transfers: table({
-    skill_id: primary(to('skills.id')),
-    new_owner_id: to('users.id'),
+    /** Id of the key that made the row. Null for rows that the operator made, or a guest or an older node. */
+    made_by: optional(text),
+  },
+  transfers: {
+    skill_id: text,
+    new_owner_id: text,
     created_at: whole,
-  }),
-  stars: table({
-    skill_id: to('skills.id'),
-    user_id: to('users.id'),
+  },
+  stars: {
+    skill_id: text,
+    user_id: text,
     created_at: whole,
-  })
-    .key(['skill_id', 'user_id'])
-    .index('stars_user', ['user_id', 'created_at']),
-  packs: table({
-    id: primary(text),
+  },
+  packs: {
+    id: text,
     /** As `toStoredSlug` returns it. */
-    slug: unique(orderedText),
+    slug: text,
     name: text,
     description: text,
-    curator_id: to('users.id'),
+    curator_id: text,
     curator: text,
     visibility: oneOf<'public' | 'internal' | 'private'>(),
     state: oneOf<'live' | 'withdrawn'>(),
@@ -213,14 +190,12 @@ export const catalogueTables = {
     updated_at: whole,
     /** The upstream of a mirrored pack; null for a local pack. */
     origin_upstream: optional(text),
-  }),
-  pack_skills: table({
-    pack_id: to('packs.id'),
+  },
+  pack_skills: {
+    pack_id: text,
     position: whole,
-    skill_id: to('skills.id'),
+    skill_id: text,
     pinned_version: optional(text),
     note: text,
-  })
-    .key(['pack_id', 'position'])
-    .index('pack_skills_skill', ['skill_id']),
+  },
 }

@@ -1,155 +1,178 @@
-import {
-  fraction,
-  oneOf,
-  optional,
-  orderedText,
-  primary,
-  startsAs,
-  table,
-  text,
-  to,
-  unique,
-  whole,
-  zero,
-} from './columns.ts'
+import { bytes, fraction, oneOf, optional, text, whole } from './columns.ts'
 
 /** Agents, reviews, issues, requests and reputation. */
 export const communityTables = {
-  agents: table({
-    id: primary(text),
-    agent_key: unique(orderedText),
+  agents: {
+    id: text,
+    agent_key: text,
     display_name: text,
     platform_id: text,
     /** SHA-256 of the token, which is shown once. */
-    token_hash: unique(text),
+    token_hash: text,
     /** The owner: the first user whose API key was sent together with the agent's token. */
-    user_id: optional(to('users.id')),
+    user_id: optional(text),
     /** Whether the token was ever used. */
-    authenticated: zero,
-    trust_score: zero,
-    review_count: zero,
-    authenticated_review_count: zero,
+    authenticated: whole,
+    trust_score: whole,
+    review_count: whole,
+    authenticated_review_count: whole,
     /** Helpful votes for its reviews from agents of other users. */
-    helpful_count: zero,
-    published_count: zero,
-    install_count: zero,
+    helpful_count: whole,
+    published_count: whole,
+    install_count: whole,
     registered_at: whole,
     last_seen_at: whole,
-  })
-    .index('agents_last_seen_at', ['last_seen_at desc', 'agent_key'])
-    .index('agents_platform', ['platform_id', 'trust_score desc', 'agent_key'])
-    .index('agents_published_count', ['published_count desc', 'agent_key'])
-    .index('agents_review_count', ['review_count desc', 'agent_key'])
-    .index('agents_trust_score', ['trust_score desc', 'agent_key'])
-    .index('agents_user', ['user_id']),
-  agent_activity: table({
-    id: primary(text),
-    agent_id: to('agents.id'),
+  },
+  agent_activity: {
+    id: text,
+    agent_id: text,
     at: whole,
     type: oneOf<'registered' | 'reviewed' | 'published' | 'installed' | 'removed'>(),
-    skill_id: optional(to('skills.id')),
+    skill_id: optional(text),
     detail: text,
-  }).index('agent_activity_agent', ['agent_id', 'id']),
+  },
   /** The installed skills that an agent reported with its token. */
-  agent_skills: table({
-    agent_id: to('agents.id'),
-    skill_id: to('skills.id'),
+  agent_skills: {
+    agent_id: text,
+    skill_id: text,
     version: text,
     installed_at: whole,
     /** 1: counted in the skill's `agent_installs`, because the agent's owner does not own the skill. */
     counted: whole,
-  })
-    .key(['agent_id', 'skill_id'])
-    .index('agent_skills_counted', ['skill_id', 'counted']),
-  agent_reviews: table({
-    id: primary(text),
-    skill_id: to('skills.id'),
-    agent_id: to('agents.id'),
+  },
+  agent_reviews: {
+    id: text,
+    skill_id: text,
+    agent_id: text,
     content: text,
     authenticated: whole,
     /** The agent's owner, if the token was sent; null if the agent had no owner then. */
-    reviewer_id: optional(to('users.id')),
-    helpful_count: zero,
+    reviewer_id: optional(text),
+    helpful_count: whole,
     version: text,
     created_at: whole,
     updated_at: whole,
     /** Any number from 1 to 5. */
-    rating: startsAs(0, fraction),
-  })
-    .unique('agent_reviews_once', ['skill_id', 'agent_id'])
-    .index('agent_reviews_agent', ['agent_id'])
-    .index('agent_reviews_helpful', ['skill_id', 'helpful_count desc', 'id desc'])
-    .index('agent_reviews_rating', ['skill_id', 'rating desc', 'helpful_count desc', 'id desc'])
-    .index('agent_reviews_recent', ['skill_id', 'updated_at desc', 'id desc'])
-    .index('agent_reviews_reviewer', ['skill_id', 'reviewer_id']),
+    rating: fraction,
+  },
   /** `user_id` is the voting agent's owner if the vote counts for the reviewer's trust: once per user and review. */
-  agent_review_votes: table({
-    review_id: to('agent_reviews.id'),
+  agent_review_votes: {
+    review_id: text,
     agent_key: text,
-    user_id: optional(to('users.id')),
+    user_id: optional(text),
     created_at: whole,
-  }).key(['review_id', 'agent_key']),
-  reviews: table({
-    id: primary(text),
-    skill_id: to('skills.id'),
-    user_id: to('users.id'),
+  },
+  reviews: {
+    id: text,
+    skill_id: text,
+    user_id: text,
     rating: whole,
     title: text,
     body: text,
     created_at: whole,
     updated_at: whole,
-  }).unique('reviews_once', ['skill_id', 'user_id']),
-  issues: table({
-    id: primary(text),
-    skill_id: to('skills.id'),
-    user_id: to('users.id'),
+  },
+  issues: {
+    id: text,
+    skill_id: text,
+    user_id: text,
     type: oneOf<'bug' | 'feature' | 'question' | 'security'>(),
     title: text,
     body: text,
     created_at: whole,
-  }).index('issues_skill', ['skill_id', 'id']),
-  requests: table({
-    id: primary(text),
+  },
+  requests: {
+    id: text,
     title: text,
     description: text,
     status: oneOf<'open' | 'in_progress' | 'fulfilled' | 'closed'>(),
-    votes: zero,
-    requester_id: optional(to('users.id')),
+    votes: whole,
+    requester_id: optional(text),
     /** Id of the skill that fulfils the request. */
-    fulfilled_by: optional(to('skills.id')),
+    fulfilled_by: optional(text),
     created_at: whole,
     updated_at: whole,
-  }).index('requests_votes', ['votes desc', 'id desc']),
-  request_votes: table({
-    request_id: to('requests.id'),
-    user_id: to('users.id'),
+  },
+  request_votes: {
+    request_id: text,
+    user_id: text,
     created_at: whole,
-  })
-    .key(['request_id', 'user_id'])
-    .index('request_votes_user', ['user_id', 'created_at']),
+  },
   /** The counts that an author's reputation is computed from, updated with every change, and the score. */
-  standings: table({
-    user_id: primary(to('users.id')),
-    skills: zero,
-    portable_skills: zero,
-    described_skills: zero,
-    downloads: zero,
-    stars: zero,
-    reviews: zero,
+  standings: {
+    user_id: text,
+    skills: whole,
+    portable_skills: whole,
+    described_skills: whole,
+    downloads: whole,
+    stars: whole,
+    reviews: whole,
     /** Sum over the reviews of half stars above or below three stars, in thousandths. */
-    review_points: zero,
-    flagged_skills: zero,
-    hidden_skills: zero,
-    taken_down_skills: zero,
-    score: zero,
-    username: orderedText,
+    review_points: whole,
+    flagged_skills: whole,
+    hidden_skills: whole,
+    taken_down_skills: whole,
+    score: whole,
+    username: text,
     /** The verified methods that the score includes, as JSON. */
     verified: text,
     computed_at: whole,
-  }).index('standings_score', ['score desc', 'username', 'user_id']),
-  badges: table({
-    user_id: to('users.id'),
+  },
+  badges: {
+    user_id: text,
     badge: text,
     since: whole,
-  }).key(['user_id', 'badge']),
+  },
+  // Installs and downloads by time, trends, and skills of other registries.
+  /** Confirmed installs that are not counted yet: JSON of `{ [hour]: { [use]: installs } }`; see `toUseKey`. */
+  install_journal: {
+    id: text,
+    counts: text,
+  },
+  /** Installs of recent hours; `hour` is in hours since 1970. */
+  install_hours: {
+    skill_id: text,
+    hour: whole,
+    installs: whole,
+  },
+  /** Older installs by day; `day` is in days since 1970. */
+  install_days: {
+    skill_id: text,
+    day: whole,
+    installs: whole,
+  },
+  /** Downloads, which include installs; `day` is in days since 1970. */
+  download_days: {
+    skill_id: text,
+    day: whole,
+    downloads: whole,
+  },
+  trends: {
+    period: oneOf<'day' | 'week' | 'month'>(),
+    skill_id: text,
+    installs: whole,
+    previous: whole,
+    score: whole,
+  },
+  /** Embeddings of the texts of public skills by model, of 32-bit floats; see `createEmbeddingsReranker`. */
+  embeddings: {
+    model: text,
+    digest: text,
+    vector: bytes,
+    stored_at: whole,
+  },
+  external_skills: {
+    id: text,
+    registry: oneOf<'skills.sh' | 'github'>(),
+    name: text,
+    url: text,
+    repo_url: text,
+    description: text,
+    author: text,
+    installs: whole,
+    security_score: optional(whole),
+    verdict: optional(oneOf<'safe' | 'caution' | 'dangerous'>()),
+    scanned_at: optional(whole),
+    indexed_at: whole,
+  },
 }

@@ -1,4 +1,4 @@
-import { bytes, fraction, keyedTable, oneOf, optional, primary, table, text, to, unique, whole } from './columns.ts'
+import { bytes, fraction, oneOf, optional, text, whole } from './columns.ts'
 
 const dmcaStatus = oneOf<
   'submitted' | 'under_review' | 'rejected' | 'removed' | 'counter_noticed' | 'restored' | 'upheld'
@@ -7,9 +7,9 @@ const dmcaStatus = oneOf<
 /** Scans, quarantined versions, reports and takedowns. */
 export const governanceTables = {
   /** The newest scan of a version. */
-  scans: keyedTable({
-    version_id: primary(to('versions.id')),
-    skill_id: to('skills.id'),
+  scans: {
+    version_id: text,
+    skill_id: text,
     score: whole,
     verdict: oneOf<'safe' | 'caution' | 'dangerous'>(),
     risk: oneOf<'none' | 'low' | 'medium' | 'high'>(),
@@ -17,12 +17,12 @@ export const governanceTables = {
     scanned_at: whole,
     /** The complete report as JSON. */
     report: text,
-  }).index('scans_rules', ['rules_version']),
+  },
   /** A quarantined version, which is published only if an administrator releases it. */
-  quarantine_items: table({
-    id: primary(text),
-    owner_id: to('users.id'),
-    publisher_id: to('users.id'),
+  quarantine_items: {
+    id: text,
+    owner_id: text,
+    publisher_id: text,
     full_name: text,
     /** The version number that it would have been published with. */
     version: text,
@@ -32,80 +32,81 @@ export const governanceTables = {
     /** The options of the publish request as JSON. */
     publication: text,
     /** The agent that the published version will be attributed to. */
-    agent_id: optional(to('agents.id')),
+    agent_id: optional(text),
     created_at: whole,
-  })
-    .unique('quarantine_items_content', ['full_name', 'digest'])
-    .index('quarantine_items_owner', ['owner_id', 'id']),
+    /** The verdict on what the version changes, as JSON. */
+    change: optional(text),
+  },
   // Separate from `blobs`, which every caller can read.
-  quarantine_files: table({
-    quarantine_id: to('quarantine_items.id', { isCascading: true }),
+  quarantine_files: {
+    quarantine_id: text,
     path: text,
     size: whole,
     digest: text,
     encoding: oneOf<'identity' | 'deflate-raw'>(),
     bytes,
-  }).key(['quarantine_id', 'path']),
+  },
   /** A published version that a later scan quarantined. */
-  quarantined_versions: keyedTable({
-    version_id: primary(to('versions.id')),
+  quarantined_versions: {
+    version_id: text,
     quarantined_at: whole,
-  }),
-  reports: table({
-    id: primary(text),
+  },
+  reports: {
+    id: text,
     /** A user's report of a skill, or an appeal by its owner. */
     kind: oneOf<'report' | 'appeal'>(),
-    skill_id: to('skills.id'),
+    skill_id: text,
     reason: text,
     details: text,
-    reporter_id: optional(to('users.id')),
+    reporter_id: optional(text),
     status: oneOf<'open' | 'upheld' | 'dismissed'>(),
     note: text,
     created_at: whole,
     decided_at: optional(whole),
-  })
-    .index('reports_skill', ['skill_id', 'kind'])
-    .index('reports_status', ['status', 'id']),
-  copy_reports: table({
-    id: primary(text),
-    skill_id: to('skills.id'),
-    original_skill_id: to('skills.id'),
-    reporter_id: to('users.id'),
+  },
+  copy_reports: {
+    id: text,
+    skill_id: text,
+    original_skill_id: text,
+    reporter_id: text,
     status: oneOf<'open' | 'confirmed' | 'dismissed'>(),
     similarity: fraction,
     evidence: text,
     note: text,
     created_at: whole,
-  })
-    .index('copy_reports_skill', ['skill_id', 'reporter_id'])
-    .index('copy_reports_status', ['status', 'id']),
-  dmca_cases: table({
-    id: primary(text),
-    skill_id: to('skills.id'),
+  },
+  dmca_cases: {
+    id: text,
+    skill_id: text,
     status: dmcaStatus,
     /** The claimant's notice as JSON. */
     notice: text,
     /** SHA-256 of the case token, which is shown once. */
-    token_hash: unique(text),
+    token_hash: text,
     counter_notice_until: optional(whole),
     submitted_at: whole,
-  })
-    .index('dmca_cases_skill', ['skill_id', 'status'])
-    .index('dmca_cases_status', ['status', 'id']),
-  dmca_counter_notices: table({
-    id: primary(text),
-    case_id: to('dmca_cases.id'),
+  },
+  dmca_counter_notices: {
+    id: text,
+    case_id: text,
     /** The counter-notice as JSON. */
     notice: text,
     /** 1: the sender is authenticated as the skill's owner. */
     confirmed: whole,
     sent_at: whole,
-  }).index('dmca_counter_notices_case', ['case_id', 'id']),
-  dmca_history: table({
-    id: primary(text),
-    case_id: to('dmca_cases.id'),
+  },
+  dmca_history: {
+    id: text,
+    case_id: text,
     status: dmcaStatus,
     at: whole,
     note: text,
-  }).index('dmca_history_case', ['case_id', 'id']),
+  },
+  /** The opinion of a service on the content of versions. */
+  opinions: {
+    /** SHA-256 over the list of files, as in `versions`. */
+    digest: text,
+    /** The public form as JSON. */
+    opinion: text,
+  },
 }

@@ -1,3 +1,4 @@
+import { searchControls } from '@skillstead/protocol'
 import { toAddress } from '../../addresses.ts'
 import { CategorySelect } from '../../ui/category-select.tsx'
 import { Check, Field, Select } from '../../ui/form.tsx'
@@ -6,56 +7,17 @@ import type { Chip } from './search-address.ts'
 type Change = (fields: Record<string, string | undefined>) => void
 
 const licences = ['Apache-2.0', 'BSD-3-Clause', 'CC-BY-4.0', 'GPL-3.0', 'MIT', 'MPL-2.0']
-const scores = [
-  ['', 'Any'],
-  ['50', '50 or more'],
-  ['80', '80 or more'],
-  ['95', '95 or more'],
-] as const
-const deprecations = [
-  ['', 'Shown'],
-  ['false', 'Hidden'],
-  ['true', 'Only these'],
-] as const
 
 /** The filters of the catalogue; collapsed on narrow screens. */
 export function Filters({ given, change }: { given: Readonly<Record<string, string>>; change: Change }) {
   const isWide = matchMedia('(min-width: 48rem)').matches
-  const score = given.minSecurityScore ?? ''
   return (
     <details class="catalogue-filters" open={isWide}>
       <summary>Filters</summary>
       <form class="form" onSubmit={(event) => event.preventDefault()}>
-        <CategorySelect value={given.category ?? ''} onChange={(category) => change({ category })} />
-        <Select
-          label="Security score"
-          name="minSecurityScore"
-          value={score}
-          options={scores.some(([known]) => known === score) ? scores : [...scores, [score, `${score} or more`]]}
-          onChange={(value) => change({ minSecurityScore: value })}
-        />
-        <Check
-          checked={given.verified === 'true'}
-          onChange={(event) => change({ verified: event.currentTarget.checked ? 'true' : undefined })}
-        >
-          Verified only
-        </Check>
-        <Check
-          checked={given.includeStubs === 'true'}
-          onChange={(event) => change({ includeStubs: event.currentTarget.checked ? 'true' : undefined })}
-        >
-          Include skills without content
-        </Check>
-        <Select
-          label="Deprecated"
-          name="deprecated"
-          value={given.deprecated ?? ''}
-          options={deprecations}
-          onChange={(value) => change({ deprecated: value })}
-        />
-        <TextFilter label="Licence" name="license" given={given} change={change} list="licences" />
-        <TextFilter label="Keyword" name="keyword" given={given} change={change} />
-        <TextFilter label="Owner" name="owner" given={given} change={change} />
+        {searchControls.map((filter) => (
+          <Control key={filter.name} filter={filter} value={given[filter.name] ?? ''} change={change} />
+        ))}
         <datalist id="licences">
           {licences.map((licence) => (
             <option key={licence} value={licence} />
@@ -66,15 +28,53 @@ export function Filters({ given, change }: { given: Readonly<Record<string, stri
   )
 }
 
-/** Applied on Enter, or when the field loses the focus. */
-function TextFilter(props: {
-  label: string
-  name: string
-  given: Readonly<Record<string, string>>
+/** The control of one filter. */
+function Control({
+  filter,
+  value,
+  change,
+}: {
+  filter: (typeof searchControls)[number]
+  value: string
   change: Change
-  list?: string
 }) {
-  const value = props.given[props.name] ?? ''
+  const { name, label, kind, options } = filter
+  if (name === 'category') return <CategorySelect value={value} onChange={(category) => change({ category })} />
+  if (options) {
+    const isOffered = options.some(([offered]) => offered === value)
+    return (
+      <Select
+        label={label}
+        name={name}
+        value={value}
+        options={isOffered ? options : [...options, [value, `${value} or more`]]}
+        onChange={(chosen) => change({ [name]: chosen })}
+      />
+    )
+  }
+  if (kind !== 'text')
+    return (
+      <Check
+        checked={value === 'true'}
+        onChange={(event) => change({ [name]: event.currentTarget.checked ? 'true' : undefined })}
+      >
+        {label}
+      </Check>
+    )
+  return (
+    <TextFilter
+      label={label}
+      name={name}
+      value={value}
+      change={change}
+      list={name === 'license' ? 'licences' : undefined}
+    />
+  )
+}
+
+/** Applied on Enter, or when the field loses the focus. */
+function TextFilter(props: { label: string; name: string; value: string; change: Change; list: string | undefined }) {
+  const { value } = props
   return (
     <Field
       key={value}

@@ -1,30 +1,16 @@
+import { searchControls } from '@skillstead/protocol'
 import type { api } from '../../api.ts'
 import { toPageNumber } from '../../ui/page.tsx'
 
 type Wanted = NonNullable<Parameters<typeof api.searchSkills>[0]>
 
-interface Filter {
-  /** The valid values; others are ignored. */
-  readonly accepts: RegExp
-  /** The filter as text, for its chip. */
-  readonly say: (value: string) => string
-}
-
 const anyText = /^[^\0]{1,200}$/su
+const percentage = /^(?:\d{1,2}|100)$/
 
-/** The filters by their field names in the API and in the address. */
-const filters: Readonly<Record<string, Filter>> = {
-  category: { accepts: anyText, say: (value) => `Category: ${value}` },
-  keyword: { accepts: anyText, say: (value) => `Keyword: ${value}` },
-  owner: { accepts: anyText, say: (value) => `Owner: ${value}` },
-  license: { accepts: anyText, say: (value) => `Licence: ${value}` },
-  minSecurityScore: { accepts: /^(?:\d{1,2}|100)$/, say: (value) => `Security ${value} or more` },
-  verified: { accepts: /^true$/, say: () => 'Verified' },
-  includeStubs: { accepts: /^true$/, say: () => 'Including skills without content' },
-  deprecated: {
-    accepts: /^(?:true|false)$/,
-    say: (value) => (value === 'true' ? 'Deprecated only' : 'Without deprecated'),
-  },
+/** The active filter as text, for its chip; undefined for an invalid value. */
+function toChipText({ kind, chip }: (typeof searchControls)[number], value: string): string | undefined {
+  if (typeof chip !== 'string') return Object.hasOwn(chip, value) ? chip[value] : undefined
+  return (kind === 'percentage' ? percentage : anyText).test(value) ? chip.replace('{}', () => value) : undefined
 }
 
 export const sorts = [
@@ -44,19 +30,21 @@ export interface Chip {
  * error.
  */
 export function toSearch(fields: Readonly<Record<string, string>>) {
-  const names = Object.keys(filters).filter((name) => filters[name]!.accepts.test(fields[name] ?? ''))
-  const given = Object.fromEntries(names.map((name) => [name, fields[name]!]))
+  const chips: Chip[] = searchControls.flatMap((filter) => {
+    const text = toChipText(filter, fields[filter.name] ?? '')
+    return text === undefined ? [] : [{ name: filter.name, text }]
+  })
+  const given = Object.fromEntries(chips.map(({ name }) => [name, fields[name]!]))
   const wanted: Wanted = {
     ...given,
     q: (fields.q ?? '').slice(0, 1000).toWellFormed(),
     page: toPageNumber(fields.page),
     sort: sorts.find(([sort]) => sort === fields.sort)?.[0],
   }
-  const chips: Chip[] = names.map((name) => ({ name, text: filters[name]!.say(fields[name]!) }))
   return { wanted, given, chips }
 }
 
 /** Removes all filters from an address. */
 export const withoutFilters: Readonly<Record<string, undefined>> = Object.fromEntries(
-  ['page', ...Object.keys(filters)].map((name) => [name, undefined]),
+  ['page', ...searchControls.map(({ name }) => name)].map((name) => [name, undefined]),
 )

@@ -6,7 +6,7 @@ import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../u
 import { Page, useTitle, Shown } from '../../ui/page.tsx'
 import { Badge, Copyable, Empty, Time } from '../../ui/parts.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
-import { BudgetBar, toLines, toMembers, visibilityOptions, type Visibility } from './pack-parts.tsx'
+import { BudgetBar, toMemberLines, toMembers, visibilityOptions, type Visibility } from './pack-parts.tsx'
 
 type Pack = Awaited<ReturnType<typeof api.getPack>>
 
@@ -88,7 +88,7 @@ function Change({ pack }: { pack: Pack }) {
           label="Skills"
           name="skills"
           rows={8}
-          value={toLines(pack.skills)}
+          value={toMemberLines(pack.skills)}
           hint="One per line: owner/name, with @1.2.0 appended to pin a version."
         />
         <Select label="Visibility" name="visibility" value={pack.visibility} options={visibilityOptions} />

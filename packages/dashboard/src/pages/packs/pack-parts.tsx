@@ -55,7 +55,7 @@ export function toMembers(text: string): { name: string; version?: string }[] {
 }
 
 /** The members of a pack as lines of `owner/name` or `owner/name@version`. */
-export function toLines(skills: Pack['skills']): string {
+export function toMemberLines(skills: Pack['skills']): string {
   return skills
     .map(({ fullName, pinnedVersion }) => (pinnedVersion ? `${fullName}@${pinnedVersion}` : fullName))
     .join('\n')

@@ -2,7 +2,7 @@ import { api, useData } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
 import { Pager, toPageNumber, Shown } from '../../ui/page.tsx'
 import { Empty, toBytesText, NameLink, toCount } from '../../ui/parts.tsx'
-import { toApiAddress, toBytes, toFileAddress, toTab, toText, type ShownSkill } from './shown-skill.ts'
+import { toApiAddress, toBytes, toFileAddress, toTab, decodeShownText, type ShownSkill } from './shown-skill.ts'
 import { TextPages } from './text-pages.tsx'
 
 const pageRows = 50
@@ -98,6 +98,6 @@ function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line
 
 /** The text of a file; null for a binary file. */
 export function useFileText({ name, version }: ShownSkill, path: string, enabled = true) {
-  const load = async () => toText(toBytes(await api.getFile({ name, path, version })))
+  const load = async () => decodeShownText(toBytes(await api.getFile({ name, path, version })))
   return useData(['skill', name, 'file', version, path], load, enabled)
 }

@@ -36,7 +36,7 @@ export function toBytes({ body }: Content): Uint8Array<ArrayBuffer> {
 }
 
 /** Decodes text; null for binary data, which contains a NUL or is not UTF-8. */
-export function toText(bytes: Uint8Array): string | null {
+export function decodeShownText(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -28,7 +28,7 @@ export function MirrorsPage() {
 const kinds = [
   ['', 'Detect'],
   ['node', 'A Skillstead node'],
-  ['registry', 'A registry that implements the specification'],
+  ['registry', 'Another registry with the base API'],
   ['discovery', 'A discovery index'],
   ['git', 'A git repository'],
 ] as const

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import { toOneLine } from '@skillstead/protocol'
+import { UsageError, text, type Arguments } from './command.ts'
+
+/** The comma-separated values of an option without empty ones, or undefined. */
+export function list(given: Arguments, name: string): string[] | undefined {
+  const parts = text(given, name)?.split(',')
+  return parts?.map((part) => part.trim()).filter((part) => part !== '')
+}
+
+/** As {@link list}, for any of `choices`. Throws {@link UsageError} for another value; `what` is in its message. */
+export function listOf<T extends string>(
+  given: Arguments,
+  name: string,
+  choices: readonly T[],
+  what: string,
+): T[] | undefined {
+  return list(given, name)?.map((written) => {
+    const found = choices.find((one) => one === written)
+    if (found !== undefined) return found
+    throw new UsageError(`'${written}' is not ${what}. Use any of ${choices.join(', ')}.`)
+  })
+}
+
+/**
+ * The whole number that an option has, or undefined. Throws {@link UsageError} for another text, or a number out of
+ * bounds; `what` and `advice` are in its message.
+ */
+export function whole(
+  given: Arguments,
+  name: string,
+  what: string,
+  [least, most]: readonly [number, number],
+  advice = `Use a number from ${least} to ${most}.`,
+): number | undefined {
+  const written = text(given, name)
+  if (written === undefined) return undefined
+  const number = (least < 0 ? /^-?\d{1,15}$/ : /^\d{1,15}$/).test(written) ? Number(written) : Number.NaN
+  if (number >= least && number <= most) return number
+  throw new UsageError(`'${toOneLine(written)}' is not a ${what}. ${advice}`)
+}
+
+/** A number with a unit, such as `6h`, in the base of `units`, whose unit '' is none; NaN for another text. */
+export function toUnits(written: string, units: Readonly<Record<string, number>>): number {
+  const [, number = '', unit = ''] = /^(\d{1,12})([a-z]*)$/i.exec(written) ?? []
+  return number !== '' && Object.hasOwn(units, unit) ? Number(number) * units[unit]! : Number.NaN
+}
+
+/** Whether a text is an address of HTTP without a name and password. */
+export function isHttpUrl(written: string): boolean {
+  const url = URL.parse(written)
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+}
+
+/**
+ * Checks that a value is one of `choices`; undefined stays undefined. Throws {@link UsageError} that lists the choices.
+ */
+export function choice<T extends string>(
+  given: string | undefined,
+  choices: readonly T[],
+  what: string,
+): T | undefined {
+  const found = choices.find((one) => one === given)
+  if (given !== undefined && !found)
+    throw new UsageError(`'${given}' is not a valid ${what}. Use one of ${choices.join(', ')}.`)
+  return found
+}
+
+/** The text of a file that an option names. Throws {@link UsageError} if it cannot be read. */
+export function readOptionFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new UsageError(`'${toOneLine(file)}' cannot be read.`, { cause })
+  }
+}
+
+/** The secret in a file that an option names; `what` is in the error. Throws {@link UsageError} if there is none. */
+export function readSecretFile(file: string, what: string): string {
+  const secret = readOptionFile(file).trim()
+  if (secret === '') throw new UsageError(`${toOneLine(file)} contains no ${what}.`)
+  return secret
+}
+
+/** A skill as named on the command line: `owner/name` or a short name, with an optional `@version`. */
+export interface SkillWord {
+  readonly name: string
+  readonly version?: string
+}
+
+/** Parses the name of a skill. The registry validates the name itself. */
+export function parseSkillWord(word: string): SkillWord {
+  const at = word.lastIndexOf('@')
+  return at > 0 ? { name: word.slice(0, at), version: word.slice(at + 1) } : { name: word }
+}

@@ -1,0 +1,85 @@
+import { scopes, type Scope } from '@skillstead/protocol'
+import { flag, text, type Arguments, type Options } from '../../command/command.ts'
+import { listOf } from '../../command/values.ts'
+import { endpointCommand } from '../../registry/endpoint-command.ts'
+import { apiCommand } from '../../registry/api-command.ts'
+
+const owner = {
+  actor: 'owner of the keys',
+  options: { user: { value: 'NAME', help: 'the owner of the keys, with --data' } },
+}
+
+/** Options of a new key. */
+export const newKeyOptions: Options = {
+  scopes: { value: 'LIST', help: `any of ${scopes.join(',')}. Default: all` },
+  'expires-in-days': {
+    value: 'N',
+    help: 'the number of days until the key expires, at most as long as the key in use. Default: as long',
+  },
+}
+
+export const commands = {
+  'keys create': apiCommand({
+    description: 'Create an API key. It is shown only once.',
+    words: ['NAME'],
+    actor: owner.actor,
+    options: { ...newKeyOptions, ...owner.options },
+    call: (api, given) => api.createApiKey({ name: given.words[0], ...toNewKey(given) }),
+    show: ({ name, key, expiresAt }) => [`Key '${name}', shown only once:`, key, ...toExpiry(expiresAt)],
+  }),
+  'keys list': endpointCommand('listApiKeys', {
+    description: 'List API keys, without their secrets.',
+    ...owner,
+    fixed: { limit: 100 },
+    show: ({ apiKeys }) =>
+      apiKeys.map(
+        (key) =>
+          `${toLine(key)}  ${key.scopes.join(',')}  ${key.lastUsedAt ?? 'never used'}` +
+          (key.expiresAt === null ? '' : `  expires ${key.expiresAt}`) +
+          (key.madeBy ? `  made by ${key.madeBy}` : ''),
+      ),
+  }),
+  'keys revoke': apiCommand({
+    description: 'Delete an API key; it stops working at once.',
+    words: ['ID'],
+    actor: owner.actor,
+    options: {
+      'with-made': { help: 'also revoke the keys and share links that the key made, directly or through other keys' },
+      ...owner.options,
+    },
+    async call(api, given) {
+      const {
+        words: [id],
+      } = given
+      // A user has no more keys than this list. Whether it can be read must not delay the revocation of a key.
+      const { apiKeys } = await api.listApiKeys({ limit: 100 }).catch(() => ({ apiKeys: [] }))
+      const withMade = flag(given, 'with-made')
+      await api.deleteApiKey({ id, ...(withMade && { withMade }) })
+      const made = apiKeys.find((key) => key.id === id)?.made ?? 0
+      return { revoked: id, withMade, made, madeKeys: apiKeys.filter(({ madeBy }) => madeBy === id) }
+    },
+    show({ revoked, withMade, made, madeKeys }) {
+      if (made === 0) return [`Revoked ${revoked}.`]
+      const what = made === 1 ? 'the key or share link' : `the ${made} keys and share links`
+      if (withMade) return [`Revoked ${revoked}, ${what} that it made, and what those made.`]
+      return [
+        `Revoked ${revoked}. Without --with-made, ${what} that it made still ${made === 1 ? 'works' : 'work'}.`,
+        ...madeKeys.map((key) => toLine(key)),
+      ]
+    },
+  }),
+}
+
+function toLine({ id, prefix, name }: { id: string; prefix: string; name: string }): string {
+  return `${id}  ${prefix}…  ${name}`
+}
+
+/** A line that reports when a new key ends. The key in use may have bounded that. */
+export function toExpiry(expiresAt: string | null | undefined): string[] {
+  return expiresAt ? [`It expires at ${expiresAt}.`] : []
+}
+
+/** Reads {@link newKeyOptions}. Throws {@link UsageError}. */
+export function toNewKey(given: Arguments): { scopes?: Scope[]; expiresInDays?: string } {
+  return { scopes: listOf(given, 'scopes', scopes, 'a scope'), expiresInDays: text(given, 'expires-in-days') }
+}

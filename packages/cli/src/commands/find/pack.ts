@@ -1,0 +1,114 @@
+import { toOneLine, type Pack, type Visibility } from '@skillstead/protocol'
+import { text } from '../../command/command.ts'
+import { parseSkillWord } from '../../command/values.ts'
+import { toShortName } from '../../install/lock.ts'
+import { apiCommand } from '../../registry/api-command.ts'
+import { endpointCommand, endpointList } from '../../registry/endpoint-command.ts'
+import { toCount } from '../../terminal/output.ts'
+
+const actor = 'owner of the pack'
+const visibilities = ['public', 'internal', 'private'] as const
+
+export const commands = {
+  'pack list': endpointList('listPacks', {
+    description: 'List packs of skills.',
+    words: { '[QUERY]': 'q' },
+    rows: 'packs',
+    toLines: ({ slug, name, curator, skillCount }) => [
+      `${slug}  ${toCount(skillCount, 'skill')}, by ${curator.username}`,
+      `  ${toOneLine(name)}`,
+    ],
+  }),
+  'pack show': endpointCommand('getPack', {
+    description: "Show a pack with its skills, and the size of their listing in an agent's context.",
+    words: { SLUG: 'slug' },
+    show: (pack) => [
+      `${pack.slug}  ${toOneLine(pack.name)}`,
+      ...(pack.description === '' ? [] : [`  ${toOneLine(pack.description)}`]),
+      `  ${pack.visibility}, by ${pack.curator.username}, ${toBudget(pack)}`,
+      ...pack.skills.map(({ fullName, pinnedVersion, latestVersion, note }) =>
+        `  ${fullName}@${pinnedVersion ?? latestVersion}${pinnedVersion === null ? '' : ' (pinned)'}  ${toOneLine(note)}`.trimEnd(),
+      ),
+    ],
+  }),
+  'pack create': apiCommand({
+    description: 'Create a pack. NAME is a skill; NAME@VERSION pins its version.',
+    words: ['SLUG', '[NAME...]'],
+    options: {
+      name: { value: 'TEXT', help: 'the display name. Default: the slug' },
+      description: { value: 'TEXT', help: 'what the pack is for' },
+      visibility: { value: 'WHO', help: 'who can see the pack', choices: visibilities },
+    },
+    actor,
+    async call(api, given) {
+      const [slug, ...words] = given.words
+      const visibility = text<Visibility>(given, 'visibility')
+      const [name = slug, description = ''] = [text(given, 'name'), text(given, 'description')]
+      return api.createPack({ slug, name, description, visibility, skills: words.map(parseSkillWord) })
+    },
+    show: (pack) => [`Created the pack ${pack.slug}: ${toBudget(pack)}.`],
+  }),
+  'pack add': apiCommand({
+    description:
+      'Add skills to the end of a pack. NAME@VERSION pins a version, also of a skill that is already in the pack.',
+    words: ['SLUG', 'NAME...'],
+    options: { note: { value: 'TEXT', help: 'why these skills are in the pack' } },
+    actor,
+    async call(api, given) {
+      const [slug, ...words] = given.words
+      const skills = (await api.getPack({ slug })).skills.map(toMember)
+      for (const word of words) {
+        const { name, version } = parseSkillWord(word)
+        const { fullName } = await api.getSkill({ name })
+        const at = skills.findIndex((member) => member.name === fullName)
+        const note = text(given, 'note') ?? skills[at]?.note ?? ''
+        const member = { name: fullName, version: version ?? skills[at]?.version, note }
+        skills.splice(at < 0 ? skills.length : at, at < 0 ? 0 : 1, member)
+      }
+      return api.updatePack({ slug, skills })
+    },
+    show: (pack) => [`The pack ${pack.slug} now has ${toBudget(pack)}.`],
+  }),
+  'pack remove': apiCommand({
+    description: 'Remove skills from a pack.',
+    words: ['SLUG', 'NAME...'],
+    actor,
+    async call(api, { words: [slug, ...words] }) {
+      const pack = await api.getPack({ slug })
+      const gone = new Set(words.map((word) => toFullName(pack, word)))
+      const skills = pack.skills.filter(({ fullName }) => !gone.has(fullName)).map(toMember)
+      return api.updatePack({ slug, skills })
+    },
+    show: (pack) => [`The pack ${pack.slug} now has ${toBudget(pack)}.`],
+  }),
+  'pack delete': endpointCommand('deletePack', {
+    description: 'Delete a pack. Its skills stay, and its slug cannot be used again.',
+    words: { SLUG: 'slug' },
+    actor,
+    toResult: (_, { slug }) => ({ deleted: slug }),
+    show: ({ deleted }) => [`Deleted the pack ${deleted}. Its skills are unchanged.`],
+  }),
+}
+
+function toMember({ fullName, pinnedVersion, note }: Pack['skills'][number]) {
+  return { name: fullName, version: pinnedVersion ?? undefined, note }
+}
+
+/**
+ * Resolves a name to the full name of a skill in the pack. Throws if it is not in the pack, so that typos are noticed.
+ */
+function toFullName({ slug, skills }: Pack, word: string): string {
+  const { name } = parseSkillWord(word)
+  const found = skills.filter(({ fullName }) => (name.includes('/') ? fullName : toShortName(fullName)) === name)
+  if (found.length === 1) return found[0]!.fullName
+  throw new Error(
+    found.length === 0
+      ? `${name} is not in the pack ${slug}; nothing was changed.`
+      : `${name} could be ${found.map(({ fullName }) => fullName).join(' or ')}. Use the full name. Nothing was changed.`,
+  )
+}
+
+function toBudget({ skillCount, budget }: Pack): string {
+  const room = `${budget.listingCharacters} characters of listing`
+  return `${toCount(skillCount, 'skill')}, ${room}${budget.fits ? '' : ', which is more than agents give to it'}`
+}

@@ -1,0 +1,106 @@
+import { limits, type HeartbeatResult, toOneLine } from '@skillstead/protocol'
+import { command, text } from '../../command/command.ts'
+import { toNodeAddress } from '../../files/config.ts'
+import { readFolderState } from '../../install/folder-state.ts'
+import { globalOption, toPlace, toTargetPath, type Place } from '../../install/install-place.ts'
+import { localSource, type LockedSkill } from '../../install/lock.ts'
+import { readPlaceLock, toSource } from '../../install/session.ts'
+import { placeOptions, withApi } from '../../registry/place.ts'
+
+interface Heartbeat extends HeartbeatResult {
+  /** Number of skills asked about. */
+  readonly asked: number
+  /** Skills of the lock that are in no folder. */
+  readonly missing: readonly string[]
+  /** The registries of the other skills in the lock. This command sends them no request. */
+  readonly elsewhere: readonly string[]
+}
+
+export const commands = {
+  heartbeat: command({
+    description:
+      'Ask the registry about the installed skills: new versions, yanked, flagged or taken down versions, ' +
+      'and altered folders. Exit code 1 when a skill was flagged or taken down.',
+    options: {
+      ...globalOption,
+      platform: { value: 'ID', help: 'the program that runs the agent, such as claude-code' },
+      'agent-key': { value: 'KEY', help: 'the agent, as platform:instance' },
+      'agent-token': {
+        value: 'TOKEN',
+        help: 'the token that identifies the agent, to record its installs (or SKILLSTEAD_AGENT_TOKEN)',
+        env: 'SKILLSTEAD_AGENT_TOKEN',
+      },
+      ...placeOptions,
+    },
+    async run(given) {
+      const place = toPlace(given)
+      const { own, elsewhere } = selectOwn(Object.entries((await readPlaceLock(place)).skills), toSource(given))
+      if (own.length > limits.heartbeatSkillsMax)
+        throw new Error(
+          `${own.length} skills are installed; one heartbeat can ask about at most ${limits.heartbeatSkillsMax}.`,
+        )
+      const found = await Promise.all(own.map(([name, skill]) => look(place, name, skill)))
+      const installedSkills = found.flatMap(({ installed }) => installed ?? [])
+      const [platform, agentKey] = [text(given, 'platform'), text(given, 'agent-key')]
+      const agentToken = text(given, 'agent-token')
+      const result = await withApi(given, (api) => api.heartbeat({ installedSkills, platform, agentKey }), {
+        agentToken,
+      })
+      const missing = found.flatMap(({ name, installed }) => (installed ? [] : [name]))
+      return { ...result, asked: installedSkills.length, missing, elsewhere }
+    },
+    show: toLines,
+    hasFailed: ({ updates }) => updates.some(({ reason }) => reason === 'flagged' || reason === 'taken_down'),
+  }),
+}
+
+/** Send a registry only the names of skills that came from it: other names may be private. */
+function selectOwn(skills: [string, LockedSkill][], source: string) {
+  const others = skills.map(([, skill]) => sourceOf(skill)).filter((one) => one !== source)
+  return { own: skills.filter(([, skill]) => sourceOf(skill) === source), elsewhere: [...new Set(others)] }
+}
+
+function sourceOf({ source }: LockedSkill): string {
+  return source === localSource ? localSource : toNodeAddress(source)
+}
+
+/** Reads the installed folders of a skill; returns the altered one if there is one. */
+async function look(place: Place, name: string, { version, digest, targets }: LockedSkill) {
+  const states = await Promise.all(targets.map((target) => readFolderState(toTargetPath(place, target), [digest])))
+  const there = states.filter(({ kind }) => kind !== 'missing')
+  if (there.length === 0) return { name }
+  const digests = there.flatMap((state) => (state.kind === 'version' ? state.digest : []))
+  const altered = digests.find((found) => found !== digest)
+  // A folder that could not be read has no digest, so it cannot be compared with the published content.
+  const isRead = digests.length === there.length
+  return { name, installed: { skillName: name, version, digest: altered ?? (isRead ? digest : undefined) } }
+}
+
+function toLines({ updates, unknown, missing, elsewhere, recommendations, asked, nextHeartbeatSeconds }: Heartbeat) {
+  return [
+    ...updates.flatMap(({ fullName, installedVersion, reason, message, deprecationMessage }) => [
+      `${toOneLine(fullName)}@${toOneLine(installedVersion)}  ${reason.replace('_', ' ')}`,
+      `  ${toOneLine(message)}`,
+      // Older nodes do not send this field.
+      ...(deprecationMessage ? [`  Author's message: ${toOneLine(deprecationMessage)}`] : []),
+    ]),
+    ...unknown.map((name) => `${toOneLine(name)}  unknown\n  The registry has no skill of this name that you can see.`),
+    ...missing.map((name) => `${name}  missing\n  It is in the lock but not installed: run \`skillstead install\`.`),
+    ...elsewhere.map((source) => `Other skills are from ${toHint(source)}`),
+    ...(recommendations.length === 0 ? [] : ['Recommended:']),
+    ...recommendations
+      .slice(0, recommendationsShown)
+      .map(({ skill, reason }) => `  ${toOneLine(skill.fullName)}  ${toOneLine(reason)}`),
+    asked === 0
+      ? 'No skills from this registry are installed here.'
+      : `${asked} skills checked, ${updates.length} with news. Ask again in ${Math.ceil(nextHeartbeatSeconds / 60)} minutes.`,
+  ]
+}
+
+const recommendationsShown = 3
+
+function toHint(source: string): string {
+  return source === localSource
+    ? 'a registry on files: skillstead heartbeat --data DIR.'
+    : `${source}: skillstead heartbeat --url ${source}`
+}

@@ -1,0 +1,100 @@
+import { UsageError, command, flag } from '../../command/command.ts'
+import {
+  applyPlans,
+  fetchPlans,
+  listMissing,
+  refuseDangerousPlans,
+  showInstalled,
+  type Installed,
+} from '../../install/apply-plans.ts'
+import { askForItems, parseWord, toLockedItem, toLockedItems, type Word } from '../../install/find-items.ts'
+import { targetOptions } from '../../install/install-place.ts'
+import { planItem, type Item, type ItemPlan } from '../../install/plan-folders.ts'
+import { forceOption, openSession, toSource, withSource, type Session } from '../../install/session.ts'
+import { placeOptions, withApi } from '../../registry/place.ts'
+import { dangerousOption } from '../../scan/dangerous.ts'
+
+export const commands = {
+  install: command({
+    description:
+      'Install skills for agents: owner/name, name, owner/name@1.2.3 or pack:SLUG. Without names, install what ' +
+      'skills.lock has: the same bytes on every machine, from the cache where it has them.',
+    words: ['[NAME...]'],
+    options: {
+      ...targetOptions,
+      offline: { help: 'install the locked versions from the cache, without requests to a registry' },
+      ...forceOption,
+      ...dangerousOption,
+      ...placeOptions,
+    },
+    async run(given, output) {
+      const words = given.words.map(parseWord)
+      const session = await openSession(given, output)
+      if (words.length === 0) return installLocked(session)
+      if (flag(given, 'offline')) return installItems(session, toLockedItems(session, words))
+      return installWords(session, words)
+    },
+    show: showInstalled,
+    hasFailed: ({ skipped }) => skipped.length > 0,
+  }),
+}
+
+async function installWords(session: Session, words: readonly Word[]): Promise<Installed> {
+  const plans = await withApi(session.given, async (api) => {
+    const asked = await planItems(session, await askForItems(session, api, words, toSource(session.given)))
+    refuseDangerousPlans(session, asked)
+    await fetchPlans(session, api, asked)
+    return asked
+  })
+  return applyPlans(session, plans)
+}
+
+/** Installs exactly what the lock says and leaves the lock unchanged. */
+async function installLocked(session: Session): Promise<Installed> {
+  if (session.folders.length > 0)
+    throw new UsageError('--agent and --dir need the names of skills. Without names, skills.lock sets the folders.')
+  const locked = Object.entries(session.lock.skills)
+  if (locked.length === 0)
+    throw new UsageError(`${session.place.lockFolder} has no skills.lock with skills. Name the skills to install.`)
+  return installItems(
+    session,
+    locked.map(([fullName, skill]) => toLockedItem(session, fullName, skill)),
+  )
+}
+
+/** Skills in the cache need no request to the registry. */
+async function installItems(session: Session, items: readonly Item[]): Promise<Installed> {
+  const plans = await planItems(session, items)
+  const missing = await listMissing(session, plans)
+  if (missing.length > 0 && flag(session.given, 'offline')) {
+    const names = missing.map(({ fullName, version }) => `${fullName}@${version}`).join(', ')
+    throw new Error(`${names} not found in the cache, and --offline asks no registry. Nothing was changed.`)
+  }
+  for (const source of new Set(missing.map((item) => item.source))) {
+    const some = plans.filter(({ item }) => item.source === source)
+    await withSource(session.given, source, (api) => fetchPlans(session, api, some))
+  }
+  return applyPlans(session, plans)
+}
+
+async function planItems(session: Session, items: readonly Item[]): Promise<ItemPlan[]> {
+  const plans: ItemPlan[] = []
+  for (const item of items) plans.push(await planItem(session, item))
+  refuseSharedFolder(items)
+  return plans
+}
+
+/** Two skills with the same short name would overwrite each other. */
+function refuseSharedFolder(items: readonly Item[]): void {
+  const owners = new Map<string, string>()
+  for (const { fullName, targets } of items) {
+    for (const target of targets) {
+      const other = owners.get(target)
+      if (other !== undefined && other !== fullName)
+        throw new Error(
+          `${other} and ${fullName} would both be installed in ${target}. Install one of them elsewhere with --dir.`,
+        )
+      owners.set(target, fullName)
+    }
+  }
+}

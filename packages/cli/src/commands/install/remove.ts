@@ -1,0 +1,71 @@
+import { toOneLine } from '@skillstead/protocol'
+import { command } from '../../command/command.ts'
+import { toFileSystemError } from '../../install/file-system-error.ts'
+import { readFolderState, toSeen } from '../../install/folder-state.ts'
+import { globalOption, toTargetPath } from '../../install/install-place.ts'
+import { changeLock, type LockedSkill } from '../../install/lock.ts'
+import { findEdits, toOnePath } from '../../install/plan-folders.ts'
+import { replaceFolders } from '../../install/replace-folders.ts'
+import { forceOption, listLocked, openSession, toLockOptions, type Session } from '../../install/session.ts'
+import type { FolderChange } from '../../install/staging.ts'
+
+interface Removed {
+  removed: { fullName: string; version: string; targets: readonly string[] }[]
+  skipped: { fullName: string; target: string; reason: string }[]
+}
+
+export const commands = {
+  remove: command({
+    description: 'Remove installed skills: their folders and their entries in skills.lock.',
+    words: ['NAME...'],
+    options: { ...globalOption, ...forceOption },
+    async run(given, output) {
+      const session = await openSession(given, output)
+      const result: Removed = { removed: [], skipped: [] }
+      const changes: FolderChange[] = []
+      for (const [fullName, locked] of listLocked(session)) {
+        const { folders, skipped } = await findFolders(session, fullName, locked)
+        if (skipped) result.skipped.push(skipped)
+        else {
+          changes.push(...folders)
+          result.removed.push({ fullName, version: locked.version, targets: locked.targets })
+        }
+      }
+      try {
+        await replaceFolders(changes, () => commit(session, result))
+      } catch (error) {
+        throw toFileSystemError(error)
+      }
+      return result
+    },
+    show: ({ removed, skipped }) => [
+      ...removed.map(({ fullName, version, targets }) => `Removed ${fullName}@${version} from ${targets.join(', ')}.`),
+      ...skipped.map(
+        ({ target, reason }) => `Left ${target} as it is: ${toOneLine(reason)}. Use --force to remove it anyway.`,
+      ),
+    ],
+    hasFailed: ({ skipped }) => skipped.length > 0,
+  }),
+}
+
+async function findFolders(session: Session, fullName: string, locked: LockedSkill) {
+  const folders = new Map<string, FolderChange>()
+  for (const target of locked.targets) {
+    const path = toTargetPath(session.place, target)
+    const state = await readFolderState(path, [locked.digest])
+    if (state.kind === 'missing') continue
+    const reason = session.force ? undefined : await findEdits(session, state, fullName)
+    if (reason) return { folders: [], skipped: { fullName, target, reason } }
+    // Folders of several agents can be the same folder through symbolic links.
+    folders.set(toOnePath(path), { path, target, fullName, seen: session.force ? undefined : toSeen(state) })
+  }
+  return { folders: [...folders.values()] }
+}
+
+async function commit({ place }: Session, { removed }: Removed): Promise<void> {
+  if (removed.length === 0) return
+  const gone = new Set(removed.map(({ fullName }) => fullName))
+  await changeLock(place.lockFolder, toLockOptions(place), (skills) =>
+    Object.fromEntries(Object.entries(skills).filter(([fullName]) => !gone.has(fullName))),
+  )
+}

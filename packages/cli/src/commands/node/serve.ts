@@ -1,0 +1,28 @@
+import { guest, localApi } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
+import { command } from '../../command/command.ts'
+import { storeOptions } from '../../registry/place.ts'
+import { runNode } from '../../serving/run-node.ts'
+import { serveOptions } from '../../serving/serve-options.ts'
+
+const options = { ...serveOptions, ...storeOptions }
+
+export const commands = {
+  serve: command({
+    description: 'Serve a registry until interrupted. Requests in progress are finished first.',
+    options,
+    run: (given, output) =>
+      runNode(given, options, output, async (registry) => {
+        // Anyone who knows the setup code can create the first user, an administrator.
+        const { needed } = await localApi(registry, guest).getSetup()
+        const setupCode = needed ? partsOf(registry).setup.code : undefined
+        return {
+          setupCode,
+          toLines: (url) =>
+            setupCode === undefined
+              ? []
+              : [`There are no users yet. Create the first one at ${url}/account/setup with the code ${setupCode}`],
+        }
+      }),
+  }),
+}

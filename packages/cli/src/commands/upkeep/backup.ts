@@ -1,0 +1,30 @@
+import { existsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { writeBackup } from '@skillstead/maintenance'
+import { UsageError, command } from '../../command/command.ts'
+import { storeOptions, toLocation } from '../../registry/place.ts'
+import { toSize } from '../../terminal/output.ts'
+
+export const commands = {
+  backup: command({
+    description: 'Copy a registry to one file and check the copy. A node may serve the registry meanwhile.',
+    words: ['FILE'],
+    options: storeOptions,
+    async run(given) {
+      const { path } = toLocation(given)
+      if (path === undefined) {
+        throw new UsageError('`backup` works with --data only. For PostgreSQL use its own tools, such as pg_dump.')
+      }
+      const file = resolve(given.words[0])
+      if (existsSync(file)) {
+        const what = statSync(file).isDirectory() ? 'is a folder' : 'already exists'
+        throw new UsageError(`${file} ${what}. Choose another file name.`)
+      }
+      if (!existsSync(dirname(file))) throw new UsageError(`The folder ${dirname(file)} does not exist.`)
+      // Do not open it as a registry: that would migrate the database of an older version while a node may be serving it.
+      const bytes = await writeBackup(path, file, given.io.interruption())
+      return { file, bytes, verified: true }
+    },
+    show: ({ file, bytes }) => [`Wrote ${file} (${toSize(bytes)}) and checked it: the copy is intact.`],
+  }),
+}

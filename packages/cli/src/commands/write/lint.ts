@@ -1,0 +1,61 @@
+import { toOneLine, type Warning } from '@skillstead/protocol'
+import { openSamples } from '@skillstead/scanner/command'
+import { toFindingsLines } from '@skillstead/scanner/report-lines'
+import { isUnreadable } from '@skillstead/skill-format/archives'
+import { isUrl } from './scan.ts'
+import { UsageError, command, text } from '../../command/command.ts'
+import { choice } from '../../command/values.ts'
+import { lintSample, type Linted } from '../../scan/lint-sample.ts'
+import { toVerdictText } from '@skillstead/scanner'
+
+const failingVerdicts = ['caution', 'dangerous'] as const
+
+export const commands = {
+  lint: command({
+    description:
+      'Check whether skills are portable and safe, before you publish them: a folder, a zip or tar.gz, a SKILL.md, or - for ' +
+      'standard input. Needs no registry. Exit code 1 when a skill is not portable, or dangerous.',
+    words: ['PATH'],
+    options: {
+      'fail-on': { value: 'VERDICT', help: 'exit with 1 for this scan verdict or a worse one: caution or dangerous' },
+    },
+    async run(given) {
+      const [place] = given.words
+      if (isUrl(place)) throw new UsageError(`lint checks local files only. For a URL use: skillstead scan ${place}`)
+      const failOn = choice(text(given, 'fail-on'), failingVerdicts, 'verdict') ?? 'dangerous'
+      const skills: Linted[] = []
+      const unreadable: { id: string; reason: string }[] = []
+      for await (const sample of openSamples(place, { stdin: given.io.stdin, onNote: () => undefined })) {
+        const linted = isUnreadable(sample) ? sample : await lintSample(sample)
+        if (!linted) unreadable.push({ id: sample.id, reason: 'It is not a SKILL.md.' })
+        else if (isUnreadable(linted)) unreadable.push(linted)
+        else skills.push(linted)
+      }
+      if (skills.length + unreadable.length === 0) throw new Error(`${place} contains no SKILL.md.`)
+      const ok = unreadable.length === 0 && skills.every((skill) => isFine(skill, failOn))
+      return { ok, skills, unreadable }
+    },
+    show: ({ skills, unreadable }) => [
+      ...skills.flatMap(toLines),
+      ...unreadable.map(({ id, reason }) => `${toOneLine(id)}: cannot be read: ${toOneLine(reason)}`),
+    ],
+    hasFailed: ({ ok }) => !ok,
+  }),
+}
+
+function isFine({ portable, security }: Linted, failOn: (typeof failingVerdicts)[number]): boolean {
+  return portable && security.verdict !== 'dangerous' && security.verdict !== failOn
+}
+
+function toLines({ id, portable, warnings, security }: Linted): string[] {
+  return [
+    `${toOneLine(id)}: ${portable ? 'portable' : 'not portable'}; ${toVerdictText(security)}`,
+    ...warnings.map(toWarningLine),
+    ...toFindingsLines(security),
+  ]
+}
+
+/** One line for a warning about a SKILL.md. */
+export function toWarningLine({ code, message, line }: Warning): string {
+  return `  ${code}${line === undefined ? '' : ` (line ${line})`}: ${toOneLine(message)}`
+}

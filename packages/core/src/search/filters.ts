@@ -1,0 +1,129 @@
+import type { SearchFilterName, SearchFilters } from '@skillstead/protocol'
+import { type Expression, expressionBuilder, sql, type SqlBool } from 'kysely'
+import type { Database } from '../storage/database.ts'
+import type { Tables } from '../storage/tables.ts'
+import type { SearchDocument } from './search-document.ts'
+
+/** The flags of a skill that the index keeps for the filters, as bits next to `audienceBits`. */
+export const flagBits = { stub: 4, verified: 8, deprecated: 16 } as const
+type Flag = keyof typeof flagBits
+/** What else it keeps for them. The texts are lower case. */
+export type FilterRow = Pick<SearchDocument, 'category' | 'license' | 'owner' | 'keywords' | 'securityScore'>
+
+type RowTest = (row: FilterRow) => boolean
+type Condition = Expression<SqlBool> | undefined
+
+/** A filter in both engines. Undefined stands for a filter that was not given, and for no restriction. */
+interface FilterRule<Wanted> {
+  /** The flag that a skill must have, or must not have. */
+  flag?(wanted: Wanted): { readonly flag: Flag; readonly isSet: boolean } | undefined
+  test?(wanted: Wanted): RowTest | undefined
+  /** The condition on a row of `skills`. */
+  condition(wanted: Wanted, database: Pick<Database, 'read'>): Condition | Promise<Condition>
+}
+
+const eb = expressionBuilder<Tables, 'skills'>()
+
+/** Both engines' part of each filter in the protocol's `searchFilters`. */
+const rules: { readonly [Name in SearchFilterName]: FilterRule<SearchFilters[Name]> } = {
+  includeStubs: flagRule('stub', (isIncluded) => (isIncluded ? undefined : false)),
+  category: textRule('category', (wanted, { read }) => isSpelling('category', wanted, read)),
+  license: textRule('license', (wanted, { read }) => isSpelling('license', wanted, read)),
+  // Usernames are ASCII, which databases and JavaScript lower-case alike. There are fewer users than skills.
+  owner: textRule('owner', (wanted) => sql`owner_id in (select id from users where lower(username) = ${wanted})`),
+  verified: flagRule('verified', (wanted) => wanted),
+  deprecated: flagRule('deprecated', (wanted) => wanted),
+  keyword: {
+    test(wanted) {
+      const folded = wanted?.toLowerCase()
+      return folded === undefined ? undefined : ({ keywords }) => keywords.includes(folded)
+    },
+    condition(wanted) {
+      if (wanted === undefined) return undefined
+      // The column is JSON text: search for the keyword with its quotes.
+      const quoted = JSON.stringify(wanted.toLowerCase())
+      return sql`replace(lower(keywords), ${quoted}, '') <> lower(keywords)`
+    },
+  },
+  minSecurityScore: {
+    test: (least) =>
+      least === undefined ? undefined : ({ securityScore }) => securityScore !== null && securityScore >= least,
+    condition: (least) => (least === undefined ? undefined : eb('security_score', '>=', least)),
+  },
+}
+
+function flagRule<Wanted>(flag: Flag, toValue: (wanted: Wanted) => boolean | undefined): FilterRule<Wanted> {
+  return {
+    flag(wanted) {
+      const isSet = toValue(wanted)
+      return isSet === undefined ? undefined : { flag, isSet }
+    },
+    condition(wanted) {
+      const isSet = toValue(wanted)
+      return isSet === undefined ? undefined : eb(flag, '=', isSet ? 1 : 0)
+    },
+  }
+}
+
+/** A text that is equal apart from the case; the condition gets it in lower case. */
+function textRule(
+  field: 'category' | 'license' | 'owner',
+  compare: (wanted: string, database: Pick<Database, 'read'>) => Condition | Promise<Condition>,
+): FilterRule<string | undefined> {
+  return {
+    test(wanted) {
+      const folded = wanted?.toLowerCase()
+      return folded === undefined ? undefined : (row) => row[field] === folded
+    },
+    condition: (wanted, database) => (wanted === undefined ? undefined : compare(wanted.toLowerCase(), database)),
+  }
+}
+
+/** Compares the stored spellings here, because SQLite's `lower` only converts ASCII. There are few distinct texts. */
+async function isSpelling(column: 'category' | 'license', folded: string, read: Database['read']): Promise<Condition> {
+  const rows = await read.selectFrom('skills').select(column).distinct().execute()
+  const spellings = rows.map((row) => row[column]).filter((text) => text.toLowerCase() === folded)
+  return spellings.length === 0 ? sql`1 = 0` : eb(column, 'in', spellings)
+}
+
+// The type of the rules has exactly these names.
+const names = Object.keys(rules) as SearchFilterName[]
+
+/** The condition on the rows of `skills` that pass all filters. */
+export async function toCondition(
+  database: Pick<Database, 'read'>,
+  filters: SearchFilters,
+): Promise<Expression<SqlBool>> {
+  const conditionOf = <Name extends SearchFilterName>(name: Name) => rules[name].condition(filters[name], database)
+  const conditions = await Promise.all(names.map(conditionOf))
+  return eb.and(conditions.flatMap((condition) => condition ?? []))
+}
+
+/** The bits of a skill's flags. */
+export function toFlags(document: SearchDocument): number {
+  const flags = Object.entries(flagBits) as [Flag, number][]
+  return flags.reduce((bits, [name, bit]) => (document[name] ? bits | bit : bits), 0)
+}
+
+/** What else of a skill the filters compare. */
+export function toFilterRow({ category, license, owner, keywords, securityScore }: SearchDocument): FilterRow {
+  return {
+    category: category.toLowerCase(),
+    license: license.toLowerCase(),
+    owner: owner.toLowerCase(),
+    keywords: keywords.map((keyword) => keyword.toLowerCase()),
+    securityScore,
+  }
+}
+
+/** The tests of a skill in the index: it passes if its flags under `mask` equal `value`, and its row passes all tests. */
+export function toIndexTests(filters: SearchFilters): { mask: number; value: number; tests: RowTest[] } {
+  const flagOf = <Name extends SearchFilterName>(name: Name) => rules[name].flag?.(filters[name])
+  const testOf = <Name extends SearchFilterName>(name: Name) => rules[name].test?.(filters[name])
+  let [mask, value] = [0, 0]
+  for (const { flag, isSet } of names.flatMap((name) => flagOf(name) ?? [])) {
+    mask |= flagBits[flag]
+    if (isSet) value |= flagBits[flag]
+  }
+  return { mask, value, tests: names.flatMap((name) => testOf(name) ?? []) }
+}

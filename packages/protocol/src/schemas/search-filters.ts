@@ -1,0 +1,33 @@
+import * as v from 'valibot'
+import { searchFilters, type SearchFilterName } from '../search-filters.ts'
+import { Flag, Term, wholeNumber } from './fields.ts'
+
+const parameters = {
+  text: v.optional(Term),
+  flag: v.optional(Flag),
+  included: v.optional(Flag, false),
+  percentage: v.optional(wholeNumber(0, 100)),
+}
+const values = {
+  text: v.optional(v.string()),
+  flag: v.optional(v.boolean()),
+  included: v.boolean(),
+  percentage: v.optional(v.number()),
+}
+
+type Entries<Schemas extends typeof parameters | typeof values> = {
+  [Name in SearchFilterName]: Schemas[(typeof searchFilters)[Name]['kind']]
+}
+
+function toEntries<Schemas extends typeof parameters | typeof values>(schemas: Schemas): Entries<Schemas> {
+  const entries = Object.entries(searchFilters).map(([name, { kind }]) => [name, schemas[kind]])
+  // TypeScript does not follow the names through `fromEntries`.
+  return Object.fromEntries(entries) as Entries<Schemas>
+}
+
+/** The filters as parameters of a search. */
+export const filterParameters = toEntries(parameters)
+
+/** The filters of a search as its response repeats them. */
+export const SearchFilters = v.object(toEntries(values))
+export type SearchFilters = v.InferOutput<typeof SearchFilters>

@@ -1,0 +1,64 @@
+/** What the API and the dashboard need to know of a filter of the search. */
+interface SearchFilter {
+  /** `included`: skills that a search leaves out by default. */
+  readonly kind: 'text' | 'flag' | 'included' | 'percentage'
+  /** The name of its control in the dashboard. */
+  readonly label: string
+  /** The active filter as text: with `{}` for its value, or for each value that the dashboard offers. */
+  readonly chip: string | Readonly<Record<string, string>>
+  /** The values to choose from, and what they mean; '' for none. Default: any text, or a box to check. */
+  readonly options?: readonly (readonly [value: string, text: string])[]
+  /** The place of its control among the others. */
+  readonly place: number
+}
+
+/**
+ * The filters of the search, in the order in which the API documents and returns them. From this table come the
+ * parameters of the API and the dashboard's form; `search/filters.ts` of the core has the index column and the SQL
+ * condition of each.
+ */
+export const searchFilters = {
+  includeStubs: {
+    kind: 'included',
+    label: 'Include skills without content',
+    chip: { true: 'Including skills without content' },
+    place: 4,
+  },
+  category: { kind: 'text', label: 'Category', chip: 'Category: {}', place: 1 },
+  license: { kind: 'text', label: 'Licence', chip: 'Licence: {}', place: 6 },
+  owner: { kind: 'text', label: 'Owner', chip: 'Owner: {}', place: 8 },
+  verified: { kind: 'flag', label: 'Verified only', chip: { true: 'Verified' }, place: 3 },
+  deprecated: {
+    kind: 'flag',
+    label: 'Deprecated',
+    chip: { true: 'Deprecated only', false: 'Without deprecated' },
+    options: [
+      ['', 'Shown'],
+      ['false', 'Hidden'],
+      ['true', 'Only these'],
+    ],
+    place: 5,
+  },
+  keyword: { kind: 'text', label: 'Keyword', chip: 'Keyword: {}', place: 7 },
+  minSecurityScore: {
+    kind: 'percentage',
+    label: 'Security score',
+    chip: 'Security {} or more',
+    options: [
+      ['', 'Any'],
+      ['50', '50 or more'],
+      ['80', '80 or more'],
+      ['95', '95 or more'],
+    ],
+    place: 2,
+  },
+} as const satisfies Record<string, SearchFilter>
+
+export type SearchFilterName = keyof typeof searchFilters
+
+/** The filters with one type for all, in the order of their controls. */
+export const searchControls: readonly (SearchFilter & { readonly name: string })[] = Object.entries<SearchFilter>(
+  searchFilters,
+)
+  .map(([name, filter]) => ({ name, ...filter }))
+  .toSorted((a, b) => a.place - b.place)
