@@ -1,7 +1,6 @@
 import { createAddressLimits } from '../../packages/core/src/accounts/address-limits.ts'
 import type { Database } from '@skillstead/core/internal'
-import { sweepLeases } from '../../packages/core/src/storage/rate-leases.ts'
-import { createSharedLimits, type SharedLimits } from '../../packages/core/src/accounts/shared-limits.ts'
+import { createSharedLimits, type SharedLimits, sweepLeases } from '../../packages/core/src/storage/shared-limits.ts'
 import { localApi, systemCaller } from '@skillstead/core'
 import { listenNode } from '@skillstead/server'
 import pg from 'pg'

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { SearchResult } from '@skillstead/protocol'
 import { systemCaller } from '@skillstead/core'
 import { createStub, importVersion, partsOf } from '@skillstead/core/internal'
-import { createCatalogueSearch } from '../../packages/core/src/search/catalogue-search.ts'
+import { CatalogueSearch } from '../../packages/core/src/search/catalogue-search.ts'
 import { codeOf, fieldsOf, skillMd } from '../support/answers.ts'
 import { describeApi, describeDatabases, startMs, type TestRegistry, type TestUser } from '../support/harness.ts'
 
@@ -317,7 +317,7 @@ describeApi('a search by need', (open) => {
     async function countAll(q: string): Promise<number[]> {
       const totals = [(await test.api().searchSkills({ q })).total]
       for (const memorySkillsMax of [100, 0]) {
-        const restarted = createCatalogueSearch(database, changes, {
+        const restarted = new CatalogueSearch(database, changes, {
           memorySkillsMax,
           threadSkillsMin: Infinity,
           onError: (error) => expect.unreachable(String(error)),

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { toLimitKey } from '../../packages/server/src/addresses.ts'
-import { createQuotas } from '../../packages/server/src/quotas.ts'
+import { toLimitKey } from '../../packages/server/src/context/addresses.ts'
+import { createQuotas } from '../../packages/server/src/context/quotas.ts'
 import { createNode } from '@skillstead/server'
 import { json, startNode } from '../support/server-harness.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { json, startNode } from '../support/server-harness.ts'
-import { measureQueueDelay } from '../../packages/server/src/queue-delay.ts'
+import { measureQueueDelay } from '../../packages/server/src/context/queue-delay.ts'
 
 async function startBusyNode() {
   let delayMs = 0

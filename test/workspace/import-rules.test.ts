@@ -138,8 +138,8 @@ describe('imports', () => {
     expect(upward).toEqual([])
   })
 
-  it('of scanner form no cycle between files', () => {
-    expect(findFileCycles(listWithin('scanner'))).toEqual([])
+  it.each(['scanner', 'server'])('of %s form no cycle between files', (name) => {
+    expect(findFileCycles(listWithin(name))).toEqual([])
   })
 
   it.each(['protocol', 'client'])('of %s contain no Node modules, because browsers run it', (name) => {

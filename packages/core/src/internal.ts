@@ -13,9 +13,9 @@ export {
   keptMs as answersKeptMs,
   noteWrites,
 } from './accounts/idempotency.ts'
-export type { SharedLimits } from './accounts/shared-limits.ts'
+export type { SharedLimits } from './storage/shared-limits.ts'
 export { allowSignIn, denySignIn, findSignIn, pollSignIn, requestSignIn } from './accounts/sign-ins.ts'
-export { authorize, findCachedSkill, localCall } from './local-api.ts'
+export { type AnyReply, authorize, localCall, PermittedCall } from './local-api.ts'
 export {
   findPublicVersions,
   type LogRange,
@@ -74,7 +74,7 @@ export {
   updateVersion,
 } from './catalogue/sharing/mirrored-rows.ts'
 export { inspectEach } from './catalogue/inspecting/inspect-packages.ts'
-export { findScan, type Inspection } from './catalogue/versions/inspection.ts'
+export type { Inspection } from './catalogue/versions/inspection.ts'
 export { areDangerous, findInTexts, type Texts, toPackTexts } from './catalogue/inspecting/metadata-scan.ts'
 export {
   cleanKeywords,
@@ -93,13 +93,14 @@ export {
   type RepositoryVersion,
 } from './catalogue/offers/repository-versions.ts'
 export { readReadableFiles, readSkillHistory, type SkillHistory } from './catalogue/offers/skill-history.ts'
-export { compareNew, showAccessAmong } from './catalogue/versions/version-changes.ts'
+export { compareNew } from './catalogue/versions/version-changes.ts'
 export { withShare } from './catalogue/sharing/share-links.ts'
-export { findSource } from './catalogue/versions/show-details.ts'
+export { findSource } from './catalogue/skills/show-details.ts'
 export { forgetSketches } from './catalogue/copies/sketch-versions.ts'
 export { hasOldTexts, type NumberedText, readTextsAfter, rebuildTexts } from './catalogue/finding/index-texts.ts'
 export { readSkillMd, type Sketch, toSketch } from './catalogue/sketches/sketch.ts'
-export { type ListedVersion, selectVersions, toDocument } from './catalogue/versions/skill-document.ts'
+export { buildDocument } from './catalogue/skills/build-document.ts'
+export { type ListedVersion, selectVersions } from './catalogue/versions/skill-document.ts'
 export type { FileRow, VersionMetadata } from './catalogue/versions/stored-version.ts'
 export { type SkillCause, toVersionEntry } from './catalogue/skills/skill-log.ts'
 export { publishedCondition } from './visibility/conditions.ts'
@@ -136,7 +137,7 @@ export { acceptedEncodings, createHttpClient, followRedirects, type HttpRequest 
 export { isNetwork } from './http/public-addresses.ts'
 export { mapInBatches } from './kernel/batches.ts'
 export { accountId } from './kernel/caller.ts'
-export { EncodedJson } from './kernel/encoded-json.ts'
+export { EncodedJson, type PreparedResponse } from './kernel/encoded-json.ts'
 export { newId } from './kernel/ids.ts'
 export { type CallInFlight, createInFlight, type InFlight, type InFlightLimits } from './kernel/in-flight.ts'
 export { checkJsonShape } from './kernel/json-shape.ts'

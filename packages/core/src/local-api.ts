@@ -13,7 +13,7 @@ import {
 } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { StorageContext } from './storage/storage-context.ts'
-import { guest, requireScope, requireUser, seesPublicOnly, type Caller } from './kernel/caller.ts'
+import { guest, requireScope, requireUser, type Caller } from './kernel/caller.ts'
 import type { CallOptions } from './kernel/call-options.ts'
 import type { OperatorContext } from './operator/operator-context.ts'
 import { EncodedJson } from './kernel/encoded-json.ts'
@@ -73,9 +73,9 @@ export type AnyReply = Reply<unknown | EncodedJson | Content>
 type AnyOperation = (context: OperatorContext, input: unknown, caller: Caller, options?: CallOptions) => unknown
 
 /**
- * Calls an operation by name: authorizes the caller, validates the input, runs the operation. Both transports (HTTP and
- * in-process) go through this function. `input` is one flat object of path parameters, query parameters and body
- * fields. Throws RegistryError, and the reason of `options.signal` once that is aborted.
+ * Calls an operation by name: authorizes the caller, validates the input, runs the operation. `input` is one flat object
+ * of path parameters, query parameters and body fields. Throws RegistryError, and the reason of `options.signal` once
+ * that is aborted.
  */
 export async function localCall(
   registry: Registry,
@@ -85,60 +85,56 @@ export async function localCall(
   options?: CallOptions,
 ): Promise<AnyReply> {
   const context = partsOf(registry)
-  if (!options?.signal) return perform(context, name, input, caller, options)
-  return untilAborted(context, options.signal, (own) => perform(own, name, input, caller, options))
+  requireOpen(context)
+  const call = new PermittedCall(name, caller)
+  if (!options?.signal) return call.run(context, input, options)
+  return untilAborted(context, options.signal, (own) => call.run(own, input, options))
 }
 
-async function perform(
-  context: OperatorContext,
-  name: EndpointName,
-  input: unknown,
-  caller: Caller,
-  options: CallOptions | undefined,
-): Promise<AnyReply> {
-  requireOpen(context)
-  context.traffic.calls += 1
-  const endpoint: Endpoint = endpoints[name]
-  authorize(endpoint, caller)
-  if (context.database.isReadOnly && !endpoint.reads) throw toReadOnlyError()
-  const parsed = v.safeParse(endpoint.input, input)
-  if (!parsed.success) throw toInvalidRequest(parsed.issues)
-  if (isCostly(endpoint, parsed.output)) options?.requireRoom?.()
-  try {
-    const seeing = await withLink(context, endpoint, caller, options?.shareToken)
-    const operation = operations[name] as AnyOperation
-    const { port } = context.upstreams
-    const result =
-      port === undefined
-        ? await operation(context, parsed.output, seeing, options)
-        : await readThrough(port, { name, input: parsed.output }, () =>
-            operation(context, parsed.output, seeing, options),
-          )
-    if (Array.isArray(endpoint.status)) return result as AnyReply
-    return { status: (endpoint.status as SuccessStatus | undefined) ?? 200, body: result }
-  } catch (error) {
-    const known = toRegistryError(error)
-    // A registry that closes during a call takes its database away.
-    if (!(known instanceof RegistryError)) requireOpen(context, error)
-    throw known
+/**
+ * A call of an operation that its caller may make. Both transports (HTTP and in-process) make one: HTTP before it reads
+ * the body of a request, so that callers without permission cannot make the node read and parse it.
+ */
+export class PermittedCall {
+  readonly #name: EndpointName
+  readonly #caller: Caller
+
+  /** Throws as {@link authorize}. */
+  constructor(name: EndpointName, caller: Caller) {
+    authorize(endpoints[name], caller)
+    this.#name = name
+    this.#caller = caller
+  }
+
+  /** Validates the input and runs the operation. Throws RegistryError. */
+  async run(context: OperatorContext, input: unknown, options?: CallOptions): Promise<AnyReply> {
+    requireOpen(context)
+    context.traffic.calls += 1
+    const name = this.#name
+    const endpoint: Endpoint = endpoints[name]
+    if (context.database.isReadOnly && !endpoint.reads) throw toReadOnlyError()
+    const parsed = v.safeParse(endpoint.input, input)
+    if (!parsed.success) throw toInvalidRequest(parsed.issues)
+    if (isCostly(endpoint, parsed.output)) options?.requireRoom?.()
+    try {
+      const seeing = await withLink(context, endpoint, this.#caller, options?.shareToken)
+      const operation = operations[name] as AnyOperation
+      const perform = () => operation(context, parsed.output, seeing, options)
+      const { port } = context.upstreams
+      const result =
+        port === undefined ? await perform() : await readThrough(port, { name, input: parsed.output }, perform)
+      if (Array.isArray(endpoint.status)) return result as AnyReply
+      return { status: (endpoint.status as SuccessStatus | undefined) ?? 200, body: result }
+    } catch (error) {
+      const known = toRegistryError(error)
+      // A registry that closes during a call takes its database away.
+      if (!(known instanceof RegistryError)) requireOpen(context, error)
+      throw known
+    }
   }
 }
 
-/**
- * The cached response to `getSkill`, found without the promises of {@link localCall}. Undefined if there is none, and
- * where an upstream has to be asked. A caller that answers with it counts the call in the traffic of the registry.
- */
-export function findCachedSkill(registry: Registry, name: string, caller: Caller): EncodedJson | undefined {
-  const context = partsOf(registry)
-  requireOpen(context)
-  if (!seesPublicOnly(caller) || context.upstreams.port !== undefined) return undefined
-  return context.answers.get(name)
-}
-
-/**
- * Checks whether the caller may use an endpoint. It needs only the endpoint's row, so a transport can reject a request
- * before it reads the body. Throws `unauthorized`, `forbidden` and `plan_required`.
- */
+/** Checks whether the caller may use an endpoint. Throws `unauthorized`, `forbidden` and `plan_required`. */
 export function authorize(endpoint: Endpoint, caller: Caller): void {
   // If a key is sent, even an endpoint that guests may use requires its scope.
   if (endpoint.auth === 'none' && (caller.kind === 'guest' || endpoint.scope === undefined)) return

@@ -3,7 +3,7 @@ import { onThreadsMissing, placeThreads } from '@skillstead/scanner/workers'
 import { createAddressLimits } from './accounts/address-limits.ts'
 import { createAuthenticator } from './accounts/authenticate.ts'
 import { getCaller } from './accounts/find-user.ts'
-import { createSharedLimits } from './accounts/shared-limits.ts'
+import { createSharedLimits } from './storage/shared-limits.ts'
 import { handleVerifications } from './accounts/verification-check.ts'
 import { createFindDocumented } from './catalogue/context/documented-skills.ts'
 import { createScanRules } from './catalogue/context/scan-rules.ts'
@@ -15,6 +15,7 @@ import { createArtifacts } from './catalogue/offers/artifacts.ts'
 import { passOnShares } from './catalogue/sharing/share-links.ts'
 import { createCopyIndex } from './catalogue/sketches/copy-index.ts'
 import { handleVerifiedSkills, refreshVerifiedSkills } from './catalogue/skills/refresh-verified.ts'
+import { scheduleDocuments } from './catalogue/skills/rebuild-documents.ts'
 import { SecondOpinion } from './catalogue/skills/second-opinion.ts'
 import { storageQuotaBytesDefault } from './catalogue/skills/storage-quota.ts'
 import { attributeVersion } from './community/agent-actions.ts'
@@ -48,7 +49,7 @@ import type { RegistryOptions } from './operator/registry-options.ts'
 import { createSecondStage } from './operator/second-stage.ts'
 import { SetupCode } from './operator/setup-code.ts'
 import { Outbox } from './outbox/outbox.ts'
-import { createCatalogueSearch } from './search/catalogue-search.ts'
+import { CatalogueSearch } from './search/catalogue-search.ts'
 import { openDatabase } from './storage/database.ts'
 import { handleDeliveries } from './webhooks/deliver-events.ts'
 import { createWatchers } from './webhooks/download-events.ts'
@@ -259,7 +260,7 @@ async function makeCounting(
 function makeReading(options: RegistryOptions, { database, changes, onError }: Base) {
   const answers = createResponseCache(options.answerBytesMax ?? answerBytesMax)
   changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)), answers.forgetAll)
-  const search = createCatalogueSearch(database, changes, {
+  const search = new CatalogueSearch(database, changes, {
     memorySkillsMax: options.memorySkillsMax ?? memorySkillsMax,
     threadSkillsMin: options.threadSkillsMin ?? threadSkillsMin,
     onError,
@@ -289,6 +290,7 @@ async function beginWork({ context, onError }: RegistryParts): Promise<void> {
   await scheduleRulesUpdates(context, onError)
   await scheduleSketches(context)
   await scheduleTexts(context)
+  await scheduleDocuments(context)
   await context.backups.schedule()
   context.outbox.start()
   // Count installs that a process recorded but did not count before it ended.

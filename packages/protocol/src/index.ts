@@ -36,7 +36,7 @@ export {
 } from './schemas/events.ts'
 export { limits } from './limits.ts'
 export type { SearchFilters } from './schemas/search-filters.ts'
-export { searchControls, searchFilters, type SearchFilterName } from './search-filters.ts'
+export { searchControls, searchFilters, type SearchFilterName } from './filter-table.ts'
 export { compareFiles, toManifest, type ManifestFile } from './manifest.ts'
 export { isSkillName, isUsername, reservedOwners } from './names.ts'
 export { JsonLimitError, firstIssueOnly, parseForeignJson } from './parse-json.ts'

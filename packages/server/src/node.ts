@@ -1,26 +1,26 @@
 import { H3 } from 'h3'
 import type { ServerRequest } from 'srvx'
-import { RegistryError, limits } from '@skillstead/protocol'
+import { RegistryError, limits, planNames } from '@skillstead/protocol'
+import { readProgramVersion } from '@skillstead/gateways'
 import type { Registry } from '@skillstead/core'
-import { createInFlight, partsOf, type InFlightLimits } from '@skillstead/core/internal'
-import { createAddresses } from './addresses.ts'
-import { createServeCached, type ServeCached } from './cached-details.ts'
-import { Call } from './call.ts'
-import { isOrigin } from './cross-origin.ts'
-import type { ReplyPage } from './dashboard.ts'
-import { mountEndpoints, toEndpointHandler } from './engine.ts'
-import { toHandler, type NodeParts } from './gate.ts'
+import { createInFlight, type InFlightLimits, type NodePort, partsOf } from '@skillstead/core/internal'
+import { createAddresses } from './context/addresses.ts'
+import { Call } from './context/call.ts'
+import { isOrigin } from './admission/cross-origin.ts'
+import type { ReplyPage } from './pages/dashboard.ts'
+import { mountEndpoints } from './endpoints/engine.ts'
+import { toHandler } from './admission/handler.ts'
+import type { NodeParts } from './context/node-parts.ts'
 import { mountGateways } from './mount-gateways.ts'
-import { createMetrics } from './metrics.ts'
-import type { NodeOptions } from './options.ts'
-import { createAddressOf } from './own-address.ts'
-import { mountPages } from './pages.ts'
-import { nothingHere, replyOptions } from './replies.ts'
-import { toNodePort } from './node-port.ts'
-import { measureQueueDelay, requireRoom } from './queue-delay.ts'
-import { createQuotas } from './quotas.ts'
-import { createRequestLog } from './request-log.ts'
-import { apiBase, detailRoute, matchDetail } from './routes.ts'
+import { createMetrics } from './context/metrics.ts'
+import type { NodeOptions } from './context/options.ts'
+import { createAddressOf } from './context/own-address.ts'
+import { mountPages } from './pages/pages.ts'
+import { nothingHere, replyOptions } from './replies/replies.ts'
+import { measureQueueDelay, requireRoom } from './context/queue-delay.ts'
+import { createQuotas, defaultRates } from './context/quotas.ts'
+import { createRequestLog } from './context/request-log.ts'
+import { apiBase } from './context/options.ts'
 
 /** Each body has its own limit; this one is for all bodies in memory at a time. */
 const bodyLimits: InFlightLimits = {
@@ -53,29 +53,40 @@ export function createNode(registry: Registry, options: NodeOptions = {}): Regis
   return { fetch, drain, close }
 }
 
+/** A node for a server of Node. */
+export interface OpenedNode extends RegistryNode {
+  readonly parts: NodeParts
+  /** The patterns of all routes; a route may be for all methods. */
+  readonly patterns: ReadonlySet<string>
+  /** Begins to handle a request. */
+  begin(request: ServerRequest): Call
+  /** Handles a request that was begun; never throws. */
+  handle(call: Call): Promise<Response>
+}
+
 /**
- * As {@link createNode}, for a server of Node. `patterns` are those of all routes; a route may be for all methods. Tests
- * pass `queueDelayMs` alongside the options, in place of the measured delay.
+ * As {@link createNode}, for a server of Node. Tests pass `queueDelayMs` alongside the options, in place of the measured
+ * delay.
  */
 export function openNode(
   registry: Registry,
   options: NodeOptions & { readonly queueDelayMs?: () => number },
-): RegistryNode & { readonly serveCached: ServeCached; readonly patterns: ReadonlySet<string> } {
+): OpenedNode {
   if (options.publicUrl !== undefined && !URL.canParse(options.publicUrl)) {
     throw new TypeError(`\`publicUrl\` is not a URL: ${options.publicUrl}`)
   }
-  const parts = partsOf(registry)
+  const context = partsOf(registry)
   const addresses = createAddresses(options.trustedProxies ?? [])
   const metrics = createMetrics()
   const delay = options.queueDelayMs ? { ms: options.queueDelayMs, stop() {} } : measureQueueDelay()
   const node: NodeParts = {
     registry,
-    context: parts,
+    context,
     addresses,
     publicOrigin: options.publicUrl === undefined ? undefined : new URL(options.publicUrl).origin,
     addressOf: createAddressOf(options.publicUrl, addresses),
     corsOrigins: toCorsOrigins(options.corsOrigins),
-    quotas: createQuotas(options, parts.sharedLimits),
+    quotas: createQuotas(options, context.sharedLimits),
     bodies: createInFlight(bodyLimits),
     metrics,
     requireRoom: () => requireRoom(delay, metrics.shed),
@@ -83,33 +94,40 @@ export function openNode(
     requireKey: options.requireKey ?? false,
     draining: false,
   }
-  parts.node.attach(toNodePort(node))
+  context.node.attach(toNodePort(node))
   // Invalid escapes are refused by our own code, with all headers, instead of by h3 before our code runs.
   const app = new H3({ allowMalformedURL: true, silent: true })
   mountEndpoints(app, node)
   const replyPage = mountPages(app, node, options)
   const stopLists = mountGateways(app, node, options)
   mountUnknown(app, node, replyPage)
-  const handleDetail = toEndpointHandler(node, detailRoute)
   const refuseTarget = toHandler(node, { admission: 'files', work: throwMalformed })
+
+  function begin(request: ServerRequest): Call {
+    metrics.begin()
+    return new Call(request)
+  }
+
+  async function handle(call: Call): Promise<Response> {
+    const { request } = call
+    const event = { context: call as unknown as NonNullable<ServerRequest['context']> }
+    request.context = event.context
+    const target = request.runtime?.node?.req.url
+    // h3 would turn a request target that is neither a path nor a URL (RFC 9112, section 3.2) into `/`.
+    if (target && target[0] !== '/' && target !== '*' && !URL.canParse(target)) return refuseTarget(event)
+    try {
+      return await app.fetch(request)
+    } catch {
+      return refuseTarget(event)
+    }
+  }
+
   return {
-    serveCached: createServeCached(node),
+    parts: node,
     patterns: new Set(app['~routes'].map(({ route }) => route ?? '')),
-    fetch(request: ServerRequest) {
-      const call = new Call(request)
-      const target = toTarget(request)
-      const context = call as unknown as NonNullable<ServerRequest['context']>
-      call.params = call.method === 'GET' ? matchDetail(target) : undefined
-      if (call.params) return handleDetail({ context })
-      request.context = context
-      // h3 would turn a request target that is neither a path nor a URL (RFC 9112, section 3.2) into `/`.
-      if (target[0] !== '/' && target !== '*' && !URL.canParse(target)) return refuseTarget({ context })
-      try {
-        return app.fetch(request) as Promise<Response>
-      } catch {
-        return refuseTarget({ context })
-      }
-    },
+    begin,
+    handle,
+    fetch: (request: ServerRequest) => handle(begin(request)),
     drain() {
       node.draining = true
       registry.endWaits()
@@ -120,14 +138,6 @@ export function openNode(
       stopLists()
     },
   }
-}
-
-/** The target of a request as the client sent it. Reading the URL of a request of Node would parse it, and may throw. */
-function toTarget(request: ServerRequest): string {
-  const sent = request.runtime?.node?.req.url
-  if (sent !== undefined) return sent
-  const { pathname, search } = new URL(request.url)
-  return pathname + search
 }
 
 function toCorsOrigins(origins: readonly string[] = []): ReadonlySet<string> {
@@ -168,4 +178,18 @@ function isDecodable(path: string): boolean {
 
 function throwMalformed(): never {
   throw new RegistryError('invalid_request', 'The address of the request is malformed.')
+}
+
+/** Data for administrators about the node that serves their registry. */
+function toNodePort({ quotas, metrics }: Pick<NodeParts, 'quotas' | 'metrics'>): NodePort {
+  const rates = quotas.rates ?? defaultRates()
+  return {
+    version: readProgramVersion(),
+    rates: {
+      on: quotas.rates !== undefined,
+      anonymous: rates.anonymous,
+      plans: planNames.map((plan) => ({ plan, requestsPerMinute: rates[plan] })),
+    },
+    limited: () => metrics.limitedTotal(),
+  }
 }

@@ -1,33 +1,18 @@
 import { toOneLine } from '@skillstead/protocol'
-import {
-  type Alarm,
-  type BundleHeader,
-  type SyncReport,
-  toAcceptOptions,
-  type UpstreamStatus,
-} from '@skillstead/mirror'
+import { type BundleHeader, type SyncReport, toAcceptOptions, type UpstreamStatus } from '@skillstead/mirror'
 import { toCount, toSize } from '../terminal/output.ts'
 
 const refusalsShownMax = 20
 
 /** An upstream with times in the form of the CLI's output. */
-export type ShownUpstream = Omit<
-  UpstreamStatus,
-  'checkpointAt' | 'triedAt' | 'syncedAt' | 'nextAt' | 'alarm' | 'lastError' | 'estimate'
-> & {
-  readonly checkpointAt: string | null
-  readonly triedAt: string | null
-  readonly syncedAt: string | null
-  readonly nextAt: string | null
-  readonly estimate: { left: number; secondsLeft: number; at: string } | null
-  readonly alarm: (Omit<Alarm, 'at'> & { at: string }) | null
-  readonly lastError: { code: string; message: string; at: string } | null
+export interface ShownUpstream extends ReturnType<typeof toShown> {
   /** Linked users and refused entries; shown for a single upstream only. */
   readonly linked?: readonly { user: string; username: string | null }[]
   readonly refusals?: readonly { subject: string; reason: string; detail: string; at: string }[]
 }
 
-export function toShown(status: UpstreamStatus): ShownUpstream {
+/** The state of an upstream with its times as text. */
+export function toShown(status: UpstreamStatus) {
   const { checkpointAt, triedAt, syncedAt, nextAt, alarm, lastError, estimate } = status
   return {
     ...status,
@@ -35,9 +20,9 @@ export function toShown(status: UpstreamStatus): ShownUpstream {
     triedAt: toTime(triedAt),
     syncedAt: toTime(syncedAt),
     nextAt: toTime(nextAt),
-    alarm: alarm && { ...alarm, at: toTime(alarm.at)! },
-    estimate: estimate && { ...estimate, at: toTime(estimate.at)! },
-    lastError: lastError && { ...lastError, at: toTime(lastError.at)! },
+    alarm: alarm && { ...alarm, at: toTime(alarm.at) },
+    estimate: estimate && { ...estimate, at: toTime(estimate.at) },
+    lastError: lastError && { ...lastError, at: toTime(lastError.at) },
   }
 }
 
@@ -140,6 +125,8 @@ function toWrites({ name, writesWaiting, writesInConflict }: ShownUpstream): str
   return `${writesWaiting} pending, ${writesInConflict} in conflict: mirror outbox list --upstream ${name}`
 }
 
+function toTime(at: number): string
+function toTime(at: number | null): string | null
 function toTime(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString()
 }

@@ -1,33 +1,15 @@
-import type { ProvenanceReport, UnprovenField, VerifiedPart } from '@skillstead/client/verify'
-import { toOneLine, type Provenance } from '@skillstead/protocol'
+import type { ProvenanceReport } from '@skillstead/client/verify'
+import { toOneLine } from '@skillstead/protocol'
 
 /** The result of `skillstead verify`; `problems` lists mismatches. */
-export type Verification =
-  | {
-      readonly ok: true
-      readonly fullName: string
-      readonly version: string
-      readonly digest: string
-      readonly publisher: string
-      readonly publishedAt: string
-      /** Keys that signed the record, as `<name>+<hash>`; empty if a mirror signed it whose key was not given. */
-      readonly signedBy: readonly string[]
-      /** Fields of the record that no signature or log entry proves; the mirror alone states them. */
-      readonly unproven: readonly UnprovenField[]
-      readonly contentChecked: boolean
-      readonly log: { origin: string; index: number; treeSize: number; loggedAs: string; loggedAt: string } | null
-      readonly forkChain: Provenance['forkChain']
-    }
-  | {
-      readonly ok: false
-      readonly checked: string
-      readonly problems: readonly { readonly part: VerifiedPart; readonly message: string }[]
-    }
+export type Verification = ReturnType<typeof toVerification>
 
 /** Converts the report on a record; `checked` is the requested name or file. */
-export function toVerification(checked: string, report: ProvenanceReport): Verification {
-  if (!report.ok)
-    return { ok: false, checked, problems: report.problems.map(({ part, message }) => ({ part, message })) }
+export function toVerification(checked: string, report: ProvenanceReport) {
+  if (!report.ok) {
+    const problems = report.problems.map(({ part, message }) => ({ part, message }))
+    return { ok: false, checked, problems } as const
+  }
   const { provenance, entry, signers, contentChecked, unproven } = report
   const { skill, version, digest, publisher, publishedAt, log, forkChain } = provenance
   return {
@@ -37,6 +19,7 @@ export function toVerification(checked: string, report: ProvenanceReport): Verif
     digest,
     publisher: publisher.username,
     publishedAt,
+    // Empty if a mirror signed it whose key was not given.
     signedBy: signers.map(({ name, hash }) => `${name}+${hash}`),
     unproven,
     contentChecked,
@@ -49,7 +32,7 @@ export function toVerification(checked: string, report: ProvenanceReport): Verif
         loggedAt: entry.at,
       },
     forkChain,
-  }
+  } as const
 }
 
 /** The result as lines of text. Values of a record are untrusted text, also if its signature is valid. */

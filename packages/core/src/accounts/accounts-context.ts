@@ -3,7 +3,7 @@ import type { Outgoing } from '../http/outgoing.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import type { SharedLimits } from './shared-limits.ts'
+import type { SharedLimits } from '../storage/shared-limits.ts'
 
 /** Keys that are revoked at once. */
 export interface RevokedKeys {

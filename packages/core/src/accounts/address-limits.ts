@@ -1,6 +1,6 @@
 import { RegistryError, allowances, type AllowanceName } from '@skillstead/protocol'
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
-import type { SharedLimits } from './shared-limits.ts'
+import type { SharedLimits } from '../storage/shared-limits.ts'
 
 /** Rate limits per network address. The limit of verifications is per user instead. */
 type AddressLimit = Exclude<AllowanceName, 'verification'>

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { readVerifiedMethods, type VerifiedMethod } from '../accounts/verified-author.ts'
-import { type Param, compileQuery, compileForColumns } from '../storage/compiled-query.ts'
+import { compileQuery, compileForColumns, type Param } from '../storage/compiled-query.ts'
 import type { StandingRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { settleBadges, toBadges, toScore } from './badges.ts'

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { SharedLimits } from '../accounts/shared-limits.ts'
+import type { SharedLimits } from '../storage/shared-limits.ts'
 import type { UpstreamQueue } from '../catalogue/context/ports.ts'
 import type { UseCounts, UsedSkill } from '../catalogue/context/use-counts.ts'
 import { type Clock, dayMs } from '../kernel/clock.ts'

@@ -1,7 +1,7 @@
 import type { StorageContext } from '../storage/storage-context.ts'
 import { guest } from '../kernel/caller.ts'
-import { compileListQuery } from '../storage/list-query.ts'
 import type { Param } from '../storage/compiled-query.ts'
+import { compileListQuery } from '../storage/list-query.ts'
 import { type Finding, keepOffered, lookUp, offered, type Reason } from './look-up-installs.ts'
 import type { Asker } from './asker.ts'
 

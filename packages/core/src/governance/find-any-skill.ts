@@ -1,7 +1,7 @@
 import type { StorageContext } from '../storage/storage-context.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
-import { findSource } from '../catalogue/versions/show-details.ts'
+import { findSource } from '../catalogue/skills/show-details.ts'
 import { isAdministrator, isOwner, requireOwner } from '../visibility/rights.ts'
 import type { SkillRow } from '../storage/tables.ts'
 

@@ -21,6 +21,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** Called before a costly operation runs; it throws to refuse it. */
   readonly requireRoom?: () => void
+  /**
+   * The key of the request in the cache of public responses, if the transport has looked for it there already. Default:
+   * the operation looks there itself.
+   */
+  readonly cacheKey?: string | undefined
   /** Token of the session named by the browser's cookie. */
   readonly sessionToken?: string
 }

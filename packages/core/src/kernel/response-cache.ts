@@ -22,6 +22,7 @@ export function createResponseCache(bytesMax: number): ResponseCache {
     const cached = answers.get(key)
     if (!cached) return
     answers.delete(key)
+    cached.answer.isCached = false
     bytes -= cached.size
     const keys = keysOf.get(cached.subject)
     keys?.delete(key)

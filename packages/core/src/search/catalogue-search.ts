@@ -9,23 +9,6 @@ import type { SearchHits, SearchQuery } from './search-index.ts'
 import { readCounts, readDocuments, readSearchPage } from './stored-documents.ts'
 import { searchText, suggestText } from './database/text-catalogue.ts'
 
-/** Search over the catalogue: in memory after warming up; in the database before that and for large catalogues. */
-export interface CatalogueSearch {
-  search(query: SearchQuery): Promise<SearchHits>
-  suggest(q: string, limit: number, viewer: string | null): Promise<string[]>
-  /** Whether searches use the index in memory. */
-  readonly warm: boolean
-  /** Whether searches use their intended index. For a large catalogue that is the database. */
-  readonly ready: boolean
-  /** Resolves when warming up has ended; at once if the catalogue stays in the database. */
-  readonly warmed: Promise<void>
-  /** Number of skills in the index in memory. */
-  readonly size: number
-  /** Number of searches that were refused because too many waited. */
-  readonly refused: number
-  stop(): void
-}
-
 interface CatalogueSearchOptions {
   /** Larger catalogues are only searched in the database; 0: always in the database. */
   readonly memorySkillsMax: number
@@ -43,172 +26,197 @@ const retryMs = 1000
 /** After this many threads that ended by themselves, the index is in the thread of the registry. */
 const threadsMax = 3
 
-export function createCatalogueSearch(
-  database: Database,
-  changes: ChangeFollower,
-  options: CatalogueSearchOptions,
-): CatalogueSearch {
-  let index = createIndexHere()
-  let state: 'warming' | 'in memory' | 'in the database' = 'warming'
-  let warmed = Promise.resolve()
-  let isMoving = false
-  let threadsLeft = threadsMax
-  let refused = 0
-  const stopping = new AbortController()
-  const isInMemory = () => state === 'in memory'
+/**
+ * Search over the catalogue: in memory after warming up; in the database before that and for large catalogues. An index
+ * that is lost or outdated is rebuilt in the background.
+ */
+export class CatalogueSearch {
+  readonly #database: Database
+  readonly #options: CatalogueSearchOptions
+  #index = createIndexHere()
+  #state: 'warming' | 'in memory' | 'in the database' = 'warming'
+  #warmed = Promise.resolve()
+  #isMoving = false
+  #threadsLeft = threadsMax
+  #refused = 0
+  readonly #stopping = new AbortController()
   /** Changes while an index is filled: their rows are read again at the end. */
-  const changedMeanwhile = new Map<string, Change>()
+  readonly #changedMeanwhile = new Map<string, Change>()
+
+  constructor(database: Database, changes: ChangeFollower, options: CatalogueSearchOptions) {
+    this.#database = database
+    this.#options = options
+    changes.follow(
+      (batch) => this.#follow(batch),
+      () => this.#rebuild(),
+    )
+    this.#rebuild()
+  }
+
+  /** Whether searches use the index in memory. */
+  get warm(): boolean {
+    return this.#state === 'in memory'
+  }
+
+  /** Whether searches use their intended index. For a large catalogue that is the database. */
+  get ready(): boolean {
+    return this.#state !== 'warming'
+  }
+
+  /** Resolves when warming up has ended; at once if the catalogue stays in the database. */
+  get warmed(): Promise<void> {
+    return this.#warmed
+  }
+
+  /** Number of skills in the index in memory. */
+  get size(): number {
+    return this.#index.size
+  }
+
+  /** Number of searches that were refused because too many waited. */
+  get refused(): number {
+    return this.#refused
+  }
+
+  search(query: SearchQuery): Promise<SearchHits> {
+    return this.#ask(
+      () => this.#index.search(query),
+      () => searchText(this.#database, query),
+    )
+  }
+
+  suggest(q: string, limit: number, viewer: string | null): Promise<string[]> {
+    return this.#ask(
+      () => this.#index.suggest(q, limit, viewer),
+      () => suggestText(this.#database, q, limit, viewer),
+    )
+  }
+
+  stop(): void {
+    this.#stopping.abort()
+    this.#index.close()
+  }
+
+  /** Asks the index, or the database if the index is not ready or is lost meanwhile. */
+  async #ask<T>(askIndex: () => Promise<T>, askDatabase: () => Promise<T>): Promise<T> {
+    if (!this.warm) return askDatabase()
+    try {
+      return await askIndex()
+    } catch (error) {
+      if (error instanceof RegistryError && error.code === 'overloaded') this.#refused++
+      if (this.warm) throw error
+      return askDatabase()
+    }
+  }
+
+  async #follow(batch: readonly Change[]): Promise<void> {
+    if (this.#state === 'warming' || this.#isMoving) {
+      for (const change of batch)
+        this.#changedMeanwhile.set(change.subject, merge(this.#changedMeanwhile.get(change.subject), change))
+    }
+    if (!this.warm) return
+    await applyChanges(this.#database, this.#index, batch)
+    this.#moveIfLarge()
+  }
+
+  /** Rebuilds the index in the background; searches use the database meanwhile. */
+  #rebuild(): void {
+    this.#state = 'warming'
+    this.#warmed = this.#warmed.then(() => this.#fillWithRetry())
+  }
+
+  /** Retries without limit: a node whose search is not ready cannot serve. */
+  async #fillWithRetry(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      this.#state = 'warming'
+      this.#index.close()
+      this.#index = createIndexHere()
+      try {
+        return await this.#fill()
+      } catch (error) {
+        if (!signal.aborted) this.#options.onError(error)
+      }
+      await setTimeout(retryMs, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  /** Moves an index that has become large to a thread; searches use the previous one meanwhile. */
+  #moveIfLarge(): void {
+    const isLarge = this.#index.size >= this.#options.threadSkillsMin
+    if (this.#isMoving || this.#index.hasThread || this.#threadsLeft === 0 || !isLarge) return
+    this.#isMoving = true
+    this.#warmed = this.#warmed
+      .then(() => this.#fill())
+      .catch(this.#options.onError)
+      .finally(() => (this.#isMoving = false))
+  }
 
   /** Fills a new index and replaces the previous one. */
-  async function fill(): Promise<void> {
-    const skills = await countRows(database.read.selectFrom('skills'))
-    if (stopping.signal.aborted) return
-    if (options.memorySkillsMax === 0 || skills > options.memorySkillsMax) {
-      state = 'in the database'
-      index = createIndexHere()
-      changedMeanwhile.clear()
+  async #fill(): Promise<void> {
+    const { signal } = this.#stopping
+    const skills = await countRows(this.#database.read.selectFrom('skills'))
+    if (signal.aborted) return
+    const { memorySkillsMax } = this.#options
+    if (memorySkillsMax === 0 || skills > memorySkillsMax) {
+      this.#state = 'in the database'
+      this.#index = createIndexHere()
+      this.#changedMeanwhile.clear()
       return
     }
-    const filled = createIndex(skills)
+    const filled = this.#createIndex(skills)
     try {
-      await readAll(filled)
+      await readAll(this.#database, filled, signal)
       // No await between the last update and the change of state, so that no change is missed.
-      while (changedMeanwhile.size > 0 && !stopping.signal.aborted) {
-        const missed = [...changedMeanwhile.values()]
-        changedMeanwhile.clear()
-        await applyChanges(database, filled, missed)
+      while (this.#changedMeanwhile.size > 0 && !signal.aborted) {
+        const missed = [...this.#changedMeanwhile.values()]
+        this.#changedMeanwhile.clear()
+        await applyChanges(this.#database, filled, missed)
         await filled.flush()
       }
     } catch (error) {
       filled.close()
       throw error
     }
-    if (stopping.signal.aborted) return filled.close()
-    index.close()
-    index = filled
-    state = 'in memory'
-  }
-
-  async function readAll(filled: IndexHost): Promise<void> {
-    let after = 0
-    for (;;) {
-      const page = await readSearchPage(database, after, batchRows)
-      if (page.length === 0 || stopping.signal.aborted) break
-      await filled.put(page)
-      // SQLite reads in this thread: without a pause the event loop would wait for several pages.
-      await setImmediate()
-      after = page.at(-1)!.id
-    }
-    await filled.flush()
-  }
-
-  /** Retries without limit: a node whose search is not ready cannot serve. */
-  async function fillWithRetry(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      state = 'warming'
-      index.close()
-      index = createIndexHere()
-      try {
-        return await fill()
-      } catch (error) {
-        if (!stopping.signal.aborted) options.onError(error)
-      }
-      await setTimeout(retryMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
-    }
+    if (signal.aborted) return filled.close()
+    this.#index.close()
+    this.#index = filled
+    this.#state = 'in memory'
   }
 
   /** The index is here if there can be no thread, such as in a program without its file. */
-  function createIndex(skills: number): IndexHost {
-    if (skills < options.threadSkillsMin || threadsLeft === 0) return createIndexHere()
-    let started: IndexHost | undefined
-    const onLost = (error: Error) => {
-      threadsLeft--
-      // Filling an index that is lost fails by itself.
-      if (index !== started || !isInMemory()) return
-      options.onError(error)
-      rebuild()
-    }
+  #createIndex(skills: number): IndexHost {
+    if (skills < this.#options.threadSkillsMin || this.#threadsLeft === 0) return createIndexHere()
+    const { onError } = this.#options
     try {
-      started = createIndexThread({ onLost, onError: options.onError })
+      const started = createIndexThread({ onError, onLost: (error) => this.#lose(started, error) })
       return started
     } catch {
-      threadsLeft = 0
+      this.#threadsLeft = 0
       return createIndexHere()
     }
   }
 
-  /** Moves an index that has become large to a thread; searches use the previous one meanwhile. */
-  function moveIfLarge(): void {
-    if (isMoving || index.hasThread || threadsLeft === 0 || index.size < options.threadSkillsMin) return
-    isMoving = true
-    warmed = warmed
-      .then(fill)
-      .catch(options.onError)
-      .finally(() => (isMoving = false))
+  #lose(lost: IndexHost, error: Error): void {
+    this.#threadsLeft--
+    // Filling an index that is lost fails by itself.
+    if (this.#index !== lost || !this.warm) return
+    this.#options.onError(error)
+    this.#rebuild()
   }
+}
 
-  /** Asks the index, or the database if the index is not ready or is lost meanwhile. */
-  async function ask<T>(askIndex: () => Promise<T>, askDatabase: () => Promise<T>): Promise<T> {
-    if (!isInMemory()) return askDatabase()
-    try {
-      return await askIndex()
-    } catch (error) {
-      if (error instanceof RegistryError && error.code === 'overloaded') refused++
-      if (isInMemory()) throw error
-      return askDatabase()
-    }
+async function readAll(database: Database, filled: IndexHost, signal: AbortSignal): Promise<void> {
+  let after = 0
+  for (;;) {
+    const page = await readSearchPage(database, after, batchRows)
+    if (page.length === 0 || signal.aborted) break
+    await filled.put(page)
+    // SQLite reads in this thread: without a pause the event loop would wait for several pages.
+    await setImmediate()
+    after = page.at(-1)!.id
   }
-
-  /** Rebuilds the index in the background; searches use the database meanwhile. */
-  function rebuild(): void {
-    state = 'warming'
-    warmed = warmed.then(fillWithRetry)
-  }
-
-  changes.follow(async (batch) => {
-    if (state === 'warming' || isMoving) {
-      for (const change of batch)
-        changedMeanwhile.set(change.subject, merge(changedMeanwhile.get(change.subject), change))
-    }
-    if (!isInMemory()) return
-    await applyChanges(database, index, batch)
-    moveIfLarge()
-  }, rebuild)
-  rebuild()
-
-  return {
-    get warm() {
-      return isInMemory()
-    },
-    get ready() {
-      return state !== 'warming'
-    },
-    get size() {
-      return index.size
-    },
-    get warmed() {
-      return warmed
-    },
-    get refused() {
-      return refused
-    },
-    async search(query) {
-      return ask(
-        () => index.search(query),
-        () => searchText(database, query),
-      )
-    },
-    async suggest(q, limit, viewer) {
-      return ask(
-        () => index.suggest(q, limit, viewer),
-        () => suggestText(database, q, limit, viewer),
-      )
-    },
-    stop() {
-      stopping.abort()
-      index.close()
-    },
-  }
+  await filled.flush()
 }
 
 async function applyChanges(database: Database, index: IndexHost, changes: readonly Change[]): Promise<void> {

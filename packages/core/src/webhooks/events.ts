@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
 import type { OutboxJob } from '../outbox/jobs.ts'
 import type { Outbox } from '../outbox/outbox.ts'
-import { type Param, compileQuery } from '../storage/compiled-query.ts'
+import { compileQuery, type Param } from '../storage/compiled-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** The outbox topic of event deliveries. */

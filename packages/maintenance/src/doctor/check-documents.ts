@@ -1,20 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Kysely } from 'kysely'
 import {
+  buildDocument,
   countRows,
   createProgress,
-  findScan,
-  type ListedVersion,
   type CatalogueContext,
-  readFiles,
   readPages,
-  selectVersions,
-  showAccessAmong,
   type SkillRow,
   storeComputed,
   type Tables,
-  toDocument,
-  type VersionMetadata,
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { repairAdvice, type Check } from './finding.ts'
@@ -73,7 +67,7 @@ async function findProblem(db: Kysely<Tables>, skill: SkillRow): Promise<string 
   const row = await db.selectFrom('skill_documents').selectAll().where('skill_id', '=', skill.id).executeTakeFirst()
   if (!row) return `The public form of ${skill.full_name} is missing.`
   if (row.revision !== skill.revision) return `The public form of ${skill.full_name} is not that of its last change.`
-  const { document, columns } = await compute(db, skill)
+  const { document, columns } = await buildDocument(db, skill)
   if (!isSame(row.document, document)) return `The public form of ${skill.full_name} differs from its rows.`
   const wrong = Object.entries(columns).find(([column, value]) => skill[column as keyof typeof columns] !== value)
   return wrong && `The row of ${skill.full_name} and its latest version differ in ${wrong[0]}.`
@@ -81,7 +75,7 @@ async function findProblem(db: Kysely<Tables>, skill: SkillRow): Promise<string 
 
 /**
  * Compares content: other releases wrote the fields in another order, or without newer fields. The time of a sync is
- * ignored.
+ * ignored, and the version of the form.
  */
 function isSame(stored: string, computed: string): boolean {
   if (stored === computed) return true
@@ -91,44 +85,14 @@ function isSame(stored: string, computed: string): boolean {
 
 function parse(document: string): Record<string, unknown> | undefined {
   try {
-    const { origin, ...rest } = JSON.parse(document) as Record<string, unknown> & { origin: object }
+    const { form: _form, origin, ...rest } = JSON.parse(document) as Record<string, unknown> & { origin: object }
     return { ...rest, origin: { ...origin, syncedAt: null } }
   } catch {
     return undefined
   }
 }
 
-/**
- * Computes the public form of a skill, and the columns of its row that depend on the latest version, from all stored
- * rows.
- */
-async function compute(db: Kysely<Tables>, skill: SkillRow) {
-  const versions = await selectVersions(db, { skillId: skill.id })
-  const row = versions.find(({ yanked }) => yanked === 0)
-  const latest = row && (await readLatest(db, row, versions))
-  const columns = {
-    latest_version: row?.version ?? '',
-    security_score: latest?.scan?.score ?? null,
-  }
-  return { document: toDocument({ ...skill, ...columns }, latest, versions), columns }
-}
-
-async function readLatest(db: Kysely<Tables>, row: ListedVersion, versions: readonly ListedVersion[]) {
-  const { metadata } = await db
-    .selectFrom('versions')
-    .select('metadata')
-    .where('id', '=', row.id)
-    .executeTakeFirstOrThrow()
-  return {
-    row,
-    metadata: JSON.parse(metadata) as VersionMetadata,
-    files: await readFiles(db, row.id),
-    scan: await findScan(db, row.id),
-    uses: (await showAccessAmong(db, versions, [row.id])).get(row.id)!,
-  }
-}
-
 async function rebuild(trx: WriteTransaction, skillId: string): Promise<void> {
   const skill = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
-  await storeComputed(trx, skill, await compute(trx, skill))
+  await storeComputed(trx, skill, await buildDocument(trx, skill))
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { searchFilters, type SearchFilterName } from '../search-filters.ts'
+import { searchFilters, type SearchFilterName } from '../filter-table.ts'
 import { Flag, Term, wholeNumber } from './fields.ts'
 
 const parameters = {

@@ -6,11 +6,7 @@ import { askingOptions } from '../../mirror/options.ts'
 import { withMirror } from '../../mirror/with-mirror.ts'
 import { storeOptions } from '../../registry/place.ts'
 
-interface ShownWrite extends Omit<OutboxWrite, 'createdAt' | 'endedAt' | 'problem'> {
-  readonly createdAt: string
-  readonly endedAt: string | null
-  readonly problem: { code: string; message: string; at: string } | null
-}
+type ShownWrite = ReturnType<typeof toShown>
 
 /** The list of writes, or the one write that was retried, dropped or renamed. */
 type Outbox =
@@ -95,7 +91,7 @@ async function list(mirror: Mirror, upstream: string | undefined, isAll: boolean
   return { writes: writes.map(toShown), total }
 }
 
-function toShown({ createdAt, endedAt, problem, ...write }: OutboxWrite): ShownWrite {
+function toShown({ createdAt, endedAt, problem, ...write }: OutboxWrite) {
   return {
     ...write,
     createdAt: toTime(createdAt),

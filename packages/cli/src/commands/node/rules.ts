@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { toOneLine, toTimestamp } from '@skillstead/protocol'
+import type { getRules } from '@skillstead/core/internal'
 import { UsageError, command, text, type Arguments } from '../../command/command.ts'
 import { readSecretFile } from '../../command/values.ts'
 import { writeWhole } from '../../files/write-whole.ts'
@@ -109,13 +110,7 @@ function toKeys(given: Arguments): string[] {
   return readGivenKeys(key)
 }
 
-interface Stored {
-  readonly source: string
-  readonly keys: readonly string[]
-  readonly checkedAt: number
-  readonly error: string | null
-  readonly bundle: { readonly release: number; readonly date: string; readonly signers: readonly string[] }
-}
+type Stored = Awaited<ReturnType<typeof getRules>>
 
 function toShown({ source, keys, checkedAt, error, bundle: { release, date, signers } }: Stored) {
   return { source, keys, release, date, signers, checkedAt: toTimestamp(checkedAt), error }

@@ -9,18 +9,6 @@ import { toVerdictText } from '@skillstead/scanner'
 import type { Output } from '../../terminal/output.ts'
 import { toWarningLine } from './lint.ts'
 
-interface Published {
-  fullName: string
-  version: string
-  created: boolean
-  /** Whether the version was quarantined and an administrator has to release it. */
-  quarantined: boolean
-  dryRun: boolean
-  portable: boolean
-  warnings: Warning[]
-  security: Security | null
-}
-
 type PublishAnswer = Awaited<ReturnType<RegistryApi['publishSkill']>>
 
 type Content = Pick<PublishSkillInput, 'skillMd' | 'archive'> & {
@@ -101,13 +89,16 @@ function refuseFound(given: Arguments, output: Output, { skill, version, created
   refuseDangerous(given, [`${skill.fullName}@${version.version}`], advice)
 }
 
-function toOutcome({
-  fullName,
-  version,
-  created,
-  quarantined,
-  dryRun,
-}: Omit<Published, 'portable' | 'warnings' | 'security'>) {
+interface Outcome {
+  readonly fullName: string
+  readonly version: string
+  readonly created: boolean
+  /** Whether an administrator has to release the version. */
+  readonly quarantined: boolean
+  readonly dryRun: boolean
+}
+
+function toOutcome({ fullName, version, created, quarantined, dryRun }: Outcome): string {
   const name = `${fullName}@${version}`
   if (quarantined && dryRun)
     return `It would be quarantined as ${name}, for an administrator to release. Nothing was stored.`

@@ -14,7 +14,7 @@ import { toPackageTexts } from '../inspecting/metadata-scan.ts'
 import { readPackageFields } from '../versions/package-fields.ts'
 import { publishVersion } from './publish-version.ts'
 import { getContent } from '../skills/read-skill.ts'
-import { showDetails } from '../versions/show-details.ts'
+import { showDetails } from '../skills/show-details.ts'
 import { packContent, type SkillPackage } from '../versions/skill-package.ts'
 import { readPackageFiles } from '../versions/version-files.ts'
 

@@ -5,7 +5,7 @@ import type { SkillDocumentRow, SkillRow, VersionRow } from '../../storage/table
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { readScan } from '../versions/inspection.ts'
 import type { Published } from './publication.ts'
-import { readDocument, showDetails } from '../versions/show-details.ts'
+import { readDocument, showDetails } from '../skills/show-details.ts'
 import { toVersion } from '../versions/skill-document.ts'
 import { showAccess } from '../versions/version-changes.ts'
 import type { ShownAccess, FileRow } from '../versions/stored-version.ts'

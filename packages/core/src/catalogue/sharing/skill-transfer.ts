@@ -11,7 +11,7 @@ import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { changeSkill, refuseChanged } from '../skills/change-skill.ts'
 import { removeCollaborators } from './collaborators.ts'
 import { getSkill } from '../skills/find-skill.ts'
-import { showDetails } from '../versions/show-details.ts'
+import { showDetails } from '../skills/show-details.ts'
 import { requireStorage, sumVersions } from '../skills/storage-quota.ts'
 import { requireOwner } from '../../visibility/rights.ts'
 

@@ -18,38 +18,43 @@ import {
   refuseQuarantined,
   toContentType,
 } from '../versions/version-files.ts'
+import { toCurrent } from './build-document.ts'
 import { findSkill, findSkillBy, getSkill, requireFound } from './find-skill.ts'
-import { findForkedFrom, readDocument, showDetails } from '../versions/show-details.ts'
+import { findForkedFrom, readDocument, showDetails } from './show-details.ts'
 import { showName } from '../versions/shown-names.ts'
 import { toAnswer, toName, toVersion } from '../versions/skill-document.ts'
 import type { VersionMetadata } from '../versions/stored-version.ts'
 import { isOwner } from '../../visibility/rights.ts'
 
-/** GET /skills/<name>: the details, as bytes that are cached until the skill changes. */
+/** GET /skills/<name>: the details, as JSON that is cached until the skill changes. */
 export async function showSkill(
   context: CatalogueContext,
   { name, version }: { name: string; version?: string },
   caller: Caller,
+  { cacheKey }: CallOptions = {},
 ): Promise<EncodedJson | SkillDetails> {
   const isForAll = seesPublicOnly(caller)
-  if (isForAll && version === undefined) {
-    const cached = context.answers.get(name)
-    if (cached) return cached
-  }
+  const cached = isForAll && version === undefined && cacheKey === undefined ? context.answers.get(name) : undefined
+  if (cached) return cached
   const position = context.changes.position
   if (version !== undefined)
     return showAtVersion(context, requireFound(await findSkill(context, name, caller), name), version, caller)
   const skill = requireFound(await findSkillBy(context.findDocumented, context, name, caller), name)
+  const { read } = context.database
   const document =
     'document' in skill
-      ? { document: skill.document, revision: skill.document_revision, updated_at: skill.documented_at }
-      : await readDocument(context.database.read, skill.id)
+      ? {
+          document: await toCurrent(read, skill.id, skill.document),
+          revision: skill.document_revision,
+          updated_at: skill.documented_at,
+        }
+      : await readDocument(read, skill.id)
   if ((await showName(context, skill, caller)) !== toName(skill)) return showDetails(context, skill, caller, document)
   const answer = toAnswer(skill, document, await findForkedFrom(context, skill, caller))
   // Cached only for anonymous callers, and only if nothing changed meanwhile. A fork is not cached: its source may
   // change without a notification here.
   if (isForAll && skill.forked_from === null && position === context.changes.position)
-    context.answers.put(name, skill.id, answer)
+    context.answers.put(cacheKey ?? name, skill.id, answer)
   return answer
 }
 

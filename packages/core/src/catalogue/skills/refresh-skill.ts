@@ -11,11 +11,12 @@ import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { EmittedEvent, PublishedHere, SettingsChange } from '../context/ports.ts'
 import { type ChangedRows, readChanged } from './changed-skill.ts'
 import { joinStored, scanMetadata } from '../inspecting/metadata-scan.ts'
-import { selectVersions, toDocument, type ListedVersion } from '../versions/skill-document.ts'
+import { type LatestVersion, type ListedVersion, selectVersions, toDocument } from '../versions/skill-document.ts'
+import type { StoredScan } from '../versions/inspection.ts'
 import type { VersionContent, VersionMetadata } from '../versions/stored-version.ts'
 import { toLogEntries, type SkillCause } from './skill-log.ts'
-import { showAccessAmong } from '../versions/version-changes.ts'
-import { readContent, type VersionContents } from '../versions/version-files.ts'
+import type { VersionContents } from '../versions/version-files.ts'
+import { readLatest } from './build-document.ts'
 import { readReaders } from '../../visibility/decisions.ts'
 
 interface KnownVersion {
@@ -65,7 +66,7 @@ interface ProjectedChange extends SkillChange {
   readonly holder: boolean
   document?: SkillDocumentRow
   /** The scans of the latest version and of the metadata together. */
-  scan?: LatestVersion['scan']
+  scan?: StoredScan | undefined
 }
 
 /** Dependencies of a refresh. */
@@ -110,8 +111,7 @@ export async function refresh(context: RefreshContext, trx: WriteTransaction, ch
   const { skill, isVerified, isHolder, head } = change.read ?? (await readChanged(trx, change))
   const contents: VersionContents = new Map(known && [[known.id, known.content]])
   const versions = known?.versions ?? (await selectVersions(trx, { skillId }))
-  const latestRow = versions.find((version) => version.yanked === 0)
-  const latest = latestRow && (await readLatest(trx, latestRow, versions, contents))
+  const latest = await readLatest(trx, versions, contents)
   const projected: ProjectedChange = {
     ...change,
     context,
@@ -125,19 +125,6 @@ export async function refresh(context: RefreshContext, trx: WriteTransaction, ch
   }
   for (const project of projections) await project(trx, projected)
   return { skill: projected.skill, document: projected.document! }
-}
-
-type LatestVersion = Awaited<ReturnType<typeof readLatest>>
-
-async function readLatest(
-  trx: WriteTransaction,
-  row: ListedVersion,
-  versions: readonly ListedVersion[],
-  contents: VersionContents,
-) {
-  const content = await readContent(trx, row.id, contents)
-  const uses = content.uses ?? (await showAccessAmong(trx, versions, [row.id])).get(row.id)!
-  return { row, ...content, uses }
 }
 
 /**

@@ -83,14 +83,27 @@ export type ForkedFrom = SkillDetails['forkedFrom']
 /** Fields added at read time: counters change too often to be stored, and not every reader may see `forkedFrom`. */
 type SplicedField = 'downloads' | 'stars' | 'forks' | 'forkedFrom'
 
-/** The public form of a skill without the fields that are added at read time. */
+/**
+ * The version of the form of stored documents. Increase it with each change of {@link toDocument}: documents with another
+ * number are built again, in the background and when they are read.
+ */
+export const documentVersion = 1
+
+/** Where each stored document begins. */
+const documentHead = `{"form":${documentVersion},`
+
+/** The latest version of a skill, as far as its details show it. */
+export type LatestVersion = { readonly row: ListedVersion; readonly uses: ShownAccess } & VersionContent
+
+/** The public form of a skill without the fields that are added at read time, as it is stored. */
 export function toDocument(
   skill: SkillRow,
-  latest: ({ row: ListedVersion; uses: ShownAccess } & VersionContent) | undefined,
+  latest: LatestVersion | undefined,
   versions: readonly ListedVersion[],
 ): string {
   const { downloads: _downloads, stars: _stars, ...item } = toSkill(skill)
-  const document: Omit<SkillDetails, SplicedField | 'security'> = {
+  const document: Omit<SkillDetails, SplicedField> = {
+    security: latest?.scan ? (JSON.parse(latest.scan.report) as Security) : null,
     ...item,
     displayName: skill.display_name,
     keywords: JSON.parse(skill.keywords) as string[],
@@ -114,8 +127,12 @@ export function toDocument(
     opinion: latest?.uses.opinion ?? null,
     origin: toOrigin(skill),
   }
-  // The report is already stored as JSON.
-  return `{"security":${latest?.scan?.report ?? null},${JSON.stringify(document).slice(1)}`
+  return JSON.stringify({ form: documentVersion, ...document })
+}
+
+/** Whether a stored document has the form of this program. */
+export function isCurrent(document: string): boolean {
+  return document.startsWith(documentHead)
 }
 
 /** Where a skill was published: this node, another node or another registry. */
@@ -124,8 +141,11 @@ export function toOrigin(skill: Pick<SkillRow, 'origin_kind' | 'origin_upstream'
   return { kind: skill.origin_kind, upstream: skill.origin_upstream, syncedAt }
 }
 
+/** Distinguishes responses that differ by their form only; those of the first form have no mark. */
+const formTag = (documentVersion as number) === 1 ? '' : `-v${documentVersion}`
+
 /**
- * The complete public form as bytes. Its entity tag changes with any field; the id and time distinguish it from that of
+ * The complete public form as JSON. Its entity tag changes with any field; the id and time distinguish it from that of
  * another skill that took over the name, and from that of a restored database.
  */
 export function toAnswer(
@@ -134,8 +154,10 @@ export function toAnswer(
   forkedFrom: ForkedFrom,
 ): EncodedJson {
   const { id, downloads, stars, forks } = skill
-  const text = `{"downloads":${downloads},"stars":${stars},"forks":${forks},"forkedFrom":${JSON.stringify(forkedFrom)},${document.slice(1)}`
-  const tag = `"${id.slice(-12)}-${revision}-${updated_at.toString(36)}-${downloads}-${stars}-${forks}${forkedFrom ? '-f' : ''}"`
+  const added = JSON.stringify({ downloads, stars, forks, forkedFrom } satisfies Pick<SkillDetails, SplicedField>)
+  // Parsing the document would cost more than everything else.
+  const text = `${added.slice(0, -1)},${document.slice(documentHead.length)}`
+  const tag = `"${id.slice(-12)}-${revision}-${updated_at.toString(36)}-${downloads}-${stars}-${forks}${forkedFrom ? '-f' : ''}${formTag}"`
   return new EncodedJson(text, tag)
 }
 
@@ -146,13 +168,8 @@ export function toDetails(
   forkedFrom: ForkedFrom,
 ): SkillDetails {
   const { downloads, stars, forks } = skill
-  return {
-    downloads,
-    stars,
-    forks,
-    forkedFrom,
-    ...(JSON.parse(document) as Omit<SkillDetails, SplicedField>),
-  }
+  const { form: _form, ...stored } = JSON.parse(document) as { form: number } & Omit<SkillDetails, SplicedField>
+  return { downloads, stars, forks, forkedFrom, ...stored }
 }
 
 function toVersionSummary(row: ListedVersion) {

@@ -5,7 +5,6 @@ import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import { getBlob } from '../../storage/blobs.ts'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { SkillRow, Tables, VersionRow } from '../../storage/tables.ts'
-import type { WriteTransaction } from '../../storage/writer.ts'
 import { findScan } from './inspection.ts'
 import type { FileRow, VersionContent, VersionMetadata } from './stored-version.ts'
 
@@ -59,17 +58,17 @@ export type VersionContents = Map<string, VersionContent>
 
 /** The content of a version, read at most once. */
 export async function readContent(
-  trx: WriteTransaction,
+  db: Kysely<Tables>,
   versionId: string,
   contents: VersionContents,
 ): Promise<VersionContent> {
   const read = contents.get(versionId)
   if (read) return read
-  const row = await trx.selectFrom('versions').select('metadata').where('id', '=', versionId).executeTakeFirstOrThrow()
+  const row = await db.selectFrom('versions').select('metadata').where('id', '=', versionId).executeTakeFirstOrThrow()
   const content = {
     metadata: JSON.parse(row.metadata) as VersionMetadata,
-    files: await readFiles(trx, versionId),
-    scan: await findScan(trx, versionId),
+    files: await readFiles(db, versionId),
+    scan: await findScan(db, versionId),
   }
   contents.set(versionId, content)
   return content

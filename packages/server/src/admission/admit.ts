@@ -1,0 +1,164 @@
+import { RegistryError } from '@skillstead/protocol'
+import { guest, type Caller } from '@skillstead/core'
+import { withShare } from '@skillstead/core/internal'
+import type { Admission } from '@skillstead/gateways'
+import { toLimitKey } from '../context/addresses.ts'
+import type { Call } from '../context/call.ts'
+import type { NodeParts } from '../context/node-parts.ts'
+import type { Quota } from '../context/quotas.ts'
+import { readSessionToken } from './sessions.ts'
+
+/**
+ * `page`, for static pages: a request of the address, whose credentials are not looked at. A user who needs a key must
+ * reach the page to sign in, and a proxy may have asked for a password of its own. `probe`: admits everyone and spends
+ * nothing, for health checks and metrics, which must answer during a flood.
+ */
+export type EntryAdmission = Admission | 'page' | 'probe'
+
+/** How a request is admitted. */
+interface Entrance {
+  readonly admission: EntryAdmission
+  readonly scheme: 'bearer' | 'basic'
+  readonly needsKey: boolean
+}
+
+/** Finds the caller, and charges the request. Undefined on a node without limits if no key has to be looked up. */
+export function admit(
+  node: NodeParts,
+  call: Call,
+  { admission, scheme, needsKey }: Entrance,
+): Promise<void> | undefined {
+  const isOfCaller = admission === 'api' || admission === 'guests' || admission === 'keyed'
+  const looksAtKeys = isOfCaller || (admission === 'files' && (node.requireKey || needsKey))
+  const authorization = looksAtKeys ? call.header('authorization') : null
+  const hasKey = authorization !== null && !(scheme === 'basic' && emptyBasic.test(authorization))
+  if (hasKey) return admitWithKey(node, call, admission, parseAuthorization(authorization, scheme))
+  const session = looksAtKeys && admission !== 'keyed' ? readSessionToken(node, call) : undefined
+  if (session !== undefined) return admitWithSession(node, call, admission, session)
+  return count(node, call, admission)
+}
+
+/** Without user name and password, as containers/image (Skopeo, Podman) sends it for guests. */
+const emptyBasic = /^Basic +Og== *$/i
+
+async function admitWithKey(
+  node: NodeParts,
+  call: Call,
+  admission: EntryAdmission,
+  key: string | undefined,
+): Promise<void> {
+  call.personal = true
+  try {
+    call.caller = await findCaller(node, key)
+  } catch (error) {
+    // Limit the guessing of keys: a wrong key is charged to the address that sent it.
+    if (error instanceof RegistryError && error.status === 401) await count(node, call, 'api')
+    throw error
+  }
+  await count(node, call, admission)
+}
+
+/** The caller with an API key, or a guest with the token of a share link. Throws `unauthorized`. */
+async function findCaller(node: NodeParts, key: string | undefined): Promise<Caller> {
+  if (key === undefined) throw new RegistryError('unauthorized', 'Send the key as `Authorization: Bearer ssk_...`.')
+  if (!key.startsWith('ssl_')) return node.registry.authenticate(key)
+  try {
+    return await withShare(node.context, guest, key)
+  } catch (error) {
+    if (!(error instanceof RegistryError && error.status === 404)) throw error
+    throw new RegistryError('unauthorized', error.message)
+  }
+}
+
+/**
+ * Treat a caller with an expired session as a guest: public content stays available, and other content requires a key.
+ */
+async function admitWithSession(node: NodeParts, call: Call, admission: EntryAdmission, token: string): Promise<void> {
+  call.crossOrigin = false
+  try {
+    call.caller = await node.registry.authenticateSession(token)
+    call.personal = true
+  } catch (error) {
+    if (!(error instanceof RegistryError && error.status === 401)) throw error
+  }
+  await count(node, call, admission)
+}
+
+/** Whether every caller is admitted, a page of another site too. */
+export function isOpen(admission: EntryAdmission): boolean {
+  return admission === 'open-files' || admission === 'probe'
+}
+
+function spendsRequest(admission: EntryAdmission): boolean {
+  return admission === 'api' || admission === 'guests' || admission === 'keyed' || admission === 'page'
+}
+
+function count(node: NodeParts, call: Call, admission: EntryAdmission): Promise<void> | undefined {
+  const spends = admission !== 'probe' && call.method !== 'OPTIONS'
+  if (spends && !spendsRequest(admission)) return spendFile(node, call).then(() => requireKeyOf(node, call, admission))
+  const address = () => node.addresses.clientOf(call.request)
+  const quota = spends ? node.quotas.spend(call.caller, address) : node.quotas.peek(call.caller, address)
+  const settle = (settled: Quota) => {
+    call.quota = settled
+    if (spends && settled.exceeded) throw tooMany(node, 'Too many requests', settled.resetSeconds)
+    requireKeyOf(node, call, admission)
+  }
+  return quota instanceof Promise ? quota.then(settle) : settle(quota)!
+}
+
+/** Throws `unauthorized` for a guest of a private node, unless the address admits guests or is a credential itself. */
+function requireKeyOf(node: NodeParts, { caller, personal, method }: Call, admission: EntryAdmission): void {
+  const letsGuestsIn = isOpen(admission) || admission === 'guests' || admission === 'page'
+  if (node.requireKey && !letsGuestsIn && caller.kind === 'guest' && !personal && method !== 'OPTIONS')
+    throw keyNeeded()
+}
+
+/** Charges one request to the caller of a page that checks a secret or causes an upstream request. */
+export function spendOne(node: NodeParts, call: Call): Promise<void> | undefined {
+  return count(node, call, 'api')
+}
+
+/**
+ * Charges files to the download allowance of the address, which is separate from its requests. Throws `rate_limited`.
+ */
+export async function spendFile(node: NodeParts, call: Call, files?: number): Promise<void> {
+  call.quota = await node.quotas.spendFile(() => node.addresses.clientOf(call.request), files)
+  if (call.quota.exceeded) throw tooMany(node, 'Too many downloads from this address', call.quota.resetSeconds)
+}
+
+/** Charges bytes to the download allowance of the address. Throws `rate_limited`. */
+export async function spendBytes(node: NodeParts, call: Call, bytes: number): Promise<void> {
+  const quota = await node.quotas.spendBytes(() => node.addresses.clientOf(call.request), bytes)
+  if (!quota.exceeded) return
+  call.quota = quota
+  throw tooMany(node, 'Too many bytes downloaded from this address', quota.resetSeconds)
+}
+
+/** The key for limits of concurrent work: the user, or the address of a guest. */
+export function limitKeyOf(node: NodeParts, { caller, request }: Call): string {
+  return caller.kind === 'user' ? caller.userId : toLimitKey(node.addresses.clientOf(request))
+}
+
+/**
+ * The key of `Bearer <key>` (RFC 6750, section 2.1), or the password of `Basic` (RFC 7617, section 2) where that is
+ * allowed. Only there may it be the token of a share link. Undefined for other texts.
+ */
+function parseAuthorization(authorization: string, scheme: 'bearer' | 'basic'): string | undefined {
+  const bearer = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1]
+  if (scheme === 'bearer') return bearer?.startsWith('ssl_') ? undefined : bearer
+  if (bearer !== undefined) return bearer
+  const [, encoded] = /^Basic +([A-Za-z0-9+/_-]{1,1024}={0,2}) *$/i.exec(authorization) ?? []
+  return encoded && /^[^:]*:([\x21-\x7e]+)$/.exec(Buffer.from(encoded, 'base64').toString('latin1'))?.[1]
+}
+
+function tooMany(node: NodeParts, what: string, retryAfterSeconds: number): RegistryError {
+  node.metrics.limited()
+  const seconds = Math.max(1, retryAfterSeconds)
+  return new RegistryError('rate_limited', `${what}; try again in ${seconds} s.`, {
+    retryAfterSeconds: seconds,
+  })
+}
+
+function keyNeeded(): RegistryError {
+  return new RegistryError('unauthorized', 'This node is private: send an API key, `Authorization: Bearer ssk_...`.')
+}

@@ -1,0 +1,116 @@
+import type { H3Event } from 'h3'
+import { RegistryError, allowances, type AllowanceName } from '@skillstead/protocol'
+import type { GatewayRoute, Header } from '@skillstead/gateways'
+import type { Call } from '../context/call.ts'
+import type { NodeParts } from '../context/node-parts.ts'
+import type { Quota } from '../context/quotas.ts'
+import { replyOptions, replyProblem, toRegistryError } from '../replies/replies.ts'
+import { admit, isOpen, type EntryAdmission } from './admit.ts'
+import { foreignPage, judgeOrigin } from './cross-origin.ts'
+
+/** An error with additional headers, such as 405. */
+class ErrorWithHeaders extends RegistryError {
+  readonly headers: readonly Header[]
+
+  constructor(code: 'method_not_allowed', detail: string, headers: readonly Header[]) {
+    super(code, detail)
+    this.headers = headers
+  }
+}
+
+/** How requests to an address are handled. */
+interface Entry {
+  readonly admission: EntryAdmission
+  /** The name of the endpoint in logs and metrics. Default: `unknown`. */
+  readonly endpoint?: string
+  /** The allowed methods; others get 405. Default: all. */
+  readonly methods?: readonly string[]
+  /** The methods that only read. Default: GET and HEAD. */
+  readonly readMethods?: readonly string[] | undefined
+  /** Whether pages of allowed other origins may read the response. Default: true. */
+  readonly crossOrigin?: boolean
+  /** The abuse limits of the endpoint. */
+  readonly allowances?: readonly AllowanceName[] | undefined
+  /** Whether the address itself is a credential, so that no key is needed and caches must not store the response. */
+  readonly personal?: boolean
+  /** The scheme of `Authorization`. Default: `bearer`. */
+  readonly scheme?: GatewayRoute['scheme'] | undefined
+  /** The form of errors. Default: problem documents. */
+  readonly toFailure?: GatewayRoute['toFailure'] | undefined
+  work(call: Call): Response | Promise<Response>
+}
+
+/**
+ * Makes an h3 handler that admits a request, runs the work of the entry, and converts thrown errors to problem
+ * responses. Every response of a node passes through such a handler, or is sent by `serveCached`, so that each has rate
+ * headers, a request id, a log line and metrics.
+ */
+export function toHandler(node: NodeParts, entry: Entry) {
+  const { admission, endpoint = 'unknown', methods, crossOrigin = true, personal = false, work } = entry
+  const { readMethods = ['GET', 'HEAD'], scheme = 'bearer', toFailure } = entry
+  return async function handle(event: Pick<H3Event, 'context'> & { readonly url?: URL }): Promise<Response> {
+    const call = event.context as unknown as Call
+    call.url = event.url
+    call.endpoint = endpoint
+    call.crossOrigin = crossOrigin
+    call.personal = personal
+    call.allowances = entry.allowances ?? []
+    let response: Response
+    try {
+      if (node.draining && !isOpen(admission)) {
+        throw new RegistryError('shutting_down', 'The node is shutting down; try again in a moment.')
+      }
+      const needsKey = !isOpen(admission) && judgeOrigin(node, call, readMethods)
+      const waiting = admit(node, call, { admission, scheme, needsKey })
+      if (waiting) await waiting
+      if (needsKey && call.caller.kind === 'guest') throw foreignPage()
+      const isRefused = methods !== undefined && !methods.includes(call.method)
+      response = isRefused ? refuseMethod(call, methods) : await work(call)
+    } catch (thrown) {
+      response = await replyThrown(node, call, thrown, toFailure)
+    }
+    finish(node, call, response.status)
+    return response
+  }
+}
+
+/** The response to what the handling of a request threw. */
+export async function replyThrown(
+  node: NodeParts,
+  call: Call,
+  thrown: unknown,
+  toFailure?: GatewayRoute['toFailure'],
+): Promise<Response> {
+  const error = toRegistryError(thrown)
+  if (error.status >= 500) node.log.failure(call, error)
+  if (error.allowance) call.quota = toQuota(error.allowance, error.retryAfterSeconds)
+  call.quota ??= await node.quotas.peek(call.caller, () => node.addresses.clientOf(call.request))
+  return replyProblem(call, error, thrown instanceof ErrorWithHeaders ? thrown.headers : undefined, toFailure)
+}
+
+/** Counts and logs a request that was handled. */
+export function finish(node: NodeParts, call: Call, status: number): void {
+  node.metrics.end(call, status)
+  try {
+    node.log.answered(call, status)
+  } catch (error) {
+    // A response that cannot be logged is not sent.
+    const res = call.request.runtime?.node?.res
+    if (!res) throw error
+    res.destroy(error as Error)
+  }
+}
+
+/** Responds to `OPTIONS`, and throws `method_not_allowed` for every other method. */
+export function refuseMethod(call: Call, methods: readonly string[]): Response {
+  const allowed = [...methods, 'OPTIONS']
+  if (call.method === 'OPTIONS') return replyOptions(call, allowed)
+  const list = allowed.join(', ')
+  throw new ErrorWithHeaders('method_not_allowed', `This address allows ${list}.`, [['allow', list]])
+}
+
+/** The abuse limit that was hit, in place of the plan's allowance. */
+function toQuota(policy: AllowanceName, resetSeconds = 0): Quota {
+  const { limit, windowSeconds } = allowances[policy]
+  return { policy, limit, windowSeconds, remaining: 0, resetSeconds, exceeded: true }
+}

@@ -1,0 +1,73 @@
+import { parseCookies, type HTTPEvent } from 'h3'
+import type { AnyReply } from '@skillstead/core/internal'
+import type { Header } from '@skillstead/gateways'
+import { RegistryError } from '@skillstead/protocol'
+import type { Call } from '../context/call.ts'
+import type { NodeParts } from '../context/node-parts.ts'
+
+const plainCookieName = 'skillstead-session'
+/**
+ * The `__Host-` prefix: only this exact host can set the cookie (RFC 6265bis, section 4.1.3.2), so a neighbouring
+ * subdomain cannot sign visitors in.
+ */
+export const secureCookieName = `__Host-${plainCookieName}`
+
+/**
+ * The session token, if the request comes from the node's own pages; otherwise the cookie is ignored. Browsers send
+ * cookies automatically, but a page of another origin cannot add the custom header without a preflight, and the
+ * response to the preflight never allows it.
+ */
+export function readSessionToken(node: NodeParts, call: Call): string | undefined {
+  if (call.header('x-skillstead-session') !== '1' || call.header('cookie') === null) return undefined
+  if (isForeign(node, call)) return undefined
+  return parseCookies({ req: call.request } as HTTPEvent)[cookieNameOf(node, call)]
+}
+
+/** Throws `forbidden` for a page of another site, so that visiting a page cannot sign a user in or out. */
+export function requireOwnPage(node: NodeParts, call: Call): void {
+  if (isForeign(node, call))
+    throw new RegistryError(
+      'forbidden',
+      "Sessions are for this node's own pages; programs send the API key itself. If this is such a page, the node does " +
+        'not know its own address: its operator has to set --public-url.',
+    )
+}
+
+/** Moves the session of a result from the body into a cookie. Deletes the cookie if the result has no session. */
+export function moveSession(node: NodeParts, call: Call, { status, body }: AnyReply) {
+  const { session, ...rest } = (body ?? {}) as { session?: string; expiresAt?: string }
+  const leftMs = rest.expiresAt === undefined ? 0 : Date.parse(rest.expiresAt) - node.context.clock.now()
+  const cookie = [
+    `${cookieNameOf(node, call)}=${session ?? ''}`,
+    'Path=/',
+    'HttpOnly',
+    'SameSite=Strict',
+    `Max-Age=${Math.max(0, Math.floor(leftMs / 1000))}`,
+  ]
+  if (isSecure(node, call)) cookie.push('Secure')
+  const headers: Header[] = [['set-cookie', cookie.join('; ')]]
+  return { status, body: body === undefined ? undefined : rest, headers }
+}
+
+function cookieNameOf(node: NodeParts, call: Call): string {
+  return isSecure(node, call) ? secureCookieName : plainCookieName
+}
+
+function isSecure(node: NodeParts, call: Call): boolean {
+  return originOf(node, call)?.startsWith('https:') ?? false
+}
+
+/** Whether the browser reports a request from another site. Another host of the same domain counts as another site. */
+function isForeign(node: NodeParts, call: Call): boolean {
+  const site = call.header('sec-fetch-site')
+  if (site !== null && site !== 'same-origin') return true
+  const origin = call.header('origin')
+  return origin !== null && origin !== originOf(node, call)
+}
+
+/** The origin of the node's own pages: from the operator, a trusted proxy, or the request. */
+function originOf(node: NodeParts, call: Call): string | undefined {
+  if (node.publicOrigin !== undefined) return node.publicOrigin
+  const address = node.addresses.originOf(call.request) ?? call.request.url
+  return URL.canParse(address) ? new URL(address).origin : undefined
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ServerRequest } from 'srvx'
+import { guest, type Caller } from '@skillstead/core'
+import type { AllowanceName } from '@skillstead/protocol'
+import type { Quota } from './quotas.ts'
+
+const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
+
+/**
+ * A request during its processing. h3 takes it as the context of its event and writes the matched route's parameters
+ * into it. All fields exist from the start, so that all calls have the same hidden class.
+ */
+export class Call {
+  readonly request: ServerRequest
+  /** The headers as parsed by Node, if available: a look-up of a missing header is fast. */
+  readonly #sent: IncomingHttpHeaders | undefined
+  readonly method: string
+  /**
+   * The request id that the caller sent, if well-formed, so that a trace can span several systems; otherwise a new one.
+   */
+  readonly requestId: string
+  readonly startedAtMs: number
+  /** The name of the endpoint for logs and metrics; contains no text from the caller. */
+  endpoint = 'unknown'
+  caller: Caller = guest
+  /** Whether the response may contain data for this caller alone. */
+  personal = false
+  quota: Quota | undefined = undefined
+  /** The abuse limits of the endpoint. */
+  allowances: readonly AllowanceName[] = []
+  /** Whether pages of allowed other origins may read the response. */
+  crossOrigin = true
+  /** The origin that may read the response: `*` for all. */
+  allowedOrigin: string | undefined = undefined
+  /** The key of the response in the cache of public responses, if it was looked for there. */
+  cacheKey: string | undefined = undefined
+  /** The path and query as h3 routed them. Undefined if the request target is malformed. */
+  url: URL | undefined = undefined
+  /** Set by h3: the segments of the path by name, still percent-encoded. */
+  params: Record<string, string> | undefined = undefined
+  /** Set by h3. */
+  matchedRoute: unknown = undefined
+
+  constructor(request: ServerRequest) {
+    this.request = request
+    this.#sent = request.runtime?.node?.req.headers
+    this.method = request.method
+    this.requestId = toRequestId(this.header('x-request-id'))
+    this.startedAtMs = performance.now()
+  }
+
+  /** The value of a header; its name must be in lower case. */
+  header(name: Lowercase<string>): string | null {
+    if (this.#sent !== undefined && this.#sent[name] === undefined) return null
+    return this.request.headers.get(name)
+  }
+}
+
+/** The request id that the caller proposed, or a new one. */
+export function toRequestId(proposed: string | null | undefined): string {
+  return proposed && requestIdPattern.test(proposed) ? proposed : randomUUID()
+}

@@ -1,0 +1,30 @@
+import type { Registry } from '@skillstead/core'
+import type { InFlight, OperatorContext } from '@skillstead/core/internal'
+import type { Addresses } from './addresses.ts'
+import type { Metrics } from './metrics.ts'
+import type { AddressOf } from './own-address.ts'
+import type { Quotas } from './quotas.ts'
+import type { RequestLog } from './request-log.ts'
+
+/** State shared by all requests; created once per node. */
+export interface NodeParts {
+  readonly registry: Registry
+  /** The parts of the registry. */
+  readonly context: OperatorContext
+  readonly addresses: Addresses
+  /** The origin of the node's own pages, if the operator configured it. */
+  readonly publicOrigin: string | undefined
+  readonly addressOf: AddressOf
+  /** Other origins whose pages may call without a key. */
+  readonly corsOrigins: ReadonlySet<string>
+  readonly quotas: Quotas
+  /** The request bodies that are being received or processed. */
+  readonly bodies: InFlight
+  readonly metrics: Metrics
+  /** Throws `overloaded` while costly operations have to be refused. */
+  readonly requireRoom: () => void
+  readonly log: RequestLog
+  readonly requireKey: boolean
+  /** Set when the node shuts down: new requests are refused. */
+  draining: boolean
+}

@@ -1,0 +1,39 @@
+import type { Logger } from 'pino'
+import type { GatewayName } from '@skillstead/gateways'
+import type { PlanName } from '@skillstead/protocol'
+
+/** The path prefix of the API. */
+export const apiBase = '/api/v1'
+
+/**
+ * Requests per minute: per address for callers without a key, per user at their plan's rate for others. `files` and
+ * `mebibytes` limit the downloads of artifacts per minute and address.
+ */
+export type Rates = Readonly<Record<'anonymous' | PlanName | 'files' | 'mebibytes', number>>
+
+/** Files by their path below the served folder; each is read on first use. */
+export type StaticFiles = ReadonlyMap<string, () => Uint8Array>
+
+/** Options of a node. */
+export interface NodeOptions {
+  /** The rate limits; `off` disables them. Default: the rates of the plans. */
+  readonly rates?: Partial<Rates> | 'off'
+  /** Networks (CIDR) whose `X-Forwarded-*` and `Host` headers are trusted. Default: none. */
+  readonly trustedProxies?: readonly string[]
+  /** The public URL of the node, such as `https://skills.example.com`. */
+  readonly publicUrl?: string
+  /** Origins whose pages may call without a key, such as `https://app.example.com`. Default: none. */
+  readonly corsOrigins?: readonly string[]
+  /** Requires a key for everything but `/healthz` and `/readyz`. Default: false. */
+  readonly requireKey?: boolean
+  /** The protocols of other ecosystems that the node speaks. Default: all. */
+  readonly gateways?: readonly GatewayName[]
+  /** The slug of the pack that installers find at the root of the node. Default: none. */
+  readonly discoveryPack?: string
+  /** Bearer token that opens `/metrics` for clients other than loopback. */
+  readonly metricsToken?: string
+  /** Logs one line per request, and every unexpected error. Default: no log. */
+  readonly logger?: Logger
+  /** The built app of `@skillstead/dashboard`, with its `index.html`. Default: a plain welcome page at `/`. */
+  readonly dashboard?: StaticFiles
+}

@@ -1,0 +1,137 @@
+import type { H3 } from 'h3'
+import type { CallOptions } from '@skillstead/core'
+import { PermittedCall, SkillMoved } from '@skillstead/core/internal'
+import { toLimitKey } from '../context/addresses.ts'
+import { toAnswer, type Result } from './answers.ts'
+import type { Call } from '../context/call.ts'
+import { withFreshness } from './freshness.ts'
+import { limitKeyOf } from '../admission/admit.ts'
+import { refuseMethod, toHandler } from '../admission/handler.ts'
+import type { NodeParts } from '../context/node-parts.ts'
+import { claimKey } from './idempotency.ts'
+import { readPayload, toInput } from './input.ts'
+import { etagOf, isKnownToCaller, nothingHere, reply } from '../replies/replies.ts'
+import { joinName, renameInPath, routes, toSlashedPattern, type Route } from './routes.ts'
+import { moveSession, readSessionToken, requireOwnPage } from '../admission/sessions.ts'
+
+/**
+ * Mounts the endpoint table: a route for every row, `HEAD` for every `GET`, and 405 or `OPTIONS` for other methods.
+ * Mounts it a second time for names of skills with an unencoded slash.
+ */
+export function mountEndpoints(app: H3, node: NodeParts): void {
+  mountPatterns(app, node, ({ pattern }) => pattern, takeParams)
+  mountPatterns(app, node, toSlashedPattern, takeSlashedParams)
+}
+
+/** Converts the parameters that h3 found to those of the route. Throws `not_found` if they do not fit. */
+type TakeParams = (call: Call) => void
+
+const takeParams: TakeParams = () => {}
+
+const takeSlashedParams: TakeParams = (call) => {
+  call.params = joinName(call.params ?? {})
+  if (!call.params) throw nothingHere()
+}
+
+function mountPatterns(
+  app: H3,
+  node: NodeParts,
+  toPattern: (route: Route) => string | undefined,
+  take: TakeParams,
+): void {
+  const methodsOf = new Map<string, string[]>()
+  const readMethodsOf = new Map<string, string[]>()
+  for (const route of routes) {
+    const pattern = toPattern(route)
+    if (pattern === undefined) continue
+    const methods = methodsOfRoute(route)
+    const readMethods = route.endpoint.reads ? methods : []
+    const { name: endpoint, endpoint: row } = route
+    const admission = row.open ? 'guests' : 'api'
+    const work = toWork(node, route, take)
+    const handler = toHandler(node, { endpoint, admission, allowances: row.allowances, readMethods, work })
+    for (const taken of methods) app.on(taken as 'GET', pattern, handler)
+    methodsOf.set(pattern, [...(methodsOf.get(pattern) ?? []), ...methods])
+    readMethodsOf.set(pattern, ['GET', 'HEAD', ...(readMethodsOf.get(pattern) ?? []), ...readMethods])
+  }
+  for (const [pattern, methods] of methodsOf) {
+    const work = (call: Call) => {
+      take(call)
+      return refuseMethod(call, methods)
+    }
+    app.all(pattern, toHandler(node, { admission: 'api', readMethods: readMethodsOf.get(pattern), work }))
+  }
+}
+
+function methodsOfRoute({ endpoint }: Route): readonly string[] {
+  return endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method]
+}
+
+/** What an admitted request to an endpoint runs: reads the input, calls the operation, and builds the response. */
+function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) => Promise<Response> {
+  const { endpoint, name } = route
+  return async function answer(call) {
+    take(call)
+    const permitted = new PermittedCall(name, call.caller)
+    const held = endpoint.method === 'GET' ? undefined : node.bodies.begin(limitKeyOf(node, call))
+    try {
+      const payload = held && (await readPayload(call, route, held))
+      const claim = held && (await claimKey(node, route, call, payload))
+      if (claim?.replayed) return claim.replayed
+      const context = claim?.context ?? node.context
+      let result: Result
+      try {
+        if (endpoint.cookie) requireOwnPage(node, call)
+        const input = toInput(call, route, payload)
+        const options = toCallOptions(node, call, route, input)
+        // A cached copy at the caller is not a download; this is known only when the entity tags can be compared.
+        const compares = options.counts === true && call.header('if-none-match') !== null
+        const first = compares ? { ...options, counts: false } : options
+        result = await permitted.run(context, input, first)
+        if (compares && !isKnownToCaller(call, etagOf(toAnswer(node, call, route, result)))) {
+          result = await permitted.run(context, input, options)
+        }
+        if (endpoint.cookie) result = moveSession(node, call, result)
+      } catch (error) {
+        await claim?.fail(error)
+        if (error instanceof SkillMoved) return replyMoved(call, route, error.fullName)
+        throw error
+      }
+      await claim?.finish(result)
+      const given = toAnswer(node, call, route, result)
+      const { port } = node.context.upstreams
+      return reply(call, port === undefined ? given : await withFreshness(port, call, route, given))
+    } finally {
+      held?.end()
+    }
+  }
+}
+
+function replyMoved(call: Call, route: Route, fullName: string): Response {
+  const location = renameInPath(route, call.params ?? {}, fullName) + (call.url?.search ?? '')
+  const cacheControl = call.personal ? 'private, no-store' : 'no-cache'
+  return reply(call, { status: 308, body: null, cacheControl, headers: [['location', location]] })
+}
+
+/** Tokens are passed only to operations that use them. */
+function toCallOptions(node: NodeParts, call: Call, route: Route, input: Record<string, unknown>): CallOptions {
+  const agentToken = call.header('x-agent-token') ?? undefined
+  const caseToken = call.header('x-case-token') ?? undefined
+  const shareToken = call.header('x-share-token') ?? undefined
+  if (agentToken !== undefined || caseToken !== undefined || shareToken !== undefined) call.personal = true
+  const counts = route.counts(input) && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
+  // Other reads are limited by the request rate alone.
+  const needsAddress = counts || route.endpoint.method !== 'GET'
+  const address = needsAddress ? toLimitKey(node.addresses.clientOf(call.request)) : undefined
+  const sessionToken = route.endpoint.cookie ? readSessionToken(node, call) : undefined
+  const { requireRoom } = node
+  const tokens = { agentToken, caseToken, shareToken, sessionToken }
+  return { counts, client: toClientName(call), address, ...tokens, requireRoom, cacheKey: call.cacheKey }
+}
+
+/** The name of the calling program: its own header, or the product of its User-Agent (RFC 9110, section 10.1.5). */
+export function toClientName(call: Call): string | undefined {
+  const named = call.header('x-skillstead-client')?.trim()
+  if (named) return named
+  return /^[\w!#$%&'*+.^`|~-]+/.exec(call.header('user-agent') ?? '')?.[0]
+}

@@ -1,0 +1,177 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { toLimitKey } from '../context/addresses.ts'
+
+/** All limits of connections. */
+export interface ConnectionLimits {
+  /** Time for the head of a request to arrive, in milliseconds; also applies to connections that send nothing. */
+  readonly headMs: number
+  /** Time for a whole request to arrive, in milliseconds. */
+  readonly requestMs: number
+  /**
+   * Time that an idle connection stays open, in milliseconds: longer than in most proxies (60 s), so that the proxy
+   * closes it.
+   */
+  readonly idleMs: number
+  /** Time that a caller may take to receive a response, in addition to the time at the slowest accepted rate. */
+  readonly answerMs: number
+  /** The slowest accepted rate in bytes per second. */
+  readonly answerBytesPerSecondMin: number
+  readonly headerBytesMax: number
+  readonly headersMax: number
+  /** Maximum number of open connections; further ones are closed at once. */
+  readonly connectionsMax: number
+  /** Maximum number of connections per address, or per /64 of IPv6; trusted proxies are exempt. */
+  readonly addressConnectionsMax: number
+  /**
+   * Maximum size of unsent responses in memory, in bytes. Above it the connections that have read nothing for longest
+   * are closed.
+   */
+  readonly waitingBytesMax: number
+}
+
+/** The default limits. */
+export const connectionLimits: ConnectionLimits = {
+  headMs: 15_000,
+  requestMs: 120_000,
+  idleMs: 75_000,
+  answerMs: 60_000,
+  answerBytesPerSecondMin: 16 * 1024,
+  headerBytesMax: 16 * 1024,
+  headersMax: 200,
+  connectionsMax: 16_384,
+  // Installers open a connection for each entry of an index at once.
+  addressConnectionsMax: 5000,
+  waitingBytesMax: 512 * 1024 * 1024,
+}
+
+const sweepMs = 1000
+
+/** Throws a TypeError for a limit that is not a positive whole number, and for an unknown name. */
+export function toConnectionLimits(given: Partial<ConnectionLimits> = {}): ConnectionLimits {
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(connectionLimits, name)) throw new TypeError(`There is no connection limit \`${name}\`.`)
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new TypeError(`\`${name}\` must be a whole number of at least 1.`)
+  }
+  return { ...connectionLimits, ...given }
+}
+
+/** Sets the limits that Node itself enforces. Call it before the server listens, because Node starts its timer then. */
+export function setTimeouts(server: Server, limits: ConnectionLimits): void {
+  const { headMs, requestMs, idleMs, headerBytesMax, connectionsMax } = limits
+  Object.assign(server, {
+    headersTimeout: Math.min(headMs, requestMs),
+    requestTimeout: requestMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: Math.ceil(Math.min(5000, headMs / 4)),
+    maxHeaderSize: headerBytesMax,
+    // Node would silently drop headers above its limit; this node refuses the request instead.
+    maxHeadersCount: 0,
+    maxConnections: connectionsMax,
+    // Node would respond in its own format.
+    requireHostHeader: false,
+  })
+}
+
+export interface Guard {
+  /** Metrics for the operator. */
+  figures(): { readonly open: number; readonly refused: number; readonly givenUp: number }
+  /** Whether responses are still being sent. */
+  isSending(): boolean
+  stop(): void
+}
+
+/**
+ * Enforces the limits that Node lacks: connections per address, and responses that callers do not read. `refuse` is
+ * called with connections above the first limit before anything of them is read.
+ */
+export function guardConnections(
+  server: Server,
+  limits: ConnectionLimits,
+  { isProxy, refuse }: { isProxy(address: string): boolean; refuse(socket: Socket): void },
+): Guard {
+  const sockets = new Set<Socket>()
+  const counts = new Map<string, number>()
+  let refused = 0
+  server.on('drop', () => void (refused += 1))
+  const listeners = server.listeners('connection') as ((this: Server, socket: Socket) => void)[]
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress
+    // The connection was closed already.
+    if (address === undefined) return void socket.destroy()
+    if (!isProxy(address)) {
+      const key = toLimitKey(address)
+      const count = (counts.get(key) ?? 0) + 1
+      if (count > limits.addressConnectionsMax) {
+        refused += 1
+        return refuse(socket)
+      }
+      counts.set(key, count)
+      socket.once('close', () => {
+        const left = counts.get(key)! - 1
+        if (left > 0) counts.set(key, left)
+        else counts.delete(key)
+      })
+    }
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    for (const listener of listeners) listener.call(server, socket)
+  })
+  let givenUp = 0
+  const sweep = createSweep(sockets, limits, () => void (givenUp += 1))
+  const timer = setInterval(sweep, Math.min(sweepMs, limits.answerMs))
+  timer.unref()
+  return {
+    figures: () => ({ open: sockets.size, refused, givenUp }),
+    isSending() {
+      for (const { writableLength } of sockets) if (writableLength > 0) return true
+      return false
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+/** State of a connection with unsent bytes. */
+interface Waiting {
+  readonly deadlineMs: number
+  /** Total number of bytes written to the connection since it was opened. */
+  readonly bytesWritten: number
+}
+
+/**
+ * Closes connections whose callers read too slowly and, if too many bytes are unsent, those that have read nothing for
+ * longest.
+ */
+function createSweep(sockets: ReadonlySet<Socket>, limits: ConnectionLimits, onGivenUp: () => void): () => void {
+  const { answerMs, answerBytesPerSecondMin, waitingBytesMax } = limits
+  /** The connections in the order of their last progress, oldest first. */
+  const waiting = new Map<Socket, Waiting>()
+  const toMs = (bytes: number) => (bytes * 1000) / answerBytesPerSecondMin
+  return () => {
+    const nowMs = performance.now()
+    for (const socket of waiting.keys()) if (socket.destroyed || socket.writableLength === 0) waiting.delete(socket)
+    let bytes = 0
+    for (const socket of sockets) {
+      const { writableLength, bytesWritten } = socket
+      if (writableLength === 0 || socket.destroyed) continue
+      bytes += writableLength
+      const known = waiting.get(socket)
+      if (known?.bytesWritten === bytesWritten) continue
+      // Each response of a connection adds its own time; unused time is not saved up.
+      const latestMs = nowMs + answerMs + toMs(writableLength)
+      const deadlineMs = known
+        ? Math.min(latestMs, known.deadlineMs + toMs(bytesWritten - known.bytesWritten))
+        : latestMs
+      waiting.delete(socket)
+      waiting.set(socket, { deadlineMs, bytesWritten })
+    }
+    for (const [socket, { deadlineMs }] of waiting) {
+      if (bytes <= waitingBytesMax && nowMs < deadlineMs) continue
+      bytes -= socket.writableLength
+      socket.destroy()
+      onGivenUp()
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Metric, Registry } from '@skillstead/core'
+import { createAddresses } from '../context/addresses.ts'
+import { bind } from './bind.ts'
+import { clientErrorHandler, createRefuse, type Refusal } from './client-errors.ts'
+import { guardConnections, toConnectionLimits, type ConnectionLimits, type Guard } from './connections.ts'
+import { openNode } from '../node.ts'
+import type { NodeOptions } from '../context/options.ts'
+import { serveRouted, toListener } from './node-listener.ts'
+import { serveCached } from './serve-cached.ts'
+
+/** Options of `listenNode`: those of the node, and where it listens. */
+export interface ListenOptions extends NodeOptions {
+  /** Default: 7545. 0 uses any free port. */
+  readonly port?: number
+  /** Default: `127.0.0.1`. */
+  readonly host?: string
+  /** Time for requests in progress to finish when the node closes, in milliseconds. Default: 10,000. */
+  readonly graceMs?: number
+  /** Connection limits. Default: {@link ConnectionLimits}. */
+  readonly connections?: Partial<ConnectionLimits>
+}
+
+/** A listening node. */
+export interface ListeningNode {
+  /** The URL of the node, such as `http://127.0.0.1:7545`. */
+  readonly url: string
+  readonly port: number
+  /** Refuses new requests, finishes those in progress, and closes all connections. The registry stays open. */
+  close(): Promise<void>
+}
+
+/**
+ * Serves a registry on a port. Throws an Error with a readable message when it cannot listen there, and a TypeError for
+ * invalid options.
+ *
+ * @example
+ * const node = await listenNode(registry, { port: 7545 })
+ * console.log(node.url)
+ */
+export async function listenNode(registry: Registry, options: ListenOptions = {}): Promise<ListeningNode> {
+  const { host = '127.0.0.1', port = 7545, graceMs = 10_000 } = options
+  const limits = toConnectionLimits(options.connections)
+  const node = openNode(registry, options)
+  const refuse = createRefuse(options)
+  const handle = toListener(node, serveCached(node.parts, serveRouted(node)), limits, refuse)
+  const server = await bind(handle, { host, port, limits }).catch((error: Error) => {
+    node.close()
+    throw error
+  })
+  server.on('clientError', clientErrorHandler(refuse))
+  // Without these listeners Node would respond itself in another format, or not at all.
+  server.on('checkExpectation', handle)
+  server.on('connect', (_, socket) => void refuse(socket, noProxy))
+  const guard = guardConnections(server, limits, {
+    isProxy: createAddresses(options.trustedProxies ?? []).isProxy,
+    refuse: (socket) => void refuse(socket, tooManyConnections),
+  })
+  registry.addMetrics(async () => toMetrics(guard))
+  const bound = (server.address() as AddressInfo).port
+  let closing: Promise<void> | undefined
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    port: bound,
+    close() {
+      node.drain()
+      return (closing ??= stop(server, guard, graceMs).finally(() => {
+        guard.stop()
+        node.close()
+      }))
+    },
+  }
+}
+
+function toMetrics(guard: Guard): Metric[] {
+  const { open, refused, givenUp } = guard.figures()
+  return [
+    { name: 'skillstead_connections', help: 'Open connections.', type: 'gauge', value: open },
+    {
+      name: 'skillstead_connections_refused_total',
+      help: 'Connections refused because there were too many.',
+      type: 'counter',
+      value: refused,
+    },
+    {
+      name: 'skillstead_connections_given_up_total',
+      help: 'Connections closed because their clients read responses too slowly.',
+      type: 'counter',
+      value: givenUp,
+    },
+  ]
+}
+
+const noProxy: Refusal = { code: 'invalid_request', status: 400, detail: 'This node is not a proxy.' }
+const tooManyConnections: Refusal = {
+  code: 'rate_limited',
+  status: 429,
+  detail: 'This address has too many connections open; close some, or use those that are open.',
+}
+
+/**
+ * Closes idle connections at once, connections with a request after its response, and all others after the grace
+ * period.
+ */
+function stop(server: Server, guard: Guard, graceMs: number): Promise<void> {
+  const closeIdle = server.closeIdleConnections.bind(server)
+  // Node counts a response as sent when it is written, and would cut off a client that is still receiving it.
+  server.closeIdleConnections = () => void (guard.isSending() || closeIdle())
+  return new Promise((resolve) => {
+    const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
+    // Node keeps connections open that become idle later, even while the server closes.
+    const sweep = setInterval(() => server.closeIdleConnections(), 20)
+    server.close(() => {
+      clearTimeout(deadline)
+      clearInterval(sweep)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,96 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { H3 } from 'h3'
+import { RegistryError } from '@skillstead/protocol'
+import type { Call } from '../context/call.ts'
+import { mountDashboard, type ReplyPage } from './dashboard.ts'
+import { toDocsPage, toWelcomePage } from './docs.ts'
+import { toHandler } from '../admission/handler.ts'
+import type { NodeParts } from '../context/node-parts.ts'
+import type { Page } from './html.ts'
+import { toOpenApi } from './openapi.ts'
+import type { NodeOptions } from '../context/options.ts'
+import { nothingHere, reply } from '../replies/replies.ts'
+
+type Work = (call: Call) => Response | Promise<Response>
+
+/**
+ * Mounts the pages outside the API: the reference, health checks, metrics and the dashboard. Returns the function that
+ * serves the page of the dashboard, if there is one.
+ */
+export function mountPages(
+  app: H3,
+  node: NodeParts,
+  options: Pick<NodeOptions, 'publicUrl' | 'metricsToken' | 'dashboard'>,
+): ReplyPage | undefined {
+  const originOf = (call: Call) => options.publicUrl?.replace(/\/+$/, '') ?? node.addresses.originOf(call.request) ?? ''
+  const mount = (path: string, endpoint: string, admission: 'files' | 'probe', work: Work) => {
+    const crossOrigin = endpoint === 'openapi'
+    app.all(path, toHandler(node, { endpoint, admission, methods: ['GET', 'HEAD'], crossOrigin, work }))
+  }
+  const docs = keepLast(toDocsPage)
+  const openApi = keepLast((origin) => Buffer.from(JSON.stringify(toOpenApi(origin))))
+  const welcome = toWelcomePage()
+
+  if (!options.dashboard) mount('/', 'welcome', 'files', (call) => replyPage(call, welcome))
+  mount('/docs', 'docs', 'files', (call) => replyPage(call, docs(originOf(call))))
+  mount('/openapi.json', 'openapi', 'files', (call) => {
+    const contentType = 'application/json; charset=utf-8'
+    return reply(call, { status: 200, contentType, body: openApi(originOf(call)), cacheControl: 'no-cache' })
+  })
+  mount('/healthz', 'health', 'probe', (call) => replyJson(call, { status: 'ok' }))
+  mount('/readyz', 'readiness', 'probe', (call) => replyReadiness(node, call))
+  mount('/metrics', 'metrics', 'probe', async (call) => {
+    if (!node.addresses.isLoopback(call.request) && !holdsToken(call, options.metricsToken)) throw nothingHere()
+    return reply(call, {
+      status: 200,
+      contentType: node.metrics.contentType,
+      body: Buffer.from(await node.metrics.render(node.registry)),
+    })
+  })
+  return options.dashboard && mountDashboard(app, node, options.dashboard)
+}
+
+async function replyReadiness(node: NodeParts, call: Call): Promise<Response> {
+  if (node.draining) throw new RegistryError('shutting_down', 'The node is shutting down.')
+  const parts = Object.entries(await node.registry.readiness())
+  const errors = parts.filter(([, ready]) => !ready).map(([path]) => ({ path, message: 'is not ready' }))
+  if (errors.length === 0) return replyJson(call, { ready: true, ...Object.fromEntries(parts) })
+  const names = errors.map(({ path }) => path).join(', ')
+  throw new RegistryError('overloaded', `Not ready: ${names}.`, { errors, retryAfterSeconds: 5 })
+}
+
+function replyJson(call: Call, value: unknown): Response {
+  return reply(call, {
+    status: 200,
+    contentType: 'application/json; charset=utf-8',
+    body: Buffer.from(JSON.stringify(value)),
+  })
+}
+
+function replyPage(call: Call, { body, csp }: Page): Response {
+  const contentType = 'text/html; charset=utf-8'
+  const headers: [string, string][] = [
+    ['content-security-policy', csp],
+    ['referrer-policy', 'no-referrer'],
+  ]
+  return reply(call, { status: 200, contentType, body, cacheControl: 'no-cache', headers })
+}
+
+/** Compare digests in constant time, so that not even the length of the token leaks. */
+function holdsToken(call: Call, token: string | undefined): boolean {
+  if (!token) return false
+  return timingSafeEqual(digest(call.header('authorization') ?? ''), digest(`Bearer ${token}`))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+/** Caches the result for the last origin; it is rebuilt only when a proxy reports another origin. */
+function keepLast<T>(make: (origin: string) => T): (origin: string) => T {
+  let kept: { origin: string; made: T } | undefined
+  return (origin) => {
+    if (kept?.origin !== origin) kept = { origin, made: make(origin) }
+    return kept.made
+  }
+}

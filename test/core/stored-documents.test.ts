@@ -1,0 +1,176 @@
+import { localApi, systemCaller, type Registry } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
+import { checkRegistry } from '@skillstead/maintenance'
+import { listenNode } from '@skillstead/server'
+import { sql } from 'kysely'
+import { expect, it, onTestFinished } from 'vitest'
+import { skillMd } from '../support/answers.ts'
+import { describeDatabases } from '../support/harness.ts'
+import { openRegistry } from '../support/open-registry.ts'
+import { addUpstream, pull } from '../support/mirrored-acts.ts'
+import { makePlace } from '../support/places.ts'
+
+const names = ['first', 'second', 'third']
+/** A form that lacks a field. */
+const oldDocument = sql<string>`replace(replace(document, '{"form":1,', '{"form":0,'), '"displayName":', '"title":')`
+
+describeDatabases('the stored public forms of skills by an earlier program', (suite, dialect) => {
+  it('are not shown, and are built again in the background, with the same answers', async () => {
+    const { open, answers } = await makeOld()
+    const idle = await open({ works: false })
+    expect(await readAnswers(idle)).toEqual(answers)
+    expect(await countOld(idle)).toBe(3)
+    await idle.close()
+    const node = await open({})
+    expect(await readAnswers(node)).toEqual(answers)
+    await expect.poll(() => countOld(node)).toBe(0)
+    expect(await readAnswers(node)).toEqual(answers)
+    expect((await checkRegistry(node, { deep: true })).find(({ name }) => name === 'documents')).toMatchObject({
+      ok: true,
+    })
+  })
+
+  it('have the same entity tags as the new ones', async () => {
+    const { open, etags } = await makeOld()
+    const node = await open({ works: false })
+    expect(await readEtags(node)).toEqual(etags)
+  })
+
+  it('are part of the answer to a change as the new ones are', async () => {
+    const { open } = await makeOld()
+    const registry = await open({ works: false })
+    const alice = localApi(registry, await registry.getCaller('alice'))
+    const { skill } = await alice.publishSkill({ skillMd: skillMd('first'), version: '1.0.0' })
+    expect(skill).toEqual(await alice.getSkill({ name: 'first' }))
+    expect(skill).not.toHaveProperty('form')
+  })
+
+  it('are built again after the last one that was stored before the process ended', async () => {
+    const { open } = await makeOld({ version: 1, after: 1 })
+    const node = await open({ works: false })
+    await partsOf(node).database.writer.write((trx) =>
+      partsOf(node).outbox.enqueue(trx, { topic: 'skills.documents', payload: {}, uniqueKey: 'skills.documents' }),
+    )
+    await node.close()
+    const next = await open({})
+    // The test marked the first skill as stored, so that it is the only one that still has its old form.
+    await expect.poll(() => countOld(next)).toBe(1)
+    await expect.poll(() => readWalk(next)).toEqual({ version: 1 })
+    expect(await countOld(next)).toBe(1)
+  })
+
+  it('are built again by one of several nodes, while skills change', async () => {
+    const { open, answers } = await makeOld()
+    const nodes = await Promise.all(dialect === 'SQLite' ? [open({})] : [open({}), open({}), open({})])
+    const alice = localApi(nodes[0]!, await nodes[0]!.getCaller('alice'))
+    await alice.publishSkill({ skillMd: skillMd('second', { body: 'Another day.' }), version: '2.0.0' })
+    await expect.poll(() => countOld(nodes[0]!)).toBe(0)
+    for (const node of nodes) {
+      await partsOf(node).changes.catchUp()
+      const now = await readAnswers(node)
+      expect([now[0], now[2]]).toEqual([answers[0], answers[2]])
+      expect(now[1]).toMatchObject({ latestVersion: '2.0.0' })
+    }
+  })
+
+  it('stay while a program of a later version builds its own', async () => {
+    const { open } = await makeOld({ version: 2, after: 0 })
+    const node = await open({})
+    await localApi(node).searchSkills({})
+    expect(await readWalk(node)).toEqual({ version: 2, after: 0 })
+    expect(await countOld(node)).toBe(3)
+  })
+
+  it('of a mirrored skill keep what the mirror says of it, and are built again', async () => {
+    const [origin, mirror] = [await suite({ origin: 'origin.example' }), await suite({ origin: 'mirror.example' })]
+    const alice = await origin.makeUser('alice')
+    await addUpstream(mirror, 'up')
+    await alice.api.publishSkill({ skillMd: skillMd('tea'), version: '1.0.0' })
+    await pull(mirror, 'up', origin.api())
+    const shown = await mirror.api().getSkill({ name: 'alice/tea' })
+    const { database, outbox } = partsOf(mirror.registry)
+    await database.writer.write(async (trx) => {
+      await trx.updateTable('skill_documents').set({ document: oldDocument }).execute()
+      await trx.updateTable('skills').set({ origin_synced_at: 1 }).execute()
+      await trx.updateTable('meta').set({ value: '{"version":1,"after":0}' }).where('key', '=', 'documents').execute()
+    })
+    expect(await mirror.api().getSkill({ name: 'alice/tea' })).toEqual(shown)
+    await database.writer.write((trx) => outbox.enqueue(trx, { topic: 'skills.documents', payload: {} }))
+    await expect.poll(() => countOld(mirror.registry)).toBe(0)
+    expect(await mirror.api().getSkill({ name: 'alice/tea' })).toEqual(shown)
+  })
+
+  /** A registry with documents of another form, in which a field is missing, and the answers before. */
+  async function makeOld(walk: object = { version: 0 }) {
+    const place = await makePlace(dialect)
+    onTestFinished(place.remove)
+    const open = async (options: { works?: boolean }) => {
+      const registry = await openRegistry({ ...place.location, ...options })
+      onTestFinished(() => registry.close())
+      return registry
+    }
+    const registry = await open({ works: false })
+    await localApi(registry, systemCaller).createUser({ username: 'alice' })
+    const alice = localApi(registry, await registry.getCaller('alice'))
+    for (const name of names) await alice.publishSkill({ skillMd: skillMd(name), version: '1.0.0' })
+    const [answers, etags] = [await readAnswers(registry), await readEtags(registry)]
+    await partsOf(registry).database.writer.write(async (trx) => {
+      await trx.updateTable('skill_documents').set({ document: oldDocument }).execute()
+      await trx.deleteFrom('meta').where('key', '=', 'documents').execute()
+      await trx
+        .insertInto('meta')
+        .values({ key: 'documents', value: JSON.stringify(walk) })
+        .execute()
+    })
+    await registry.close()
+    return { open, answers, etags }
+  }
+})
+
+it('of a database without numbers are answered as they are, and get a number', async () => {
+  const place = await makePlace('SQLite')
+  onTestFinished(place.remove)
+  const registry = await openRegistry(place.location)
+  onTestFinished(() => registry.close())
+  await localApi(registry, systemCaller).createUser({ username: 'alice' })
+  await localApi(registry, await registry.getCaller('alice')).publishSkill({ skillMd: skillMd('first') })
+  const { read, writer } = partsOf(registry).database
+  const stored = () => read.selectFrom('skill_documents').select('document').executeTakeFirstOrThrow()
+  const { document } = await stored()
+  const answer = await localApi(registry).getSkill({ name: 'alice/first' })
+  await writer.write(async (trx) => {
+    const unnumbered = document.replace('"form":1,', '')
+    await trx.updateTable('skill_documents').set({ document: unnumbered }).execute()
+    await trx.deleteFrom('meta').where('key', '=', 'documents').execute()
+  })
+  await registry.close()
+  const next = await openRegistry(place.location)
+  onTestFinished(() => next.close())
+  expect(await localApi(next).getSkill({ name: 'alice/first' })).toEqual(answer)
+  await expect.poll(() => countOld(next)).toBe(0)
+  expect(await partsOf(next).database.read.selectFrom('skill_documents').select('document').execute()).toEqual([
+    { document },
+  ])
+})
+
+const readAnswers = (registry: Registry) =>
+  Promise.all(names.map((name) => localApi(registry).getSkill({ name: `alice/${name}` })))
+
+async function readEtags(registry: Registry): Promise<(string | null)[]> {
+  const node = await listenNode(registry, { port: 0, rates: 'off' })
+  const answers = await Promise.all(names.map((name) => fetch(`${node.url}/api/v1/skills/alice%2F${name}`)))
+  await node.close()
+  return answers.map(({ headers }) => headers.get('etag'))
+}
+
+async function countOld(registry: Registry): Promise<number> {
+  const { read } = partsOf(registry).database
+  const rows = await read.selectFrom('skill_documents').select('document').execute()
+  return rows.filter(({ document }) => !document.startsWith('{"form":1,')).length
+}
+
+async function readWalk(registry: Registry): Promise<unknown> {
+  const { read } = partsOf(registry).database
+  const row = await read.selectFrom('meta').select('value').where('key', '=', 'documents').executeTakeFirstOrThrow()
+  return JSON.parse(row.value)
+}
