@@ -95,8 +95,7 @@ import { readRulesBundle } from './governance/rules-updates.ts'
 import { decideVerification } from './accounts/verification-decide.ts'
 import { listOwnVerifications, listVerifications } from './accounts/verification-list.ts'
 import { verifyAuthor } from './accounts/verify-author.ts'
-import { createWebhook, deleteWebhook, updateWebhook } from './webhooks/webhooks.ts'
-import { listWebhooks, showWebhook } from './webhooks/read-webhooks.ts'
+import { createWebhook, deleteWebhook, listWebhooks, showWebhook, updateWebhook } from './webhooks/webhooks.ts'
 import { pingWebhook, retryDelivery, showDelivery } from './webhooks/webhook-deliveries.ts'
 
 /** The operation of every endpoint: a function of the registry's context, the input and the caller. */

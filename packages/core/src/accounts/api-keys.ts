@@ -6,9 +6,9 @@ import { type Caller, requireAccount, type UserCaller } from '../kernel/caller.t
 import { dayMs } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
 import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { ApiKeyRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
@@ -18,16 +18,10 @@ import { getUserByName } from './find-user.ts'
 export async function listApiKeys(context: StorageContext, input: Input<'listApiKeys'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const mine = context.database.read.selectFrom('api_keys').where('user_id', '=', userId)
-  const count = await countRows(mine)
-  const rows = await mine
-    .selectAll()
-    .orderBy('id', 'desc')
-    .limit(input.limit)
-    .offset(toOffset(input.page, input.limit))
-    .execute()
+  const { rows, paging } = await readPage(mine, mine.selectAll().orderBy('id', 'desc'), input)
   const made = await countMade(context, rows)
   const apiKeys = rows.map((row) => ({ ...toApiKey(row), made: made.get(row.id) ?? 0 }))
-  return { apiKeys, ...toPage(count, input.page, input.limit) }
+  return { apiKeys, ...paging }
 }
 
 /** How many keys and share links each key made that have not ended. */

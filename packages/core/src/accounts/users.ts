@@ -5,10 +5,9 @@ import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
 import { recordAudit } from '../log/audit.ts'
 import { type Param, compileQuery } from '../storage/compiled-query.ts'
-import { countRows } from '../storage/count-rows.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -24,14 +23,8 @@ export async function listUsers(context: StorageContext, input: Input<'listUsers
     .selectFrom('users')
     .$if(typed !== '', (select) => select.where('username', '>=', typed).where('username', '<', `${typed}\u{10FFFF}`))
     .$if(claimed !== undefined, (select) => select.where('claimed', '=', Number(claimed)))
-  const count = await countRows(matching)
-  const rows = await matching
-    .selectAll()
-    .orderBy('username')
-    .limit(input.limit)
-    .offset(toOffset(input.page, input.limit))
-    .execute()
-  return { users: rows.map(toUser), ...toPage(count, input.page, input.limit) }
+  const { rows, paging } = await readPage(matching, matching.selectAll().orderBy('username'), input)
+  return { users: rows.map(toUser), ...paging }
 }
 
 /**

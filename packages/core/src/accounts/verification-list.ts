@@ -1,10 +1,9 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Input } from '../kernel/operation-input.ts'
-import { countRows } from '../storage/count-rows.ts'
+import { readPage } from '../storage/read-page.ts'
 import { getUserByName } from './find-user.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 import { type Method, toListedVerification } from './verification-form.ts'
 
@@ -26,29 +25,26 @@ export async function listOwnVerifications(
   const user = await getUserByName(context, input.username)
   if (user.id !== userId && role !== 'admin')
     throw new RegistryError('forbidden', `Only ${user.username} and administrators may see these verifications.`)
-  return readPage(context, { userId: user.id, page: input.page, limit: input.limit }, 'desc')
+  return list(context, { ...input, userId: user.id }, 'desc')
 }
 
 /** GET /verifications, for administrators: the oldest first. */
 export async function listVerifications(context: StorageContext, input: Omit<Filter, 'userId'>) {
-  return readPage(context, input, 'asc')
+  return list(context, input, 'asc')
 }
 
-async function readPage(context: StorageContext, filter: Filter, order: 'asc' | 'desc') {
-  const { userId, status, method, page, limit } = filter
+async function list(context: StorageContext, filter: Filter, order: 'asc' | 'desc') {
+  const { userId, status, method } = filter
   const matching = context.database.read
     .selectFrom('verifications')
     .$if(userId !== undefined, (select) => select.where('user_id', '=', userId!))
     .$if(status !== undefined, (select) => select.where('status', '=', status!))
     .$if(method !== undefined, (select) => select.where('method', '=', method!))
-  const count = await countRows(matching)
-  const rows = await matching
+  const sorted = matching
     .innerJoin('users', 'users.id', 'verifications.user_id')
     .selectAll('verifications')
     .select('users.username')
     .orderBy('verifications.id', order)
-    .limit(limit)
-    .offset(toOffset(page, limit))
-    .execute()
-  return { verifications: rows.map(toListedVerification), ...toPage(count, page, limit) }
+  const { rows, paging } = await readPage(matching, sorted, filter)
+  return { verifications: rows.map(toListedVerification), ...paging }
 }

@@ -13,7 +13,7 @@ import type { Input } from '../kernel/operation-input.ts'
 import { countRows } from '../storage/count-rows.ts'
 import { addRow, hasRow, removeRows } from '../storage/table-rows.ts'
 import type { UserRow } from '../storage/tables.ts'
-import { countWebhooks } from '../webhooks/read-webhooks.ts'
+import { countWebhooks } from '../webhooks/webhooks.ts'
 
 /** GET /users/me. */
 export async function showMe(context: StorageContext, caller: Caller): Promise<Me> {

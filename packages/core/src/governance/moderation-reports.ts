@@ -4,8 +4,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { countRows } from '../storage/count-rows.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { ReportRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { changeModeration } from './moderation.ts'
@@ -22,22 +21,18 @@ interface Verdict {
 
 /** GET /reports, for administrators: oldest first. */
 export async function listReports(context: StorageContext, input: Input<'listReports'>) {
-  const { status, kind, page, limit } = input
+  const { status, kind } = input
   const db = context.database.read
-  const count = await countRows(
-    db
-      .selectFrom('reports')
-      .$if(status !== undefined, (select) => select.where('status', '=', status!))
-      .$if(kind !== undefined, (select) => select.where('kind', '=', kind!)),
-  )
-  const rows = await selectReports(db)
+  const matching = db
+    .selectFrom('reports')
+    .$if(status !== undefined, (select) => select.where('status', '=', status!))
+    .$if(kind !== undefined, (select) => select.where('kind', '=', kind!))
+  const sorted = selectReports(db)
     .$if(status !== undefined, (select) => select.where('reports.status', '=', status!))
     .$if(kind !== undefined, (select) => select.where('reports.kind', '=', kind!))
     .orderBy('reports.id')
-    .limit(limit)
-    .offset(toOffset(page, limit))
-    .execute()
-  return { reports: rows.map(toReport), ...toPage(count, page, limit) }
+  const { rows, paging } = await readPage(matching, sorted, input)
+  return { reports: rows.map(toReport), ...paging }
 }
 
 /** PATCH /reports/<id>, for administrators: decides a report, once. The skill changes in the same transaction. */

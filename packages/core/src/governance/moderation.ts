@@ -6,9 +6,9 @@ import { changeSkill, refuseChanged } from '../catalogue/skills/change-skill.ts'
 import { setModeration } from '../catalogue/skills/skill-rows.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
+import type { toPage } from '../kernel/paging.ts'
 import { recordAudit } from '../log/audit.ts'
-import { countRows } from '../storage/count-rows.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { getDecidedSkill, getOwnSkill } from './find-any-skill.ts'
@@ -101,28 +101,25 @@ async function showModeration(context: StorageContext, skill: SkillRow): Promise
 /** GET /moderation, for administrators: flagged and hidden skills, last decision first. */
 export async function listModerated(
   context: StorageContext,
-  { state, page, limit }: Input<'listModerated'>,
+  { state, ...page }: Input<'listModerated'>,
 ): Promise<{ skills: ModeratedSkill[] } & ReturnType<typeof toPage>> {
   const moderated = context.database.read
     .selectFrom('skills')
     // The condition must equal that of the partial index, so that the planner uses the index.
     .where(sql<SqlBool>`moderation <> 'shown'`)
     .$if(state !== undefined, (select) => select.where('moderation', '=', state!))
-  const count = await countRows(moderated)
-  const rows = await moderated
+  const sorted = moderated
     .select(['full_name', 'moderation', 'moderation_reason', 'moderated_at'])
     .orderBy('moderated_at', 'desc')
     .orderBy('full_name')
-    .limit(limit)
-    .offset(toOffset(page, limit))
-    .execute()
+  const { rows, paging } = await readPage(moderated, sorted, page)
   const skills = rows.map(({ full_name, moderation, moderation_reason, moderated_at }) => ({
     fullName: full_name,
     state: moderation as ModeratedSkill['state'],
     reason: moderation_reason,
     decidedAt: moderated_at === null ? null : toTimestamp(moderated_at),
   }))
-  return { skills, ...toPage(count, page, limit) }
+  return { skills, ...paging }
 }
 
 /** POST /skills/<name>/appeal, for the owner of a flagged or hidden skill. Only one appeal may be open at a time. */

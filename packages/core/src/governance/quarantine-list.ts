@@ -6,19 +6,14 @@ import { toQuarantinedVersion } from '../catalogue/publishing/quarantine-version
 import { isAdministrator } from '../visibility/rights.ts'
 import { type Caller, requireUser } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
-import { countRows } from '../storage/count-rows.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { Tables } from '../storage/tables.ts'
 
 /**
  * GET /quarantine, oldest first: versions that wait for an administrator, and published versions that a rescan
  * quarantined. Administrators see all of them, other callers their own.
  */
-export async function listQuarantined(
-  context: StorageContext,
-  { page, limit }: Input<'listQuarantined'>,
-  caller: Caller,
-) {
+export async function listQuarantined(context: StorageContext, page: Input<'listQuarantined'>, caller: Caller) {
   const { read } = context.database
   const { userId } = requireUser(caller)
   const ownerId = mayDecide(caller) ? undefined : userId
@@ -29,20 +24,13 @@ export async function listQuarantined(
   const all = waiting
     .select(['quarantine_items.id', 'quarantine_items.created_at as at'])
     .unionAll(stored.select(['versions.id', 'quarantined_versions.quarantined_at as at']))
-  const count = await countRows(read.selectFrom(all.as('listed')))
-  const shown = await read
-    .selectFrom(all.as('listed'))
-    .select('id')
-    .orderBy('at')
-    .orderBy('id')
-    .limit(limit)
-    .offset(toOffset(page, limit))
-    .execute()
+  const listed = read.selectFrom(all.as('listed'))
+  const { rows: shown, paging } = await readPage(listed, listed.select('id').orderBy('at').orderBy('id'), page)
   const ids = shown.map(({ id }) => id)
   const rows = [...(await readWaiting(read, ids)), ...(await readQuarantined(read, ids))]
   const byId = new Map(rows.map((row) => [row.id, row]))
   // A version may be released or withdrawn between these queries.
-  return { quarantined: ids.flatMap((id) => byId.get(id) ?? []), ...toPage(count, page, limit) }
+  return { quarantined: ids.flatMap((id) => byId.get(id) ?? []), ...paging }
 }
 
 async function readWaiting(read: Kysely<Tables>, ids: readonly string[]): Promise<QuarantinedVersion[]> {

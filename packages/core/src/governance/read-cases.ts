@@ -10,9 +10,8 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
-import { toOffset, toPage } from '../kernel/paging.ts'
 import { isTokenOf } from '../kernel/tokens.ts'
-import { countRows } from '../storage/count-rows.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { DmcaCaseRow, Tables } from '../storage/tables.ts'
 import { getCase } from './takedown-cases.ts'
 
@@ -31,13 +30,12 @@ export async function showCase(
 
 /** GET /dmca, for administrators: newest first. */
 export async function listCases(context: StorageContext, input: Input<'listDmca'>) {
-  const { status, page, limit } = input
+  const { status } = input
   const matching = context.database.read
     .selectFrom('dmca_cases')
     .$if(status !== undefined, (select) => select.where('status', '=', status!))
-  const count = await countRows(matching)
-  const rows = await matching.selectAll().orderBy('id', 'desc').limit(limit).offset(toOffset(page, limit)).execute()
-  return { cases: await toFullCases(context.database.read, rows), ...toPage(count, page, limit) }
+  const { rows, paging } = await readPage(matching, matching.selectAll().orderBy('id', 'desc'), input)
+  return { cases: await toFullCases(context.database.read, rows), ...paging }
 }
 
 function mayReadAll(row: DmcaCaseRow, caller: Caller, { caseToken }: CallOptions): boolean {

@@ -5,7 +5,8 @@ import { findReadable } from '../visibility/decisions.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
-import type { Tables } from '../storage/tables.ts'
+import type { JobView } from '../outbox/jobs.ts'
+import type { Tables, WebhookRow } from '../storage/tables.ts'
 import { type DeliveryPayload, pingTopic, toDeliveries } from './events.ts'
 import { getOwnWebhook, toDelivery } from './webhook-form.ts'
 
@@ -16,11 +17,14 @@ export async function showDelivery(
   caller: Caller,
 ): Promise<DeliveryDetails> {
   const webhook = await getOwnWebhook(database.read, input.id, caller)
-  const job = await outbox.find(webhook.id, input.deliveryId)
-  const delivery = job && (job.payload as DeliveryPayload)
-  const shown = delivery && (await keepReadable(database.read, [{ userId: webhook.user_id, delivery }]))
-  if (!job || shown?.length === 0) throw new RegistryError('not_found', 'This webhook has no delivery with this id.')
+  const job = await requireShown(database.read, webhook, await outbox.find(webhook.id, input.deliveryId))
   return { ...toDelivery(job), body: (job.payload as DeliveryPayload).body }
+}
+
+async function requireShown(db: Kysely<Tables>, { user_id: userId }: WebhookRow, job: JobView | undefined) {
+  const shown = job && (await keepReadable(db, [{ userId, delivery: job.payload as DeliveryPayload }]))
+  if (job && shown?.length === 1) return job
+  throw new RegistryError('not_found', 'This webhook has no delivery with this id.')
 }
 
 /**
@@ -34,10 +38,7 @@ export async function retryDelivery(
 ): Promise<Delivery> {
   return database.writer.write(async (trx) => {
     const webhook = await getOwnWebhook(trx, input.id, caller)
-    const job = await outbox.retry(trx, webhook.id, input.deliveryId)
-    const delivery = job && (job.payload as DeliveryPayload)
-    const shown = delivery && (await keepReadable(trx, [{ userId: webhook.user_id, delivery }]))
-    if (!job || shown?.length === 0) throw new RegistryError('not_found', 'This webhook has no delivery with this id.')
+    const job = await requireShown(trx, webhook, await outbox.retry(trx, webhook.id, input.deliveryId))
     if (job.state === 'done') {
       throw new RegistryError('invalid_transition', 'This delivery was already delivered and cannot be retried.')
     }

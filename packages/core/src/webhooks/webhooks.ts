@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { limits, RegistryError, type Webhook } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
@@ -8,12 +9,32 @@ import type { Input } from '../kernel/operation-input.ts'
 import { appendChange } from '../log/append-change.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readNewestRows } from '../outbox/rows.ts'
-import type { WebhookRow } from '../storage/tables.ts'
+import { countRows } from '../storage/count-rows.ts'
+import { readPage } from '../storage/read-page.ts'
+import type { Tables, WebhookRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { toHost } from './events.ts'
-import { countWebhooks } from './read-webhooks.ts'
+import { type DeliveryPayload, toHost } from './events.ts'
 import { standardPrefix } from './signatures.ts'
-import { getOwnWebhook, toWebhook } from './webhook-form.ts'
+import { keepReadable } from './webhook-deliveries.ts'
+import { getOwnWebhook, toDelivery, toWebhook } from './webhook-form.ts'
+
+/** GET /webhooks: the caller's webhooks, newest first. */
+export async function listWebhooks({ database }: StorageContext, input: Input<'listWebhooks'>, caller: Caller) {
+  const own = database.read.selectFrom('webhooks').where('user_id', '=', requireAccount(caller).userId)
+  const { rows, paging } = await readPage(own, own.selectAll().orderBy('id', 'desc'), input)
+  const ids = rows.map(({ id }) => id)
+  const last = await readNewestRows(database, ids)
+  return { webhooks: rows.map((row) => toWebhook(row, last.get(row.id))), ...paging }
+}
+
+/** GET /webhooks/<id>: with its latest deliveries, newest first. */
+export async function showWebhook(context: AccountsContext, { id }: Input<'getWebhook'>, caller: Caller) {
+  const row = await getOwnWebhook(context.database.read, id, caller)
+  const jobs = await context.outbox.list(row.id, limits.webhookDeliveriesShownMax)
+  const addressed = jobs.map((job) => ({ job, userId: row.user_id, delivery: job.payload as DeliveryPayload }))
+  const shown = (await keepReadable(context.database.read, addressed)).map(({ job }) => job)
+  return { ...toWebhook(row, jobs[0]), deliveries: shown.map(toDelivery) }
+}
 
 /** 24 to 64 bytes are recommended (Standard Webhooks, "Signature scheme"); 30 need no base64 padding. */
 const secretBytes = 30
@@ -153,4 +174,9 @@ async function subscribe(
 /** Notifies every node that a user's webhooks changed, since nodes cache subscriptions. */
 export async function announceWebhooks(trx: WriteTransaction, userId: string, at: number): Promise<void> {
   await appendChange(trx, { kind: 'webhooks', subject: userId, at, entries: [] })
+}
+
+/** The number of a user's webhooks. */
+export async function countWebhooks(db: Pick<Kysely<Tables>, 'selectFrom'>, userId: string): Promise<number> {
+  return countRows(db.selectFrom('webhooks').where('user_id', '=', userId))
 }
