@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, readdirSync } from 'node:fs'
 import { builtinModules } from 'node:module'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { gatewayNames } from '@skillstead/gateways'
 import { findFileCycles, findFolderCycles } from '../support/folder-cycles.ts'
@@ -138,8 +138,18 @@ describe('imports', () => {
     expect(upward).toEqual([])
   })
 
-  it.each(['scanner', 'server'])('of %s form no cycle between files', (name) => {
+  it.each(packages)('of %s form no cycle between files, type imports included', (name) => {
     expect(findFileCycles(listWithin(name))).toEqual([])
+  })
+
+  it('are in folders of 3 to 30 files', () => {
+    const files = globSync('*/src/**/*.{ts,tsx}', { cwd: root })
+    const sizes = [...Map.groupBy(files, dirname)].map(([folder, all]) => [folder, all.length] as const)
+    expect(sizes.length).toBeGreaterThan(50)
+    expect(sizes.filter(([, size]) => size > 30)).toEqual([])
+    // A folder around others may have fewer files of its own.
+    const leaves = sizes.filter(([folder]) => !sizes.some(([other]) => other.startsWith(`${folder}/`)))
+    expect(leaves.filter(([, size]) => size < 3)).toEqual([])
   })
 
   it.each(['protocol', 'client'])('of %s contain no Node modules, because browsers run it', (name) => {
