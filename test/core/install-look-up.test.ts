@@ -1,5 +1,5 @@
 import { guest, localApi, type Caller, type Registry } from '@skillstead/core'
-import { partsOf, withParts, newId, insertSkill } from '@skillstead/core/internal'
+import { partsOf, withParts, newId, insertSkill, withWrite } from '@skillstead/core/internal'
 import { RegistryError, toVersionSortKey, updateReasons } from '@skillstead/protocol'
 import fc from 'fast-check'
 import type { KyselyPlugin } from 'kysely'
@@ -168,7 +168,7 @@ function countQueries(registry: Registry) {
   }
   const { read, writer, ...rest } = partsOf(registry).database
   const write: typeof writer.write = (work) => writer.write((trx) => work(trx.withPlugin(counter)))
-  const database = { ...rest, read: read.withPlugin(counter), writer: { ...writer, write } }
+  const database = { ...rest, read: read.withPlugin(counter), writer: withWrite(writer, write) }
   return { counted: withParts(registry, { database }), count: () => queries }
 }
 

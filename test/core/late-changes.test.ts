@@ -1,5 +1,5 @@
 import { localApi, type Registry } from '@skillstead/core'
-import { partsOf, withParts, type SkillRow } from '@skillstead/core/internal'
+import { partsOf, withParts, type SkillRow, withWrite } from '@skillstead/core/internal'
 import type { RegistryApi } from '@skillstead/protocol'
 import { beforeAll, expect, it } from 'vitest'
 import { codeOf, skillMd } from '../support/answers.ts'
@@ -12,7 +12,7 @@ function betweenLookAndWrite(registry: Registry, happen: () => Promise<void>): R
     await happen()
     return database.writer.write(work)
   }
-  return withParts(registry, { database: { ...database, writer: { ...database.writer, write } } })
+  return withParts(registry, { database: { ...database, writer: withWrite(database.writer, write) } })
 }
 
 describeDatabases('a skill that becomes unavailable to the caller between the read and the write', (open) => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createIndexThread } from '../../packages/core/src/search/index-thread.ts'
+import { IndexThread } from '../../packages/core/src/search/index-thread.ts'
 import { inflectionsOf } from '../../packages/core/src/search/term-groups.ts'
 import {
   createSearchIndex,
@@ -755,7 +755,7 @@ describe('an index in its own thread', () => {
   const options = { onLost, onError: onLost }
 
   test('finds what was put, and its size', async () => {
-    const index = createIndexThread(options)
+    const index = new IndexThread(options)
     const documents = Array.from({ length: 600 }, (_, i) => skill(i + 1, `skill-${i}`))
     for (let i = 0; i < documents.length; i += 100) await index.put(documents.slice(i, i + 100))
     index.remove([8])
@@ -772,7 +772,7 @@ describe('an index in its own thread', () => {
 
   test('refuses searches while the oldest one waits too long', async () => {
     let nowMs = 0
-    const index = createIndexThread({ ...options, now: () => nowMs })
+    const index = new IndexThread({ ...options, now: () => nowMs })
     const [first, second] = [index.search(query('a')), index.search(query('b'))]
     nowMs = 401
     await expect(index.search(query('c'))).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 })
@@ -782,7 +782,7 @@ describe('an index in its own thread', () => {
 
   test('refuses searches behind so many that they would wait too long', async () => {
     let nowMs = 0
-    const index = createIndexThread({ ...options, now: () => nowMs })
+    const index = new IndexThread({ ...options, now: () => nowMs })
     const first = index.search(query('a'))
     nowMs = 100
     await first
@@ -794,7 +794,7 @@ describe('an index in its own thread', () => {
 
   test('reports a document that cannot be indexed, and keeps the others', async () => {
     const errors: unknown[] = []
-    const index = createIndexThread({ onLost, onError: (error) => errors.push(error) })
+    const index = new IndexThread({ onLost, onError: (error) => errors.push(error) })
     await index.put([skill(1, 'before')])
     await index.put([null as unknown as SearchDocument])
     await index.put([skill(2, 'after')])
@@ -804,7 +804,7 @@ describe('an index in its own thread', () => {
   })
 
   test('ignores replies and changes after it was closed', async () => {
-    const index = createIndexThread(options)
+    const index = new IndexThread(options)
     await index.put([skill(1, 'one')])
     await index.flush()
     const searches = Array.from({ length: 30 }, () => index.search(query('one')))

@@ -2,7 +2,7 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
 import { localApi, type Registry } from '@skillstead/core'
-import { partsOf, withParts, type WriteTransaction } from '@skillstead/core/internal'
+import { partsOf, withParts, type WriteTransaction, withWrite } from '@skillstead/core/internal'
 import { checkRegistry, repairRegistry, type Finding } from '@skillstead/maintenance'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
@@ -210,7 +210,7 @@ describeDatabases('doctor --deep', (open, dialect) => {
       if (options?.bulk && (changes += 1) === 1) await bob.publishSkill({ name: 'changing', keywords: ['later'] })
       return writer.write(work, options)
     }
-    const concurrent = withParts(test.registry, { database: { ...database, writer: { ...writer, write } } })
+    const concurrent = withParts(test.registry, { database: { ...database, writer: withWrite(writer, write) } })
     await repairRegistry(concurrent, [{ name: 'text', ok: false, detail: '', repairable: true }])
     expect(changes).toBeGreaterThan(1)
     expect(await look()).toEqual([])
@@ -289,7 +289,7 @@ async function withDamage<T>(
   const undone = database.writer.write(async (trx) => {
     await dropForeignKeys(trx, dialect)
     await damage(trx, dialect)
-    const writer = { ...database.writer, write: <R>(work: (inner: typeof trx) => Promise<R>) => work(trx) }
+    const writer = withWrite(database.writer, (work) => work(trx))
     looked.push(await look(withParts(registry, { database: { ...database, read: trx, writer } })))
     throw new Undone()
   })

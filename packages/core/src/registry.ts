@@ -23,7 +23,7 @@ import { refreshStanding } from './community/author-standings.ts'
 import { createCounters, createSeenDownloads } from './community/download-counters.ts'
 import { handleExternalScans } from './community/scan-external.ts'
 import { changeStanding, creditSkill, recountCredit } from './community/skill-credit.ts'
-import { createTelemetry } from './community/telemetry.ts'
+import { InstallTelemetry } from './community/telemetry.ts'
 import { scheduleRescan } from './governance/rescan.ts'
 import { scheduleRulesUpdates } from './governance/rules-updates.ts'
 import { scheduleTakedowns } from './governance/takedown-cases.ts'
@@ -33,7 +33,7 @@ import { systemClock } from './kernel/clock.ts'
 import { printError } from './kernel/print-error.ts'
 import { createResponseCache } from './kernel/response-cache.ts'
 import { createSecrets } from './kernel/secrets.ts'
-import { createChangeFollower } from './log/change-follower.ts'
+import { ChangeFollower } from './log/change-follower.ts'
 import { createTransparency } from './log/log-context.ts'
 import { identify } from './log/node-identity.ts'
 import { isNoteName } from './log/signed-notes.ts'
@@ -224,7 +224,7 @@ async function openBase(options: RegistryOptions) {
   const database = await openDatabase(options)
   const { origin, epoch } = await identify(database, options.origin, clock)
   const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))
-  const changes = await createChangeFollower(database, onError, options.pollMs)
+  const changes = await ChangeFollower.open(database, onError, options.pollMs)
   const traffic = { calls: 0 }
   const outbox = new Outbox({ database, clock, traffic, onError })
   const closing = new AbortController()
@@ -253,7 +253,7 @@ async function makeCounting(
   const watchers = await createWatchers(database, changes)
   const counting = { database, clock, outbox, watchers, upstreamQueue, onError }
   const counters = createCounters(counting, createSeenDownloads(sharedLimits))
-  return { counters, telemetry: createTelemetry(counting) }
+  return { counters, telemetry: new InstallTelemetry(counting) }
 }
 
 /** What answers reads faster than the tables. */

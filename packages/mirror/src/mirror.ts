@@ -7,9 +7,9 @@ import { asksNetwork, engines } from './engines.ts'
 import { toOperator } from './operator.ts'
 import { requireExtension } from './extension.ts'
 import { readSources } from './reading/sources.ts'
-import { openReading } from './reading/open-reading.ts'
+import { openReading, type Reading } from './reading/open-reading.ts'
 import { runSync, type SyncOrder } from './run-sync.ts'
-import { createSchedule, toNextAt } from './schedule.ts'
+import { createSchedule, toNextAt, type Schedule } from './schedule.ts'
 import {
   guessKind,
   requireApiKey,
@@ -26,13 +26,16 @@ import type {
   ChangeOptions,
   Mirror,
   MirrorOptions,
+  NetworkMode,
+  StoredRefusal,
   SyncOptions,
   SyncReport,
   Upstream,
   UpstreamStatus,
 } from './types.ts'
 import { createUpstreamFetch, type Replacements } from './upstream-fetch.ts'
-import { createWriting } from './writing/writing.ts'
+import type { MirrorAccounts, MirrorOutbox } from './write-types.ts'
+import { createWriting, type Writing } from './writing/writing.ts'
 
 const refusalsDefault = 100
 
@@ -46,152 +49,185 @@ const refusalsDefault = 100
  * const { applied } = await mirror.sync('main')
  */
 export function createMirror(registry: Registry, options: MirrorOptions = {}): Mirror {
-  const context = partsOf(registry)
-  requireExtension(context)
-  const parts = toParts(context, options)
-  const { read, writer } = context.database
-  const closing = new AbortController()
-  const running = new Map<string, Promise<unknown>>()
-  const writing = createWriting(parts, closing.signal)
-  const schedule = createSchedule({
-    clock: context.clock,
-    onError: parts.onError,
-    list: async () => await reading.list(),
-    sync: syncOnSchedule,
-  })
-  const reading = openReading({
-    parts,
-    running: (name) => running.get(name),
-    begin: (name, within, engine) => begin(name, {}, { within, engine }),
-  })
-  registry.addMetrics(async () => toMetrics(await status(), context.clock.now()))
+  const mirror = new NodeMirror(registry, options)
+  const { context } = mirror.parts
+  registry.addMetrics(async () => toMetrics(await mirror.list(), context.clock.now()))
+  context.upstreams.attachOperator(toOperator(context, mirror, options))
+  return mirror
+}
 
-  async function reloadUpstreams(): Promise<void> {
-    reading.forget()
-    await reading.list()
+class NodeMirror implements Mirror {
+  readonly mode: NetworkMode
+  readonly outbox: MirrorOutbox
+  readonly accounts: MirrorAccounts
+  readonly parts: MirrorParts
+  readonly #options: MirrorOptions
+  readonly #closing = new AbortController()
+  /** The syncs of this process by the names of their upstreams. */
+  readonly #running = new Map<string, Promise<unknown>>()
+  readonly #writing: Writing
+  readonly #schedule: Schedule
+  readonly #reading: Reading
+
+  constructor(registry: Registry, options: MirrorOptions) {
+    const context = partsOf(registry)
+    requireExtension(context)
+    this.#options = options
+    this.parts = toParts(context, options)
+    this.mode = this.parts.mode
+    this.#writing = createWriting(this.parts, this.#closing.signal)
+    this.outbox = this.#writing.outbox
+    this.accounts = this.#writing.accounts
+    this.#reading = openReading({
+      parts: this.parts,
+      running: (name) => this.#running.get(name),
+      begin: (name, within, engine) => this.#begin(name, {}, { within, engine }),
+    })
+    this.#schedule = createSchedule({
+      clock: context.clock,
+      onError: this.parts.onError,
+      list: async () => await this.#reading.list(),
+      sync: (upstream) => this.#syncOnSchedule(upstream),
+    })
   }
 
-  function requireIdle(name: string): void {
-    if (running.has(name)) throw new RegistryError('conflict', `A sync of '${name}' is running. Wait until it ends.`)
+  async add(name: string, location: string, given: AddOptions = {}): Promise<UpstreamStatus> {
+    const { database, secrets, clock } = this.parts.context
+    const upstream = toNew(name, location, given)
+    const credential = given.apiKey === undefined ? null : secrets.seal(given.apiKey)
+    await database.writer.write((trx) => insertUpstream(trx, { ...upstream, credential, at: clock.now() }))
+    await this.#reloadUpstreams()
+    return (await this.status(name))[0]!
   }
 
-  async function status(name?: string): Promise<UpstreamStatus[]> {
-    const upstreams = name === undefined ? await reading.list() : [await getUpstream(read, name)]
-    return readStatus(context, upstreams, (one) => running.has(one))
+  list(): Promise<UpstreamStatus[]> {
+    return this.status()
   }
 
-  async function sync(
-    name: string,
-    given: SyncOptions = {},
-    isWanted?: (upstream: Upstream) => boolean,
-  ): Promise<SyncReport> {
+  async status(name?: string): Promise<UpstreamStatus[]> {
+    const { context } = this.parts
+    const upstreams = name === undefined ? await this.#reading.list() : [await getUpstream(context.database.read, name)]
+    return readStatus(context, upstreams, (one) => this.#running.has(one))
+  }
+
+  async refusals(name: string, limit: number = refusalsDefault): Promise<StoredRefusal[]> {
+    const { read } = this.parts.context.database
+    const upstream = await getUpstream(read, name)
+    return listRefusals(read, upstream.name, limit)
+  }
+
+  async change(name: string, given: ChangeOptions): Promise<UpstreamStatus> {
+    const { database, secrets } = this.parts.context
+    await this.#reading.without(name, async () => {
+      this.#requireIdle(name)
+      const { apiKey, ...changes } = toChanges(await getUpstream(database.read, name), given)
+      const credential = apiKey === undefined ? undefined : secrets.seal(apiKey)
+      await database.writer.write((trx) => changeUpstream(trx, name, { ...changes, credential }))
+    })
+    await this.#reloadUpstreams()
+    return (await this.status(name))[0]!
+  }
+
+  findSources(fullNames: readonly string[]): Promise<Map<string, string>> {
+    return readSources(this.parts.context.database.read, fullNames)
+  }
+
+  sync(name: string, given: SyncOptions = {}): Promise<SyncReport> {
+    return this.#sync(name, given)
+  }
+
+  async remove(name: string): Promise<void> {
+    const [{ writesWaiting, writesInConflict }] = (await this.status(name)) as [UpstreamStatus]
+    const waiting = writesWaiting + writesInConflict
+    if (waiting > 0) {
+      const detail = `${waiting} writes for '${name}' are pending and would be lost. Deliver or drop them first (\`mirror outbox list\`).`
+      throw new RegistryError('conflict', detail)
+    }
+    await this.#reading.without(name, async () => {
+      this.#requireIdle(name)
+      await this.parts.context.database.writer.write((trx) => deleteUpstream(trx, name))
+    })
+    await this.#reloadUpstreams()
+  }
+
+  start(): void {
+    this.#schedule.start()
+  }
+
+  async close(): Promise<void> {
+    this.#schedule.stop()
+    this.#closing.abort(new RegistryError('shutting_down', 'The mirror is closing.'))
+    await this.#writing.close()
+    while (this.#running.size > 0) {
+      await Promise.allSettled(this.#running.values())
+      await setImmediate()
+    }
+    await this.#reading.close()
+    this.parts.context.upstreams.attachOperator(undefined)
+  }
+
+  async #sync(name: string, given: SyncOptions, isWanted?: (upstream: Upstream) => boolean): Promise<SyncReport> {
+    const { parts } = this
     // Refuse before the run starts: offline mode of this node is not a failure of the upstream, so no error is stored
     // for it.
-    if (parts.mode === 'offline') requireNetwork(await getUpstream(read, name), parts)
-    return reading.without(name, () => begin(name, given, { within: parts, engine: runEngine, isWanted }))
+    if (parts.mode === 'offline') requireNetwork(await getUpstream(parts.context.database.read, name), parts)
+    return this.#reading.without(name, () => this.#begin(name, given, { within: parts, engine: runEngine, isWanted }))
   }
 
-  async function begin(
+  async #begin(
     name: string,
     given: SyncOptions,
-    { within, ...order }: { within: MirrorParts } & Pick<SyncOrder, 'engine' | 'isWanted'>,
+    { within, engine, isWanted }: { within: MirrorParts } & Pick<SyncOrder, 'engine' | 'isWanted'>,
   ): Promise<SyncReport> {
-    requireIdle(name)
-    if (closing.signal.aborted) throw new RegistryError('shutting_down', 'The mirror is closing.')
+    this.#requireIdle(name)
+    const { signal } = this.#closing
+    if (signal.aborted) throw new RegistryError('shutting_down', 'The mirror is closing.')
     const work = runSync(within, {
       name,
       options: given,
-      signal: closing.signal,
+      signal,
       engine: (run) => {
         requireNetwork(run.upstream, within)
-        return order.engine(run)
+        return engine(run)
       },
-      onAlarm: (alarm) => options.onAlarm?.(name, alarm),
-      isWanted: order.isWanted,
+      onAlarm: (alarm) => this.#options.onAlarm?.(name, alarm),
+      isWanted,
     })
-    running.set(name, work)
+    this.#running.set(name, work)
     try {
       const report = await work
-      writing.wake(name)
-      options.onReport?.(report)
+      this.#writing.wake(name)
+      this.#options.onReport?.(report)
       return report
     } finally {
-      running.delete(name)
-      reading.forget()
+      this.#running.delete(name)
+      this.#reading.forget()
     }
   }
 
   /** Does nothing if another node is syncing or has just synced the upstream, or if the upstream was removed. */
-  async function syncOnSchedule(upstream: Upstream): Promise<void> {
+  async #syncOnSchedule(upstream: Upstream): Promise<void> {
     const { name } = upstream
-    if (running.has(name) || isOutOfReach(upstream, parts)) return
+    const { parts } = this
+    const { clock } = parts.context
+    if (this.#running.has(name) || isOutOfReach(upstream, parts)) return
     try {
-      await sync(name, {}, (current) => (toNextAt(current, context.clock.now()) ?? Infinity) <= context.clock.now())
+      await this.#sync(name, {}, (current) => (toNextAt(current, clock.now()) ?? Infinity) <= clock.now())
     } catch (error) {
       const isExpected = error instanceof RegistryError && ['conflict', 'offline', 'shutting_down'].includes(error.code)
       if (!isExpected) parts.onError(error)
     }
   }
 
-  const mirror: Mirror = {
-    mode: parts.mode,
-    outbox: writing.outbox,
-    accounts: writing.accounts,
-    async add(name, location, given = {}) {
-      const upstream = toNew(name, location, given)
-      const credential = given.apiKey === undefined ? null : context.secrets.seal(given.apiKey)
-      await writer.write((trx) => insertUpstream(trx, { ...upstream, credential, at: context.clock.now() }))
-      await reloadUpstreams()
-      const [added] = await status(name)
-      return added!
-    },
-    list: () => status(),
-    status,
-    async refusals(name, limit = refusalsDefault) {
-      const upstream = await getUpstream(read, name)
-      return listRefusals(read, upstream.name, limit)
-    },
-    async change(name, given) {
-      await reading.without(name, async () => {
-        requireIdle(name)
-        const { apiKey, ...changes } = toChanges(await getUpstream(read, name), given)
-        const credential = apiKey === undefined ? undefined : context.secrets.seal(apiKey)
-        await writer.write((trx) => changeUpstream(trx, name, { ...changes, credential }))
-      })
-      await reloadUpstreams()
-      const [changed] = await status(name)
-      return changed!
-    },
-    findSources: (fullNames) => readSources(read, fullNames),
-    sync: (name, given) => sync(name, given),
-    async remove(name) {
-      const [{ writesWaiting, writesInConflict }] = (await status(name)) as [UpstreamStatus]
-      const waiting = writesWaiting + writesInConflict
-      if (waiting > 0) {
-        const detail = `${waiting} writes for '${name}' are pending and would be lost. Deliver or drop them first (\`mirror outbox list\`).`
-        throw new RegistryError('conflict', detail)
-      }
-      await reading.without(name, async () => {
-        requireIdle(name)
-        await writer.write((trx) => deleteUpstream(trx, name))
-      })
-      await reloadUpstreams()
-    },
-    start: schedule.start,
-    async close() {
-      schedule.stop()
-      closing.abort(new RegistryError('shutting_down', 'The mirror is closing.'))
-      await writing.close()
-      while (running.size > 0) {
-        await Promise.allSettled(running.values())
-        await setImmediate()
-      }
-      await reading.close()
-      context.upstreams.attachOperator(undefined)
-    },
+  async #reloadUpstreams(): Promise<void> {
+    this.#reading.forget()
+    await this.#reading.list()
   }
-  context.upstreams.attachOperator(toOperator(context, mirror, options))
-  return mirror
+
+  #requireIdle(name: string): void {
+    if (!this.#running.has(name)) return
+    throw new RegistryError('conflict', `A sync of '${name}' is running. Wait until it ends.`)
+  }
 }
 
 const runEngine = (run: Run): Promise<void> => engines[run.upstream.kind].sync(run)

@@ -1,3 +1,4 @@
+import { withWrite } from '../storage/writer.ts'
 import { createHash } from 'node:crypto'
 import { RegistryError } from '@skillstead/protocol'
 import type { Database } from '../storage/database.ts'
@@ -102,7 +103,7 @@ export function noteWrites(
         .execute()
       return value
     }, options)
-  return { database: { ...database, writer: { ...writer, write } } }
+  return { database: { ...database, writer: withWrite(writer, write) } }
 }
 
 /**

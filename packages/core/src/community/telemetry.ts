@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { MirroredInstalls } from '../catalogue/context/use-counts.ts'
+import type { MirroredInstalls, UsedSkill } from '../catalogue/context/use-counts.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Dialect } from '../storage/dialect.ts'
 import { isInList, toCountTable } from '../storage/list-query.ts'
@@ -29,29 +29,59 @@ interface Batch {
  * All installs that wait for the next commit form one row of the journal, so an install costs a part of a small row and
  * survives a crash. This process adds the rows to the counters in batches; if it ends before, the next process does.
  */
-export function createTelemetry(parts: CountingParts): Telemetry {
-  const { database, clock, watchers, upstreamQueue, onError } = parts
-  let open: Batch | undefined
-  let timer: NodeJS.Timeout | undefined
-  let folding: Promise<void> | undefined
-  let stopped = false
+export class InstallTelemetry implements Telemetry {
+  readonly #parts: CountingParts
+  /** Installs of the next commit. */
+  #open: Batch | undefined
+  #timer: NodeJS.Timeout | undefined
+  #folding: Promise<void> | undefined
+  #isStopped = false
   /** Whether a failed fold left rows in the journal; the next takes all rows. */
-  let isBehind = false
+  #isBehind = false
   /** Installs that are committed but not yet counted. */
-  let recorded: { ids: string[]; counts: HourlyCounts } = { ids: [], counts: {} }
+  #recorded: { ids: string[]; counts: HourlyCounts } = { ids: [], counts: {} }
 
-  function begin(): Batch {
+  constructor(parts: CountingParts) {
+    this.#parts = parts
+  }
+
+  record(skill: UsedSkill, client?: string): Promise<void> {
+    const { clock, watchers } = this.#parts
+    const open = (this.#open ??= this.#begin())
+    const hour = (open.counts[toHour(clock.now())] ??= {})
+    const key = watchers.toKey(skill, client)
+    hour[key] = (hour[key] ?? 0) + 1
+    const { id: skillId, mirrored } = skill
+    if (mirrored) {
+      const count = (open.mirrored.get(skillId)?.count ?? 0) + 1
+      open.mirrored.set(skillId, { ...mirrored, skillId, count })
+    }
+    return open.committed
+  }
+
+  flush(): Promise<void> {
+    return this.#fold(() => this.#foldEverything())
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    // Pending installs stay in the journal for a process that can write.
+    if (!this.#parts.database.isReadOnly) await this.flush()
+  }
+
+  #begin(): Batch {
     const batch: Batch = { counts: {}, mirrored: new Map(), committed: Promise.resolve() }
-    batch.committed = commit(batch)
+    batch.committed = this.#commit(batch)
     return batch
   }
 
-  async function commit(batch: Batch): Promise<void> {
+  async #commit(batch: Batch): Promise<void> {
+    const { database, upstreamQueue } = this.#parts
     const id = newId()
     try {
       await database.writer.write(async (trx) => {
         // Later installs wait for the next commit.
-        open = undefined
+        this.#open = undefined
         const row = { id, counts: JSON.stringify(batch.counts) }
         await trx.insertInto('install_journal').values(row).execute()
         if (batch.mirrored.size > 0) await upstreamQueue.queueInstalls(trx, batch.mirrored.values())
@@ -59,74 +89,52 @@ export function createTelemetry(parts: CountingParts): Telemetry {
     } catch (error) {
       // If the writer failed before it took the batch, close the batch here: otherwise its next caller would get the
       // old error.
-      if (open === batch) open = undefined
+      if (this.#open === batch) this.#open = undefined
       throw error
     }
-    recorded.ids.push(id)
-    addCounts(recorded.counts, batch.counts)
-    schedule()
+    this.#recorded.ids.push(id)
+    addCounts(this.#recorded.counts, batch.counts)
+    this.#schedule(flushMs)
   }
 
-  function schedule(delayMs = flushMs): void {
-    if (stopped) return
-    timer ??= setTimeout(() => void fold(foldOwn), delayMs)
-    timer.unref()
+  #schedule(delayMs: number): void {
+    if (this.#isStopped) return
+    this.#timer ??= setTimeout(() => void this.#fold(() => this.#foldOwn()), delayMs)
+    this.#timer.unref()
   }
 
   /** Folds run one after another. Installs of a failed fold stay in the journal until a later one succeeds. */
-  function fold(work: () => Promise<void>): Promise<void> {
-    clearTimeout(timer)
-    timer = undefined
-    const running = (folding ?? Promise.resolve())
+  #fold(work: () => Promise<void>): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const running = (this.#folding ?? Promise.resolve())
       .then(work)
       .catch((error: unknown) => {
-        isBehind = true
-        onError(error)
-        schedule(retryMs)
+        this.#isBehind = true
+        this.#parts.onError(error)
+        this.#schedule(retryMs)
       })
       .finally(() => {
-        if (folding === running) folding = undefined
+        if (this.#folding === running) this.#folding = undefined
       })
-    return (folding = running)
+    return (this.#folding = running)
   }
 
-  async function foldOwn(): Promise<void> {
-    const own = recorded
-    recorded = { ids: [], counts: {} }
-    if (own.ids.length > 0) await foldRecorded(parts, own)
-    if (isBehind) await foldAll()
+  async #foldOwn(): Promise<void> {
+    const own = this.#recorded
+    this.#recorded = { ids: [], counts: {} }
+    if (own.ids.length > 0) await foldRecorded(this.#parts, own)
+    if (this.#isBehind) await this.#foldAll()
   }
 
-  async function foldAll(): Promise<void> {
-    await foldJournal(parts)
-    isBehind = false
+  async #foldAll(): Promise<void> {
+    await foldJournal(this.#parts)
+    this.#isBehind = false
   }
 
-  async function foldEverything(): Promise<void> {
-    await foldOwn()
-    await foldAll()
-  }
-
-  return {
-    record(skill, client) {
-      open ??= begin()
-      const hour = (open.counts[toHour(clock.now())] ??= {})
-      const key = watchers.toKey(skill, client)
-      hour[key] = (hour[key] ?? 0) + 1
-      const { id: skillId, mirrored } = skill
-      if (mirrored) {
-        const count = (open.mirrored.get(skillId)?.count ?? 0) + 1
-        open.mirrored.set(skillId, { ...mirrored, skillId, count })
-      }
-      return open.committed
-    },
-    flush: () => fold(foldEverything),
-    async stop() {
-      stopped = true
-      // Pending installs stay in the journal for a process that can write.
-      if (database.isReadOnly) return
-      await fold(foldEverything)
-    },
+  async #foldEverything(): Promise<void> {
+    await this.#foldOwn()
+    await this.#foldAll()
   }
 }
 

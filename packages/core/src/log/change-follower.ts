@@ -9,32 +9,6 @@ export interface Change {
   readonly subject: string
 }
 
-/**
- * Reads the changes of the database and notifies listeners that hold copies of data: the search index, the response
- * cache, long polls of the feed. Listeners receive changes of this process before the write returns. They receive
- * changes of other processes when PostgreSQL sends a notification, and otherwise at the next poll: on SQLite, or while
- * the connection for notifications is down.
- *
- * No change is missed, because no number appears after a higher one: a number is assigned under the lock of the head
- * row, which a transaction holds until its commit is visible. Numbers have no gaps. A gap therefore means that
- * retention deleted changes before this process read them, or that the database was restored to an older state; all
- * copies are then rebuilt.
- */
-export interface ChangeFollower {
-  readonly position: number
-  /** Whether the database sends notifications at present; undefined on SQLite, which has none. */
-  readonly isNoticed: boolean | undefined
-  /**
-   * Registers a listener. Listeners are called in the order of registration, with changes in their order. After a
-   * listener throws, it receives the same changes again at the next poll, so no copy stays outdated; the other
-   * listeners continue. `reset` discards the copy, because changes were missed. The returned function removes the
-   * listener.
-   */
-  follow(listener: Follower['listener'], reset: Follower['reset']): () => void
-  catchUp(): Promise<void>
-  stop(): Promise<void>
-}
-
 interface Follower {
   readonly listener: (changes: readonly Change[]) => Promise<void> | void
   readonly reset: () => Promise<void> | void
@@ -53,63 +27,130 @@ const missedMax = 10_000
  */
 const pollMsDefault = 1000
 
-export async function createChangeFollower(
-  database: Database,
-  onError: (error: unknown) => void,
-  pollMs = pollMsDefault,
-): Promise<ChangeFollower> {
+/**
+ * Reads the changes of the database and notifies listeners that hold copies of data: the search index, the response
+ * cache, long polls of the feed. Listeners receive changes of this process before the write returns. They receive
+ * changes of other processes when PostgreSQL sends a notification, and otherwise at the next poll: on SQLite, or while
+ * the connection for notifications is down.
+ *
+ * No change is missed, because no number appears after a higher one: a number is assigned under the lock of the head
+ * row, which a transaction holds until its commit is visible. Numbers have no gaps. A gap therefore means that
+ * retention deleted changes before this process read them, or that the database was restored to an older state; all
+ * copies are then rebuilt.
+ */
+export class ChangeFollower {
+  readonly #database: Database
+  readonly #onError: (error: unknown) => void
+  readonly #timer: NodeJS.Timeout
+  readonly #notices: ReturnType<NonNullable<Database['listen']>> | undefined
   // Replaced instead of changed: a listener that waits for the next change comes and goes while others are called.
-  let followers: readonly Follower[] = []
-  let position = await readHead(database)
-  let running: Promise<void> | undefined
-  let again = false
+  #followers: readonly Follower[] = []
+  #position: number
+  #running: Promise<void> | undefined
+  #again = false
   /** Set by each poll. If it finds no change, the last number is read too, as unread changes may have been deleted. */
-  let isDoubtful = false
+  #isDoubtful = false
 
-  async function read(): Promise<void> {
-    try {
-      do {
-        again = false
-        for (;;) {
-          const rows = await readChanges(database, position)
-          if (await lacksSome(rows)) {
-            await reset()
-            continue
-          }
-          // Advance the position before listeners run, so that a reader that started earlier does not cache outdated
-          // data.
-          position = rows.at(-1)?.seq ?? position
-          const changes = rows.flatMap(toChanges)
-          for (const follower of followers) await deliver(follower, changes)
-          if (rows.length < pageSize) break
-        }
-      } while (again)
-    } catch (error) {
-      onError(error)
-    } finally {
-      // Clear this in the same turn of the event loop as the last check of `again`: a later caller must not get a read
-      // that is already complete.
-      running = undefined
+  private constructor(database: Database, position: number, onError: (error: unknown) => void, pollMs: number) {
+    this.#database = database
+    this.#position = position
+    this.#onError = onError
+    database.writer.onCommit(() => this.catchUp())
+    this.#timer = setInterval(() => {
+      this.#isDoubtful = true
+      void this.catchUp()
+    }, pollMs)
+    this.#timer.unref()
+    this.#notices = database.listen?.(() => void this.catchUp())
+  }
+
+  /** Starts at the last change that the database has. */
+  static async open(
+    database: Database,
+    onError: (error: unknown) => void,
+    pollMs: number = pollMsDefault,
+  ): Promise<ChangeFollower> {
+    return new ChangeFollower(database, await readHead(database), onError, pollMs)
+  }
+
+  get position(): number {
+    return this.#position
+  }
+
+  /** Whether the database sends notifications at present; undefined on SQLite, which has none. */
+  get isNoticed(): boolean | undefined {
+    return this.#notices?.isUp
+  }
+
+  /**
+   * Registers a listener. Listeners are called in the order of registration, with changes in their order. After a
+   * listener throws, it receives the same changes again at the next poll, so no copy stays outdated; the other
+   * listeners continue. `reset` discards the copy, because changes were missed. The returned function removes the
+   * listener.
+   */
+  follow(listener: Follower['listener'], reset: Follower['reset']): () => void {
+    const follower: Follower = { listener, reset, missed: [], isLost: false }
+    this.#followers = [...this.#followers, follower]
+    return () => {
+      this.#followers = this.#followers.filter((other) => other !== follower)
     }
   }
 
+  /** Resolves after a read that began after this call. Calls during a read share the next read. */
+  catchUp(): Promise<void> {
+    this.#again = true
+    this.#running ??= this.#read()
+    return this.#running
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#notices?.stop()
+    await this.#running
+  }
+
+  async #read(): Promise<void> {
+    try {
+      do {
+        this.#again = false
+        while (await this.#readPage());
+      } while (this.#again)
+    } catch (error) {
+      this.#onError(error)
+    } finally {
+      // Clear this in the same turn of the event loop as the last check of `again`: a later caller must not get a read
+      // that is already complete.
+      this.#running = undefined
+    }
+  }
+
+  /** Reads and delivers a page of changes. Returns whether there may be more. */
+  async #readPage(): Promise<boolean> {
+    const rows = await readChanges(this.#database, this.#position)
+    if (await this.#lacksSome(rows)) {
+      this.#position = await readHead(this.#database)
+      for (const follower of this.#followers) lose(follower)
+      return true
+    }
+    // Advance the position before listeners run, so that a reader that started earlier does not cache outdated data.
+    this.#position = rows.at(-1)?.seq ?? this.#position
+    const changes = rows.flatMap(toChanges)
+    for (const follower of this.#followers) await this.#deliver(follower, changes)
+    return rows.length === pageSize
+  }
+
   /** Whether changes were deleted before this process read them. */
-  async function lacksSome([first]: readonly Change[]): Promise<boolean> {
-    if (first) return first.seq !== position + 1
-    if (!isDoubtful) return false
-    isDoubtful = false
-    if ((await readHead(database)) === position) return false
+  async #lacksSome([first]: readonly Change[]): Promise<boolean> {
+    if (first) return first.seq !== this.#position + 1
+    if (!this.#isDoubtful) return false
+    this.#isDoubtful = false
+    if ((await readHead(this.#database)) === this.#position) return false
     // Another commit may have added a change after the first read.
-    const [next] = await readChanges(database, position)
-    return next?.seq !== position + 1
+    const [next] = await readChanges(this.#database, this.#position)
+    return next?.seq !== this.#position + 1
   }
 
-  async function reset(): Promise<void> {
-    position = await readHead(database)
-    for (const follower of followers) lose(follower)
-  }
-
-  async function deliver(follower: Follower, changes: readonly Change[]): Promise<void> {
+  async #deliver(follower: Follower, changes: readonly Change[]): Promise<void> {
     follower.missed = [...follower.missed, ...changes]
     try {
       if (follower.isLost) await follower.reset()
@@ -118,44 +159,8 @@ export async function createChangeFollower(
       follower.missed = []
     } catch (error) {
       if (follower.missed.length > missedMax) lose(follower)
-      onError(error)
+      this.#onError(error)
     }
-  }
-
-  /** Resolves after a read that began after this call. Calls during a read share the next read. */
-  function catchUp(): Promise<void> {
-    again = true
-    running ??= read()
-    return running
-  }
-
-  database.writer.onCommit(catchUp)
-  const timer = setInterval(() => {
-    isDoubtful = true
-    void catchUp()
-  }, pollMs)
-  timer.unref()
-  const notices = database.listen?.(() => void catchUp())
-  return {
-    get position() {
-      return position
-    },
-    get isNoticed() {
-      return notices?.isUp
-    },
-    follow(listener, forget) {
-      const follower: Follower = { listener, reset: forget, missed: [], isLost: false }
-      followers = [...followers, follower]
-      return () => {
-        followers = followers.filter((other) => other !== follower)
-      }
-    },
-    catchUp,
-    async stop() {
-      clearInterval(timer)
-      await notices?.stop()
-      await running
-    },
   }
 }
 

@@ -131,8 +131,10 @@ export class Worker {
     const { database, clock, handlers } = this.#parts
     const now = clock.now()
     const { at, topics } = this.#seen
-    if (handlers.size > topics || isSetBack(at, now)) await recallFutureRows(database, handlers, now)
-    this.#seen = { at: now, topics: handlers.size }
+    // Handlers that are registered meanwhile get their turn at the next claim.
+    const { size } = handlers
+    if (size > topics || isSetBack(at, now)) await recallFutureRows(database, handlers, now)
+    this.#seen = { at: now, topics: size }
     // This query costs less than visiting many partitions whose rows are all due later.
     if (!(await this.#isDue())) return true
     const isAllLeased = await this.#claimLaps()

@@ -4,7 +4,7 @@ import type { Change, ChangeFollower } from '../log/change-follower.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { Database } from '../storage/database.ts'
 import { createIndexHere, type IndexHost } from './index-host.ts'
-import { createIndexThread } from './index-thread.ts'
+import { IndexThread } from './index-thread.ts'
 import type { SearchHits, SearchQuery } from './search-index.ts'
 import { readCounts, readDocuments, readSearchPage } from './stored-documents.ts'
 import { searchText, suggestText } from './database/text-catalogue.ts'
@@ -189,7 +189,7 @@ export class CatalogueSearch {
     if (skills < this.#options.threadSkillsMin || this.#threadsLeft === 0) return createIndexHere()
     const { onError } = this.#options
     try {
-      const started = createIndexThread({ onError, onLost: (error) => this.#lose(started, error) })
+      const started: IndexThread = new IndexThread({ onError, onLost: (error) => this.#lose(started, error) })
       return started
     } catch {
       this.#threadsLeft = 0

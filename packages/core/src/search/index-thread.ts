@@ -49,118 +49,137 @@ const newestShare = 0.1
 const startWorker = (options: WorkerOptions) => new Worker(new URL('./index-worker.ts', import.meta.url), options)
 
 /**
- * Creates an empty index in its own thread, so that searches of a large catalogue do not delay other requests. The thread
- * handles orders one after another. Throws an error if no thread can be started.
+ * An empty index in its own thread, so that searches of a large catalogue do not delay other requests. The thread
+ * handles orders one after another. The constructor throws an error if no thread can be started.
  */
-export function createIndexThread(options: IndexThreadOptions): IndexHost {
-  const { onLost, onError, now = () => performance.now() } = options
+export class IndexThread implements IndexHost {
+  readonly hasThread = true
+  readonly #options: IndexThreadOptions
+  readonly #now: () => number
   // The heap grows with the catalogue, so it has no limit of its own.
-  const worker = startThread('index-worker', startWorker, { resourceLimits: {} })
-  const jobs: Job[] = []
-  let size = 0
-  let waitingDocuments = 0
-  let waitingSearches = 0
-  let searchMs = 0
-  let repliedMs = 0
-  let room = Promise.withResolvers<void>()
-  let lost: Error | undefined
-  worker.unref()
-  worker.on('message', (reply: IndexReply) => {
-    const job = jobs.shift()
+  readonly #worker = startThread('index-worker', startWorker, { resourceLimits: {} })
+  readonly #jobs: Job[] = []
+  #size = 0
+  #waitingDocuments = 0
+  #waitingSearches = 0
+  /** The mean time of a search, in milliseconds. */
+  #searchMs = 0
+  #repliedMs = 0
+  #room = Promise.withResolvers<void>()
+  #lost: Error | undefined
+
+  constructor(options: IndexThreadOptions) {
+    this.#options = options
+    this.#now = options.now ?? (() => performance.now())
+    this.#worker.unref()
+    this.#worker.on('message', (reply: IndexReply) => this.#receive(reply))
+    this.#worker.on('error', (error) => this.#lose(error as Error))
+    this.#worker.on('exit', () => this.#lose(new Error('The thread of the search index ended.')))
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  async put(documents: readonly SearchDocument[]): Promise<void> {
+    for (let i = 0; i < documents.length; i += batchDocuments) {
+      this.#change({ kind: 'put', documents: documents.slice(i, i + batchDocuments) })
+      if (this.#waitingDocuments > documentsMax && !this.#lost) await this.#room.promise
+    }
+  }
+
+  async flush(): Promise<void> {
+    await this.#send({ kind: 'put', documents: [] })
+  }
+
+  putCounts(counts: readonly SkillCounts[]): void {
+    this.#change({ kind: 'counts', counts })
+  }
+
+  remove(ids: readonly number[]): void {
+    this.#change({ kind: 'remove', ids })
+  }
+
+  async search(query: SearchQuery): Promise<SearchHits> {
+    this.#requireRoom()
+    return (await this.#send({ kind: 'search', query })) as SearchHits
+  }
+
+  async suggest(q: string, limit: number, viewer: string | null): Promise<string[]> {
+    this.#requireRoom()
+    return (await this.#send({ kind: 'suggest', q, limit, viewer })) as string[]
+  }
+
+  close(): void {
+    if (!this.#lost) this.#end(new RegistryError('closed', 'The registry was closed. Open it again to use it.'))
+    void this.#worker.terminate()
+  }
+
+  #receive(reply: IndexReply): void {
+    const job = this.#jobs.shift()
     // A reply may still arrive after `close`.
     if (!job) return
-    if (jobs.length === 0) worker.unref()
-    size = reply.size
-    count(job)
+    if (this.#jobs.length === 0) this.#worker.unref()
+    this.#size = reply.size
+    this.#count(job)
     if ('error' in reply) job.reject(reply.error)
     else job.resolve(reply.found)
-  })
-  worker.on('error', (error) => lose(error as Error))
-  worker.on('exit', () => lose(new Error('The thread of the search index ended.')))
+  }
 
-  function count({ kind, sentMs, documents }: Job): void {
-    const tookMs = now() - Math.max(sentMs, repliedMs)
-    repliedMs = now()
-    waitingDocuments -= documents
-    if (documents > 0 && waitingDocuments <= documentsMax) makeRoom()
+  #count({ kind, sentMs, documents }: Job): void {
+    const tookMs = this.#now() - Math.max(sentMs, this.#repliedMs)
+    this.#repliedMs = this.#now()
+    this.#waitingDocuments -= documents
+    if (documents > 0 && this.#waitingDocuments <= documentsMax) this.#makeRoom()
     if (kind !== 'search') return
-    waitingSearches--
-    searchMs = searchMs === 0 ? tookMs : searchMs + (tookMs - searchMs) * newestShare
+    this.#waitingSearches--
+    this.#searchMs = this.#searchMs === 0 ? tookMs : this.#searchMs + (tookMs - this.#searchMs) * newestShare
   }
 
-  function makeRoom(): void {
-    room.resolve()
-    room = Promise.withResolvers()
+  #makeRoom(): void {
+    this.#room.resolve()
+    this.#room = Promise.withResolvers()
   }
 
-  function end(error: Error): void {
-    lost = error
-    makeRoom()
-    for (const { reject } of jobs.splice(0)) reject(error)
+  #end(error: Error): void {
+    this.#lost = error
+    this.#makeRoom()
+    for (const { reject } of this.#jobs.splice(0)) reject(error)
   }
 
   /** Only the first reason counts: an error is followed by the exit. */
-  function lose(error: Error): void {
-    if (lost) return
-    end(error)
-    onLost(error)
+  #lose(error: Error): void {
+    if (this.#lost) return
+    this.#end(error)
+    this.#options.onLost(error)
   }
 
-  function send(order: IndexOrder): Promise<IndexReply['found']> {
-    if (lost) return Promise.reject(lost)
+  #send(order: IndexOrder): Promise<IndexReply['found']> {
+    if (this.#lost) return Promise.reject(this.#lost)
     const { promise, resolve, reject } = Promise.withResolvers<IndexReply['found']>()
     const documents = order.kind === 'put' ? order.documents.length : 0
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    worker.postMessage(order)
-    waitingDocuments += documents
-    if (order.kind === 'search') waitingSearches++
-    if (jobs.push({ kind: order.kind, sentMs: now(), documents, resolve, reject }) === 1) worker.ref()
+    this.#worker.postMessage(order)
+    this.#waitingDocuments += documents
+    if (order.kind === 'search') this.#waitingSearches++
+    const job = { kind: order.kind, sentMs: this.#now(), documents, resolve, reject }
+    if (this.#jobs.push(job) === 1) this.#worker.ref()
     return promise
   }
 
   /** Sends a change. Its failure is reported, that of the whole thread only once. */
-  function change(order: IndexOrder): void {
-    send(order).catch((error: unknown) => {
-      if (error !== lost) onError(error)
+  #change(order: IndexOrder): void {
+    this.#send(order).catch((error: unknown) => {
+      if (error !== this.#lost) this.#options.onError(error)
     })
   }
 
-  function requireRoom(): void {
-    const oldest = jobs.find(({ kind }) => kind === 'search')
-    const delayMs = Math.max(waitingSearches * searchMs, oldest ? now() - oldest.sentMs : 0)
+  #requireRoom(): void {
+    const oldest = this.#jobs.find(({ kind }) => kind === 'search')
+    const delayMs = Math.max(this.#waitingSearches * this.#searchMs, oldest ? this.#now() - oldest.sentMs : 0)
     if (delayMs <= delayMsMax) return
     throw new RegistryError('overloaded', 'Too many searches are waiting. Try again in a moment.', {
       retryAfterSeconds: 1,
     })
-  }
-
-  return {
-    get size() {
-      return size
-    },
-    hasThread: true,
-    async put(documents) {
-      for (let i = 0; i < documents.length; i += batchDocuments) {
-        change({ kind: 'put', documents: documents.slice(i, i + batchDocuments) })
-        if (waitingDocuments > documentsMax && !lost) await room.promise
-      }
-    },
-    async flush() {
-      await send({ kind: 'put', documents: [] })
-    },
-    putCounts: (counts) => change({ kind: 'counts', counts }),
-    remove: (ids) => change({ kind: 'remove', ids }),
-    async search(query) {
-      requireRoom()
-      return (await send({ kind: 'search', query })) as SearchHits
-    },
-    async suggest(q, limit, viewer) {
-      requireRoom()
-      return (await send({ kind: 'suggest', q, limit, viewer })) as string[]
-    },
-    close() {
-      if (!lost) end(new RegistryError('closed', 'The registry was closed. Open it again to use it.'))
-      void worker.terminate()
-    },
   }
 }

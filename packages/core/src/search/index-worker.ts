@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import type { IndexOrder, IndexReply } from './index-thread.ts'
 import { createSearchIndex } from './search-index.ts'
 
-/** The worker thread of `createIndexThread`: receives orders and replies to each in order. */
+/** The worker thread of `IndexThread`: receives orders and replies to each in order. */
 const index = createSearchIndex()
 parentPort!.on('message', (order: IndexOrder) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin

@@ -10,7 +10,7 @@ import { openSqliteForReading } from './sqlite/sqlite-reading.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 import { isRepeatable, toOpeningError } from './storage-error.ts'
 import type { Tables } from './tables.ts'
-import { closedWriter, createWriter, type Writer } from './writer.ts'
+import { BatchWriter, closedWriter, type Writer } from './writer.ts'
 
 /** Where a registry is stored: in one SQLite file, or in a PostgreSQL database. */
 export interface DatabaseLocation {
@@ -103,7 +103,7 @@ async function openOnce(location: OpenDatabaseOptions): Promise<Database> {
     await connections.close()
     throw error
   }
-  const writer = isReadOnly ? closedWriter : createWriter(connections)
+  const writer = isReadOnly ? closedWriter : new BatchWriter(connections)
   return {
     dialect: connections.dialect,
     isReadOnly,

@@ -1,3 +1,4 @@
+import { withWrite } from './writer.ts'
 import type { StorageContext } from './storage-context.ts'
 
 /**
@@ -31,5 +32,5 @@ function withSignal<Context extends StorageContext>(context: Context, signal: Ab
   const { database } = context
   const { writer } = database
   const write: typeof writer.write = (work, options) => writer.write(work, { ...options, signal })
-  return { ...context, database: { ...database, writer: { ...writer, write } } }
+  return { ...context, database: { ...database, writer: withWrite(writer, write) } }
 }

@@ -79,21 +79,90 @@ export function undo(trx: WriteTransaction): void {
   undone.add(trx)
 }
 
-export function createWriter(connections: Connections): Writer {
-  const queued: Job[] = []
+/** The writes that wait for a commit. */
+class Queue {
+  readonly #jobs: Job[] = []
   /** Number of queued writes that are not bulk. */
-  let urgent = 0
-  const listeners: (() => Promise<void> | void)[] = []
-  let running: Promise<void> | undefined
+  #urgent = 0
+
+  get size(): number {
+    return this.#jobs.length
+  }
+
+  /** Adds a job, which leaves the queue and is rejected once the signal is aborted. */
+  add(job: Job, signal: AbortSignal | undefined): void {
+    if (!job.bulk) this.#urgent += 1
+    this.#jobs.push(job)
+    if (!signal) return
+    const end = () => {
+      this.#jobs.splice(this.#jobs.indexOf(job), 1)
+      this.#leave(job)
+      job.reject(signal.reason)
+    }
+    signal.addEventListener('abort', end)
+    job.leave = () => signal.removeEventListener('abort', end)
+  }
+
+  /** Takes the first job; undefined if there is none. */
+  take(): Job | undefined {
+    const job = this.#jobs.shift()
+    if (job) this.#leave(job)
+    return job
+  }
+
+  /** Whether a batch that has run for some milliseconds may grow. */
+  mayJoin(batch: readonly Job[], ms: number): boolean {
+    const isBulk = this.#urgent === 0 && batch.every(({ bulk }) => bulk)
+    return isBulk ? batch.length < bulkBatchMax && ms < bulkBatchMs : batch.length < batchMax && ms < batchMs
+  }
+
+  #leave(job: Job): void {
+    if (!job.bulk) this.#urgent -= 1
+    job.leave?.()
+  }
+}
+
+/** The {@link Writer} of a database. */
+export class BatchWriter implements Writer {
+  readonly #connections: Connections
+  readonly #queue = new Queue()
+  readonly #listeners: (() => Promise<void> | void)[] = []
+  #running: Promise<void> | undefined
+
+  constructor(connections: Connections) {
+    this.#connections = connections
+  }
+
+  async write<T>(work: (trx: WriteTransaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
+    const { bulk = false, signal } = options
+    signal?.throwIfAborted()
+    if (this.#queue.size >= waitingMax) {
+      throw new RegistryError('overloaded', 'Too many writes are queued. Try again in a moment.', {
+        retryAfterSeconds: 1,
+      })
+    }
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.add({ bulk, work, resolve: resolve as (value: unknown) => void, reject }, signal)
+      this.#running ??= this.#run()
+    })
+  }
+
+  onCommit(listener: () => Promise<void> | void): void {
+    this.#listeners.push(listener)
+  }
+
+  async drain(): Promise<void> {
+    while (this.#running) await this.#running
+  }
 
   /** Commits batches until the queue is empty. */
-  async function run(): Promise<void> {
-    while (queued.length > 0) {
+  async #run(): Promise<void> {
+    while (this.#queue.size > 0) {
       // Wait for one turn of the event loop, so that writes that are about to be queued join the same commit.
       await setImmediate()
       const batch: Job[] = []
       try {
-        await pRetry(() => transact((trx) => runBatch(trx, batch)), {
+        await pRetry(() => this.#transact((trx) => this.#runBatch(trx, batch)), {
           retries: lockRetries,
           minTimeout: 5,
           maxTimeout: 250,
@@ -101,114 +170,70 @@ export function createWriter(connections: Connections): Writer {
         })
       } catch (error) {
         // If no job began, the failure (a lock timeout, a lost connection) is reported to the first job in the queue.
-        for (const { outcome, reject } of batch.length > 0 ? batch : takeFirst())
-          reject(outcome && 'error' in outcome ? outcome.error : error)
+        for (const job of batch.length > 0 ? batch : [this.#queue.take()])
+          job?.reject(job.outcome && 'error' in job.outcome ? job.outcome.error : error)
         continue
       }
-      for (const listener of listeners) await listener()
+      for (const listener of this.#listeners) await listener()
       for (const { outcome, resolve, reject } of batch) {
         if (outcome && 'value' in outcome) resolve(outcome.value)
         else reject(outcome?.error)
       }
     }
-    running = undefined
+    this.#running = undefined
   }
 
   /** Runs a transaction. Kysely rolls it back if the work throws, as a job does that runs alone and is undone. */
-  async function transact(work: (trx: WriteTransaction) => Promise<void>): Promise<void> {
+  async #transact(work: (trx: WriteTransaction) => Promise<void>): Promise<void> {
     try {
-      await connections.main.transaction().execute(work)
+      await this.#connections.main.transaction().execute(work)
     } catch (error) {
       if (error !== aloneUndone) throw error
     }
   }
 
   /** Runs queued jobs in a transaction until the batch is full or the queue is empty. */
-  async function runBatch(trx: WriteTransaction, batch: Job[]): Promise<void> {
-    if (connections.dialect === 'postgres') await selectHead(trx, {})
+  async #runBatch(trx: WriteTransaction, batch: Job[]): Promise<void> {
+    if (this.#connections.dialect === 'postgres') await selectHead(trx, {})
     lastWork.set(trx, [])
     await withConnection(trx, async (connection) => {
       // A single job needs no savepoint; those that are queued meanwhile are in the next batch.
-      if (queued.length === 1) await runAlone(trx, batch)
-      else await runInSavepoints(connection, trx, batch)
+      if (this.#queue.size === 1) await this.#runAlone(trx, batch)
+      else await this.#runInSavepoints(connection, trx, batch)
       await finish(trx)
     })
   }
 
-  async function runInSavepoints(connection: DatabaseConnection, trx: WriteTransaction, batch: Job[]): Promise<void> {
+  async #runInSavepoints(connection: DatabaseConnection, trx: WriteTransaction, batch: Job[]): Promise<void> {
     const startedMs = performance.now()
     let turnedMs = startedMs
-    for (let [job] = takeFirst(); job; [job] = takeFirst()) {
+    for (let job = this.#queue.take(); job; job = this.#queue.take()) {
       batch.push(job)
       await runInSavepoint(connection, trx, job)
-      if (!isOpen(batch, performance.now() - startedMs)) return
+      if (!this.#queue.mayJoin(batch, performance.now() - startedMs)) return
       if (performance.now() - turnedMs < batchMs) continue
       await setImmediate()
       turnedMs = performance.now()
     }
   }
 
-  async function runAlone(trx: WriteTransaction, batch: Job[]): Promise<void> {
-    const [job] = takeFirst()
-    batch.push(job!)
-    await job!.work(trx).then(
-      (value) => (job!.outcome = { value }),
+  async #runAlone(trx: WriteTransaction, batch: Job[]): Promise<void> {
+    const job = this.#queue.take()!
+    batch.push(job)
+    await job.work(trx).then(
+      (value) => (job.outcome = { value }),
       (error: unknown) => {
-        job!.outcome = { error }
+        job.outcome = { error }
         throw error
       },
     )
     if (undone.has(trx)) throw aloneUndone
   }
+}
 
-  function takeFirst(): Job[] {
-    const jobs = queued.splice(0, 1)
-    for (const job of jobs) left(job)
-    return jobs
-  }
-
-  function left(job: Job): void {
-    if (!job.bulk) urgent -= 1
-    job.leave?.()
-  }
-
-  /** Removes the job from the queue and rejects it once the signal is aborted. */
-  function rejectOnAbort(job: Job, signal: AbortSignal): void {
-    const end = () => {
-      queued.splice(queued.indexOf(job), 1)
-      left(job)
-      job.reject(signal.reason)
-    }
-    signal.addEventListener('abort', end)
-    job.leave = () => signal.removeEventListener('abort', end)
-  }
-
-  function isOpen(batch: readonly Job[], ms: number): boolean {
-    const isBulk = urgent === 0 && batch.every(({ bulk }) => bulk)
-    return isBulk ? batch.length < bulkBatchMax && ms < bulkBatchMs : batch.length < batchMax && ms < batchMs
-  }
-
-  return {
-    async write<T>(work: (trx: WriteTransaction) => Promise<T>, { bulk = false, signal }: WriteOptions = {}) {
-      signal?.throwIfAborted()
-      if (queued.length >= waitingMax) {
-        throw new RegistryError('overloaded', 'Too many writes are queued. Try again in a moment.', {
-          retryAfterSeconds: 1,
-        })
-      }
-      return new Promise<T>((resolve, reject) => {
-        if (!bulk) urgent++
-        const job: Job = { bulk, work, resolve: resolve as (value: unknown) => void, reject }
-        queued.push(job)
-        if (signal) rejectOnAbort(job, signal)
-        running ??= run()
-      })
-    },
-    onCommit: (listener) => void listeners.push(listener),
-    drain: async () => {
-      while (running) await running
-    },
-  }
+/** A writer with another function to write, for what happens around each write. */
+export function withWrite(writer: Writer, write: Writer['write']): Writer {
+  return { write, onCommit: (listener) => writer.onCommit(listener), drain: () => writer.drain() }
 }
 
 /** The writer of a registry that was opened for reading: rejects every write with `read_only`. */

@@ -1,4 +1,4 @@
-import { type DiscoveryScope, lookThrough, type WantedSkill } from '@skillstead/core/internal'
+import { type DiscoveryScope, lookThrough, type WantedSkill, type UpstreamPort } from '@skillstead/core/internal'
 import type { GatewayCall, GatewayHost, Header } from '../gateway.ts'
 
 /** The content of a page: a skill, a list, or content that only this node has, such as a share link. */
@@ -27,11 +27,14 @@ export async function throughUpstreams<Result>(
   const { port } = host.context.upstreams
   if (port === undefined || read === 'own') return perform()
   const wanted = read === 'list' ? undefined : read.skill
-  const pull: typeof port.pull = async (skill) => {
-    await host.spendRequest(call)
-    return port.pull(skill)
+  const charged: Pick<UpstreamPort, 'freshen' | 'pull'> = {
+    freshen: (skill) => port.freshen(skill),
+    async pull(skill) {
+      await host.spendRequest(call)
+      return port.pull(skill)
+    },
   }
-  return lookThrough({ ...port, pull }, wanted, perform)
+  return lookThrough(charged, wanted, perform)
 }
 
 /** The freshness of the skill that a page shows. */

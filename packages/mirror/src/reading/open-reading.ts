@@ -6,7 +6,7 @@ import { importWanted } from './import-wanted.ts'
 import { createFollowed } from './followed.ts'
 import { createReadRuns, type Lacking } from './read-runs.ts'
 import { toReadError } from './errors.ts'
-import { createReading, newMs, waitMsMax } from './reading.ts'
+import { newMs, UpstreamReading, waitMsMax } from './reading.ts'
 
 /** Connects the runs that read requests cause with the rest of the mirror. */
 export interface Reading {
@@ -39,7 +39,7 @@ export function openReading({ parts, running, begin }: ReadingOptions): Reading 
   const followed = createFollowed(context)
   const { clock } = context
   const runs = createReadRuns({ clock, run: (upstream, names) => run(upstream, names).catch(tell(upstream)) })
-  const port = createReading({ parts, followed, runs })
+  const port = new UpstreamReading({ parts, followed, runs })
   const listings = { begun: 0, noticed: 0 }
   const beginning = list().catch(parts.onError)
 

@@ -25,116 +25,133 @@ export interface ReadingParts {
 }
 
 /** Uses the upstreams of a mirror to answer read requests: see {@link UpstreamPort}. */
-export function createReading({ parts, followed, runs }: ReadingParts): UpstreamPort {
-  const { context, mode } = parts
-  const { clock } = context
-  const misses = createMisses({ clock })
-  const sources = createSources(context)
-  const canAsk = (upstream: Upstream) => mode !== 'offline' || !asksNetwork(upstream)
+export class UpstreamReading implements UpstreamPort {
+  readonly #parts: MirrorParts
+  readonly #followed: Followed
+  readonly #runs: ReadRuns
+  readonly #misses: ReturnType<typeof createMisses>
+  readonly #sources: ReturnType<typeof createSources>
+
+  constructor({ parts, followed, runs }: ReadingParts) {
+    this.#parts = parts
+    this.#followed = followed
+    this.#runs = runs
+    this.#misses = createMisses(parts.context)
+    this.#sources = createSources(parts.context)
+  }
+
+  async freshen(wanted?: WantedSkill): Promise<void> {
+    const { mode, onError } = this.#parts
+    if (mode === 'offline') return
+    const work = this.#refreshDue(wanted).catch(onError)
+    if (mode === 'online') await work
+  }
+
+  async pull(wanted: WantedSkill): Promise<boolean> {
+    const state = await readWantedState(this.#parts, wanted)
+    if (state.kind !== 'missing') return state.kind === 'here'
+    const { from } = state
+    const upstreams = (await this.#followed.list()).filter(({ name }) => from === undefined || name === from)
+    const late = () => {
+      const detail = `No upstream reported in time whether it has ${wanted.name}. Try again in a few seconds.`
+      return new RegistryError('upstream_timeout', detail)
+    }
+    const { clock } = this.#parts.context
+    return limitTime({ clock, ms: waitMsMax.missing, late }, this.#pullFrom(upstreams, wanted))
+  }
+
+  async freshness(name?: string): ReturnType<UpstreamPort['freshness']> {
+    const upstreams = await this.#followed.list()
+    const now = this.#parts.context.clock.now()
+    const hasFailed = (upstream: string) => this.#runs.hasFailed(upstream)
+    if (name === undefined) {
+      return toOldest(upstreams.map((one) => toFreshness(one, { now, hasFailed: hasFailed(one.name) })))
+    }
+    const source = await this.#sources.find(name)
+    if (!source) return undefined
+    const { upstream, syncedAt } = source
+    const one = upstreams.find(({ name: followedAs }) => followedAs === upstream)
+    return toFreshness(one, { now, syncedAt, hasFailed: hasFailed(upstream) })
+  }
+
+  #canAsk(upstream: Upstream): boolean {
+    return this.#parts.mode !== 'offline' || !asksNetwork(upstream)
+  }
+
+  async #refreshDue(wanted: WantedSkill | undefined): Promise<void> {
+    const due = (await this.#findBehind(wanted)).filter((upstream) => this.#isDue(upstream))
+    await Promise.all(due.map(({ name }) => this.#refreshWithin(name)))
+  }
 
   /** The upstreams of the requested skill, or of a list, that may be contacted. */
-  async function findBehind(wanted: WantedSkill | undefined): Promise<Upstream[]> {
-    const upstreams = (await followed.list()).filter((one) => one.kind !== 'bundle' && !one.alarm && canAsk(one))
+  async #findBehind(wanted: WantedSkill | undefined): Promise<Upstream[]> {
+    const upstreams = (await this.#followed.list()).filter(
+      (one) => one.kind !== 'bundle' && !one.alarm && this.#canAsk(one),
+    )
     if (!wanted) return upstreams
-    const source = await sources.find(wanted.name)
+    const source = await this.#sources.find(wanted.name)
     return upstreams.filter(({ name }) => name === source?.upstream)
   }
 
-  function isDue({ syncedAt, settings }: Upstream): boolean {
+  #isDue({ syncedAt, settings }: Upstream): boolean {
+    const { mode, context } = this.#parts
     // The absolute value, so that a clock that was set back causes no wait.
-    const ageMs = syncedAt === null ? Infinity : Math.abs(clock.now() - syncedAt)
+    const ageMs = syncedAt === null ? Infinity : Math.abs(context.clock.now() - syncedAt)
     if (mode === 'online') return ageMs >= newMs
     // The first sync takes long, so it is left to the operator's schedule.
     if (syncedAt === null && settings.mode !== 'pull-through') return false
     return settings.everySeconds > 0 && ageMs > settings.everySeconds * 1000
   }
 
-  async function refreshDue(wanted: WantedSkill | undefined): Promise<void> {
-    const due = (await findBehind(wanted)).filter(isDue)
-    await Promise.all(due.map(({ name }) => refreshWithin(name)))
-  }
-
   /** Refreshes an upstream while the caller waits. After a failure the caller gets the stored skill. */
-  async function refreshWithin(upstream: string): Promise<void> {
+  async #refreshWithin(upstream: string): Promise<void> {
     const late = () => new RegistryError('upstream_timeout', `'${upstream}' did not respond in time.`)
     try {
-      await limitTime({ clock, ms: waitMsMax.here, late }, runs.refresh(upstream))
+      const { clock } = this.#parts.context
+      await limitTime({ clock, ms: waitMsMax.here, late }, this.#runs.refresh(upstream))
     } catch {
-      runs.giveUp(upstream)
+      this.#runs.giveUp(upstream)
     }
   }
 
-  /** Tries to import a skill from an upstream. Returns whether it is stored now. */
-  async function lookIn(upstream: Upstream, wanted: WantedSkill): Promise<boolean> {
-    const { name, alarm, syncedAt, settings } = upstream
-    const [owner, short] = wanted.name.split('/') as [string, string]
-    if (upstream.kind === 'bundle' || !wantsName({ parts, upstream }, owner, short)) return false
-    const pulls = settings.mode === 'pull-through'
-    // All skills of a synced upstream are stored, unless it is in the mode `pull-through`.
-    if (!pulls && syncedAt !== null && mode !== 'online') return false
-    const key = `${name}\n${wanted.name}@${wanted.version ?? ''}`
-    if (misses.has(key)) return false
-    if (!canAsk(upstream)) {
-      if (!pulls && syncedAt !== null) return false
-      const detail = `This node is in offline mode and sends no request to '${name}', which may have ${wanted.name}.`
-      throw new RegistryError('offline', detail)
-    }
-    if (alarm) {
-      if (!pulls && syncedAt !== null) return false
-      throw fail(upstream, `is paused (${alarm.code}), so ${wanted.name} was not requested from it`)
-    }
-    if (!pulls && syncedAt === null)
-      throw fail(upstream, `is not synced yet, and may have ${wanted.name}. Try again later`)
-    if (!pulls) await refreshWithin(name)
-    const failure = pulls ? await runs.pull(name, wanted.name).catch((error: unknown) => ({ error })) : undefined
-    // The failure may concern another skill of the same run.
-    if ((await readWantedState(parts, wanted)).kind === 'here') return true
-    if (failure) throw failure.error
-    if (pulls) misses.add(key)
-    return false
-  }
-
-  async function pullFrom(upstreams: readonly Upstream[], wanted: WantedSkill): Promise<boolean> {
+  async #pullFrom(upstreams: readonly Upstream[], wanted: WantedSkill): Promise<boolean> {
     for (const upstream of upstreams) {
       // An unreachable upstream ends the search. Otherwise an attacker who blocks it could have its names taken from
       // the next one.
-      const isHere = await lookIn(upstream, wanted).catch((error: unknown) => {
-        throw toReadError(error, upstream.name, mode)
+      const isHere = await this.#lookIn(upstream, wanted).catch((error: unknown) => {
+        throw toReadError(error, upstream.name, this.#parts.mode)
       })
       if (isHere) return true
     }
     return false
   }
 
-  return {
-    async freshen(wanted) {
-      if (mode === 'offline') return
-      const work = refreshDue(wanted).catch(parts.onError)
-      if (mode === 'online') await work
-    },
-    async pull(wanted) {
-      const state = await readWantedState(parts, wanted)
-      if (state.kind !== 'missing') return state.kind === 'here'
-      const { from } = state
-      const upstreams = (await followed.list()).filter(({ name }) => from === undefined || name === from)
-      const late = () => {
-        const detail = `No upstream reported in time whether it has ${wanted.name}. Try again in a few seconds.`
-        return new RegistryError('upstream_timeout', detail)
-      }
-      return limitTime({ clock, ms: waitMsMax.missing, late }, pullFrom(upstreams, wanted))
-    },
-    async freshness(name) {
-      const upstreams = await followed.list()
-      const now = clock.now()
-      if (name === undefined) {
-        return toOldest(upstreams.map((one) => toFreshness(one, { now, hasFailed: runs.hasFailed(one.name) })))
-      }
-      const source = await sources.find(name)
-      if (!source) return undefined
-      const { upstream, syncedAt } = source
-      const one = upstreams.find(({ name: followedAs }) => followedAs === upstream)
-      return toFreshness(one, { now, syncedAt, hasFailed: runs.hasFailed(upstream) })
-    },
+  /** Tries to import a skill from an upstream. Returns whether it is stored now. */
+  async #lookIn(upstream: Upstream, wanted: WantedSkill): Promise<boolean> {
+    const { name, alarm, syncedAt, settings } = upstream
+    const parts = this.#parts
+    const [owner, short] = wanted.name.split('/') as [string, string]
+    if (upstream.kind === 'bundle' || !wantsName({ parts, upstream }, owner, short)) return false
+    const pulls = settings.mode === 'pull-through'
+    const isSynced = !pulls && syncedAt !== null
+    // All skills of a synced upstream are stored, unless it is in the mode `pull-through`.
+    if (isSynced && parts.mode !== 'online') return false
+    const key = `${name}\n${wanted.name}@${wanted.version ?? ''}`
+    if (this.#misses.has(key)) return false
+    if (isSynced && (alarm || !this.#canAsk(upstream))) return false
+    if (!this.#canAsk(upstream)) {
+      const detail = `This node is in offline mode and sends no request to '${name}', which may have ${wanted.name}.`
+      throw new RegistryError('offline', detail)
+    }
+    if (alarm) throw fail(upstream, `is paused (${alarm.code}), so ${wanted.name} was not requested from it`)
+    if (!pulls && !isSynced) throw fail(upstream, `is not synced yet, and may have ${wanted.name}. Try again later`)
+    if (!pulls) await this.#refreshWithin(name)
+    const failure = pulls ? await this.#runs.pull(name, wanted.name).catch((error: unknown) => ({ error })) : undefined
+    // The failure may concern another skill of the same run.
+    if ((await readWantedState(parts, wanted)).kind === 'here') return true
+    if (failure) throw failure.error
+    if (pulls) this.#misses.add(key)
+    return false
   }
 }
 

@@ -23,18 +23,6 @@ import {
 } from './rows.ts'
 import { sendWrite } from './send.ts'
 
-/** Sends pending writes to their upstreams. */
-export interface Delivery {
-  /** Starts to handle the outbox's jobs, and schedules jobs for pending writes that have none. */
-  start(): Promise<void>
-  /** Called when the upstream responds again: retries its pending writes now. */
-  wake(upstream: string): Promise<void>
-  /** Sends all pending writes to one upstream, or to all, now. Failed writes stay pending. */
-  deliverAll(upstream?: string): Promise<void>
-  /** Starts no more writes, and waits for those in progress, whose requests the caller aborts. */
-  stop(): Promise<void>
-}
-
 export interface DeliveryParts extends AccountParts {
   /** The mirror's own API key for an upstream. */
   readCredential(upstream: Upstream): string | undefined
@@ -53,146 +41,166 @@ const wokenMax = 1000
 /** Maximum number of skills written to one upstream concurrently. */
 const skillsMax = 4
 
+/** What this process knows of an upstream that it writes to. */
+interface Destination {
+  readonly breaker: Breaker
+  readonly limit: LimitFunction
+  /** Whether the upstream was unavailable at its last write. */
+  isUnavailable: boolean
+}
+
 /**
- * Sends the writes of each skill in order. A temporary failure blocks only its own skill, and a conflict blocks it
- * until a user or the operator resolves it. Each upstream has a circuit breaker.
+ * Sends pending writes to their upstreams, those of each skill in order. A temporary failure blocks only its own skill,
+ * and a conflict blocks the skill until a user or the operator resolves it.
  */
-export function createDelivery(parts: DeliveryParts): Delivery {
-  const { context, onError } = parts
-  const { database, outbox, clock } = context
-  const running = new Map<string, Promise<void>>()
-  const breakers = new Map<string, Breaker>()
-  const limits = new Map<string, LimitFunction>()
-  /** Upstreams that were unavailable at their last write. */
-  const unavailable = new Set<string>()
-  let isStopped = false
+export class Delivery {
+  readonly #parts: DeliveryParts
+  readonly #running = new Map<string, Promise<void>>()
+  readonly #destinations = new Map<string, Destination>()
+  #isStopped = false
 
-  /**
-   * Sends the writes of a skill, one job at a time in this process. If two processes send the same write, the upstream
-   * recognizes it by the idempotency key.
-   */
-  function deliver(job: UpstreamWriteJob): Promise<void> {
-    const key = `${job.upstream} ${job.subject}`
-    const work = (running.get(key) ?? Promise.resolve())
-      .catch(() => undefined)
-      .then(() => limitOf(job.upstream)(() => deliverSkill(job)))
-      .finally(() => {
-        if (running.get(key) === work) running.delete(key)
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts
+  }
+
+  /** Starts to handle the outbox's jobs, and schedules jobs for pending writes that have none. */
+  async start(): Promise<void> {
+    const { context } = this.#parts
+    context.outbox.handle(upstreamWriteTopic, {
+      retryDelaysMs,
+      handle: (payload) => this.#deliver(payload as unknown as UpstreamWriteJob),
+      afterwards: async (trx, ended) => {
+        for (const { payload, state } of ended) await this.#followUp(trx, payload as unknown as UpstreamWriteJob, state)
+      },
+    })
+    await deleteOldOpinions(context)
+    for (const { upstream: name, subject } of await listSubjects(context.database.read)) {
+      await context.database.writer.write(async (trx) => {
+        await enqueueDelivery(trx, context, { upstream: await getUpstream(trx, name), subject })
       })
-    running.set(key, work)
-    return work
-  }
-
-  async function deliverSkill({ upstream: name, subject }: UpstreamWriteJob): Promise<void> {
-    for (;;) {
-      const write = await findNext(database.read, name, subject)
-      if (write?.state !== 'pending') return
-      if (isStopped) throw new RegistryError('shutting_down', 'The mirror is closing.')
-      const upstream = await getUpstream(database.read, name)
-      try {
-        await breakerOf(name).run(() => attempt(upstream, write))
-      } catch (error) {
-        await storeProblem(write, error)
-      }
     }
   }
 
-  async function attempt(upstream: Upstream, found: StoredWrite): Promise<void> {
-    const account = await findAccount(upstream, found)
-    const write = await database.writer.write((trx) => beginWrite(trx, found))
-    if (!write) return
-    const note = await sendWrite({ context, upstream, http: parts.httpOf(upstream), write, account })
-    const at = clock.now()
-    await database.writer.write((trx) => endWrite(trx, write, { note: note && { ...note, at }, at }))
-    if (unavailable.delete(upstream.name)) await wake(upstream.name)
-  }
-
-  async function findAccount(upstream: Upstream, write: StoredWrite): Promise<OpenAccount | undefined> {
-    const { by } = write.payload
-    if (by === 'user') {
-      const account = await openAccount(parts, upstream, write.user_id!)
-      if (account) return account
-      const message = `The account of this user at ${upstream.name} is no longer linked. Link it again and retry the write, or drop it.`
-      throw new WriteConflict('unlinked', message)
-    }
-    const key = openKey(() => parts.readCredential(upstream))
-    if (key !== undefined) return { key, username: null }
-    if (by === 'guest') return undefined
-    const message = `The mirror has no API key for ${upstream.name} any more. Drop the write.`
-    throw new WriteConflict('unlinked', message)
-  }
-
-  /** Stores the problem with the write. Rethrows temporary errors, so that the outbox retries the job. */
-  async function storeProblem(write: StoredWrite, error: unknown): Promise<void> {
-    const { isTemporary, ...problem } = toProblem(error, clock.now())
-    if (problem.code === 'shutting_down' && isStopped) throw error
-    await database.writer.write((trx) => markProblem(trx, write, problem, isTemporary ? 'pending' : 'conflict'))
-    if (!isTemporary) return
-    unavailable.add(write.upstream)
-    throw error
-  }
-
-  function breakerOf(name: string): Breaker {
-    const breaker = breakers.get(name) ?? createBreaker({ name, clock })
-    breakers.set(name, breaker)
-    return breaker
-  }
-
-  function limitOf(name: string): LimitFunction {
-    const found = limits.get(name) ?? pLimit(skillsMax)
-    limits.set(name, found)
-    return found
-  }
-
-  /** Schedules the next job if writes arrived while this job ran, or if this job failed after its last retry. */
-  async function followUp(trx: WriteTransaction, job: UpstreamWriteJob, state: 'done' | 'failed'): Promise<void> {
-    const next = await findNext(trx, job.upstream, job.subject)
-    if (next?.state !== 'pending') return
-    const upstream = await getUpstream(trx, job.upstream)
-    const dueAt = state === 'done' ? undefined : clock.now() + retryDelaysMs.at(-1)!
-    await enqueueDelivery(trx, context, { upstream, subject: job.subject, ...(dueAt !== undefined && { dueAt }) })
-  }
-
-  async function wake(name: string): Promise<void> {
-    breakers.delete(name)
+  /** Called when an upstream responds again: retries its pending writes now. */
+  async wake(name: string): Promise<void> {
+    const { outbox, database, clock } = this.#parts.context
+    this.#destinations.get(name)?.breaker.reset()
     const partition = toWritePartition(name)
     const jobs = await outbox.list(partition, wokenMax)
     const waiting = jobs.filter(({ state, dueAt }) => state === 'pending' && dueAt > clock.now())
     for (const { id } of waiting) await database.writer.write((trx) => outbox.retry(trx, partition, id))
   }
 
-  async function enqueueMissing(): Promise<void> {
-    const subjects = await listSubjects(database.read)
-    for (const { upstream: name, subject } of subjects) {
-      await database.writer.write(async (trx) => {
-        await enqueueDelivery(trx, context, { upstream: await getUpstream(trx, name), subject })
+  /** Sends all pending writes to one upstream, or to all, now. Failed writes stay pending. */
+  async deliverAll(name?: string): Promise<void> {
+    const { context, onError } = this.#parts
+    const subjects = await listSubjects(context.database.read, name)
+    for (const { upstream } of subjects) this.#destinations.get(upstream)?.breaker.reset()
+    await Promise.all(subjects.map((job) => this.#deliver(job).catch((error: unknown) => reportBug(error, onError))))
+  }
+
+  /** Starts no more writes, and waits for those in progress, whose requests the caller aborts. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await Promise.allSettled(this.#running.values())
+  }
+
+  /**
+   * Sends the writes of a skill, one job at a time in this process. If two processes send the same write, the upstream
+   * recognizes it by the idempotency key.
+   */
+  #deliver(job: UpstreamWriteJob): Promise<void> {
+    const key = `${job.upstream} ${job.subject}`
+    const { limit } = this.#destinationOf(job.upstream)
+    const work = (this.#running.get(key) ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => limit(() => this.#deliverSkill(job)))
+      .finally(() => {
+        if (this.#running.get(key) === work) this.#running.delete(key)
       })
+    this.#running.set(key, work)
+    return work
+  }
+
+  async #deliverSkill({ upstream: name, subject }: UpstreamWriteJob): Promise<void> {
+    const { read } = this.#parts.context.database
+    for (;;) {
+      const write = await findNext(read, name, subject)
+      if (write?.state !== 'pending') return
+      if (this.#isStopped) throw new RegistryError('shutting_down', 'The mirror is closing.')
+      const upstream = await getUpstream(read, name)
+      try {
+        await this.#destinationOf(name).breaker.run(() => this.#attempt(upstream, write))
+      } catch (error) {
+        await this.#storeProblem(write, error)
+      }
     }
   }
 
-  return {
-    async start() {
-      outbox.handle(upstreamWriteTopic, {
-        retryDelaysMs,
-        handle: (payload) => deliver(payload as unknown as UpstreamWriteJob),
-        async afterwards(trx, ended) {
-          for (const { payload, state } of ended) await followUp(trx, payload as unknown as UpstreamWriteJob, state)
-        },
-      })
-      await deleteOldOpinions(context)
-      await enqueueMissing()
-    },
-    wake,
-    async deliverAll(name) {
-      const subjects = await listSubjects(database.read, name)
-      for (const { upstream } of subjects) breakers.delete(upstream)
-      await Promise.all(subjects.map((job) => deliver(job).catch((error: unknown) => reportBug(error, onError))))
-    },
-    async stop() {
-      isStopped = true
-      await Promise.allSettled(running.values())
-    },
+  async #attempt(upstream: Upstream, found: StoredWrite): Promise<void> {
+    const { context, httpOf } = this.#parts
+    const { writer } = context.database
+    const account = await findAccount(this.#parts, upstream, found)
+    const write = await writer.write((trx) => beginWrite(trx, found))
+    if (!write) return
+    const note = await sendWrite({ context, upstream, http: httpOf(upstream), write, account })
+    const at = context.clock.now()
+    await writer.write((trx) => endWrite(trx, write, { note: note && { ...note, at }, at }))
+    const destination = this.#destinationOf(upstream.name)
+    if (!destination.isUnavailable) return
+    destination.isUnavailable = false
+    await this.wake(upstream.name)
   }
+
+  /** Stores the problem with the write. Rethrows temporary errors, so that the outbox retries the job. */
+  async #storeProblem(write: StoredWrite, error: unknown): Promise<void> {
+    const { database, clock } = this.#parts.context
+    const { isTemporary, ...problem } = toProblem(error, clock.now())
+    if (problem.code === 'shutting_down' && this.#isStopped) throw error
+    await database.writer.write((trx) => markProblem(trx, write, problem, isTemporary ? 'pending' : 'conflict'))
+    if (!isTemporary) return
+    this.#destinationOf(write.upstream).isUnavailable = true
+    throw error
+  }
+
+  #destinationOf(name: string): Destination {
+    let destination = this.#destinations.get(name)
+    if (!destination) {
+      const breaker = createBreaker({ name, clock: this.#parts.context.clock })
+      this.#destinations.set(name, (destination = { breaker, limit: pLimit(skillsMax), isUnavailable: false }))
+    }
+    return destination
+  }
+
+  /** Schedules the next job if writes arrived while this job ran, or if this job failed after its last retry. */
+  async #followUp(trx: WriteTransaction, job: UpstreamWriteJob, state: 'done' | 'failed'): Promise<void> {
+    const { context } = this.#parts
+    const next = await findNext(trx, job.upstream, job.subject)
+    if (next?.state !== 'pending') return
+    const upstream = await getUpstream(trx, job.upstream)
+    const dueAt = state === 'done' ? undefined : context.clock.now() + retryDelaysMs.at(-1)!
+    await enqueueDelivery(trx, context, { upstream, subject: job.subject, ...(dueAt !== undefined && { dueAt }) })
+  }
+}
+
+/** The account that sends a write; undefined for a guest's. Throws {@link WriteConflict} if the account is gone. */
+async function findAccount(
+  parts: DeliveryParts,
+  upstream: Upstream,
+  write: StoredWrite,
+): Promise<OpenAccount | undefined> {
+  const { by } = write.payload
+  if (by === 'user') {
+    const account = await openAccount(parts, upstream, write.user_id!)
+    if (account) return account
+    const message = `The account of this user at ${upstream.name} is no longer linked. Link it again and retry the write, or drop it.`
+    throw new WriteConflict('unlinked', message)
+  }
+  const key = openKey(() => parts.readCredential(upstream))
+  if (key !== undefined) return { key, username: null }
+  if (by === 'guest') return undefined
+  const message = `The mirror has no API key for ${upstream.name} any more. Drop the write.`
+  throw new WriteConflict('unlinked', message)
 }
 
 /** Registry errors are stored with their write; others are bugs and go to the node's log. */

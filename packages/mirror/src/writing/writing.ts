@@ -5,7 +5,7 @@ import type { MirrorAccounts, MirrorOutbox } from '../write-types.ts'
 import type { Upstream } from '../types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
 import { linkAccount, listAccounts, unlinkAccount } from './accounts.ts'
-import { createDelivery } from './deliver.ts'
+import { Delivery } from './deliver.ts'
 import { dropWrite, listWrites, renameWrite, retryWrite, type OutboxPlace } from './resolve-writes.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
@@ -28,7 +28,7 @@ export function createWriting(parts: MirrorParts, signal: AbortSignal): Writing 
     return client
   }
   const accountParts = { context, httpOf }
-  const delivery = createDelivery({ ...accountParts, readCredential, onError })
+  const delivery = new Delivery({ ...accountParts, readCredential, onError })
   if (mode !== 'offline') inBackground(delivery.start())
 
   /** Runs work in the background. Errors while the registry closes are ignored. */

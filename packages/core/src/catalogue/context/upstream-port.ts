@@ -141,7 +141,7 @@ export async function readThrough<Result>(
 
 /** As {@link readThrough}, for reads that are not API operations. Without `wanted`, the read is of a list. */
 export async function lookThrough<Result>(
-  port: UpstreamPort,
+  port: Pick<UpstreamPort, 'freshen' | 'pull'>,
   wanted: WantedSkill | undefined,
   perform: () => Result | Promise<Result>,
 ): Promise<Result> {

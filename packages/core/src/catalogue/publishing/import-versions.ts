@@ -137,9 +137,9 @@ function isSame(row: { full_name: string; digest: string; published_at: number }
 }
 
 async function store(context: CatalogueContext, prepared: Prepared, caller: Caller): Promise<ImportOutcome> {
-  const { write } = context.database.writer
+  const { writer } = context.database
   try {
-    const published = await write(async (trx) => {
+    const published = await writer.write(async (trx) => {
       const publication = await toPublication(context, trx, prepared, caller)
       const decided = await publishVersion(context, trx, publication, caller)
       if (decided.isQuarantined) undo(trx)
@@ -148,7 +148,7 @@ async function store(context: CatalogueContext, prepared: Prepared, caller: Call
     const { skill, version, created, warnings, isQuarantined } = published
     const outcome = { fullName: skill.full_name, version: version.version, warnings }
     if (!isQuarantined) return { ...outcome, created }
-    const { id } = await write(async (trx) => {
+    const { id } = await writer.write(async (trx) => {
       // Whose namespace it is was rolled back, too.
       const publication = await toPublication(context, trx, prepared, caller)
       const inspected = { ...publication, inspection: prepared.inspection! }
