@@ -54,6 +54,7 @@ export const searchFilters = {
   },
 } as const satisfies Record<string, SearchFilter>
 
+/** The name of a filter of the search. */
 export type SearchFilterName = keyof typeof searchFilters
 
 /** The filters with one type for all, in the order of their controls. */
