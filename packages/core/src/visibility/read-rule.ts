@@ -1,4 +1,4 @@
-import { expressionBuilder, sql } from 'kysely'
+import { expressionBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 
@@ -51,7 +51,8 @@ export const readRule: Readonly<Record<SkillRow['state'], { readonly sight: Sigh
   withdrawn: { sight: 'unseen', readers: { public: [], internal: [], private: [] } },
 }
 
-const pairs = Object.entries(kindsByTable).map(([kind, pair]) => pair.select(sql.lit<string>(kind).as('kind')))
+type Pairs = SelectQueryBuilder<Tables, keyof Tables, { skill_id: string; user_id: string }>
+const pairs = Object.entries<Pairs>(kindsByTable).map(([kind, pair]) => pair.select(sql.lit(kind).as('kind')))
 
 /** A table of the users who are readers of a skill by {@link kindsByTable}: `skill_id`, `user_id`, `kind`. */
 export const relations = pairs.reduce((all, one) => all.unionAll(one)).as('relations')
