@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type UpstreamRow, withUpstreams } from './tables/mirror-tables.ts'
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, readErrorCode } from '@skillstead/protocol'
 
 /** The exclusive right to sync one upstream, for one run at a time across all nodes of a database. */
 export interface Lease {
@@ -117,7 +117,7 @@ function isGone(lease: string): boolean {
     process.kill(Number(pid), 0)
     return false
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+    return readErrorCode(error) === 'ESRCH'
   }
 }
 

@@ -118,4 +118,5 @@ export { fileRoles, polarities, risks, severities, signals, verdicts, verdictWor
 export type { SarifLog, ScanFinding, ScanReport, Security } from './schemas/security.ts'
 export { escapeJson, toJsonLine, toLogText, toOneLine, toPlainText } from './terminal-text.ts'
 export { toVisibleText } from './visible-text.ts'
+export { readErrorCode } from './error-code.ts'
 export { withoutUndefined } from './without-undefined.ts'

@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -49,7 +50,7 @@ async function openAlone(written: string): Promise<number> {
     try {
       return openSync(written, 'wx', 0o644)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || waitedMs > 2 * writingMsMax) throw error
+      if (readErrorCode(error) !== 'EEXIST' || waitedMs > 2 * writingMsMax) throw error
     }
     const stats = statSync(written, { throwIfNoEntry: false })
     if (stats && Date.now() - stats.mtimeMs > writingMsMax) rmSync(written, { force: true })

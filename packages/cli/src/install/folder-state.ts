@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import { existsSync, lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { toContentDigest, type ContentFile } from '@skillstead/client/verify'
@@ -45,7 +46,7 @@ function findStats(path: string): Stats | undefined {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch (error) {
     // A parent of the path is a file; the command that writes there reports it.
-    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined
+    if (readErrorCode(error) === 'ENOTDIR') return undefined
     throw error
   }
 }

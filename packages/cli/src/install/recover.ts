@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import { lstatSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { listAgentFolders } from './agents.ts'
@@ -49,7 +50,7 @@ function isAtWork(folder: string, pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return readErrorCode(error) === 'EPERM'
   }
 }
 

@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as v from 'valibot'
@@ -76,7 +77,7 @@ function readOwn(file: string): string | undefined {
   try {
     handle = openSync(file, 'r')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (readErrorCode(error) === 'ENOENT') return undefined
     throw new Error(`${file} cannot be opened, so no login is available: ${(error as Error).message}.`, {
       cause: error,
     })

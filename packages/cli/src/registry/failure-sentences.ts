@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, readErrorCode } from '@skillstead/protocol'
 
 const moreRoom = 'The disk is full. Free some space and run this again; nothing was partly written.'
 const notAllowed = 'The registry cannot be written. Run this as the user who owns it, on a disk that is not read-only.'
@@ -25,7 +25,7 @@ const sentences: Readonly<Record<string, string>> = {
  */
 export function findStorageSentence(error: unknown): string | undefined {
   for (let one = error; one instanceof Error; one = one.cause) {
-    const [code = ''] = /^(?:SQLITE_[A-Z]+|E[A-Z]+)/.exec(String((one as NodeJS.ErrnoException).code)) ?? []
+    const [code = ''] = /^(?:SQLITE_[A-Z]+|E[A-Z]+)/.exec(String(readErrorCode(one))) ?? []
     if (Object.hasOwn(sentences, code)) return sentences[code]
   }
   return undefined
@@ -57,7 +57,7 @@ export function findNetworkSentence(error: unknown): string | undefined {
 /** The codes of an error and its causes; a host with several addresses has one per address. */
 function listCodes(error: unknown): string[] {
   if (!(error instanceof Error)) return []
-  const { code } = error as NodeJS.ErrnoException
+  const code = readErrorCode(error)
   const below = error instanceof AggregateError ? error.errors : [error.cause]
   return [...(typeof code === 'string' ? [code] : []), ...below.flatMap(listCodes)]
 }

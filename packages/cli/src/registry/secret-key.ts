@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -110,7 +111,7 @@ function toSentence(what: string, cause: unknown): unknown {
 }
 
 function toCode(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code
+  return readErrorCode(error)
 }
 
 function parse(written: string): Uint8Array | undefined {

@@ -1,7 +1,7 @@
 import { openRegistry, type Registry } from '@skillstead/core'
 import { makePrivateFolder, partsOf } from '@skillstead/core/internal'
 import { createMirror, type Mirror } from '@skillstead/mirror'
-import { toOneLine } from '@skillstead/protocol'
+import { toOneLine, readErrorCode } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions } from '@skillstead/server'
 import { flag, type Arguments, type Options } from '../command/command.ts'
 import { findAccessWarning } from '../files/file-access.ts'
@@ -71,7 +71,7 @@ async function listen(registry: Registry, options: ListenOptions, given: Argumen
 }
 
 function isPortTaken(error: unknown): error is Error {
-  return error instanceof Error && (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+  return error instanceof Error && readErrorCode(error) === 'EADDRINUSE'
 }
 
 /** Creates the mirror of a node, before the node listens. After its start it syncs upstreams on schedule. */

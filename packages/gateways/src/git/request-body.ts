@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, readErrorCode } from '@skillstead/protocol'
 import type { GatewayCall, GatewayHost } from '../gateway.ts'
 
 /** Bytes of a request, before and after decompression: about 40,000 lines with an object id. */
@@ -25,7 +25,7 @@ export async function readUploadBody(host: GatewayHost, call: GatewayCall): Prom
   try {
     return await gunzipInThread(bytes, { maxOutputLength: bodyBytesMax })
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
+    if (readErrorCode(cause) === 'ERR_BUFFER_TOO_LARGE') {
       throw new RegistryError('payload_too_large', `The decompressed body exceeds ${bodyBytesMax} bytes.`, { cause })
     }
     throw new RegistryError('invalid_request', 'The body is not valid gzip.', { cause })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { link, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, readErrorCode } from '@skillstead/protocol'
 import type { Database } from '@skillstead/core/internal'
 
 /**
@@ -48,8 +48,7 @@ async function giveName(partial: string, to: string): Promise<void> {
     await link(partial, to)
   } catch (error) {
     if (existsSync(to)) throw toTaken()
-    if (!['EPERM', 'EACCES', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].includes((error as NodeJS.ErrnoException).code ?? ''))
-      throw error
+    if (!['EPERM', 'EACCES', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].includes(readErrorCode(error) ?? '')) throw error
     await rename(partial, to)
   }
 }

@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
@@ -158,7 +159,7 @@ async function* readChunks(input: Readable): AsyncGenerator<Buffer> {
     for await (const chunk of input) yield chunk as Buffer
   } catch (cause) {
     // zlib only reports "unexpected end of file".
-    const { code } = cause as NodeJS.ErrnoException
+    const code = readErrorCode(cause)
     throw /^(Z_|ZSTD_)/.test(String(code)) ? toTruncated(cause) : cause
   }
 }

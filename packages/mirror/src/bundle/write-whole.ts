@@ -3,7 +3,7 @@ import { link, open, readdir, rename, stat, unlink, type FileHandle } from 'node
 import { basename, dirname, join } from 'node:path'
 import { Readable, type Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, readErrorCode } from '@skillstead/protocol'
 
 export interface WholeFile {
   readonly bytes: AsyncIterable<Uint8Array>
@@ -85,7 +85,7 @@ async function moveIntoPlace(partial: string, file: string, overwrite: boolean):
   try {
     await link(partial, file)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST' || (await exists(file))) throw toExistsError(file)
+    if (readErrorCode(error) === 'EEXIST' || (await exists(file))) throw toExistsError(file)
     return rename(partial, file)
   }
   await unlink(partial)
@@ -119,6 +119,6 @@ const messages: Readonly<Record<string, (file: string) => string>> = {
 }
 
 function toMessage(file: string, error: unknown): unknown {
-  const message = messages[(error as NodeJS.ErrnoException).code ?? '']?.(file)
+  const message = messages[readErrorCode(error) ?? '']?.(file)
   return message === undefined ? error : new RegistryError('invalid_request', message, { cause: error })
 }

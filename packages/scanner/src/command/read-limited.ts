@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { limits } from '@skillstead/protocol'
+import { limits, readErrorCode } from '@skillstead/protocol'
 
 /** The bytes of a file, or the reason, as a sentence, why they were not read. */
 export type LimitedRead = { readonly bytes: Uint8Array } | { readonly unread: string }
@@ -26,7 +26,7 @@ export async function readLimited(file: string, bytesMax: number): Promise<Limit
       if (length === bytes.length) return { unread: 'It grew while it was read.' }
     }
   } catch (error) {
-    return { unread: toReadProblem((error as NodeJS.ErrnoException).code) }
+    return { unread: toReadProblem(readErrorCode(error)) }
   } finally {
     await handle?.close()
   }

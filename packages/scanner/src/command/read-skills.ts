@@ -1,7 +1,7 @@
 import { readdirSync, realpathSync, statSync, type Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, posix, relative, resolve, sep } from 'node:path'
-import { limits } from '@skillstead/protocol'
+import { limits, readErrorCode } from '@skillstead/protocol'
 import { isSkillMd, type Unreadable } from '@skillstead/skill-format/archives'
 import type { ScanFile } from '../files/scan-file.ts'
 import { readLimited, toReadProblem } from './read-limited.ts'
@@ -96,7 +96,7 @@ async function list(folder: string, { onFolder }: FolderOptions): Promise<Dirent
     const entries = await readdir(folder, { withFileTypes: true })
     return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   } catch (error) {
-    return toReadProblem((error as NodeJS.ErrnoException).code)
+    return toReadProblem(readErrorCode(error))
   }
 }
 

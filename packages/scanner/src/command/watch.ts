@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import { once } from 'node:events'
 import { watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
@@ -69,7 +70,7 @@ function watchFolders(output: ScanOutput) {
         })
         watcher.on('error', () => watcher.close())
       } catch (error) {
-        const { code } = error as NodeJS.ErrnoException
+        const code = readErrorCode(error)
         if (code !== 'ENOENT') output.note(folder, `it cannot be watched: ${code}.`)
       }
     },

@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import { constants, inflateSync } from 'node:zlib'
 import type { UnpackBudget } from './unpack.ts'
 
@@ -46,7 +47,7 @@ function inflateSafely(data: Buffer, budget: UnpackBudget): string | 'too large'
     budget.take(bytes.length)
     return bytes.toString('latin1')
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code?.startsWith('Z_') ? '' : 'too large'
+    return readErrorCode(error)?.startsWith('Z_') ? '' : 'too large'
   }
 }
 

@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import { crc32, gunzipSync, inflateRawSync } from 'node:zlib'
 import { ArchiveError, readZipDirectory, type ZipEntry } from '@skillstead/skill-format/archives'
 import { forms } from './file-forms.ts'
@@ -145,7 +146,7 @@ function inflate(run: () => unknown, inputBytes: number): Uint8Array {
   try {
     result = run() as typeof result
   } catch (error) {
-    const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+    const isLarge = readErrorCode(error) === 'ERR_BUFFER_TOO_LARGE'
     throw new NotInspected(isLarge ? 'The archives contain too much to be inspected.' : 'The archive is damaged.')
   }
   if (result.engine.bytesWritten !== inputBytes) throw new NotInspected('There are bytes after the compressed data.')

@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import { crc32, inflateSync } from 'node:zlib'
 import { NotInspected } from './tar-entries.ts'
 import type { UnpackBudget } from './unpack.ts'
@@ -30,7 +31,7 @@ export function readMetadata(form: string, bytes: Uint8Array, budget: UnpackBudg
     return readers[form]?.(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), budget)
   } catch (error) {
     // Expected errors: reading past the end of a truncated buffer, and errors of zlib, which have a code too.
-    const isExpected = error instanceof NotInspected || (error as NodeJS.ErrnoException).code !== undefined
+    const isExpected = error instanceof NotInspected || readErrorCode(error) !== undefined
     if (isExpected) return undefined
     throw error
   }

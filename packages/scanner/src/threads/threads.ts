@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import type { Worker, WorkerOptions } from 'node:worker_threads'
 import { createWorker } from './thread-start.ts'
 
@@ -63,7 +64,7 @@ export function startThread(
 
 /** Whether a worker thread failed because its file does not exist. */
 export function isMissingFile(error: unknown): boolean {
-  return ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'].includes(String((error as NodeJS.ErrnoException).code))
+  return ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'].includes(String(readErrorCode(error)))
 }
 
 function reportMissing(name: string, cause?: unknown): Error {

@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import { crc32, inflateRaw } from 'node:zlib'
 import { setImmediate } from 'node:timers/promises'
 import { toArchiveError } from './archive-error.ts'
@@ -72,7 +73,7 @@ function inflateEntry(data: Uint8Array, path: string, size: number): Promise<Uin
     // The output stops one byte after the declared size, so a false size cannot exhaust memory.
     inflateRaw(data, { maxOutputLength: size + 1, info: true }, (error, result) => {
       const { buffer, engine } = (result ?? {}) as unknown as { buffer: Buffer; engine: { bytesWritten: number } }
-      const isLarger = (error as NodeJS.ErrnoException | null)?.code === 'ERR_BUFFER_TOO_LARGE'
+      const isLarger = readErrorCode(error) === 'ERR_BUFFER_TOO_LARGE'
       if (isLarger) return refuse('The file does not have its declared size.')
       if (error) return refuse('The compressed file is damaged.')
       if (engine.bytesWritten !== data.length) return refuse('There are bytes between the compressed files.')
