@@ -1,3 +1,4 @@
+import { parseJson } from '../storage/tables.ts'
 import { toTimestamp } from '@skillstead/protocol'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -17,7 +18,7 @@ export async function listAudit(context: StorageContext, input: Input<'listAudit
     actor: row.actor,
     action: row.action,
     subject: row.subject,
-    data: JSON.parse(row.data) as Record<string, unknown>,
+    data: parseJson(row.data),
   }))
   return { entries, ...paging }
 }

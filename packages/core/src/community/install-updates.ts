@@ -1,5 +1,5 @@
+import { parseJson } from '../storage/tables.ts'
 import {
-  type Access,
   accessKinds,
   compareVersions,
   type HeartbeatResult,
@@ -164,8 +164,8 @@ async function readWidenings({ database }: StorageContext, findings: readonly Fi
   return new Map(
     rows.flatMap(({ place, had, latest }) => {
       const { skill, item } = findings[Number(place)]!
-      const earlier = { version: item.version, access: JSON.parse(had) as Access }
-      const later = { version: skill.latest_version, access: JSON.parse(latest) as Access }
+      const earlier = { version: item.version, access: parseJson(had) }
+      const later = { version: skill.latest_version, access: parseJson(latest) }
       const widens = findWidening(earlier, later)
       return widens ? [[skill.id, widens] as const] : []
     }),

@@ -1,3 +1,4 @@
+import { parseJson } from '../storage/tables.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { MirroredInstalls, UsedSkill } from '../catalogue/context/use-counts.ts'
@@ -244,7 +245,7 @@ async function countRow(parts: CountingParts, trx: WriteTransaction, id: string)
   const row = await trx.deleteFrom('install_journal').where('id', '=', id).returning('counts').executeTakeFirst()
   // Another process may have counted this row already.
   if (!row) return undefined
-  const left = await countInstalls(parts, trx, JSON.parse(row.counts) as HourlyCounts)
+  const left = await countInstalls(parts, trx, parseJson(row.counts))
   return Object.keys(left).length === 0 ? undefined : insertRow(trx, left)
 }
 

@@ -7,7 +7,7 @@ import { isAdministrator } from '../visibility/rights.ts'
 import { type Caller, requireUser } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { readPage } from '../storage/read-page.ts'
-import type { Tables } from '../storage/tables.ts'
+import { parseJson, type Tables } from '../storage/tables.ts'
 
 /**
  * GET /quarantine, oldest first: versions that wait for an administrator, and published versions that a rescan
@@ -72,7 +72,7 @@ export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]
     version: row.version,
     digest: row.digest,
     publisher: { id: row.publisher_id, username: row.publisher },
-    security: row.report === null ? await toUnscanned(row.quarantined_at) : (JSON.parse(row.report) as Security),
+    security: row.report === null ? await toUnscanned(row.quarantined_at) : parseJson(row.report),
     // It was quarantined for its content.
     change: null,
     createdAt: toTimestamp(row.quarantined_at),

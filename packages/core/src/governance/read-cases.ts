@@ -1,10 +1,4 @@
-import {
-  type DmcaCase,
-  type DmcaCounterNotice,
-  type DmcaNotice,
-  RegistryError,
-  toTimestamp,
-} from '@skillstead/protocol'
+import { type DmcaCase, RegistryError, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
@@ -12,7 +6,7 @@ import type { Caller } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { isTokenOf } from '../kernel/tokens.ts'
 import { readPage } from '../storage/read-page.ts'
-import type { DmcaCaseRow, Tables } from '../storage/tables.ts'
+import { parseJson, type DmcaCaseRow, type Tables } from '../storage/tables.ts'
 import { getCase } from './takedown-cases.ts'
 
 /** GET /dmca/<id>: the status and dates. With the case token, and for administrators, the full case. */
@@ -72,7 +66,7 @@ async function toFullCases(db: Kysely<Tables>, rows: readonly DmcaCaseRow[]): Pr
     ...toDates(row),
     skill: { fullName: names.get(row.skill_id)! },
     history: history.get(row.id) ?? [],
-    notice: JSON.parse(row.notice) as DmcaNotice,
+    notice: parseJson(row.notice),
     counterNotices: answers.get(row.id) ?? [],
   }))
 }
@@ -106,7 +100,7 @@ async function readCounterNotices(db: Kysely<Tables>, caseIds: readonly string[]
     id,
     sentAt: toTimestamp(sent_at),
     confirmed: confirmed === 1,
-    ...(JSON.parse(notice) as DmcaCounterNotice),
+    ...parseJson(notice),
   }))
 }
 

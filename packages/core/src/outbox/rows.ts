@@ -1,7 +1,7 @@
 import { type Kysely, sql, type SqlBool } from 'kysely'
 import type { Database } from '../storage/database.ts'
 import { toRowTable } from '../storage/list-query.ts'
-import type { OutboxRow, Tables } from '../storage/tables.ts'
+import { parseJson, type OutboxRow, type Tables } from '../storage/tables.ts'
 import { toAttempts } from './attempts.ts'
 import type { JobState, JobView } from './jobs.ts'
 
@@ -44,7 +44,7 @@ export async function readNewestRows(
 function toView({ id, payload, state, attempt_log, due_at, created_at }: OutboxRow): JobView {
   return {
     id,
-    payload: JSON.parse(payload) as Record<string, unknown>,
+    payload: parseJson(payload),
     state,
     attempts: toAttempts(attempt_log),
     dueAt: due_at,

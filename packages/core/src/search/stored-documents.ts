@@ -1,7 +1,7 @@
 import type { Database } from '../storage/database.ts'
 import { compileListQuery, isInList } from '../storage/list-query.ts'
 import type { Param } from '../storage/compiled-query.ts'
-import type { SkillRow } from '../storage/tables.ts'
+import { parseJson, type SkillRow } from '../storage/tables.ts'
 import type { SkillCounts } from './index-host.ts'
 import { findNamedReaders, toAudience } from '../visibility/audience.ts'
 import type { SearchDocument } from './search-document.ts'
@@ -79,9 +79,9 @@ async function toDocuments(database: Database, rows: readonly Row[]): Promise<Se
     owner: row.owner,
     fullName: row.full_name,
     displayName: row.display_name,
-    keywords: JSON.parse(row.keywords) as string[],
+    keywords: parseJson(row.keywords),
     description: row.description,
-    headings: JSON.parse(row.headings) as string[],
+    headings: parseJson(row.headings),
     summary: row.summary,
     ...(row.terms && { content: row.terms }),
     category: row.category,

@@ -21,6 +21,9 @@ export const tables = {
  */
 export interface Tables extends RowsOf<typeof tables> {}
 
+export { parseJson } from './schema/columns.ts'
+export type { VersionMetadata } from './schema/catalogue-tables.ts'
+
 export type AgentRow = Tables['agents']
 export type AgentReviewRow = Tables['agent_reviews']
 export type AgentSkillRow = Tables['agent_skills']

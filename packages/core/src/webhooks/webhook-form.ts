@@ -1,8 +1,8 @@
-import { type Delivery, type EventName, RegistryError, toTimestamp, type Webhook } from '@skillstead/protocol'
+import { type Delivery, RegistryError, toTimestamp, type Webhook } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { JobState, JobView } from '../outbox/jobs.ts'
-import type { Tables, WebhookRow } from '../storage/tables.ts'
+import { parseJson, type Tables, type WebhookRow } from '../storage/tables.ts'
 import type { DeliveryPayload } from './events.ts'
 
 /** The fields of a delivery that describe its outcome. */
@@ -15,8 +15,8 @@ export function toWebhook(row: WebhookRow, last: Outcome | undefined): Webhook {
   return {
     id: row.id,
     url: row.url,
-    events: JSON.parse(row.events) as EventName[],
-    skills: row.skills === null ? null : (JSON.parse(row.skills) as string[]),
+    events: parseJson(row.events),
+    skills: row.skills === null ? null : parseJson(row.skills),
     active: row.active === 1,
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),

@@ -11,7 +11,7 @@ import { recordAudit } from '../log/audit.ts'
 import { readNewestRows } from '../outbox/rows.ts'
 import { countRows } from '../storage/count-rows.ts'
 import { readPage } from '../storage/read-page.ts'
-import type { Tables, WebhookRow } from '../storage/tables.ts'
+import { parseJson, type Tables, type WebhookRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { type DeliveryPayload, toHost } from './events.ts'
 import { standardPrefix } from './signatures.ts'
@@ -167,7 +167,7 @@ async function subscribe(
 ): Promise<void> {
   await trx.deleteFrom('webhook_subscriptions').where('webhook_id', '=', id).execute()
   if (active === 0) return
-  const rows = (JSON.parse(events) as string[]).map((event) => ({ event, user_id, webhook_id: id }))
+  const rows = parseJson(events).map((event) => ({ event, user_id, webhook_id: id }))
   await trx.insertInto('webhook_subscriptions').values(rows).execute()
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
+  parseJson,
   countRows,
   createProgress,
   type FileRow,
@@ -10,7 +11,6 @@ import {
   type SkillRow,
   type Report,
   toVersionEntry,
-  type VersionMetadata,
   type VersionRow,
 } from '@skillstead/core/internal'
 import { restoreAdvice, type Check, type Faults } from './finding.ts'
@@ -125,7 +125,7 @@ function findProblem(stored: Stored, logged: readonly LoggedEntry[], files: read
   }
   // Entries of mirrored skills are relayed as the upstream wrote them.
   if (skill.origin_kind === 'mirror') return undefined
-  const metadata = JSON.parse(version.metadata) as VersionMetadata
+  const metadata = parseJson(version.metadata)
   const { data } = toVersionEntry(skill, version, { metadata, files }, true)
   const wrong = compared.find((field) => !isCut(entry, field) && !isDeepStrictEqual(data[field], entry.data[field]))
   return wrong && `${subject} and entry ${entry.seq} of the log differ in ${wrong}.`

@@ -1,4 +1,4 @@
-import type { LogDraft, SkillRow, WriteTransaction } from '@skillstead/core/internal'
+import { parseJson, type LogDraft, type SkillRow, type WriteTransaction } from '@skillstead/core/internal'
 import type { FirstOrigin } from './entry-data.ts'
 import type { FeedEntry } from '../types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
@@ -27,7 +27,7 @@ export async function addFirstOrigins(
   const origins = new Map(
     rows.map(({ subject, entry, log_origin: origin, log_epoch: epoch }) => {
       const source = { origin: origin ?? '', epoch: epoch ?? 0 }
-      return [subject, toFirstOrigin(JSON.parse(entry) as FeedEntry, source)]
+      return [subject, toFirstOrigin(parseJson(entry), source)]
     }),
   )
   return drafts.map((draft) => {

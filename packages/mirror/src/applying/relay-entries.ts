@@ -1,4 +1,11 @@
-import { jsonBytes, toEntryText, type LogDraft, type SkillRow, type WriteTransaction } from '@skillstead/core/internal'
+import {
+  parseJson,
+  jsonBytes,
+  toEntryText,
+  type LogDraft,
+  type SkillRow,
+  type WriteTransaction,
+} from '@skillstead/core/internal'
 import { limits } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
 import { withUpstreams } from '../tables/mirror-tables.ts'
@@ -161,7 +168,7 @@ export async function cameFromElsewhere(
     .limit(comparedMax)
     .execute()
   return rows.some((row) => {
-    const origin = (JSON.parse(row.entry) as FeedEntry).data['origin'] as FirstOrigin | undefined
+    const origin = parseJson(row.entry).data['origin'] as FirstOrigin | undefined
     return origin?.origin === first.origin && origin.epoch === first.epoch && origin.seq === first.seq
   })
 }

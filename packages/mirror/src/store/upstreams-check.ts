@@ -1,6 +1,7 @@
 import type { ExtensionCheck } from '@skillstead/core'
 import type { Kysely } from 'kysely'
 import {
+  parseJson,
   type Tables,
   findTreeProblem,
   type CheckedTree,
@@ -64,7 +65,7 @@ function treeOf(upstream: string): CheckedTree<Awaited<ReturnType<typeof readRow
     rows: upstreamTree(upstream),
     readRows: (db, after, end) => readRows(db, upstream, after, end),
     matchesColumns: ({ seq, type, entry }) => {
-      const fields = JSON.parse(entry) as Record<string, unknown>
+      const fields = parseJson(entry)
       return fields['seq'] === seq && fields['type'] === type
     },
   }

@@ -1,8 +1,8 @@
 import type { Registry } from '@skillstead/core'
-import { partsOf, type Database, type WriteTransaction } from '@skillstead/core/internal'
+import { parseJson, partsOf, type Database, type WriteTransaction } from '@skillstead/core/internal'
 import { type UpstreamRow, withUpstreams } from '../tables/mirror-tables.ts'
 import { RegistryError } from '@skillstead/protocol'
-import type { Alarm, LastError, SyncReport, Upstream, UpstreamSettings } from '../types.ts'
+import type { LastError, SyncReport, Upstream, UpstreamSettings } from '../types.ts'
 
 type Read = Database['read']
 
@@ -36,7 +36,7 @@ export async function listUpstreams(db: Read): Promise<Upstream[]> {
 export async function readUpstreamKeys(registry: Registry): Promise<string[]> {
   const { database } = partsOf(registry)
   const rows = await withUpstreams(database.read).selectFrom('upstreams').select('keys').execute()
-  return rows.flatMap(({ keys }) => JSON.parse(keys) as string[])
+  return rows.flatMap(({ keys }) => parseJson(keys))
 }
 
 /** Throws `not_found`. */
@@ -142,10 +142,10 @@ function toUpstream(row: UpstreamRow): Upstream {
   const { last, error } = JSON.parse(row.report) as StoredReport
   return {
     ...columns,
-    settings: JSON.parse(row.settings) as UpstreamSettings,
+    settings: parseJson(row.settings),
     logOrigin: log_origin,
     logEpoch: log_epoch,
-    keys: JSON.parse(row.keys) as string[],
+    keys: parseJson(row.keys),
     checkpointAt: checkpoint_at,
     cursor: JSON.parse(row.cursor) as unknown,
     leaseUntil: lease_until,
@@ -153,7 +153,7 @@ function toUpstream(row: UpstreamRow): Upstream {
     syncedAt: synced_at,
     report: last,
     error,
-    alarm: row.alarm === null ? null : (JSON.parse(row.alarm) as Alarm),
+    alarm: row.alarm === null ? null : parseJson(row.alarm),
     createdAt: created_at,
   }
 }

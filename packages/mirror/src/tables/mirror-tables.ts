@@ -1,5 +1,7 @@
-import { bytes, oneOf, optional, text, whole, type RowsOf, type Tables } from '@skillstead/core/internal'
+import { bytes, json, oneOf, optional, text, whole, type RowsOf, type Tables } from '@skillstead/core/internal'
 import type { Kysely } from 'kysely'
+import type { FeedEntry } from '../release-types.ts'
+import type { Alarm, UpstreamSettings } from '../types.ts'
 
 /** Upstream registries, their logs, and the writes that are queued for them. */
 export const upstreamTables = {
@@ -10,7 +12,7 @@ export const upstreamTables = {
     /** A URL or a path. */
     location: text,
     /** Settings of the operator as JSON: mode, filters, schedule, priority and others. */
-    settings: text,
+    settings: json<UpstreamSettings>(),
     /** The API key for reading, encrypted. */
     credential: optional(bytes),
     /** The username that the API key has at the upstream, as of the first request. */
@@ -19,7 +21,7 @@ export const upstreamTables = {
     log_origin: optional(text),
     log_epoch: optional(whole),
     /** The trusted verifier keys as a JSON list. */
-    keys: text,
+    keys: json<string[]>(),
     /** Number of stored entries of its log, verified or not, and the frontier of their tree. */
     staged: whole,
     frontier: bytes,
@@ -40,7 +42,7 @@ export const upstreamTables = {
     /** Result of the last sync as JSON. */
     report: text,
     /** Why the sync is paused until the operator decides, as JSON; null if it is not. */
-    alarm: optional(text),
+    alarm: optional(json<Alarm>()),
     created_at: whole,
   },
   upstream_log: {
@@ -51,7 +53,7 @@ export const upstreamTables = {
     type: text,
     subject: text,
     /** Canonical JSON: the bytes that the upstream's log commits to. */
-    entry: text,
+    entry: json<FeedEntry>(),
   },
   upstream_tiles: {
     upstream: text,

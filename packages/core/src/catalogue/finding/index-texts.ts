@@ -4,7 +4,7 @@ import { hourMs, minuteMs } from '../../kernel/clock.ts'
 import { toIndexText } from '../../search/index-text.ts'
 import type { Database } from '../../storage/database.ts'
 import { findMeta, putMeta, removeMeta } from '../../storage/meta.ts'
-import type { Tables } from '../../storage/tables.ts'
+import { parseJson, type Tables } from '../../storage/tables.ts'
 import { clearTexts, putSkillText, type SkillText } from '../../storage/text-search.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 
@@ -98,7 +98,7 @@ export async function readTextsAfter(db: Kysely<Tables>, after: number, limit: n
     .limit(limit)
     .execute()
   return rows.map(({ num, full_name, terms, ...row }) => {
-    const [keywords, headings] = [JSON.parse(row.keywords) as string[], JSON.parse(row.headings) as string[]]
+    const [keywords, headings] = [parseJson(row.keywords), parseJson(row.headings)]
     const document = { ...row, displayName: row.display_name, keywords, headings }
     return { num, name: full_name, text: toIndexText(document, terms ?? undefined) }
   })

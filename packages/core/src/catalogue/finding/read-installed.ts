@@ -1,3 +1,4 @@
+import { parseJson } from '../../storage/tables.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { type Caller, callerId } from '../../kernel/caller.ts'
 import { selectVisible } from '../../search/database/visible-skills.ts'
@@ -24,7 +25,7 @@ export async function readInstalled({ database }: StorageContext, names: readonl
   ])
   const found = new Map([...wanted].flatMap((name) => rows.get(name) ?? []).map((row) => [row.full_name, row]))
   return Array.from(found.values(), ({ keywords, category }) => ({
-    keywords: JSON.parse(keywords) as string[],
+    keywords: parseJson(keywords),
     category,
   }))
 }

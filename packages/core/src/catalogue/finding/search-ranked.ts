@@ -1,3 +1,4 @@
+import { parseJson } from '../../storage/tables.ts'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { type Rerankable, rerankedMax } from '../../search/reranker.ts'
 import type { SearchHits, SearchQuery } from '../../search/search-index.ts'
@@ -42,7 +43,7 @@ async function readRerankable(
     .execute()
   const texts = new Map(
     rows.map(({ num, display_name, description, headings, summary }) => {
-      const shown = (JSON.parse(headings) as string[]).slice(0, headingsMax).join('\n')
+      const shown = parseJson(headings).slice(0, headingsMax).join('\n')
       return [num, [display_name, description, summary, shown].join('\n').slice(0, textLengthMax).toWellFormed()]
     }),
   )

@@ -2,7 +2,7 @@ import { RegistryError, type ScanFinding, type Security, type Warning } from '@s
 import { type ScanFile, toRisk, toRulesVersion, toScore, toVerdict, worstRisk, worstVerdict } from '@skillstead/scanner'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { LRUCache } from 'lru-cache'
-import type { SkillRow } from '../../storage/tables.ts'
+import { parseJson, type SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { type StoredScan, toStoredScan } from '../versions/inspection.ts'
@@ -64,7 +64,7 @@ export function joinScans(content: Security, metadataScan: string): Security {
 /** As {@link joinScans} for a scan in its stored form. */
 export function joinStored(content: StoredScan, metadataScan: string): StoredScan {
   if (metadataScan === '' || parse(metadataScan).findings.length === 0) return content
-  const security = JSON.parse(content.report) as Security
+  const security = parseJson(content.report)
   const joined = joinScans(security, metadataScan)
   return joined === security ? content : toStoredScan(joined)
 }
@@ -89,7 +89,7 @@ export async function requireMetadata(
     .where('versions.skill_id', '=', after.id)
     .where('versions.version', '=', after.latest_version)
     .executeTakeFirst()
-  const joined = content && joinScans(JSON.parse(content.report) as Security, after.metadata_scan)
+  const joined = content && joinScans(parseJson(content.report), after.metadata_scan)
   return judgeFindings({ scanPolicy }, found, joined?.verdict)
 }
 
@@ -99,7 +99,7 @@ function toTexts(skill: Described, changelog: string): Texts {
     displayName: skill.display_name === skill.name ? '' : skill.display_name,
     category: skill.category,
     license: skill.license,
-    keywords: (JSON.parse(skill.keywords) as string[]).join('\n'),
+    keywords: parseJson(skill.keywords).join('\n'),
     deprecationMessage: skill.deprecation_message,
     changelog,
   }

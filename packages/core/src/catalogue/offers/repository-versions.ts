@@ -2,10 +2,9 @@ import { compareVersions } from '@skillstead/protocol'
 import type { Caller } from '../../kernel/caller.ts'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
-import type { VersionRow } from '../../storage/tables.ts'
+import { parseJson, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { answerFor, type DiscoveryScope, type Offer, readOffersInBulk } from './offers.ts'
-import type { VersionMetadata } from '../versions/stored-version.ts'
 
 /** A version in the history of an owner or of a pack. */
 export interface RepositoryVersion extends Pick<VersionRow, 'id' | 'digest' | 'version' | 'size'> {
@@ -105,7 +104,7 @@ export async function readVersionDescriptions(
       .where('id', 'in', versionIds.slice(at, at + idsPerQuery))
       .execute()
     for (const { id, metadata } of rows) {
-      descriptions.set(id, (JSON.parse(metadata) as VersionMetadata).description)
+      descriptions.set(id, parseJson(metadata).description)
     }
   }
   return descriptions

@@ -5,7 +5,7 @@ import { type Caller, requireAccount } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { appendChange } from '../../log/append-change.ts'
 import { hasRow, increment } from '../../storage/table-rows.ts'
-import type { SkillRow, VersionRow } from '../../storage/tables.ts'
+import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { getSkillNow } from '../skills/find-skill.ts'
@@ -25,11 +25,7 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
   const newName = input.newName ?? source.name
   const content = await readStored(context, version)
   const skillMd = rewriteFrontmatterName(content.skillMd, newName)
-  const { description, license, keywords } = JSON.parse(version.metadata) as {
-    description: string
-    license: string
-    keywords: string[]
-  }
+  const { description, license, keywords } = parseJson(version.metadata)
   const given = { name: newName, version: version.version, description, license, keywords, category: source.category }
   const fields = readPackageFields(skillMd, given, { requestWins: true })
   const owner = { id: user.userId, username: user.username }

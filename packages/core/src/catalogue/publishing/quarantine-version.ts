@@ -1,17 +1,10 @@
-import {
-  type Change,
-  limits,
-  type QuarantinedVersion,
-  RegistryError,
-  type Security,
-  toTimestamp,
-} from '@skillstead/protocol'
+import { limits, type QuarantinedVersion, RegistryError, toTimestamp } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { countRows } from '../../storage/count-rows.ts'
-import type { QuarantineItemRow } from '../../storage/tables.ts'
+import { parseJson, type QuarantineItemRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { Inspection } from '../versions/inspection.ts'
 import type { Publication, Published } from './publication.ts'
@@ -108,8 +101,8 @@ export function toQuarantinedVersion(row: QuarantineItemRow & { publisher: strin
     version: row.version,
     digest: row.digest,
     publisher: { id: row.publisher_id, username: row.publisher },
-    security: JSON.parse(row.scan) as Security,
-    change: row.change === null ? null : (JSON.parse(row.change) as Change),
+    security: parseJson(row.scan),
+    change: row.change === null ? null : parseJson(row.change),
     createdAt: toTimestamp(row.created_at),
     published: false,
   }

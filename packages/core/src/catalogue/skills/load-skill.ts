@@ -4,13 +4,12 @@ import type { CallOptions } from '../../kernel/call-options.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { getBlob } from '../../storage/blobs.ts'
-import type { SkillRow, VersionRow } from '../../storage/tables.ts'
+import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { findScan } from '../versions/inspection.ts'
 import { countDownload, getContent } from './read-skill.ts'
 import { showName } from '../versions/shown-names.ts'
 import { toSkill } from '../versions/skill-document.ts'
-import type { VersionMetadata } from '../versions/stored-version.ts'
 import { truncateSkill } from './truncate-skill.ts'
 import { readFiles } from '../versions/version-files.ts'
 
@@ -43,7 +42,7 @@ async function readParts(
   { skill, version, isNamed }: { skill: SkillRow; version: VersionRow; isNamed: boolean },
   caller: Caller,
 ): Promise<SkillParts> {
-  const said = JSON.parse(version.metadata) as VersionMetadata
+  const said = parseJson(version.metadata)
   const own = isNamed && skill.described_by !== version.version
   const { fullName, description, author, downloads, verified, deprecated } = toSkill(skill)
   const { frontmatter, contract, capabilities, summary } = said
@@ -57,7 +56,7 @@ async function readParts(
     securityScore: await readScore(context, skill, version),
     verified,
     deprecated,
-    keywords: own ? said.keywords : (JSON.parse(skill.keywords) as string[]),
+    keywords: own ? said.keywords : parseJson(skill.keywords),
   }
   return { metadata, frontmatter, contract, capabilities, summary }
 }

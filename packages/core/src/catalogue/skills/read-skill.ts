@@ -10,7 +10,7 @@ import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { EncodedJson } from '../../kernel/encoded-json.ts'
 import { toOffset, toPage } from '../../kernel/paging.ts'
 import { joinScans } from '../inspecting/metadata-scan.ts'
-import type { SkillRow, VersionRow } from '../../storage/tables.ts'
+import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import {
   readFiles,
   readFilesOfMany,
@@ -23,7 +23,6 @@ import { findSkill, findSkillBy, getSkill, requireFound } from './find-skill.ts'
 import { findForkedFrom, readDocument, showDetails } from './show-details.ts'
 import { showName } from '../versions/shown-names.ts'
 import { toAnswer, toName, toVersion } from '../versions/skill-document.ts'
-import type { VersionMetadata } from '../versions/stored-version.ts'
 import { isOwner } from '../../visibility/rights.ts'
 
 /** GET /skills/<name>: the details, as JSON that is cached until the skill changes. */
@@ -181,7 +180,7 @@ async function showAtVersion(context: StorageContext, skill: SkillRow, number: s
   const files = await readFiles(context.database.read, version.id)
   const scan = await readScan(context.database.read, version.id)
   const uses = await showAccess(context.database.read, version)
-  const metadata = JSON.parse(version.metadata) as VersionMetadata
+  const metadata = parseJson(version.metadata)
   const { frontmatter, contract, capabilities, displayName, description, license, keywords, summary } = metadata
   const { digest, size } = version
   const publishedAt = toTimestamp(version.published_at)

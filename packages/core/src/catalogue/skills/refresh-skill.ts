@@ -3,7 +3,7 @@ import { toIndexText } from '../../search/index-text.ts'
 import { findTerms } from '../../search/database/version-terms.ts'
 import { compileForColumns } from '../../storage/compiled-query.ts'
 import { putSkillText, removeSkillText } from '../../storage/text-search.ts'
-import type { SkillDocumentRow, SkillRow, Tables } from '../../storage/tables.ts'
+import { parseJson, type SkillDocumentRow, type SkillRow, type Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { appendChange, type ChangedSkill, type LogDraft } from '../../log/append-change.ts'
 import { endAll } from '../../kernel/end-all.ts'
@@ -221,8 +221,8 @@ async function indexText(trx: WriteTransaction, { context, before, skill, latest
   const document = {
     ...skill,
     displayName: skill.display_name,
-    keywords: JSON.parse(skill.keywords) as string[],
-    headings: JSON.parse(skill.headings) as string[],
+    keywords: parseJson(skill.keywords),
+    headings: parseJson(skill.headings),
   }
   await putSkillText(trx, dialect, skill.num, toIndexText(document, terms), { isNew: !before })
 }

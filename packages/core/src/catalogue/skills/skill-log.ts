@@ -1,6 +1,6 @@
 import { toTimestamp } from '@skillstead/protocol'
 import type { LogDraft } from '../../log/append-change.ts'
-import type { SkillRow } from '../../storage/tables.ts'
+import { parseJson, type SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { UpstreamLogs } from '../context/ports.ts'
 import { findSource } from './show-details.ts'
@@ -59,7 +59,7 @@ function toSkillEntry(skill: SkillRow, holder: boolean): LogDraft {
       description: skill.description,
       category: skill.category,
       license: skill.license,
-      keywords: JSON.parse(skill.keywords) as string[],
+      keywords: parseJson(skill.keywords),
       repository: skill.repository,
       deprecated: skill.deprecated === 1,
       deprecationMessage: skill.deprecation_message,

@@ -3,7 +3,7 @@ import type { Outline } from '@skillstead/scanner'
 import type { Insertable, Kysely } from 'kysely'
 import { insertTerms } from '../../search/database/version-terms.ts'
 import { compileForColumns, compileInsert } from '../../storage/compiled-query.ts'
-import type { ScanRow, Tables } from '../../storage/tables.ts'
+import { parseJson, type ScanRow, type Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CopyIndex } from '../sketches/copy-index.ts'
 import type { Sketch } from '../sketches/sketch.ts'
@@ -85,7 +85,7 @@ export function findScan(db: Kysely<Tables>, versionId: string): Promise<StoredS
 /** The public form of a version's stored scan; null if there is none yet. */
 export async function readScan(db: Kysely<Tables>, versionId: string): Promise<Security | null> {
   const stored = await findScan(db, versionId)
-  return stored ? (JSON.parse(stored.report) as Security) : null
+  return stored ? parseJson(stored.report) : null
 }
 
 /** As {@link readScan} for many versions, by id. Versions without a scan are missing from the result. */
@@ -96,7 +96,7 @@ export async function readScansOfMany(db: Kysely<Tables>, versionIds: readonly s
     .select(['version_id', 'report'])
     .where('version_id', 'in', versionIds)
     .execute()
-  return new Map(rows.map(({ version_id, report }) => [version_id, JSON.parse(report) as Security]))
+  return new Map(rows.map(({ version_id, report }) => [version_id, parseJson(report)]))
 }
 
 const insertAccess = compileInsert('version_access')
@@ -109,7 +109,7 @@ export async function readAccessOfMany(db: Kysely<Tables>, ids: readonly string[
     .select(['version_id', 'access'])
     .where('version_id', 'in', [...new Set(ids)])
     .execute()
-  return new Map(rows.map(({ version_id, access }) => [version_id, JSON.parse(access) as Access]))
+  return new Map(rows.map(({ version_id, access }) => [version_id, parseJson(access)]))
 }
 
 /** The access of a version that was stored before access was analysed. */

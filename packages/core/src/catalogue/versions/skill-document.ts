@@ -2,7 +2,7 @@ import { type Security, type Skill, type SkillDetails, type SkillVersion, toTime
 import { toAvatarUrl } from '../../kernel/avatar-url.ts'
 import { EncodedJson } from '../../kernel/encoded-json.ts'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
-import type { SkillDocumentRow, SkillRow, VersionRow } from '../../storage/tables.ts'
+import { parseJson, type SkillDocumentRow, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import type { FileRow, ShownAccess, VersionContent } from './stored-version.ts'
 
 /** The columns of a version in a list. */
@@ -103,10 +103,10 @@ export function toDocument(
 ): string {
   const { downloads: _downloads, stars: _stars, ...item } = toSkill(skill)
   const document: Omit<SkillDetails, SplicedField> = {
-    security: latest?.scan ? (JSON.parse(latest.scan.report) as Security) : null,
+    security: latest?.scan ? parseJson(latest.scan.report) : null,
     ...item,
     displayName: skill.display_name,
-    keywords: JSON.parse(skill.keywords) as string[],
+    keywords: parseJson(skill.keywords),
     visibility: skill.visibility,
     stub: skill.stub === 1,
     deprecationMessage: skill.deprecation_message,

@@ -1,26 +1,14 @@
 import type { Access, Change, Opinion, Widens } from '@skillstead/protocol'
+import type { VersionMetadata } from '../../storage/tables.ts'
 import type { StoredScan } from './inspection.ts'
+
+export type { VersionMetadata } from '../../storage/tables.ts'
 
 /** A file of a version: its path and the digest of its bytes. */
 export interface FileRow {
   readonly path: string
   readonly size: number
   readonly digest: string
-}
-
-/** The metadata in a version's SKILL.md, as stored in its row. */
-export interface VersionMetadata {
-  readonly displayName: string
-  readonly description: string
-  readonly license: string
-  /** Absent if neither the request nor the frontmatter has one. */
-  readonly category?: string | undefined
-  readonly keywords: string[]
-  readonly headings: string[]
-  readonly summary: string
-  readonly frontmatter: Record<string, unknown>
-  readonly contract: { inputs: unknown; outputs: unknown } | null
-  readonly capabilities: string[]
 }
 
 /** What a version accesses, and how it compares with the version before it, in the form of the API. */

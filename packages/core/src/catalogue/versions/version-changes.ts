@@ -3,7 +3,7 @@ import { type Access, type Change, compareVersions, type Opinion, type Security 
 import { assessChange, findWidening, readOutline, toUnreadOutline, type Outline } from '@skillstead/scanner'
 import type { Kysely } from 'kysely'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
-import type { Tables } from '../../storage/tables.ts'
+import { parseJson, type Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { type Inspection, unread } from './inspection.ts'
 import type { ShownAccess } from './stored-version.ts'
@@ -164,10 +164,10 @@ function toFacts(row: FactsRow | undefined): VersionFacts {
   if (!row) return { access: unread }
   const { access, outline, report, opinion, quarantined } = row
   return {
-    access: JSON.parse(access) as Access,
-    ...(outline !== null && { outline: toShownOutline(JSON.parse(outline) as Outline, quarantined !== null) }),
+    access: parseJson(access),
+    ...(outline !== null && { outline: toShownOutline(parseJson(outline), quarantined !== null) }),
     ...(opinion !== null && { opinion: parseOpinion(opinion) }),
-    ...(report !== null && { scan: JSON.parse(report) as Security }),
+    ...(report !== null && { scan: parseJson(report) }),
   }
 }
 

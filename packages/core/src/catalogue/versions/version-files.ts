@@ -4,9 +4,9 @@ import type { Kysely } from 'kysely'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import { getBlob } from '../../storage/blobs.ts'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
-import type { SkillRow, Tables, VersionRow } from '../../storage/tables.ts'
+import { parseJson, type SkillRow, type Tables, type VersionRow } from '../../storage/tables.ts'
 import { findScan } from './inspection.ts'
-import type { FileRow, VersionContent, VersionMetadata } from './stored-version.ts'
+import type { FileRow, VersionContent } from './stored-version.ts'
 
 export async function readFiles(db: Kysely<Tables>, versionId: string): Promise<FileRow[]> {
   return (await selectFiles(db, { versionId })).toSorted(compareFiles)
@@ -66,7 +66,7 @@ export async function readContent(
   if (read) return read
   const row = await db.selectFrom('versions').select('metadata').where('id', '=', versionId).executeTakeFirstOrThrow()
   const content = {
-    metadata: JSON.parse(row.metadata) as VersionMetadata,
+    metadata: parseJson(row.metadata),
     files: await readFiles(db, versionId),
     scan: await findScan(db, versionId),
   }

@@ -1,4 +1,21 @@
-import { bytes, generated, oneOf, optional, text, whole } from './columns.ts'
+import type { Access } from '@skillstead/protocol'
+import type { Outline } from '@skillstead/scanner'
+import { bytes, generated, json, oneOf, optional, text, whole } from './columns.ts'
+
+/** The metadata in a version's SKILL.md, as stored in its row. */
+export interface VersionMetadata {
+  readonly displayName: string
+  readonly description: string
+  readonly license: string
+  /** Absent if neither the request nor the frontmatter has one. */
+  readonly category?: string | undefined
+  readonly keywords: string[]
+  readonly headings: string[]
+  readonly summary: string
+  readonly frontmatter: Record<string, unknown>
+  readonly contract: { inputs: unknown; outputs: unknown } | null
+  readonly capabilities: string[]
+}
 
 /** Blobs, skills, versions and packs. */
 export const catalogueTables = {
@@ -19,8 +36,8 @@ export const catalogueTables = {
     description: text,
     category: text,
     license: text,
-    keywords: text,
-    headings: text,
+    keywords: json<string[]>(),
+    headings: json<string[]>(),
     summary: text,
     visibility: oneOf<'public' | 'internal' | 'private'>(),
     /** Administrators decide on `hidden` and `taken_down`; lists contain only `live` skills. */
@@ -104,7 +121,7 @@ export const catalogueTables = {
     publisher_id: text,
     publisher: text,
     /** Metadata of the version's SKILL.md as JSON. The skill shows it while the version is the latest. */
-    metadata: text,
+    metadata: json<VersionMetadata>(),
   },
   version_files: {
     version_id: text,
@@ -116,9 +133,9 @@ export const catalogueTables = {
   version_access: {
     version_id: text,
     /** Lists of capabilities as JSON. */
-    access: text,
+    access: json<Access>(),
     /** The parts that later versions are compared with, as JSON. Null until a rescan has read them. */
-    outline: optional(text),
+    outline: optional(json<Outline>()),
   },
   /** The terms of a version's SKILL.md for the search by need: see `toContentVector`. */
   version_terms: {

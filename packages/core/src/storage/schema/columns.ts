@@ -19,6 +19,21 @@ export function oneOf<Word extends string>(): Column<Word> {
   return { type: 'text' }
 }
 
+declare const contents: unique symbol
+
+/** The JSON text of a value. Any text may be stored in its place: only the program that reads it relies on the type. */
+export type Json<Value> = string & { readonly [contents]?: Value }
+
+/** A column of JSON text. */
+export function json<Value>(): Column<Json<Value>> {
+  return { type: 'text' }
+}
+
+/** The value of a JSON column, in the form in which this program wrote it. */
+export function parseJson<Value>(stored: Json<Value>): Value {
+  return JSON.parse(stored) as Value
+}
+
 /** A column that may be null. */
 export function optional<Value>({ type }: Column<Value>): Column<Value | null> {
   return { type, isOptional: true }

@@ -1,4 +1,4 @@
-import { bytes, fraction, oneOf, optional, text, whole } from './columns.ts'
+import { bytes, fraction, json, oneOf, optional, text, whole } from './columns.ts'
 
 /** Agents, reviews, issues, requests and reputation. */
 export const communityTables = {
@@ -127,7 +127,7 @@ export const communityTables = {
   /** Confirmed installs that are not counted yet: JSON of `{ [hour]: { [use]: installs } }`; see `toUseKey`. */
   install_journal: {
     id: text,
-    counts: text,
+    counts: json<Record<string, Record<string, number>>>(),
   },
   /** Installs of recent hours; `hour` is in hours since 1970. */
   install_hours: {

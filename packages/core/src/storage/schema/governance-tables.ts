@@ -1,4 +1,5 @@
-import { bytes, fraction, oneOf, optional, text, whole } from './columns.ts'
+import type { Change, DmcaCounterNotice, DmcaNotice, Opinion, Security } from '@skillstead/protocol'
+import { bytes, fraction, json, oneOf, optional, text, whole } from './columns.ts'
 
 const dmcaStatus = oneOf<
   'submitted' | 'under_review' | 'rejected' | 'removed' | 'counter_noticed' | 'restored' | 'upheld'
@@ -16,7 +17,7 @@ export const governanceTables = {
     rules_version: text,
     scanned_at: whole,
     /** The complete report as JSON. */
-    report: text,
+    report: json<Security>(),
   },
   /** A quarantined version, which is published only if an administrator releases it. */
   quarantine_items: {
@@ -28,14 +29,14 @@ export const governanceTables = {
     version: text,
     digest: text,
     /** The scan report as JSON. */
-    scan: text,
+    scan: json<Security>(),
     /** The options of the publish request as JSON. */
     publication: text,
     /** The agent that the published version will be attributed to. */
     agent_id: optional(text),
     created_at: whole,
     /** The verdict on what the version changes, as JSON. */
-    change: optional(text),
+    change: optional(json<Change>()),
   },
   // Separate from `blobs`, which every caller can read.
   quarantine_files: {
@@ -80,7 +81,7 @@ export const governanceTables = {
     skill_id: text,
     status: dmcaStatus,
     /** The claimant's notice as JSON. */
-    notice: text,
+    notice: json<DmcaNotice>(),
     /** SHA-256 of the case token, which is shown once. */
     token_hash: text,
     counter_notice_until: optional(whole),
@@ -90,7 +91,7 @@ export const governanceTables = {
     id: text,
     case_id: text,
     /** The counter-notice as JSON. */
-    notice: text,
+    notice: json<DmcaCounterNotice>(),
     /** 1: the sender is authenticated as the skill's owner. */
     confirmed: whole,
     sent_at: whole,
@@ -107,6 +108,6 @@ export const governanceTables = {
     /** SHA-256 over the list of files, as in `versions`. */
     digest: text,
     /** The public form as JSON. */
-    opinion: text,
+    opinion: json<Opinion>(),
   },
 }

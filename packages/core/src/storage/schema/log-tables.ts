@@ -1,4 +1,5 @@
-import { bytes, generated, oneOf, optional, text, whole } from './columns.ts'
+import type { EventName } from '@skillstead/protocol'
+import { bytes, generated, json, oneOf, optional, text, whole } from './columns.ts'
 
 /** The change sequence, the public log with its Merkle tree and signing keys, the audit log, and the outbox. */
 export const logTables = {
@@ -63,7 +64,7 @@ export const logTables = {
     actor: optional(text),
     action: text,
     subject: text,
-    data: text,
+    data: json<Record<string, unknown>>(),
   },
   outbox: {
     id: text,
@@ -74,7 +75,7 @@ export const logTables = {
     partition: text,
     /** The remote host of the work, for limits per host; empty for local work. */
     host: text,
-    payload: text,
+    payload: json<Record<string, unknown>>(),
     state: oneOf<'pending' | 'done' | 'failed'>(),
     /** When the next attempt is due. */
     due_at: whole,
@@ -94,9 +95,9 @@ export const logTables = {
     user_id: text,
     url: text,
     /** Event names as a JSON list. */
-    events: text,
+    events: json<EventName[]>(),
     /** Full names and `owner/*` as a JSON list; null for all skills. */
-    skills: optional(text),
+    skills: optional(json<string[]>()),
     secret: text,
     /** The previous secret, which also signs deliveries until `previous_until`. */
     previous_secret: optional(text),
