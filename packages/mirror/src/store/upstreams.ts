@@ -2,7 +2,7 @@ import type { Registry } from '@skillstead/core'
 import { parseJson, partsOf, type Database, type WriteTransaction } from '@skillstead/core/internal'
 import { type UpstreamRow, withUpstreams } from '../tables/mirror-tables.ts'
 import { RegistryError } from '@skillstead/protocol'
-import type { LastError, SyncReport, Upstream, UpstreamSettings } from '../types.ts'
+import type { Alarm, LastError, SyncReport, Upstream, UpstreamSettings } from '../types.ts'
 
 type Read = Database['read']
 
@@ -142,7 +142,7 @@ function toUpstream(row: UpstreamRow): Upstream {
   const { last, error } = JSON.parse(row.report) as StoredReport
   return {
     ...columns,
-    settings: parseJson(row.settings),
+    settings: JSON.parse(row.settings) as UpstreamSettings,
     logOrigin: log_origin,
     logEpoch: log_epoch,
     keys: parseJson(row.keys),
@@ -153,7 +153,7 @@ function toUpstream(row: UpstreamRow): Upstream {
     syncedAt: synced_at,
     report: last,
     error,
-    alarm: row.alarm === null ? null : parseJson(row.alarm),
+    alarm: row.alarm === null ? null : (JSON.parse(row.alarm) as Alarm),
     createdAt: created_at,
   }
 }

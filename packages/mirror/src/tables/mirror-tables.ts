@@ -1,7 +1,6 @@
 import { bytes, json, oneOf, optional, text, whole, type RowsOf, type Tables } from '@skillstead/core/internal'
 import type { Kysely } from 'kysely'
 import type { FeedEntry } from '../release-types.ts'
-import type { Alarm, UpstreamSettings } from '../types.ts'
 
 /** Upstream registries, their logs, and the writes that are queued for them. */
 export const upstreamTables = {
@@ -12,7 +11,7 @@ export const upstreamTables = {
     /** A URL or a path. */
     location: text,
     /** Settings of the operator as JSON: mode, filters, schedule, priority and others. */
-    settings: json<UpstreamSettings>(),
+    settings: text,
     /** The API key for reading, encrypted. */
     credential: optional(bytes),
     /** The username that the API key has at the upstream, as of the first request. */
@@ -42,7 +41,7 @@ export const upstreamTables = {
     /** Result of the last sync as JSON. */
     report: text,
     /** Why the sync is paused until the operator decides, as JSON; null if it is not. */
-    alarm: optional(json<Alarm>()),
+    alarm: optional(text),
     created_at: whole,
   },
   upstream_log: {
