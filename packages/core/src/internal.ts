@@ -188,7 +188,17 @@ export {
 export { openFileForFilling } from './storage/sqlite/sqlite.ts'
 export { openSqliteForReading } from './storage/sqlite/sqlite-reading.ts'
 export { createProgress, readPages, type Report } from './storage/pages.ts'
-export { bytes, json, oneOf, optional, text, whole, type Column, type RowsOf } from './storage/schema/columns.ts'
+export {
+  bytes,
+  json,
+  oneOf,
+  optional,
+  text,
+  whole,
+  type Column,
+  type Json,
+  type RowsOf,
+} from './storage/schema/columns.ts'
 export { findCrowded } from './storage/shared-shingles.ts'
 export type { StorageContext } from './storage/storage-context.ts'
 export { toRegistryError } from './storage/storage-error.ts'
