@@ -10,8 +10,9 @@ import type { PackageFile } from '../versions/skill-package.ts'
 import type { MirroredInstalls, UsedSkill } from './use-counts.ts'
 
 /*
- * What packages above the catalogue add to a change, in its transaction. The catalogue calls these interfaces and
- * `registry.ts` passes the implementations, so that the catalogue imports nothing above it.
+ * What higher rooms and extensions add to a change, in its transaction, and the data that they share with it. The
+ * catalogue calls these interfaces and `registry.ts` passes the implementations, so that the catalogue imports nothing
+ * above it.
  */
 
 /** Counts downloads; implemented by `community/download-counters.ts`. */
