@@ -10,7 +10,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { recordRuns } from './delivery-runs.ts'
 import { type DeliveryPayload, deliveryTopic, pingTopic } from './events.ts'
 import { signService, signStandard } from './signatures.ts'
-import { type AddressedDelivery, keepReadable } from './webhook-deliveries.ts'
+import { keepReadable } from './webhook-deliveries.ts'
 import type { WebhooksContext } from './webhooks-context.ts'
 
 /** Delays before the second and each further attempt (docs/api.md#deliveries). */
@@ -20,43 +20,42 @@ const deadlineMs = 5000
 
 /** Handles delivery jobs from the outbox. */
 export function handleDeliveries(context: WebhooksContext): void {
-  const webhooks = createWebhookLoader(context)
-  const readable = createReadableLoader(context)
+  const targets = createTargetLoader(context)
   const handle = async (payload: Record<string, unknown>, _attempt: number, id: string) => {
     const delivery = payload as DeliveryPayload
-    const target = await webhooks.load(delivery.webhookId).catch(hide)
-    if (target && !(await readable.load({ userId: target.user_id, delivery }).catch(hide)))
-      throw refuse('The owner of the webhook may no longer read the skill.')
-    return deliver(context, id, delivery, target)
+    const target = await targets.load(delivery).catch(hide)
+    return deliver(context, id, delivery, requireTarget(target, delivery))
   }
   const afterwards = (trx: WriteTransaction, ended: readonly EndedJob[]) => recordRuns(context, trx, ended)
   context.outbox.handle(deliveryTopic, { retryDelaysMs, handle, afterwards })
   context.outbox.handle(pingTopic, { retryDelaysMs: [], handle })
 }
 
-/** For deliveries that start together, checks with two queries which their users may still read. */
-function createReadableLoader({ database }: StorageContext) {
-  return new DataLoader<AddressedDelivery, boolean, AddressedDelivery>(
-    async (deliveries) => {
-      const kept = new Set(await keepReadable(database.read, deliveries))
-      return deliveries.map((delivery) => kept.has(delivery))
-    },
-    { cache: false },
-  )
+type Target = Awaited<ReturnType<typeof readTargets>>[number] & { readonly mayRead: boolean }
+
+/**
+ * Reads the webhooks of deliveries and whether their users may still read the skills, without a cache. Attempts begin
+ * one by one as others end: those of one turn of the event loop share the queries.
+ */
+function createTargetLoader(context: StorageContext) {
+  return new DataLoader<DeliveryPayload, Target | null>((deliveries) => loadTargets(context, deliveries), {
+    cache: false,
+    batchScheduleFn: (load) => void setImmediate(load),
+  })
 }
 
-type Target = Awaited<ReturnType<typeof readTargets>>[number]
-
-/** Reads the webhooks of concurrently started deliveries with one query, without a cache. */
-function createWebhookLoader(context: StorageContext) {
-  return new DataLoader<string, Target | null>(
-    async (ids) => {
-      const rows = await readTargets(context, ids)
-      const byId = new Map(rows.map((row) => [row.id, row]))
-      return ids.map((id) => byId.get(id) ?? null)
-    },
-    { cache: false },
-  )
+async function loadTargets(context: StorageContext, deliveries: readonly DeliveryPayload[]) {
+  const rows = await readTargets(context, [...new Set(deliveries.map(({ webhookId }) => webhookId))])
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const addressed = deliveries.flatMap((delivery) => {
+    const userId = byId.get(delivery.webhookId)?.user_id
+    return userId === undefined ? [] : [{ userId, delivery }]
+  })
+  const kept = new Set((await keepReadable(context.database.read, addressed)).map(({ delivery }) => delivery))
+  return deliveries.map((delivery) => {
+    const row = byId.get(delivery.webhookId)
+    return row ? { ...row, mayRead: kept.has(delivery) } : null
+  })
 }
 
 async function readTargets({ database }: StorageContext, ids: readonly string[]) {
@@ -88,8 +87,8 @@ function hide(cause: unknown): never {
 }
 
 /** Sends a delivery once. Throws an {@link AttemptError} unless the receiver responds with 2xx in time. */
-async function deliver(context: AccountsContext, id: string, delivery: DeliveryPayload, target: Target | null) {
-  const { url, ...signing } = requireTarget(target, delivery)
+async function deliver(context: AccountsContext, id: string, delivery: DeliveryPayload, target: Target) {
+  const { url, ...signing } = target
   const now = context.clock.now()
   const statusCode = await post(context, url, delivery.body, toHeaders(id, delivery, signing, now))
   if (statusCode >= 200 && statusCode < 300) return { statusCode }
@@ -101,6 +100,7 @@ async function deliver(context: AccountsContext, id: string, delivery: DeliveryP
 /** A delivery without a receiver is not retried. A ping is also sent to a disabled webhook. */
 function requireTarget(target: Target | null, { event }: DeliveryPayload): Target {
   if (!target) throw refuse('The webhook was deleted.')
+  if (!target.mayRead) throw refuse('The owner of the webhook may no longer read the skill.')
   if (target.disabled === 1) throw refuse('The account of its owner is disabled.')
   if (!includesPlan(target.plan, 'pro')) throw refuse('The plan of its owner does not include webhooks.')
   if (target.active === 0 && event !== pingEvent) throw refuse('The webhook is disabled.')
