@@ -30,6 +30,28 @@ describe('the MCP endpoint', () => {
     expect(answers[6]!.headers.get('www-authenticate')).toBe('Bearer')
   })
 
+  it.each([undefined, '*/*', 'application/*', 'application/json', 'application/json;q=1, text/event-stream;q=0'])(
+    'answers a client with JSON that sends Accept: %s',
+    async (accept) => {
+      const { node } = await startNode()
+      const lines = ['Content-Type: application/json', ...(accept === undefined ? [] : [`Accept: ${accept}`])]
+      for (const message of [ping, searchFor('pdf')]) {
+        const body = JSON.stringify(message)
+        const head = ['POST /mcp HTTP/1.1', `Host: 127.0.0.1:${node.port}`, ...lines, `Content-Length: ${body.length}`]
+        const answer = await sendRaw(node.port, `${head.join('~')}~Connection: close~~${body}`)
+        expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+        expect(answer.toLowerCase()).toContain('content-type: application/json')
+        expect(answer).toContain('"result":')
+      }
+    },
+  )
+
+  it('answers a client that prefers an event stream with one', async () => {
+    const fixture = await startNode()
+    const answer = await post(fixture, searchFor('pdf'), { accept: 'application/json;q=0.5, text/event-stream' })
+    expect(answer.headers.get('content-type')).toBe('text/event-stream')
+  })
+
   it('accepts only POST and OPTIONS', async () => {
     const { node } = await startNode()
     for (const method of ['GET', 'HEAD', 'DELETE', 'PUT']) {

@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { createMcpHandler } from '@modelcontextprotocol/server'
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type McpServer,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
 import type { Caller, Registry } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
+import Negotiator from 'negotiator'
 import { createMcpServer } from './create-mcp-server.ts'
 import type { OnError } from './failures.ts'
 import { localCatalogue } from './local-catalogue.ts'
@@ -24,11 +30,36 @@ export async function answerMessage(
     return placeholder
   }
   const make = () => createMcpServer(api, { catalogue, onError }, embed)
-  const handler = createMcpHandler(make, { keepAliveMs: 0 })
-  const response = await handler.fetch(request, { parsedBody: message })
+  const isAsJson = prefersJson(request) && (await isLegacyRequest(request, message))
+  const response = isAsJson
+    ? await answerAsJson(make(), message, request)
+    : await createMcpHandler(make, { keepAliveMs: 0 }).fetch(request, { parsedBody: message })
   let body: Uint8Array = new Uint8Array(await response.arrayBuffer())
   for (const [placeholder, json] of embedded) body = replace(body, placeholder, json)
   return { response, body }
+}
+
+/** Whether JSON is at least as welcome as an event stream (RFC 9110, section 12.5.1); no `Accept` welcomes everything. */
+function prefersJson({ headers }: Request): boolean {
+  const negotiator = new Negotiator({ headers: { accept: headers.get('accept') ?? undefined } })
+  return negotiator.mediaType(['application/json', 'text/event-stream']) === 'application/json'
+}
+
+/**
+ * Answers a message of a revision before 2026-07-28 as JSON, as those allow too (MCP 2025-11-25, Transports). The
+ * library demands that a client accepts both types, which many that read only JSON do not say.
+ */
+async function answerAsJson(server: McpServer, message: object, request: Request): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+  await server.connect(transport)
+  const headers = new Headers(request.headers)
+  headers.set('accept', 'application/json, text/event-stream')
+  const asked = new Request(request.url, { method: request.method, headers, signal: request.signal })
+  try {
+    return await transport.handleRequest(asked, { parsedBody: message })
+  } finally {
+    await server.close()
+  }
 }
 
 /** Too many for another text of the answer to contain them, and without padding in base64. */
