@@ -130,18 +130,40 @@ describe('a package', () => {
     })
   })
 
-  it('has no yanked versions, but still their tarballs for lock files', async () => {
+  it('offers no yanked versions, but their times, manifests and tarballs to lock files', async () => {
     await node.api.publishSkill({ skillMd: toSkillMd('yanked'), version: '1.0.0' })
     await node.api.publishSkill({ skillMd: toSkillMd('yanked', 'Worse.'), version: '1.0.1' })
     const { versions } = await view('@alice/yanked')
     await node.api.yankVersion({ name: 'alice/yanked', version: '1.0.1' })
     const after = await view('@alice/yanked')
     expect([Object.keys(after.versions), after['dist-tags'].latest]).toEqual([['1.0.0'], '1.0.0'])
-    expect(after.time).not.toHaveProperty(['1.0.1'])
+    expect(after.time['1.0.1']).toMatch(/^20..-/)
+    const manifest = (await read('/@alice/yanked/1.0.1')).body as unknown as Manifest
+    expect(manifest).toMatchObject({ dist: versions['1.0.1']!.dist, deprecated: expect.stringContaining('yanked') })
     const locked = await fetch(versions['1.0.1']!.dist.tarball)
     expect(locked.status).toBe(200)
     await node.api.yankVersion({ name: 'alice/yanked', version: '1.0.0' })
-    expect(await read('/@alice/yanked')).toEqual({ status: 404, body: { error: '@alice/yanked has no versions.' } })
+    expect(await view('@alice/yanked')).toMatchObject({
+      versions: {},
+      'dist-tags': {},
+      time: { '1.0.1': after.time['1.0.1'] },
+    })
+    const none = { status: 404, body: { error: '@alice/yanked has no versions.' } }
+    expect([await read('/@alice/yanked/latest'), await read('/-/package/@alice/yanked/dist-tags')]).toEqual([
+      none,
+      none,
+    ])
+    expect((await read('/@alice/yanked/9.9.9')).status).toBe(404)
+  })
+
+  it.each([
+    ['advisories/bulk', {}],
+    ['audits/quick', { advisories: {}, metadata: { vulnerabilities: { critical: 0 } } }],
+    ['audits', { advisories: {}, metadata: { vulnerabilities: { critical: 0 } } }],
+  ])('has an empty report for audits: %s', async (path, report) => {
+    const answer = await ask(`/-/npm/v1/security/${path}`, { method: 'POST', body: '{"@alice/tool":["1.0.0"]}' })
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toMatchObject(report)
   })
 
   it('shows the deprecation with its message', async () => {

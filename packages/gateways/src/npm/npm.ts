@@ -12,7 +12,7 @@ import {
   type Params,
 } from '../gateway.ts'
 import { apiOf, createSkillArchives, type SkillArchives } from '../scopes/skill-archives.ts'
-import { toPackument, toPackageName, type Packument } from './packument.ts'
+import { toManifest, toPackument, toPackageName } from './packument.ts'
 import { parsePackagePath, type PackagePath } from './package-path.ts'
 import { writeTarball } from './write-tarball.ts'
 
@@ -28,6 +28,7 @@ export function npm(host: GatewayHost): GatewayRoute[] {
   })
   return [
     toRoute('/-/ping', 'npmPing', (call) => toJsonAnswer(call, {})),
+    ...auditPaths.map((path) => toAuditRoute(path)),
     toRoute('/-/whoami', 'npmWhoami', answerWhoami),
     toRoute('/-/v1/search', 'npmSearch', (call) => answerSearch(host, call)),
     toRoute('/**:path', 'npmPackage', (call, { path = '' }) => answerPath(host, archives, call, path)),
@@ -45,6 +46,30 @@ function toRoute(path: string, endpoint: string, answer: GatewayRoute['answer'])
     reads: toRead,
     answer: (call, params) => (isRead(call) ? answer(call, params) : refuseWrite(params)),
     toFailure,
+  }
+}
+
+/** What `npm audit` and `yarn audit` ask of a registry, of npm 7 and before. */
+const auditPaths = [
+  '/-/npm/v1/security/advisories/bulk',
+  '/-/npm/v1/security/audits',
+  '/-/npm/v1/security/audits/quick',
+]
+const severities = { info: 0, low: 0, moderate: 0, high: 0, critical: 0 }
+const auditReport = { actions: [], advisories: {}, muted: [], metadata: { vulnerabilities: severities } }
+
+/** Skills have no dependencies and no advisories in npm's database, so every report is empty. */
+function toAuditRoute(path: string): GatewayRoute {
+  const report = path.endsWith('bulk') ? {} : auditReport
+  return {
+    pattern: `${base}${path}`,
+    endpoint: 'npmAudit',
+    admission: 'api',
+    scheme: 'basic',
+    methods: ['POST'],
+    readMethods: ['POST'],
+    reads: () => 'nothing',
+    answer: (call) => toJsonAnswer(call, report),
   }
 }
 
@@ -81,29 +106,31 @@ async function answerPath(
   if (wanted.of === 'tarball') return archives.answer(call, wanted.fullName, wanted.version)
   const key = ['npm', requireAddress(host, call), JSON.stringify(wanted)] as const
   const list = await readSkillList(host, call, key, async () => {
-    return { value: select(await readPackument(host, archives, call, wanted.fullName), wanted) }
+    return { value: await describe(host, archives, call, wanted) }
   })
   return toListAnswer(host, call, list, await host.freshness({ name: wanted.fullName }))
 }
 
-async function readPackument(
+async function describe(
   host: GatewayHost,
   archives: SkillArchives,
   call: GatewayCall,
-  fullName: string,
-): Promise<Packument> {
+  wanted: Exclude<PackagePath, { of: 'tarball' }>,
+): Promise<unknown> {
+  const { fullName } = wanted
+  const registry = `${requireAddress(host, call)}${base}`
   const skill = await apiOf(host, call, { counts: false }).getSkill({ name: fullName })
-  const versions = await archives.describe(call, fullName, skill)
-  if (versions.length === 0) throw new RegistryError('not_found', `${toPackageName(fullName)} has no versions.`)
-  return toPackument(fullName, skill, versions, `${requireAddress(host, call)}${base}`)
-}
-
-function select(packument: Packument, wanted: Exclude<PackagePath, { of: 'tarball' }>): unknown {
+  if (wanted.of === 'manifest' && wanted.version !== 'latest') {
+    const listed = skill.versions.find(({ version }) => version === wanted.version)
+    const facts = listed && (await archives.measure(call, { fullName, ...listed }))
+    if (!facts) throw new RegistryError('not_found', `version not found: ${wanted.version}`)
+    return toManifest(fullName, skill, { ...listed, facts }, registry)
+  }
+  const packument = toPackument(fullName, skill, await archives.describe(call, fullName, skill), registry)
   if (wanted.of === 'package') return packument
-  if (wanted.of === 'tags') return packument['dist-tags']
-  const version = wanted.version === 'latest' ? packument['dist-tags'].latest : wanted.version
-  if (Object.hasOwn(packument.versions, version)) return packument.versions[version]
-  throw new RegistryError('not_found', `version not found: ${wanted.version}`)
+  const { latest } = packument['dist-tags']
+  if (latest === undefined) throw new RegistryError('not_found', `${toPackageName(fullName)} has no versions.`)
+  return wanted.of === 'tags' ? packument['dist-tags'] : packument.versions[latest]
 }
 
 /** GET /-/v1/search with `text`, `size` and `from`: the catalogue's search. */

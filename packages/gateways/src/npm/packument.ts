@@ -4,7 +4,7 @@ import type { DescribedVersion } from '../scopes/skill-archives.ts'
 /** A package as the registry of npm describes it; `versions` are the manifests. */
 export interface Packument {
   readonly name: string
-  readonly 'dist-tags': { readonly latest: string }
+  readonly 'dist-tags': { readonly latest?: string }
   readonly versions: Readonly<Record<string, Manifest>>
   readonly [field: string]: unknown
 }
@@ -16,7 +16,11 @@ interface Manifest {
   readonly [field: string]: unknown
 }
 
-/** Converts a skill with at least one version to a package. `registry` is the URL of the gateway. */
+/**
+ * Converts a skill to a package; its versions are those that clients may choose. `registry` is the URL of the gateway.
+ * Yanked versions keep their times, as unpublished ones at npm do: clients with a minimum age look up the time of a
+ * version that a lock file names.
+ */
 export function toPackument(
   fullName: string,
   skill: SkillDetails,
@@ -24,17 +28,16 @@ export function toPackument(
   registry: string,
 ): Packument {
   const name = toPackageName(fullName)
-  const about = toAbout(skill, registry)
-  const manifests = versions.map((version) => toManifest(fullName, about, version, registry))
+  const manifests = versions.map((version) => toManifest(fullName, skill, version, registry))
   // Every tag must name a listed version.
   const isListed = versions.some(({ version }) => version === skill.latestVersion)
-  const latest = isListed ? skill.latestVersion : versions[0]!.version
-  const times = versions.map(({ version, publishedAt }) => [version, publishedAt])
+  const latest = isListed ? skill.latestVersion : versions[0]?.version
+  const times = skill.versions.map(({ version, publishedAt }) => [version, publishedAt])
   return {
     _id: name,
     name,
-    'dist-tags': { latest },
-    ...about,
+    'dist-tags': latest === undefined ? {} : { latest },
+    ...toAbout(skill, registry),
     versions: Object.fromEntries(manifests.map((manifest) => [manifest.version, manifest])),
     time: { created: skill.createdAt, modified: skill.updatedAt, ...Object.fromEntries(times) },
   }
@@ -60,10 +63,11 @@ function toAbout(skill: SkillDetails, registry: string) {
   }
 }
 
-function toManifest(
+/** The manifest of one version, yanked or not. */
+export function toManifest(
   fullName: string,
-  about: ReturnType<typeof toAbout>,
-  { version, facts }: DescribedVersion,
+  skill: SkillDetails,
+  { version, facts, yanked }: DescribedVersion & { readonly yanked?: boolean },
   registry: string,
 ): Manifest {
   const name = toPackageName(fullName)
@@ -72,7 +76,8 @@ function toManifest(
     _id: `${name}@${version}`,
     name,
     version,
-    ...about,
+    ...toAbout(skill, registry),
+    ...(yanked && { deprecated: 'This version was yanked: it stays for lock files that name it.' }),
     // npm must neither look for dependencies nor compile anything.
     _hasShrinkwrap: false,
     gypfile: false,
