@@ -1,3 +1,4 @@
+import { readErrorCode } from '@skillstead/protocol'
 import type { Io } from './terminal/io.ts'
 import { setEngineFlags } from './engine-flags.ts'
 
@@ -24,4 +25,19 @@ export const processIo: Io = {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt)
     return controller.signal
   },
+}
+
+/** The exit code of a program that is ended by SIGPIPE, signal 13, as a shell reports it. */
+const closedPipeCode = 128 + 13
+
+/**
+ * Ends the process once standard output cannot be written: quietly if its reader closed the pipe, as `head` does, else
+ * with an error, so that a script does not take half of a result for the whole.
+ */
+export function endWithOutput(): void {
+  process.stdout.on('error', (error) => {
+    if (readErrorCode(error) === 'EPIPE') process.exit(closedPipeCode)
+    console.error(`Standard output cannot be written: ${error.message}.`)
+    process.exit(1)
+  })
 }

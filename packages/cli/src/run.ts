@@ -2,7 +2,7 @@ import { RegistryError, toJsonLine, toOneLine } from '@skillstead/protocol'
 import { UsageError, type Arguments, type Command } from './command/command.ts'
 import { parseCommandLine } from './program/program.ts'
 import { findNetworkSentence, findStorageSentence } from './registry/failure-sentences.ts'
-import type { Io } from './terminal/io.ts'
+import type { Environment, Io } from './terminal/io.ts'
 import { createOutput, type Output } from './terminal/output.ts'
 import { styled } from './terminal/style.ts'
 
@@ -16,7 +16,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     })
     return hasFailed ? 1 : 0
   } catch (error) {
-    return fail(error, output)
+    return fail(error, output, io.env)
   }
 }
 
@@ -32,9 +32,9 @@ async function execute(command: Command, given: Arguments, output: Output): Prom
   return command.hasFailed?.(result) ?? false
 }
 
-function fail(error: unknown, { json, warn, say }: Output): number {
+function fail(error: unknown, { json, warn, say }: Output, env: Environment): number {
   const code = error instanceof RegistryError ? error.code : error instanceof UsageError ? 'usage' : 'failed'
-  const sentence = findStorageSentence(error) ?? findNetworkSentence(error)
+  const sentence = findStorageSentence(error) ?? findNetworkSentence(error, env)
   const detail = sentence ?? (error instanceof Error ? error.message : String(error))
   // The message of a node may contain untrusted text.
   const shown = error instanceof RegistryError ? toOneLine(detail) : detail

@@ -106,18 +106,21 @@ function toBase(baseUrl: string): string {
 function toHeaders(options: HttpOptions): Record<string, string> {
   const headers: Record<string, string> = { accept: 'application/json' }
   if (!/^[\x20-\x7e]*$/.test(options.client ?? '')) throw new TypeError('client must be a name in plain ASCII.')
-  if (options.apiKey) headers.authorization = `Bearer ${options.apiKey}`
+  if (options.apiKey) headers.authorization = `Bearer ${options.apiKey.trim()}`
   if (options.client) headers['x-skillstead-client'] = options.client
-  if (options.agentToken) headers['x-agent-token'] = options.agentToken
-  if (options.caseToken) headers['x-case-token'] = options.caseToken
-  if (options.shareToken) headers['x-share-token'] = options.shareToken
+  if (options.agentToken) headers['x-agent-token'] = options.agentToken.trim()
+  if (options.caseToken) headers['x-case-token'] = options.caseToken.trim()
+  if (options.shareToken) headers['x-share-token'] = options.shareToken.trim()
   if (options.counts === false) headers['x-skills-update-check'] = '1'
   return headers
 }
 
-/** Headers cannot contain these characters, and the error of `fetch` would print the secret. */
+/**
+ * Headers cannot contain these characters, and the error of `fetch` would print the secret. White space around a secret
+ * is ignored: files and variables leave it there.
+ */
 function refuseOddSecrets({ apiKey = '', agentToken = '', caseToken = '', shareToken = '' }: HttpOptions): void {
-  if (/^[\x21-\x7e]*$/.test(apiKey + agentToken + caseToken + shareToken)) return
+  if ([apiKey, agentToken, caseToken, shareToken].every((secret) => /^[\x21-\x7e]*$/.test(secret.trim()))) return
   const detail = 'The API key or token contains invalid characters, such as a space or a line break.'
   throw new RegistryError('unauthorized', detail)
 }

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { Argument as ProgramArgument, Command as Program, CommanderError, Option as ProgramOption } from 'commander'
 import { UsageError, type Arguments, type Command, type Option } from '../command/command.ts'
-import type { Io } from '../terminal/io.ts'
+import { type Environment, type Io, readVariable } from '../terminal/io.ts'
 import { hasColours } from '../terminal/style.ts'
 import { readProgramVersion } from '../version.ts'
 import { commandTable, nouns } from './command-table.ts'
@@ -101,12 +101,16 @@ function define(program: Program, command: Command, args: readonly string[], io:
   const known = Object.entries<Option>({ ...options, json: jsonOption })
   for (const [name, option] of known) program.addOption(toProgramOption(name, option, args))
   program.action(() => {
-    const values = known.map(([name, { env }], i) => [
-      name,
-      readValue(program, i) ?? (env && (io.env[env] || undefined)),
-    ])
+    const values = known.map(([name, { env }], i) => [name, readValue(program, i) ?? (env && readSetting(io.env, env))])
     return execute(command, { words: program.args, options: Object.fromEntries(values), io })
   })
+}
+
+/** The value of an environment variable. Throws for a key that no header can have: the name says where to look. */
+function readSetting(env: Environment, name: string): string | undefined {
+  const value = readVariable(env, name)
+  if (value === undefined || !name.endsWith('_KEY') || /^[\x21-\x7e]+$/.test(value)) return value
+  throw new UsageError(`${name} contains a character that a key cannot have, such as a space or a line break.`)
 }
 
 function toProgramOption(name: string, given: Option, args: readonly string[]): ProgramOption {

@@ -1,6 +1,5 @@
 import { readErrorCode } from '@skillstead/protocol'
-import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { configFile, toNodeAddress, writePrivate } from '../files/config.ts'
 import { requireOwn } from '../files/file-access.ts'
@@ -54,9 +53,6 @@ export function dropCredential(env: Environment, url: string): Credential | unde
 
 function writeCredentials(env: Environment, credentials: Credentials): void {
   const file = credentialsFile(env)
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  // The folder may have been created with wider permissions before it held a secret.
-  chmodSync(dirname(file), 0o700)
   writePrivate(file, `${JSON.stringify(credentials, null, 2)}\n`)
 }
 
@@ -77,7 +73,7 @@ function readOwn(file: string): string | undefined {
   try {
     handle = openSync(file, 'r')
   } catch (error) {
-    if (readErrorCode(error) === 'ENOENT') return undefined
+    if (['ENOENT', 'ENOTDIR'].includes(readErrorCode(error) ?? '')) return undefined
     throw new Error(`${file} cannot be opened, so no login is available: ${(error as Error).message}.`, {
       cause: error,
     })

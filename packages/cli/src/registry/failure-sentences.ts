@@ -1,4 +1,6 @@
 import { RegistryError, readErrorCode } from '@skillstead/protocol'
+import { canUseProxy, findProxyVariable } from './proxy.ts'
+import type { Environment } from '../terminal/io.ts'
 
 const moreRoom = 'The disk is full. Free some space and run this again; nothing was partly written.'
 const notAllowed = 'The registry cannot be written. Run this as the user who owns it, on a disk that is not read-only.'
@@ -44,14 +46,21 @@ const advice: readonly (readonly [RegExp, string])[] = [
   [/^(?:ECONNRESET|UND_ERR_SOCKET)$/, 'It closed the connection: if it serves HTTPS, use https:// in the address.'],
 ]
 
-/** The failure of a connection to a node, with advice; undefined for other errors. */
-export function findNetworkSentence(error: unknown): string | undefined {
+/** The failure of a connection to a node, with advice and the proxy of the environment; undefined for other errors. */
+export function findNetworkSentence(error: unknown, env: Environment): string | undefined {
   if (!(error instanceof RegistryError) || error.code !== 'upstream_failed') return undefined
   for (const code of listCodes(error.cause)) {
     const [, sentence] = advice.find(([codes]) => codes.test(code)) ?? []
-    if (sentence !== undefined) return `${error.message} ${sentence}`
+    if (sentence !== undefined) return `${error.message} ${sentence}${toProxyAdvice(env)}`
   }
   return undefined
+}
+
+function toProxyAdvice(env: Environment): string {
+  const name = findProxyVariable(env)
+  if (name === undefined) return ''
+  const howTo = canUseProxy ? '' : ': this release of Node uses it only with NODE_USE_ENV_PROXY=1'
+  return ` ${name} names a proxy${howTo}.`
 }
 
 /** The codes of an error and its causes; a host with several addresses has one per address. */

@@ -4,6 +4,7 @@ import { createClient } from '@skillstead/client'
 import type { Caller, Registry, RegistryOptions } from '@skillstead/core'
 import { RegistryError, type RegistryApi } from '@skillstead/protocol'
 import { UsageError, text, type Arguments, type Options } from '../command/command.ts'
+import { readVariable } from '../terminal/io.ts'
 import { createErrorLog } from '../terminal/output.ts'
 import { findCredential, findCurrentNode } from './credentials.ts'
 
@@ -33,9 +34,9 @@ export function toLocation(
   { make }: { make?: (folder: string) => void } = {},
 ): Pick<RegistryOptions, 'path' | 'databaseUrl'> {
   const data = text(given, 'data')
-  const databaseUrl = text(given, 'database-url') ?? (given.io.env['DATABASE_URL'] || undefined)
+  const databaseUrl = text(given, 'database-url') ?? readVariable(given.io.env, 'DATABASE_URL')
   if (data === undefined) {
-    if (databaseUrl !== undefined) return { databaseUrl }
+    if (databaseUrl !== undefined) return { databaseUrl: requireDatabase(databaseUrl) }
     throw new UsageError('The registry is missing. Pass --data DIR or --database-url URL.')
   }
   const path = join(data, 'skillstead.db')
@@ -92,6 +93,7 @@ export async function withApi<T>(
 ): Promise<T> {
   const node = findNode(given)
   if (node) {
+    sayWhichCounts(given, node.baseUrl)
     const client = createClient({ ...node, agentToken: options.agentToken, client: 'skillstead' })
     return node.apiKey === undefined ? withoutLogin(node.baseUrl, () => work(client)) : work(client)
   }
@@ -109,6 +111,14 @@ export async function withApi<T>(
     },
     options,
   )
+}
+
+/** A login comes before DATABASE_URL, which the caller may have meant. */
+function sayWhichCounts(given: Arguments, login: string): void {
+  const { env, stderr } = given.io
+  const isByLogin = text(given, 'url') === undefined && readVariable(env, 'SKILLSTEAD_URL') === undefined
+  if (!isByLogin || readVariable(env, 'DATABASE_URL') === undefined) return
+  stderr.write(`The node of your login, ${login}, is used, not DATABASE_URL: pass --database-url for that.\n`)
 }
 
 /** When a guest lacks a permission, advise to log in. */
@@ -144,8 +154,8 @@ export function findUrl(given: Arguments): string | undefined {
   if (url !== undefined && stored !== undefined) throw new UsageError(`Pass --url or --${stored}, not both.`)
   if (url !== undefined) return requireAddress(url)
   if (stored !== undefined) return undefined
-  const { env } = given.io
-  return env['SKILLSTEAD_URL'] ? requireAddress(env['SKILLSTEAD_URL']) : findCurrentNode(env)
+  const named = readVariable(given.io.env, 'SKILLSTEAD_URL')
+  return named === undefined ? findCurrentNode(given.io.env) : requireAddress(named)
 }
 
 /** The node that a command works on and its API key: from the options, the environment, or the login. */
@@ -155,6 +165,15 @@ export function findNode(given: Arguments, keyOption = 'key'): { baseUrl: string
   return { baseUrl, apiKey: text(given, keyOption) ?? findCredential(given.io.env, baseUrl)?.key }
 }
 
+/** Checks the form only, without showing the URL, which may have a password. */
+function requireDatabase(url: string): string {
+  if (/^postgres(?:ql)?:$/.test(URL.parse(url)?.protocol ?? '')) return url
+  throw new UsageError(
+    'The database URL (--database-url or DATABASE_URL) cannot be read. Use the form ' +
+      'postgresql://USER:PASSWORD@HOST:5432/DATABASE, with %40 for an @ in the password.',
+  )
+}
+
 function requireAddress(url: string): string {
   const address = URL.canParse(url) ? new URL(url) : undefined
   if (address && /^https?:$/.test(address.protocol) && address.username === '') return url
@@ -162,6 +181,6 @@ function requireAddress(url: string): string {
 }
 
 function isNowhere(given: Arguments): boolean {
-  if (given.io.env['DATABASE_URL']) return false
+  if (readVariable(given.io.env, 'DATABASE_URL') !== undefined) return false
   return [text(given, 'data'), text(given, 'database-url')].every((one) => one === undefined)
 }

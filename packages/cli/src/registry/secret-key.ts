@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { secretKeyBytes } from '@skillstead/core'
+import { readVariable } from '../terminal/io.ts'
 import { UsageError, text, type Arguments } from '../command/command.ts'
 
 const variable = 'SKILLSTEAD_SECRET_KEY'
@@ -13,7 +14,7 @@ const fileName = 'secret.key'
  * created if missing. Undefined for a database without the variable: API keys cannot be stored there.
  */
 export function toSecretKey(given: Arguments): Uint8Array | undefined {
-  const written = given.io.env[variable]
+  const written = readVariable(given.io.env, variable)
   if (written)
     return parse(written) ?? refuse(`${variable} is not a secret key. Use ${secretKeyBytes} bytes in base64.`)
   const data = text(given, 'data')
@@ -23,7 +24,7 @@ export function toSecretKey(given: Arguments): Uint8Array | undefined {
 /** Like {@link toSecretKey}, but creates no key. Undefined for a missing or unreadable key. */
 export function findSecretKey(given: Arguments): Uint8Array | undefined {
   const data = text(given, 'data')
-  if (given.io.env[variable]) return toSecretKey(given)
+  if (readVariable(given.io.env, variable) !== undefined) return toSecretKey(given)
   const written = data === undefined ? undefined : read(join(data, fileName))
   return written === undefined ? undefined : parse(written)
 }

@@ -3,6 +3,7 @@ import { planNames, toOneLine } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { UsageError, text, type Arguments, type Options } from '../command/command.ts'
 import { readOptionFile } from '../command/values.ts'
+import { readVariable } from '../terminal/io.ts'
 
 /** The option that names a configuration file. */
 export const configOption: Options = {
@@ -148,7 +149,10 @@ async function parse(file: string, written: string): Promise<object> {
 /** Whether the command line or the environment sets the option, or an alternative of it. */
 function isGiven({ options, io }: Arguments, name: string): boolean {
   const names = alternatives.find((group) => group.includes(name)) ?? [name]
-  return names.some((one) => options[one] !== undefined || (one === 'database-url' && io.env['DATABASE_URL']))
+  return names.some(
+    (one) =>
+      options[one] !== undefined || (one === 'database-url' && readVariable(io.env, 'DATABASE_URL') !== undefined),
+  )
 }
 
 /** Only a warning: the mode of a file that a container mounts cannot always be changed. */

@@ -4,6 +4,14 @@ import type { Readable, Writable } from 'node:stream'
 /** The environment variables of a command. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/**
+ * The value of an environment variable without the white space that files, editors and stores of secrets leave around
+ * it; undefined if that is empty.
+ */
+export function readVariable(env: Environment, name: string): string | undefined {
+  return env[name]?.trim() || undefined
+}
+
 /** An output stream, which may be a terminal. */
 export type OutputStream = Writable & {
   readonly isTTY?: boolean

@@ -129,8 +129,13 @@ async function findKeys(
 }
 
 function pin(file: string, url: string, keys: readonly string[], output: Output): void {
-  keepKnownKeys(file, url, { keys, since: new Date().toISOString() })
-  output.say(`First use of ${url}: its key was trusted without a check and pinned in ${file}.`)
+  let outcome = `pinned in ${file}.`
+  try {
+    keepKnownKeys(file, url, { keys, since: new Date().toISOString() })
+  } catch (error) {
+    outcome = `not pinned: ${(error as Error).message}`
+  }
+  output.say(`First use of ${url}: its key was trusted without a check and ${outcome}`)
   output.say(`Compare it with the key that its operator publishes: ${keys.join(' ')}`)
 }
 

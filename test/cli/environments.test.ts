@@ -1,0 +1,178 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createClient } from '@skillstead/client'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { skillMd } from '../support/answers.ts'
+import { toChildEnvironment } from '../support/child-environment.ts'
+import {
+  mainFile,
+  makeFolder,
+  skillstead,
+  skillsteadJson,
+  skillsteadProcess,
+  startServer,
+  type Running,
+} from '../support/cli-harness.ts'
+
+const home = vi.hoisted(() => ({ isKnown: true }))
+vi.mock('node:os', async (original) => {
+  const os = await original<typeof import('node:os')>()
+  const homedir = () => {
+    if (home.isKnown) return os.homedir()
+    throw new Error('A system error occurred: uv_os_homedir returned ENOENT (no such file or directory)')
+  }
+  return { ...os, homedir, default: { ...os, homedir } }
+})
+
+let server: Running
+let key: string
+
+beforeAll(async () => {
+  const data = join(await makeFolder(), 'data')
+  key = (await skillsteadJson<{ key: string }>(['users', 'create', 'alice', '--data', data])).key
+  server = await startServer(['serve', '--port', '0', '--data', data])
+  const api = createClient({ baseUrl: server.url, apiKey: key })
+  await api.publishSkill({ skillMd: skillMd('tool'), version: '1.0.0' })
+}, 120_000)
+afterAll(() => server.stop())
+
+describe('a key in an environment variable', () => {
+  it.each(['\n', '\r\n', ' ', '\t', '\u00a0', '\ufeff'])('may have white space around it: %j', async (space) => {
+    const env = { SKILLSTEAD_KEY: `${space}${key}${space}`, SKILLSTEAD_URL: `${server.url}${space}` }
+    expect(await skillsteadJson(['whoami'], { env })).toMatchObject({ username: 'alice' })
+    const client = createClient({ baseUrl: server.url, apiKey: `${space}${key}${space}` })
+    expect(await client.getMe()).toMatchObject({ username: 'alice' })
+  })
+
+  it.each(['SKILLSTEAD_KEY', 'SKILLSTEAD_UPSTREAM_KEY'])(
+    'is named if no header can have it, and not shown: %s',
+    async (name) => {
+      const command =
+        name === 'SKILLSTEAD_KEY'
+          ? ['whoami', '--url', server.url]
+          : ['mirror', 'add', 'up', server.url, '--data', await makeFolder()]
+      const { code, stderr } = await skillstead(command, { env: { [name]: 'ssk_one two' } })
+      expect([code, stderr]).toEqual([
+        2,
+        `${name} contains a character that a key cannot have, such as a space or a line break.\n`,
+      ])
+    },
+  )
+})
+
+describe('DATABASE_URL', () => {
+  it.each(['localhost/skills', 'mysql://root@localhost/skills', 'postgresql://u:p#@host/db', 'skills-db'])(
+    'that names no PostgreSQL database is refused with the form that it needs, and not shown: %s',
+    async (url) => {
+      const { code, stderr } = await skillstead(['show', 'alice/tool'], { env: { DATABASE_URL: url } })
+      expect([code, stderr]).toEqual([2, expect.stringContaining('postgresql://USER:PASSWORD@HOST:5432/DATABASE')])
+      expect(stderr).not.toContain(url)
+    },
+  )
+
+  it('is said not to count where there is a login', async () => {
+    const env = { XDG_CONFIG_HOME: await makeFolder(), DATABASE_URL: 'postgresql://u:secret@localhost/skills' }
+    await skillstead(['login', '--url', server.url], { env, input: key })
+    const { code, stderr } = await skillstead(['whoami'], { env })
+    expect([code, stderr]).toEqual([
+      0,
+      `The node of your login, ${server.url}, is used, not DATABASE_URL: pass --database-url for that.\n`,
+    ])
+  })
+})
+
+describe('a user without a home folder', () => {
+  beforeAll(() => {
+    home.isKnown = false
+  })
+  afterAll(() => {
+    home.isKnown = true
+  })
+  const none = { HOME: '', USERPROFILE: '', APPDATA: '', XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '' }
+
+  it.each([['search', 'tool'], ['show', 'alice/tool'], ['install', 'alice/tool', '--dir', 'here'], ['list']])(
+    'can run %s',
+    async (...command) => {
+      const cwd = await makeFolder()
+      const place = command[0] === 'list' ? [] : ['--url', server.url]
+      expect(await skillstead([...command, ...place], { cwd, env: none })).toMatchObject({ code: 0 })
+    },
+  )
+
+  it('is told which variable names a folder for what a command would save', async () => {
+    const file = join(await makeFolder(), 'file')
+    await writeFile(file, '')
+    const env = { ...none, XDG_CONFIG_HOME: file }
+    const sentence = `${join(file, 'skillstead')} cannot be written. Set XDG_CONFIG_HOME to a folder that this user can write.\n`
+    const login = await skillstead(['login', '--url', server.url], { env, input: key })
+    expect(login).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(sentence) })
+    const verified = await skillstead(['verify', 'alice/tool', '--url', server.url], { env })
+    expect(verified).toMatchObject({ code: 0, stderr: expect.stringContaining(`not pinned: ${sentence}`) })
+    expect(await readFile(file, 'utf8')).toBe('')
+  })
+})
+
+describe('a proxy of the environment', () => {
+  it('is used by commands, but not for the hosts of NO_PROXY', async () => {
+    const asked: string[] = []
+    const proxy = createServer((request, response) => {
+      asked.push(request.url!)
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ skills: [], total: 0, page: 1, limit: 20, totalPages: 0 }))
+    })
+    await once(proxy.listen(0, '127.0.0.1'), 'listening')
+    const env = { HTTP_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, NO_PROXY: '127.0.0.1' }
+    const through = await skillsteadProcess(['search', 'x', '--url', 'http://skills.test'], { env })
+    const past = await skillsteadProcess(['search', 'tool', '--url', server.url], { env })
+    proxy.close()
+    expect(asked).toEqual([expect.stringMatching(/^http:\/\/skills\.test\/api\/v1\/skills\?/)])
+    expect([through.code, past.code, past.stdout]).toEqual([0, 0, expect.stringContaining('alice/tool')])
+  })
+
+  it('is named when nothing responds', async () => {
+    const env = { https_proxy: 'http://127.0.0.1:1' }
+    const { code, stderr } = await skillsteadProcess(['search', 'x', '--url', 'https://skills.test'], { env })
+    expect([code, stderr]).toEqual([1, expect.stringContaining('https_proxy names a proxy.')])
+  })
+})
+
+describe('standard output', () => {
+  const node = JSON.stringify(process.execPath)
+  const shell = (line: string) =>
+    new Promise<{ code: number; stderr: string }>((resolve) => {
+      const command = line.replaceAll('skillstead', `${node} --conditions=source ${JSON.stringify(mainFile)}`)
+      execFile('bash', ['-c', `set -o pipefail; ${command}`], { env: toChildEnvironment({}) }, (error, _, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), stderr }),
+      )
+    })
+
+  it.each(['skillstead --version', 'skillstead help', 'skillstead help serve', 'skillstead completion bash'])(
+    'that its reader closes ends a command quietly: %s | true',
+    async (command) => {
+      const { code, stderr } = await shell(`${command} | true`)
+      expect(stderr).toBe('')
+      expect([0, 141]).toContain(code)
+    },
+  )
+
+  it.skipIf(!existsSync('/dev/full'))('on a full disk fails a command (Linux only, which has /dev/full)', async () => {
+    for (const command of [
+      'skillstead help',
+      'skillstead --version',
+      `skillstead show alice/tool --json --url ${server.url}`,
+    ]) {
+      const { code, stderr } = await shell(`${command} > /dev/full`)
+      expect([command, code, stderr]).toEqual([
+        command,
+        1,
+        expect.stringContaining('Standard output cannot be written: ENOSPC'),
+      ])
+      expect(stderr).not.toContain('    at ')
+    }
+  })
+})
