@@ -16,7 +16,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     })
     return hasFailed ? 1 : 0
   } catch (error) {
-    return fail(error, output)
+    return printFailure(error, output)
   }
 }
 
@@ -32,7 +32,7 @@ async function execute(command: Command, given: Arguments, output: Output): Prom
   return command.hasFailed?.(result) ?? false
 }
 
-function fail(error: unknown, { json, warn, say }: Output): number {
+function printFailure(error: unknown, { json, warn, say }: Output): number {
   const code = error instanceof RegistryError ? error.code : error instanceof UsageError ? 'usage' : 'failed'
   const sentence = findStorageSentence(error) ?? findNetworkSentence(error)
   const detail = sentence ?? (error instanceof Error ? error.message : String(error))

@@ -79,7 +79,7 @@ export function command<Result, const Placeholders extends readonly string[] = [
 export class UsageError extends Error {}
 
 /** The value of an option, or undefined. `T` is the type of its choices, which are checked before the command runs. */
-export function text<T extends string = string>(given: Arguments, name: string): T | undefined {
+export function textOption<T extends string = string>(given: Arguments, name: string): T | undefined {
   const value = given.options[name]
   return typeof value === 'string' ? (value as T) : undefined
 }

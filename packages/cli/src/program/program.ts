@@ -28,7 +28,7 @@ export async function parseCommandLine(args: readonly string[], io: Io, execute:
     await program.parseAsync(isHelp ? [...rest, '--help'] : [...args], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode !== 0) throw new UsageError(toSentence(error, getCurrent()))
+    if (error.exitCode !== 0) throw new UsageError(toUsageSentence(error, getCurrent()))
   }
 }
 
@@ -135,7 +135,7 @@ function readValue(program: Program, index: number): string | boolean | undefine
 }
 
 /** An error of the command line in one sentence, and what to run next. */
-function toSentence({ code, message }: CommanderError, at: Program): string {
+function toUsageSentence({ code, message }: CommanderError, at: Program): string {
   const [what = '', meant = ''] = message.replace(/^error: /, '').split('\n')
   const suggestion = code === 'commander.help' ? '' : meant.replace(/^\((.*)\)$/, ' $1')
   const name = [at.parent?.parent && at.parent.name(), at.parent && at.name()].filter(Boolean).join(' ')

@@ -62,7 +62,7 @@ function openUnnamed(written: number, remove: () => void): object {
   remove()
   const descriptor = openSync(`/proc/self/fd/${written}`, 'r')
   try {
-    return load(`/proc/self/fd/${descriptor}`)
+    return loadAddonFile(`/proc/self/fd/${descriptor}`)
   } catch (error) {
     closeSync(descriptor)
     throw error
@@ -72,10 +72,10 @@ function openUnnamed(written: number, remove: () => void): object {
 /** On other systems the file keeps its name until the process ends. */
 function openNamed(file: string, remove: () => void): object {
   process.once('exit', remove)
-  return load(file)
+  return loadAddonFile(file)
 }
 
-function load(path: string): object {
+function loadAddonFile(path: string): object {
   const loaded = loadLibrary(path)
   setEnvironmentData(key, path)
   return loaded

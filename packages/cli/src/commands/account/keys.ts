@@ -1,6 +1,6 @@
 import { scopes, type Scope } from '@skillstead/protocol'
-import { flag, text, type Arguments, type Options } from '../../command/command.ts'
-import { listOf } from '../../command/values.ts'
+import { flag, textOption, type Arguments, type Options } from '../../command/command.ts'
+import { choicesOption } from '../../command/values.ts'
 import { endpointCommand } from '../../registry/endpoint-command.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 
@@ -34,7 +34,7 @@ export const commands = {
     show: ({ apiKeys }) =>
       apiKeys.map(
         (key) =>
-          `${toLine(key)}  ${key.scopes.join(',')}  ${key.lastUsedAt ?? 'never used'}` +
+          `${toKeyLine(key)}  ${key.scopes.join(',')}  ${key.lastUsedAt ?? 'never used'}` +
           (key.expiresAt === null ? '' : `  expires ${key.expiresAt}`) +
           (key.madeBy ? `  made by ${key.madeBy}` : ''),
       ),
@@ -64,13 +64,13 @@ export const commands = {
       if (withMade) return [`Revoked ${revoked}, ${what} that it made, and what those made.`]
       return [
         `Revoked ${revoked}. Without --with-made, ${what} that it made still ${made === 1 ? 'works' : 'work'}.`,
-        ...madeKeys.map((key) => toLine(key)),
+        ...madeKeys.map((key) => toKeyLine(key)),
       ]
     },
   }),
 }
 
-function toLine({ id, prefix, name }: { id: string; prefix: string; name: string }): string {
+function toKeyLine({ id, prefix, name }: { id: string; prefix: string; name: string }): string {
   return `${id}  ${prefix}…  ${name}`
 }
 
@@ -81,5 +81,8 @@ export function toExpiry(expiresAt: string | null | undefined): string[] {
 
 /** Reads {@link newKeyOptions}. Throws {@link UsageError}. */
 export function toNewKey(given: Arguments): { scopes?: Scope[]; expiresInDays?: string } {
-  return { scopes: listOf(given, 'scopes', scopes, 'a scope'), expiresInDays: text(given, 'expires-in-days') }
+  return {
+    scopes: choicesOption(given, 'scopes', scopes, 'a scope'),
+    expiresInDays: textOption(given, 'expires-in-days'),
+  }
 }

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { writeBackup } from '@skillstead/maintenance'
 import { UsageError, command } from '../../command/command.ts'
-import { storeOptions, toLocation } from '../../registry/place.ts'
+import { storeOptions, toStoreLocation } from '../../registry/place.ts'
 import { toSize } from '../../terminal/output.ts'
 
 export const commands = {
@@ -11,7 +11,7 @@ export const commands = {
     words: ['FILE'],
     options: storeOptions,
     async run(given) {
-      const { path } = toLocation(given)
+      const { path } = toStoreLocation(given)
       if (path === undefined) {
         throw new UsageError('`backup` works with --data only. For PostgreSQL use its own tools, such as pg_dump.')
       }
