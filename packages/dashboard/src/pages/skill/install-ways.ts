@@ -49,11 +49,11 @@ export function listInstallers(skill: Installed): Installer[] {
     { id: 'gemini', title: 'Gemini CLI', ways: [own('gemini-cli', 'Into .agents/skills of your project.')] },
     { id: 'openclaw', title: 'OpenClaw', ways: [own('openclaw', 'Into skills of your workspace.'), toClawhub(skill)] },
     { id: 'skills', title: 'npx skills', ways: [toSkillsInstaller(skill)] },
-    { id: 'git', title: 'git', ways: [toGit(skill)] },
+    { id: 'git', title: 'git', ways: [toGitWay(skill)] },
     { id: 'npm', title: 'npm', ways: [toNpm(skill)] },
     { id: 'zip', title: 'zip', ways: [toZip(skill)] },
     { id: 'mcp', title: 'MCP', ways: [toMcp(skill)] },
-    { id: 'program', title: 'In a program', ways: [toProgram(skill)] },
+    { id: 'program', title: 'In a program', ways: [toProgramWay(skill)] },
   ]
 }
 
@@ -96,7 +96,7 @@ function toSkillsInstaller({ origin, name, version, isPublic }: Installed): Inst
   }
 }
 
-function toGit({ origin, name, version, isPublic }: Installed): InstallWay {
+function toGitWay({ origin, name, version, isPublic }: Installed): InstallWay {
   const header = isPublic ? '' : ' -c http.extraHeader="Authorization: Bearer $SKILLSTEAD_KEY"'
   const folder = `.agents/skills/${toShort(name)}`
   return {
@@ -134,7 +134,7 @@ function toMcp({ origin, isPublic }: Installed): InstallWay {
   }
 }
 
-function toProgram({ origin, name, version, isPublic }: Installed): InstallWay {
+function toProgramWay({ origin, name, version, isPublic }: Installed): InstallWay {
   return {
     hint: 'With the package @skillstead/client; maxTokens limits its size in the context.',
     text: [
