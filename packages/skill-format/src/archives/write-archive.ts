@@ -20,7 +20,7 @@ export function writeZip(
   }
   const data = entries.flatMap(({ bytes }, index) => [locals[index]!, bytes])
   const directoryBytes = centrals.reduce((sum, { length }) => sum + length, 0)
-  const zip = Buffer.concat([...data, ...centrals, toEnd(entries.length, directoryBytes, offset)])
+  const zip = Buffer.concat([...data, ...centrals, toEndRecord(entries.length, directoryBytes, offset)])
   return new Uint8Array(zip.buffer as ArrayBuffer, zip.byteOffset, zip.length)
 }
 
@@ -82,7 +82,7 @@ function writeCommon(header: Buffer, at: number, { name, bytes, crc }: Entry): v
   header.writeUInt16LE(name.length, at + 22)
 }
 
-function toEnd(count: number, directoryBytes: number, directoryStart: number): Buffer {
+function toEndRecord(count: number, directoryBytes: number, directoryStart: number): Buffer {
   const end = Buffer.alloc(22)
   end.writeUInt32LE(0x06054b50, 0)
   end.writeUInt16LE(count, 8)
