@@ -24,13 +24,13 @@ export interface BundledManifest {
  */
 const bundledDependencies = new Set(['valibot'])
 
-/** Packages whose threads others copy, with the folders that these come from. */
+/** Packages whose worker threads other packages copy, with the source folders of the threads. */
 const copiedThreads: Readonly<Record<string, readonly string[]>> = { '@skillstead/core': ['.', '../scanner'] }
 
 /** The table of the tokenizer: the largest module, which the program and a thread share. */
 const tokenTable = 'gpt-tokenizer/encoding/o200k_base'
 
-/** pg loads it only if it is installed. */
+/** pg loads this package only if it is installed. */
 const optionalNative = 'pg-native'
 
 const common = {

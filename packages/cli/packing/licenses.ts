@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Lists the packages that modules come from, each with its license; '' if there is none. */
+/** Lists the packages that modules come from, each with its license; '' if no module comes from a package. */
 export function describeLicenses(modules: readonly string[]): string {
   const outside = modules.filter((id) => id.includes('/node_modules/') && existsSync(id))
   const folders = [...new Set(outside.map(findModulePackage))]
@@ -29,5 +29,5 @@ function describePackage(folder: string): [name: string, text: string] {
 }
 
 function readModuleManifest(folder: string): { name?: string; version?: string; license?: string } {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as ReturnType<typeof readModuleManifest>
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }

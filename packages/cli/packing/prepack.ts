@@ -20,7 +20,8 @@ interface Manifest {
 
 const root = join(import.meta.dirname, '../../..')
 
-// After a killed run, restore the original first; otherwise the leftover would be taken for it.
+// After a killed run, restore the original package.json first; otherwise this run would keep the published one as the
+// original.
 if (existsSync(keptManifest)) renameSync(keptManifest, 'package.json')
 const manifest = readPackageManifest('package.json')
 
@@ -54,5 +55,5 @@ function readPackageVersions(): Map<string, string> {
 }
 
 function readPackageManifest(path: string): Manifest {
-  return JSON.parse(readFileSync(path, 'utf8')) as Manifest
+  return JSON.parse(readFileSync(path, 'utf8'))
 }

@@ -22,7 +22,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 /** Runs a command and prints its result. Returns whether the result counts as a failure. */
 async function execute(command: Command, given: Arguments, output: Output): Promise<boolean> {
-  const result = await command.run(given as Parameters<Command['run']>[0], output)
+  const result = await command.run(given, output)
   if (output.json) {
     if (!command.printsItself && result !== undefined) output.showJson(result)
   } else {

@@ -23,7 +23,7 @@ const substitutes: Readonly<Record<string, string>> = {
 const common = {
   platform: 'node',
   resolve: { conditionNames: ['source', 'node'] },
-  // pg loads it only if it is installed.
+  // pg loads pg-native only if it is installed.
   external: ['pg-native'],
   // A package tests whether `import.meta` has its fields.
   checks: { emptyImportMeta: false },

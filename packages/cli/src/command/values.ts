@@ -8,7 +8,9 @@ export function listOption(given: Arguments, name: string): string[] | undefined
   return parts?.map((part) => part.trim()).filter((part) => part !== '')
 }
 
-/** As {@link listOption}, for any of `choices`. Throws {@link UsageError} for another value; `what` is in its message. */
+/**
+ * As {@link listOption}, for any of `choices`. Throws {@link UsageError} for another value; `what` is in its message.
+ */
 export function choicesOption<T extends string>(
   given: Arguments,
   name: string,
@@ -23,8 +25,8 @@ export function choicesOption<T extends string>(
 }
 
 /**
- * The whole number that an option has, or undefined. Throws {@link UsageError} for another text, or a number out of
- * bounds; `what` and `advice` are in its message.
+ * The whole number that an option has, or undefined. Throws {@link UsageError} for another text, or a number outside
+ * the limits; `what` and `advice` are in its message.
  */
 export function wholeNumberOption(
   given: Arguments,
@@ -40,13 +42,16 @@ export function wholeNumberOption(
   throw new UsageError(`'${toOneLine(written)}' is not a ${what}. ${advice}`)
 }
 
-/** A number with a unit, such as `6h`, in the base of `units`, whose unit '' is none; NaN for another text. */
+/**
+ * Converts a number with a unit, such as `6h`, to the base unit of `units`, where '' stands for no unit. NaN for
+ * another text.
+ */
 export function toUnits(written: string, units: Readonly<Record<string, number>>): number {
   const [, number = '', unit = ''] = /^(\d{1,12})([a-z]*)$/i.exec(written) ?? []
   return number !== '' && Object.hasOwn(units, unit) ? Number(number) * units[unit]! : Number.NaN
 }
 
-/** Whether a text is an address of HTTP without a name and password. */
+/** Whether a text is an HTTP URL without a user name and password. */
 export function isHttpUrl(written: string): boolean {
   const url = URL.parse(written)
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''

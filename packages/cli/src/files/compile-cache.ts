@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path'
 import { cacheFolder } from './config.ts'
 
 /**
- * Caches compiled code between starts: commands start in half the time and use less memory. Node runs what it finds in
- * the cache, so it must be a folder that no other user of the machine can write or replace: not the temporary folder,
- * which is Node's default. Without such a folder there is no cache.
+ * Caches compiled code between starts: commands start in half the time and use less memory. Node runs the code in the
+ * cache, so the cache must be a folder that no other user of the machine can write or replace: not the temporary
+ * folder, which is Node's default. Without such a folder there is no cache.
  */
 export function enableCompileCache(): void {
   const folder = findPrivateFolder()
@@ -36,8 +36,8 @@ function findExisting(path: string): string {
 }
 
 /**
- * Whether the folder belongs to this user, and no other user can replace it: like StrictModes of OpenSSH, no folder on the
- * way may belong to another user or be writable by others. Of Windows' home folders access control lists take care.
+ * Whether the folder belongs to this user, and no other user can replace it: like StrictModes of OpenSSH, no folder on
+ * the way may belong to another user or be writable by others. On Windows, access control lists protect home folders.
  */
 function isOwnFolder(path: string): boolean {
   const user = process.getuid?.()

@@ -23,7 +23,7 @@ export function cacheFolder(env: Environment): string {
   return join(folder, 'skillstead')
 }
 
-/** Writes a file that only its user can read. It is replaced atomically: half a file could not be parsed. */
+/** Writes a file that only its user can read. The file is replaced atomically: half a file could not be parsed. */
 export function writePrivate(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   writeWhole(file, text, 0o600)

@@ -54,8 +54,11 @@ function parseListLine(line: string): { skill: ExternalInput } | { reason: strin
 
 /** Picks the known fields; the registry validates their values. */
 function toExternalInput(record: unknown): { skill: ExternalInput } | { reason: string } {
-  if (typeof record !== 'object' || record === null || typeof (record as ExternalInput).url !== 'string')
-    return { reason: 'This is not a record with a url.' }
-  const known = fields.filter((field) => (record as Record<string, unknown>)[field] != null)
-  return { skill: Object.fromEntries(known.map((field) => [field, (record as ExternalInput)[field]])) as ExternalInput }
+  if (!hasUrl(record)) return { reason: 'This is not a record with a url.' }
+  const known = fields.filter((field) => record[field] != null)
+  return { skill: { url: record.url, ...Object.fromEntries(known.map((field) => [field, record[field]])) } }
+}
+
+function hasUrl(record: unknown): record is ExternalInput {
+  return typeof record === 'object' && record !== null && 'url' in record && typeof record.url === 'string'
 }

@@ -27,7 +27,7 @@ export function openCache(folder: string): PackageCache {
       try {
         return await readKept(file, digest)
       } catch {
-        // Damaged or altered: download it again.
+        // The cached package is damaged or altered: download the package again.
         deleteQuietly(file)
         return undefined
       }

@@ -10,7 +10,7 @@ export interface LockedSkill {
   readonly version: string
   /** The digest of the version, which covers all files of each folder. */
   readonly digest: string
-  /** The URL of the registry; `local` for one in a folder. */
+  /** The URL of the registry; `local` for a registry in a folder. */
   readonly source: string
   /** The folders, relative to the lock's folder with `/` as separator; the last segment is the name of the skill. */
   readonly targets: readonly string[]
@@ -146,7 +146,7 @@ export function toShortName(fullName: string): string {
   return fullName.slice(fullName.indexOf('/') + 1)
 }
 
-/** Whether this is a digest in the format of registries. */
+/** Whether a value is a digest in the format of registries. */
 export function isDigest(value: unknown): value is string {
   return typeof value === 'string' && /^sha256:[0-9a-f]{64}$/.test(value)
 }

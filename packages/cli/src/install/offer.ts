@@ -16,14 +16,15 @@ export interface Offer {
   readonly fullName: string
   readonly version: string
   readonly digest: string
-  /** Whether the scanner rates it dangerous. */
+  /** Whether the scanner rates the version dangerous. */
   readonly isDangerous: boolean
-  /** Warnings for the user who installs it. */
+  /** Warnings for the user who installs the version. */
   readonly warnings: readonly string[]
 }
 
 /**
- * The version that a registry offers for a name. Throws if there is none, and if the response is about another skill.
+ * The version that a registry offers for a name. Throws if the registry offers no version, and if the response is about
+ * another skill.
  */
 export async function requestOffer(api: RegistryApi, { name, version }: Asked, say: Say): Promise<Offer> {
   const skill = await waitForTurn(() => api.getSkill({ name, version }), say)

@@ -53,7 +53,7 @@ export function toLockOptions({ isGlobal }: Place): LockOptions {
   return { anywhere: isGlobal }
 }
 
-/** An installed skill by full or short name. Throws if there is none, or more than one. */
+/** An installed skill by full or short name. Throws if no installed skill has the name, or if several have. */
 export function getLocked({ lock, place }: Session, name: string): [fullName: string, LockedSkill] {
   const found = Object.entries(lock.skills).filter(([fullName]) =>
     name.includes('/') ? fullName === name : toShortName(fullName) === name,

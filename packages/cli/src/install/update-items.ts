@@ -21,7 +21,7 @@ type Locked = readonly [fullName: string, LockedSkill]
 /** The maximum of one heartbeat. */
 const heartbeatBatch = 1000
 
-/** Asks each registry once about the skills that came from it. This counts no downloads. */
+/** Asks each registry once about the skills that came from it. The requests count no downloads. */
 export async function listNotices(session: Session, locked: readonly Locked[]): Promise<Notice[]> {
   const notices: Notice[] = []
   for (const [source, skills] of Map.groupBy(locked, ([, skill]) => skill.source)) {

@@ -129,9 +129,8 @@ function toProgramOption(name: string, given: Option, args: readonly string[]): 
 /** The value of an option; undefined if it was not given. Commander stores `--no-x` as false under the name `x`. */
 function readValue(program: Program, index: number): string | boolean | undefined {
   const option = program.options[index]!
-  const value: unknown = program.getOptionValue(option.attributeName())
-  if (option.negate) return value === false
-  return value as string | boolean | undefined
+  const value: string | boolean | undefined = program.getOptionValue(option.attributeName())
+  return option.negate ? value === false : value
 }
 
 /** An error of the command line in one sentence, and what to run next. */

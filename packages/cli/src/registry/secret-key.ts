@@ -1,6 +1,6 @@
-import { readErrorCode } from '@skillstead/protocol'
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readErrorCode } from '@skillstead/protocol'
 import { join } from 'node:path'
 import { secretKeyBytes } from '@skillstead/core'
 import { UsageError, textOption, type Arguments } from '../command/command.ts'
@@ -42,7 +42,7 @@ function readKeyFile(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    if (toFileErrorCode(error) === 'ENOENT') return undefined
+    if (readErrorCode(error) === 'ENOENT') return undefined
     throw toKeyFileError(`${file} cannot be read`, error)
   }
 }
@@ -86,13 +86,13 @@ function placeKeyFile(partial: string, file: string): boolean {
     linkSync(partial, file)
     return true
   } catch (error) {
-    if (toFileErrorCode(error) === 'EEXIST') return false
+    if (readErrorCode(error) === 'EEXIST') return false
   }
   try {
     writeNew(file, readFileSync(partial, 'utf8'))
     return true
   } catch (error) {
-    if (toFileErrorCode(error) === 'EEXIST') return false
+    if (readErrorCode(error) === 'EEXIST') return false
     throw error
   }
 }
@@ -109,12 +109,8 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 function toKeyFileError(what: string, cause: unknown): unknown {
-  const reason = reasons[toFileErrorCode(cause) ?? '']
+  const reason = reasons[readErrorCode(cause) ?? '']
   return reason === undefined ? cause : new Error(`${what}: ${reason}`, { cause })
-}
-
-function toFileErrorCode(error: unknown): string | undefined {
-  return readErrorCode(error)
 }
 
 function parseSecretKey(written: string): Uint8Array | undefined {

@@ -49,7 +49,7 @@ const commonOptions: Options = {
   'json-logs': { help: 'log one line of JSON per request to standard output' },
 }
 
-/** Options of a node that are better set in a configuration file. */
+/** Options of a node for which a configuration file is the better place. */
 const rareOptions: Options = {
   'connection-limits': {
     value: 'LIMITS',
@@ -151,9 +151,11 @@ export function toListenOptions(given: Arguments): ListenOptions {
 function toGateways(given: string | undefined): readonly GatewayName[] | undefined {
   if (given === undefined) return undefined
   const names = given === 'none' ? [] : given.split(',').map((name) => name.trim())
-  const unknown = names.find((name) => !gatewayNames.includes(name as GatewayName))
-  if (unknown === undefined) return names as GatewayName[]
-  throw new UsageError(`'${toOneLine(unknown)}' is not a gateway. Use none or any of ${gatewayNames.join(', ')}.`)
+  return names.map((name) => {
+    const known = gatewayNames.find((one) => one === name)
+    if (known) return known
+    throw new UsageError(`'${toOneLine(name)}' is not a gateway. Use none or any of ${gatewayNames.join(', ')}.`)
+  })
 }
 
 function toPack(given: string | undefined): string | undefined {

@@ -12,7 +12,7 @@ export function readRecordFile(file: string): unknown {
   if (stats.size > recordBytesMax)
     throw new Error(`${file} is not a record: it has ${stats.size} bytes, and records have at most ${recordBytesMax}.`)
   const { text, value } = readJsonFile(file)
-  // The parser drops duplicate fields, so the parsed value then has fewer strings than the text.
+  // The parser drops duplicate fields, so a value with fewer strings than the text had duplicate fields.
   if (countTexts(text) === countTexts(JSON.stringify(value))) return value
   throw new Error(`${file} has a duplicate field, which different readers could read differently.`)
 }

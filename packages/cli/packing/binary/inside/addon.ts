@@ -13,8 +13,8 @@ let addon: object | undefined
  * Loads the addon of better-sqlite3. A native library must be loaded from a file, so it is written to a new private
  * folder and deleted before it is used.
  *
- * A process may load it only once: a second copy of SQLite would not know the locks of the first, and would release
- * them by closing a file (sqlite.org/howtocorrupt.html, 2.2.1). So threads load the same file as the process.
+ * A process may load the addon only once: a second copy of SQLite would not know the locks of the first, and would
+ * release them by closing a file (sqlite.org/howtocorrupt.html, 2.2.1). So threads load the same file as the process.
  */
 export function openAddon(): object {
   return (addon ??= isMainThread ? openFirst() : loadLibrary(requirePath()))
@@ -55,8 +55,8 @@ function openIn(parent: string): object {
 }
 
 /**
- * On Linux a deleted file can be opened by its descriptor, which stays open for the threads. It is never opened by its
- * name: the owner of the parent folder could have replaced it.
+ * On Linux a deleted file can be opened by its descriptor, which stays open for the threads. The file is never opened
+ * by its name: the owner of the parent folder could have replaced it.
  */
 function openUnnamed(written: number, remove: () => void): object {
   remove()

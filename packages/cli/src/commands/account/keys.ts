@@ -51,7 +51,7 @@ export const commands = {
       const {
         words: [id],
       } = given
-      // A user has no more keys than this list. Whether it can be read must not delay the revocation of a key.
+      // One page lists all keys of a user. A list that cannot be read must not prevent the revocation of a key.
       const { apiKeys } = await api.listApiKeys({ limit: 100 }).catch(() => ({ apiKeys: [] }))
       const withMade = flag(given, 'with-made')
       await api.deleteApiKey({ id, ...(withMade && { withMade }) })
@@ -74,7 +74,7 @@ function toKeyLine({ id, prefix, name }: { id: string; prefix: string; name: str
   return `${id}  ${prefix}…  ${name}`
 }
 
-/** A line that reports when a new key ends. The key in use may have bounded that. */
+/** A line with the expiry of a new key, which the key in use may have limited. */
 export function toExpiry(expiresAt: string | null | undefined): string[] {
   return expiresAt ? [`It expires at ${expiresAt}.`] : []
 }

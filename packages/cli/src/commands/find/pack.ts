@@ -95,7 +95,8 @@ function toMember({ fullName, pinnedVersion, note }: Pack['skills'][number]) {
 }
 
 /**
- * Resolves a name to the full name of a skill in the pack. Throws if it is not in the pack, so that typos are noticed.
+ * Resolves a name to the full name of a skill in the pack. Throws if the pack does not contain the skill, so that typos
+ * are noticed.
  */
 function toPackMember({ slug, skills }: Pack, word: string): string {
   const { name } = parseSkillWord(word)

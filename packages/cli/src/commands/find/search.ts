@@ -57,7 +57,7 @@ async function readQuery({ words, options, io }: Arguments<readonly string[]>): 
   return typed.trim()
 }
 
-/** Reads a need with the white space around it, which does not count. */
+/** Reads a need from standard input. The limit is doubled, because white space around the need does not count. */
 async function readNeed(io: Arguments['io']): Promise<string> {
   const charactersMax = 2 * limits.needCharactersMax
   const typed = await readStandardInput(io, charactersMax)
@@ -81,7 +81,7 @@ function toProjectPath(file: string): string {
 
 type SearchContext = Input<(typeof endpoints)['searchByNeed']>['context']
 
-/** The part of SKILL.md that answers the query, unless the description already says it. */
+/** The part of SKILL.md that answers the query, unless the description already contains that part. */
 function toPassageLines({ description, match }: SearchResult['skills'][number]): Line[] {
   const passage = match?.passage && toOneLine(match.passage)
   return !passage || description.includes(passage) ? [] : [styled('faint', `  “${passage}”`)]

@@ -8,7 +8,7 @@ import { readPlaceLock, toLockSource } from '../../install/session.ts'
 import { placeOptions, withApi } from '../../registry/place.ts'
 
 interface Heartbeat extends HeartbeatResult {
-  /** Number of skills asked about. */
+  /** Number of skills in the request. */
   readonly asked: number
   /** Skills of the lock that are in no folder. */
   readonly missing: readonly string[]

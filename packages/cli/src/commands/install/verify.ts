@@ -95,13 +95,13 @@ async function getRecord(given: Arguments, api: RegistryApi, name: string): Prom
 
 interface Trusted {
   readonly keys: readonly string[]
-  /** Pins the keys, if this is their first use. */
+  /** Pins the keys; set only on their first use. */
   readonly remember?: () => void
 }
 
 /**
- * For local files: the node's own keys and those of its upstreams. For a remote node: the pinned keys, or the ones that
- * are pinned on this first use.
+ * For local files: the node's own keys and those of its upstreams. For a remote node: the pinned keys, or on first use
+ * the keys of the node, which are then pinned.
  */
 async function findKeys(
   given: Arguments,

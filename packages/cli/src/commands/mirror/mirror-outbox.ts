@@ -13,7 +13,7 @@ type Outbox =
   | { readonly writes: ShownWrite[]; readonly total: number }
   | {
       readonly id: string | null
-      /** The new state of that write. */
+      /** The new state of the retried, dropped or renamed write. */
       readonly state?: OutboxWrite['state']
       readonly delivered: number
       readonly waiting: number
@@ -48,7 +48,7 @@ export const commands = {
         if (verb === 'drop') await mirror.outbox.drop(id)
         if (newName !== undefined) await mirror.outbox.rename(id, newName)
         const ended = verb === 'drop' ? 'dropped' : 'delivered'
-        // Send the write and the writes queued behind it here: perhaps no node is running that does.
+        // Send the write and the writes queued behind it in this process: perhaps no node is running that sends writes.
         const isSent = mirror.mode !== ('offline' satisfies NetworkMode)
         const delivery = isSent ? await mirror.outbox.deliver(write?.upstream) : undefined
         return { id, state: (await findOpenWrite(mirror, id))?.state ?? ended, ...delivery }

@@ -24,7 +24,7 @@ export const commands = {
       if (!isNoteName(name)) throw new UsageError(`'${toOneLine(name)}' is not a name without spaces and plus signs.`)
       const { createSigningPair } = await import('@skillstead/scanner/bundle')
       const { signingKey, verifierKey } = createSigningPair(name)
-      // A replaced key would be lost.
+      // An existing file is never replaced: its key would be lost.
       writeFileSync(file, `${signingKey}\n`, { mode: 0o600, flag: 'wx' })
       return { key: verifierKey, file }
     },

@@ -21,7 +21,8 @@ export const commands = {
         throw new UsageError(`${file} ${what}. Choose another file name.`)
       }
       if (!existsSync(dirname(file))) throw new UsageError(`The folder ${dirname(file)} does not exist.`)
-      // Do not open it as a registry: that would migrate the database of an older version while a node may be serving it.
+      // Do not open the file as a registry: opening migrates a database of an older version, and a node may be serving
+      // it.
       const bytes = await writeBackup(path, file, given.io.interruption())
       return { file, bytes, verified: true }
     },

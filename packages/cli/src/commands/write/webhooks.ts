@@ -7,7 +7,7 @@ import { endpointCommand } from '../../registry/endpoint-command.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 import { findUrl } from '../../registry/place.ts'
 
-/** More than a secret can have, which the node then refuses. */
+/** More characters than a secret can have: the node refuses a longer secret. */
 const secretCharactersMax = 1000
 
 const actor = 'owner of the webhooks'
@@ -153,10 +153,10 @@ const pollMs = 250
 
 /** Time to wait for a node's delivery, which has succeeded or failed by then. */
 const nodeWaitMs = 10_000
-/** With --data it is unknown whether a node is running that would deliver. */
+/** With --data the command does not know whether a node is running that delivers. */
 const storeWaitMs = 2000
 
-/** Begins an attempt of a delivery and waits for its end. Returns the delivery as it is then. */
+/** Begins an attempt of a delivery and waits for its end. Returns the delivery in its new state. */
 async function awaitAttempt(
   api: RegistryApi,
   given: Arguments<readonly [id: string, ...string[]]>,
