@@ -24,7 +24,7 @@ export async function postToNode<Answer>(path: `/${string}`, body: object): Prom
   const headers = { 'content-type': 'application/json' }
   const response = await fetchAsPage(path, { method: 'POST', headers, body: JSON.stringify(body) })
   const text = await response.text()
-  if (response.ok) return JSON.parse(text) as Answer
+  if (response.ok) return JSON.parse(text)
   throw toProblemError(response, text)
 }
 

@@ -15,8 +15,11 @@ export function lazyPage(load: () => Promise<{ default: FunctionComponent }>) {
 }
 
 /** A component that is loaded on first use, and an error message if loading failed. */
-function lazyComponent<Props>(load: () => Promise<{ default: FunctionComponent<Props> }>, Instead: FunctionComponent) {
-  return lazy(() => load().catch(() => ({ default: Instead as FunctionComponent<Props> })))
+function lazyComponent<Props extends object>(
+  load: () => Promise<{ default: FunctionComponent<Props> }>,
+  Instead: FunctionComponent,
+) {
+  return lazy(() => load().catch(() => ({ default: Instead })))
 }
 
 function PageNotLoaded() {

@@ -16,7 +16,7 @@ interface InstallWay {
   readonly text: string
 }
 
-/** An agent or a program, with the ways in which it installs the skill; the first is the one to take. */
+/** An agent or a program, with the ways in which it installs the skill; the first way is the recommended one. */
 export interface Installer {
   readonly id: string
   readonly title: string
@@ -24,8 +24,8 @@ export interface Installer {
 }
 
 /**
- * How each agent and program installs a version. Names contain only letters, digits and hyphens, so they need no quoting.
- * The commands for a skill that is not public take an API key from `SKILLSTEAD_KEY`.
+ * How each agent and program installs a version. Names contain only letters, digits and hyphens, so they need no
+ * quoting. The commands for a skill that is not public take an API key from `SKILLSTEAD_KEY`.
  */
 export function listInstallers(skill: Installed): Installer[] {
   const own = (agent: string, hint: string) => ({ hint, text: toInstallCommand(skill, ` --agent ${agent}`) })
