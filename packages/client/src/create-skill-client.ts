@@ -26,9 +26,10 @@ export interface SkillClientOptions extends Partial<Pick<HttpOptions, 'apiKey' |
   /** Timeout of one attempt in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number
   /**
-   * A registry in this process to use instead of a node, created by `localApi` of `@skillstead/core`. Nothing is cached:
-   * each call reads the registry, so every change takes effect on the next call. Only searches may miss changes that
-   * another process made in the last second. While the registry is overloaded, and after it was closed, calls reject.
+   * A registry in this process to use instead of a node, created by `localApi` of `@skillstead/core`. Nothing is
+   * cached: each call reads the registry, so every change takes effect on the next call. Only searches may miss changes
+   * that another process made in the last second. While the registry is overloaded, and after it was closed, calls
+   * reject.
    */
   readonly api?: RegistryApi
   /** Called when a cached answer is returned because the node is unavailable. Not allowed with `api`. */
@@ -40,8 +41,8 @@ export interface SkillClientOptions extends Partial<Pick<HttpOptions, 'apiKey' |
 /** Loads skills into the context of an agent. */
 export interface SkillClient {
   /**
-   * Loads a skill. Throws RegistryError if it does not exist, or if the registry is unavailable and the skill is not
-   * cached.
+   * Loads a skill. Throws RegistryError if the skill does not exist, or if the registry is unavailable and the skill is
+   * not cached.
    */
   load(name: string, options?: LoadOptions): Promise<LoadedSkill>
   /**

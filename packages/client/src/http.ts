@@ -81,7 +81,7 @@ export function createHttp(options: HttpOptions): Call {
       expected: { ...endpoint, digest: name === 'getBlob' ? String(input.digest) : undefined, maybeUnchanged: !!etag },
       timeoutMs: options.timeoutMs ?? timeoutsMs[movesFiles ? 'files' : 'json'],
     }
-    // Writes are not repeated: the first may have been executed although no response arrived.
+    // Writes are not repeated: the first attempt may have been executed although no response arrived.
     return withRetries(() => attemptRequest(once, options, signal), endpoint.reads ? retries : 0, signal)
   }
 }

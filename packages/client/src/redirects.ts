@@ -28,7 +28,7 @@ export async function followRedirects(
   for (let i = 0; i <= redirectsMax; i += 1) {
     let response = await send(address, 'manual')
     if (response.type === 'opaqueredirect') {
-      // Browsers hide the target of a redirect. To another origin they send no key, but the tokens and the body.
+      // Browsers hide the target of a redirect. To another origin browsers send no key, but the tokens and the body.
       if (writes || agentToken || caseToken || shareToken)
         throw toRedirectError(`${origin} redirects. Pass the address that it redirects to.`)
       response = await send(address, 'follow')

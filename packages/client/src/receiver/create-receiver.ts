@@ -20,7 +20,7 @@ export interface ReceiverOptions {
   readonly onError?: (error: unknown) => unknown
   /**
    * Accepts deliveries that have `X-Service-Signature` but no Standard Webhooks headers. That signature has no
-   * timestamp: an attacker who recorded a delivery can replay it at any time, and only `seen` detects that.
+   * timestamp: an attacker who recorded a delivery can replay it at any time, and only `seen` detects the replay.
    */
   readonly serviceSignatureAlone?: boolean
 }
@@ -146,8 +146,8 @@ function toProblemResponse(
 const bytesAtFirst = 4096
 
 /**
- * Reads the bytes of a request's body. Throws `too_large` as soon as it exceeds `bytesMax`, `malformed` if it is cut
- * off, and a TypeError if the body was read before.
+ * Reads the bytes of a request's body. Throws `too_large` as soon as the body exceeds `bytesMax`, `malformed` if the
+ * body is cut off, and a TypeError if the body was read before.
  */
 async function readRequestBody(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   if (request.bodyUsed || request.body?.locked) {

@@ -50,8 +50,8 @@ function requireRecent({ now, toleranceSeconds }: Omit<Rules, 'keys'>, timestamp
 }
 
 /**
- * Verifies `X-Service-Signature` (docs/api.md#deliveries). During a rotation it is made with the new secret only; a
- * receiver with the old secret relies on the second signature of `webhook-signature`.
+ * Verifies `X-Service-Signature` (docs/api.md#deliveries). During a rotation the node makes this signature with the new
+ * secret only; a receiver with the old secret relies on the second signature of `webhook-signature`.
  */
 async function requireService({ keys }: Rules, headers: WebhookHeaders, body: Bytes): Promise<void> {
   const signature = getHeader(headers, 'x-service-signature')
@@ -107,7 +107,7 @@ function findHeader(headers: WebhookHeaders, name: string): string | undefined {
   return value?.trim() || undefined
 }
 
-/** Throws `missing_header` if it is missing. */
+/** Like {@link findHeader}. Throws `missing_header` for a header that is missing or empty. */
 function getHeader(headers: WebhookHeaders, name: string): string {
   const value = findHeader(headers, name)
   if (value === undefined) throw new WebhookError('missing_header', `The header ${name} is missing.`)

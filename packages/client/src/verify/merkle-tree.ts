@@ -63,7 +63,7 @@ export function verifyInclusion({ index, treeSize, leafHash, rootHash, proof }: 
  * Verifies that a log is append-only since an older checkpoint (RFC 9162, section 2.1.4.2). A mirror that stored the
  * old checkpoint needs nothing else.
  *
- * @throws {VerificationError} if it is not, which means that history was rewritten.
+ * @throws {VerificationError} if the log is not append-only, which means that its history was rewritten.
  */
 export function verifyConsistency(given: ConsistencyProof): void {
   const { olderSize, treeSize, olderRootHash, rootHash } = given

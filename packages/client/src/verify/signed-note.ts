@@ -27,8 +27,8 @@ const linesMax = 16
 const controlCharacter = /(?!\n)[^ -\u{10ffff}]/u
 
 /**
- * Splits a note at its last empty line. Undefined if there is none, and for text with control characters or lone
- * surrogates, whose bytes could also be those of another text.
+ * Splits a note at its last empty line. Undefined for a note without an empty line, and for text with control
+ * characters or lone surrogates, whose bytes could also be those of another text.
  */
 export function splitNote(note: string): SignedNote | undefined {
   if (!note.isWellFormed() || controlCharacter.test(note)) return undefined
