@@ -16,7 +16,7 @@ const inflatedSlackBytes = 16 * 1024 * 1024
 export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveFile[]> {
   const { limits } = options
   const inflated = inflateLimited(bytes, limits.versionBytesMax + inflatedSlackBytes)
-  // Loaded on use: it takes longer to load than most skills to scan.
+  // Loaded on use: loading this module takes longer than scanning most skills.
   const { ReadableStream: NodeReadableStream } = await import('node:stream/web')
   // Only the types of web streams and Node.js streams differ; at run time the streams are compatible.
   const source = NodeReadableStream.from(inflated) as unknown as ReadableStream<Uint8Array<ArrayBuffer>>

@@ -56,8 +56,8 @@ interface FoundFiles {
 }
 
 /**
- * The files of a skill in and below its folder, without nested skills. Returns a reason if there are too many, before
- * reading them.
+ * The files of a skill in and below its folder, without nested skills. Returns a reason, without reading the files, if
+ * there are too many.
  */
 async function collectSkillFiles(
   folder: string,

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 /**
  * Writes a reproducible zip: its bytes depend only on the paths and contents, in this and later releases. SKILL.md
  * comes first, then the others by code unit; files are stored uncompressed, because compressors change; date
- * 1980-01-01, mode 0644. Agents compare its digest to detect updates.
+ * 1980-01-01, mode 0644. Agents compare the digest of the zip to detect updates.
  *
  * Throws a TypeError for two files with the same path.
  */

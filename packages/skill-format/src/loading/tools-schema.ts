@@ -85,7 +85,7 @@ export function isKeyword(key: string): boolean {
 }
 
 /** Whether a value is one of the seven types of JSON Schema. */
-export function isSchemaType(value: unknown): boolean {
+export function isSchemaType(value: unknown): value is string {
   return typeof value === 'string' && types.has(value)
 }
 
@@ -131,7 +131,7 @@ const keywords: Record<string, (value: unknown, place: Place) => unknown> = {
   maximum: toFiniteNumber,
   exclusiveMinimum: toFiniteNumber,
   exclusiveMaximum: toFiniteNumber,
-  multipleOf: (value) => (Number.isFinite(value) && (value as number) > 0 ? value : undefined),
+  multipleOf: (value) => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : undefined),
   minLength: toNonNegativeInteger,
   maxLength: toNonNegativeInteger,
   minItems: toNonNegativeInteger,
@@ -150,18 +150,18 @@ const keywords: Record<string, (value: unknown, place: Place) => unknown> = {
 }
 
 function toSchemaType(value: unknown): string | string[] | undefined {
-  if (!Array.isArray(value)) return isSchemaType(value) ? (value as string) : undefined
-  const known = [...new Set(value.filter(isSchemaType))] as string[]
+  if (!Array.isArray(value)) return isSchemaType(value) ? value : undefined
+  const known = [...new Set(value.filter(isSchemaType))]
   return known.length > 1 ? known : known[0]
 }
 
 function toFiniteNumber(value: unknown): number | undefined {
   // Converts negative zero, which JSON does not have.
-  return Number.isFinite(value) ? (value as number) + 0 : undefined
+  return typeof value === 'number' && Number.isFinite(value) ? value + 0 : undefined
 }
 
 function toNonNegativeInteger(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) + 0 : undefined
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value + 0 : undefined
 }
 
 function toChoices(value: unknown, place: Place): unknown[] | undefined {
@@ -188,7 +188,7 @@ function toSmallValue(value: unknown, { state }: Place): unknown {
 function isSmallJson(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null)
     return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
-  if (depth > 3 || typeof (value as { toJSON?: unknown }).toJSON === 'function') return false
+  if (depth > 3 || ('toJSON' in value && typeof value.toJSON === 'function')) return false
   const entries = Object.entries(value)
   return entries.length <= 20 && entries.every(([key, item]) => !(key in {}) && isSmallJson(item, depth + 1))
 }

@@ -31,8 +31,8 @@ export interface OpenAIResponsesTool extends GenericTool {
 }
 
 /**
- * A tool of the AI SDK (`Tool`), of its version 6 or later. The key under which it is passed is its name. The schema is a
- * Standard JSON Schema (standardschema.dev, version 1); calls are not validated.
+ * A tool of the AI SDK (`Tool`), of its version 6 or later. The key under which a tool is passed is its name. The
+ * schema is a Standard JSON Schema (standardschema.dev, version 1); calls are not validated.
  */
 export interface AiTool {
   description: string

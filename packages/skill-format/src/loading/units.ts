@@ -8,7 +8,7 @@ export interface Unit {
   readonly text: string
   /** Index among the units of its part. */
   readonly place: number
-  /** Whether the rest of its group can be understood without it. */
+  /** Whether the rest of the group can be understood without this unit. */
   readonly isApart: boolean
 }
 

@@ -6,7 +6,7 @@ import { addMapping, addWarning, controlPattern, createConversion, dropControls,
 import type { FrontmatterStatus, ParsedSkillMd } from './types.ts'
 
 /**
- * Parses a SKILL.md as leniently as agent hosts do, and reports what it had to repair. Never throws; takes linear time.
+ * Parses a SKILL.md as leniently as agent hosts do, and reports every repair. Never throws; takes linear time.
  *
  * @example
  * parseSkillMd('---\nname: pdf\ndescription: Reads PDFs: pages, forms\n---\n# PDF').frontmatter
@@ -37,13 +37,16 @@ export function findBody(text: string): Pick<ParsedSkillMd, 'body' | 'bodyLine'>
 
 const headingKeyPattern = /^#{2,6} (?:name|description):[ \t]/m
 
-/** Prepares the frontmatter for the yaml library. Keeps its length, unless it contained control characters. */
+/**
+ * Prepares the frontmatter for the yaml library. Keeps the length of the frontmatter, unless it contained control
+ * characters.
+ */
 function readFrontmatter(text: string, place: FrontmatterPlace, state: Conversion): string {
   const source = toYamlSource(text.slice(place.start, place.end))
   if (!controlPattern.test(source)) return source
   const line = place.line + source.split('\n').findIndex((candidate) => controlPattern.test(candidate))
   addWarning(state, 'control_characters', 'The frontmatter contained control characters, which were removed.', line)
-  // Before parsing, because the library uses some of them as markers.
+  // Remove control characters before parsing, because the library uses some of them as markers.
   return dropControls(source)
 }
 
