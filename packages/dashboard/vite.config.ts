@@ -5,7 +5,7 @@ export default defineConfig({
   resolve: { conditions: ['source', ...defaultClientConditions] },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
-    // Every file is asked for by its address: the policy of the pages knows no `data:` scripts or styles.
+    // Every file is requested by its URL: the content security policy of the pages allows no `data:` scripts or styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     license: { fileName: 'licenses.md' },

@@ -9,7 +9,7 @@ import { toContentDigest, type ContentFile } from '@skillstead/client/verify'
 import { expect, it, onTestFinished } from 'vitest'
 import { openCache } from '../../packages/cli/src/install/cache.ts'
 import { fetchPackage } from '../../packages/cli/src/install/fetch-package.ts'
-import { getOffer } from '../../packages/cli/src/install/offer.ts'
+import { requestOffer } from '../../packages/cli/src/install/offer.ts'
 import { writeZip } from '@skillstead/skill-format/archives'
 import { toChildEnvironment } from '../support/child-environment.ts'
 import { makeFolder, type Finished } from '../support/cli-harness.ts'
@@ -39,7 +39,7 @@ it('an install refuses responses about another skill, and contradictory response
   const honest = await api.getSkill({ name: 'alice/pdf' })
   const offer = async (change: object) => {
     const url = await startLiar(() => ({ ...honest, ...change }))
-    return getOffer(createClient({ baseUrl: url }), { name: 'alice/pdf' }, silent)
+    return requestOffer(createClient({ baseUrl: url }), { name: 'alice/pdf' }, silent)
   }
   expect(await offer({})).toMatchObject({ fullName: 'alice/pdf', version: '1.0.0', digest: honest.digest })
   for (const fullName of ['alice/csv', '../../pdf', 'alice/../pdf', '/etc/pdf', 7, null]) {

@@ -1,7 +1,7 @@
 import type { SyncProgress } from '@skillstead/mirror'
 import { expect, it } from 'vitest'
 import { every } from '../../packages/cli/src/terminal/progress-bar.ts'
-import { createPace } from '../../packages/cli/src/mirror/progress.ts'
+import { createSyncPace } from '../../packages/cli/src/mirror/progress.ts'
 
 const at = (phase: SyncProgress['phase'], done: number, more: Partial<SyncProgress> = {}) => {
   return { upstream: 'main', phase, done, ...more }
@@ -9,7 +9,7 @@ const at = (phase: SyncProgress['phase'], done: number, more: Partial<SyncProgre
 
 it('the remaining time of a sync is extrapolated from the progress of its current phase', () => {
   let nowMs = 0
-  const pace = createPace(() => nowMs)
+  const pace = createSyncPace(() => nowMs)
   expect(pace.secondsLeft(at('staging', 0, { total: 1000 }))).toBeUndefined()
   nowMs = 1000
   expect(pace.secondsLeft(at('staging', 100, { total: 1000 })), 'too soon to say').toBeUndefined()
@@ -22,7 +22,7 @@ it('the remaining time of a sync is extrapolated from the progress of its curren
 })
 
 it('the remaining time of a sync is the estimate of the rate-limited upstream, if the upstream gives one', () => {
-  const pace = createPace(() => 0)
+  const pace = createSyncPace(() => 0)
   expect(pace.secondsLeft(at('listing', 10, { total: 100, secondsLeft: 5400 }))).toBe(5400)
 })
 

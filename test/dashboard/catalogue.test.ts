@@ -3,7 +3,7 @@ import { partsOf } from '@skillstead/core/internal'
 import { expect, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
 import { describeBrowser, takePicture, takePictures, visit, type Visit } from '../support/browser-harness.ts'
-import { createPace } from '../../packages/dashboard/src/pages/catalogue/search-pace.ts'
+import { createSearchPace } from '../../packages/dashboard/src/pages/catalogue/search-pace.ts'
 import { json } from '../support/server-harness.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -33,7 +33,7 @@ describeBrowser('the catalogue page', () => {
   })
 
   test('sends at most 24 requests per minute, even if the user types a character every 250 ms', () => {
-    const pace = createPace()
+    const pace = createSearchPace()
     const searchedAtMs: number[] = []
     for (let nowMs = 0; nowMs < 60_000; nowMs += 250) {
       if (pace.pauseAt(nowMs) >= 250) continue

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { toOneLine } from '@skillstead/protocol'
+import { readErrorCode, toOneLine } from '@skillstead/protocol'
 import { buildDashboard } from '../../dashboard/building/build.ts'
 import { builds, toBuild, toUsers } from './program.js'
 
@@ -41,6 +41,6 @@ function isRunning(pid: string): boolean {
   try {
     return process.kill(Number(pid), 0)
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return readErrorCode(error) === 'EPERM'
   }
 }

@@ -1,4 +1,4 @@
-// The command of this clone. Plain JavaScript, as what it imports.
+// The command of this clone, in plain JavaScript like the modules that it imports.
 import { pathToFileURL } from 'node:url'
 import { findProgram } from './program.js'
 

@@ -16,9 +16,9 @@ export function findProgram() {
 }
 
 /**
- * The folder of the build from the present files. Its name is a digest over the path, size and time of each: that of the
- * inode, which a copy that keeps the times of its files cannot keep. A moved clone has other builds, since they contain
- * its path.
+ * The folder of the build from the present files. Its name is a digest over the path, size and inode change time of
+ * each file: a copy that preserves modification times cannot preserve that time. A moved clone has other builds,
+ * because builds contain the path of the clone.
  */
 export function toBuild() {
   const cwd = dirname(packages)
@@ -37,8 +37,8 @@ const listBelow = (cwd, folder) =>
   readdirSync(join(cwd, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))
 
 /**
- * Marks a build as in use: the process loads parts of it later. Returns false if it may be removed meanwhile, since this
- * user cannot mark it but another one can remove it.
+ * Marks a build as in use, because the process loads parts of the build later. Returns false if this user cannot mark
+ * the build: another user could then remove it.
  */
 function keepWhileRunning(build) {
   const mark = join(toUsers(build), `${process.pid}`)
@@ -51,5 +51,5 @@ function keepWhileRunning(build) {
   return true
 }
 
-/** The folder with a file for each process that uses a build, by its number. */
+/** The folder with one file per process that uses a build, named by process id. */
 export const toUsers = (build) => join(build, 'users')

@@ -5,9 +5,10 @@ import { listBuiltInTraits } from '../../scanner/src/rules/list-traits.ts'
 /** Replaces modules that read or compute something from all rules by modules that have the result. */
 export function bakeRules(): Plugin {
   const baked: Readonly<Record<string, () => string>> = {
-    'scanner/src/rules/list-traits.ts': () => `export const listBuiltInTraits = () => ${toParsed(listBuiltInTraits())}`,
+    'scanner/src/rules/list-traits.ts': () =>
+      `export const listBuiltInTraits = () => ${toParseExpression(listBuiltInTraits())}`,
     'scanner/src/rules/built-in.ts': () =>
-      `export const builtInDocuments = ${toParsed(builtInDocuments.map(withoutExamples))}`,
+      `export const builtInDocuments = ${toParseExpression(builtInDocuments.map(withoutExamples))}`,
   }
   return {
     name: 'bake-rules',
@@ -19,7 +20,7 @@ export function bakeRules(): Plugin {
 }
 
 /** An expression for data: JSON is parsed several times faster than a literal. */
-function toParsed(data: unknown): string {
+function toParseExpression(data: unknown): string {
   return `JSON.parse(${JSON.stringify(JSON.stringify(data))})`
 }
 

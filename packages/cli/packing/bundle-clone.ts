@@ -11,13 +11,16 @@ const packages = join(import.meta.dirname, '../..')
 
 const command = { main: join(packages, 'cli/src/main.ts') }
 
-/** Bundles programs and their threads, for this machine and for this place of the clone, into `folder`. Default: the command. */
+/**
+ * Bundles programs and their threads, for this machine and for this place of the clone, into `folder`. Default: the
+ * command.
+ */
 export async function bundleClone(folder: string, programs: Readonly<Record<string, string>> = command): Promise<void> {
   const bundle = await rolldown({
     platform: 'node',
     resolve: { conditionNames: ['source', 'node'] },
     input: { ...programs, ...listThreads(['*'], packages) },
-    // pg loads it only if it is installed.
+    // pg loads pg-native only if it is installed.
     external: ['pg-native'],
     plugins: [
       leaveNative(),

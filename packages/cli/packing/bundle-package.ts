@@ -24,13 +24,13 @@ export interface BundledManifest {
  */
 const bundledDependencies = new Set(['valibot'])
 
-/** Packages whose threads others copy, with the folders that these come from. */
+/** Packages whose worker threads other packages copy, with the source folders of the threads. */
 const copiedThreads: Readonly<Record<string, readonly string[]>> = { '@skillstead/core': ['.', '../scanner'] }
 
 /** The table of the tokenizer: the largest module, which the program and a thread share. */
 const tokenTable = 'gpt-tokenizer/encoding/o200k_base'
 
-/** pg loads it only if it is installed. */
+/** pg loads this package only if it is installed. */
 const optionalNative = 'pg-native'
 
 const common = {
@@ -70,7 +70,7 @@ async function bundleEntries(
   manifest: BundledManifest,
   threads: Readonly<Record<string, string>>,
 ): Promise<OutputChunk[]> {
-  const entries = Object.fromEntries(listEntries(manifest).map((name) => [name, `src/${name}.ts`]))
+  const entries = Object.fromEntries(listEntryPoints(manifest).map((name) => [name, `src/${name}.ts`]))
   const bundle = await rolldown({
     ...common,
     input: { ...entries, ...threads },
@@ -92,7 +92,7 @@ function listExternal({ dependencies = {} }: BundledManifest): string[] {
 
 /** Bundles the declarations in `dist`, with those of development dependencies. */
 async function bundleTypes(manifest: BundledManifest): Promise<OutputChunk[]> {
-  const names = listEntries(manifest).filter((name) => name !== 'main')
+  const names = listEntryPoints(manifest).filter((name) => name !== 'main')
   if (names.length === 0) return []
   const bundle = await rolldown({
     ...common,
@@ -106,7 +106,7 @@ async function bundleTypes(manifest: BundledManifest): Promise<OutputChunk[]> {
 }
 
 /** The entry points and commands of a package, as paths below its sources without an extension. */
-function listEntries({ exports = {}, bin = {} }: BundledManifest): string[] {
+function listEntryPoints({ exports = {}, bin = {} }: BundledManifest): string[] {
   const published = [...Object.values(exports).map((conditions) => conditions['default']!), ...Object.values(bin)]
   return published.filter((path) => !path.includes('*')).map((path) => path.replace(/^\.\/dist\/(.*)\.js$/, '$1'))
 }

@@ -20,9 +20,10 @@ interface Manifest {
 
 const root = join(import.meta.dirname, '../../..')
 
-// After a killed run, restore the original first; otherwise the leftover would be taken for it.
+// After a killed run, restore the original package.json first; otherwise this run would keep the published one as the
+// original.
 if (existsSync(keptManifest)) renameSync(keptManifest, 'package.json')
-const manifest = readManifest('package.json')
+const manifest = readPackageManifest('package.json')
 
 // Declare the types from scratch: files that were renamed or removed since would be packed as well.
 rmSync('dist', { recursive: true, force: true })
@@ -32,7 +33,7 @@ await bundlePackage(manifest)
 if (manifest.name === 'skillstead') await buildDashboard()
 for (const [from, to] of copiedFolders[manifest.name] ?? []) cpSync(join(root, from), to, { recursive: true })
 
-const text = `${JSON.stringify(toPublished(manifest, readVersions()), null, 2)}\n`
+const text = `${JSON.stringify(toPublished(manifest, readPackageVersions()), null, 2)}\n`
 copyFileSync('package.json', keptManifest)
 writeFileSync('package.json', text)
 
@@ -47,12 +48,12 @@ function toPublished(workspace: Manifest, versions: ReadonlyMap<string, string>)
 }
 
 /** All packages are published together, so each needs exactly the same version of the others. */
-function readVersions(): Map<string, string> {
+function readPackageVersions(): Map<string, string> {
   const folders = readdirSync(join(root, 'packages'))
-  const manifests = folders.map((folder) => readManifest(join(root, 'packages', folder, 'package.json')))
+  const manifests = folders.map((folder) => readPackageManifest(join(root, 'packages', folder, 'package.json')))
   return new Map(manifests.map(({ name, version }) => [name, version]))
 }
 
-function readManifest(path: string): Manifest {
-  return JSON.parse(readFileSync(path, 'utf8')) as Manifest
+function readPackageManifest(path: string): Manifest {
+  return JSON.parse(readFileSync(path, 'utf8'))
 }

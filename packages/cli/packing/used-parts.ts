@@ -12,10 +12,10 @@ const usedParts: Readonly<Record<string, string>> = {
     Object.assign(Dispatcher.prototype, api)`,
 }
 
-/** Bundles the used parts of packages in place of everything. */
+/** Bundles the used parts of packages instead of the whole packages. */
 export function takeUsedParts(): Plugin {
   const prefix = '\0used-parts:'
-  /** Who imports a package can also import its parts. */
+  /** A module that imports a package can also import the parts of that package. */
   const importers = new Map<string, string>()
   return {
     name: 'take-used-parts',

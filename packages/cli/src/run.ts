@@ -16,13 +16,13 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     })
     return hasFailed ? 1 : 0
   } catch (error) {
-    return fail(error, output, io.env)
+    return printFailure(error, output, io.env)
   }
 }
 
 /** Runs a command and prints its result. Returns whether the result counts as a failure. */
 async function execute(command: Command, given: Arguments, output: Output): Promise<boolean> {
-  const result = await command.run(given as Parameters<Command['run']>[0], output)
+  const result = await command.run(given, output)
   if (output.json) {
     if (!command.printsItself && result !== undefined) output.showJson(result)
   } else {
@@ -32,7 +32,7 @@ async function execute(command: Command, given: Arguments, output: Output): Prom
   return command.hasFailed?.(result) ?? false
 }
 
-function fail(error: unknown, { json, warn, say }: Output, env: Environment): number {
+function printFailure(error: unknown, { json, warn, say }: Output, env: Environment): number {
   const code = error instanceof RegistryError ? error.code : error instanceof UsageError ? 'usage' : 'failed'
   const sentence = findStorageSentence(error) ?? findNetworkSentence(error, env)
   const detail = sentence ?? (error instanceof Error ? error.message : String(error))

@@ -26,9 +26,10 @@ export interface SkillClientOptions extends Partial<Pick<HttpOptions, 'apiKey' |
   /** Timeout of one attempt in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number
   /**
-   * A registry in this process to use instead of a node, created by `localApi` of `@skillstead/core`. Nothing is cached:
-   * each call reads the registry, so every change takes effect on the next call. Only searches may miss changes that
-   * another process made in the last second. While the registry is overloaded, and after it was closed, calls reject.
+   * A registry in this process to use instead of a node, created by `localApi` of `@skillstead/core`. Nothing is
+   * cached: each call reads the registry, so every change takes effect on the next call. Only searches may miss changes
+   * that another process made in the last second. While the registry is overloaded, and after it was closed, calls
+   * reject.
    */
   readonly api?: RegistryApi
   /** Called when a cached answer is returned because the node is unavailable. Not allowed with `api`. */
@@ -40,8 +41,8 @@ export interface SkillClientOptions extends Partial<Pick<HttpOptions, 'apiKey' |
 /** Loads skills into the context of an agent. */
 export interface SkillClient {
   /**
-   * Loads a skill. Throws RegistryError if it does not exist, or if the registry is unavailable and the skill is not
-   * cached.
+   * Loads a skill. Throws RegistryError if the skill does not exist, or if the registry is unavailable and the skill is
+   * not cached.
    */
   load(name: string, options?: LoadOptions): Promise<LoadedSkill>
   /**
@@ -87,12 +88,12 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
   const { cacheTtl = cacheTtlDefault, now = Date.now } = options
   if (!(cacheTtl >= 0)) throw new TypeError('cacheTtl must be a number of seconds, 0 or more.')
   const call = createHttp(toHttpOptions(options))
-  const kept = keepAnswers({ now, onStale: toListener(options) })
+  const kept = keepAnswers({ now, onStale: toStaleListener(options) })
 
   async function load(name: string, { signal, ...wanted }: LoadOptions = {}): Promise<LoadedSkill> {
     signal?.throwIfAborted()
     const { level = 'full', version } = wanted
-    const key = toKey(name, wanted, level)
+    const key = toCacheKey(name, wanted, level)
     const higher = kept.find(key) ? undefined : findHigher(name, wanted, level)
     if (higher && kept.isFresh(higher)) return copyJson(higher.output as LoadedSkill)
     const question: Question = {
@@ -101,7 +102,7 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
       spare: higher,
       ttlMs: 1000 * cacheTtl,
       async ask(held, shared) {
-        const answer = await call('loadSkill', { name, ...wanted, level }, toCallOptions(held, shared))
+        const answer = await call('loadSkill', { name, ...wanted, level }, toRevalidation(held, shared))
         if (!answer.isUnchanged) checkLoaded(answer.output, level, version)
         return answer
       },
@@ -116,7 +117,7 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
   function findHigher(name: string, wanted: LoadOptions, level: LoadLevel): CachedAnswer | undefined {
     if (wanted.maxTokens !== undefined || !loadLevels.includes(level)) return undefined
     const above = loadLevels.slice(loadLevels.indexOf(level) + 1)
-    const held = above.map((each) => kept.find(toKey(name, wanted, each))).filter((each) => each !== undefined)
+    const held = above.map((each) => kept.find(toCacheKey(name, wanted, each))).filter((each) => each !== undefined)
     const best = held.find(kept.isFresh) ?? held[0]
     return best && { ...best, etag: undefined, output: projectLevel(best.output as LoadedSkill, level) }
   }
@@ -128,7 +129,7 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
       subject: `search ${q}`,
       ttlMs: 0,
       async ask(held, shared) {
-        const answer = await call(toSearchName(input), input, toCallOptions(held, shared))
+        const answer = await call(toSearchName(input), input, toRevalidation(held, shared))
         if (!answer.isUnchanged) checkFound(answer.output)
         return answer
       },
@@ -140,11 +141,11 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
 }
 
 /** The options of a request. It is not repeated if there is a cached response to return instead. */
-function toCallOptions(held: CachedAnswer | undefined, signal: AbortSignal) {
+function toRevalidation(held: CachedAnswer | undefined, signal: AbortSignal) {
   return { etag: held?.etag, signal, ...(held && { retries: 0 }) }
 }
 
-function toKey(name: string, { version, maxTokens, priority }: LoadOptions, level: LoadLevel): string {
+function toCacheKey(name: string, { version, maxTokens, priority }: LoadOptions, level: LoadLevel): string {
   if (maxTokens === undefined) return JSON.stringify([name, level, version])
   // Convert to text, because JSON has `null` for NaN as well as for a missing value.
   return JSON.stringify([name, level, version, String(maxTokens), priority])
@@ -161,7 +162,7 @@ function toHome(): string {
   return origin?.startsWith('http') ? origin : 'http://127.0.0.1:7545'
 }
 
-function toListener({ debug, onStale }: SkillClientOptions) {
+function toStaleListener({ debug, onStale }: SkillClientOptions) {
   return (subject: string, error: RegistryError) => {
     if (debug) console.debug(`skillstead: ${subject} from the cache: ${error.message}`)
     onStale?.(subject, error)

@@ -64,7 +64,7 @@ const timeoutMsMax = 2 ** 31 - 1
 export function createHttp(options: HttpOptions): Call {
   refuseOddNumbers(options)
   const base = toBase(options.baseUrl)
-  const headers = toHeaders(options)
+  const headers = toCallerHeaders(options)
   return async (name, input, { etag, signal: own, retries = options.retries ?? retriesDefault } = {}) => {
     const signal = own && options.signal ? AbortSignal.any([own, options.signal]) : (own ?? options.signal)
     refuseOddSecrets(options)
@@ -73,12 +73,16 @@ export function createHttp(options: HttpOptions): Call {
     const movesFiles = endpoint.isContent || request.body instanceof Uint8Array
     const once: Try = {
       url: base + request.path,
-      init: { method: endpoint.method, body: request.body, headers: { ...headers, ...ownHeaders(request, etag) } },
+      init: {
+        method: endpoint.method,
+        body: request.body,
+        headers: { ...headers, ...toContentHeaders(request, etag) },
+      },
       expected: { ...endpoint, digest: name === 'getBlob' ? String(input.digest) : undefined, maybeUnchanged: !!etag },
       timeoutMs: options.timeoutMs ?? timeoutsMs[movesFiles ? 'files' : 'json'],
     }
-    // Writes are not repeated: the first may have been executed although no response arrived.
-    return withRetries(() => attempt(once, options, signal), endpoint.reads ? retries : 0, signal)
+    // Writes are not repeated: the first attempt may have been executed although no response arrived.
+    return withRetries(() => attemptRequest(once, options, signal), endpoint.reads ? retries : 0, signal)
   }
 }
 
@@ -103,7 +107,7 @@ function toBase(baseUrl: string): string {
   return trimmed.endsWith('/api/v1') ? trimmed : `${trimmed}/api/v1`
 }
 
-function toHeaders(options: HttpOptions): Record<string, string> {
+function toCallerHeaders(options: HttpOptions): Record<string, string> {
   const headers: Record<string, string> = { accept: 'application/json' }
   if (!/^[\x20-\x7e]*$/.test(options.client ?? '')) throw new TypeError('client must be a name in plain ASCII.')
   if (options.apiKey) headers.authorization = `Bearer ${options.apiKey.trim()}`
@@ -125,11 +129,11 @@ function refuseOddSecrets({ apiKey = '', agentToken = '', caseToken = '', shareT
   throw new RegistryError('unauthorized', detail)
 }
 
-function ownHeaders({ contentType }: WireRequest, etag: string | undefined): Record<string, string> {
+function toContentHeaders({ contentType }: WireRequest, etag: string | undefined): Record<string, string> {
   return { ...(contentType && { 'content-type': contentType }), ...(etag && { 'if-none-match': etag }) }
 }
 
-async function attempt({ url, init, expected, timeoutMs }: Try, options: HttpOptions, signal?: AbortSignal) {
+async function attemptRequest({ url, init, expected, timeoutMs }: Try, options: HttpOptions, signal?: AbortSignal) {
   const { origin } = new URL(url)
   const startMs = performance.now()
   const writes = init.method !== 'GET'

@@ -36,40 +36,45 @@ const problemBytesMax = 1024 * 1024
 export async function readAnswer(response: Response, expected: Expected): Promise<Answer> {
   const etag = response.headers.get('etag') ?? undefined
   if (response.status === 304 && expected.maybeUnchanged) return { output: undefined, etag, isUnchanged: true }
-  if (pageStatuses.has(response.status) && isPage(response)) throw notANode(response, 'text/html')
+  if (pageStatuses.has(response.status) && isNetworkPage(response)) throw notANode(response, 'text/html')
   if (!response.ok)
-    throw toRegistryError(response, new TextDecoder().decode(await readBytes(response, problemBytesMax)))
+    throw toRegistryError(response, new TextDecoder().decode(await readResponseBytes(response, problemBytesMax)))
   if (response.status === 204) return { output: undefined, etag, isUnchanged: false }
-  const output = expected.isContent ? await readContent(response, etag, expected.digest) : await readJson(response)
+  const output = expected.isContent
+    ? await readResponseContent(response, etag, expected.digest)
+    : await readResponseJson(response)
   return { output, etag, isUnchanged: false }
 }
 
-async function readJson(response: Response): Promise<unknown> {
+async function readResponseJson(response: Response): Promise<unknown> {
   const contentType = response.headers.get('content-type') ?? 'an unnamed type'
   if (!/^application\/(?:json|[\w.+-]+\+json)\b/i.test(contentType)) throw notANode(response, contentType)
-  const bytes = await readBytes(response)
+  const bytes = await readResponseBytes(response)
   try {
     return parseForeignJson(new TextDecoder().decode(bytes))
   } catch (cause) {
     if (cause instanceof JsonLimitError)
-      throw wrong(response, `sent JSON that exceeds a limit: ${cause.message}`, cause)
-    throw wrong(response, 'sent invalid JSON; the response may have been cut off', cause)
+      throw toInvalidAnswer(response, `sent JSON that exceeds a limit: ${cause.message}`, cause)
+    throw toInvalidAnswer(response, 'sent invalid JSON; the response may have been cut off', cause)
   }
 }
 
-async function readContent(response: Response, etag: string | undefined, asked?: string): Promise<Content> {
+async function readResponseContent(response: Response, etag: string | undefined, asked?: string): Promise<Content> {
   const contentType = response.headers.get('content-type') ?? 'application/octet-stream'
-  if (isPage(response)) throw notANode(response, contentType)
-  const body = await readBytes(response)
+  if (isNetworkPage(response)) throw notANode(response, contentType)
+  const body = await readResponseBytes(response)
   const digest = asked ?? etag?.match(/^"(sha256:[0-9a-f]{64})"$/)?.[1]
-  if (digest && canDigest() && (await toDigest(body)) !== digest) {
-    throw wrong(response, `sent bytes whose digest is not ${digest}; they were changed in transit or by the server`)
+  if (digest && canDigest() && (await digestBytes(body)) !== digest) {
+    throw toInvalidAnswer(
+      response,
+      `sent bytes whose digest is not ${digest}; they were changed in transit or by the server`,
+    )
   }
   return { contentType, body, etag }
 }
 
 /** Every response of a node has a request id; the sign-in page of a network has none. */
-function isPage({ headers }: Response): boolean {
+function isNetworkPage({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/html') === true && !headers.has('x-request-id')
 }
 
@@ -78,12 +83,12 @@ function canDigest(): boolean {
   return globalThis.crypto?.subtle !== undefined
 }
 
-async function toDigest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+async function digestBytes(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
   return `sha256:${Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
 
-async function readBytes(response: Response, bytesMax = bytesMaxDefault): Promise<Uint8Array<ArrayBuffer>> {
+async function readResponseBytes(response: Response, bytesMax = bytesMaxDefault): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let length = 0
   const reader = response.body?.getReader()
@@ -91,14 +96,14 @@ async function readBytes(response: Response, bytesMax = bytesMaxDefault): Promis
     length += next.value.length
     if (length > bytesMax) {
       reader?.releaseLock()
-      throw wrong(response, 'sent more data than a registry sends')
+      throw toInvalidAnswer(response, 'sent more data than a registry sends')
     }
     chunks.push(next.value)
   }
-  return join(chunks, length)
+  return joinChunks(chunks, length)
 }
 
-function join(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+function joinChunks(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length)
   let at = 0
   for (const chunk of chunks) {
@@ -109,13 +114,13 @@ function join(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBu
 }
 
 function notANode(response: Response, contentType: string): Error {
-  return wrong(
+  return toInvalidAnswer(
     response,
     `returned ${contentType.split(';')[0]} where a registry returns JSON. Check the URL, and whether this network requires a sign-in.`,
   )
 }
 
-function wrong(response: Response, what: string, cause?: unknown): Error {
+function toInvalidAnswer(response: Response, what: string, cause?: unknown): Error {
   // Cancel the body; otherwise the connection would stay open for the rest of the response.
   response.body?.cancel().catch(() => undefined)
   const who = response.url ? new URL(response.url).origin : 'The server'

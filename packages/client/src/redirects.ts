@@ -28,9 +28,9 @@ export async function followRedirects(
   for (let i = 0; i <= redirectsMax; i += 1) {
     let response = await send(address, 'manual')
     if (response.type === 'opaqueredirect') {
-      // Browsers hide the target of a redirect. To another origin they send no key, but the tokens and the body.
+      // Browsers hide the target of a redirect. To another origin browsers send no key, but the tokens and the body.
       if (writes || agentToken || caseToken || shareToken)
-        throw fail(`${origin} redirects. Pass the address that it redirects to.`)
+        throw toRedirectError(`${origin} redirects. Pass the address that it redirects to.`)
       response = await send(address, 'follow')
     }
     // A custom `fetch` may have followed the redirects itself.
@@ -41,20 +41,22 @@ export async function followRedirects(
     requireOrigin(response, address, origin)
     cancel(response)
   }
-  throw fail(`${origin} redirects in a loop.`)
+  throw toRedirectError(`${origin} redirects in a loop.`)
 }
 
 function requireOrigin(response: Response, address: string, origin: string): void {
   const { origin: elsewhere } = new URL(address)
   if (elsewhere === origin) return
   cancel(response)
-  throw fail(`${origin} redirects to ${elsewhere}, where no key, token or body is sent. Pass that address instead.`)
+  throw toRedirectError(
+    `${origin} redirects to ${elsewhere}, where no key, token or body is sent. Pass that address instead.`,
+  )
 }
 
 function cancel({ body }: Response): void {
   body?.cancel().catch(() => undefined)
 }
 
-function fail(detail: string): AbortError {
+function toRedirectError(detail: string): AbortError {
   return forGood(new RegistryError('upstream_failed', detail))
 }

@@ -2,7 +2,7 @@ import { RegistryError, type ErrorCode } from '@skillstead/protocol/wire'
 import pRetry, { AbortError } from 'p-retry'
 import { delay } from './deadline.ts'
 
-/** Errors that may pass with a retry. `offline` is not one of them: an operator chose it. */
+/** Errors that may pass with a retry. `offline` is not such an error: an operator chose the offline mode. */
 const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'rate_limited',
   'upstream_failed',

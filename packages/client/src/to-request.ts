@@ -15,10 +15,10 @@ interface Archive {
 /** Converts an input to a request. Throws `not_found` for a name that a URL cannot contain. */
 export function toRequest(endpoint: WireEndpoint, input: Readonly<Record<string, unknown>>): WireRequest {
   const { path, rest } = fillPath(endpoint.path, input)
-  if (endpoint.method === 'GET') return { path: path + toQuery(rest) }
+  if (endpoint.method === 'GET') return { path: path + toQueryString(rest) }
   const { archive, ...fields } = rest as { archive?: Archive }
   if (endpoint.takesUploads && archive) {
-    return { path: path + toQuery(fields), body: archive.body, contentType: archive.contentType }
+    return { path: path + toQueryString(fields), body: archive.body, contentType: archive.contentType }
   }
   if (Object.keys(rest).length === 0 && endpoint.method !== 'POST') return { path }
   return { path, body: JSON.stringify(rest), contentType: 'application/json' }
@@ -47,7 +47,7 @@ function refuseUnsendable(segments: readonly string[]): void {
   }
 }
 
-function toQuery(fields: Readonly<Record<string, unknown>>): string {
+function toQueryString(fields: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined)
   if (given.length === 0) return ''
   return `?${new URLSearchParams(given.map(([key, value]) => [key, Array.isArray(value) ? value.join(',') : String(value)]))}`

@@ -16,7 +16,10 @@ export async function buildDashboard(): Promise<void> {
   writeFileSync(stamp, digest)
 }
 
-/** Of everything that goes into the pages: their own files, the packages they take along, and the lock file. */
+/**
+ * The digest of everything that goes into the pages: their own files, the packages that they include, and the lock
+ * file.
+ */
 function toSourcesDigest(): string {
   const hash = createHash('sha256')
   const sources = [

@@ -24,7 +24,7 @@ export async function postToNode<Answer>(path: `/${string}`, body: object): Prom
   const headers = { 'content-type': 'application/json' }
   const response = await fetchAsPage(path, { method: 'POST', headers, body: JSON.stringify(body) })
   const text = await response.text()
-  if (response.ok) return JSON.parse(text) as Answer
+  if (response.ok) return JSON.parse(text)
   throw toProblemError(response, text)
 }
 
@@ -71,13 +71,13 @@ export function useKeptData<T>(key: readonly unknown[], load: () => Promise<T>):
 }
 
 /** Reloads all data whose key begins with these parts, after a change. */
-export function refresh(...key: unknown[]): Promise<void> {
+export function reloadData(...key: unknown[]): Promise<void> {
   return queries.invalidateQueries({ queryKey: key })
 }
 
 /** Reloads all data whose key begins with one of these keys. */
 export async function refreshAll(keys: readonly QueryKey[]): Promise<void> {
-  await Promise.all(keys.map((key) => refresh(...key)))
+  await Promise.all(keys.map((key) => reloadData(...key)))
 }
 
 /** The keys of all data that shows a skill. */

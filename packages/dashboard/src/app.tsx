@@ -46,7 +46,7 @@ const entrances = new Set(['/account/sign-in', '/account/setup'])
 function Pages() {
   const { url, path } = useLocation()
   const isClosed = useIsClosed()
-  if (!isReadable(path)) return <NotHere />
+  if (!isDecodablePath(path)) return <NotHere />
   if (isClosed && !entrances.has(path)) return <ClosedNode />
   return (
     <Boundary place={url}>
@@ -76,7 +76,7 @@ function Pages() {
 }
 
 /** Whether a path has no invalid percent escapes, at which the router would fail. */
-function isReadable(path: string): boolean {
+function isDecodablePath(path: string): boolean {
   try {
     // Use the result; otherwise the bundler removes the call.
     return decodeURIComponent(path) !== ''

@@ -1,4 +1,4 @@
-import { api, apiWith, isUnauthorized, queries, refresh, useData } from './api.ts'
+import { api, apiWith, isUnauthorized, queries, reloadData, useData } from './api.ts'
 
 type Me = Awaited<ReturnType<typeof api.getMe>>
 
@@ -43,7 +43,7 @@ export function watchSession(): void {
     if (event.type !== 'updated' || isAboutSession(event.query.queryKey)) return
     if (event.action.type === 'error' && isUnauthorized(event.action.error)) void learnWhy()
     const isKnown = queries.getQueryState(sessionKey)?.status !== 'error'
-    if (event.action.type === 'success' && !isKnown) void refresh(...sessionKey)
+    if (event.action.type === 'success' && !isKnown) void reloadData(...sessionKey)
   })
 }
 
@@ -52,7 +52,7 @@ function isAboutSession([first]: readonly unknown[]): boolean {
 }
 
 async function learnWhy(): Promise<void> {
-  if (queries.getQueryData(sessionKey)) await refresh(...sessionKey)
+  if (queries.getQueryData(sessionKey)) await reloadData(...sessionKey)
   const me = await queries.fetchQuery({ queryKey: sessionKey, queryFn: readSession })
   if (me === null) await queries.fetchQuery({ queryKey: closedKey, queryFn: readClosed })
 }
@@ -72,5 +72,5 @@ export async function signOut(): Promise<void> {
 async function forget(): Promise<void> {
   queries.setQueryData(closedKey, false)
   queries.removeQueries({ predicate: ({ queryKey }) => !isAboutSession(queryKey) })
-  await refresh(...sessionKey)
+  await reloadData(...sessionKey)
 }

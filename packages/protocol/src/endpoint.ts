@@ -55,10 +55,10 @@ export interface Endpoint {
   readonly volatile?: true
   /**
    * Whether an overloaded node refuses the operation first, with `overloaded`; or the field of the input whose presence
-   * makes it costly.
+   * makes the operation costly.
    */
   readonly costly?: true | 'q'
-  /** Whether guests may call it even on a private node. */
+  /** Whether guests may call the endpoint even on a private node. */
   readonly open?: true
   /**
    * This field of the output is sent over HTTP as a cookie instead of in the body. If the field is missing, the cookie

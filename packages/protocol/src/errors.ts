@@ -1,4 +1,5 @@
 import type { AllowanceName } from './allowances.ts'
+import { readErrorCode } from './error-code.ts'
 
 /**
  * Every error code of a response with its status (RFC 9110) and its title. Codes are stable; titles are for people and
@@ -131,7 +132,7 @@ export class RegistryError extends Error {
  * if (isRegistryError(error, 'not_found')) return undefined
  */
 export function isRegistryError(error: unknown, code?: ErrorCode): error is RegistryError {
-  return error instanceof Error && brand in error && (code === undefined || (error as RegistryError).code === code)
+  return error instanceof Error && brand in error && (code === undefined || readErrorCode(error) === code)
 }
 
 /** Converts an error of a response to its problem document. Throws a TypeError for one that no response has. */

@@ -18,9 +18,9 @@ export class JsonLimitError extends SyntaxError {
 
 /**
  * Parses untrusted JSON. Throws a `SyntaxError` for text that is not JSON, and a {@link JsonLimitError} for text that
- * nests deeper than 128 levels or has more than `valuesMax` values (default: 1,000,000). Both are counted before V8
- * parses the text, because some V8 releases (in Node 26.10) corrupt memory at thousands of levels. Validate the value
- * with {@link firstIssueOnly}.
+ * nests deeper than 128 levels or has more than `valuesMax` values (default: 1,000,000). Depth and values are counted
+ * before V8 parses the text, because some V8 releases (in Node 26.10) corrupt memory at thousands of levels. Validate
+ * the value with {@link firstIssueOnly}.
  */
 export function parseForeignJson(text: string, { valuesMax = valuesMaxDefault } = {}): unknown {
   checkShape(text, valuesMax)

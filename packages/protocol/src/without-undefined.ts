@@ -3,8 +3,8 @@ type WithoutUndefined<T> = { [K in keyof T as undefined extends T[K] ? never : K
 }
 
 /**
- * A copy of an object without its undefined fields. JSON drops them, validation would reject them, and a spread would
- * overwrite with them.
+ * A copy of an object without its undefined fields: JSON would drop such fields, validation would reject them, and a
+ * spread would overwrite other values with them.
  */
 export function withoutUndefined<T extends object>(given: T): WithoutUndefined<T> {
   const fields = Object.entries(given).filter(([, value]) => value !== undefined)

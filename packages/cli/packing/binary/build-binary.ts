@@ -7,10 +7,10 @@ import { promisify } from 'node:util'
 import { buildDashboard } from '../../../dashboard/building/build.ts'
 import { engineFlags } from '../../src/engine-flags.ts'
 import { readExamples } from '../../src/serving/example-files.ts'
-import { bundleBoot, bundleProgram, toTarget, type Chunks } from './bundle.ts'
+import { bundleBoot, bundleProgram, toAddonTarget, type Chunks } from './bundle.ts'
 import { recordCompiled } from './record.ts'
 
-const run = promisify(execFile)
+const runFile = promisify(execFile)
 const packages = join(import.meta.dirname, '../../..')
 
 /** Builds the single executable for machines like this one, and returns its path. */
@@ -37,7 +37,7 @@ async function takeNode(scratch: string): Promise<string> {
   const path = join(scratch, 'node')
   await cp(process.execPath, path)
   await chmod(path, 0o755)
-  await run('strip', [path]).catch((error: NodeJS.ErrnoException) => {
+  await runFile('strip', [path]).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
     console.error(
       '`strip` is not installed, so the file is larger than necessary. On Debian it is in the package binutils.',
@@ -58,7 +58,7 @@ async function writeAssets(scratch: string, chunks: Chunks): Promise<Assets> {
   }
   for (const [name, code] of chunks) await write(`code/${name}`, code)
   await write('boot.js', await bundleBoot('boot'))
-  await write('version', await readVersion())
+  await write('version', await readPackageVersion())
   await write('examples.json', await packExamples())
   assets['better_sqlite3.node'] = findAddon()
   const dashboard = join(packages, 'dashboard/dist')
@@ -69,7 +69,7 @@ async function writeAssets(scratch: string, chunks: Chunks): Promise<Assets> {
   return assets
 }
 
-async function readVersion(): Promise<string> {
+async function readPackageVersion(): Promise<string> {
   return (JSON.parse(await readFile(join(packages, 'cli/package.json'), 'utf8')) as { version: string }).version
 }
 
@@ -83,7 +83,7 @@ async function packExamples(): Promise<string> {
 
 function findAddon(): string {
   const manifest = createRequire(join(packages, 'core/package.json')).resolve('better-sqlite3/package.json')
-  return join(dirname(manifest), 'prebuilds', `${toTarget()}.node`)
+  return join(dirname(manifest), 'prebuilds', `${toAddonTarget()}.node`)
 }
 
 interface Parts {
@@ -102,6 +102,6 @@ async function makeExecutable({ scratch, node, assets, boot }: Parts): Promise<s
   const execArgv = engineFlags
   const options = { main, output, executable: node, disableExperimentalSEAWarning: true, execArgv, assets }
   await writeFile(config, JSON.stringify(options))
-  await run(process.execPath, ['--build-sea', config])
+  await runFile(process.execPath, ['--build-sea', config])
   return output
 }

@@ -23,7 +23,7 @@ const substitutes: Readonly<Record<string, string>> = {
 const common = {
   platform: 'node',
   resolve: { conditionNames: ['source', 'node'] },
-  // pg loads it only if it is installed.
+  // pg loads pg-native only if it is installed.
   external: ['pg-native'],
   // A package tests whether `import.meta` has its fields.
   checks: { emptyImportMeta: false },
@@ -98,7 +98,7 @@ function takeAddon(): Plugin {
     resolveId(specifier, importer, options) {
       if (specifier.endsWith('.node')) return virtual
       if (specifier !== 'better-sqlite3') return null
-      return this.resolve(`better-sqlite3/${toTarget()}`, importer, { ...options, skipSelf: true })
+      return this.resolve(`better-sqlite3/${toAddonTarget()}`, importer, { ...options, skipSelf: true })
     },
     load: (id) =>
       id === virtual ? `module.exports = require(${JSON.stringify(join(inside, 'addon.ts'))}).openAddon()` : null,
@@ -106,7 +106,7 @@ function takeAddon(): Plugin {
 }
 
 /** The name of this machine's platform in better-sqlite3. The executable is built for the same platform. */
-export function toTarget(): string {
+export function toAddonTarget(): string {
   const { glibcVersionRuntime } = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header
   const isMusl = process.platform === 'linux' && glibcVersionRuntime === undefined
   return `${process.platform}${isMusl ? 'musl' : ''}-${process.arch}`

@@ -10,7 +10,7 @@ export interface Option {
   readonly choices?: readonly string[]
   /** Environment variable that sets the option if it is not given. */
   readonly env?: string
-  /** Whether help and completion leave it out, because it is better set in a configuration file. */
+  /** Whether help and completion leave the option out, because a configuration file is a better place for it. */
   readonly isRare?: true
 }
 
@@ -35,7 +35,9 @@ export type WordsOf<Placeholders extends readonly string[]> = Placeholders exten
       : First extends `[${string}]`
         ? [string?, ...WordsOf<Rest>]
         : [string, ...WordsOf<Rest>]
-  : []
+  : Placeholders extends readonly []
+    ? []
+    : readonly (string | undefined)[]
 
 /** A command: its arguments, its action, and the text of its result. */
 export interface Command<Result = unknown, Placeholders extends readonly string[] = readonly string[]> {
@@ -72,14 +74,14 @@ export interface ListedCommand {
 export function command<Result, const Placeholders extends readonly string[] = []>(
   one: Command<Result, Placeholders>,
 ): Command<Result> {
-  return one as unknown as Command<Result>
+  return one
 }
 
 /** A usage error, found before the command began: exit code 2 instead of 1. */
 export class UsageError extends Error {}
 
 /** The value of an option, or undefined. `T` is the type of its choices, which are checked before the command runs. */
-export function text<T extends string = string>(given: Arguments, name: string): T | undefined {
+export function textOption<T extends string = string>(given: Arguments, name: string): T | undefined {
   const value = given.options[name]
   return typeof value === 'string' ? (value as T) : undefined
 }

@@ -1,21 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { toOneLine } from '@skillstead/protocol'
-import { UsageError, text, type Arguments } from './command.ts'
+import { UsageError, textOption, type Arguments } from './command.ts'
 
 /** The comma-separated values of an option without empty ones, or undefined. */
-export function list(given: Arguments, name: string): string[] | undefined {
-  const parts = text(given, name)?.split(',')
+export function listOption(given: Arguments, name: string): string[] | undefined {
+  const parts = textOption(given, name)?.split(',')
   return parts?.map((part) => part.trim()).filter((part) => part !== '')
 }
 
-/** As {@link list}, for any of `choices`. Throws {@link UsageError} for another value; `what` is in its message. */
-export function listOf<T extends string>(
+/**
+ * As {@link listOption}, for any of `choices`. Throws {@link UsageError} for another value; `what` is in its message.
+ */
+export function choicesOption<T extends string>(
   given: Arguments,
   name: string,
   choices: readonly T[],
   what: string,
 ): T[] | undefined {
-  return list(given, name)?.map((written) => {
+  return listOption(given, name)?.map((written) => {
     const found = choices.find((one) => one === written)
     if (found !== undefined) return found
     throw new UsageError(`'${written}' is not ${what}. Use any of ${choices.join(', ')}.`)
@@ -23,30 +25,33 @@ export function listOf<T extends string>(
 }
 
 /**
- * The whole number that an option has, or undefined. Throws {@link UsageError} for another text, or a number out of
- * bounds; `what` and `advice` are in its message.
+ * The whole number that an option has, or undefined. Throws {@link UsageError} for another text, or a number outside
+ * the limits; `what` and `advice` are in its message.
  */
-export function whole(
+export function wholeNumberOption(
   given: Arguments,
   name: string,
   what: string,
   [least, most]: readonly [number, number],
   advice = `Use a number from ${least} to ${most}.`,
 ): number | undefined {
-  const written = text(given, name)
+  const written = textOption(given, name)
   if (written === undefined) return undefined
   const number = (least < 0 ? /^-?\d{1,15}$/ : /^\d{1,15}$/).test(written) ? Number(written) : Number.NaN
   if (number >= least && number <= most) return number
   throw new UsageError(`'${toOneLine(written)}' is not a ${what}. ${advice}`)
 }
 
-/** A number with a unit, such as `6h`, in the base of `units`, whose unit '' is none; NaN for another text. */
+/**
+ * Converts a number with a unit, such as `6h`, to the base unit of `units`, where '' stands for no unit. NaN for
+ * another text.
+ */
 export function toUnits(written: string, units: Readonly<Record<string, number>>): number {
   const [, number = '', unit = ''] = /^(\d{1,12})([a-z]*)$/i.exec(written) ?? []
   return number !== '' && Object.hasOwn(units, unit) ? Number(number) * units[unit]! : Number.NaN
 }
 
-/** Whether a text is an address of HTTP without a name and password. */
+/** Whether a text is an HTTP URL without a user name and password. */
 export function isHttpUrl(written: string): boolean {
   const url = URL.parse(written)
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''

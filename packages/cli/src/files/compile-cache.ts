@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path'
 import { cacheFolder } from './config.ts'
 
 /**
- * Caches compiled code between starts: commands start in half the time and use less memory. Node runs what it finds in
- * the cache, so it must be a folder that no other user of the machine can write or replace: not the temporary folder,
- * which is Node's default. Without such a folder there is no cache.
+ * Caches compiled code between starts: commands start in half the time and use less memory. Node runs the code in the
+ * cache, so the cache must be a folder that no other user of the machine can write or replace: not the temporary
+ * folder, which is Node's default. Without such a folder there is no cache.
  */
 export function enableCompileCache(): void {
   const folder = findPrivateFolder()
@@ -21,10 +21,10 @@ function findPrivateFolder(): string | undefined {
   try {
     const folder = join(cacheFolder(process.env), 'compiled')
     // Checked first: root must leave no folders in the home folder of another user.
-    if (!isOwn(findExisting(folder))) return undefined
+    if (!isOwnFolder(findExisting(folder))) return undefined
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const path = realpathSync(folder)
-    return isOwn(path) && (statSync(path).mode & 0o077) === 0 ? path : undefined
+    return isOwnFolder(path) && (statSync(path).mode & 0o077) === 0 ? path : undefined
   } catch {
     // The user has no home folder, or it cannot be written.
     return undefined
@@ -36,10 +36,10 @@ function findExisting(path: string): string {
 }
 
 /**
- * Whether the folder belongs to this user, and no other user can replace it: like StrictModes of OpenSSH, no folder on the
- * way may belong to another user or be writable by others. Of Windows' home folders access control lists take care.
+ * Whether the folder belongs to this user, and no other user can replace it: like StrictModes of OpenSSH, no folder on
+ * the way may belong to another user or be writable by others. On Windows, access control lists protect home folders.
  */
-function isOwn(path: string): boolean {
+function isOwnFolder(path: string): boolean {
   const user = process.getuid?.()
   if (user === undefined) return true
   const { uid, mode } = statSync(path)

@@ -31,13 +31,13 @@ export function findAccessWarning(path: string | undefined): string | undefined 
   if ((folder & 0o1002) === 0o002)
     return `Other users of this machine can replace the files in ${home}. Run: chmod o-w ${home}`
   const files = [...['', '-wal', '-shm'].map((end) => path + end), join(home, 'secret.key')]
-  const open = files.filter((file) => isOpen(modeOf(file), folder))
+  const open = files.filter((file) => isOpenToOthers(modeOf(file), folder))
   if (open.length === 0) return undefined
   return `Other users of this machine can open ${open.join(', ')}. Run: chmod 600 ${open.join(' ')}`
 }
 
 /** Whether the group or all users can read or write the file and enter its folder. */
-function isOpen(file: number, folder: number): boolean {
+function isOpenToOthers(file: number, folder: number): boolean {
   return ((file & 0o060) !== 0 && (folder & 0o010) !== 0) || ((file & 0o006) !== 0 && (folder & 0o001) !== 0)
 }
 

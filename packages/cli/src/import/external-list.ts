@@ -23,14 +23,14 @@ export function readExternalList(text: string): ListedSkill[] {
   return list.split(/\r\n|\r|\n/).flatMap((written, index) => {
     const line = written.trim()
     if (line === '' || line.startsWith('#')) return []
-    return [{ line: index + 1, ...(line.startsWith('{') ? readJson(line) : { skill: { url: line } }) }]
+    return [{ line: index + 1, ...(line.startsWith('{') ? parseListLine(line) : { skill: { url: line } }) }]
   })
 }
 
 function readArray(text: string): ListedSkill[] {
   return parseArray(text).map((record, index) => ({
     line: index + 1,
-    ...(typeof record === 'string' ? { skill: { url: record } } : toSkill(record)),
+    ...(typeof record === 'string' ? { skill: { url: record } } : toExternalInput(record)),
   }))
 }
 
@@ -44,18 +44,21 @@ function parseArray(text: string): unknown[] {
   }
 }
 
-function readJson(line: string): { skill: ExternalInput } | { reason: string } {
+function parseListLine(line: string): { skill: ExternalInput } | { reason: string } {
   try {
-    return toSkill(parseForeignJson(line))
+    return toExternalInput(parseForeignJson(line))
   } catch {
     return { reason: 'This is not JSON.' }
   }
 }
 
 /** Picks the known fields; the registry validates their values. */
-function toSkill(record: unknown): { skill: ExternalInput } | { reason: string } {
-  if (typeof record !== 'object' || record === null || typeof (record as ExternalInput).url !== 'string')
-    return { reason: 'This is not a record with a url.' }
-  const known = fields.filter((field) => (record as Record<string, unknown>)[field] != null)
-  return { skill: Object.fromEntries(known.map((field) => [field, (record as ExternalInput)[field]])) as ExternalInput }
+function toExternalInput(record: unknown): { skill: ExternalInput } | { reason: string } {
+  if (!hasUrl(record)) return { reason: 'This is not a record with a url.' }
+  const known = fields.filter((field) => record[field] != null)
+  return { skill: { url: record.url, ...Object.fromEntries(known.map((field) => [field, record[field]])) } }
+}
+
+function hasUrl(record: unknown): record is ExternalInput {
+  return typeof record === 'object' && record !== null && 'url' in record && typeof record.url === 'string'
 }

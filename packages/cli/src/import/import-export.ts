@@ -2,8 +2,8 @@ import { statSync } from 'node:fs'
 import { makePrivateFolder } from '@skillstead/core/internal'
 import { importRegistry, isExport, type ImportSummary } from '@skillstead/maintenance'
 import { mirrorExtension } from '@skillstead/mirror/extension'
-import { UsageError, text, type Arguments } from '../command/command.ts'
-import { toLocation } from '../registry/place.ts'
+import { UsageError, textOption, type Arguments } from '../command/command.ts'
+import { toStoreLocation } from '../registry/place.ts'
 import { toEpochLines, toKeyLines, toKeyState, type KeyState } from '../registry/sealed-keys.ts'
 import { findSecretKey } from '../registry/secret-key.ts'
 import type { Output } from '../terminal/output.ts'
@@ -22,13 +22,13 @@ export async function isExportGiven(path: string): Promise<boolean> {
 
 /** Imports an export into a folder without a registry, or into an empty database. */
 export async function importExport(path: string, given: Arguments, output: Output): Promise<TakenExport> {
-  if (text(given, 'owner') !== undefined) {
+  if (textOption(given, 'owner') !== undefined) {
     throw new UsageError('--owner cannot be used with an export, which names the owner of each skill.')
   }
   const startedMs = performance.now()
   const bar = startRowBar(output)
   try {
-    const summary = await importRegistry(path, toLocation(given, { make: makePrivateFolder }), {
+    const summary = await importRegistry(path, toStoreLocation(given, { make: makePrivateFolder }), {
       extensions: [mirrorExtension],
       signal: given.io.interruption(),
       secretKey: findSecretKey(given),

@@ -24,16 +24,16 @@ const Record = v.object({
 export function openNdjson(file: string): Source {
   const { size } = statSync(file)
   const bytes = createReadStream(file)
-  return { items: readItems(bytes, file), share: () => (size === 0 ? 1 : bytes.bytesRead / size) }
+  return { items: readCorpusItems(bytes, file), share: () => (size === 0 ? 1 : bytes.bytesRead / size) }
 }
 
-async function* readItems(bytes: ReadStream, file: string): AsyncGenerator<SourceItem> {
+async function* readCorpusItems(bytes: ReadStream, file: string): AsyncGenerator<SourceItem> {
   for await (const { number, value, reason } of readObjects(file, 'imported', bytes)) {
-    yield reason === undefined ? readItem(value, number) : { id: `line ${number}`, reason }
+    yield reason === undefined ? parseCorpusRecord(value, number) : { id: `line ${number}`, reason }
   }
 }
 
-function readItem(value: unknown, number: number): SourceItem {
+function parseCorpusRecord(value: unknown, number: number): SourceItem {
   const parsed = v.safeParse(Record, value, firstIssueOnly)
   if (!parsed.success) {
     const [issue] = parsed.issues

@@ -16,23 +16,23 @@ const shared = '.agents/skills'
 /** The supported agents, under the names that other installers use. */
 const agents: Readonly<Record<string, AgentFolders>> = {
   universal: { project: shared, user: shared },
-  augment: toOwn('.augment'),
+  augment: toDotFolders('.augment'),
   'claude-code': { project: '.claude/skills', user: '$CLAUDE_CONFIG_DIR/skills' },
   codex: { project: shared, user: shared },
-  continue: toOwn('.continue'),
+  continue: toDotFolders('.continue'),
   crush: { project: '.crush/skills', user: '$XDG_CONFIG_HOME/crush/skills' },
   cursor: { project: shared, user: '.cursor/skills' },
   'gemini-cli': { project: shared, user: '.gemini/skills' },
   'github-copilot': { project: shared, user: '.copilot/skills' },
   goose: { project: '.goose/skills', user: '$XDG_CONFIG_HOME/goose/skills' },
-  junie: toOwn('.junie'),
-  'kiro-cli': toOwn('.kiro'),
+  junie: toDotFolders('.junie'),
+  'kiro-cli': toDotFolders('.kiro'),
   openclaw: { project: 'skills', user: '.openclaw/skills' },
   opencode: { project: shared, user: '$XDG_CONFIG_HOME/opencode/skills' },
-  openhands: toOwn('.openhands'),
-  'qwen-code': toOwn('.qwen'),
-  roo: toOwn('.roo'),
-  trae: toOwn('.trae'),
+  openhands: toDotFolders('.openhands'),
+  'qwen-code': toDotFolders('.qwen'),
+  roo: toDotFolders('.roo'),
+  trae: toDotFolders('.trae'),
   windsurf: { project: '.windsurf/skills', user: '.codeium/windsurf/skills' },
 }
 
@@ -61,6 +61,6 @@ function toUserFolder(folder: string, env: Environment): string {
   return join(env[variable] || join(homeFolder(env), homes[variable]!), rest)
 }
 
-function toOwn(folder: string): AgentFolders {
+function toDotFolders(folder: string): AgentFolders {
   return { project: `${folder}/skills`, user: `${folder}/skills` }
 }

@@ -85,16 +85,16 @@ function startProgress(output: Output, total: number) {
 export async function applyPlans(session: Session, plans: readonly ItemPlan[]): Promise<Installed> {
   const kept = plans.filter(({ skipped }) => !skipped)
   const changes = kept.flatMap(({ item, writes }) =>
-    writes.map((write) => ({ ...write, ...item, readFiles: () => readPackageFiles(session, item) })),
+    writes.map((write) => ({ ...write, ...item, readFiles: () => readCachedFiles(session, item) })),
   )
   const items = kept.map(({ item }) => item)
   try {
-    await replaceFolders(changes, () => commit(session, items))
+    await replaceFolders(changes, () => addToLock(session, items))
   } catch (error) {
     throw toFileSystemError(error)
   }
   return {
-    skills: kept.map((plan) => toSkill(session, plan)),
+    skills: kept.map((plan) => toInstalledSkill(session, plan)),
     skipped: plans.flatMap(({ item: { fullName, version }, skipped }) =>
       skipped ? [{ fullName, version, ...skipped }] : [],
     ),
@@ -102,14 +102,14 @@ export async function applyPlans(session: Session, plans: readonly ItemPlan[]): 
   }
 }
 
-async function readPackageFiles({ cache }: Session, { fullName, version, digest }: Item) {
+async function readCachedFiles({ cache }: Session, { fullName, version, digest }: Item) {
   const files = await cache.find(digest)
   if (!files) throw new Error(`${fullName}@${version} disappeared from the cache. Nothing was changed; try again.`)
   return files
 }
 
 /** Another command may have changed the lock meanwhile, so merge only our own entries into it. */
-async function commit({ place }: Session, items: readonly Item[]): Promise<void> {
+async function addToLock({ place }: Session, items: readonly Item[]): Promise<void> {
   await changeLock(place.lockFolder, toLockOptions(place), (before) => {
     const skills: Record<string, LockedSkill> = { ...before }
     for (const { fullName, formerName, version, digest, source, targets } of items) {
@@ -120,7 +120,7 @@ async function commit({ place }: Session, items: readonly Item[]): Promise<void>
   })
 }
 
-function toSkill({ lock }: Session, { item, writes }: ItemPlan): Installed['skills'][number] {
+function toInstalledSkill({ lock }: Session, { item, writes }: ItemPlan): Installed['skills'][number] {
   const { fullName, formerName, version, digest, targets } = item
   const before = lock.skills[formerName ?? fullName]
   return {
@@ -128,12 +128,12 @@ function toSkill({ lock }: Session, { item, writes }: ItemPlan): Installed['skil
     version,
     digest,
     targets,
-    change: toChange(before, item, writes.length),
+    change: toInstallChange(before, item, writes.length),
     from: before?.version ?? null,
   }
 }
 
-function toChange(before: LockedSkill | undefined, { version, targets }: Item, written: number) {
+function toInstallChange(before: LockedSkill | undefined, { version, targets }: Item, written: number) {
   if (!before) return 'installed'
   if (before.version !== version) return compareVersions(version, before.version) < 0 ? 'downgraded' : 'updated'
   if (targets.length > before.targets.length) return 'installed'

@@ -21,13 +21,13 @@ export function openCache(folder: string): PackageCache {
   return {
     async find(digest) {
       const unkept = memory.get(digest)
-      if (unkept) return readPackage(unkept)
+      if (unkept) return unpackPackage(unkept)
       const file = toFile(digest)
       if (!existsSync(file)) return undefined
       try {
         return await readKept(file, digest)
       } catch {
-        // Damaged or altered: download it again.
+        // The cached package is damaged or altered: download the package again.
         deleteQuietly(file)
         return undefined
       }
@@ -57,7 +57,7 @@ async function readKept(file: string, digest: string): Promise<ContentFile[]> {
   const stats = statSync(file)
   // Reading a pipe that another user made would never end.
   if (!stats.isFile() || stats.size > limits.archiveBytesMax) throw new Error('The file is no package.')
-  const files = await readPackage(readFileSync(file))
+  const files = await unpackPackage(readFileSync(file))
   verifyFiles(files, digest)
   return files
 }
@@ -66,7 +66,7 @@ async function readKept(file: string, digest: string): Promise<ContentFile[]> {
  * Unpacks a package. Throws for a file that is not a zip, one that is too large, and paths that lead out of the target
  * folder, that a file system cannot store, that would overwrite each other, or that git reserves.
  */
-export async function readPackage(zip: Uint8Array): Promise<ContentFile[]> {
+export async function unpackPackage(zip: Uint8Array): Promise<ContentFile[]> {
   const files = await readZipContent(zip)
   if (!files.some(({ path }) => path === 'SKILL.md')) throw new Error('It contains no SKILL.md.')
   const others = files.filter(({ path }) => path !== 'SKILL.md')

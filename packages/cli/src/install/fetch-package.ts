@@ -1,7 +1,7 @@
 import { type ContentFile, toContentDigest } from '@skillstead/client/verify'
 import { toOneLine, type RegistryApi } from '@skillstead/protocol'
 import { readBytes } from '@skillstead/skill-format/archives'
-import { readPackage, type PackageCache } from './cache.ts'
+import { unpackPackage, type PackageCache } from './cache.ts'
 import { type Say, waitForTurn } from './offer.ts'
 
 /** A version and the digest that its content must have. */
@@ -31,7 +31,7 @@ export async function fetchPackage(api: RegistryApi, wanted: Wanted, cache: Pack
 
 async function readOf({ fullName, version }: Wanted, zip: Uint8Array): Promise<ContentFile[]> {
   try {
-    return await readPackage(zip)
+    return await unpackPackage(zip)
   } catch (error) {
     const reason = toOneLine((error as Error).message)
     throw new Error(`The package of ${fullName}@${version} was refused. ${reason} Nothing was changed.`, {

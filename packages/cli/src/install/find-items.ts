@@ -2,7 +2,7 @@ import { RegistryError, isSkillName, type ErrorCode, type RegistryApi } from '@s
 import { UsageError } from '../command/command.ts'
 import { toSkillTarget, toUsualFolders } from './install-place.ts'
 import { isFullName, localSource, toFolded, type LockedSkill } from './lock.ts'
-import { getOffer, getPackMembers, type Asked } from './offer.ts'
+import { requestOffer, getPackMembers, type Asked } from './offer.ts'
 import type { Item } from './plan-folders.ts'
 import { getLocked, type Session } from './session.ts'
 
@@ -46,7 +46,7 @@ async function askForItem(session: Session, api: RegistryApi, asked: Asked, sour
   try {
     return await toItem(session, api, asked, source)
   } catch (error) {
-    const locked = isUnavailable(error) ? findLockedItem(session, asked) : undefined
+    const locked = isRegistryUnavailable(error) ? findLockedItem(session, asked) : undefined
     if (!locked) throw error
     session.output.say(
       `${(error as Error).message} ${locked.fullName}@${locked.version} is installed as in skills.lock.`,
@@ -75,7 +75,7 @@ const awayCodes: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** Whether the registry is unavailable, as opposed to a bad request. */
-function isUnavailable(error: unknown): boolean {
+function isRegistryUnavailable(error: unknown): boolean {
   return error instanceof RegistryError && awayCodes.has(error.code)
 }
 
@@ -94,7 +94,7 @@ export function toLockedItem(session: Session, fullName: string, locked: LockedS
 }
 
 async function toItem(session: Session, api: RegistryApi, asked: Asked, source: string): Promise<Item> {
-  const { fullName, ...offer } = await getOffer(api, asked, session.output.say)
+  const { fullName, ...offer } = await requestOffer(api, asked, session.output.say)
   const { skills } = session.lock
   const formerName = asked.name !== fullName && Object.hasOwn(skills, asked.name) ? asked.name : undefined
   const lockedName = formerName ?? fullName

@@ -22,16 +22,16 @@ export async function readFolderState(path: string, expected: readonly string[])
   if (!stats.isDirectory()) return { kind: 'other', reason: 'it is a file' }
   if (existsSync(join(path, '.git'))) return { kind: 'other', reason: 'it is a git repository' }
   try {
-    const state = toVersion(await readContentAt(path))
+    const state = toVersionState(await readContentAt(path))
     if (expected.length === 0 || expected.includes(state.digest)) return state
-    const whole = toVersion(await readContentAt(path, { whole: true }))
+    const whole = toVersionState(await readContentAt(path, { whole: true }))
     return expected.includes(whole.digest) ? whole : state
   } catch (error) {
     return { kind: 'other', reason: (error as Error).message.replace(/\.$/, '') }
   }
 }
 
-function toVersion(files: readonly ContentFile[]) {
+function toVersionState(files: readonly ContentFile[]) {
   return { kind: 'version', digest: toContentDigest(files), files } as const
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { UsageError, flag, text, type Arguments, type Options } from '../command/command.ts'
+import { UsageError, flag, textOption, type Arguments, type Options } from '../command/command.ts'
 import { configFile, homeFolder } from '../files/config.ts'
 import type { Environment } from '../terminal/io.ts'
 import { toAgentFolders } from './agents.ts'
@@ -36,7 +36,7 @@ export const targetOptions: Options = {
 const anySkill = 'any/skill'
 
 /** The install place that the options name. */
-export function toPlace(given: Arguments): Place {
+export function toInstallPlace(given: Arguments): Place {
   const { env } = given.io
   if (!flag(given, 'global')) return { isGlobal: false, root: process.cwd(), lockFolder: process.cwd(), env }
   return { isGlobal: true, root: homeFolder(env), lockFolder: dirname(configFile('skills.lock', env)), env }
@@ -44,20 +44,20 @@ export function toPlace(given: Arguments): Place {
 
 /** The folders of skills that the options name, relative to the lock; none if the options name none. */
 export function toSkillFolders(given: Arguments, place: Place): string[] {
-  const [agent, dir] = [text(given, 'agent'), text(given, 'dir')]
+  const [agent, dir] = [textOption(given, 'agent'), textOption(given, 'dir')]
   if (agent !== undefined && dir !== undefined) throw new UsageError('Pass --agent or --dir, not both.')
-  if (dir !== undefined) return [toFolder(place, resolve(dir))]
+  if (dir !== undefined) return [toSkillFolderPath(place, resolve(dir))]
   const names = agent?.split(',').map((name) => name.trim())
-  return names ? toAgentFolders(names, place.isGlobal, place.env).map((folder) => toFolder(place, folder)) : []
+  return names ? toAgentFolders(names, place.isGlobal, place.env).map((folder) => toSkillFolderPath(place, folder)) : []
 }
 
 /** The default folders of skills. */
 export function toUsualFolders(place: Place): string[] {
-  return toAgentFolders(['universal'], place.isGlobal, place.env).map((folder) => toFolder(place, folder))
+  return toAgentFolders(['universal'], place.isGlobal, place.env).map((folder) => toSkillFolderPath(place, folder))
 }
 
 /** A folder of skills in the form of the lock. Throws {@link UsageError} for a folder that a lock cannot name. */
-export function toFolder(place: Place, path: string): string {
+export function toSkillFolderPath(place: Place, path: string): string {
   const folder = toRelative(place, resolve(place.root, path))
   if (isTarget(toSkillTarget(folder, anySkill), toShortName(anySkill), { anywhere: place.isGlobal })) return folder
   throw new UsageError(
@@ -81,7 +81,7 @@ export function toTargetPath(place: Place, target: string): string {
   const path = isAbsolute(target) ? target : join(place.root, ...target.split('/'))
   if (place.isGlobal) return path
   const [real, root] = [toRealPath(dirname(path)), realpathSync(place.root)]
-  if (isInside(real, root)) return path
+  if (isInsideFolder(real, root)) return path
   throw new Error(`${target} leads out of this project through a symbolic link to ${real}. Nothing was changed.`)
 }
 
@@ -97,13 +97,13 @@ export function toRealPath(path: string): string {
  * account may name any folder.
  */
 function toRelative({ root, isGlobal }: Place, path: string): string {
-  if (isInside(path, root)) return relative(root, path).split(sep).join('/')
+  if (isInsideFolder(path, root)) return relative(root, path).split(sep).join('/')
   if (isGlobal) return path.split(sep).join('/')
   throw new UsageError(
     `${path} is outside of this folder, so its lock cannot name it. Run this command there, or use --global.`,
   )
 }
 
-function isInside(path: string, folder: string): boolean {
+function isInsideFolder(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }

@@ -10,7 +10,7 @@ export interface LockedSkill {
   readonly version: string
   /** The digest of the version, which covers all files of each folder. */
   readonly digest: string
-  /** The URL of the registry; `local` for one in a folder. */
+  /** The URL of the registry; `local` for a registry in a folder. */
   readonly source: string
   /** The folders, relative to the lock's folder with `/` as separator; the last segment is the name of the skill. */
   readonly targets: readonly string[]
@@ -61,18 +61,18 @@ export async function changeLock(
   options: LockOptions,
   change: (skills: Lock['skills']) => Lock['skills'],
 ): Promise<void> {
-  const isSame = (skills: Lock['skills']) => toText(change(skills)) === toText(skills)
+  const isSame = (skills: Lock['skills']) => toLockText(change(skills)) === toLockText(skills)
   if (isSame((await readLock(folder, options)).skills)) return
   const file = lockFile(folder)
   await replaceAlone(file, async () => {
-    const text = toText(change((await readLock(folder, options)).skills))
+    const text = toLockText(change((await readLock(folder, options)).skills))
     // A lock that could not be parsed again would break every later command here.
     parseLock(file, text, options)
     return text
   })
 }
 
-function toText(skills: Lock['skills']): string {
+function toLockText(skills: Lock['skills']): string {
   return `${JSON.stringify({ version: 1, skills: sortSkills(skills) }, null, 2)}\n`
 }
 
@@ -88,11 +88,11 @@ function sortSkills(skills: Lock['skills']): Lock['skills'] {
 
 /** A lock comes with a project, possibly from a stranger, so validate all of it. */
 function parseLock(file: string, text: string, options: LockOptions): Lock {
-  const lock = parseJson(file, text)
+  const lock = parseLockJson(file, text)
   if (!isRecord(lock) || !isRecord(lock.skills)) throw toLockError(file, 'it is not a lock of skills')
   if (lock.version !== 1) throw new Error(`${file} has an unsupported version. Update skillstead.`)
   const skills = Object.entries(lock.skills).map(([name, skill]) => {
-    const problem = findProblem(name, skill, options)
+    const problem = findLockProblem(name, skill, options)
     if (problem) throw toLockError(file, `of ${JSON.stringify(name)}, ${problem}`)
     return [name, skill as unknown as LockedSkill] as const
   })
@@ -114,7 +114,7 @@ function refuseSharedTargets(file: string, skills: readonly (readonly [string, L
   throw toLockError(file, `${one.name} and ${other.name} have the same folder ${one.target}`)
 }
 
-function parseJson(file: string, text: string): unknown {
+function parseLockJson(file: string, text: string): unknown {
   try {
     return parseForeignJson(text)
   } catch {
@@ -123,7 +123,7 @@ function parseJson(file: string, text: string): unknown {
   }
 }
 
-function findProblem(name: string, skill: unknown, options: LockOptions): string | undefined {
+function findLockProblem(name: string, skill: unknown, options: LockOptions): string | undefined {
   if (!isFullName(name)) return 'its name is not a full name'
   if (!isRecord(skill)) return 'its entry is not an object'
   const { version, digest, source, targets } = skill
@@ -146,7 +146,7 @@ export function toShortName(fullName: string): string {
   return fullName.slice(fullName.indexOf('/') + 1)
 }
 
-/** Whether this is a digest in the format of registries. */
+/** Whether a value is a digest in the format of registries. */
 export function isDigest(value: unknown): value is string {
   return typeof value === 'string' && /^sha256:[0-9a-f]{64}$/.test(value)
 }

@@ -16,22 +16,23 @@ export interface Offer {
   readonly fullName: string
   readonly version: string
   readonly digest: string
-  /** Whether the scanner rates it dangerous. */
+  /** Whether the scanner rates the version dangerous. */
   readonly isDangerous: boolean
-  /** Warnings for the user who installs it. */
+  /** Warnings for the user who installs the version. */
   readonly warnings: readonly string[]
 }
 
 /**
- * The version that a registry offers for a name. Throws if there is none, and if the response is about another skill.
+ * The version that a registry offers for a name. Throws if the registry offers no version, and if the response is about
+ * another skill.
  */
-export async function getOffer(api: RegistryApi, { name, version }: Asked, say: Say): Promise<Offer> {
+export async function requestOffer(api: RegistryApi, { name, version }: Asked, say: Say): Promise<Offer> {
   const skill = await waitForTurn(() => api.getSkill({ name, version }), say)
   requireShape(isListOf(skill?.versions, isObject))
   const asked = version === undefined ? name : `${name}@${version}`
   const fullName = String(skill.fullName)
   if (!isFullName(fullName) || toShortName(fullName) !== name.slice(name.indexOf('/') + 1))
-    throw toOther(asked, fullName)
+    throw toOtherSkillError(asked, fullName)
   if (skill.stub)
     throw new Error(`${fullName} has not been published, only requested or reserved, so it cannot be installed.`)
   const offered = version ?? skill.latestVersion
@@ -40,14 +41,14 @@ export async function getOffer(api: RegistryApi, { name, version }: Asked, say: 
   return {
     fullName,
     version: offered,
-    digest: readDigest(skill, offered),
+    digest: readOfferedDigest(skill, offered),
     isDangerous: skill.security?.verdict === 'dangerous',
     warnings: listWarnings(skill, offered, name),
   }
 }
 
 /** The response has the digest twice. Reject a registry that contradicts itself. */
-function readDigest(skill: SkillDetails, version: string): string {
+function readOfferedDigest(skill: SkillDetails, version: string): string {
   const listed = skill.versions.find((one) => one.version === version)
   if (listed && listed.digest !== skill.digest)
     throw new Error(
@@ -69,7 +70,7 @@ function listWarnings(skill: SkillDetails, version: string, asked: string): stri
   ]
 }
 
-function toOther(asked: string, fullName: string): Error {
+function toOtherSkillError(asked: string, fullName: string): Error {
   return new Error(`The registry returned ${toOneLine(fullName)}, but ${asked} was requested. Nothing was changed.`)
 }
 

@@ -11,9 +11,9 @@ export interface Item extends Wanted {
   readonly source: string
   readonly targets: readonly string[]
   readonly warnings: readonly string[]
-  /** Whether its registry says that the scanner rates it dangerous. */
+  /** Whether the registry reports that the scanner rates the version dangerous. */
   readonly isDangerous?: boolean
-  /** Its full name in the lock, if its owner has changed. */
+  /** The full name of the skill in the lock, if the owner of the skill has changed. */
   readonly formerName?: string | undefined
 }
 
@@ -24,7 +24,7 @@ type FolderWrite = Pick<FolderChange, 'path' | 'target' | 'seen'>
 export interface ItemPlan {
   readonly item: Item
   readonly writes: readonly FolderWrite[]
-  /** The reason why it is left unchanged. */
+  /** The reason why the item is left unchanged. */
   readonly skipped?: { readonly target: string; readonly reason: string }
 }
 
@@ -77,8 +77,8 @@ function refuseClaimed({ lock, place }: Session, item: Item, path: string): void
 }
 
 /**
- * The reason why a folder may not be overwritten. Content that the lock or the cache has may be: it is not lost.
- * Undefined if it may.
+ * The reason why a folder may not be overwritten; undefined if it may be. Content that the lock or the cache has is not
+ * lost, so a folder with such content may be overwritten.
  */
 export async function findEdits(session: Session, state: FolderState, fullName: string): Promise<string | undefined> {
   if (state.kind === 'missing') return undefined

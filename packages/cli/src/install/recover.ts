@@ -3,7 +3,7 @@ import { lstatSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { listAgentFolders } from './agents.ts'
 import { readFolderState } from './folder-state.ts'
-import { toFolder, toSkillParent, toTargetPath, type Place } from './install-place.ts'
+import { toSkillFolderPath, toSkillParent, toTargetPath, type Place } from './install-place.ts'
 import type { Lock } from './lock.ts'
 import { completeSwap, isThere, listStagings, readJournal, takeBack } from './staging.ts'
 import type { JournalEntry, StagingPlaces } from './staging.ts'
@@ -25,7 +25,7 @@ export async function recover(place: Place, lock: Lock, folders: readonly string
   ])
   for (const parent of parents) {
     for (const { folder, pid } of listStagings(parent)) {
-      if (!isAtWork(folder, pid)) await finish(parent, folder, lock)
+      if (!isAtWork(folder, pid)) await finishStaged(parent, folder, lock)
     }
   }
 }
@@ -34,7 +34,7 @@ export async function recover(place: Place, lock: Lock, folders: readonly string
 function listAgentParents(place: Place): string[] {
   return listAgentFolders(place.isGlobal, place.env).flatMap((folder) => {
     try {
-      return toSkillParent(place, toFolder(place, folder))
+      return toSkillParent(place, toSkillFolderPath(place, folder))
     } catch {
       return []
     }
@@ -54,10 +54,10 @@ function isAtWork(folder: string, pid: number): boolean {
   }
 }
 
-async function finish(parent: string, folder: string, lock: Lock): Promise<void> {
+async function finishStaged(parent: string, folder: string, lock: Lock): Promise<void> {
   const places = { parent, next: join(folder, 'new'), former: join(folder, 'old') }
   // A project may contain fake staging folders whose symbolic links would make us move folders elsewhere.
-  if ([places.next, places.former].some(isOther)) return
+  if ([places.next, places.former].some(isOtherProcess)) return
   try {
     for (const entry of readJournal(folder)) {
       if (isCommitted(entry, lock)) completeSwap(places, entry)
@@ -69,7 +69,7 @@ async function finish(parent: string, folder: string, lock: Lock): Promise<void>
   }
 }
 
-function isOther(path: string): boolean {
+function isOtherProcess(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats !== undefined && !stats.isDirectory()
 }

@@ -1,10 +1,10 @@
 import type { RegistryApi } from '@skillstead/protocol'
-import { UsageError, flag, text, type Arguments, type Options } from '../command/command.ts'
+import { UsageError, flag, textOption, type Arguments, type Options } from '../command/command.ts'
 import { cacheFolder, toNodeAddress } from '../files/config.ts'
 import { findUrl, withApi } from '../registry/place.ts'
 import type { Output } from '../terminal/output.ts'
 import { openCache, type PackageCache } from './cache.ts'
-import { toPlace, toSkillFolders, type Place } from './install-place.ts'
+import { toInstallPlace, toSkillFolders, type Place } from './install-place.ts'
 import { localSource, readLock, toShortName, type Lock, type LockOptions, type LockedSkill } from './lock.ts'
 import { recover } from './recover.ts'
 
@@ -28,7 +28,7 @@ export const forceOption: Options = {
 
 /** Cleans up after interrupted commands, then reads the lock. */
 export async function openSession(given: Arguments, output: Output): Promise<Session> {
-  const place = toPlace(given)
+  const place = toInstallPlace(given)
   const folders = toSkillFolders(given, place)
   const lock = await readPlaceLock(place)
   await recover(place, lock, folders)
@@ -53,7 +53,7 @@ export function toLockOptions({ isGlobal }: Place): LockOptions {
   return { anywhere: isGlobal }
 }
 
-/** An installed skill by full or short name. Throws if there is none, or more than one. */
+/** An installed skill by full or short name. Throws if no installed skill has the name, or if several have. */
 export function getLocked({ lock, place }: Session, name: string): [fullName: string, LockedSkill] {
   const found = Object.entries(lock.skills).filter(([fullName]) =>
     name.includes('/') ? fullName === name : toShortName(fullName) === name,
@@ -77,7 +77,7 @@ export function listLocked(session: Session): [fullName: string, LockedSkill][] 
 }
 
 /** The registry that the options select, in the form of `source` in the lock. */
-export function toSource(given: Arguments): string {
+export function toLockSource(given: Arguments): string {
   const url = findUrl(given)
   return url === undefined ? localSource : toNodeAddress(url)
 }
@@ -87,8 +87,8 @@ export function toSource(given: Arguments): string {
  * to the registry that it belongs to: a lock from a stranger may name any registry.
  */
 export function withSource<T>(given: Arguments, source: string, work: (api: RegistryApi) => Promise<T>): Promise<T> {
-  const isStated = ['url', 'data', 'database-url'].some((option) => text(given, option) !== undefined)
-  if (isStated || toSource(given) === source) return withApi(given, work)
+  const isStated = ['url', 'data', 'database-url'].some((option) => textOption(given, option) !== undefined)
+  if (isStated || toLockSource(given) === source) return withApi(given, work)
   if (source === localSource)
     throw new UsageError(
       'Some of the skills came from a registry in a folder. Pass that folder with --data DIR, or another node with --url.',

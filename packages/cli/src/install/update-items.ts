@@ -21,7 +21,7 @@ type Locked = readonly [fullName: string, LockedSkill]
 /** The maximum of one heartbeat. */
 const heartbeatBatch = 1000
 
-/** Asks each registry once about the skills that came from it. This counts no downloads. */
+/** Asks each registry once about the skills that came from it. The requests count no downloads. */
 export async function listNotices(session: Session, locked: readonly Locked[]): Promise<Notice[]> {
   const notices: Notice[] = []
   for (const [source, skills] of Map.groupBy(locked, ([, skill]) => skill.source)) {
@@ -43,7 +43,7 @@ async function askAbout(api: RegistryApi, skills: readonly Locked[], say: Say): 
     if (update) {
       // Older nodes do not send this field.
       const { latestVersion, reason, message, deprecationMessage = '' } = update
-      const latest = toOther(latestVersion, version)
+      const latest = toUpdateVersion(latestVersion, version)
       return [{ fullName, version, latestVersion: latest, reason, message, deprecationMessage, source }]
     }
     if (!unknown.includes(fullName)) return []
@@ -57,7 +57,7 @@ function isUpdateRow(row: unknown): boolean {
 }
 
 /** The text of a notice, with the author's deprecation message. */
-export function toText({ message, deprecationMessage }: Notice): string {
+export function toNoticeText({ message, deprecationMessage }: Notice): string {
   return deprecationMessage === '' ? message : `${message} Author's message: ${deprecationMessage}`
 }
 
@@ -67,6 +67,6 @@ export function isUpdate({ reason, version, latestVersion }: Notice): boolean {
   return reason === 'yanked' || compareVersions(latestVersion, version) > 0
 }
 
-function toOther(latestVersion: string, version: string): string | null {
+function toUpdateVersion(latestVersion: string, version: string): string | null {
   return isVersion(latestVersion) && latestVersion !== version ? latestVersion : null
 }

@@ -5,24 +5,24 @@ import { toCount, toSize } from '../terminal/output.ts'
 const refusalsShownMax = 20
 
 /** An upstream with times in the form of the CLI's output. */
-export interface ShownUpstream extends ReturnType<typeof toShown> {
+export interface ShownUpstream extends ReturnType<typeof toShownUpstream> {
   /** Linked users and refused entries; shown for a single upstream only. */
   readonly linked?: readonly { user: string; username: string | null }[]
   readonly refusals?: readonly { subject: string; reason: string; detail: string; at: string }[]
 }
 
 /** The state of an upstream with its times as text. */
-export function toShown(status: UpstreamStatus) {
+export function toShownUpstream(status: UpstreamStatus) {
   const { checkpointAt, triedAt, syncedAt, nextAt, alarm, lastError, estimate } = status
   return {
     ...status,
-    checkpointAt: toTime(checkpointAt),
-    triedAt: toTime(triedAt),
-    syncedAt: toTime(syncedAt),
-    nextAt: toTime(nextAt),
-    alarm: alarm && { ...alarm, at: toTime(alarm.at) },
-    estimate: estimate && { ...estimate, at: toTime(estimate.at) },
-    lastError: lastError && { ...lastError, at: toTime(lastError.at) },
+    checkpointAt: toIsoTime(checkpointAt),
+    triedAt: toIsoTime(triedAt),
+    syncedAt: toIsoTime(syncedAt),
+    nextAt: toIsoTime(nextAt),
+    alarm: alarm && { ...alarm, at: toIsoTime(alarm.at) },
+    estimate: estimate && { ...estimate, at: toIsoTime(estimate.at) },
+    lastError: lastError && { ...lastError, at: toIsoTime(lastError.at) },
   }
 }
 
@@ -44,8 +44,8 @@ export function toStatusLines(upstream: ShownUpstream): string[] {
     ...(alarm?.keys ?? []).map((key) => ['offered', `${key} (compare it with the operator of ${name})`]),
     ['failed', !alarm && lastError && `${lastError.at}: ${lastError.message}`],
     ['skills', `${toCount(skills, 'skill')} here${refused > 0 ? `, ${toCount(refused)} refused` : ''}`],
-    ['left', toLeft(upstream)],
-    ['takes', toTaken(upstream)],
+    ['left', toEstimateText(upstream)],
+    ['takes', toSelectionText(upstream)],
     ['log', toLog(upstream)],
     ...upstream.keys.map((key) => ['key', `${key} (${upstream.settings.pinned ? 'pinned' : 'trusted on first use'})`]),
     ['account', toAccount(upstream)],
@@ -95,14 +95,14 @@ function toWhen({ syncedAt, triedAt, nextAt }: ShownUpstream): string {
   return `${synced}${tried}${nextAt === null ? ', by hand' : `, next ${nextAt}`}`
 }
 
-function toTaken({ settings: { mode, selected, filters, priority } }: ShownUpstream): string {
+function toSelectionText({ settings: { mode, selected, filters, priority } }: ShownUpstream): string {
   const names = mode === 'selected' ? ` ${selected.join(', ')}` : ''
   const chosen = Object.entries(filters).map(([filter, value]) => `; ${filter} ${[value].flat().join(', ')}`)
   return `${mode}${names}${chosen.join('')}${priority === 0 ? '' : `; priority ${priority}`}`
 }
 
 /** The remaining time, as estimated by an upstream without a log. */
-function toLeft({ estimate }: ShownUpstream): string {
+function toEstimateText({ estimate }: ShownUpstream): string {
   if (estimate === null) return ''
   const minutes = Math.ceil(estimate.secondsLeft / 60)
   return `${toCount(estimate.left, 'skill')} to read, about ${toCount(minutes)} min from ${estimate.at} on`
@@ -125,9 +125,9 @@ function toWrites({ name, writesWaiting, writesInConflict }: ShownUpstream): str
   return `${writesWaiting} pending, ${writesInConflict} in conflict: mirror outbox list --upstream ${name}`
 }
 
-function toTime(at: number): string
-function toTime(at: number | null): string | null
-function toTime(at: number | null): string | null {
+function toIsoTime(at: number): string
+function toIsoTime(at: number | null): string | null
+function toIsoTime(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString()
 }
 

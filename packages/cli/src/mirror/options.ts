@@ -1,7 +1,7 @@
 import { withoutUndefined } from '@skillstead/protocol'
 import type { AddOptions, ChangeOptions, Filters, MirrorMode, NetworkMode, UpstreamKind } from '@skillstead/mirror'
-import { UsageError, flag, text, type Arguments, type Options } from '../command/command.ts'
-import { choice, list, toUnits, whole } from '../command/values.ts'
+import { UsageError, flag, textOption, type Arguments, type Options } from '../command/command.ts'
+import { choice, listOption, toUnits, wholeNumberOption } from '../command/values.ts'
 import { outgoingOptions } from '../registry/outgoing-options.ts'
 import { askKey } from '../terminal/ask-key.ts'
 import type { Io } from '../terminal/io.ts'
@@ -78,25 +78,25 @@ export const upstreamOptions: Options = {
 
 /** Throws {@link UsageError}. */
 export function toNetworkMode(given: Arguments): NetworkMode | undefined {
-  return choice(text(given, 'network'), networkModes, 'network mode')
+  return choice(textOption(given, 'network'), networkModes, 'network mode')
 }
 
 /** Names that are never sent upstream. */
 export function toPrivateNames(given: Arguments): string[] | undefined {
-  return list(given, 'private-names')
+  return listOption(given, 'private-names')
 }
 
 /** Throws {@link UsageError}. */
-export function toFilters(given: Arguments): Filters {
+export function toFilterSettings(given: Arguments): Filters {
   return withoutUndefined({
-    owners: list(given, 'owner'),
-    names: list(given, 'name'),
-    keywords: list(given, 'keyword'),
-    categories: list(given, 'category'),
-    licenses: list(given, 'license'),
+    owners: listOption(given, 'owner'),
+    names: listOption(given, 'name'),
+    keywords: listOption(given, 'keyword'),
+    categories: listOption(given, 'category'),
+    licenses: listOption(given, 'license'),
     verified: flag(given, 'verified') || undefined,
-    minSecurityScore: whole(given, 'min-score', 'score', [0, 100]),
-    sizeMax: toBytes(text(given, 'max-size')),
+    minSecurityScore: wholeNumberOption(given, 'min-score', 'score', [0, 100]),
+    sizeMax: parseBytes(textOption(given, 'max-size')),
   })
 }
 
@@ -114,7 +114,7 @@ export function toChangeOptions(given: Arguments): ChangeOptions {
   const { kind: _, filters = {}, ...options } = toAddOptions(given)
   const isFiltered = Object.keys(filters).length > 0
   if (isFiltered && flag(given, 'no-filters')) throw new UsageError('Pass filters or --no-filters, not both.')
-  const changes = { ...options, location: text(given, 'location') }
+  const changes = { ...options, location: textOption(given, 'location') }
   const changed = isFiltered || flag(given, 'no-filters') ? { ...changes, filters } : changes
   if (Object.values(changed).some((value) => value !== undefined)) return changed
   throw new UsageError('Nothing to change. `skillstead mirror set --help` lists the settings.')
@@ -128,21 +128,23 @@ export async function withAskedKey<T extends { apiKey?: string }>(io: Io, option
 /** The given settings only. Throws {@link UsageError}. */
 export function toAddOptions(given: Arguments): AddOptions {
   return {
-    kind: choice(text(given, 'kind'), kinds, 'kind of upstream'),
+    kind: choice(textOption(given, 'kind'), kinds, 'kind of upstream'),
     // --select implies the mode `selected`.
-    mode: choice(text(given, 'mode'), modes, 'mode') ?? (text(given, 'select') === undefined ? undefined : 'selected'),
-    selected: list(given, 'select'),
-    everySeconds: toSeconds(given, 'every'),
-    maxAgeSeconds: toSeconds(given, 'max-age'),
-    priority: whole(given, 'priority', 'priority', [-999_999_999, 999_999_999], 'Use a whole number.'),
-    key: toKey(text(given, 'key')),
-    apiKey: text(given, 'api-key'),
-    filters: toFilters(given),
+    mode:
+      choice(textOption(given, 'mode'), modes, 'mode') ??
+      (textOption(given, 'select') === undefined ? undefined : 'selected'),
+    selected: listOption(given, 'select'),
+    everySeconds: parseSeconds(given, 'every'),
+    maxAgeSeconds: parseSeconds(given, 'max-age'),
+    priority: wholeNumberOption(given, 'priority', 'priority', [-999_999_999, 999_999_999], 'Use a whole number.'),
+    key: toApiKey(textOption(given, 'key')),
+    apiKey: textOption(given, 'api-key'),
+    filters: toFilterSettings(given),
   }
 }
 
 /** Pin one key: later keys are announced in the log itself. */
-export function toKey(given: string | undefined): string | undefined {
+export function toApiKey(given: string | undefined): string | undefined {
   if (given === undefined) return undefined
   const [key, ...others] = readGivenKeys(given)
   if (others.length === 0) return key
@@ -155,8 +157,8 @@ const secondsOf: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 360
 const secondsMax = 366 * 86_400
 const bytesOf: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 }
 
-function toSeconds(given: Arguments, option: string): number | undefined {
-  const written = text(given, option)
+function parseSeconds(given: Arguments, option: string): number | undefined {
+  const written = textOption(given, option)
   if (written === undefined) return undefined
   const seconds = toUnits(written, secondsOf)
   if (seconds > secondsMax) throw new UsageError(`'${written}' is too long for --${option}. Use at most 366d.`)
@@ -164,7 +166,7 @@ function toSeconds(given: Arguments, option: string): number | undefined {
   throw new UsageError(`'${written}' is not a time. Use a form such as 30s, 15m, 6h or 2d, or 0.`)
 }
 
-function toBytes(written: string | undefined): number | undefined {
+function parseBytes(written: string | undefined): number | undefined {
   if (written === undefined) return undefined
   const bytes = toUnits(written.toLowerCase(), bytesOf)
   if (bytes >= 0) return bytes

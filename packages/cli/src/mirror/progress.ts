@@ -19,13 +19,13 @@ const measureMs = 2_000
 
 /** A bar on a terminal, a line at intervals elsewhere, nothing with --json. */
 export function createProgressLine(output: Output): ProgressLine {
-  const pace = createPace()
+  const pace = createSyncPace()
   let bar: ProgressBar<object> | undefined
   let line = ''
   return {
     report(progress) {
       const { upstream, phase, done, total } = progress
-      const parts = { phase: phases[phase], of: toOf(total), left: toLeft(pace.secondsLeft(progress)) }
+      const parts = { phase: phases[phase], of: toOf(total), left: toRemainingTime(pace.secondsLeft(progress)) }
       line = `${upstream}: ${parts.phase}, ${toCount(done)}${parts.of}${parts.left}`
       const format = '{bar} {phase} {value}{of}{left}'
       bar ??= startBar(output, { format, total: 1, parts, isCleared: true, toLine: () => line })
@@ -46,7 +46,7 @@ interface Pace {
 /**
  * Prefers the source's own estimate, because it knows its rate limit. Otherwise extrapolates from the progress so far.
  */
-export function createPace(now: () => number = () => performance.now()): Pace {
+export function createSyncPace(now: () => number = () => performance.now()): Pace {
   let began: { phase: string; done: number; atMs: number } | undefined
   return {
     secondsLeft({ phase, done, total, secondsLeft }) {
@@ -63,7 +63,7 @@ function toOf(total: number | undefined): string {
   return total === undefined ? '' : ` of ${toCount(total)}`
 }
 
-function toLeft(seconds: number | undefined): string {
+function toRemainingTime(seconds: number | undefined): string {
   if (seconds === undefined) return ''
   if (seconds < 90) return `, about ${Math.max(1, Math.ceil(seconds))} s left`
   return seconds < 2 * 3600

@@ -3,9 +3,9 @@ import type { Registry, ScanPolicy } from '@skillstead/core'
 import { createMirror, type Mirror, type MirrorOptions } from '@skillstead/mirror'
 import { flag, type Arguments } from '../command/command.ts'
 import { findStorageSentence } from '../registry/failure-sentences.ts'
-import { toLocation, withRegistry } from '../registry/place.ts'
+import { toStoreLocation, withRegistry } from '../registry/place.ts'
 import { toOutgoing } from '../registry/outgoing-options.ts'
-import { toOrigin } from '../registry/registry-options.ts'
+import { toLogOrigin } from '../registry/registry-options.ts'
 import { toSecretKey } from '../registry/secret-key.ts'
 import { createOutput } from '../terminal/output.ts'
 import { toNetworkMode, toPrivateNames } from './options.ts'
@@ -25,7 +25,7 @@ export async function withMirror<T>(
   const parts = { ...(await toMirrorOptions(given)), onError: toErrorLog(given), ...options }
   // Create nothing in a folder without a registry.
   const { makePrivateFolder } = await import('@skillstead/core/internal')
-  toLocation(given, make ? { make: makePrivateFolder } : {})
+  toStoreLocation(given, make ? { make: makePrivateFolder } : {})
   return withRegistry(
     given,
     async (registry) => {
@@ -36,7 +36,7 @@ export async function withMirror<T>(
         await mirror.close()
       }
     },
-    { make, scanPolicy, origin: toOrigin(given), secretKey: toSecretKey(given) },
+    { make, scanPolicy, origin: toLogOrigin(given), secretKey: toSecretKey(given) },
   )
 }
 

@@ -18,7 +18,7 @@ _skillstead() {
 ${nouns.map(({ word, verbs }) => `    ${word}) verbs='${verbs.map((verb) => verb.word).join(' ')}' ;;`).join('\n')}
   esac
   case "$first $second" in
-${toSpecificFirst(entries).map(toCase).join('\n')}
+${toSpecificFirst(entries).map(toBashCase).join('\n')}
   esac
   if [ "$COMP_CWORD" -eq 2 ] && [ -n "$verbs" ] && [ "\${cur#-}" = "$cur" ]; then
     COMPREPLY=($(compgen -W "$verbs" -- "$cur"))
@@ -46,16 +46,16 @@ function toSpecificFirst(entries: readonly Entry[]): Entry[] {
   return entries.toSorted((a, b) => Number(b.name.includes(' ')) - Number(a.name.includes(' ')))
 }
 
-function toCase({ name, options, takesPath }: Entry): string {
+function toBashCase({ name, options, takesPath }: Entry): string {
   const parts = [
-    `options='${toList(options)}'`,
-    `valued='${toList(options.filter(({ value, isPath }) => value !== undefined && !isPath))}'`,
-    `paths='${toList(options.filter(({ isPath }) => isPath))}'`,
+    `options='${toOptionWords(options)}'`,
+    `valued='${toOptionWords(options.filter(({ value, isPath }) => value !== undefined && !isPath))}'`,
+    `paths='${toOptionWords(options.filter(({ isPath }) => isPath))}'`,
     ...(takesPath ? ['files=1'] : []),
   ]
   return `    '${name}'${name.includes(' ') ? '' : '\\ *'}) ${parts.join(' ')} ;;`
 }
 
-function toList(options: Entry['options']): string {
+function toOptionWords(options: Entry['options']): string {
   return options.map(({ name }) => `--${name}`).join(' ')
 }

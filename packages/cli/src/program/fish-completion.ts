@@ -20,20 +20,20 @@ ${entries.flatMap(toOptions).join('\n')}
 }
 
 function toWord(after: string, { word, summary }: { word: string; summary: string }): string {
-  return `complete -c skillstead -n ${quote(`__skillstead_after ${after}`.trimEnd())} -a ${word} -d ${quote(summary)}`
+  return `complete -c skillstead -n ${quoteForFish(`__skillstead_after ${after}`.trimEnd())} -a ${word} -d ${quoteForFish(summary)}`
 }
 
 function toOptions({ name, options, takesPath }: Entry): string[] {
-  const at = `complete -c skillstead -n ${quote(`__skillstead_in ${name}`)}`
+  const at = `complete -c skillstead -n ${quoteForFish(`__skillstead_in ${name}`)}`
   return [
     ...options.map(({ name: option, help, value, isPath }) => {
       const given = value === undefined ? '' : isPath ? ' -r -F' : ' -x'
-      return `${at} -l ${option}${given} -d ${quote(help)}`
+      return `${at} -l ${option}${given} -d ${quoteForFish(help)}`
     }),
     ...(takesPath ? [`${at} -F`] : []),
   ]
 }
 
-function quote(text: string): string {
+function quoteForFish(text: string): string {
   return `'${text.replaceAll(/[\\']/g, '\\$&')}'`
 }

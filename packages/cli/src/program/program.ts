@@ -28,7 +28,7 @@ export async function parseCommandLine(args: readonly string[], io: Io, execute:
     await program.parseAsync(isHelp ? [...rest, '--help'] : [...args], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode !== 0) throw new UsageError(toSentence(error, getCurrent()))
+    if (error.exitCode !== 0) throw new UsageError(toUsageSentence(error, getCurrent()))
   }
 }
 
@@ -133,13 +133,12 @@ function toProgramOption(name: string, given: Option, args: readonly string[]): 
 /** The value of an option; undefined if it was not given. Commander stores `--no-x` as false under the name `x`. */
 function readValue(program: Program, index: number): string | boolean | undefined {
   const option = program.options[index]!
-  const value: unknown = program.getOptionValue(option.attributeName())
-  if (option.negate) return value === false
-  return value as string | boolean | undefined
+  const value: string | boolean | undefined = program.getOptionValue(option.attributeName())
+  return option.negate ? value === false : value
 }
 
 /** An error of the command line in one sentence, and what to run next. */
-function toSentence({ code, message }: CommanderError, at: Program): string {
+function toUsageSentence({ code, message }: CommanderError, at: Program): string {
   const [what = '', meant = ''] = message.replace(/^error: /, '').split('\n')
   const suggestion = code === 'commander.help' ? '' : meant.replace(/^\((.*)\)$/, ' $1')
   const name = [at.parent?.parent && at.parent.name(), at.parent && at.name()].filter(Boolean).join(' ')

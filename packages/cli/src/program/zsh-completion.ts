@@ -25,13 +25,13 @@ ${nouns.map(({ word, verbs }) => `      ${word}) found=(${verbs.map(toDescribed)
   case "$words[2] $words[3]" in
 ${entries
   .filter(({ name }) => name.includes(' '))
-  .map(toCase)
+  .map(toZshCase)
   .join('\n')}
   esac
   case $words[2] in
 ${entries
   .filter(({ name }) => !name.includes(' '))
-  .map(toCase)
+  .map(toZshCase)
   .join('\n')}
   esac
 }
@@ -43,25 +43,25 @@ fi
 `
 }
 
-function toCase({ name, options, takesPath }: Entry): string {
+function toZshCase({ name, options, takesPath }: Entry): string {
   const specs = options.map(({ name: option, help, value, isPath }) => {
-    const given = value === undefined ? '' : `:${escape(value)}:${isPath ? '_files' : ' '}`
-    return quote(`--${option}[${escape(help)}]${given}`)
+    const given = value === undefined ? '' : `:${escapeZshSpec(value)}:${isPath ? '_files' : ' '}`
+    return quoteForZsh(`--${option}[${escapeZshSpec(help)}]${given}`)
   })
   const words = name.split(' ').length
-  const all = [...specs, quote(takesPath ? '*:path:_files' : '*:word: ')]
+  const all = [...specs, quoteForZsh(takesPath ? '*:path:_files' : '*:word: ')]
   return `    '${name}') shift ${words} words; (( CURRENT -= ${words} )); _arguments ${all.join(' ')}; return ;;`
 }
 
 function toDescribed({ word, summary }: { word: string; summary: string }): string {
-  return quote(`${word}:${summary.replaceAll(':', '\\:')}`)
+  return quoteForZsh(`${word}:${summary.replaceAll(':', '\\:')}`)
 }
 
 /** Escapes characters that _arguments interprets in a message. */
-function escape(text: string): string {
+function escapeZshSpec(text: string): string {
   return text.replaceAll(/[\\[\]:]/g, '\\$&')
 }
 
-function quote(text: string): string {
+function quoteForZsh(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,7 +1,7 @@
 import type { RegistryApi } from '@skillstead/protocol'
 import { command, type Arguments, type Command, type Options, type WordsOf } from '../command/command.ts'
 import type { Output } from '../terminal/output.ts'
-import { placeOptions, requireUser, userOption, withApi } from './place.ts'
+import { placeOptions, requireActingUser, userOption, withApi } from './place.ts'
 import { toOutgoing } from './outgoing-options.ts'
 
 interface ApiCommand<Result, Words extends readonly string[]> extends Omit<Command<Result, Words>, 'run'> {
@@ -27,7 +27,7 @@ export function apiCommand<Result, const Words extends readonly string[] = []>({
     ...rest,
     options,
     async run(given, output) {
-      const as = actor && requireUser(given, `The ${actor} is missing. Pass --user NAME.`)
+      const as = actor && requireActingUser(given, `The ${actor} is missing. Pass --user NAME.`)
       return withApi(given, (api) => call(api, given, output), { as, make, outgoing: await toOutgoing(given) })
     },
   })

@@ -58,7 +58,7 @@ function writeCredentials(env: Environment, credentials: Credentials): void {
 
 function readCredentials(env: Environment): Credentials {
   const file = credentialsFile(env)
-  const text = readOwn(file)
+  const text = readPrivateFile(file)
   if (text === undefined) return { version: 1, current: null, nodes: {} }
   try {
     return v.parse(Credentials, JSON.parse(text))
@@ -68,7 +68,7 @@ function readCredentials(env: Environment): Credentials {
 }
 
 /** Reads a file of secrets; undefined if it does not exist. Throws if other users can read it. */
-function readOwn(file: string): string | undefined {
+function readPrivateFile(file: string): string | undefined {
   let handle: number
   try {
     handle = openSync(file, 'r')

@@ -6,7 +6,10 @@ import { apiCommand } from './api-command.ts'
 type Answer<Name extends EndpointName> = Awaited<ReturnType<RegistryApi[Name]>>
 type Field<Name extends EndpointName> = Extract<keyof NonNullable<Parameters<RegistryApi[Name]>[0]>, string>
 
-/** A command that calls one endpoint: what the command line calls the fields of its input, and how people see its output. */
+/**
+ * A command that calls one endpoint: what the command line calls the fields of its input, and how people see its
+ * output.
+ */
 interface EndpointCommand<Name extends EndpointName, Result> extends Pick<
   Command<Result>,
   'description' | 'isExact' | 'show'
@@ -40,9 +43,7 @@ export function endpointCommand<Name extends EndpointName, Result = Answer<Name>
   return apiCommand<Result, readonly string[]>({
     ...rest,
     words: Object.keys(words),
-    choices: Object.fromEntries(
-      Object.entries<string>(words).map(([word, field]) => [word, listChoices(name, field)]),
-    ) as Command['choices'],
+    choices: Object.fromEntries(Object.entries<string>(words).map(([word, field]) => [word, listChoices(name, field)])),
     options: Object.fromEntries(known.map(({ option, given }) => [option, given])),
     async call(api, given: Arguments) {
       const input = Object.fromEntries([

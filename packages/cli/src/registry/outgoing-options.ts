@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import type { OutgoingOptions } from '@skillstead/core'
-import { UsageError, text, type Arguments, type Options } from '../command/command.ts'
+import { UsageError, textOption, type Arguments, type Options } from '../command/command.ts'
 import { readOptionFile } from '../command/values.ts'
 
 /** Options for outgoing requests of a node. */
@@ -11,7 +11,10 @@ export const outgoingOptions: Options = {
 
 /** The options in the form that the registry takes. Throws {@link UsageError} for invalid values. */
 export async function toOutgoing(given: Arguments): Promise<OutgoingOptions> {
-  return { allowNetworks: await toNetworks(text(given, 'allow-networks')), ca: toCertificates(text(given, 'ca')) }
+  return {
+    allowNetworks: await toNetworks(textOption(given, 'allow-networks')),
+    ca: toCertificates(textOption(given, 'ca')),
+  }
 }
 
 async function toNetworks(list: string | undefined): Promise<string[]> {

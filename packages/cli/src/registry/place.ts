@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import type { Caller, Registry, RegistryOptions } from '@skillstead/core'
 import { RegistryError, type RegistryApi } from '@skillstead/protocol'
-import { UsageError, text, type Arguments, type Options } from '../command/command.ts'
+import { UsageError, textOption, type Arguments, type Options } from '../command/command.ts'
 import { readVariable } from '../terminal/io.ts'
 import { createErrorLog } from '../terminal/output.ts'
 import { findCredential, findCurrentNode } from './credentials.ts'
@@ -29,12 +29,12 @@ export const placeOptions: Options = {
 const shortLived = { works: false, memorySkillsMax: 0 }
 
 /** The storage location that the options name. `make` creates a missing folder. */
-export function toLocation(
+export function toStoreLocation(
   given: Arguments,
   { make }: { make?: (folder: string) => void } = {},
 ): Pick<RegistryOptions, 'path' | 'databaseUrl'> {
-  const data = text(given, 'data')
-  const databaseUrl = text(given, 'database-url') ?? readVariable(given.io.env, 'DATABASE_URL')
+  const data = textOption(given, 'data')
+  const databaseUrl = textOption(given, 'database-url') ?? readVariable(given.io.env, 'DATABASE_URL')
   if (data === undefined) {
     if (databaseUrl !== undefined) return { databaseUrl: requireDatabase(databaseUrl) }
     throw new UsageError('The registry is missing. Pass --data DIR or --database-url URL.')
@@ -63,7 +63,7 @@ export async function withRegistry<T>(
   const { makePrivateFolder } = await import('@skillstead/core/internal')
   const { maintenanceExtension } = await import('@skillstead/maintenance/extension')
   const { mirrorExtension } = await import('@skillstead/mirror/extension')
-  const location = toLocation(given, make ? { make: makePrivateFolder } : {})
+  const location = toStoreLocation(given, make ? { make: makePrivateFolder } : {})
   const own = { extensions: [mirrorExtension, maintenanceExtension()], onError: createErrorLog(given.io) }
   const registry = await openRegistry({ ...location, ...shortLived, ...own, ...parts })
   try {
@@ -116,7 +116,7 @@ export async function withApi<T>(
 /** A login comes before DATABASE_URL, which the caller may have meant. */
 function sayWhichCounts(given: Arguments, login: string): void {
   const { env, stderr } = given.io
-  const isByLogin = text(given, 'url') === undefined && readVariable(env, 'SKILLSTEAD_URL') === undefined
+  const isByLogin = textOption(given, 'url') === undefined && readVariable(env, 'SKILLSTEAD_URL') === undefined
   if (!isByLogin || readVariable(env, 'DATABASE_URL') === undefined) return
   stderr.write(`The node of your login, ${login}, is used, not DATABASE_URL: pass --database-url for that.\n`)
 }
@@ -138,8 +138,8 @@ export const userOption: Options = {
 }
 
 /** The user to act as on a registry in a folder. Throws {@link UsageError} if none is named. */
-export function requireUser(given: Arguments, advice: string): string | undefined {
-  const user = text(given, 'user')
+export function requireActingUser(given: Arguments, advice: string): string | undefined {
+  const user = textOption(given, 'user')
   if (user === undefined && findUrl(given) === undefined) throw new UsageError(advice)
   return user
 }
@@ -149,20 +149,20 @@ export function requireUser(given: Arguments, advice: string): string | undefine
  * environment variables, and DATABASE_URL comes last: in a project's folder it names the project's own database.
  */
 export function findUrl(given: Arguments): string | undefined {
-  const url = text(given, 'url')
-  const stored = ['data', 'database-url'].find((option) => text(given, option) !== undefined)
+  const url = textOption(given, 'url')
+  const stored = ['data', 'database-url'].find((option) => textOption(given, option) !== undefined)
   if (url !== undefined && stored !== undefined) throw new UsageError(`Pass --url or --${stored}, not both.`)
-  if (url !== undefined) return requireAddress(url)
+  if (url !== undefined) return requireNodeUrl(url)
   if (stored !== undefined) return undefined
   const named = readVariable(given.io.env, 'SKILLSTEAD_URL')
-  return named === undefined ? findCurrentNode(given.io.env) : requireAddress(named)
+  return named === undefined ? findCurrentNode(given.io.env) : requireNodeUrl(named)
 }
 
 /** The node that a command works on and its API key: from the options, the environment, or the login. */
 export function findNode(given: Arguments, keyOption = 'key'): { baseUrl: string; apiKey?: string } | undefined {
   const baseUrl = findUrl(given)
   if (baseUrl === undefined) return undefined
-  return { baseUrl, apiKey: text(given, keyOption) ?? findCredential(given.io.env, baseUrl)?.key }
+  return { baseUrl, apiKey: textOption(given, keyOption) ?? findCredential(given.io.env, baseUrl)?.key }
 }
 
 /** Checks the form only, without showing the URL, which may have a password. */
@@ -174,7 +174,7 @@ function requireDatabase(url: string): string {
   )
 }
 
-function requireAddress(url: string): string {
+function requireNodeUrl(url: string): string {
   const address = URL.canParse(url) ? new URL(url) : undefined
   if (address && /^https?:$/.test(address.protocol) && address.username === '') return url
   throw new UsageError(`'${url}' is not the URL of a node. Use the form https://HOST.`)
@@ -182,5 +182,5 @@ function requireAddress(url: string): string {
 
 function isNowhere(given: Arguments): boolean {
   if (readVariable(given.io.env, 'DATABASE_URL') !== undefined) return false
-  return [text(given, 'data'), text(given, 'database-url')].every((one) => one === undefined)
+  return [textOption(given, 'data'), textOption(given, 'database-url')].every((one) => one === undefined)
 }

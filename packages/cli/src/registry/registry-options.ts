@@ -1,7 +1,7 @@
 import { toOneLine } from '@skillstead/protocol'
 import { type PolicyAction, policyActions, type ScanPolicy } from '@skillstead/core'
 import { isNoteName } from '@skillstead/core/internal'
-import { UsageError, text, type Arguments, type Options } from '../command/command.ts'
+import { UsageError, textOption, type Arguments, type Options } from '../command/command.ts'
 
 /** The name of a node in its log, for every command that can write the first log entry. */
 export const originOption: Options = {
@@ -12,8 +12,8 @@ export const originOption: Options = {
 }
 
 /** Throws {@link UsageError} for an invalid log name. */
-export function toOrigin(given: Arguments): string | undefined {
-  const origin = text(given, 'origin')
+export function toLogOrigin(given: Arguments): string | undefined {
+  const origin = textOption(given, 'origin')
   if (origin === undefined || isNoteName(origin)) return origin
   throw new UsageError(`'${toOneLine(origin)}' is not a valid origin. Use up to 255 characters without spaces and +.`)
 }
@@ -29,7 +29,7 @@ export const scanPolicyOption: Options = {
 /** The scan policy of the options. Throws {@link UsageError} for an invalid policy. */
 export function toScanPolicy(given: Arguments): ScanPolicy {
   const policy: Record<string, PolicyAction> = {}
-  for (const part of text(given, 'scan-policy')?.split(',') ?? []) {
+  for (const part of textOption(given, 'scan-policy')?.split(',') ?? []) {
     const [, verdict = '', wanted = ''] = /^(caution|dangerous)=([a-z]+)$/.exec(part.trim()) ?? []
     const action = policyActions.find((one) => one === wanted)
     if (!action)

@@ -1,10 +1,10 @@
-import { readErrorCode } from '@skillstead/protocol'
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readErrorCode } from '@skillstead/protocol'
 import { join } from 'node:path'
 import { secretKeyBytes } from '@skillstead/core'
 import { readVariable } from '../terminal/io.ts'
-import { UsageError, text, type Arguments } from '../command/command.ts'
+import { UsageError, textOption, type Arguments } from '../command/command.ts'
 
 const variable = 'SKILLSTEAD_SECRET_KEY'
 const fileName = 'secret.key'
@@ -16,32 +16,35 @@ const fileName = 'secret.key'
 export function toSecretKey(given: Arguments): Uint8Array | undefined {
   const written = readVariable(given.io.env, variable)
   if (written)
-    return parse(written) ?? refuse(`${variable} is not a secret key. Use ${secretKeyBytes} bytes in base64.`)
-  const data = text(given, 'data')
+    return (
+      parseSecretKey(written) ??
+      refuseSecretKey(`${variable} is not a secret key. Use ${secretKeyBytes} bytes in base64.`)
+    )
+  const data = textOption(given, 'data')
   return data === undefined ? undefined : readOrMake(join(data, fileName))
 }
 
 /** Like {@link toSecretKey}, but creates no key. Undefined for a missing or unreadable key. */
 export function findSecretKey(given: Arguments): Uint8Array | undefined {
-  const data = text(given, 'data')
+  const data = textOption(given, 'data')
   if (readVariable(given.io.env, variable) !== undefined) return toSecretKey(given)
-  const written = data === undefined ? undefined : read(join(data, fileName))
-  return written === undefined ? undefined : parse(written)
+  const written = data === undefined ? undefined : readKeyFile(join(data, fileName))
+  return written === undefined ? undefined : parseSecretKey(written)
 }
 
 function readOrMake(file: string): Uint8Array {
-  const written = read(file) ?? make(file)
-  const key = parse(written)
+  const written = readKeyFile(file) ?? make(file)
+  const key = parseSecretKey(written)
   if (key) return key
   throw new Error(`${file} contains no secret key. Restore it from a copy; without it the stored API keys are lost.`)
 }
 
-function read(file: string): string | undefined {
+function readKeyFile(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    if (toCode(error) === 'ENOENT') return undefined
-    throw toSentence(`${file} cannot be read`, error)
+    if (readErrorCode(error) === 'ENOENT') return undefined
+    throw toKeyFileError(`${file} cannot be read`, error)
   }
 }
 
@@ -54,9 +57,9 @@ function make(file: string): string {
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`
   try {
     writeNew(partial, written)
-    return place(partial, file) ? written : readFileSync(file, 'utf8')
+    return placeKeyFile(partial, file) ? written : readFileSync(file, 'utf8')
   } catch (error) {
-    throw toSentence(`${file}, the key that encrypts stored API keys, cannot be created`, error)
+    throw toKeyFileError(`${file}, the key that encrypts stored API keys, cannot be created`, error)
   } finally {
     rmSync(partial, { force: true })
   }
@@ -79,18 +82,18 @@ function writeNew(file: string, written: string): void {
  * Returns false if another process created the file first: its key is used. On file systems without hard links the file
  * is created exclusively.
  */
-function place(partial: string, file: string): boolean {
+function placeKeyFile(partial: string, file: string): boolean {
   try {
     linkSync(partial, file)
     return true
   } catch (error) {
-    if (toCode(error) === 'EEXIST') return false
+    if (readErrorCode(error) === 'EEXIST') return false
   }
   try {
     writeNew(file, readFileSync(partial, 'utf8'))
     return true
   } catch (error) {
-    if (toCode(error) === 'EEXIST') return false
+    if (readErrorCode(error) === 'EEXIST') return false
     throw error
   }
 }
@@ -106,20 +109,16 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTDIR: 'the path is not a folder. Pass a folder with --data.',
 }
 
-function toSentence(what: string, cause: unknown): unknown {
-  const reason = reasons[toCode(cause) ?? '']
+function toKeyFileError(what: string, cause: unknown): unknown {
+  const reason = reasons[readErrorCode(cause) ?? '']
   return reason === undefined ? cause : new Error(`${what}: ${reason}`, { cause })
 }
 
-function toCode(error: unknown): string | undefined {
-  return readErrorCode(error)
-}
-
-function parse(written: string): Uint8Array | undefined {
+function parseSecretKey(written: string): Uint8Array | undefined {
   const key = Buffer.from(written.trim(), 'base64')
   return key.length === secretKeyBytes ? key : undefined
 }
 
-function refuse(sentence: string): never {
+function refuseSecretKey(sentence: string): never {
   throw new UsageError(sentence)
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { planNames, toOneLine } from '@skillstead/protocol'
 import * as v from 'valibot'
-import { UsageError, text, type Arguments, type Options } from '../command/command.ts'
+import { UsageError, textOption, type Arguments, type Options } from '../command/command.ts'
 import { readOptionFile } from '../command/values.ts'
 import { readVariable } from '../terminal/io.ts'
 
@@ -100,7 +100,7 @@ export async function withConfigFile<T>(
   options: Options,
   read: (given: Arguments) => Promise<T>,
 ): Promise<Configured<T>> {
-  const file = text(given, 'config')
+  const file = textOption(given, 'config')
   if (file === undefined) return { given, result: await read(given) }
   const values = await readSettings(file, options)
   const used = Object.keys(values).filter((name) => !isGiven(given, name))
@@ -115,34 +115,38 @@ export async function withConfigFile<T>(
     if (!(error instanceof UsageError)) throw error
     const works = (names: readonly string[]) => read(withSettings(names)).then(Boolean, () => false)
     for (const name of used)
-      if (await works(used.filter((other) => other !== name))) throw toError(file, name, error.message)
+      if (await works(used.filter((other) => other !== name))) throw toSettingError(file, name, error.message)
     throw (await works([])) ? new UsageError(`${toOneLine(file)}: ${error.message}`) : error
   }
 }
 
 async function readSettings(file: string, options: Options): Promise<Values> {
-  const document = await parse(file, readOptionFile(file))
+  const document = await parseConfigFile(file, readOptionFile(file))
   const unknown = Object.keys(document).find((name) => !Object.hasOwn(settings, name) || !Object.hasOwn(options, name))
   if (unknown !== undefined)
-    throw toError(file, unknown, 'this is not a setting of this command. docs/configuration.md lists the settings')
+    throw toSettingError(
+      file,
+      unknown,
+      'this is not a setting of this command. docs/configuration.md lists the settings',
+    )
   const parsed = v.safeParse(v.partial(v.object(settings)), document)
   if (parsed.success) return parsed.output
   const [{ path, message }] = parsed.issues
-  throw toError(file, String(path?.[0]?.key), message)
+  throw toSettingError(file, String(path?.[0]?.key), message)
 }
 
-function toError(file: string, place: string, message: string): UsageError {
+function toSettingError(file: string, place: string, message: string): UsageError {
   return new UsageError(`${toOneLine(file)}, ${toOneLine(place)}: ${message.replace(/\.$/, '')}.`)
 }
 
-async function parse(file: string, written: string): Promise<object> {
+async function parseConfigFile(file: string, written: string): Promise<object> {
   const { parse: parseToml, TomlError } = await import('smol-toml')
   try {
     return parseToml(written)
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
     const [reason = ''] = error.message.replace('Invalid TOML document: ', '').split('\n')
-    throw toError(file, `line ${error.line}`, `this is not TOML: ${toOneLine(reason)}`)
+    throw toSettingError(file, `line ${error.line}`, `this is not TOML: ${toOneLine(reason)}`)
   }
 }
 

@@ -6,7 +6,7 @@ import { createLogger, listenNode, type ListenOptions } from '@skillstead/server
 import { flag, type Arguments, type Options } from '../command/command.ts'
 import { findAccessWarning } from '../files/file-access.ts'
 import { toMirrorOptions } from '../mirror/with-mirror.ts'
-import { toLocation } from '../registry/place.ts'
+import { toStoreLocation } from '../registry/place.ts'
 import { toSecretKey } from '../registry/secret-key.ts'
 import { toLogStream, untilInterrupted } from '../terminal/io.ts'
 import { createErrorLog, type Output } from '../terminal/output.ts'
@@ -32,7 +32,7 @@ export async function runNode(
   asked.io.limitMemory?.()
   const { given, result, warning } = await withConfigFile(asked, options, readOptions)
   const registry = await openRegistry({
-    ...toLocation(given, { make: makePrivateFolder }),
+    ...toStoreLocation(given, { make: makePrivateFolder }),
     ...result.registry,
     secretKey: toSecretKey(given),
     onError: createErrorLog(given.io),

@@ -1,7 +1,7 @@
 import type { RegistryOptions } from '@skillstead/core'
 import { toOneLine } from '@skillstead/protocol'
-import { flag, text, UsageError, type Arguments, type Options } from '../command/command.ts'
-import { isHttpUrl, readSecretFile, whole } from '../command/values.ts'
+import { flag, textOption, UsageError, type Arguments, type Options } from '../command/command.ts'
+import { isHttpUrl, readSecretFile, wholeNumberOption } from '../command/values.ts'
 
 export const secondOpinionOptions: Options = {
   'second-opinion-url': {
@@ -20,9 +20,9 @@ export const secondOpinionOptions: Options = {
 
 /** The second opinion. Throws {@link UsageError} for an incomplete or invalid one. */
 export function toSecondOpinion(given: Arguments): RegistryOptions['secondOpinion'] {
-  const [url, file, scores] = ['url', 'key-file', 'scores'].map((name) => text(given, `second-opinion-${name}`))
-  const timeoutMs = whole(given, 'second-opinion-timeout', 'number of milliseconds', [1, 60_000])
-  const dailyMax = whole(given, 'second-opinion-budget', 'number of questions', [1, 1_000_000])
+  const [url, file, scores] = ['url', 'key-file', 'scores'].map((name) => textOption(given, `second-opinion-${name}`))
+  const timeoutMs = wholeNumberOption(given, 'second-opinion-timeout', 'number of milliseconds', [1, 60_000])
+  const dailyMax = wholeNumberOption(given, 'second-opinion-budget', 'number of questions', [1, 1_000_000])
   if (url === undefined) {
     const clears = flag(given, 'second-opinion-clears') || undefined
     if ([file, timeoutMs, dailyMax, scores, clears].every((one) => one === undefined)) return undefined

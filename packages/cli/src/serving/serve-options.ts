@@ -5,11 +5,11 @@ import { mirrorExtension } from '@skillstead/mirror/extension'
 import { gatewayNames, type GatewayName } from '@skillstead/gateways'
 import { isSkillName, planNames, type PlanName, toOneLine } from '@skillstead/protocol'
 import { createLogger, type ConnectionLimits, type ListenOptions } from '@skillstead/server'
-import { UsageError, flag, text, type Arguments, type Options } from '../command/command.ts'
-import { isHttpUrl, readSecretFile, toUnits, whole } from '../command/values.ts'
+import { UsageError, flag, textOption, type Arguments, type Options } from '../command/command.ts'
+import { isHttpUrl, readSecretFile, toUnits, wholeNumberOption } from '../command/values.ts'
 import { networkOptions, toNetworkMode } from '../mirror/options.ts'
 import { outgoingOptions, toOutgoing } from '../registry/outgoing-options.ts'
-import { originOption, scanPolicyOption, toOrigin, toScanPolicy } from '../registry/registry-options.ts'
+import { originOption, scanPolicyOption, toLogOrigin, toScanPolicy } from '../registry/registry-options.ts'
 import { toLogStream } from '../terminal/io.ts'
 import { configOption } from './config-file.ts'
 import { findDashboard } from './dashboard-files.ts'
@@ -49,7 +49,7 @@ const commonOptions: Options = {
   'json-logs': { help: 'log one line of JSON per request to standard output' },
 }
 
-/** Options of a node that are better set in a configuration file. */
+/** Options of a node for which a configuration file is the better place. */
 const rareOptions: Options = {
   'connection-limits': {
     value: 'LIMITS',
@@ -109,12 +109,18 @@ export const serveOptions: Options = {
 /** The options for the registry of a node, with its extensions. Throws {@link UsageError} for invalid values. */
 export async function toRegistryOptions(given: Arguments): Promise<RegistryOptions> {
   return {
-    origin: toOrigin(given),
+    origin: toLogOrigin(given),
     outgoing: { ...(await toOutgoing(given)), offline: toNetworkMode(given) === 'offline' },
     webhooks: {
-      offAfterFailures: whole(given, 'webhook-off-after', 'number of failures', [0, 999_999_999], 'Use 0 or more.'),
+      offAfterFailures: wholeNumberOption(
+        given,
+        'webhook-off-after',
+        'number of failures',
+        [0, 999_999_999],
+        'Use 0 or more.',
+      ),
     },
-    defaultPlan: text<PlanName>(given, 'default-plan'),
+    defaultPlan: textOption<PlanName>(given, 'default-plan'),
     scanPolicy: { ...toScanPolicy(given), opinionClears: flag(given, 'second-opinion-clears') },
     secondOpinion: toSecondOpinion(given),
     storageQuotaBytes: toStorageQuota(given),
@@ -126,15 +132,15 @@ export async function toRegistryOptions(given: Arguments): Promise<RegistryOptio
 /** The options for the listening node. Throws {@link UsageError} for invalid values. */
 export function toListenOptions(given: Arguments): ListenOptions {
   return {
-    port: whole(given, 'port', 'port', [0, 65_535]),
-    host: text(given, 'host'),
-    rates: toRates(text(given, 'rate-limits')),
+    port: wholeNumberOption(given, 'port', 'port', [0, 65_535]),
+    host: textOption(given, 'host'),
+    rates: toRates(textOption(given, 'rate-limits')),
     connections: toConnections(given),
-    trustedProxies: text(given, 'trusted-proxies')?.split(','),
-    publicUrl: text(given, 'public-url'),
-    corsOrigins: text(given, 'cors-origins')?.split(','),
-    gateways: toGateways(text(given, 'gateways')),
-    discoveryPack: toPack(text(given, 'discovery-pack')),
+    trustedProxies: textOption(given, 'trusted-proxies')?.split(','),
+    publicUrl: textOption(given, 'public-url'),
+    corsOrigins: textOption(given, 'cors-origins')?.split(','),
+    gateways: toGateways(textOption(given, 'gateways')),
+    discoveryPack: toPack(textOption(given, 'discovery-pack')),
     metricsToken: toMetricsToken(given),
     requireKey: flag(given, 'private'),
     logger: flag(given, 'json-logs') ? createLogger(toLogStream(given.io)) : undefined,
@@ -145,9 +151,11 @@ export function toListenOptions(given: Arguments): ListenOptions {
 function toGateways(given: string | undefined): readonly GatewayName[] | undefined {
   if (given === undefined) return undefined
   const names = given === 'none' ? [] : given.split(',').map((name) => name.trim())
-  const unknown = names.find((name) => !gatewayNames.includes(name as GatewayName))
-  if (unknown === undefined) return names as GatewayName[]
-  throw new UsageError(`'${toOneLine(unknown)}' is not a gateway. Use none or any of ${gatewayNames.join(', ')}.`)
+  return names.map((name) => {
+    const known = gatewayNames.find((one) => one === name)
+    if (known) return known
+    throw new UsageError(`'${toOneLine(name)}' is not a gateway. Use none or any of ${gatewayNames.join(', ')}.`)
+  })
 }
 
 function toPack(given: string | undefined): string | undefined {
@@ -181,7 +189,7 @@ const limitNames: Readonly<Record<string, { readonly limit: keyof ConnectionLimi
 
 /** Throws {@link UsageError} for invalid values. */
 function toConnections(given: Arguments): Partial<ConnectionLimits> | undefined {
-  const list = text(given, 'connection-limits')
+  const list = textOption(given, 'connection-limits')
   return list === undefined ? undefined : Object.fromEntries(list.split(',').map(toBound))
 }
 
@@ -198,14 +206,14 @@ function toBound(part: string): [keyof ConnectionLimits, number] {
 
 /** The metrics token of the options. Throws {@link UsageError} for a file without one. */
 function toMetricsToken(given: Arguments): string | undefined {
-  const file = text(given, 'metrics-token-file')
-  return file === undefined ? text(given, 'metrics-token') : readSecretFile(file, 'metrics token')
+  const file = textOption(given, 'metrics-token-file')
+  return file === undefined ? textOption(given, 'metrics-token') : readSecretFile(file, 'metrics token')
 }
 
 /** The embeddings service. Throws {@link UsageError} for an incomplete or invalid one. */
 function toEmbeddings(given: Arguments): RegistryOptions['embeddings'] {
-  const [url, model, file] = ['url', 'model', 'key-file'].map((name) => text(given, `embeddings-${name}`))
-  const timeoutMs = whole(given, 'embeddings-timeout', 'number of milliseconds', [1, 99_999])
+  const [url, model, file] = ['url', 'model', 'key-file'].map((name) => textOption(given, `embeddings-${name}`))
+  const timeoutMs = wholeNumberOption(given, 'embeddings-timeout', 'number of milliseconds', [1, 99_999])
   if ([url, model, file, timeoutMs].every((one) => one === undefined)) return undefined
   if (url === undefined || model === undefined)
     throw new UsageError('Pass both --embeddings-url and --embeddings-model.')
@@ -219,7 +227,7 @@ const sizeUnits = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 
 
 /** The storage quota in bytes. Throws {@link UsageError} for an invalid size. */
 function toStorageQuota(given: Arguments): number | undefined {
-  const size = text(given, 'storage-quota')
+  const size = textOption(given, 'storage-quota')
   if (size === undefined) return undefined
   const bytes = toUnits(size, sizeUnits)
   if (Number.isNaN(bytes))
@@ -237,13 +245,13 @@ const everyMaxMs = 366 * intervalUnits.d
  * PostgreSQL.
  */
 function toBackupPlan(given: Arguments): BackupPlan | undefined {
-  const every = text(given, 'backup-every')
-  const backupsMax = whole(given, 'backups-max', 'number of backups', [1, 999_999], 'Use 1 or more.')
+  const every = textOption(given, 'backup-every')
+  const backupsMax = wholeNumberOption(given, 'backups-max', 'number of backups', [1, 999_999], 'Use 1 or more.')
   if (every === undefined) {
     if (backupsMax === undefined) return undefined
     throw new UsageError('--backups-max needs --backup-every. Pass both.')
   }
-  if (text(given, 'data') === undefined) {
+  if (textOption(given, 'data') === undefined) {
     throw new UsageError(
       '--backup-every works with --data only. For PostgreSQL run pg_dump or `skillstead export` on a timer.',
     )

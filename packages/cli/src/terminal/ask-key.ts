@@ -1,13 +1,13 @@
 import { toOneLine } from '@skillstead/protocol'
 import type { Io } from './io.ts'
-import { readInput } from './read-input.ts'
+import { readStandardInput } from './read-input.ts'
 
 const keyCharactersMax = 1000
 const columnsUsual = 80
 
 /** Prompts for an API key on a terminal without echo, or reads it from standard input. Throws if it gets none. */
 export async function askKey(io: Io, url: string): Promise<string> {
-  const given = io.stdin.isTTY ? await askTerminal(io, url) : await readInput(io, 2 * keyCharactersMax)
+  const given = io.stdin.isTTY ? await askTerminal(io, url) : await readStandardInput(io, 2 * keyCharactersMax)
   const key = given.trim()
   if (key === '') throw new Error('The API key is missing. Type it at a terminal, or pipe it in. Nothing was changed.')
   // Do not send a file that was piped in by mistake to a server.

@@ -17,8 +17,8 @@ const nothing: ReadonlySet<string> = new Set()
 export async function readContentAt(path: string, { whole = false } = {}): Promise<ContentFile[]> {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) throw new Error(`${path} does not exist.`)
-  if (stats.isDirectory()) return readFolder(path, whole ? nothing : skipped)
-  if (/\.zip$/i.test(path)) return stripFolder(await readZipContent(readBounded(path, limits.archiveBytesMax)))
+  if (stats.isDirectory()) return readContentFolder(path, whole ? nothing : skipped)
+  if (/\.zip$/i.test(path)) return stripWrapperFolder(await readZipContent(readBounded(path, limits.archiveBytesMax)))
   return [{ path: 'SKILL.md', bytes: readBounded(path, bounds.fileBytesMax) }]
 }
 
@@ -31,7 +31,7 @@ export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> 
 }
 
 /** Links are refused, not skipped: an agent that reads the folder would follow them. */
-function readFolder(folder: string, without: ReadonlySet<string>): ContentFile[] {
+function readContentFolder(folder: string, without: ReadonlySet<string>): ContentFile[] {
   const files: ContentFile[] = []
   let left = bounds.versionBytesMax
   for (const path of listFolder(folder, '', without)) {
@@ -68,7 +68,7 @@ export function isJunk(path: string): boolean {
 }
 
 /** Some archives wrap all files in one folder. */
-function stripFolder(files: readonly ContentFile[]): ContentFile[] {
+function stripWrapperFolder(files: readonly ContentFile[]): ContentFile[] {
   const [first] = files
   const folder = first?.path.slice(0, first.path.indexOf('/') + 1) ?? ''
   if (folder === '' || !files.every(({ path }) => path.startsWith(folder))) return [...files]

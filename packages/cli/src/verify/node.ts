@@ -23,7 +23,7 @@ export async function withNode<T>(
 }
 
 /** The verifier keys that a node publishes, the current one first. */
-export async function readKeys(api: RegistryApi): Promise<string[]> {
+export async function readNodeKeys(api: RegistryApi): Promise<string[]> {
   const keys = parseKeys(Buffer.from(await readBytes(await api.getPublicKey())).toString())
   if (keys.length === 0) throw new Error('The node publishes no key.')
   return keys

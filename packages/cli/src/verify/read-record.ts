@@ -5,19 +5,19 @@ import { parseForeignJson } from '@skillstead/protocol'
 const recordBytesMax = 1024 * 1024
 
 /** The JSON of a file that should be a provenance record. */
-export function readRecord(file: string): unknown {
+export function readRecordFile(file: string): unknown {
   const stats = statSync(file, { throwIfNoEntry: false })
   if (!stats) throw new Error(`${file} does not exist.`)
   if (stats.isDirectory()) throw new Error(`${file} is a folder, not a record.`)
   if (stats.size > recordBytesMax)
     throw new Error(`${file} is not a record: it has ${stats.size} bytes, and records have at most ${recordBytesMax}.`)
-  const { text, value } = readJson(file)
-  // The parser drops duplicate fields, so the parsed value then has fewer strings than the text.
+  const { text, value } = readJsonFile(file)
+  // The parser drops duplicate fields, so a value with fewer strings than the text had duplicate fields.
   if (countTexts(text) === countTexts(JSON.stringify(value))) return value
   throw new Error(`${file} has a duplicate field, which different readers could read differently.`)
 }
 
-function readJson(file: string): { text: string; value: unknown } {
+function readJsonFile(file: string): { text: string; value: unknown } {
   const bytes = readFileSync(file)
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -32,11 +32,11 @@ const tests: Readonly<Record<Kind, (value: unknown) => boolean>> = {
 /** Checks the response to a load, with its level and version. Throws `upstream_failed` for any other response. */
 export function checkLoaded(output: unknown, level: LoadLevel, version: string | undefined): LoadedSkill {
   const missing = parts.find(([path, kind, from]) => includesLevel(level, from) && !tests[kind](at(output, path)))
-  if (missing) throw wrong(`a loaded skill without a valid '${missing[0]}'`)
+  if (missing) throw toInvalidShape(`a loaded skill without a valid '${missing[0]}'`)
   const loaded = output as LoadedSkill
-  if (loaded.level !== level) throw wrong(`level '${loaded.level}' instead of '${level}'`)
+  if (loaded.level !== level) throw toInvalidShape(`level '${loaded.level}' instead of '${level}'`)
   if (version !== undefined && loaded.metadata.version !== version) {
-    throw wrong(`version ${loaded.metadata.version} instead of ${version}`)
+    throw toInvalidShape(`version ${loaded.metadata.version} instead of ${version}`)
   }
   return loaded
 }
@@ -45,7 +45,7 @@ export function checkLoaded(output: unknown, level: LoadLevel, version: string |
 export function checkFound(output: unknown): SearchResult {
   const skills = at(output, 'skills')
   if (Array.isArray(skills) && skills.every(isMap) && tests.number(at(output, 'total'))) return output as SearchResult
-  throw wrong('something other than search results')
+  throw toInvalidShape('something other than search results')
 }
 
 function at(value: unknown, path: string): unknown {
@@ -56,7 +56,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function wrong(what: string): RegistryError {
+function toInvalidShape(what: string): RegistryError {
   return new RegistryError(
     'upstream_failed',
     `The registry sent ${what}. Is its version newer than that of this program?`,

@@ -10,7 +10,8 @@ interface Flight<T> {
 /** Shares work between concurrent callers with the same key. */
 export interface Flights<T> {
   /**
-   * Starts the work, or joins the work that another caller started. It is aborted when all of its callers have left.
+   * Starts the work, or joins the work that another caller started. The work is aborted when all of its callers have
+   * left.
    */
   join(key: string, signal: AbortSignal | undefined, start: (signal: AbortSignal) => Promise<T>): Promise<T>
   /** Prevents further callers from joining work in progress. */

@@ -77,7 +77,7 @@ export function keepAnswers({ now, onStale }: KeepOptions): KeptAnswers {
       if (refusals.has(error.status)) cache.forget(subject)
       if (!held || !isOutage(error)) throw error
       onStale(subject, error)
-      return put(held.output, held.etag, toPauseMs(error))
+      return put(held.output, held.etag, toOutagePauseMs(error))
     }
   }
 
@@ -99,7 +99,7 @@ export function keepAnswers({ now, onStale }: KeepOptions): KeptAnswers {
   }
 }
 
-function toPauseMs({ retryAfterSeconds = 0 }: RegistryError): number {
+function toOutagePauseMs({ retryAfterSeconds = 0 }: RegistryError): number {
   return Math.min(Math.max(pauseMs.atLeast, 1000 * retryAfterSeconds), pauseMs.atMost)
 }
 

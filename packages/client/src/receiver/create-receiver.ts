@@ -20,7 +20,7 @@ export interface ReceiverOptions {
   readonly onError?: (error: unknown) => unknown
   /**
    * Accepts deliveries that have `X-Service-Signature` but no Standard Webhooks headers. That signature has no
-   * timestamp: an attacker who recorded a delivery can replay it at any time, and only `seen` detects that.
+   * timestamp: an attacker who recorded a delivery can replay it at any time, and only `seen` detects the replay.
    */
   readonly serviceSignatureAlone?: boolean
 }
@@ -69,7 +69,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   const receiver: Receiver = {
     async verify(headers, body) {
-      const bytes = toBytes(body)
+      const bytes = toBodyBytes(body)
       keys ??= Promise.all(secrets.map(importKeys))
       const rules = { keys: await keys, toleranceSeconds, now: now() / 1000, serviceSignatureAlone }
       return verify(rules, headers, bytes)
@@ -80,18 +80,18 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     },
 
     async fetch(request, handle) {
-      if (request.method !== 'POST') return refuseMethod()
+      if (request.method !== 'POST') return toMethodRefusal()
       let isVerified = false
       try {
-        const event = await receiver.verify(request.headers, await readBody(request, bodyBytesMax))
+        const event = await receiver.verify(request.headers, await readRequestBody(request, bodyBytesMax))
         isVerified = true
         await handleOnce(event, handle)
         return new Response(null, { status: 204 })
       } catch (error) {
         // A WebhookError that the handler throws is a failure of the handler, not a refused delivery.
-        if (!isVerified && error instanceof WebhookError) return refuse(error)
-        report(onError, error)
-        return fail()
+        if (!isVerified && error instanceof WebhookError) return toRefusal(error)
+        reportHandlerError(onError, error)
+        return toHandlerFailure()
       }
     },
   }
@@ -106,33 +106,33 @@ function requireBounds(bounds: Readonly<Record<string, number>>): void {
 }
 
 /** The error callback may fail as well; the response must be sent anyway. */
-function report(onError: (error: unknown) => unknown, error: unknown): void {
+function reportHandlerError(onError: (error: unknown) => unknown, error: unknown): void {
   const telling = async () => onError(error)
   telling().catch(console.error)
 }
 
-function toBytes(body: WebhookBody): Uint8Array<ArrayBuffer> {
+function toBodyBytes(body: WebhookBody): Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return new TextEncoder().encode(body)
   if (body instanceof Uint8Array || body instanceof ArrayBuffer) return new Uint8Array(body)
   throw new TypeError('Pass the raw body of the request, not a parsed one.')
 }
 
 /** The response to a refused delivery. */
-function refuse({ code, message }: WebhookError): Response {
-  return toProblem(code, webhookErrorStatuses[code], message)
+function toRefusal({ code, message }: WebhookError): Response {
+  return toProblemResponse(code, webhookErrorStatuses[code], message)
 }
 
 /** The response after a handler failed, without the reason. The registry sends the delivery again. */
-function fail(): Response {
-  return toProblem('failed', 500, 'The event was not handled.')
+function toHandlerFailure(): Response {
+  return toProblemResponse('failed', 500, 'The event was not handled.')
 }
 
 /** The response to a request that is not a delivery. */
-function refuseMethod(): Response {
-  return toProblem('method_not_allowed', 405, 'Deliveries are sent with POST.', { allow: 'POST' })
+function toMethodRefusal(): Response {
+  return toProblemResponse('method_not_allowed', 405, 'Deliveries are sent with POST.', { allow: 'POST' })
 }
 
-function toProblem(
+function toProblemResponse(
   code: WebhookErrorCode | 'failed' | 'method_not_allowed',
   status: number,
   detail: string,
@@ -146,10 +146,10 @@ function toProblem(
 const bytesAtFirst = 4096
 
 /**
- * Reads the bytes of a request's body. Throws `too_large` as soon as it exceeds `bytesMax`, `malformed` if it is cut
- * off, and a TypeError if the body was read before.
+ * Reads the bytes of a request's body. Throws `too_large` as soon as the body exceeds `bytesMax`, `malformed` if the
+ * body is cut off, and a TypeError if the body was read before.
  */
-async function readBody(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readRequestBody(request: Request, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   if (request.bodyUsed || request.body?.locked) {
     throw new TypeError('The body was read before. Pass an unread request, such as a clone.')
   }
@@ -158,7 +158,7 @@ async function readBody(request: Request, bytesMax: number): Promise<Uint8Array<
   let bytes = new Uint8Array(bytesAtFirst)
   let length = 0
   const reader = request.body?.getReader()
-  for (let next = await read(reader); next?.value; next = await read(reader)) {
+  for (let next = await readChunk(reader); next?.value; next = await readChunk(reader)) {
     const end = length + next.value.length
     if (end > bytesMax) throw tooLarge()
     if (end > bytes.length) bytes = grow(bytes, Math.min(2 * end, bytesMax))
@@ -168,7 +168,7 @@ async function readBody(request: Request, bytesMax: number): Promise<Uint8Array<
   return bytes.subarray(0, length)
 }
 
-async function read(reader: ReadableStreamDefaultReader<Uint8Array> | undefined) {
+async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array> | undefined) {
   try {
     return await reader?.read()
   } catch (cause) {

@@ -1,6 +1,8 @@
 import type { WebhookEvent } from '@skillstead/protocol'
 
-/** Handles an event; a returned promise is awaited. If it throws, the next delivery calls it again. */
+/**
+ * Handles an event; a returned promise is awaited. If the handler throws, the next delivery calls the handler again.
+ */
 export type WebhookHandler = (event: WebhookEvent) => unknown
 
 /** Event ids that a store could not release because it was unavailable; there are few of them. */

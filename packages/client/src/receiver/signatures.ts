@@ -29,7 +29,10 @@ export function requireSecrets(secrets: readonly string[]): void {
 }
 
 export async function importKeys(secret: string): Promise<SecretKeys> {
-  const [service, standard] = await Promise.all([toKey(toBytes(secret)), toKey(toStandardBytes(secret)!)])
+  const [service, standard] = await Promise.all([
+    importHmacKey(toUtf8(secret)),
+    importHmacKey(toStandardBytes(secret)!),
+  ])
   return { service, standard }
 }
 
@@ -58,7 +61,7 @@ export async function isStandardSigned(
   content: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
   for (const signature of signatures) {
-    const bytes = signature.length === signatureCharacters ? fromBase64(signature) : undefined
+    const bytes = signature.length === signatureCharacters ? decodeSecret(signature) : undefined
     // Some bytes have several base64 spellings; only the canonical one is accepted.
     if (!bytes || btoa(String.fromCharCode(...bytes)) !== signature) continue
     for (const { standard } of keys) if (await crypto.subtle.verify('HMAC', standard, bytes, content)) return true
@@ -68,22 +71,22 @@ export async function isStandardSigned(
 
 /** The content that `webhook-signature` signs (Standard Webhooks, "Signature scheme"), with the timestamp as sent. */
 export function toSignedContent(id: string, timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
-  const head = toBytes(`${id}.${timestamp}.`)
+  const head = toUtf8(`${id}.${timestamp}.`)
   const content = new Uint8Array(head.length + body.length)
   content.set(head)
   content.set(body, head.length)
   return content
 }
 
-function toKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+function importHmacKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', bytes, hmac, false, ['verify'])
 }
 
 function toStandardBytes(secret: string): Uint8Array<ArrayBuffer> | undefined {
-  return secret.startsWith(standardPrefix) ? fromBase64(secret.slice(standardPrefix.length)) : toBytes(secret)
+  return secret.startsWith(standardPrefix) ? decodeSecret(secret.slice(standardPrefix.length)) : toUtf8(secret)
 }
 
-function toBytes(text: string): Uint8Array<ArrayBuffer> {
+function toUtf8(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text)
 }
 
@@ -92,7 +95,7 @@ function fromHex(hex: string | undefined): Uint8Array<ArrayBuffer> | undefined {
   return pairs ? Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16)) : undefined
 }
 
-function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+function decodeSecret(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
   } catch {

@@ -50,8 +50,8 @@ function requireRecent({ now, toleranceSeconds }: Omit<Rules, 'keys'>, timestamp
 }
 
 /**
- * Verifies `X-Service-Signature` (docs/api.md#deliveries). During a rotation it is made with the new secret only; a
- * receiver with the old secret relies on the second signature of `webhook-signature`.
+ * Verifies `X-Service-Signature` (docs/api.md#deliveries). During a rotation the node makes this signature with the new
+ * secret only; a receiver with the old secret relies on the second signature of `webhook-signature`.
  */
 async function requireService({ keys }: Rules, headers: WebhookHeaders, body: Bytes): Promise<void> {
   const signature = getHeader(headers, 'x-service-signature')
@@ -67,19 +67,19 @@ const knownEvents: ReadonlySet<unknown> = new Set([...eventNames, pingEvent])
  * which a newer registry may send, pass unchanged. Throws `malformed`.
  */
 function parseEvent(body: Uint8Array): WebhookEvent {
-  const envelope = parseJson(body)
-  if (!isEnvelope(envelope)) throw malformed('The body is not an event envelope.')
+  const envelope = parseBodyJson(body)
+  if (!isEnvelope(envelope)) throw toMalformedError('The body is not an event envelope.')
   if (knownEvents.has(envelope.event) && !isWebhookEvent(envelope)) {
-    throw malformed(`The data is not that of the event ${envelope.event}.`)
+    throw toMalformedError(`The data is not that of the event ${envelope.event}.`)
   }
   return envelope as WebhookEvent
 }
 
-function parseJson(body: Uint8Array): unknown {
+function parseBodyJson(body: Uint8Array): unknown {
   try {
     return parseForeignJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body))
   } catch (cause) {
-    throw malformed('The body is not JSON in UTF-8.', cause)
+    throw toMalformedError('The body is not JSON in UTF-8.', cause)
   }
 }
 
@@ -94,7 +94,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function malformed(message: string, cause?: unknown): WebhookError {
+function toMalformedError(message: string, cause?: unknown): WebhookError {
   return new WebhookError('malformed', message, { cause })
 }
 
@@ -103,11 +103,11 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
 
 /** A header by its lower-case name; undefined if it is missing or empty. */
 function findHeader(headers: WebhookHeaders, name: string): string | undefined {
-  const value = isFetchHeaders(headers) ? headers.get(name) : joinValues(headers, name)
+  const value = isFetchHeaders(headers) ? headers.get(name) : joinHeaderValues(headers, name)
   return value?.trim() || undefined
 }
 
-/** Throws `missing_header` if it is missing. */
+/** Like {@link findHeader}. Throws `missing_header` for a header that is missing or empty. */
 function getHeader(headers: WebhookHeaders, name: string): string {
   const value = findHeader(headers, name)
   if (value === undefined) throw new WebhookError('missing_header', `The header ${name} is missing.`)
@@ -120,7 +120,7 @@ function isFetchHeaders(headers: WebhookHeaders): headers is Headers {
 }
 
 /** Joins the values of a repeated header, which gives an invalid value or a longer list of signatures. */
-function joinValues(headers: Exclude<WebhookHeaders, Headers>, name: string): string {
+function joinHeaderValues(headers: Exclude<WebhookHeaders, Headers>, name: string): string {
   const found = Object.entries(headers).filter(([key]) => key.toLowerCase() === name)
   return found.flatMap(([, value]) => value ?? []).join(' ')
 }

@@ -96,7 +96,7 @@ const timeBytes = 8
 
 /**
  * When a checkpoint was the newest one, in milliseconds since 1970: the latest time that one of the given keys signed.
- * Undefined if none of them signed a time.
+ * Undefined if none of the given keys signed a time.
  *
  * @throws {VerificationError} for a line of a given key that does not verify.
  */

@@ -15,7 +15,7 @@ export interface ContentFile {
  * @throws {VerificationError} for invalid paths.
  */
 export function toContentDigest(files: readonly ContentFile[]): string {
-  return toListDigest(files.map(toListed), 'content')
+  return toListDigest(files.map(toManifestFile), 'content')
 }
 
 /** Like {@link toContentDigest}, for a list of files that belongs to `part`. */
@@ -32,7 +32,7 @@ export function toListDigest(files: readonly ManifestFile[], part: VerifiedPart)
  * @throws {VerificationError} that names altered, missing and additional files, if `listed` is known.
  */
 export function verifyFiles(files: readonly ContentFile[], digest: string, listed: readonly ManifestFile[] = []): void {
-  const actual = files.map(toListed)
+  const actual = files.map(toManifestFile)
   const actualDigest = toListDigest(actual, 'content')
   if (actualDigest === digest) return
   const differences = listed.length === 0 ? [] : listDifferences(actual, listed)
@@ -56,6 +56,6 @@ function listDifferences(actual: readonly ManifestFile[], listed: readonly Manif
   return more > 0 ? [...differences.slice(0, differencesMax), `and ${more} more`] : differences
 }
 
-function toListed({ path, bytes }: ContentFile): ManifestFile {
+function toManifestFile({ path, bytes }: ContentFile): ManifestFile {
   return { path, size: bytes.length, digest: toDigest(bytes) }
 }

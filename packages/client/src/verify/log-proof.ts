@@ -25,7 +25,7 @@ export function verifyLog(
   check(() => verifyHead(log, keys))
   check(() => verifyLeaf(log))
   check(() => verifyInclusion({ ...log, proof: log.inclusionProof }))
-  const entry = check(() => readEntry(log))
+  const entry = check(() => parseProvenEntry(log))
   if (!entry) return undefined
   const names = checksNames ? toNameClaims(provenance, entry) : []
   for (const claim of [...toClaims(provenance, log, entry), ...names]) check(() => verifyClaim(claim))
@@ -53,7 +53,7 @@ function verifyLeaf({ entry, leafHash }: LogProof): void {
   throw new VerificationError('leaf', `The entry has the leaf hash ${actual}, but the record has ${leafHash}.`)
 }
 
-function readEntry({ entry }: LogProof): VersionEntry {
+function parseProvenEntry({ entry }: LogProof): VersionEntry {
   try {
     const value = parseForeignJson(entry)
     // Only canonical JSON is accepted: readers could resolve a duplicate field differently.

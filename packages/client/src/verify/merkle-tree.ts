@@ -38,7 +38,7 @@ export function toLeafHash(entry: string): string {
 export function verifyInclusion({ index, treeSize, leafHash, rootHash, proof }: InclusionProof): void {
   const part = 'inclusion'
   requirePlace(index, treeSize - 1, part)
-  let hash = toHash(leafHash, part)
+  let hash = decodeHash(leafHash, part)
   let [place, last] = [index, treeSize - 1]
   for (const sibling of proof) {
     if (last === 0)
@@ -47,12 +47,12 @@ export function verifyInclusion({ index, treeSize, leafHash, rootHash, proof }: 
         `The inclusion proof of index ${index} has too many hashes for a log of ${treeSize} entries.`,
       )
     if (isOdd(place) || place === last) {
-      hash = toParent(toHash(sibling, part), hash)
-      while (place !== 0 && !isOdd(place)) [place, last] = [half(place), half(last)]
+      hash = toParent(decodeHash(sibling, part), hash)
+      while (place !== 0 && !isOdd(place)) [place, last] = [toParentPlace(place), toParentPlace(last)]
     } else {
-      hash = toParent(hash, toHash(sibling, part))
+      hash = toParent(hash, decodeHash(sibling, part))
     }
-    ;[place, last] = [half(place), half(last)]
+    ;[place, last] = [toParentPlace(place), toParentPlace(last)]
   }
   if (last === 0 && toBase64(hash) === rootHash) return
   const sentence = `The inclusion proof of index ${index} does not lead from its leaf hash to the root hash of ${treeSize} entries.`
@@ -63,37 +63,37 @@ export function verifyInclusion({ index, treeSize, leafHash, rootHash, proof }: 
  * Verifies that a log is append-only since an older checkpoint (RFC 9162, section 2.1.4.2). A mirror that stored the
  * old checkpoint needs nothing else.
  *
- * @throws {VerificationError} if it is not, which means that history was rewritten.
+ * @throws {VerificationError} if the log is not append-only, which means that its history was rewritten.
  */
 export function verifyConsistency(given: ConsistencyProof): void {
   const { olderSize, treeSize, olderRootHash, rootHash } = given
   requirePlace(olderSize, treeSize, 'consistency')
-  if (isConsistent(given)) return
+  if (isConsistentTree(given)) return
   const sentence = `The log of ${treeSize} entries under the root hash ${rootHash} does not begin with the ${olderSize} entries under ${olderRootHash}.`
   throw new VerificationError('consistency', sentence)
 }
 
-function isConsistent({ olderSize, olderRootHash, treeSize, rootHash, proof }: ConsistencyProof): boolean {
+function isConsistentTree({ olderSize, olderRootHash, treeSize, rootHash, proof }: ConsistencyProof): boolean {
   if (olderSize === 0) return proof.length === 0
   if (olderSize === treeSize) return proof.length === 0 && olderRootHash === rootHash
   if (proof.length === 0) return false
   let [place, last] = [olderSize - 1, treeSize - 1]
-  while (isOdd(place)) [place, last] = [half(place), half(last)]
+  while (isOdd(place)) [place, last] = [toParentPlace(place), toParentPlace(last)]
   // If the older tree is a complete subtree, its root is the first node of the path, and the proof omits it.
   const [first, ...rest] = place === 0 ? [olderRootHash, ...proof] : proof
-  let older = toHash(first!, 'consistency')
+  let older = decodeHash(first!, 'consistency')
   let newer = older
   for (const text of rest) {
     if (last === 0) return false
-    const hash = toHash(text, 'consistency')
+    const hash = decodeHash(text, 'consistency')
     if (isOdd(place) || place === last) {
       older = toParent(hash, older)
       newer = toParent(hash, newer)
-      while (place !== 0 && !isOdd(place)) [place, last] = [half(place), half(last)]
+      while (place !== 0 && !isOdd(place)) [place, last] = [toParentPlace(place), toParentPlace(last)]
     } else {
       newer = toParent(newer, hash)
     }
-    ;[place, last] = [half(place), half(last)]
+    ;[place, last] = [toParentPlace(place), toParentPlace(last)]
   }
   return last === 0 && toBase64(older) === olderRootHash && toBase64(newer) === rootHash
 }
@@ -110,7 +110,7 @@ function toParent(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(concatBytes(Uint8Array.of(1), left, right))
 }
 
-function toHash(text: string, part: VerifiedPart): Uint8Array {
+function decodeHash(text: string, part: VerifiedPart): Uint8Array {
   const bytes = fromBase64(text)
   if (bytes?.length === hashBytes) return bytes
   throw new VerificationError(part, 'A hash of the proof is not 32 bytes in base64.')
@@ -121,6 +121,6 @@ function isOdd(place: number): boolean {
   return place % 2 === 1
 }
 
-function half(place: number): number {
+function toParentPlace(place: number): number {
   return Math.floor(place / 2)
 }

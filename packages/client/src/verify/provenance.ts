@@ -56,7 +56,7 @@ export type ProvenanceReport =
 export function verifyProvenance(record: unknown, { keys, content }: VerifyProvenanceOptions): ProvenanceReport {
   const problems: VerificationError[] = []
   const check = <T>(work: () => T) => collect(problems, work)
-  const provenance = check(() => (keys.forEach(parseVerifierKey), readRecord(record)))
+  const provenance = check(() => (keys.forEach(parseVerifierKey), parseRecord(record)))
   if (!provenance) return { ok: false, problems }
   const { log } = provenance
   const isUnsigned = log !== null && isOfUnknownMirror(provenance, log.origin, keys)
@@ -94,15 +94,15 @@ function collect<T>(problems: VerificationError[], work: () => T): T | undefined
   }
 }
 
-function readRecord(record: unknown): Provenance {
+function parseRecord(record: unknown): Provenance {
   let provenance: Provenance
   try {
     provenance = parseProvenance(record)
   } catch (error) {
     throw noRecord((error as Error).message)
   }
-  const canonical = toCanonical(record)
-  if (canonical !== undefined && canonical === toCanonical(provenance)) return provenance
+  const canonical = toCanonicalJson(record)
+  if (canonical !== undefined && canonical === toCanonicalJson(provenance)) return provenance
   throw noRecord('it contains an invalid value.')
 }
 
@@ -111,12 +111,12 @@ function noRecord(why: string): VerificationError {
 }
 
 function verifyRecordSignature(provenance: Provenance, keys: readonly string[]): Signer[] {
-  const note = { text: `${toCanonical(toSignedFields(provenance))}\n`, signatures: provenance.signature }
+  const note = { text: `${toCanonicalJson(toSignedFields(provenance))}\n`, signatures: provenance.signature }
   return verifySignatures(note, keys, 'signature', 'the record')
 }
 
 /** Returns undefined for a value that is not signable JSON. */
-function toCanonical(value: unknown): string | undefined {
+function toCanonicalJson(value: unknown): string | undefined {
   try {
     return canonicalize(value)
   } catch {

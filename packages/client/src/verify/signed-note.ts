@@ -27,8 +27,8 @@ const linesMax = 16
 const controlCharacter = /(?!\n)[^ -\u{10ffff}]/u
 
 /**
- * Splits a note at its last empty line. Undefined if there is none, and for text with control characters or lone
- * surrogates, whose bytes could also be those of another text.
+ * Splits a note at its last empty line. Undefined for a note without an empty line, and for text with control
+ * characters or lone surrogates, whose bytes could also be those of another text.
  */
 export function splitNote(note: string): SignedNote | undefined {
   if (!note.isWellFormed() || controlCharacter.test(note)) return undefined
@@ -73,11 +73,11 @@ export function parseLines(signatures: string): SignatureLine[] | undefined {
   const lines = signatures
     .slice(0, -1)
     .split('\n', linesMax + 1)
-    .map(parseLine)
+    .map(parseSignatureLine)
   return lines.length <= linesMax && lines.every((line) => line !== undefined) ? lines : undefined
 }
 
-function parseLine(line: string): SignatureLine | undefined {
+function parseSignatureLine(line: string): SignatureLine | undefined {
   const [, name, encoded] = /^\u2014 ([^\s+\p{C}]+) (\S+)$/u.exec(line) ?? []
   const bytes = encoded === undefined ? undefined : fromBase64(encoded)
   if (name === undefined || bytes === undefined || bytes.length < 5) return undefined

@@ -25,7 +25,7 @@ export function parseVerifierKey(text: string): VerifierKey {
   const [, name, hash, encoded] = /^([^\s+\p{C}]+)\+([0-9a-f]{8})\+(\S+)$/u.exec(text) ?? []
   const bytes = encoded === undefined ? undefined : fromBase64(encoded)
   if (name === undefined || hash === undefined || bytes === undefined)
-    throw new VerificationError('key', `'${shorten(text)}' is not a verifier key of the form NAME+HASH+BASE64.`)
+    throw new VerificationError('key', `'${shortenKey(text)}' is not a verifier key of the form NAME+HASH+BASE64.`)
   if (bytes.length !== keyBytes + 1 || bytes[0] !== algorithm)
     throw new VerificationError('key', `The key ${name}+${hash} is not an Ed25519 key.`)
   const actual = toKeyHash(name, bytes)
@@ -45,6 +45,6 @@ export function toKeyHash(name: string, key: Uint8Array): string {
   return bytesToHex(sha256(concatBytes(utf8ToBytes(`${name}\n`), key)).subarray(0, 4))
 }
 
-function shorten(text: string): string {
+function shortenKey(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }

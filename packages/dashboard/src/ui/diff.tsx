@@ -37,12 +37,12 @@ function Line({ line: { kind, text, from, to } }: { line: PatchLine }) {
       <span class="sign" aria-hidden="true">
         {signs[kind]}
       </span>
-      <Text dir="auto">{cut(text)}</Text>
+      <Text dir="auto">{shortenPatchLine(text)}</Text>
     </div>
   )
 }
 
-function cut(text: string): string {
+function shortenPatchLine(text: string): string {
   if (text.length <= lineCharactersMax) return text
   const more = text.length - lineCharactersMax
   return `${text.slice(0, lineCharactersMax)}… (${more.toLocaleString('en')} more characters)`

@@ -18,13 +18,13 @@ const definitionsMax = 200
  * link references.
  */
 export function divideMarkdown(text: string): MarkdownPiece[] {
-  if (text.length <= pieceCharacters) return [toPiece(text, '')]
+  if (text.length <= pieceCharacters) return [toMarkdownPiece(text, '')]
   const definitions = (text.match(/^ {0,3}\[[^\]\n]{1,200}\]: {0,3}\S{1,1000}.*$/gm) ?? []).slice(0, definitionsMax)
   const suffix = definitions.length > 0 ? `\n\n${definitions.join('\n')}\n` : ''
   const pieces: MarkdownPiece[] = []
   let piece = ''
   const turn = () => {
-    if (piece.trim() !== '') pieces.push(toPiece(piece, suffix))
+    if (piece.trim() !== '') pieces.push(toMarkdownPiece(piece, suffix))
     piece = ''
   }
   for (const block of toBlocks(text)) {
@@ -36,7 +36,7 @@ export function divideMarkdown(text: string): MarkdownPiece[] {
   return pieces
 }
 
-function toPiece(text: string, suffix: string): MarkdownPiece {
+function toMarkdownPiece(text: string, suffix: string): MarkdownPiece {
   const isLong = text.length > (isTable(text) ? tableCharactersMax : blockCharactersMax)
   const isPlain = isLong || isTooDeep(text)
   return { text: isPlain ? text : text + suffix, isPlain }

@@ -3,7 +3,7 @@ import type { FunctionComponent } from 'preact'
 import { api, isUnauthorized } from '../api.ts'
 import { useAction } from './form.tsx'
 import { Page } from './page.tsx'
-import { explain } from './problem.tsx'
+import { explainError } from './problem.tsx'
 
 /** Components that few pages need, loaded on first use. */
 export const Markdown = lazyComponent(() => import('./markdown.tsx'), NotLoaded)
@@ -15,8 +15,11 @@ export function lazyPage(load: () => Promise<{ default: FunctionComponent }>) {
 }
 
 /** A component that is loaded on first use, and an error message if loading failed. */
-function lazyComponent<Props>(load: () => Promise<{ default: FunctionComponent<Props> }>, Instead: FunctionComponent) {
-  return lazy(() => load().catch(() => ({ default: Instead as FunctionComponent<Props> })))
+function lazyComponent<Props extends object>(
+  load: () => Promise<{ default: FunctionComponent<Props> }>,
+  Instead: FunctionComponent,
+) {
+  return lazy(() => load().catch(() => ({ default: Instead })))
 }
 
 function PageNotLoaded() {
@@ -38,7 +41,7 @@ function NotLoaded() {
   return (
     <div class="problem" role="alert">
       <strong>This part could not be loaded</strong>
-      <p>The node is unavailable, or was updated. {again.error != null && `${explain(again.error).advice} `}</p>
+      <p>The node is unavailable, or was updated. {again.error != null && `${explainError(again.error).advice} `}</p>
       <button type="button" onClick={() => again.run()}>
         Try again
       </button>

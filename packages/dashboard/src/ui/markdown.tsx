@@ -36,7 +36,7 @@ let toFileNow: ToFile | undefined
 const purifier = DOMPurify(window)
 purifier.addHook('uponSanitizeAttribute', (element, attribute) => {
   if (element.tagName !== 'A' || attribute.attrName !== 'href') return
-  const address = toFileNow?.(toPath(attribute.attrValue))
+  const address = toFileNow?.(toLinkedPath(attribute.attrValue))
   if (address === undefined) return
   element.setAttribute('href', address)
   attribute.forceKeepAttr = true
@@ -51,7 +51,7 @@ purifier.addHook('afterSanitizeAttributes', (element) => {
 })
 
 /** The path of a file next to SKILL.md, as links write it. */
-function toPath(href: string): string {
+function toLinkedPath(href: string): string {
   const [path = ''] = href.replace(/^\.\//, '').split('#')
   try {
     return decodeURIComponent(path)
@@ -70,7 +70,7 @@ const marked = new Marked({
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`
     },
     image({ href, text }: Tokens.Image) {
-      return `<a href="${escape(href)}">${escape(text || 'picture')}</a>`
+      return `<a href="${escapeHtml(href)}">${escapeHtml(text || 'picture')}</a>`
     },
     html({ text }: Tokens.HTML | Tokens.Tag) {
       return toHarmless(text)
@@ -91,26 +91,26 @@ function toHarmless(html: string): string {
   let harmless = ''
   let end = 0
   for (const { 0: tag, 1: slash = '', 2: name = '', 3: rest = '', index } of html.matchAll(tagPattern)) {
-    harmless += escape(html.slice(end, index)) + toTag(tag, slash, name.toLowerCase(), rest)
+    harmless += escapeHtml(html.slice(end, index)) + toSafeTag(tag, slash, name.toLowerCase(), rest)
     end = index + tag.length
   }
-  return harmless + escape(html.slice(end))
+  return harmless + escapeHtml(html.slice(end))
 }
 
-function toTag(tag: string, slash: string, name: string, rest: string): string {
+function toSafeTag(tag: string, slash: string, name: string, rest: string): string {
   if (name === 'h1') return `<${slash}h2>`
   if (name === 'a' && !slash) {
     const href = /\bhref\s*=\s*["']?([^\s"'<>`]+)/i.exec(rest)?.[1]
-    return href ? `<a href="${escape(href.replaceAll('&amp;', '&'))}">` : '<a>'
+    return href ? `<a href="${escapeHtml(href.replaceAll('&amp;', '&'))}">` : '<a>'
   }
   if (layoutTags.has(name)) return ''
-  return allowed.ALLOWED_TAGS.includes(name) ? `<${slash}${name}>` : escape(tag)
+  return allowed.ALLOWED_TAGS.includes(name) ? `<${slash}${name}>` : escapeHtml(tag)
 }
 
 /** Tags that only define the layout. */
 const layoutTags = new Set(['div', 'span', 'center', 'font', 'section'])
 
-function escape(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`)
 }
 
@@ -149,10 +149,10 @@ export default function Markdown({ text, toFile }: { text: string; toFile?: ToFi
 function render({ text, isPlain }: { text: string; isPlain: boolean }, toFile?: ToFile): Sanitised {
   toFileNow = toFile
   try {
-    return sanitise(isPlain ? toPlain(text) : marked.parse(text, { async: false }))
+    return sanitise(isPlain ? toPlainPiece(text) : marked.parse(text, { async: false }))
   } catch {
     // Nested deeper than the stack allows.
-    return sanitise(toPlain(text))
+    return sanitise(toPlainPiece(text))
   } finally {
     toFileNow = undefined
   }
@@ -163,6 +163,6 @@ function sanitise(html: string) {
 }
 type Sanitised = ReturnType<typeof sanitise>
 
-function toPlain(text: string): string {
-  return `<pre><code>${escape(text)}</code></pre>`
+function toPlainPiece(text: string): string {
+  return `<pre><code>${escapeHtml(text)}</code></pre>`
 }

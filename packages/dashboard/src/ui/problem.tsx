@@ -5,7 +5,7 @@ import { SignInLink } from './sign-in-link.tsx'
 
 /** An error with advice, in place of the content. */
 export function Problem({ error, retry }: { error: unknown; retry?: () => unknown }) {
-  const { title, advice } = explain(error)
+  const { title, advice } = explainError(error)
   const goesOn = useGoingOn(error, retry)
   return (
     <div class="problem" role="alert">
@@ -65,7 +65,7 @@ function useGoingOn(error: unknown, retry?: () => unknown): boolean {
 }
 
 /** An error as title and advice; errors other than responses of the node are not shown in detail. */
-export function explain(error: unknown): { title: string; advice: string } {
+export function explainError(error: unknown): { title: string; advice: string } {
   if (!(error instanceof RegistryError)) {
     return { title: 'This page failed', advice: 'Reload it. If that does not help, contact the operator of this node.' }
   }

@@ -14,12 +14,12 @@ export function SkillList(props: { skills: readonly Skill[]; terms?: string; not
           <h2>
             <a href={addresses.skill(skill.fullName)}>
               <bdi>
-                <Marked text={skill.fullName} terms={toTerms(skill, terms)} />
+                <Marked text={skill.fullName} terms={toMarkedWords(skill, terms)} />
               </bdi>
             </a>
           </h2>
           <p dir="auto">
-            <Marked text={skill.description} terms={toTerms(skill, terms)} />
+            <Marked text={skill.description} terms={toMarkedWords(skill, terms)} />
           </p>
           <Passage match={skill.match} />
           {notes[place] && <p dir="auto">{notes[place]}</p>}
@@ -55,7 +55,7 @@ function Passage({ match }: Pick<Skill, 'match'>) {
 }
 
 /** The typed words, and the words of the skill that matched them. */
-function toTerms({ match }: Skill, typed: string): string {
+function toMarkedWords({ match }: Skill, typed: string): string {
   return [typed, ...(match?.terms ?? [])].join(' ')
 }
 
@@ -65,11 +65,11 @@ export function Marked({ text, terms }: { text: string; terms: string }) {
   if (!words) return <>{text}</>
   // Longest first, because the first matching alternative wins.
   const longest = [...new Set(words)].toSorted((a, b) => b.length - a.length)
-  const pattern = new RegExp(`(${longest.map(toPattern).join('|')})`, 'giu')
+  const pattern = new RegExp(`(${longest.map(toWordPattern).join('|')})`, 'giu')
   return <>{text.split(pattern).map((part, place) => (place % 2 === 1 ? <mark key={place}>{part}</mark> : part))}</>
 }
 
-function toPattern(word: string): string {
+function toWordPattern(word: string): string {
   const isSpaced = !/[\p{Ideographic}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(word)
   return isSpaced ? `(?<![\\p{L}\\p{N}])${word}` : word
 }

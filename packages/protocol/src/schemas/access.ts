@@ -12,7 +12,7 @@ const Names = v.array(v.string())
 
 /**
  * The tools, programs, hosts and other resources that a version uses according to its text: sorted lists without
- * duplicates. They are information only; nothing enforces them.
+ * duplicates. The lists are information only: nothing enforces them.
  */
 export const Access = v.object({
   /** Tools of the agent: `Read`, `Bash(git:*)`, `mcp__github__search`. */

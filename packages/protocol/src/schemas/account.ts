@@ -18,9 +18,9 @@ export const ApiKey = v.object({
   createdAt: Timestamp,
   lastUsedAt: v.nullable(Timestamp),
   expiresAt: v.nullable(Timestamp),
-  /** Id of the key that made this one, or whose session did. Null if none did, or if it is unknown. */
+  /** Id of the key that made this key, directly or by a session. Null if no key made it, or if that key is unknown. */
   madeBy: v.optional(v.nullable(Id)),
-  /** In lists: how many keys and share links this key made that have not ended. */
+  /** In lists: number of valid keys and share links that this key made. */
   made: v.optional(Count),
 })
 export type ApiKey = v.InferOutput<typeof ApiKey>

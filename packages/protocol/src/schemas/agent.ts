@@ -6,7 +6,7 @@ import { Skill } from './skill.ts'
 /** Normalises platform names, such as `VSCode` and `Claude Code` to `vscode` and `claude-code`. */
 export const PlatformId = v.pipe(
   v.string(),
-  v.transform(toPlatformId),
+  v.transform(toPlatformName),
   v.regex(/^[a-z0-9._-]{1,128}$/, 'must be 1 to 128 letters, digits, spaces, ., _ or -'),
 )
 export const AgentKey = v.pipe(
@@ -20,7 +20,7 @@ export const AgentKey = v.pipe(
 
 /** Normalised key or platform of an agent for lookups; an invalid one is not found. */
 export const AgentRef = v.pipe(Term, v.transform(toAgentKey))
-export const PlatformRef = v.pipe(Term, v.transform(toPlatformId))
+export const PlatformRef = v.pipe(Term, v.transform(toPlatformName))
 /** The agent that installed a skill: a platform, optionally followed by a colon and a name. */
 export const ReportedAgent = v.pipe(
   text(128),
@@ -28,10 +28,10 @@ export const ReportedAgent = v.pipe(
 )
 
 function toAgentKey(key: string): string {
-  return key.replace(/^[^:]*/, toPlatformId)
+  return key.replace(/^[^:]*/, toPlatformName)
 }
 
-function toPlatformId(name: string): string {
+function toPlatformName(name: string): string {
   return name.toLowerCase().replaceAll(' ', '-')
 }
 

@@ -10,7 +10,10 @@ const ChangeFinding = v.object({
   title: v.string(),
   /** What was added or removed: hosts, paths, passages; at most 20. */
   items: v.array(v.string()),
-  /** Where the first item is, in the later version; null for what is not at one place, and for what was removed. */
+  /**
+   * Location of the first item in the later version; null for an item without a single location, and for a removed
+   * item.
+   */
   path: v.nullable(v.string()),
   line: v.nullable(Count),
   remediation: v.string(),
@@ -23,7 +26,7 @@ export type ChangeFinding = v.InferOutput<typeof ChangeFinding>
  * on the content of one.
  */
 export const Change = v.object({
-  /** The version that it was compared with. */
+  /** The version that this version was compared with. */
   since: Version,
   /** Whether only the patch number differs: users then do not expect new abilities. */
   patch: v.boolean(),

@@ -41,9 +41,9 @@ export const mirrorOptions = {
   /** Interval of the sync in seconds; 0: only on request. */
   everySeconds: v.optional(wholeNumber(0, secondsMax)),
   priority: v.optional(v.pipe(v.number(), v.integer(), v.minValue(-1_000_000_000), v.maxValue(1_000_000_000))),
-  /** Maximum age of its newest checkpoint in seconds; 0 for any age. */
+  /** Maximum age of the upstream's newest checkpoint in seconds; 0 for any age. */
   maxAgeSeconds: v.optional(wholeNumber(0, secondsMax)),
-  /** Public key that must sign its log; no other key is trusted. */
+  /** Public key that must sign the upstream's log; no other key is trusted. */
   key: v.optional(text(1000)),
   /** Your API key at the upstream, for private skills; it is stored encrypted. */
   apiKey: v.optional(text(1000)),
@@ -108,7 +108,7 @@ export const MirrorStatus = v.object({
   refused: Count,
   writesWaiting: Count,
   writesInConflict: Count,
-  /** Null if it is only synced on request. */
+  /** Null if the upstream is only synced on request. */
   nextAt: v.nullable(Timestamp),
   estimate: v.nullable(v.object({ left: Count, secondsLeft: v.number(), at: Timestamp })),
   lastReport: v.nullable(MirrorReport),

@@ -76,7 +76,9 @@ export const RateLimits = v.object({
 })
 export type RateLimits = v.InferOutput<typeof RateLimits>
 
-/** A backup. `scheduled`: whether the node made it on schedule and deletes it when its retention ends. */
+/**
+ * A backup. `scheduled`: whether the node made the backup on schedule, and deletes the backup when its retention ends.
+ */
 const backupFields = { name: v.string(), bytes: Count, createdAt: Timestamp, scheduled: v.boolean() }
 
 /** A copy of the whole registry, stored next to its file. */

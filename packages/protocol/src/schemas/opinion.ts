@@ -5,7 +5,7 @@ import { Security } from './security.ts'
 /** What a service that the operator configured says about the content of a version: advice, not a scan. */
 export const Opinion = v.object({
   verdict: Security.entries.verdict,
-  /** Sentences of the service; do not take them for the registry's. */
+  /** Sentences of the service, not of the registry. */
   reasons: v.array(v.string()),
   /** The host of the service. */
   source: v.string(),

@@ -49,7 +49,7 @@ export type Provenance = v.InferOutput<typeof Provenance>
 
 /** Validates an untrusted provenance record. Throws an Error whose message names the invalid field. */
 export function parseProvenance(value: unknown): Provenance {
-  return parse(Provenance, value)
+  return parseUntrusted(Provenance, value)
 }
 
 /** The fields that a record's signature covers. `log` is among them only if it is null, so its absence is signed. */
@@ -78,10 +78,10 @@ export type VersionEntry = v.InferOutput<typeof VersionEntry>
 
 /** Validates a log entry of a version. Throws an Error whose message names the invalid field. */
 export function parseVersionEntry(value: unknown): VersionEntry {
-  return parse(VersionEntry, value)
+  return parseUntrusted(VersionEntry, value)
 }
 
-function parse<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
+function parseUntrusted<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
   const { success, output, issues } = v.safeParse(schema, value, firstIssueOnly)
   if (success) return output
   const [issue] = issues

@@ -12,11 +12,14 @@ export const QuarantinedVersion = v.object({
   digest: Digest,
   publisher: v.object({ id: Id, username: v.string() }),
   security: Security,
-  /** The verdict on what it changes, which the policy applies too. */
+  /** The verdict on what the version changes; the policy also applies to this verdict. */
   change: v.nullable(Change),
-  /** When it was quarantined. */
+  /** When the version was quarantined. */
   createdAt: Timestamp,
-  /** Whether a rescan quarantined it after its publication; it can then be neither released nor withdrawn. */
+  /**
+   * Whether a rescan quarantined the version after its publication; such a version can be neither released nor
+   * withdrawn.
+   */
   published: v.boolean(),
 })
 export type QuarantinedVersion = v.InferOutput<typeof QuarantinedVersion>

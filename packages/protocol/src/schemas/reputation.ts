@@ -45,7 +45,7 @@ export const ListedVerification = v.object({
   ...Verification.entries,
   username: v.string(),
   proof: v.string(),
-  /** Why it was rejected, or why the last check failed. */
+  /** Why the verification was rejected, or why the last check failed. */
   note: v.string(),
   createdAt: Timestamp,
 })

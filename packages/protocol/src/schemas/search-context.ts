@@ -24,11 +24,11 @@ const Fields = v.strictObject({
 })
 
 const runFields = Fields['~run'].bind(Fields)
-/** To valibot a list is an object, so `[]` would be a context without fields: it is refused as null is. */
+/** Valibot accepts a list as an object, so `[]` would be a context without fields. A list is rejected, like null. */
 const runObject: typeof runFields = (dataset, config) =>
   runFields(Array.isArray(dataset.value) ? { value: null } : dataset, config)
 
-/** What surrounds a search. It decides the order of matches that are almost equal; nothing of it is stored. */
+/** The context of a search, which decides the order of almost equal matches. The context is not stored. */
 export const SearchContext = Object.assign(Fields, { '~run': runObject })
 
 function isVisible(value: string): boolean {

@@ -19,15 +19,15 @@ type Entries<Schemas extends typeof parameters | typeof values> = {
   [Name in SearchFilterName]: Schemas[(typeof searchFilters)[Name]['kind']]
 }
 
-function toEntries<Schemas extends typeof parameters | typeof values>(schemas: Schemas): Entries<Schemas> {
+function toFilterEntries<Schemas extends typeof parameters | typeof values>(schemas: Schemas): Entries<Schemas> {
   const entries = Object.entries(searchFilters).map(([name, { kind }]) => [name, schemas[kind]])
   // TypeScript does not follow the names through `fromEntries`.
   return Object.fromEntries(entries) as Entries<Schemas>
 }
 
 /** The filters as parameters of a search. */
-export const filterParameters = toEntries(parameters)
+export const filterParameters = toFilterEntries(parameters)
 
 /** The filters of a search as its response repeats them. */
-export const SearchFilters = v.object(toEntries(values))
+export const SearchFilters = v.object(toFilterEntries(values))
 export type SearchFilters = v.InferOutput<typeof SearchFilters>

@@ -7,7 +7,7 @@ export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const
 export const verdicts = ['safe', 'caution', 'dangerous'] as const
 /** Verdicts as people read them: `safe` on the wire only means that no rule found a reason. */
 export const verdictWords = { safe: 'no known sign of harm', caution: 'caution', dangerous: 'dangerous' } as const
-/** How much access to a machine and its data a skill requests, whatever it does with it. */
+/** How much access to a machine and its data a skill requests, whatever the skill does with that access. */
 export const risks = ['none', 'low', 'medium', 'high'] as const
 
 /**

@@ -53,7 +53,7 @@ export function checkPaths(
 
 /** Folds a path as file systems do that ignore case and normalisation. */
 export function toFoldedPath(path: string): string {
-  // Upper case first: it unites `ſ` and `s`, which lower case alone does not; then lower case for the rest.
+  // Upper case first: upper case unites `ſ` and `s`, which lower case alone does not; then lower case for the rest.
   return path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC')
 }
 

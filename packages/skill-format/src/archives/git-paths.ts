@@ -20,7 +20,7 @@ function toFoldedName(name: string): string {
   return folded.replace(/[. ]+$/, '')
 }
 
-/** Upper case first: it unites `\u0131` and `i`, which lower case alone does not. */
+/** Upper case first: upper case unites `\u0131` and `i`, which lower case alone does not. */
 function toFoldedText(text: string): string {
   return text.replaceAll(ignorable, '').normalize('NFKC').toUpperCase().toLowerCase().replaceAll(ignorable, '')
 }

@@ -26,17 +26,17 @@ export async function* readObjects(
   bytes.once('error', (error) => input.destroy(error))
   const decoder = new TextDecoder()
   let number = 0
-  for await (const line of readLines(readChunks(input, file, { countLines: () => number, done }))) {
+  for await (const line of splitLines(readFileChunks(input, file, { countLines: () => number, done }))) {
     number += 1
     if (line === undefined) yield { number, reason: `The line is longer than ${lineBytesMax / 1024 / 1024} MiB.` }
     else {
       const text = decoder.decode(line)
-      if (text.trim() !== '') yield { number, value: parseJson(text) }
+      if (text.trim() !== '') yield { number, value: parseJsonLine(text) }
     }
   }
 }
 
-async function* readChunks(
+async function* readFileChunks(
   input: AsyncIterable<Buffer>,
   file: string,
   { countLines, done }: { countLines: () => number; done: string },
@@ -52,7 +52,7 @@ async function* readChunks(
 }
 
 /** The lines of a stream; undefined for a line that is too long, which is not buffered. */
-async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer | undefined> {
+async function* splitLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer | undefined> {
   // Join once per line: joining at every chunk would take quadratic time.
   let parts: Buffer[] = []
   let length = 0
@@ -81,7 +81,7 @@ async function* readLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer |
   }
 }
 
-function parseJson(line: string): unknown {
+function parseJsonLine(line: string): unknown {
   try {
     return parseForeignJson(line)
   } catch {

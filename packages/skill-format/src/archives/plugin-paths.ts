@@ -1,8 +1,8 @@
 import { toFoldedPath } from './file-paths.ts'
 
 /**
- * What Claude Code starts, loads or puts on the PATH by itself if the folder is the root of a plugin (Plugins reference,
- * "Plugin components reference"). A skill that is installed as a skill only has such files.
+ * What Claude Code starts, loads or puts on the PATH by itself if the folder is the root of a plugin (Plugins
+ * reference, "Plugin components reference"). In a skill that is not a plugin, these paths are ordinary files.
  */
 const pluginPaths =
   /^(?:(?:\.claude-plugin|\.codex-plugin|bin|hooks|monitors|output-styles)\/|(?:agents|commands)\/.*\.md$|(?:\.mcp|\.lsp|settings)\.json$)/s

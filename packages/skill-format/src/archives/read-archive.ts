@@ -32,7 +32,7 @@ export async function readArchive(
   limits: FileLimits = fileLimits,
 ): Promise<ArchivedSkill> {
   const content = await readArchiveFiles(bytes, type, limits)
-  const { skillMd, files, folder } = stripFolder(content.files)
+  const { skillMd, files, folder } = stripTopFolder(content.files)
   const gitFolders = content.gitFolders.flatMap((path) => (path.startsWith(folder) ? [path.slice(folder.length)] : []))
   const sized = files.map((file) => ({ path: file.path, size: file.bytes.length }))
   // SKILL.md counts towards the limits of a version.
@@ -78,9 +78,9 @@ function isSystemFile(name: string): boolean {
   return name === '.DS_Store' || name.startsWith('._')
 }
 
-function stripFolder(entries: readonly ArchiveFile[]) {
-  const folder = findFolder(entries)
-  const skillMds = entries.filter(({ path }) => isSkillMd(path, folder))
+function stripTopFolder(entries: readonly ArchiveFile[]) {
+  const folder = findTopFolder(entries)
+  const skillMds = entries.filter(({ path }) => isSkillMdIn(path, folder))
   if (skillMds.length > 1) {
     throw new ArchiveError(skillMds.map(({ path }) => ({ path, message: 'There must be exactly one SKILL.md.' })))
   }
@@ -93,15 +93,15 @@ function stripFolder(entries: readonly ArchiveFile[]) {
 }
 
 /** `''` if SKILL.md is at the root, else the only top-level folder, with its slash. */
-function findFolder(entries: readonly ArchiveFile[]): string {
-  if (entries.some(({ path }) => isSkillMd(path, ''))) return ''
+function findTopFolder(entries: readonly ArchiveFile[]): string {
+  if (entries.some(({ path }) => isSkillMdIn(path, ''))) return ''
   const first = entries[0]?.path ?? ''
   const folder = first.slice(0, first.indexOf('/') + 1)
   const isOne = folder !== '' && entries.every(({ path }) => path.startsWith(folder))
-  if (isOne && entries.some(({ path }) => isSkillMd(path, folder))) return folder
+  if (isOne && entries.some(({ path }) => isSkillMdIn(path, folder))) return folder
   throw toArchiveError('The archive has no SKILL.md at its root or in its only top-level folder.')
 }
 
-function isSkillMd(path: string, folder: string): boolean {
+function isSkillMdIn(path: string, folder: string): boolean {
   return toFoldedPath(path.slice(folder.length)) === 'skill.md'
 }

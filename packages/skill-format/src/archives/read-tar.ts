@@ -15,8 +15,8 @@ const inflatedSlackBytes = 16 * 1024 * 1024
  */
 export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveFile[]> {
   const { limits } = options
-  const inflated = inflate(bytes, limits.versionBytesMax + inflatedSlackBytes)
-  // Loaded on use: it takes longer to load than most skills to scan.
+  const inflated = inflateLimited(bytes, limits.versionBytesMax + inflatedSlackBytes)
+  // Loaded on use: loading this module takes longer than scanning most skills.
   const { ReadableStream: NodeReadableStream } = await import('node:stream/web')
   // Only the types of web streams and Node.js streams differ; at run time the streams are compatible.
   const source = NodeReadableStream.from(inflated) as unknown as ReadableStream<Uint8Array<ArrayBuffer>>
@@ -28,7 +28,7 @@ export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<
     for await (const entry of tar) {
       entries += 1
       if (entries > limits.filesMax * entriesPerFileMax) throw toArchiveError('The archive has too many entries.')
-      const path = readPath(entry, paths, options)
+      const path = toTarPath(entry, paths, options)
       if (path === undefined) {
         await entry.body.cancel()
         continue
@@ -36,7 +36,7 @@ export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<
       total += entry.header.size
       if (total > limits.versionBytesMax)
         throw toArchiveError(`The files have more than ${limits.versionBytesMax} bytes in all.`)
-      files.push({ path, bytes: await readBody(entry) })
+      files.push({ path, bytes: await readTarBody(entry) })
       if (files.length > limits.filesMax) throw toArchiveError(`The archive has more than ${limits.filesMax} files.`)
     }
   } catch (error) {
@@ -46,7 +46,7 @@ export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<
 }
 
 /** Inflates at most one chunk beyond the limit, however large the result would be. */
-async function* inflate(bytes: Uint8Array, bytesMax: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* inflateLimited(bytes: Uint8Array, bytesMax: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const gunzip = createGunzip({ chunkSize: 64 * 1024 })
   gunzip.end(bytes)
   let total = 0
@@ -62,7 +62,11 @@ async function* inflate(bytes: Uint8Array, bytesMax: number): AsyncGenerator<Uin
 }
 
 /** Returns the path of an entry that counts, else undefined; records entries that are not allowed. */
-function readPath({ header }: ParsedTarEntry, paths: Set<string>, { keep, problems }: ReadOptions): string | undefined {
+function toTarPath(
+  { header }: ParsedTarEntry,
+  paths: Set<string>,
+  { keep, problems }: ReadOptions,
+): string | undefined {
   const path = header.type === 'directory' ? undefined : keep(header.name)
   if (path === undefined) return undefined
   const refuse = (message: string): undefined => void problems.push({ path, message })
@@ -75,7 +79,7 @@ function readPath({ header }: ParsedTarEntry, paths: Set<string>, { keep, proble
   return path
 }
 
-async function readBody({ header, body }: ParsedTarEntry): Promise<Uint8Array> {
+async function readTarBody({ header, body }: ParsedTarEntry): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   for await (const chunk of body) chunks.push(chunk)
   const bytes = Buffer.concat(chunks)

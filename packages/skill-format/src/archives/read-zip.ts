@@ -29,7 +29,7 @@ export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<
       turn = 0
       await setImmediate()
     }
-    files.push({ path, bytes: await readEntry(bytes, path, entry) })
+    files.push({ path, bytes: await readZipEntry(bytes, path, entry) })
   }
   return files
 }
@@ -40,7 +40,7 @@ function listFiles(entries: readonly ZipEntry[], { limits, keep, problems }: Rea
   for (const entry of entries) {
     const path = entry.name.endsWith('/') ? undefined : keep(entry.name)
     if (path === undefined) continue
-    const message = checkEntry(entry, paths.has(path), limits.fileBytesMax)
+    const message = findEntryProblem(entry, paths.has(path), limits.fileBytesMax)
     if (message) problems.push({ path, message })
     paths.add(path)
     files.push({ path, entry })
@@ -49,7 +49,7 @@ function listFiles(entries: readonly ZipEntry[], { limits, keep, problems }: Rea
   return files
 }
 
-function checkEntry(entry: ZipEntry, isDouble: boolean, fileBytesMax: number): string | undefined {
+function findEntryProblem(entry: ZipEntry, isDouble: boolean, fileBytesMax: number): string | undefined {
   if (entry.kind === 'link') return 'Links are not allowed.'
   if (entry.kind === 'other') return 'Only plain files are allowed.'
   if (entry.isEncrypted) return 'Encrypted files are not allowed.'
@@ -58,7 +58,7 @@ function checkEntry(entry: ZipEntry, isDouble: boolean, fileBytesMax: number): s
   return entry.size > fileBytesMax ? `The file has ${entry.size} bytes; ${fileBytesMax} are allowed.` : undefined
 }
 
-async function readEntry(archive: Uint8Array, path: string, entry: ZipEntry): Promise<Uint8Array> {
+async function readZipEntry(archive: Uint8Array, path: string, entry: ZipEntry): Promise<Uint8Array> {
   const data = archive.subarray(entry.dataStart, entry.dataEnd)
   // Copy stored files, so that they do not keep the whole archive in memory.
   const bytes = entry.method === 0 ? data.slice() : await inflateEntry(data, path, entry.size)
@@ -114,7 +114,7 @@ const commentBytesMax = 0xffff
  */
 export function readZipDirectory(bytes: Uint8Array, { filesMax }: FileLimits): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const end = findEnd(view)
+  const end = findEndRecord(view)
   const { count, start } = readEnd(view, end)
   // Checked before any entry is read: an attacker could declare hundreds of thousands.
   if (count > filesMax * entriesPerFileMax) throw toArchiveError(`The archive has ${count} entries, which is too many.`)
@@ -134,7 +134,7 @@ export function readZipDirectory(bytes: Uint8Array, { filesMax }: FileLimits): Z
 }
 
 /** Finds the offset of the end record, which may only be followed by its comment. */
-function findEnd(view: DataView): number {
+function findEndRecord(view: DataView): number {
   const last = view.byteLength - endBytes
   for (let at = last; at >= Math.max(0, last - commentBytesMax); at -= 1) {
     if (view.getUint32(at, true) !== 0x06054b50) continue
@@ -159,7 +159,7 @@ function readEnd(view: DataView, end: number): { count: number; start: number } 
 
 function readCentralEntry(view: DataView, at: number, directoryStart: number): ZipEntry {
   const nameLength = view.getUint16(at + 28, true)
-  const name = readName(view, at + centralBytes, nameLength)
+  const name = readEntryName(view, at + centralBytes, nameLength)
   const [flags, method] = [view.getUint16(at + 8, true), view.getUint16(at + 10, true)]
   const [crc, packedSize, size] = [
     view.getUint32(at + 16, true),
@@ -178,7 +178,7 @@ function readCentralEntry(view: DataView, at: number, directoryStart: number): Z
   const isDeferred = (flags & 8) !== 0
   const isSame =
     localNameLength === nameLength &&
-    readName(view, start + localBytes, localNameLength) === name &&
+    readEntryName(view, start + localBytes, localNameLength) === name &&
     view.getUint16(start + 8, true) === method &&
     (isDeferred || (view.getUint32(start + 18, true) === packedSize && view.getUint32(start + 22, true) === size))
   if (!isSame) throw toArchiveError('The two headers of the entry differ.', name)
@@ -194,7 +194,7 @@ function readKind(view: DataView, at: number): ZipEntry['kind'] {
   return type === 0 || type === 0x8 || type === 0x4 ? 'file' : 'other'
 }
 
-function readName(view: DataView, at: number, length: number): string {
+function readEntryName(view: DataView, at: number, length: number): string {
   if (at + length > view.byteLength) throw toDamaged()
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(

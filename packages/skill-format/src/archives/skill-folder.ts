@@ -16,7 +16,7 @@ export function openFolder(folder: string): Source {
   let found = 0
   let done = false
   async function* items(): AsyncGenerator<SourceItem> {
-    for await (const item of readTree(resolve(folder), basename(resolve(folder)))) {
+    for await (const item of readSkillTree(resolve(folder), basename(resolve(folder)))) {
       found += 1
       yield item
     }
@@ -27,23 +27,23 @@ export function openFolder(folder: string): Source {
 }
 
 /** The skills of a folder and its subfolders; `path` is the folder's path in the source. */
-async function* readTree(folder: string, path: string): AsyncGenerator<SourceItem> {
+async function* readSkillTree(folder: string, path: string): AsyncGenerator<SourceItem> {
   const entries = await readdir(folder, { withFileTypes: true })
   const skillFile = entries.find((entry) => entry.isFile() && isSkillMd(entry.name))
-  if (skillFile) yield await readSkill(folder, path, skillFile.name)
+  if (skillFile) yield await readSkillFolder(folder, path, skillFile.name)
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     if (entry.isDirectory() && !skipped.has(entry.name))
-      yield* readTree(join(folder, entry.name), posix.join(path, entry.name))
+      yield* readSkillTree(join(folder, entry.name), posix.join(path, entry.name))
   }
 }
 
-async function readSkill(folder: string, path: string, skillFile: string): Promise<SourceItem> {
+async function readSkillFolder(folder: string, path: string, skillFile: string): Promise<SourceItem> {
   const id = posix.join(path, skillFile)
   const { size } = await stat(join(folder, skillFile))
   if (size > limits.fileBytesMax)
     return { id, reason: `SKILL.md is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.` }
   const found: FoundFiles = { files: [], warnings: [], bytes: size }
-  const problem = await collectFiles(folder, '', skillFile, found)
+  const problem = await collectSkillFiles(folder, '', skillFile, found)
   if (problem) return { id, reason: problem }
   const skillMd = decodeText(await readFile(join(folder, skillFile)))
   return { id, path: id, history: [], skillMd, files: found.files, filesMissing: 0, warnings: found.warnings }
@@ -56,10 +56,10 @@ interface FoundFiles {
 }
 
 /**
- * The files of a skill in and below its folder, without nested skills. Returns a reason if there are too many, before
- * reading them.
+ * The files of a skill in and below its folder, without nested skills. Returns a reason, without reading the files, if
+ * there are too many.
  */
-async function collectFiles(
+async function collectSkillFiles(
   folder: string,
   prefix: string,
   skillFile: string,
@@ -74,7 +74,7 @@ async function collectFiles(
     if (skipped.has(entry.name) || (prefix === '' && entry.name === skillFile)) continue
     if (entry.isDirectory()) {
       const names = await readdir(join(folder, path))
-      const problem = names.some(isSkillMd) ? undefined : await collectFiles(folder, path, skillFile, found)
+      const problem = names.some(isSkillMd) ? undefined : await collectSkillFiles(folder, path, skillFile, found)
       if (problem) return problem
       continue
     }

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 /**
  * Writes a reproducible zip: its bytes depend only on the paths and contents, in this and later releases. SKILL.md
  * comes first, then the others by code unit; files are stored uncompressed, because compressors change; date
- * 1980-01-01, mode 0644. Agents compare its digest to detect updates.
+ * 1980-01-01, mode 0644. Agents compare the digest of the zip to detect updates.
  *
  * Throws a TypeError for two files with the same path.
  */
@@ -20,7 +20,7 @@ export function writeZip(
   }
   const data = entries.flatMap(({ bytes }, index) => [locals[index]!, bytes])
   const directoryBytes = centrals.reduce((sum, { length }) => sum + length, 0)
-  const zip = Buffer.concat([...data, ...centrals, toEnd(entries.length, directoryBytes, offset)])
+  const zip = Buffer.concat([...data, ...centrals, toEndRecord(entries.length, directoryBytes, offset)])
   return new Uint8Array(zip.buffer as ArrayBuffer, zip.byteOffset, zip.length)
 }
 
@@ -82,7 +82,7 @@ function writeCommon(header: Buffer, at: number, { name, bytes, crc }: Entry): v
   header.writeUInt16LE(name.length, at + 22)
 }
 
-function toEnd(count: number, directoryBytes: number, directoryStart: number): Buffer {
+function toEndRecord(count: number, directoryBytes: number, directoryStart: number): Buffer {
   const end = Buffer.alloc(22)
   end.writeUInt32LE(0x06054b50, 0)
   end.writeUInt16LE(count, 8)

@@ -32,10 +32,10 @@ export function createCosts(content: string, countTokens: (text: string) => numb
   const headings = new Map<Group, number>()
 
   const ofText = (text: string) => (text === '' ? 0 : countTokens(text))
-  const ofUnit = (unit: Unit) => keep(counted, unit, () => ofText(unit.text))
+  const ofUnit = (unit: Unit) => countOnce(counted, unit, () => ofText(unit.text))
   const ofGroup = (group: Group) =>
-    keep(counted, group, () => ofText(group.heading + group.units.map(({ text }) => text).join('')))
-  const ofHeading = (group: Group) => keep(headings, group, () => ofText(group.heading))
+    countOnce(counted, group, () => ofText(group.heading + group.units.map(({ text }) => text).join('')))
+  const ofHeading = (group: Group) => countOnce(headings, group, () => ofText(group.heading))
 
   return {
     ofUnit,
@@ -56,7 +56,7 @@ export function createCosts(content: string, countTokens: (text: string) => numb
   }
 }
 
-function keep<Key>(costs: Map<Key, number>, key: Key, count: () => number): number {
+function countOnce<Key>(costs: Map<Key, number>, key: Key, count: () => number): number {
   const known = costs.get(key)
   if (known !== undefined) return known
   const cost = count()

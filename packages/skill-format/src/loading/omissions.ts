@@ -1,6 +1,6 @@
 import type { Omission } from '@skillstead/protocol'
 import type { Costs } from './costs.ts'
-import { lengthOf, partNames, type Left, type Removable, type Unit } from './units.ts'
+import { toGroupLength, partNames, type Left, type Removable, type Unit } from './units.ts'
 
 /** Number of longest omissions that are counted and listed individually. */
 const rowsMax = 20
@@ -9,14 +9,14 @@ const rowsMax = 20
 export function listOmissions(removable: Removable, kept: ReadonlySet<Unit>, costs: Costs): Omission[] {
   const all = gatherLeft(removable, kept)
   const longest = new Set(all.toSorted((a, b) => b.characters - a.characters).slice(0, rowsMax))
-  const rows = all.filter((left) => longest.has(left)).map((left) => toRow(left, costs))
+  const rows = all.filter((left) => longest.has(left)).map((left) => toOmission(left, costs))
   if (rows.length === all.length) return rows
   const others = all.filter((left) => !longest.has(left))
   const tokens = others.reduce((sum, { characters }) => sum + costs.about(characters), 0)
   return [...rows, { section: partNames.others, tokens }]
 }
 
-function toRow(left: Left, costs: Costs): Omission {
+function toOmission(left: Left, costs: Costs): Omission {
   return { section: left.section, tokens: costs.ofLeft(left) }
 }
 
@@ -25,7 +25,7 @@ function gatherLeft({ groups, dropped }: Removable, keptUnits: ReadonlySet<Unit>
   for (const group of groups) {
     const kept = group.units.filter((unit) => keptUnits.has(unit))
     if (kept.length === group.units.length) continue
-    const all = kept.length > 0 ? lengthOf(group) - group.heading.length : lengthOf(group)
+    const all = kept.length > 0 ? toGroupLength(group) - group.heading.length : toGroupLength(group)
     const characters = kept.reduce((sum, { text }) => sum - text.length, all)
     left.push({ section: group.section, characters, group, kept })
   }

@@ -38,7 +38,7 @@ export interface ListingPlan {
 /** The cost that hosts count for a list of skills: names and descriptions. */
 export function measureListing(
   skills: readonly ListedSkill[],
-  measure: (text: string) => number = countCharacters,
+  measure: (text: string) => number = countCodePoints,
 ): number {
   return skills.reduce((sum, skill) => sum + costOf(skill, measure), 0)
 }
@@ -52,7 +52,7 @@ export function measureListing(
  */
 export function planListing(skills: readonly ListedSkill[], budget: number, options: PlanOptions = {}): ListingPlan {
   if (!(budget >= 0)) throw new TypeError(`The budget must be a number of at least 0; this one is ${budget}.`)
-  const { measure = countCharacters, descriptionCharactersMin = 80 } = options
+  const { measure = countCodePoints, descriptionCharactersMin = 80 } = options
   const whole = skills.map((skill) => ({ skill, description: skill.description, cost: costOf(skill, measure) }))
   const cost = sumOf(whole)
   if (cost <= budget) return toPlan(whole, whole, budget)
@@ -72,7 +72,7 @@ interface Entry {
   readonly cost: number
 }
 
-function countCharacters(text: string): number {
+function countCodePoints(text: string): number {
   return text.length
 }
 
@@ -127,14 +127,14 @@ function toPlan(whole: readonly Entry[], planned: readonly Entry[], budget: numb
   for (const [index, { skill, cost: from }] of whole.entries()) {
     const entry = planned[index]
     const name = skill.fullName ?? skill.name
-    if (!entry) plan.drop.push({ index, name, cost: from, reason: toReason(index, planned.length) })
+    if (!entry) plan.drop.push({ index, name, cost: from, reason: toDropReason(index, planned.length) })
     else if (entry.description === skill.description) plan.keep.push({ index, name, cost: from })
     else plan.shorten.push({ index, name, from, to: entry.cost, description: entry.description })
   }
   return plan
 }
 
-function toReason(index: number, kept: number): string {
+function toDropReason(index: number, kept: number): string {
   if (kept === 0) return 'Not even the first skill fits into the budget.'
   return index === kept
     ? 'It does not fit after the skills before it.'

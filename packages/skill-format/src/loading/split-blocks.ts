@@ -47,7 +47,7 @@ export function splitSections(text: string): { sections: TextSection[]; length: 
     end = lineEnd.test(text) ? lineEnd.lastIndex : text.length
     const written = text.slice(start, end)
     if (reader.blocks >= blocksMax && isBorder(reader, written)) return { sections, length: start }
-    readLine(reader, written)
+    addLine(reader, written)
   }
   return { sections, length: text.length }
 }
@@ -83,7 +83,7 @@ interface Opening {
   endsBefore?(line: string): boolean
 }
 
-function readLine(reader: Reader, written: string): void {
+function addLine(reader: Reader, written: string): void {
   const line = written.trimEnd()
   if (reader.open?.endsBefore?.(line)) reader.open = undefined
   if (reader.open) return readOpen(reader, reader.open, written, line)
@@ -94,7 +94,7 @@ function readLine(reader: Reader, written: string): void {
   }
   // Markup is at the beginning of a line; some patterns would take too long on an endless line.
   const head = line.slice(0, inlineCharactersMax)
-  if (!readHeading(reader, written, head)) readText(reader, written, head)
+  if (!addHeading(reader, written, head)) addTextLine(reader, written, head)
   reader.isAfterBlank = false
 }
 
@@ -105,7 +105,7 @@ function readOpen(reader: Reader, open: Opening, written: string, line: string):
   if (open.isApart) reader.kind = 'apart'
 }
 
-function readHeading(reader: Reader, written: string, line: string): boolean {
+function addHeading(reader: Reader, written: string, line: string): boolean {
   const atx = headingPattern.exec(line)
   if (atx) {
     startSection(reader, atx[2] ?? '', atx[1]!.length, written)
@@ -127,9 +127,9 @@ function startSection(reader: Reader, words: string, depth: number, heading: str
   reader.blocks += 1
 }
 
-function readText(reader: Reader, written: string, line: string): void {
+function addTextLine(reader: Reader, written: string, line: string): void {
   const isNested = /^(?: {2}|\t)/.test(line) && isOpenBlock(reader.kind)
-  const open = findOpening(line)
+  const open = findElementOpening(line)
   const isApart = open?.isApart === true && !isNested
   if (open && !open.closes(line.slice(open.length))) reader.open = { ...open, isApart }
   if (isApart) return startBlock(reader, written, 'apart', true)
@@ -157,7 +157,7 @@ const tableRulePattern = /^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*
  * Finds a fence or element that a line opens and that blank lines do not end, with the number of characters before its
  * content.
  */
-function findOpening(line: string): (Opening & { length: number }) | undefined {
+function findElementOpening(line: string): (Opening & { length: number }) | undefined {
   const fence = fencePattern.exec(line)
   if (fence) return toFence(fence[1]!, fence[2]!, line)
   const html = htmlPattern.exec(line)

@@ -1,4 +1,4 @@
-import { isMapping, isSchemaType, readOwn, type JsonSchema } from './tools-schema.ts'
+import { isMapping, isSchemaType, readOwnProperty, type JsonSchema } from './tools-schema.ts'
 
 /** An input of a skill as its author described it, not validated yet. */
 export interface GivenInput {
@@ -8,25 +8,27 @@ export interface GivenInput {
 }
 
 /** Parses an item of a list of inputs: `path (string, required): The file`, or a mapping; undefined without a name. */
-export function readItem(item: unknown): GivenInput | undefined {
-  if (typeof item === 'string') return readLine(item)
+export function parseInputItem(item: unknown): GivenInput | undefined {
+  if (typeof item === 'string') return parseInputLine(item)
   if (!isMapping(item)) return undefined
-  const name = readOwn(item, 'name')
+  const name = readOwnProperty(item, 'name')
   const { name: _, ...schema } = item
-  if (typeof name === 'string') return readInput(name, schema)
+  if (typeof name === 'string') return toGivenInput(name, schema)
   const [only, ...others] = Object.entries(item)
-  return only && others.length === 0 ? readInput(...only) : undefined
+  return only && others.length === 0 ? toGivenInput(...only) : undefined
 }
 
 /** Parses an input of a mapping: its value is a schema, a type, a list of choices, or a description. */
-export function readInput(name: string, value: unknown): GivenInput {
+export function toGivenInput(name: string, value: unknown): GivenInput {
   if (isMapping(value)) {
     const schema = hasShape(value) ? value : { ...value, type: 'string' }
-    return { name, schema: withKnownType(schema), isRequired: readOwn(value, 'required') === true }
+    return { name, schema: withKnownType(schema), isRequired: readOwnProperty(value, 'required') === true }
   }
-  if (Array.isArray(value)) return { name, schema: { type: 'string', enum: value.filter(isText) }, isRequired: false }
+  if (Array.isArray(value)) return { name, schema: { type: 'string', enum: value.filter(isString) }, isRequired: false }
   if (typeof value === 'number') return { name, schema: { type: 'number', default: value }, isRequired: false }
-  return typeof value === 'string' ? readWords(name, value) : { name, schema: { type: 'string' }, isRequired: false }
+  return typeof value === 'string'
+    ? parseTypeWords(name, value)
+    : { name, schema: { type: 'string' }, isRequired: false }
 }
 
 /** Words that authors use for types in documents for people. */
@@ -51,10 +53,10 @@ const lineCharactersMax = 600
 const linePattern =
   /^-{0,2}([A-Za-z_][\w.-]{0,63}(?: [\w.-]{1,64}){0,3})(?:, ?-{1,2}[\w-]{1,64})? ?(?:[(（[]([^()（）[\]]{0,200})[)）\]])? ?(?:(:|：|—|–|- )(.*))?$/su
 
-function readLine(line: string): GivenInput | undefined {
+function parseInputLine(line: string): GivenInput | undefined {
   const [, name = '', marks, separator, text = ''] =
     linePattern.exec(line.slice(0, lineCharactersMax).replace(/[*`]/g, '').replace(/\s+/g, ' ').trim()) ?? []
-  const words = toWords(marks)
+  const words = toTypeWords(marks)
   const isName = separator !== undefined || !name.includes(' ') || words.some(isMark)
   if (name === '' || !isName) return undefined
   const description = [text.trim(), words.every(isMark) ? '' : `(${marks})`].filter(Boolean).join(' ')
@@ -63,16 +65,16 @@ function readLine(line: string): GivenInput | undefined {
 }
 
 /** Parses `string`, `int?`, `string[]`, `string, required`, `string - the file`, or any description of an input. */
-function readWords(name: string, value: string): GivenInput {
+function parseTypeWords(name: string, value: string): GivenInput {
   const [, word = '', rest = ''] = /^([a-z]{1,10}(?:\[\])?)\??(?:$| ?[,:;(–—-](.*)$)/s.exec(value.trim()) ?? []
   if (!isTypeWord(word)) return { name, schema: { type: 'string', description: value }, isRequired: false }
-  const words = toWords(rest)
+  const words = toTypeWords(rest)
   const description = words.every(isMark) ? '' : rest.replace(/\)$/, '').trim()
   const schema = { ...toTypeOf([word]), ...(description && { description }) }
   return { name, schema, isRequired: words.includes('required') }
 }
 
-function toWords(marks = ''): string[] {
+function toTypeWords(marks = ''): string[] {
   return marks
     .toLowerCase()
     .split(/[\s,;|()]+/)
@@ -103,9 +105,9 @@ function hasShape(schema: Record<string, unknown>): boolean {
 
 function withKnownType(schema: Record<string, unknown>): Record<string, unknown> {
   const { type } = schema
-  return typeof type === 'string' && !isSchemaType(type) ? { ...schema, ...toTypeOf(toWords(type)) } : schema
+  return typeof type === 'string' && !isSchemaType(type) ? { ...schema, ...toTypeOf(toTypeWords(type)) } : schema
 }
 
-function isText(value: unknown): value is string {
+function isString(value: unknown): value is string {
   return typeof value === 'string'
 }

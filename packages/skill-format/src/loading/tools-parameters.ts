@@ -1,12 +1,12 @@
-import { readInput, readItem, type GivenInput } from './tools-items.ts'
+import { toGivenInput, parseInputItem, type GivenInput } from './tools-items.ts'
 import {
   createSchemaState,
-  findTarget,
+  resolveReference,
   isKeyword,
   isMapping,
   isSchemaType,
-  readOwn,
-  toSchema,
+  readOwnProperty,
+  toValidSchema,
   type JsonSchema,
 } from './tools-schema.ts'
 
@@ -32,8 +32,8 @@ export interface ToolParameters {
 export function toParameters(inputs: unknown): ToolParameters {
   if (!isMapping(inputs)) return fromItems(Array.isArray(inputs) ? inputs : [inputs])
   if (isObjectSchema(inputs)) return fromSchema(inputs)
-  if (isValueSchema(inputs)) return fromInputs([readInput('input', inputs)], { root: inputs })
-  const entries = Object.entries(inputs).map(([name, value]) => readInput(name, value))
+  if (isValueSchema(inputs)) return fromInputs([toGivenInput('input', inputs)], { root: inputs })
+  const entries = Object.entries(inputs).map(([name, value]) => toGivenInput(name, value))
   return fromInputs(entries, { root: inputs })
 }
 
@@ -41,35 +41,39 @@ const propertiesMax = 100
 const nameCharactersMax = 64
 
 function isObjectSchema(inputs: Record<string, unknown>): boolean {
-  const isNamed = [readOwn(inputs, 'type')].flat().includes('object')
-  if (isMapping(readOwn(inputs, 'properties')) && isNamed) return true
-  const isReference = typeof readOwn(inputs, '$ref') === 'string'
-  return (isNamed || isReference || isMapping(readOwn(inputs, 'properties'))) && Object.keys(inputs).every(isKeyword)
+  const isNamed = [readOwnProperty(inputs, 'type')].flat().includes('object')
+  if (isMapping(readOwnProperty(inputs, 'properties')) && isNamed) return true
+  const isReference = typeof readOwnProperty(inputs, '$ref') === 'string'
+  return (
+    (isNamed || isReference || isMapping(readOwnProperty(inputs, 'properties'))) && Object.keys(inputs).every(isKeyword)
+  )
 }
 
 /** A schema that is not of an object: model APIs require an object at the top level, so it becomes a property. */
 function isValueSchema(inputs: Record<string, unknown>): boolean {
-  const types = [readOwn(inputs, 'type')].flat()
+  const types = [readOwnProperty(inputs, 'type')].flat()
   return types.every(isSchemaType) && Object.keys(inputs).every(isKeyword)
 }
 
 function fromSchema(schema: Record<string, unknown>): ToolParameters {
-  const target = findTarget(schema, readOwn(schema, '$ref'))
+  const target = resolveReference(schema, readOwnProperty(schema, '$ref'))
   const root = isMapping(target) ? target : schema
-  const listed = readOwn(root, 'required')
+  const listed = readOwnProperty(root, 'required')
   const required = new Set<unknown>(Array.isArray(listed) ? listed : [])
-  const properties = readOwn(root, 'properties')
+  const properties = readOwnProperty(root, 'properties')
   const inputs = Object.entries(isMapping(properties) ? properties : {}).map(([name, value]) => {
-    const isRequired = required.has(name) || (isMapping(value) && readOwn(value, 'required') === true)
+    const isRequired = required.has(name) || (isMapping(value) && readOwnProperty(value, 'required') === true)
     // Authors who write YAML by hand often use the name of a type in place of a schema.
-    return typeof value === 'string' ? { ...readInput(name, value), isRequired } : { name, schema: value, isRequired }
+    return typeof value === 'string'
+      ? { ...toGivenInput(name, value), isRequired }
+      : { name, schema: value, isRequired }
   })
   const { description, additionalProperties } = root
   return fromInputs(inputs, { root: schema, siblings: { description, additionalProperties } })
 }
 
 function fromItems(items: readonly unknown[]): ToolParameters {
-  const read = items.slice(0, propertiesMax).map((item) => readItem(item) ?? item)
+  const read = items.slice(0, propertiesMax).map((item) => parseInputItem(item) ?? item)
   const named = read.filter(isInput)
   const texts = read.filter((item) => typeof item === 'string' && item.trim() !== '')
   if (named.length > 0 && texts.length === 0) return fromInputs(named)
@@ -89,7 +93,7 @@ function fromInputs(
   const inputs = withValidNames(given.slice(0, propertiesMax))
   const required = inputs.filter(({ isRequired }) => isRequired).map(({ name }) => name)
   const properties = Object.fromEntries(inputs.map(({ name, schema }) => [name, schema]))
-  const schema = toSchema({ ...siblings, type: 'object', properties, required }, createSchemaState(root))
+  const schema = toValidSchema({ ...siblings, type: 'object', properties, required }, createSchemaState(root))
   return { properties: {}, ...schema, type: 'object' }
 }
 

@@ -24,21 +24,21 @@ export function createSchemaState(root: unknown): SchemaState {
  * to the description: a program that validates arguments would otherwise run a regular expression of an untrusted
  * author.
  */
-export function toSchema(value: unknown, state: SchemaState, depth = 0, refs: readonly string[] = []): JsonSchema {
+export function toValidSchema(value: unknown, state: SchemaState, depth = 0, refs: readonly string[] = []): JsonSchema {
   state.valuesLeft -= 1
   if (value === false) return { not: {} }
   if (!isMapping(value) || depth > depthMax || state.valuesLeft < 0) return {}
-  const ref = readOwn(value, '$ref')
+  const ref = readOwnProperty(value, '$ref')
   if (typeof ref === 'string' && !refs.includes(ref)) {
-    const target = findTarget(state.root, ref)
+    const target = resolveReference(state.root, ref)
     const { $ref: _, ...siblings } = value
-    return toSchema({ ...(isMapping(target) ? target : {}), ...siblings }, state, depth + 1, [...refs, ref])
+    return toValidSchema({ ...(isMapping(target) ? target : {}), ...siblings }, state, depth + 1, [...refs, ref])
   }
   const place = { state, depth: depth + 1, refs }
   const given = withoutPattern(withItems(value))
   const valid: JsonSchema = {}
   for (const [keyword, read] of Object.entries(keywords)) {
-    const written = readOwn(given, keyword)
+    const written = readOwnProperty(given, keyword)
     const taken = written === undefined ? undefined : read(written, place)
     if (taken !== undefined) valid[keyword] = taken
   }
@@ -46,14 +46,14 @@ export function toSchema(value: unknown, state: SchemaState, depth = 0, refs: re
 }
 
 /** Resolves a reference within the document (`#/$defs/point`); undefined if it has no target. */
-export function findTarget(root: unknown, ref: unknown): unknown {
+export function resolveReference(root: unknown, ref: unknown): unknown {
   if (typeof ref !== 'string' || !ref.startsWith('#')) return undefined
   const steps = ref
     .slice(1)
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-  return steps.reduce<unknown>((at, step) => (isMapping(at) ? readOwn(at, step) : undefined), root)
+  return steps.reduce<unknown>((at, step) => (isMapping(at) ? readOwnProperty(at, step) : undefined), root)
 }
 
 /** Whether a value is a mapping, not an array or null. */
@@ -62,7 +62,7 @@ export function isMapping(value: unknown): value is Record<string, unknown> {
 }
 
 /** Reads an own property: never an inherited one such as `constructor`. */
-export function readOwn(mapping: Record<string, unknown>, key: string): unknown {
+export function readOwnProperty(mapping: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(mapping, key) ? mapping[key] : undefined
 }
 
@@ -85,7 +85,7 @@ export function isKeyword(key: string): boolean {
 }
 
 /** Whether a value is one of the seven types of JSON Schema. */
-export function isSchemaType(value: unknown): boolean {
+export function isSchemaType(value: unknown): value is string {
   return typeof value === 'string' && types.has(value)
 }
 
@@ -120,62 +120,62 @@ interface Place {
 }
 
 const keywords: Record<string, (value: unknown, place: Place) => unknown> = {
-  type: toType,
+  type: toSchemaType,
   title: (value, { state }) => toSchemaText(value, state),
   description: (value, { state }) => toSchemaText(value, state),
   format: (value) => (typeof value === 'string' && formats.has(value) ? value : undefined),
   enum: toChoices,
-  const: toPlain,
-  default: toPlain,
-  minimum: toNumber,
-  maximum: toNumber,
-  exclusiveMinimum: toNumber,
-  exclusiveMaximum: toNumber,
-  multipleOf: (value) => (Number.isFinite(value) && (value as number) > 0 ? value : undefined),
-  minLength: toCount,
-  maxLength: toCount,
-  minItems: toCount,
-  maxItems: toCount,
-  minProperties: toCount,
-  maxProperties: toCount,
+  const: toSmallValue,
+  default: toSmallValue,
+  minimum: toFiniteNumber,
+  maximum: toFiniteNumber,
+  exclusiveMinimum: toFiniteNumber,
+  exclusiveMaximum: toFiniteNumber,
+  multipleOf: (value) => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : undefined),
+  minLength: toNonNegativeInteger,
+  maxLength: toNonNegativeInteger,
+  minItems: toNonNegativeInteger,
+  maxItems: toNonNegativeInteger,
+  minProperties: toNonNegativeInteger,
+  maxProperties: toNonNegativeInteger,
   uniqueItems: (value) => (typeof value === 'boolean' ? value : undefined),
   properties: toProperties,
-  required: toNames,
+  required: toUniqueNames,
   additionalProperties: (value, place) => (typeof value === 'boolean' ? value : toSubschema(value, place)),
-  items: (value, place) => (Array.isArray(value) ? toItems(value, place) : toSubschema(value, place)),
+  items: (value, place) => (Array.isArray(value) ? toTupleItems(value, place) : toSubschema(value, place)),
   anyOf: toSchemas,
   oneOf: toSchemas,
   allOf: toSchemas,
   not: toSubschema,
 }
 
-function toType(value: unknown): string | string[] | undefined {
-  if (!Array.isArray(value)) return isSchemaType(value) ? (value as string) : undefined
-  const known = [...new Set(value.filter(isSchemaType))] as string[]
+function toSchemaType(value: unknown): string | string[] | undefined {
+  if (!Array.isArray(value)) return isSchemaType(value) ? value : undefined
+  const known = [...new Set(value.filter(isSchemaType))]
   return known.length > 1 ? known : known[0]
 }
 
-function toNumber(value: unknown): number | undefined {
+function toFiniteNumber(value: unknown): number | undefined {
   // Converts negative zero, which JSON does not have.
-  return Number.isFinite(value) ? (value as number) + 0 : undefined
+  return typeof value === 'number' && Number.isFinite(value) ? value + 0 : undefined
 }
 
-function toCount(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) + 0 : undefined
+function toNonNegativeInteger(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value + 0 : undefined
 }
 
 function toChoices(value: unknown, place: Place): unknown[] | undefined {
   if (!Array.isArray(value)) return undefined
   const choices = new Map<string, unknown>()
   for (const item of value.slice(0, choicesMax)) {
-    const choice = toPlain(item, place)
+    const choice = toSmallValue(item, place)
     if (choice !== undefined) choices.set(JSON.stringify(choice), choice)
   }
   return choices.size > 0 ? [...choices.values()] : undefined
 }
 
 /** Copies a small value unchanged. A truncated value would be a different one, so large values are dropped. */
-function toPlain(value: unknown, { state }: Place): unknown {
+function toSmallValue(value: unknown, { state }: Place): unknown {
   const isPlain = value === null || typeof value === 'boolean' || Number.isFinite(value)
   if (!isPlain && typeof value !== 'string' && !isSmallJson(value)) return undefined
   const text = JSON.stringify(value)
@@ -188,7 +188,7 @@ function toPlain(value: unknown, { state }: Place): unknown {
 function isSmallJson(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null)
     return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
-  if (depth > 3 || typeof (value as { toJSON?: unknown }).toJSON === 'function') return false
+  if (depth > 3 || ('toJSON' in value && typeof value.toJSON === 'function')) return false
   const entries = Object.entries(value)
   return entries.length <= 20 && entries.every(([key, item]) => !(key in {}) && isSmallJson(item, depth + 1))
 }
@@ -205,12 +205,12 @@ function toProperties(value: unknown, place: Place): JsonSchema | undefined {
     if (name in {} || name.length > nameCharactersMax || !name.isWellFormed()) continue
     if (place.state.valuesLeft <= 0 || name.length > place.state.charactersLeft) break
     place.state.charactersLeft -= name.length
-    valid.push([name, toSchema(schema, place.state, place.depth, place.refs)])
+    valid.push([name, toValidSchema(schema, place.state, place.depth, place.refs)])
   }
   return Object.fromEntries(valid)
 }
 
-function toNames(value: unknown): string[] | undefined {
+function toUniqueNames(value: unknown): string[] | undefined {
   if (!Array.isArray(value)) return undefined
   return [...new Set(value.filter((name) => typeof name === 'string'))]
 }
@@ -218,7 +218,7 @@ function toNames(value: unknown): string[] | undefined {
 function toSubschema(value: unknown, place: Place): JsonSchema | undefined {
   if (value === true) return {}
   if (!isMapping(value) && value !== false) return undefined
-  return toSchema(value, place.state, place.depth, place.refs)
+  return toValidSchema(value, place.state, place.depth, place.refs)
 }
 
 function toSchemas(value: unknown, place: Place): JsonSchema[] | undefined {
@@ -233,15 +233,15 @@ function toSchemas(value: unknown, place: Place): JsonSchema[] | undefined {
 }
 
 /** Earlier drafts of JSON Schema wrote tuples as a list of schemas, one per position. */
-function toItems(value: unknown[], place: Place): JsonSchema {
+function toTupleItems(value: unknown[], place: Place): JsonSchema {
   const anyOf = toSchemas(value, place)
   return anyOf ? { anyOf } : {}
 }
 
 /** Model APIs require `items` in an array's schema. */
 function withItems(schema: JsonSchema): JsonSchema {
-  const isList = [readOwn(schema, 'type')].flat().includes('array')
-  return isList && readOwn(schema, 'items') === undefined ? { ...schema, items: {} } : schema
+  const isList = [readOwnProperty(schema, 'type')].flat().includes('array')
+  return isList && readOwnProperty(schema, 'items') === undefined ? { ...schema, items: {} } : schema
 }
 
 function withoutPattern(schema: JsonSchema): JsonSchema {

@@ -31,8 +31,8 @@ export interface OpenAIResponsesTool extends GenericTool {
 }
 
 /**
- * A tool of the AI SDK (`Tool`), of its version 6 or later. The key under which it is passed is its name. The schema is a
- * Standard JSON Schema (standardschema.dev, version 1); calls are not validated.
+ * A tool of the AI SDK (`Tool`), of its version 6 or later. The key under which a tool is passed is its name. The
+ * schema is a Standard JSON Schema (standardschema.dev, version 1); calls are not validated.
  */
 export interface AiTool {
   description: string
@@ -119,7 +119,7 @@ const descriptionCharactersMax = 1024
 
 const forms: { [Framework in ToolFramework]: (tool: GenericTool, skill: ToolSource) => ToolForms[Framework] } = {
   langchain: ({ name, description, parameters }, skill) => {
-    return { name, description, schema: parameters, func: () => Promise.resolve(toAnswer(skill)) }
+    return { name, description, schema: parameters, func: () => Promise.resolve(toToolResult(skill)) }
   },
   openai: (tool) => ({ type: 'function', function: tool }),
   'openai-responses': (tool) => ({ type: 'function', ...tool, strict: false }),
@@ -132,14 +132,14 @@ const forms: { [Framework in ToolFramework]: (tool: GenericTool, skill: ToolSour
       validate: (value: unknown) => ({ value }),
       jsonSchema,
     } as const
-    return { description, inputSchema: { '~standard': standard }, execute: () => Promise.resolve(toAnswer(skill)) }
+    return { description, inputSchema: { '~standard': standard }, execute: () => Promise.resolve(toToolResult(skill)) }
   },
   anthropic: ({ name, description, parameters }) => ({ name, description, input_schema: parameters }),
   generic: (tool) => tool,
 }
 
 /** The tool makes no request when it is called: it returns the content that was loaded. */
-function toAnswer({ fullContent, summary, metadata }: ToolSource): string {
+function toToolResult({ fullContent, summary, metadata }: ToolSource): string {
   return fullContent ?? summary ?? metadata.description
 }
 
@@ -174,16 +174,16 @@ export function toToolNames(skills: readonly { readonly fullName: string }[]): s
  */
 function toToolName(name: string): string {
   if (/^[a-zA-Z0-9_-]{1,64}$/.test(name)) return name
-  const slug = (name.match(/[a-zA-Z0-9_]+/g) ?? ['skill', hash(name)]).join('-')
+  const slug = (name.match(/[a-zA-Z0-9_]+/g) ?? ['skill', toShortHash(name)]).join('-')
   if (slug.length <= nameCharactersMax) return slug
-  return `${slug.slice(0, nameCharactersMax - hashCharacters - 1)}-${hash(name)}`
+  return `${slug.slice(0, nameCharactersMax - hashCharacters - 1)}-${toShortHash(name)}`
 }
 
 const nameCharactersMax = 64
 const hashCharacters = 7
 
 /** FNV-1a in 32 bits: distinguishes long names; not cryptographic. */
-function hash(text: string): string {
+function toShortHash(text: string): string {
   let value = 0x811c9dc5
   for (const byte of new TextEncoder().encode(text)) value = Math.imul(value ^ byte, 0x01000193)
   return (value >>> 0).toString(36).padStart(hashCharacters, '0')

@@ -3,7 +3,7 @@ import { createCosts, type Costs } from './costs.ts'
 import { listOmissions } from './omissions.ts'
 import {
   dividedCharactersMax,
-  lengthOf,
+  toGroupLength,
   listContent,
   listRemovable,
   type Group,
@@ -36,7 +36,7 @@ export function truncate(loaded: LoadedSkill, options: TruncateOptions): LoadedS
   const length = content.reduce((sum, text) => sum + text.length, 0)
   const costs = createCosts(content.join(''), countTokens)
   // A text never has more tokens than bytes.
-  if (length <= maxTokens && bytesOf(content) <= maxTokens) return loaded
+  if (length <= maxTokens && totalBytes(content) <= maxTokens) return loaded
   const isCountable = length <= 2 * dividedCharactersMax
   const isNear = length <= 3 * maxTokens
   if (isCountable && isNear && costs.ofContent(loaded) <= maxTokens) return loaded
@@ -45,7 +45,7 @@ export function truncate(loaded: LoadedSkill, options: TruncateOptions): LoadedS
   return cutToBudget(cut)
 }
 
-function bytesOf(texts: readonly string[]): number {
+function totalBytes(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0)
 }
 
@@ -72,7 +72,7 @@ const tokenCharactersMax = 128
 function mayFit({ removable, costs, maxTokens }: Cut): boolean {
   let left = maxTokens
   for (const group of removable.groups) {
-    if (lengthOf(group) > left * tokenCharactersMax) return false
+    if (toGroupLength(group) > left * tokenCharactersMax) return false
     left -= costs.ofGroup(group) - 3 * jointTokens
     if (left < 0) return false
   }
@@ -81,9 +81,9 @@ function mayFit({ removable, costs, maxTokens }: Cut): boolean {
 
 function cutToBudget(cut: Cut): LoadedSkill {
   const { costs, maxTokens } = cut
-  let kept = choose(cut, maxTokens)
+  let kept = chooseUnits(cut, maxTokens)
   for (;;) {
-    const result = build(cut, kept)
+    const result = composeTruncated(cut, kept)
     const over = costs.ofContent(result) - maxTokens
     if (over <= 0) return { ...result, truncated: listLeft(cut, kept) }
     kept = dropLast(cut, kept, over)
@@ -91,14 +91,14 @@ function cutToBudget(cut: Cut): LoadedSkill {
 }
 
 /** Chooses whole groups in order of priority, and the beginning of the first group that does not fit. */
-function choose({ removable, costs }: Cut, tokens: number): Kept[] {
+function chooseUnits({ removable, costs }: Cut, tokens: number): Kept[] {
   const kept: Kept[] = []
   let left = tokens
   let isSplit = false
   for (const group of removable.groups) {
     if (left <= jointTokens) break
     // Do not count a text that is far too long.
-    const cost = lengthOf(group) > charactersOf(left) ? Infinity : costs.ofGroup(group) + jointTokens
+    const cost = toGroupLength(group) > charactersOf(left) ? Infinity : costs.ofGroup(group) + jointTokens
     const fits = cost <= left
     const units = fits ? group.units : isSplit ? [] : chooseSome(costs, group, left)
     if (units.length === 0) continue
@@ -140,7 +140,7 @@ function listLeft({ removable, costs }: Cut, kept: readonly Kept[]): Omission[] 
   return listOmissions(removable, new Set(kept.map(({ unit }) => unit)), costs)
 }
 
-function build({ loaded }: Cut, kept: readonly Kept[]): LoadedSkill {
+function composeTruncated({ loaded }: Cut, kept: readonly Kept[]): LoadedSkill {
   const of = (part: Group['part']) => kept.filter(({ group }) => group.part === part)
   if (loaded.level === 'contract') return of('contract').length > 0 ? loaded : { ...loaded, contract: null }
   return {

@@ -8,7 +8,7 @@ export interface Unit {
   readonly text: string
   /** Index among the units of its part. */
   readonly place: number
-  /** Whether the rest of its group can be understood without it. */
+  /** Whether the rest of the group can be understood without this unit. */
   readonly isApart: boolean
 }
 
@@ -62,7 +62,7 @@ export function listRemovable(loaded: LoadedSkill, priority: readonly string[]):
   const groups = level === 'contract' ? listContent(loaded).map((text) => toGroup('contract', text)) : []
   if (summary) groups.push(toGroup('summary', summary))
   if (fullContent === undefined) return { groups, dropped: [] }
-  const { frontmatter, body, rest } = divide(fullContent)
+  const { frontmatter, body, rest } = splitFrontmatter(fullContent)
   const { sections, length } = splitSections(body)
   const dropped = [
     { section: partNames.frontmatter, text: frontmatter },
@@ -75,7 +75,7 @@ export function listRemovable(loaded: LoadedSkill, priority: readonly string[]):
 }
 
 /** Length of a group in characters. */
-export function lengthOf({ heading, units }: Group): number {
+export function toGroupLength({ heading, units }: Group): number {
   return units.reduce((sum, { text }) => sum + text.length, heading.length)
 }
 
@@ -84,7 +84,7 @@ function toGroup(part: 'contract' | 'summary', text: string): Group {
 }
 
 /** Splits the document into frontmatter, body, and the rest beyond the limit, at a blank line if there is one. */
-function divide(fullContent: string): { frontmatter: string; body: string; rest: string } {
+function splitFrontmatter(fullContent: string): { frontmatter: string; body: string; rest: string } {
   const { kind, start, end, bodyStart } = findFrontmatter(fullContent)
   // Dashes below a heading, quotation or fence are a rule of the body, not the end of frontmatter.
   const isBody = kind === 'missing' || /^(?:> |```|~~~|#)/m.test(fullContent.slice(start, end))
@@ -116,7 +116,7 @@ function orderSections(sections: readonly TextSection[], priority: readonly stri
       const key = toPriorityKey(name)
       if (!firsts.has(key)) firsts.set(key, index)
     }
-    for (const place of priority.keys()) addWithSubsections(sections, findFirst(firsts, priority, place), order)
+    for (const place of priority.keys()) addWithSubsections(sections, findFirstPlace(firsts, priority, place), order)
   }
   for (const index of sections.keys()) order.add(index)
   return order
@@ -125,7 +125,7 @@ function orderSections(sections: readonly TextSection[], priority: readonly stri
 const headingCommasMax = 7
 
 /** Matches a heading that contains commas: it arrives in pieces, because commas separate the names in a URL. */
-function findFirst(firsts: ReadonlyMap<string, number>, priority: readonly string[], place: number) {
+function findFirstPlace(firsts: ReadonlyMap<string, number>, priority: readonly string[], place: number) {
   for (let pieces = 1; pieces <= headingCommasMax + 1 && place + pieces <= priority.length; pieces++) {
     const found = firsts.get(toPriorityKey(priority.slice(place, place + pieces).join(',')))
     if (found !== undefined) return found

@@ -80,7 +80,7 @@ function findFenceEnd(text: string, start: number, lineEnd: number): number | un
 const fencePattern = /^ {0,3}(`{3,}(?!.*`)|~{3,})/
 
 function addLine(text: string, start: number, end: number, list: Block[]): void {
-  const heading = readHeading(text, start, end)
+  const heading = parseHeading(text, start, end)
   if (heading !== undefined) return void list.push({ kind: 'heading', start, end, heading })
   const last = list.at(-1)
   const upper = last && isUnderline(text, start, end) ? readLastLine(text, last) : ''
@@ -90,7 +90,7 @@ function addLine(text: string, start: number, end: number, list: Block[]): void 
   else list.push({ kind: 'text', start, end })
 }
 
-function readHeading(text: string, start: number, end: number): string | undefined {
+function parseHeading(text: string, start: number, end: number): string | undefined {
   if (text[skipIndent(text, start)] !== '#') return undefined
   const line = text.slice(start, Math.min(end, start + inlineCharactersMax))
   const found = /^ {0,3}#{1,6}(?:[ \t]+(.*))?$/.exec(line)

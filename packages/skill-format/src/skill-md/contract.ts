@@ -49,11 +49,11 @@ function sideOf(heading: string): Side | undefined {
 
 function listItems(sections: readonly Section[], side: Side): string[] | null {
   const lines = sections.filter(({ heading }) => sideOf(heading) === side).flatMap((section) => section.lines)
-  const items = lines.flatMap(readItem).slice(0, itemsMax)
+  const items = lines.flatMap(splitItem).slice(0, itemsMax)
   return items.length > 0 ? items : null
 }
 
-function readItem(line: string): string[] {
+function splitItem(line: string): string[] {
   const item = /^\s*(?:[-*+]|\d{1,9}[.)])\s+(.*)$/.exec(line.slice(0, itemCharactersMax))?.[1]
   return item ? [toPlainLine(item)] : []
 }

@@ -26,11 +26,11 @@ interface Reader {
 export function readSkillFields(parsed: ParsedSkillMd): SkillFields {
   const reader: Reader = { parsed, warnings: [] }
   return {
-    ...readName(reader),
-    description: readText(reader, ['description']),
-    license: readText(reader, ['license'])?.slice(0, licenseCharactersMax),
+    ...readNameFields(reader),
+    description: readTextField(reader, ['description']),
+    license: readTextField(reader, ['license'])?.slice(0, licenseCharactersMax),
     version: readVersionField(reader),
-    category: readText(reader, ['metadata.category', 'category'])?.slice(0, limits.keywordCharactersMax),
+    category: readTextField(reader, ['metadata.category', 'category'])?.slice(0, limits.keywordCharactersMax),
     keywords: readKeywords(parsed),
     warnings: reader.warnings,
   }
@@ -47,8 +47,8 @@ export function readKeyValue(frontmatter: Record<string, unknown>, path: string)
 
 const licenseCharactersMax = 200
 
-function readName(reader: Reader): Pick<SkillFields, 'name' | 'displayName' | 'nameSlug'> {
-  const written = readText(reader, ['name'])?.replace(/\s+/g, ' ')
+function readNameFields(reader: Reader): Pick<SkillFields, 'name' | 'displayName' | 'nameSlug'> {
+  const written = readTextField(reader, ['name'])?.replace(/\s+/g, ' ')
   if (written === undefined) return {}
   if (isSkillName(written)) return { name: written }
   const nameSlug = toSlug(written)
@@ -60,7 +60,7 @@ function readName(reader: Reader): Pick<SkillFields, 'name' | 'displayName' | 'n
 }
 
 /** The first of these keys that is set, as trimmed text; other types are converted with a warning. */
-function readText(reader: Reader, paths: readonly string[]): string | undefined {
+function readTextField(reader: Reader, paths: readonly string[]): string | undefined {
   for (const path of paths) {
     const value = readKeyValue(reader.parsed.frontmatter, path)
     if (value === undefined || value === null) continue

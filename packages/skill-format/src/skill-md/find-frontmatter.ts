@@ -25,12 +25,12 @@ interface Line {
 
 /** Finds the frontmatter of a document without parsing it. Skips a BOM, blank lines and an opening code fence. */
 export function findFrontmatter(text: string): FrontmatterPlace {
-  const lines = readLines(text)
-  const opening = findOpening(lines)
-  if (!opening) return toMissing(text)
+  const lines = iterateLines(text)
+  const opening = findFrontmatterOpening(lines)
+  if (!opening) return toMissingPlace(text)
   const inside: Line[] = []
   for (const line of lines) {
-    if (isClosing(line.text, opening.fenced)) {
+    if (isClosingLine(line.text, opening.fenced)) {
       const place = { start: opening.next, end: line.start, line: opening.number + 1 }
       const body = opening.fenced
         ? findBodyAfterFence(lines, line)
@@ -47,7 +47,7 @@ export function findFrontmatter(text: string): FrontmatterPlace {
  * `key: value` lines until the first blank or other line.
  */
 export function cutAtLeadingKeys(text: string, place: FrontmatterPlace): FrontmatterPlace {
-  return findLeadingKeys(text, [...readLines(text.slice(0, place.end), place.start, place.line)], place.warnings)
+  return findLeadingKeys(text, [...iterateLines(text.slice(0, place.end), place.start, place.line)], place.warnings)
 }
 
 /** The key at the beginning of an unindented line, or undefined. Only single-word and quoted keys count. */
@@ -67,7 +67,7 @@ interface Opening extends Line {
 }
 
 /** Yields whole lines from the beginning of the text, up to the maximum length of frontmatter. */
-function* readLines(text: string, from = text.startsWith('\uFEFF') ? 1 : 0, firstNumber = 1): Generator<Line> {
+function* iterateLines(text: string, from = text.startsWith('\uFEFF') ? 1 : 0, firstNumber = 1): Generator<Line> {
   const lineEnd = /\r\n|\n|\r/g
   const end = Math.min(text.length, from + frontmatterCharactersMax)
   // Cut first: otherwise the search for the end of a line could run to the end of a long text.
@@ -83,7 +83,7 @@ function* readLines(text: string, from = text.startsWith('\uFEFF') ? 1 : 0, firs
   }
 }
 
-function findOpening(lines: Generator<Line>): Opening | undefined {
+function findFrontmatterOpening(lines: Generator<Line>): Opening | undefined {
   let fenced = false
   // Not `for of`, which would close the generator that the caller continues to read.
   for (let item = lines.next(); !item.done; item = lines.next()) {
@@ -100,7 +100,7 @@ function isDashes(line: string): boolean {
   return line.startsWith('---') && line.trimEnd() === '---'
 }
 
-function isClosing(line: string, fenced: boolean): boolean {
+function isClosingLine(line: string, fenced: boolean): boolean {
   return isDashes(line) || (fenced && isFence(line))
 }
 
@@ -136,7 +136,7 @@ function listBomWarnings(text: string): SkillWarning[] {
   ]
 }
 
-function toMissing(text: string): FrontmatterPlace {
+function toMissingPlace(text: string): FrontmatterPlace {
   const start = text.startsWith('\uFEFF') ? 1 : 0
   const message = 'The document has no frontmatter; it should begin with `---`, a name and a description.'
   const warnings = [...listBomWarnings(text), { code: 'frontmatter_missing', message, line: 1 }]
@@ -147,8 +147,8 @@ function findLeadingKeys(text: string, lines: Line[], before: readonly SkillWarn
   const first = lines.findIndex((line) => line.text.trim() !== '')
   const opening = lines[first]
   // Dashes that are not followed by a key are a rule, not frontmatter.
-  if (!opening || !(readKey(opening.text) ?? readHeadingKey(opening.text))) return toMissing(text)
-  const length = lines.slice(first + 1).findIndex((line) => !isReadable(line.text))
+  if (!opening || !(readKey(opening.text) ?? readHeadingKey(opening.text))) return toMissingPlace(text)
+  const length = lines.slice(first + 1).findIndex((line) => !isYamlLine(line.text))
   const last = (length === -1 ? lines.at(-1) : lines[first + length]) ?? opening
   const place = { start: opening.start, end: last.next, line: opening.number }
   const message = 'The frontmatter has no closing line of `---`. Only its leading lines were read.'
@@ -156,6 +156,6 @@ function findLeadingKeys(text: string, lines: Line[], before: readonly SkillWarn
   return { kind: 'unterminated', ...place, bodyStart: last.next, bodyLine: last.number + 1, warnings }
 }
 
-function isReadable(line: string): boolean {
+function isYamlLine(line: string): boolean {
   return readKey(line) !== undefined || (/^(?:[ \t]|- )/.test(line) && line.trim() !== '')
 }

@@ -8,7 +8,7 @@ export function parseYaml(source: string): Document.Parsed | undefined {
       schema: 'core',
       logLevel: 'silent',
       prettyErrors: false,
-      // Checked by our own code: the parser would compare every key with every other.
+      // Our own code finds duplicate keys: the parser would compare every key with every other key.
       uniqueKeys: false,
     })
   } catch {
@@ -56,7 +56,7 @@ export function isStrictlyReadable(text: string): boolean {
   try {
     const doc = parseYaml(source)
     if (!doc || doc.errors.length > 0 || !isMap(doc.contents) || hasDoubleKeys(doc)) return false
-    const { name, description } = doc.toJS({ maxAliasCount: 100 }) as Record<string, unknown>
+    const { name, description }: Record<string, unknown> = doc.toJS({ maxAliasCount: 100 })
     return typeof name === 'string' && typeof description === 'string'
   } catch {
     // Recursive aliases, or nesting that is too deep.

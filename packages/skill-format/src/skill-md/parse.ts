@@ -6,7 +6,7 @@ import { addMapping, addWarning, controlPattern, createConversion, dropControls,
 import type { FrontmatterStatus, ParsedSkillMd } from './types.ts'
 
 /**
- * Parses a SKILL.md as leniently as agent hosts do, and reports what it had to repair. Never throws; takes linear time.
+ * Parses a SKILL.md as leniently as agent hosts do, and reports every repair. Never throws; takes linear time.
  *
  * @example
  * parseSkillMd('---\nname: pdf\ndescription: Reads PDFs: pages, forms\n---\n# PDF').frontmatter
@@ -14,15 +14,15 @@ import type { FrontmatterStatus, ParsedSkillMd } from './types.ts'
  */
 export function parseSkillMd(text: string): ParsedSkillMd {
   const place = findFrontmatter(text)
-  if (place.kind === 'missing') return toParsed(text, place, createConversion(place.warnings), 'missing')
+  if (place.kind === 'missing') return toParsedSkillMd(text, place, createConversion(place.warnings), 'missing')
   const state = createConversion(place.warnings)
-  const source = readSource(text, place, state)
-  if (isBlank(source)) return toParsed(text, place, state, 'empty')
+  const source = readFrontmatter(text, place, state)
+  if (isBlank(source)) return toParsedSkillMd(text, place, state, 'empty')
   // In YAML a heading is a comment, which would hide the name in it.
   const doc = headingKeyPattern.test(source) ? undefined : parseYaml(source)
   if (doc && doc.errors.length === 0 && isMap(doc.contents)) {
     addMapping(state, doc, source, place.line)
-    return toParsed(text, place, state, place.kind === 'closed' ? 'ok' : 'unterminated')
+    return toParsedSkillMd(text, place, state, place.kind === 'closed' ? 'ok' : 'unterminated')
   }
   return repair(text, place, source)
 }
@@ -37,13 +37,16 @@ export function findBody(text: string): Pick<ParsedSkillMd, 'body' | 'bodyLine'>
 
 const headingKeyPattern = /^#{2,6} (?:name|description):[ \t]/m
 
-/** Prepares the frontmatter for the yaml library. Keeps its length, unless it contained control characters. */
-function readSource(text: string, place: FrontmatterPlace, state: Conversion): string {
+/**
+ * Prepares the frontmatter for the yaml library. Keeps the length of the frontmatter, unless it contained control
+ * characters.
+ */
+function readFrontmatter(text: string, place: FrontmatterPlace, state: Conversion): string {
   const source = toYamlSource(text.slice(place.start, place.end))
   if (!controlPattern.test(source)) return source
   const line = place.line + source.split('\n').findIndex((candidate) => controlPattern.test(candidate))
   addWarning(state, 'control_characters', 'The frontmatter contained control characters, which were removed.', line)
-  // Before parsing, because the library uses some of them as markers.
+  // Remove control characters before parsing, because the library uses some of them as markers.
   return dropControls(source)
 }
 
@@ -59,15 +62,15 @@ function repair(text: string, place: FrontmatterPlace, source: string): ParsedSk
   const isRule = place.kind === 'closed' && holdsMarkdown(source)
   const cut = isRule ? cutAtLeadingKeys(text, place) : place
   const state = createConversion(cut.warnings)
-  if (cut.kind === 'missing') return toParsed(text, cut, state, 'missing')
-  repairFrontmatter(readSource(text, cut, state), cut.line, state)
+  if (cut.kind === 'missing') return toParsedSkillMd(text, cut, state, 'missing')
+  repairFrontmatter(readFrontmatter(text, cut, state), cut.line, state)
   const isReadable = Object.keys(state.frontmatter).length > 0
   const status = cut.kind === 'unterminated' ? 'unterminated' : isReadable ? 'repaired' : 'invalid'
   if (status === 'invalid') {
     const message = 'The frontmatter could not be read. It should contain lines such as `name: my-skill`.'
     addWarning(state, 'frontmatter_invalid', message, cut.line)
   }
-  return toParsed(text, cut, state, status)
+  return toParsedSkillMd(text, cut, state, status)
 }
 
 /**
@@ -84,7 +87,7 @@ function holdsMarkdown(source: string): boolean {
   })
 }
 
-function toParsed(
+function toParsedSkillMd(
   text: string,
   place: FrontmatterPlace,
   state: Conversion,

@@ -56,23 +56,24 @@ function listKeyIssues(parsed: ParsedSkillMd): SkillWarning[] {
   const extra = Object.keys(parsed.frontmatter).filter((key) => !allowedKeys.has(key))
   return extra.slice(0, listedKeysMax).map((key) => {
     const message = `The key '${key.slice(0, 64)}' is not in the open SKILL.md format. Move it below 'metadata'.`
-    return toIssue(parsed, 'key_not_standard', message, key)
+    return toPortabilityIssue(parsed, 'key_not_standard', message, key)
   })
 }
 
 function listNameIssues(parsed: ParsedSkillMd, { folderName }: PortabilityOptions): SkillWarning[] {
   const { name } = parsed.frontmatter
   if (name === undefined || name === null || name === '') {
-    return [toIssue(parsed, 'name_missing', 'The frontmatter has no name.', 'name')]
+    return [toPortabilityIssue(parsed, 'name_missing', 'The frontmatter has no name.', 'name')]
   }
-  if (!isText(parsed, 'name')) return [toIssue(parsed, 'not_text', 'The name is not text. Put it in quotes.', 'name')]
+  if (!isTextField(parsed, 'name'))
+    return [toPortabilityIssue(parsed, 'not_text', 'The name is not text. Put it in quotes.', 'name')]
   if (!isSkillName(String(name))) {
     const message = 'The name must be 1 to 64 lower-case letters, digits and single inner hyphens.'
-    return [toIssue(parsed, 'name_pattern', message, 'name')]
+    return [toPortabilityIssue(parsed, 'name_pattern', message, 'name')]
   }
   if (folderName === undefined || folderName === name) return []
   const message = `The name '${String(name)}' differs from the folder '${folderName}'. Hosts require them to be equal.`
-  return [toIssue(parsed, 'name_folder_differs', message, 'name')]
+  return [toPortabilityIssue(parsed, 'name_folder_differs', message, 'name')]
 }
 
 function listTextIssues(parsed: ParsedSkillMd): SkillWarning[] {
@@ -82,12 +83,12 @@ function listTextIssues(parsed: ParsedSkillMd): SkillWarning[] {
     if (value === undefined && key !== 'description') continue
     if (value === undefined || value === null || (typeof value === 'string' && value.trim() === '')) {
       if (key === 'description')
-        issues.push(toIssue(parsed, 'description_missing', 'The frontmatter has no description.', key))
-    } else if (!isText(parsed, key)) {
-      issues.push(toIssue(parsed, 'not_text', `The value of '${key}' is not text. Put it in quotes.`, key))
-    } else if (countCharacters(String(value), charactersMax) > charactersMax) {
+        issues.push(toPortabilityIssue(parsed, 'description_missing', 'The frontmatter has no description.', key))
+    } else if (!isTextField(parsed, key)) {
+      issues.push(toPortabilityIssue(parsed, 'not_text', `The value of '${key}' is not text. Put it in quotes.`, key))
+    } else if (countCharactersTo(String(value), charactersMax) > charactersMax) {
       const message = `The value of '${key}' is longer than ${charactersMax} characters.`
-      issues.push(toIssue(parsed, `${key}_long`, message, key))
+      issues.push(toPortabilityIssue(parsed, `${key}_long`, message, key))
     }
   }
   return issues
@@ -104,13 +105,18 @@ function listMetadataIssues(parsed: ParsedSkillMd): SkillWarning[] {
   if (metadata === undefined) return []
   if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
     return [
-      toIssue(parsed, 'metadata_not_mapping', "The value of 'metadata' must be a mapping of text to text.", 'metadata'),
+      toPortabilityIssue(
+        parsed,
+        'metadata_not_mapping',
+        "The value of 'metadata' must be a mapping of text to text.",
+        'metadata',
+      ),
     ]
   }
-  const others = Object.keys(metadata).filter((key) => !isText(parsed, `metadata.${key}`))
+  const others = Object.keys(metadata).filter((key) => !isTextField(parsed, `metadata.${key}`))
   return others.slice(0, listedKeysMax).map((key) => {
     const message = `The value of 'metadata.${key.slice(0, 64)}' is not text. Put it in quotes.`
-    return toIssue(parsed, 'metadata_not_text', message, `metadata.${key}`)
+    return toPortabilityIssue(parsed, 'metadata_not_text', message, `metadata.${key}`)
   })
 }
 
@@ -121,7 +127,7 @@ function listToolIssues(parsed: ParsedSkillMd): SkillWarning[] {
   const isSpaced = typeof tools === 'string' && !tools.replace(/\([^()]*\)/g, '').includes(',')
   if (isSpaced) return []
   const message = "The value of 'allowed-tools' must be one text with spaces between the tools."
-  return [toIssue(parsed, 'allowed_tools_form', message, 'allowed-tools')]
+  return [toPortabilityIssue(parsed, 'allowed_tools_form', message, 'allowed-tools')]
 }
 
 function listAdvice({ body, bodyLine }: ParsedSkillMd): SkillWarning[] {
@@ -138,13 +144,13 @@ function listAdvice({ body, bodyLine }: ParsedSkillMd): SkillWarning[] {
   return [{ code: 'body_long', message, line: bodyLine }]
 }
 
-function isText(parsed: ParsedSkillMd, path: string): boolean {
+function isTextField(parsed: ParsedSkillMd, path: string): boolean {
   const isPlain = parsed.keys.get(path)?.written !== undefined
   return typeof readKeyValue(parsed.frontmatter, path) === 'string' && !isPlain
 }
 
 /** Counts code points, as the format does; a text of more than twice the maximum is too long in any case. */
-function countCharacters(text: string, charactersMax: number): number {
+function countCharactersTo(text: string, charactersMax: number): number {
   return text.length > charactersMax * 2 || text.length <= charactersMax ? text.length : [...text].length
 }
 
@@ -162,7 +168,7 @@ function estimateTokens(text: string): number {
   return Math.ceil(wide + (text.length - wide) / 4)
 }
 
-function toIssue(parsed: ParsedSkillMd, code: string, message: string, path: string): SkillWarning {
+function toPortabilityIssue(parsed: ParsedSkillMd, code: string, message: string, path: string): SkillWarning {
   const line = parsed.keys.get(path)?.line
   return line === undefined ? { code, message } : { code, message, line }
 }

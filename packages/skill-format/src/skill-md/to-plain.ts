@@ -90,13 +90,13 @@ function fillMapping(
       continue
     }
     if (Object.hasOwn(target, key)) {
-      const message = `The key '${shorten(key)}' occurs twice. The last value is used.`
+      const message = `The key '${shortenForWarning(key)}' occurs twice. The last value is used.`
       addWarningAt(state, 'duplicate_key', message, offset)
     }
     const value = pair.value as Node | null
     const isMarked = path === '' || path === 'metadata.'
     if (isMarked) state.keys.set(path + key, { line: lineAt(state, offset), written: readWritten(value) })
-    target[key] = toValue(state, value, isMarked ? `${path}${key}.` : '-', depth + 1)
+    target[key] = toPlainValue(state, value, isMarked ? `${path}${key}.` : '-', depth + 1)
     if (state.nodesLeft < 0 || state.charactersLeft < 0) return noteExhausted(state, offset)
   }
 }
@@ -106,7 +106,7 @@ function toPropertyKey(state: Conversion, pair: Pair<unknown, unknown>, depth: n
   if (node === null) return ''
   const key = isScalar(node)
     ? (noteStyle(state, node), readScalarText(node))
-    : toScalarText(toValue(state, node, '-', depth + 1))
+    : toScalarText(toPlainValue(state, node, '-', depth + 1))
   state.charactersLeft -= key.length
   return cleanText(key)
 }
@@ -115,7 +115,7 @@ function toScalarText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function toValue(state: Conversion, node: Node | null, path: string, depth: number): unknown {
+function toPlainValue(state: Conversion, node: Node | null, path: string, depth: number): unknown {
   state.nodesLeft -= 1
   if (node === null || state.nodesLeft < 0 || state.charactersLeft < 0) return null
   if (depth > depthMax) {
@@ -124,7 +124,7 @@ function toValue(state: Conversion, node: Node | null, path: string, depth: numb
   }
   if (isAlias(node)) {
     addIssue(state, 'anchors', 'Anchors and aliases are outside the strict subset of YAML.', node)
-    return toValue(state, state.anchors.get(node.source) ?? null, '-', depth + 1)
+    return toPlainValue(state, state.anchors.get(node.source) ?? null, '-', depth + 1)
   }
   noteStyle(state, node)
   if (isMap(node)) {
@@ -136,7 +136,7 @@ function toValue(state: Conversion, node: Node | null, path: string, depth: numb
     const list: unknown[] = []
     for (const item of node.items) {
       if (state.nodesLeft < 0 || state.charactersLeft < 0) break
-      list.push(toValue(state, item as Node | null, '-', depth + 1))
+      list.push(toPlainValue(state, item as Node | null, '-', depth + 1))
     }
     return list
   }
@@ -217,6 +217,6 @@ function lineAt(state: Conversion, offset: number): number {
 
 const lineEndsPattern = /\r\n|\n|\r/g
 
-function shorten(text: string): string {
+function shortenForWarning(text: string): string {
   return text.length > 64 ? `${text.slice(0, 64)}…` : text
 }

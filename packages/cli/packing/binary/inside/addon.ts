@@ -13,8 +13,8 @@ let addon: object | undefined
  * Loads the addon of better-sqlite3. A native library must be loaded from a file, so it is written to a new private
  * folder and deleted before it is used.
  *
- * A process may load it only once: a second copy of SQLite would not know the locks of the first, and would release
- * them by closing a file (sqlite.org/howtocorrupt.html, 2.2.1). So threads load the same file as the process.
+ * A process may load the addon only once: a second copy of SQLite would not know the locks of the first, and would
+ * release them by closing a file (sqlite.org/howtocorrupt.html, 2.2.1). So threads load the same file as the process.
  */
 export function openAddon(): object {
   return (addon ??= isMainThread ? openFirst() : loadLibrary(requirePath()))
@@ -55,14 +55,14 @@ function openIn(parent: string): object {
 }
 
 /**
- * On Linux a deleted file can be opened by its descriptor, which stays open for the threads. It is never opened by its
- * name: the owner of the parent folder could have replaced it.
+ * On Linux a deleted file can be opened by its descriptor, which stays open for the threads. The file is never opened
+ * by its name: the owner of the parent folder could have replaced it.
  */
 function openUnnamed(written: number, remove: () => void): object {
   remove()
   const descriptor = openSync(`/proc/self/fd/${written}`, 'r')
   try {
-    return load(`/proc/self/fd/${descriptor}`)
+    return loadAddonFile(`/proc/self/fd/${descriptor}`)
   } catch (error) {
     closeSync(descriptor)
     throw error
@@ -72,10 +72,10 @@ function openUnnamed(written: number, remove: () => void): object {
 /** On other systems the file keeps its name until the process ends. */
 function openNamed(file: string, remove: () => void): object {
   process.once('exit', remove)
-  return load(file)
+  return loadAddonFile(file)
 }
 
-function load(path: string): object {
+function loadAddonFile(path: string): object {
   const loaded = loadLibrary(path)
   setEnvironmentData(key, path)
   return loaded

@@ -1,6 +1,6 @@
 /**
- * The first code of the executable and of its threads; everything else is an asset. It imports no Node modules, so that
- * its text can run as a script and as a module.
+ * The first code of the executable and of its threads; everything else is an asset. This file imports no Node modules,
+ * so that its text can run as a script and as a module.
  */
 import { createLoader } from './chunks.ts'
 

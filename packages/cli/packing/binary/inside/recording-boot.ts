@@ -12,12 +12,12 @@ const scripts = new Map<string, import('node:vm').Script>()
 /** Runs a chunk; the build appends the call. */
 export const load = createLoader({ readCode, onScript: (name, script) => scripts.set(name, script) })
 
-if (isMainThread) process.once('exit', write)
+if (isMainThread) process.once('exit', writeCodeCache)
 
 /**
  * For scripts that ran, the cache includes the functions that were called; for others, the result of compiling them.
  */
-function write(): void {
+function writeCodeCache(): void {
   for (const key of getAssetKeys().filter((one) => one.startsWith('code/'))) {
     const name = key.slice('code/'.length)
     const script = scripts.get(name) ?? new Script(readCode(name), { filename: `skillstead/${name}` })

@@ -1,6 +1,6 @@
 import { scopes, type Scope } from '@skillstead/protocol'
-import { flag, text, type Arguments, type Options } from '../../command/command.ts'
-import { listOf } from '../../command/values.ts'
+import { flag, textOption, type Arguments, type Options } from '../../command/command.ts'
+import { choicesOption } from '../../command/values.ts'
 import { endpointCommand } from '../../registry/endpoint-command.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 
@@ -34,7 +34,7 @@ export const commands = {
     show: ({ apiKeys }) =>
       apiKeys.map(
         (key) =>
-          `${toLine(key)}  ${key.scopes.join(',')}  ${key.lastUsedAt ?? 'never used'}` +
+          `${toKeyLine(key)}  ${key.scopes.join(',')}  ${key.lastUsedAt ?? 'never used'}` +
           (key.expiresAt === null ? '' : `  expires ${key.expiresAt}`) +
           (key.madeBy ? `  made by ${key.madeBy}` : ''),
       ),
@@ -51,7 +51,7 @@ export const commands = {
       const {
         words: [id],
       } = given
-      // A user has no more keys than this list. Whether it can be read must not delay the revocation of a key.
+      // One page lists all keys of a user. A list that cannot be read must not prevent the revocation of a key.
       const { apiKeys } = await api.listApiKeys({ limit: 100 }).catch(() => ({ apiKeys: [] }))
       const withMade = flag(given, 'with-made')
       await api.deleteApiKey({ id, ...(withMade && { withMade }) })
@@ -64,22 +64,25 @@ export const commands = {
       if (withMade) return [`Revoked ${revoked}, ${what} that it made, and what those made.`]
       return [
         `Revoked ${revoked}. Without --with-made, ${what} that it made still ${made === 1 ? 'works' : 'work'}.`,
-        ...madeKeys.map((key) => toLine(key)),
+        ...madeKeys.map((key) => toKeyLine(key)),
       ]
     },
   }),
 }
 
-function toLine({ id, prefix, name }: { id: string; prefix: string; name: string }): string {
+function toKeyLine({ id, prefix, name }: { id: string; prefix: string; name: string }): string {
   return `${id}  ${prefix}…  ${name}`
 }
 
-/** A line that reports when a new key ends. The key in use may have bounded that. */
+/** A line with the expiry of a new key, which the key in use may have limited. */
 export function toExpiry(expiresAt: string | null | undefined): string[] {
   return expiresAt ? [`It expires at ${expiresAt}.`] : []
 }
 
 /** Reads {@link newKeyOptions}. Throws {@link UsageError}. */
 export function toNewKey(given: Arguments): { scopes?: Scope[]; expiresInDays?: string } {
-  return { scopes: listOf(given, 'scopes', scopes, 'a scope'), expiresInDays: text(given, 'expires-in-days') }
+  return {
+    scopes: choicesOption(given, 'scopes', scopes, 'a scope'),
+    expiresInDays: textOption(given, 'expires-in-days'),
+  }
 }

@@ -1,6 +1,6 @@
 import { toOneLine } from '@skillstead/protocol'
 import { createClient } from '@skillstead/client'
-import { UsageError, command, text, type Arguments, type Options } from '../../command/command.ts'
+import { UsageError, command, textOption, type Arguments, type Options } from '../../command/command.ts'
 import { toNodeAddress } from '../../files/config.ts'
 import { credentialsFile, dropCredential, keepCredential } from '../../registry/credentials.ts'
 import { findUrl, storeOptions } from '../../registry/place.ts'
@@ -48,7 +48,7 @@ export const commands = {
 }
 
 function requireNode(given: Arguments, advice: string): string {
-  if (text(given, 'data') !== undefined || text(given, 'database-url') !== undefined)
+  if (textOption(given, 'data') !== undefined || textOption(given, 'database-url') !== undefined)
     throw new UsageError('A registry in a folder needs no login: users who can read its files have full access.')
   const url = findUrl(given)
   if (url === undefined) throw new UsageError(advice)

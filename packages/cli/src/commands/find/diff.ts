@@ -9,7 +9,7 @@ export const commands = {
     words: { NAME: 'name', FROM: 'from', TO: 'to' },
     isExact: true,
     show: (found, { stdout }) => [
-      ...found.files.flatMap(toPatchLines).map((line) => (stdout.isTTY ? toShown(line) : line)),
+      ...found.files.flatMap(toPatchLines).map((line) => (stdout.isTTY ? toPatchLine(line) : line)),
       ...toAccessLines(found),
     ],
   }),
@@ -21,15 +21,15 @@ function toPatchLines({ path, status, diff: patch, omitted }: SkillDiff['files']
 }
 
 /** On a terminal, escape control characters of untrusted text. In a file, leave the text unchanged. */
-function toShown(line: string): string {
+function toPatchLine(line: string): string {
   return line.replaceAll(/(?!\t)[\p{Cc}\p{Cf}]/gu, '\u{FFFD}')
 }
 
 /** These lines follow the patch; programs that apply patches ignore them. */
 function toAccessLines({ from, to, access, security, change }: SkillDiff): string[] {
   const lines = [
-    ...toLines('now uses', access.added),
-    ...toLines('no longer uses', access.removed),
+    ...toUsedLines('now uses', access.added),
+    ...toUsedLines('no longer uses', access.removed),
     ...(security.from && security.to && security.from.verdict !== security.to.verdict
       ? [
           `# Scan verdict: ${verdictWords[security.from.verdict]} for ${from}, ${verdictWords[security.to.verdict]} for ${to}.`,
@@ -44,7 +44,7 @@ function toAccessLines({ from, to, access, security, change }: SkillDiff): strin
     : [...ofChange, `# ${to} uses the same tools, hosts and variables as ${from}, as far as its text shows.`]
 }
 
-function toLines(what: string, access: Access): string[] {
+function toUsedLines(what: string, access: Access): string[] {
   const kinds = [...accessKinds, 'cut'] as const
   return kinds.flatMap((kind) =>
     access[kind].length > 0 ? [`# ${what} ${labels[kind]}: ${access[kind].map(toOneLine).join(', ')}`] : [],

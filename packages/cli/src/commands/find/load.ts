@@ -1,6 +1,6 @@
 import { toOneLine, toPlainText } from '@skillstead/protocol'
 import { loadLevels, type LoadedSkill } from '@skillstead/skill-format/loading'
-import { text } from '../../command/command.ts'
+import { textOption } from '../../command/command.ts'
 import { parseSkillWord } from '../../command/values.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 import { toFactLines } from '../../terminal/output.ts'
@@ -19,10 +19,10 @@ export const commands = {
       const { name, version } = parseSkillWord(given.words[0])
       const skill = await api.loadSkill({
         name,
-        level: text<LoadedSkill['level']>(given, 'level'),
-        version: text(given, 'version') ?? version,
-        maxTokens: text(given, 'max-tokens'),
-        priority: text(given, 'priority'),
+        level: textOption<LoadedSkill['level']>(given, 'level'),
+        version: textOption(given, 'version') ?? version,
+        maxTokens: textOption(given, 'max-tokens'),
+        priority: textOption(given, 'priority'),
       })
       if (skill.truncated.length > 0) output.say(toOmissions(skill))
       return skill
@@ -32,18 +32,18 @@ export const commands = {
 }
 
 const shown: Record<LoadedSkill['level'], (skill: LoadedSkill) => string[]> = {
-  metadata: (skill) => toFacts(skill, []),
+  metadata: (skill) => toLoadFacts(skill, []),
   contract: (skill) =>
-    toFacts(skill, [
-      ['inputs', toJson(skill.contract?.inputs)],
-      ['outputs', toJson(skill.contract?.outputs)],
+    toLoadFacts(skill, [
+      ['inputs', toJsonText(skill.contract?.inputs)],
+      ['outputs', toJsonText(skill.contract?.outputs)],
       ['uses', skill.capabilities?.join(', ') ?? ''],
     ]),
   summary: ({ summary }) => [toPlainText(summary ?? '')],
   full: ({ fullContent }) => [toPlainText(fullContent ?? '').trimEnd()],
 }
 
-function toFacts({ metadata }: LoadedSkill, more: [string, string][]): string[] {
+function toLoadFacts({ metadata }: LoadedSkill, more: [string, string][]): string[] {
   const { fullName, version, description, downloads, securityScore, verified, deprecated, keywords } = metadata
   const facts: [string, string][] = [
     ['downloads', String(downloads)],
@@ -58,7 +58,7 @@ function toFacts({ metadata }: LoadedSkill, more: [string, string][]): string[] 
   ]
 }
 
-function toJson(value: unknown): string {
+function toJsonText(value: unknown): string {
   return value === undefined || value === null ? 'not given' : JSON.stringify(value)
 }
 

@@ -1,5 +1,5 @@
 import { toOneLine, type Pack, type Visibility } from '@skillstead/protocol'
-import { text } from '../../command/command.ts'
+import { textOption } from '../../command/command.ts'
 import { parseSkillWord } from '../../command/values.ts'
 import { toShortName } from '../../install/lock.ts'
 import { apiCommand } from '../../registry/api-command.ts'
@@ -25,7 +25,7 @@ export const commands = {
     show: (pack) => [
       `${pack.slug}  ${toOneLine(pack.name)}`,
       ...(pack.description === '' ? [] : [`  ${toOneLine(pack.description)}`]),
-      `  ${pack.visibility}, by ${pack.curator.username}, ${toBudget(pack)}`,
+      `  ${pack.visibility}, by ${pack.curator.username}, ${toBudgetText(pack)}`,
       ...pack.skills.map(({ fullName, pinnedVersion, latestVersion, note }) =>
         `  ${fullName}@${pinnedVersion ?? latestVersion}${pinnedVersion === null ? '' : ' (pinned)'}  ${toOneLine(note)}`.trimEnd(),
       ),
@@ -42,11 +42,11 @@ export const commands = {
     actor,
     async call(api, given) {
       const [slug, ...words] = given.words
-      const visibility = text<Visibility>(given, 'visibility')
-      const [name = slug, description = ''] = [text(given, 'name'), text(given, 'description')]
+      const visibility = textOption<Visibility>(given, 'visibility')
+      const [name = slug, description = ''] = [textOption(given, 'name'), textOption(given, 'description')]
       return api.createPack({ slug, name, description, visibility, skills: words.map(parseSkillWord) })
     },
-    show: (pack) => [`Created the pack ${pack.slug}: ${toBudget(pack)}.`],
+    show: (pack) => [`Created the pack ${pack.slug}: ${toBudgetText(pack)}.`],
   }),
   'pack add': apiCommand({
     description:
@@ -61,13 +61,13 @@ export const commands = {
         const { name, version } = parseSkillWord(word)
         const { fullName } = await api.getSkill({ name })
         const at = skills.findIndex((member) => member.name === fullName)
-        const note = text(given, 'note') ?? skills[at]?.note ?? ''
+        const note = textOption(given, 'note') ?? skills[at]?.note ?? ''
         const member = { name: fullName, version: version ?? skills[at]?.version, note }
         skills.splice(at < 0 ? skills.length : at, at < 0 ? 0 : 1, member)
       }
       return api.updatePack({ slug, skills })
     },
-    show: (pack) => [`The pack ${pack.slug} now has ${toBudget(pack)}.`],
+    show: (pack) => [`The pack ${pack.slug} now has ${toBudgetText(pack)}.`],
   }),
   'pack remove': apiCommand({
     description: 'Remove skills from a pack.',
@@ -75,11 +75,11 @@ export const commands = {
     actor,
     async call(api, { words: [slug, ...words] }) {
       const pack = await api.getPack({ slug })
-      const gone = new Set(words.map((word) => toFullName(pack, word)))
+      const gone = new Set(words.map((word) => toPackMember(pack, word)))
       const skills = pack.skills.filter(({ fullName }) => !gone.has(fullName)).map(toMember)
       return api.updatePack({ slug, skills })
     },
-    show: (pack) => [`The pack ${pack.slug} now has ${toBudget(pack)}.`],
+    show: (pack) => [`The pack ${pack.slug} now has ${toBudgetText(pack)}.`],
   }),
   'pack delete': endpointCommand('deletePack', {
     description: 'Delete a pack. Its skills stay, and its slug cannot be used again.',
@@ -95,9 +95,10 @@ function toMember({ fullName, pinnedVersion, note }: Pack['skills'][number]) {
 }
 
 /**
- * Resolves a name to the full name of a skill in the pack. Throws if it is not in the pack, so that typos are noticed.
+ * Resolves a name to the full name of a skill in the pack. Throws if the pack does not contain the skill, so that typos
+ * are noticed.
  */
-function toFullName({ slug, skills }: Pack, word: string): string {
+function toPackMember({ slug, skills }: Pack, word: string): string {
   const { name } = parseSkillWord(word)
   const found = skills.filter(({ fullName }) => (name.includes('/') ? fullName : toShortName(fullName)) === name)
   if (found.length === 1) return found[0]!.fullName
@@ -108,7 +109,7 @@ function toFullName({ slug, skills }: Pack, word: string): string {
   )
 }
 
-function toBudget({ skillCount, budget }: Pack): string {
+function toBudgetText({ skillCount, budget }: Pack): string {
   const room = `${budget.listingCharacters} characters of listing`
   return `${toCount(skillCount, 'skill')}, ${room}${budget.fits ? '' : ', which is more than agents give to it'}`
 }

@@ -3,9 +3,9 @@ import { parseSkillMd, readSkillFields } from '@skillstead/skill-format'
 import { decodeText } from '@skillstead/skill-format/archives'
 import { planListing } from '@skillstead/skill-format/loading'
 import { command, type Arguments } from '../../command/command.ts'
-import { parseSkillWord, whole } from '../../command/values.ts'
+import { parseSkillWord, wholeNumberOption } from '../../command/values.ts'
 import { readFolderState } from '../../install/folder-state.ts'
-import { globalOption, toPlace, toTargetPath, type Place } from '../../install/install-place.ts'
+import { globalOption, toInstallPlace, toTargetPath, type Place } from '../../install/install-place.ts'
 import { toShortName } from '../../install/lock.ts'
 import { readPlaceLock } from '../../install/session.ts'
 import { placeOptions, withApi } from '../../registry/place.ts'
@@ -28,20 +28,21 @@ export const commands = {
     },
     async run(given, output) {
       const advice = 'Use a number of characters, such as 8000.'
-      const budget = whole(given, 'budget', 'size limit', [0, 999_999_999], advice) ?? limits.listingCharactersMax
+      const budget =
+        wholeNumberOption(given, 'budget', 'size limit', [0, 999_999_999], advice) ?? limits.listingCharactersMax
       const skills =
         given.words.length === 0
-          ? await readInstalled(given, output)
-          : await withApi(given, (api) => find(api, given.words))
+          ? await readInstalledSkills(given, output)
+          : await withApi(given, (api) => findListedSkills(api, given.words))
       if (skills.length === 0) throw new Error('No skills are installed here. Name skills: skillstead plan NAME...')
       return planListing(skills, budget)
     },
-    show: toLines,
+    show: toPlanLines,
     hasFailed: ({ drop }) => drop.length > 0,
   }),
 }
 
-async function find(api: RegistryApi, words: readonly string[]): Promise<ListedSkill[]> {
+async function findListedSkills(api: RegistryApi, words: readonly string[]): Promise<ListedSkill[]> {
   const found = new Map<string, ListedSkill>()
   for (const word of words) {
     const skills = word.startsWith('pack:')
@@ -54,19 +55,19 @@ async function find(api: RegistryApi, words: readonly string[]): Promise<ListedS
 }
 
 /** Reads the installed skills from their folders, as an agent host would list them. */
-async function readInstalled(given: Arguments, output: Output): Promise<ListedSkill[]> {
-  const place = toPlace(given)
+async function readInstalledSkills(given: Arguments, output: Output): Promise<ListedSkill[]> {
+  const place = toInstallPlace(given)
   const { skills } = await readPlaceLock(place)
   const listed: ListedSkill[] = []
   for (const [fullName, { targets }] of Object.entries(skills)) {
-    const skill = await readListed(place, fullName, targets)
+    const skill = await readListedSkill(place, fullName, targets)
     if (skill) listed.push(skill)
     else output.say(`${fullName} is left out of the plan: it is in the lock, but no folder of it can be read.`)
   }
   return listed
 }
 
-async function readListed(place: Place, fullName: string, targets: readonly string[]) {
+async function readListedSkill(place: Place, fullName: string, targets: readonly string[]) {
   for (const target of targets) {
     const state = await readFolderState(toTargetPath(place, target), [])
     const skillMd = state.kind === 'version' ? state.files.find(({ path }) => path === 'SKILL.md') : undefined
@@ -77,7 +78,7 @@ async function readListed(place: Place, fullName: string, targets: readonly stri
   return undefined
 }
 
-function toLines({ budget, cost, plannedCost, keep, shorten, drop }: ListingPlan): string[] {
+function toPlanLines({ budget, cost, plannedCost, keep, shorten, drop }: ListingPlan): string[] {
   const rows = [
     ...keep.map(({ index, name, cost: size }) => ({ index, lines: [`  keep     ${name}  ${size}`] })),
     ...shorten.map(({ index, name, from, to, description }) => ({

@@ -1,11 +1,11 @@
 import { basename, isAbsolute, normalize, relative } from 'node:path'
 import { limits, toOneLine, type endpoints, type Input, type SearchResult } from '@skillstead/protocol'
 import { toSearchName } from '@skillstead/protocol/wire'
-import { text, UsageError, type Arguments } from '../../command/command.ts'
-import { list } from '../../command/values.ts'
+import { textOption, UsageError, type Arguments } from '../../command/command.ts'
+import { listOption } from '../../command/values.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 import { toScoreVerdict } from '../../scan/verdict.ts'
-import { readInput } from '../../terminal/read-input.ts'
+import { readStandardInput } from '../../terminal/read-input.ts'
 import { styled, verdictStyles, type Line } from '../../terminal/style.ts'
 
 const sorts = ['downloads', 'recent', 'stars'] as const
@@ -26,8 +26,8 @@ export const commands = {
     },
     async call(api, given) {
       const q = await readQuery(given)
-      const sort = text<(typeof sorts)[number]>(given, 'sort')
-      const [limit, page, category] = ['limit', 'page', 'category'].map((name) => text(given, name))
+      const sort = textOption<(typeof sorts)[number]>(given, 'sort')
+      const [limit, page, category] = ['limit', 'page', 'category'].map((name) => textOption(given, name))
       const input = { q, limit, page, category, sort, context: toContext(given), explain: q !== '' }
       return api[toSearchName(input)](input)
     },
@@ -37,8 +37,8 @@ export const commands = {
           'heading',
           `${toOneLine(`${skill.fullName}@${skill.latestVersion}`)}  ↓${skill.downloads} ★${skill.stars}`,
         ),
-        `  ${cut(skill.description)}`,
-        ...toPassage(skill),
+        `  ${shortenDescription(skill.description)}`,
+        ...toPassageLines(skill),
         ...toMarks(skill),
       ])
       const shown = total === skills.length ? `${total} found.` : `${skills.length} of ${total} shown.`
@@ -57,10 +57,10 @@ async function readQuery({ words, options, io }: Arguments<readonly string[]>): 
   return typed.trim()
 }
 
-/** Reads a need with the white space around it, which does not count. */
+/** Reads a need from standard input. The limit is doubled, because white space around the need does not count. */
 async function readNeed(io: Arguments['io']): Promise<string> {
   const charactersMax = 2 * limits.needCharactersMax
-  const typed = await readInput(io, charactersMax)
+  const typed = await readStandardInput(io, charactersMax)
   if (typed.length <= charactersMax) return typed
   throw new UsageError(
     `Standard input has more than ${charactersMax} characters, and a need has at most ${limits.needCharactersMax}.`,
@@ -69,7 +69,7 @@ async function readNeed(io: Arguments['io']): Promise<string> {
 
 /** The context in the options, or undefined. An absolute path would tell the node about this machine. */
 function toContext(given: Arguments<readonly string[]>): SearchContext | undefined {
-  const [files, languages, installed] = ['files', 'languages', 'installed'].map((name) => list(given, name))
+  const [files, languages, installed] = ['files', 'languages', 'installed'].map((name) => listOption(given, name))
   if (!files && !languages && !installed) return undefined
   return { files: files?.map(toProjectPath), languages, installed }
 }
@@ -81,8 +81,8 @@ function toProjectPath(file: string): string {
 
 type SearchContext = Input<(typeof endpoints)['searchByNeed']>['context']
 
-/** The part of SKILL.md that answers the query, unless the description already says it. */
-function toPassage({ description, match }: SearchResult['skills'][number]): Line[] {
+/** The part of SKILL.md that answers the query, unless the description already contains that part. */
+function toPassageLines({ description, match }: SearchResult['skills'][number]): Line[] {
   const passage = match?.passage && toOneLine(match.passage)
   return !passage || description.includes(passage) ? [] : [styled('faint', `  “${passage}”`)]
 }
@@ -96,7 +96,7 @@ function toMarks({ securityScore, deprecated }: SearchResult['skills'][number]):
   ]
 }
 
-function cut(description: string): string {
+function shortenDescription(description: string): string {
   const line = toOneLine(description)
   return line.length > 110 ? `${line.slice(0, 109)}…` : line
 }

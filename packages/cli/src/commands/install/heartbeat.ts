@@ -1,14 +1,14 @@
 import { limits, type HeartbeatResult, toOneLine } from '@skillstead/protocol'
-import { command, text } from '../../command/command.ts'
+import { command, textOption } from '../../command/command.ts'
 import { toNodeAddress } from '../../files/config.ts'
 import { readFolderState } from '../../install/folder-state.ts'
-import { globalOption, toPlace, toTargetPath, type Place } from '../../install/install-place.ts'
+import { globalOption, toInstallPlace, toTargetPath, type Place } from '../../install/install-place.ts'
 import { localSource, type LockedSkill } from '../../install/lock.ts'
-import { readPlaceLock, toSource } from '../../install/session.ts'
+import { readPlaceLock, toLockSource } from '../../install/session.ts'
 import { placeOptions, withApi } from '../../registry/place.ts'
 
 interface Heartbeat extends HeartbeatResult {
-  /** Number of skills asked about. */
+  /** Number of skills in the request. */
   readonly asked: number
   /** Skills of the lock that are in no folder. */
   readonly missing: readonly string[]
@@ -33,29 +33,32 @@ export const commands = {
       ...placeOptions,
     },
     async run(given) {
-      const place = toPlace(given)
-      const { own, elsewhere } = selectOwn(Object.entries((await readPlaceLock(place)).skills), toSource(given))
+      const place = toInstallPlace(given)
+      const { own, elsewhere } = selectFromSource(
+        Object.entries((await readPlaceLock(place)).skills),
+        toLockSource(given),
+      )
       if (own.length > limits.heartbeatSkillsMax)
         throw new Error(
           `${own.length} skills are installed; one heartbeat can ask about at most ${limits.heartbeatSkillsMax}.`,
         )
       const found = await Promise.all(own.map(([name, skill]) => look(place, name, skill)))
       const installedSkills = found.flatMap(({ installed }) => installed ?? [])
-      const [platform, agentKey] = [text(given, 'platform'), text(given, 'agent-key')]
-      const agentToken = text(given, 'agent-token')
+      const [platform, agentKey] = [textOption(given, 'platform'), textOption(given, 'agent-key')]
+      const agentToken = textOption(given, 'agent-token')
       const result = await withApi(given, (api) => api.heartbeat({ installedSkills, platform, agentKey }), {
         agentToken,
       })
       const missing = found.flatMap(({ name, installed }) => (installed ? [] : [name]))
       return { ...result, asked: installedSkills.length, missing, elsewhere }
     },
-    show: toLines,
+    show: toHeartbeatLines,
     hasFailed: ({ updates }) => updates.some(({ reason }) => reason === 'flagged' || reason === 'taken_down'),
   }),
 }
 
 /** Send a registry only the names of skills that came from it: other names may be private. */
-function selectOwn(skills: [string, LockedSkill][], source: string) {
+function selectFromSource(skills: [string, LockedSkill][], source: string) {
   const others = skills.map(([, skill]) => sourceOf(skill)).filter((one) => one !== source)
   return { own: skills.filter(([, skill]) => sourceOf(skill) === source), elsewhere: [...new Set(others)] }
 }
@@ -76,7 +79,15 @@ async function look(place: Place, name: string, { version, digest, targets }: Lo
   return { name, installed: { skillName: name, version, digest: altered ?? (isRead ? digest : undefined) } }
 }
 
-function toLines({ updates, unknown, missing, elsewhere, recommendations, asked, nextHeartbeatSeconds }: Heartbeat) {
+function toHeartbeatLines({
+  updates,
+  unknown,
+  missing,
+  elsewhere,
+  recommendations,
+  asked,
+  nextHeartbeatSeconds,
+}: Heartbeat) {
   return [
     ...updates.flatMap(({ fullName, installedVersion, reason, message, deprecationMessage }) => [
       `${toOneLine(fullName)}@${toOneLine(installedVersion)}  ${reason.replace('_', ' ')}`,

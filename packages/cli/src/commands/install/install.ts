@@ -10,7 +10,7 @@ import {
 import { askForItems, parseWord, toLockedItem, toLockedItems, type Word } from '../../install/find-items.ts'
 import { targetOptions } from '../../install/install-place.ts'
 import { planItem, type Item, type ItemPlan } from '../../install/plan-folders.ts'
-import { forceOption, openSession, toSource, withSource, type Session } from '../../install/session.ts'
+import { forceOption, openSession, toLockSource, withSource, type Session } from '../../install/session.ts'
 import { placeOptions, withApi } from '../../registry/place.ts'
 import { dangerousOption } from '../../scan/dangerous.ts'
 
@@ -41,7 +41,7 @@ export const commands = {
 
 async function installWords(session: Session, words: readonly Word[]): Promise<Installed> {
   const plans = await withApi(session.given, async (api) => {
-    const asked = await planItems(session, await askForItems(session, api, words, toSource(session.given)))
+    const asked = await planItems(session, await askForItems(session, api, words, toLockSource(session.given)))
     refuseDangerousPlans(session, asked)
     await fetchPlans(session, api, asked)
     return asked

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { guest } from '@skillstead/core'
 import { toOneLine, type RegistryApi } from '@skillstead/protocol'
 import { localCatalogue, serveStdio, type McpServerOptions } from '@skillstead/gateways/mcp'
-import { command, text } from '../../command/command.ts'
+import { command, textOption } from '../../command/command.ts'
 import { placeOptions, userOption, withApi } from '../../registry/place.ts'
 import { untilInterrupted, type Io } from '../../terminal/io.ts'
 import { toJsonStream, type Output } from '../../terminal/output.ts'
@@ -27,7 +27,7 @@ export const commands = {
     },
     printsItself: true,
     async run(given, output) {
-      const options = { as: text(given, 'user'), otherwise: guest, agentToken: text(given, 'agent-token') }
+      const options = { as: textOption(given, 'user'), otherwise: guest, agentToken: textOption(given, 'agent-token') }
       await withApi(
         given,
         (api, at) => serve(api, given.io, output, at ? { catalogue: localCatalogue(at.registry, at.caller) } : remote),

@@ -2,7 +2,7 @@ import { toOneLine } from '@skillstead/protocol'
 import { command } from '../../command/command.ts'
 import { globalOption } from '../../install/install-place.ts'
 import { listLocked, openSession } from '../../install/session.ts'
-import { listNotices, toText } from '../../install/update-items.ts'
+import { listNotices, toNoticeText } from '../../install/update-items.ts'
 import { placeOptions } from '../../registry/place.ts'
 
 export const commands = {
@@ -22,7 +22,8 @@ export const commands = {
       const width = Math.max(...heads.map(({ length }) => length))
       const reasons = Math.max(...skills.map(({ reason }) => reason.length))
       return skills.map(
-        (notice, i) => `${heads[i]!.padEnd(width)}  ${notice.reason.padEnd(reasons)}  ${toOneLine(toText(notice))}`,
+        (notice, i) =>
+          `${heads[i]!.padEnd(width)}  ${notice.reason.padEnd(reasons)}  ${toOneLine(toNoticeText(notice))}`,
       )
     },
     hasFailed: ({ skills }) => skills.length > 0,

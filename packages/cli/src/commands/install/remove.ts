@@ -32,7 +32,7 @@ export const commands = {
         }
       }
       try {
-        await replaceFolders(changes, () => commit(session, result))
+        await replaceFolders(changes, () => removeFromLock(session, result))
       } catch (error) {
         throw toFileSystemError(error)
       }
@@ -62,7 +62,7 @@ async function findFolders(session: Session, fullName: string, locked: LockedSki
   return { folders: [...folders.values()] }
 }
 
-async function commit({ place }: Session, { removed }: Removed): Promise<void> {
+async function removeFromLock({ place }: Session, { removed }: Removed): Promise<void> {
   if (removed.length === 0) return
   const gone = new Set(removed.map(({ fullName }) => fullName))
   await changeLock(place.lockFolder, toLockOptions(place), (skills) =>

@@ -4,7 +4,7 @@ import { askForItems } from '../../install/find-items.ts'
 import { globalOption } from '../../install/install-place.ts'
 import { planItem, type ItemPlan } from '../../install/plan-folders.ts'
 import { forceOption, listLocked, openSession, withSource, type Session } from '../../install/session.ts'
-import { isUpdate, listNotices, toText, type Notice } from '../../install/update-items.ts'
+import { isUpdate, listNotices, toNoticeText, type Notice } from '../../install/update-items.ts'
 import { placeOptions } from '../../registry/place.ts'
 import { dangerousOption } from '../../scan/dangerous.ts'
 
@@ -19,7 +19,7 @@ export const commands = {
       const plans: ItemPlan[] = []
       for (const [source, some] of Map.groupBy(notices.filter(isUpdate), (notice) => notice.source))
         plans.push(...(await planUpdates(session, source, some)))
-      const others = notices.filter((notice) => !isUpdate(notice)).map(toText)
+      const others = notices.filter((notice) => !isUpdate(notice)).map(toNoticeText)
       const result = await applyPlans(session, plans)
       return { ...result, warnings: [...result.warnings, ...others] }
     },

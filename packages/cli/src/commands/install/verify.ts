@@ -2,15 +2,15 @@ import { writeFileSync } from 'node:fs'
 import { verifyProvenance, type ContentFile } from '@skillstead/client/verify'
 import { parseProvenance, type Provenance, type RegistryApi, toOneLine } from '@skillstead/protocol'
 import { readBytes } from '@skillstead/skill-format/archives'
-import { UsageError, command, text, type Arguments } from '../../command/command.ts'
+import { UsageError, command, textOption, type Arguments } from '../../command/command.ts'
 import { globalOption } from '../../install/install-place.ts'
 import { showInstalledReport, verifyInstalled } from '../../install/verify-installed.ts'
 import { findUrl, storeOptions } from '../../registry/place.ts'
 import type { Output } from '../../terminal/output.ts'
 import { readContentAt, readZipContent } from '../../verify/content.ts'
-import { readFollowedKeys, readKeys, withNode } from '../../verify/node.ts'
+import { readFollowedKeys, readNodeKeys, withNode } from '../../verify/node.ts'
 import { findKnownKeys, keepKnownKeys, knownKeysFile, readGivenKeys } from '../../verify/read-keys.ts'
-import { readRecord } from '../../verify/read-record.ts'
+import { readRecordFile } from '../../verify/read-record.ts'
 import { showVerification, toVerification, type Verification } from '../../verify/report.ts'
 
 export const commands = {
@@ -53,27 +53,27 @@ export const commands = {
 }
 
 function refuseOptions(given: Arguments, options: readonly string[], why: string): void {
-  const option = options.find((one) => text(given, one) !== undefined)
+  const option = options.find((one) => textOption(given, one) !== undefined)
   if (option !== undefined) throw new UsageError(`--${option} ${why}.`)
 }
 
 async function verifyFile(given: Arguments, file: string): Promise<Verification> {
   refuseOptions(given, ['url', 'data', 'version', 'save'], 'is only for the NAME of a skill, not for a file')
-  const key = text(given, 'key')
+  const key = textOption(given, 'key')
   if (key === undefined) throw new UsageError('The public key of the node is missing. Pass it with --key.')
-  const [keys, path] = [readGivenKeys(key), text(given, 'content')]
+  const [keys, path] = [readGivenKeys(key), textOption(given, 'content')]
   const content = path === undefined ? undefined : await readContentAt(path)
-  return toVerification(file, verifyProvenance(readRecord(file), { keys, content }))
+  return toVerification(file, verifyProvenance(readRecordFile(file), { keys, content }))
 }
 
 async function verifyName(given: Arguments, name: string, output: Output): Promise<Verification> {
-  const key = text(given, 'key')
+  const key = textOption(given, 'key')
   const stated = key === undefined ? undefined : readGivenKeys(key)
   return withNode(given, async (api, registry) => {
     const followed = registry ? await readFollowedKeys(registry) : []
     const { keys, remember } = stated ? { keys: stated } : await findKeys(given, api, followed, output)
     const record = await getRecord(given, api, name)
-    const content = await readContent(given, api, name, record.version)
+    const content = await readVerifiedContent(given, api, name, record.version)
     const report = verifyProvenance(record, { keys, content })
     // Do not pin a key that fails to verify its own node's record.
     if (report.ok) remember?.()
@@ -83,7 +83,7 @@ async function verifyName(given: Arguments, name: string, output: Output): Promi
 
 /** Refuse a record of another skill: it would also verify, and scripts look at the exit code alone. */
 async function getRecord(given: Arguments, api: RegistryApi, name: string): Promise<Provenance> {
-  const [version, file] = [text(given, 'version'), text(given, 'save')]
+  const [version, file] = [textOption(given, 'version'), textOption(given, 'save')]
   const record = await api.getProvenance({ name, version })
   if (file !== undefined) writeFileSync(file, `${JSON.stringify(record, null, 2)}\n`)
   const { fullName } = parseProvenance(record).skill
@@ -95,13 +95,13 @@ async function getRecord(given: Arguments, api: RegistryApi, name: string): Prom
 
 interface Trusted {
   readonly keys: readonly string[]
-  /** Pins the keys, if this is their first use. */
+  /** Pins the keys; set only on their first use. */
   readonly remember?: () => void
 }
 
 /**
- * For local files: the node's own keys and those of its upstreams. For a remote node: the pinned keys, or the ones that
- * are pinned on this first use.
+ * For local files: the node's own keys and those of its upstreams. For a remote node: the pinned keys, or on first use
+ * the keys of the node, which are then pinned.
  */
 async function findKeys(
   given: Arguments,
@@ -110,11 +110,11 @@ async function findKeys(
   output: Output,
 ): Promise<Trusted> {
   const url = findUrl(given)
-  const keys = await readKeys(api)
+  const keys = await readNodeKeys(api)
   if (url === undefined) return { keys: [...keys, ...followed] }
   const file = knownKeysFile(given.io.env)
   const known = findKnownKeys(file, url)
-  if (!known) return { keys, remember: () => pin(file, url, keys, output) }
+  if (!known) return { keys, remember: () => pinKeysOnFirstUse(file, url, keys, output) }
   if (known.keys.some((one) => keys.includes(one))) {
     const next = keys.filter((one) => !known.keys.includes(one))
     if (next.length > 0)
@@ -128,7 +128,7 @@ async function findKeys(
   )
 }
 
-function pin(file: string, url: string, keys: readonly string[], output: Output): void {
+function pinKeysOnFirstUse(file: string, url: string, keys: readonly string[], output: Output): void {
   let outcome = `pinned in ${file}.`
   try {
     keepKnownKeys(file, url, { keys, since: new Date().toISOString() })
@@ -139,8 +139,13 @@ function pin(file: string, url: string, keys: readonly string[], output: Output)
   output.say(`Compare it with the key that its operator publishes: ${keys.join(' ')}`)
 }
 
-async function readContent(given: Arguments, api: RegistryApi, name: string, version: string): Promise<ContentFile[]> {
-  const path = text(given, 'content')
+async function readVerifiedContent(
+  given: Arguments,
+  api: RegistryApi,
+  name: string,
+  version: string,
+): Promise<ContentFile[]> {
+  const path = textOption(given, 'content')
   if (path !== undefined) return readContentAt(path)
   return readZipContent(await readBytes(await api.getArchive({ name, version })))
 }

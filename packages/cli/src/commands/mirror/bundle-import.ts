@@ -1,12 +1,12 @@
 import { importBundle } from '@skillstead/mirror'
 import { alarmCodes } from '@skillstead/protocol'
-import { command, flag, text } from '../../command/command.ts'
+import { command, flag, textOption } from '../../command/command.ts'
 import { choice } from '../../command/values.ts'
 import { toReportLines } from '../../mirror/mirror-lines.ts'
 import { applyOptions, networkOptions, toPrivateNames } from '../../mirror/options.ts'
 import { createProgressLine } from '../../mirror/progress.ts'
 import { storeOptions, withRegistry } from '../../registry/place.ts'
-import { originOption, scanPolicyOption, toOrigin, toScanPolicy } from '../../registry/registry-options.ts'
+import { originOption, scanPolicyOption, toLogOrigin, toScanPolicy } from '../../registry/registry-options.ts'
 import { createErrorLog } from '../../terminal/output.ts'
 import { readGivenKeys } from '../../verify/read-keys.ts'
 
@@ -33,13 +33,13 @@ export const commands = {
     async run(given, output) {
       given.io.limitMemory?.()
       const [file] = given.words
-      const key = text(given, 'key')
+      const key = textOption(given, 'key')
       const options = {
-        name: text(given, 'name'),
+        name: textOption(given, 'name'),
         keys: key === undefined ? undefined : readGivenKeys(key),
         full: flag(given, 'full'),
         allowRemovals: flag(given, 'allow-removals'),
-        accept: choice(text(given, 'accept'), alarmCodes, 'alarm'),
+        accept: choice(textOption(given, 'accept'), alarmCodes, 'alarm'),
         privateNames: toPrivateNames(given),
       }
       const signal = given.io.interruption()
@@ -47,7 +47,11 @@ export const commands = {
       const work = (registry: Parameters<typeof importBundle>[0]) =>
         importBundle(registry, file, { ...options, signal, onProgress: line.report, onError: createErrorLog(given.io) })
       try {
-        return await withRegistry(given, work, { make: true, scanPolicy: toScanPolicy(given), origin: toOrigin(given) })
+        return await withRegistry(given, work, {
+          make: true,
+          scanPolicy: toScanPolicy(given),
+          origin: toLogOrigin(given),
+        })
       } finally {
         line.end()
       }

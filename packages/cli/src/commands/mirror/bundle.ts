@@ -1,8 +1,8 @@
 import { createBundle, inspectBundle, toCreateCommand, verifyBundle } from '@skillstead/mirror'
-import { command, flag, text } from '../../command/command.ts'
-import { whole } from '../../command/values.ts'
+import { command, flag, textOption } from '../../command/command.ts'
+import { wholeNumberOption } from '../../command/values.ts'
 import { toBundleLines } from '../../mirror/mirror-lines.ts'
-import { filterOptions, toFilters } from '../../mirror/options.ts'
+import { filterOptions, toFilterSettings } from '../../mirror/options.ts'
 import { createProgressLine } from '../../mirror/progress.ts'
 import { storeOptions, withRegistry } from '../../registry/place.ts'
 import { toSize } from '../../terminal/output.ts'
@@ -29,14 +29,14 @@ export const commands = {
     async run(given, output) {
       const [file] = given.words
       const advice = 'Use the whole number that `bundle import` prints.'
-      const since = whole(given, 'since', 'position', [0, Number.MAX_SAFE_INTEGER], advice)
-      const [filters, signal] = [toFilters(given), given.io.interruption()]
+      const since = wholeNumberOption(given, 'since', 'position', [0, Number.MAX_SAFE_INTEGER], advice)
+      const [filters, signal] = [toFilterSettings(given), given.io.interruption()]
       const line = createProgressLine(output)
       const onProgress = (progress: { done: number; total: number }) =>
         line.report({ upstream: file, phase: 'listing', ...progress })
       try {
         return await withRegistry(given, async (registry) => {
-          const upstream = text(given, 'upstream')
+          const upstream = textOption(given, 'upstream')
           const options = { since, filters, upstream, overwrite: flag(given, 'force'), signal, onProgress }
           const { header, size, digest, durationMs } = await createBundle(registry, file, options)
           const next = toCreateCommand({ since: header.until, upstream })
@@ -75,7 +75,7 @@ export const commands = {
     },
     async run(given, output) {
       const [file] = given.words
-      const key = text(given, 'key')
+      const key = textOption(given, 'key')
       const line = createProgressLine(output)
       const onProgress = (progress: { done: number; total: number }) =>
         line.report({ upstream: file, phase: 'listing', ...progress })

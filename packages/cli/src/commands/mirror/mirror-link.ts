@@ -1,4 +1,4 @@
-import { UsageError, command, text, type Arguments, type Options } from '../../command/command.ts'
+import { UsageError, command, textOption, type Arguments, type Options } from '../../command/command.ts'
 import { askingOptions } from '../../mirror/options.ts'
 import { withMirror } from '../../mirror/with-mirror.ts'
 import { storeOptions } from '../../registry/place.ts'
@@ -24,12 +24,12 @@ export const commands = {
     },
     async run(given) {
       const [name] = given.words
-      const user = requireUser(given)
+      const user = requireLinkedUser(given)
       return withMirror(given, async (mirror, registry) => {
         // Check the user first, so that the caller does not type a key for an unknown user.
         await registry.getCaller(user)
         const [upstream] = await mirror.status(name)
-        const key = text(given, 'upstream-key') ?? (await askKey(given.io, upstream!.location))
+        const key = textOption(given, 'upstream-key') ?? (await askKey(given.io, upstream!.location))
         const { createdAt: _, ...account } = await mirror.accounts.link(user, name, key)
         return account
       })
@@ -47,7 +47,7 @@ export const commands = {
     options: { ...userOption, ...storeOptions },
     async run(given) {
       const [upstream] = given.words
-      const user = requireUser(given)
+      const user = requireLinkedUser(given)
       await withMirror(given, (mirror) => mirror.accounts.unlink(user, upstream))
       return { user, upstream }
     },
@@ -55,8 +55,8 @@ export const commands = {
   }),
 }
 
-function requireUser(given: Arguments): string {
-  const user = text(given, 'user')
+function requireLinkedUser(given: Arguments): string {
+  const user = textOption(given, 'user')
   if (user === undefined) throw new UsageError('The user is missing. Pass --user USER.')
   return user
 }

@@ -1,19 +1,19 @@
 import { toOneLine } from '@skillstead/protocol'
 import type { Mirror, NetworkMode, OutboxWrite } from '@skillstead/mirror'
-import { UsageError, command, flag, text, type Arguments } from '../../command/command.ts'
+import { UsageError, command, flag, textOption, type Arguments } from '../../command/command.ts'
 import { choice } from '../../command/values.ts'
 import { askingOptions } from '../../mirror/options.ts'
 import { withMirror } from '../../mirror/with-mirror.ts'
 import { storeOptions } from '../../registry/place.ts'
 
-type ShownWrite = ReturnType<typeof toShown>
+type ShownWrite = ReturnType<typeof toShownWrite>
 
 /** The list of writes, or the one write that was retried, dropped or renamed. */
 type Outbox =
   | { readonly writes: ShownWrite[]; readonly total: number }
   | {
       readonly id: string | null
-      /** The new state of that write. */
+      /** The new state of the retried, dropped or renamed write. */
       readonly state?: OutboxWrite['state']
       readonly delivered: number
       readonly waiting: number
@@ -36,22 +36,22 @@ export const commands = {
       ...storeOptions,
     },
     async run(given) {
-      const { verb, id, newName } = readWords(given)
+      const { verb, id, newName } = readOutboxWords(given)
       return withMirror(given, async (mirror) => {
-        const upstream = text(given, 'upstream')
+        const upstream = textOption(given, 'upstream')
         // Refuse an unknown upstream: for a misspelled name "no pending writes" would look like good news.
         if (upstream !== undefined) await mirror.status(upstream)
-        if (verb === 'list') return list(mirror, upstream, flag(given, 'all'))
+        if (verb === 'list') return listWrites(mirror, upstream, flag(given, 'all'))
         if (id === undefined) return { id: null, ...(await mirror.outbox.deliver(upstream)) }
-        const write = await findOpen(mirror, id)
+        const write = await findOpenWrite(mirror, id)
         if (verb === 'retry') await mirror.outbox.retry(id)
         if (verb === 'drop') await mirror.outbox.drop(id)
         if (newName !== undefined) await mirror.outbox.rename(id, newName)
         const ended = verb === 'drop' ? 'dropped' : 'delivered'
-        // Send the write and the writes queued behind it here: perhaps no node is running that does.
+        // Send the write and the writes queued behind it in this process: perhaps no node is running that sends writes.
         const isSent = mirror.mode !== ('offline' satisfies NetworkMode)
         const delivery = isSent ? await mirror.outbox.deliver(write?.upstream) : undefined
-        return { id, state: (await findOpen(mirror, id))?.state ?? ended, ...delivery }
+        return { id, state: (await findOpenWrite(mirror, id))?.state ?? ended, ...delivery }
       })
     },
     show: showOutbox,
@@ -64,11 +64,11 @@ export const commands = {
 }
 
 /** An open write: pending or in conflict. */
-async function findOpen(mirror: Mirror, id: string): Promise<OutboxWrite | undefined> {
+async function findOpenWrite(mirror: Mirror, id: string): Promise<OutboxWrite | undefined> {
   return (await mirror.outbox.list({ limit: writesMax })).find((one) => one.id === id)
 }
 
-function readWords({ words }: Arguments) {
+function readOutboxWords({ words }: Arguments) {
   const [first, id, newName] = words
   const verb = choice(first, verbs, 'verb of the outbox')!
   const wantsId = verb === 'drop' || verb === 'rename'
@@ -82,21 +82,21 @@ function readWords({ words }: Arguments) {
   return { verb, id, newName }
 }
 
-async function list(mirror: Mirror, upstream: string | undefined, isAll: boolean): Promise<Outbox> {
+async function listWrites(mirror: Mirror, upstream: string | undefined, isAll: boolean): Promise<Outbox> {
   const states = isAll ? (['pending', 'conflict', 'delivered', 'dropped'] as const) : undefined
   const writes = await mirror.outbox.list({ upstream, states, limit: writesMax })
   const left = (await mirror.status(upstream)).map((one) => one.writesWaiting + one.writesInConflict)
   // Delivered and dropped writes are not counted.
   const total = isAll ? writes.length : left.reduce((sum, count) => sum + count, 0)
-  return { writes: writes.map(toShown), total }
+  return { writes: writes.map(toShownWrite), total }
 }
 
-function toShown({ createdAt, endedAt, problem, ...write }: OutboxWrite) {
+function toShownWrite({ createdAt, endedAt, problem, ...write }: OutboxWrite) {
   return {
     ...write,
-    createdAt: toTime(createdAt),
-    endedAt: endedAt === null ? null : toTime(endedAt),
-    problem: problem && { ...problem, at: toTime(problem.at) },
+    createdAt: toWriteTime(createdAt),
+    endedAt: endedAt === null ? null : toWriteTime(endedAt),
+    problem: problem && { ...problem, at: toWriteTime(problem.at) },
   }
 }
 
@@ -125,13 +125,13 @@ function showWrites(writes: readonly ShownWrite[], total: number): string[] {
   if (writes.length === 0) return ['There are no writes to list.']
   const hasConflict = writes.some(({ state }) => state === 'conflict')
   return [
-    ...writes.flatMap(toLines),
+    ...writes.flatMap(toWriteLines),
     ...(total > writes.length ? [`And ${total - writes.length} more.`] : []),
     ...(hasConflict ? ['Resolve conflicts with: mirror outbox retry ID, drop ID, or rename ID NAME.'] : []),
   ]
 }
 
-function toLines({
+function toWriteLines({
   id,
   upstream,
   kind,
@@ -159,6 +159,6 @@ function toTries(attempts: number): string {
   return attempts === 1 ? ', tried once' : `, tried ${attempts} times`
 }
 
-function toTime(at: number): string {
+function toWriteTime(at: number): string {
   return new Date(at).toISOString()
 }

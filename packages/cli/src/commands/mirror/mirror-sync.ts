@@ -1,9 +1,9 @@
 import type { Mirror, SyncOptions, SyncReport } from '@skillstead/mirror'
 import { RegistryError, alarmCodes } from '@skillstead/protocol'
-import { command, flag, text, type Arguments, type Options } from '../../command/command.ts'
+import { command, flag, textOption, type Arguments, type Options } from '../../command/command.ts'
 import { choice } from '../../command/values.ts'
 import { toReportLines } from '../../mirror/mirror-lines.ts'
-import { applyOptions, askingOptions, toKey } from '../../mirror/options.ts'
+import { applyOptions, askingOptions, toApiKey } from '../../mirror/options.ts'
 import { createProgressLine } from '../../mirror/progress.ts'
 import { withMirror } from '../../mirror/with-mirror.ts'
 import { storeOptions } from '../../registry/place.ts'
@@ -31,10 +31,10 @@ export const commands = {
       ...storeOptions,
     },
     run(given, output) {
-      const accept = choice(text(given, 'accept'), alarmCodes, 'alarm')
-      const key = toKey(text(given, 'key'))
+      const accept = choice(textOption(given, 'accept'), alarmCodes, 'alarm')
+      const key = toApiKey(textOption(given, 'key'))
       const options = { full: flag(given, 'full'), allowRemovals: flag(given, 'allow-removals'), accept, key }
-      return sync(given, output, async () => options)
+      return syncOne(given, output, async () => options)
     },
     show: toReportLines,
   }),
@@ -43,19 +43,19 @@ export const commands = {
     words: ['NAME'],
     options: { ...newKeyOption, ...scanPolicyOption, ...askingOptions, ...originOption, ...storeOptions },
     run: (given, output) =>
-      sync(given, output, async (mirror) => {
+      syncOne(given, output, async (mirror) => {
         const [name] = given.words
         const alarm = (await mirror.status(name))[0]?.alarm
         if (!alarm)
           throw new RegistryError('conflict', `'${name}' is not paused. Sync it with \`mirror sync ${name}\`.`)
         output.say(`Resuming from ${alarm.code}: ${alarm.message}`)
-        return { accept: alarm.code, key: toKey(text(given, 'key')) }
+        return { accept: alarm.code, key: toApiKey(textOption(given, 'key')) }
       }),
     show: toReportLines,
   }),
 }
 
-async function sync(
+async function syncOne(
   given: Arguments<readonly [name: string]>,
   output: Output,
   choose: (mirror: Mirror) => Promise<SyncOptions>,

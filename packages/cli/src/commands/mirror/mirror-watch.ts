@@ -34,7 +34,7 @@ export const commands = {
           mirror.start()
           onBegin(upstreams.map(({ name }) => name))
           signal.addEventListener('abort', () => registry.endWaits(), { once: true })
-          await follow({ mirror, registry }, since, reporter, signal)
+          await followImports({ mirror, registry }, since, reporter, signal)
         },
         { ...reporter, scanPolicy: toScanPolicy(given) },
       )
@@ -80,7 +80,7 @@ function createReporter({ json, show, showJson, warn }: Output) {
 }
 
 /** Reports entries of this registry's log that came from upstreams, whichever process imported them. */
-async function follow(
+async function followImports(
   { mirror, registry }: { mirror: Mirror; registry: Registry },
   since: number,
   reporter: Pick<ReturnType<typeof createReporter>, 'onEntry' | 'onError'>,
@@ -92,9 +92,9 @@ async function follow(
     try {
       const page = await api.getFeed({ since: next, limit: pageMax, wait: waitSeconds })
       next = page.next
-      const sources = await mirror.findSources([...new Set(page.entries.map(toFullName))])
+      const sources = await mirror.findSources([...new Set(page.entries.map(toEntryName))])
       for (const entry of page.entries) {
-        const upstream = sources.get(toFullName(entry))
+        const upstream = sources.get(toEntryName(entry))
         if (upstream !== undefined) reporter.onEntry(upstream, entry)
       }
     } catch (error) {
@@ -105,6 +105,6 @@ async function follow(
   }
 }
 
-function toFullName({ subject }: FeedEntry): string {
+function toEntryName({ subject }: FeedEntry): string {
   return subject.split('@')[0]!
 }

@@ -1,7 +1,7 @@
 import { findUpstream, type Mirror } from '@skillstead/mirror'
 import { RegistryError } from '@skillstead/protocol'
 import { command } from '../../command/command.ts'
-import { toListLine, toShown, toStatusLines, type ShownUpstream } from '../../mirror/mirror-lines.ts'
+import { toListLine, toShownUpstream, toStatusLines, type ShownUpstream } from '../../mirror/mirror-lines.ts'
 import {
   askingOptions,
   changeOptions,
@@ -31,7 +31,7 @@ export const commands = {
           const found = asks ? await findUpstream(location, { ...options, ca }) : undefined
           if (found?.problem !== undefined) throw toUnreachable(found.problem)
           const added = { ...options, kind: options.kind ?? found?.kind, keysSeen: found?.keys }
-          return toShown(await mirror.add(name, location, added))
+          return toShownUpstream(await mirror.add(name, location, added))
         },
         { make: true },
       )
@@ -49,7 +49,7 @@ export const commands = {
         const [{ location }] = (await mirror.status(name)) as [ShownUpstream]
         const changed = await mirror.change(name, await withAskedKey(given.io, options, options.location ?? location))
         const isChosenAgain = (['mode', 'selected', 'filters'] as const).some((option) => options[option] !== undefined)
-        return { ...toShown(changed), next: `skillstead mirror sync ${name}${isChosenAgain ? ' --full' : ''}` }
+        return { ...toShownUpstream(changed), next: `skillstead mirror sync ${name}${isChosenAgain ? ' --full' : ''}` }
       })
     },
     show: ({ next, ...changed }) => [...toStatusLines(changed), `Next: ${next}`],
@@ -58,7 +58,7 @@ export const commands = {
     description: 'List upstreams in the order in which they are synced.',
     options: storeOptions,
     async run(given) {
-      const upstreams = await withMirror(given, async (mirror) => (await mirror.list()).map(toShown))
+      const upstreams = await withMirror(given, async (mirror) => (await mirror.list()).map(toShownUpstream))
       return { upstreams, total: upstreams.length }
     },
     show: ({ upstreams }) => (upstreams.length === 0 ? ['There are no upstreams yet.'] : upstreams.map(toListLine)),
@@ -70,7 +70,7 @@ export const commands = {
     async run(given) {
       const [name] = given.words
       const upstreams = await withMirror(given, async (mirror) => {
-        const statuses = (await mirror.status(name)).map(toShown)
+        const statuses = (await mirror.status(name)).map(toShownUpstream)
         return name === undefined ? statuses : Promise.all(statuses.map((status) => withDetails(mirror, status)))
       })
       return { upstreams, total: upstreams.length }

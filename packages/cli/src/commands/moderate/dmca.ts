@@ -14,11 +14,11 @@ export const commands = {
     words: { ID: 'id' },
     show: (found) => [
       `${found.id}  ${found.status}`,
-      ...toLines({ skill: found.skill?.fullName, 'court action by': found.counterNoticeUntil }),
-      ...(found.notice ? ['Claim', ...toLines(found.notice)] : []),
+      ...toCaseLines({ skill: found.skill?.fullName, 'court action by': found.counterNoticeUntil }),
+      ...(found.notice ? ['Claim', ...toCaseLines(found.notice)] : []),
       ...(found.counterNotices ?? []).flatMap(({ confirmed, ...answer }) => [
         `Counter-notice (${confirmed ? 'confirmed' : 'the sender is not confirmed'})`,
-        ...toLines(answer),
+        ...toCaseLines(answer),
       ]),
       'History',
       ...found.history.map(({ status, at, note }) =>
@@ -47,7 +47,7 @@ export const commands = {
   }),
 }
 
-function toLines(fields: Readonly<Record<string, unknown>>): string[] {
+function toCaseLines(fields: Readonly<Record<string, unknown>>): string[] {
   return toFactLines(
     Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as const] : [])),
     16,

@@ -8,13 +8,13 @@ export const commands = {
   'quarantine list': endpointList('listQuarantined', {
     description: 'List quarantined versions, oldest first.',
     rows: 'quarantined',
-    toLines: toLine,
+    toLines: toQuarantineLine,
   }),
   'quarantine show': endpointCommand('getQuarantined', {
     description: 'Show a quarantined version with its scan findings and what it changes.',
     words: { ID: 'id' },
     show: (quarantined) => [
-      toLine(quarantined),
+      toQuarantineLine(quarantined),
       ...quarantined.files.map(({ path, size, digest }) => `  ${toOneLine(path)}  ${size} bytes  ${digest}`),
       ...quarantined.security.findings.flatMap(toShortFindingLines),
       ...(quarantined.change
@@ -44,7 +44,7 @@ export const commands = {
   }),
 }
 
-function toLine({
+function toQuarantineLine({
   id,
   fullName,
   version,

@@ -1,5 +1,5 @@
 import { moderationStates, type Moderation, toOneLine } from '@skillstead/protocol'
-import { UsageError, text } from '../../command/command.ts'
+import { UsageError, textOption } from '../../command/command.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 import { endpointCommand, endpointList } from '../../registry/endpoint-command.ts'
 
@@ -32,7 +32,7 @@ export const commands = {
     options: { reason: { value: 'TEXT', help: 'the reason, which the owner can read' } },
     async call(api, given) {
       const [name, state] = given.words as [string, Moderation['state']]
-      const reason = text(given, 'reason')
+      const reason = textOption(given, 'reason')
       if (reason === undefined) throw new UsageError('The reason is missing. Pass --reason TEXT.')
       return api.moderateSkill({ name, state, reason })
     },

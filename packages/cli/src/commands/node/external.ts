@@ -51,7 +51,7 @@ export const commands = {
     async run(given) {
       const list = readExternalList(readFileSync(given.words[0], 'utf8'))
       if (list.length === 0) throw new Error(`${given.words[0]} lists no skills.`)
-      return withApi(given, (api) => addAll(api, list), { make: true })
+      return withApi(given, (api) => addListedSkills(api, list), { make: true })
     },
     show: ({ added, failed }) => [
       ...failed.map(({ line, reason }) => `  line ${line}: ${reason}`),
@@ -87,7 +87,7 @@ interface ListResult {
 }
 
 /** Adds the skills one by one. A rejected skill does not stop the rest; a failing node does. */
-async function addAll(api: RegistryApi, list: readonly ListedSkill[]): Promise<ListResult> {
+async function addListedSkills(api: RegistryApi, list: readonly ListedSkill[]): Promise<ListResult> {
   const failed: { line: number; reason: string }[] = []
   for (const { line, ...entry } of list) {
     if ('reason' in entry) {

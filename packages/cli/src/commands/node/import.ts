@@ -3,7 +3,7 @@ import { systemCaller } from '@skillstead/core'
 import { partsOf, runImport } from '@skillstead/core/internal'
 import { isUsername } from '@skillstead/protocol'
 import { openFolder, openZip, type Source } from '@skillstead/skill-format/archives'
-import { UsageError, command, text } from '../../command/command.ts'
+import { UsageError, command, textOption } from '../../command/command.ts'
 import { importExport, isExportGiven, showExport } from '../../import/import-export.ts'
 import { openNdjson } from '../../import/ndjson.ts'
 import { storeOptions, withRegistry } from '../../registry/place.ts'
@@ -27,13 +27,13 @@ export const commands = {
       given.io.limitMemory?.()
       const [path] = given.words
       if (await isExportGiven(path)) return importExport(path, given, output)
-      const owner = text(given, 'owner')
+      const owner = textOption(given, 'owner')
       if (owner !== undefined && !isUsername(owner)) {
         throw new UsageError(
           `'${owner}' is not a valid username. Use at most 39 lower-case letters, digits and single inner hyphens.`,
         )
       }
-      const source = openSource(path)
+      const source = openImportSource(path)
       return withRegistry(
         given,
         async (registry) => {
@@ -82,7 +82,7 @@ export const commands = {
   }),
 }
 
-function openSource(path: string): Source {
+function openImportSource(path: string): Source {
   if (!existsSync(path)) throw new Error(`${path} does not exist.`)
   if (statSync(path).isDirectory()) return openFolder(path)
   if (/\.(nd)?json(l)?(\.gz)?$/i.test(path)) return openNdjson(path)

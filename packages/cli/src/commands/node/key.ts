@@ -1,6 +1,6 @@
-import { UsageError, command, flag, text } from '../../command/command.ts'
+import { UsageError, command, flag, textOption } from '../../command/command.ts'
 import { findUrl, placeOptions, storeOptions, withApi, withRegistry } from '../../registry/place.ts'
-import { readKeys } from '../../verify/node.ts'
+import { readNodeKeys } from '../../verify/node.ts'
 import { keepKnownKeys, knownKeysFile } from '../../verify/read-keys.ts'
 
 export const commands = {
@@ -16,7 +16,7 @@ export const commands = {
       const url = findUrl(given)
       if (flag(given, 'pin') && url === undefined)
         throw new UsageError('--pin needs the URL of the node. Pass --url URL.')
-      const keys = await withApi(given, readKeys)
+      const keys = await withApi(given, readNodeKeys)
       if (flag(given, 'pin')) {
         const file = knownKeysFile(given.io.env)
         keepKnownKeys(file, url!, { keys, since: new Date().toISOString() })
@@ -34,7 +34,7 @@ export const commands = {
       ...storeOptions,
     },
     async run(given) {
-      const overlapDays = toDays(text(given, 'overlap') ?? '30')
+      const overlapDays = toDays(textOption(given, 'overlap') ?? '30')
       const { partsOf, rotateKey } = await import('@skillstead/core/internal')
       const [current, before] = await withRegistry(given, (registry) =>
         rotateKey(partsOf(registry), { overlapMs: overlapDays * dayMs }),

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { toOneLine, toTimestamp } from '@skillstead/protocol'
 import type { getRules } from '@skillstead/core/internal'
-import { UsageError, command, text, type Arguments } from '../../command/command.ts'
+import { UsageError, command, textOption, type Arguments } from '../../command/command.ts'
 import { readSecretFile } from '../../command/values.ts'
 import { writeWhole } from '../../files/write-whole.ts'
 import { outgoingOptions, toOutgoing } from '../../registry/outgoing-options.ts'
@@ -24,7 +24,7 @@ export const commands = {
       if (!isNoteName(name)) throw new UsageError(`'${toOneLine(name)}' is not a name without spaces and plus signs.`)
       const { createSigningPair } = await import('@skillstead/scanner/bundle')
       const { signingKey, verifierKey } = createSigningPair(name)
-      // A replaced key would be lost.
+      // An existing file is never replaced: its key would be lost.
       writeFileSync(file, `${signingKey}\n`, { mode: 0o600, flag: 'wx' })
       return { key: verifierKey, file }
     },
@@ -36,7 +36,7 @@ export const commands = {
     options: { 'key-file': { value: 'FILE', help: 'the signing key of `rules key`' } },
     async run(given) {
       const [rules, file] = given.words
-      const keyFile = text(given, 'key-file')
+      const keyFile = textOption(given, 'key-file')
       if (keyFile === undefined) throw new UsageError('Pass the signing key with --key-file FILE.')
       const key = readSecretFile(keyFile, 'signing key')
       const { signBundle } = await import('@skillstead/scanner/bundle')
@@ -52,7 +52,7 @@ export const commands = {
     async run(given) {
       const [file] = given.words
       const { verifyBundle } = await import('@skillstead/scanner/bundle')
-      const { release, date, signers, rules } = await verifyBundle(readFileSync(file, 'utf8'), toKeys(given))
+      const { release, date, signers, rules } = await verifyBundle(readFileSync(file, 'utf8'), readTrustedKeys(given))
       return { release, date, signers, rules: rules.map(({ id, title }) => ({ id, title })) }
     },
     show: ({ rules, ...bundle }) => [toBundleLine(bundle), ...rules.map(({ id, title }) => `  ${id}  ${title}`)],
@@ -64,12 +64,16 @@ export const commands = {
     options: { ...keyOption, ...outgoingOptions, ...storeOptions },
     async run(given) {
       const [place] = given.words
-      const [keys, outgoing] = [toKeys(given), await toOutgoing(given)]
+      const [keys, outgoing] = [readTrustedKeys(given), await toOutgoing(given)]
       const source = isUrl(place) ? place : resolve(place)
       const { followRules, partsOf } = await import('@skillstead/core/internal')
-      return withRegistry(given, async (registry) => toShown(await followRules(partsOf(registry), { source, keys })), {
-        outgoing,
-      })
+      return withRegistry(
+        given,
+        async (registry) => toShownBundle(await followRules(partsOf(registry), { source, keys })),
+        {
+          outgoing,
+        },
+      )
     },
     show: toRulesLines,
   }),
@@ -79,7 +83,7 @@ export const commands = {
     async run(given) {
       const outgoing = await toOutgoing(given)
       const { partsOf, updateRules } = await import('@skillstead/core/internal')
-      return withRegistry(given, async (registry) => toShown(await updateRules(partsOf(registry))), { outgoing })
+      return withRegistry(given, async (registry) => toShownBundle(await updateRules(partsOf(registry))), { outgoing })
     },
     show: toRulesLines,
   }),
@@ -88,7 +92,7 @@ export const commands = {
     options: storeOptions,
     async run(given) {
       const { getRules, partsOf } = await import('@skillstead/core/internal')
-      return withRegistry(given, async (registry) => toShown(await getRules(partsOf(registry))))
+      return withRegistry(given, async (registry) => toShownBundle(await getRules(partsOf(registry))))
     },
     show: toRulesLines,
   }),
@@ -104,19 +108,19 @@ export const commands = {
   }),
 }
 
-function toKeys(given: Arguments): string[] {
-  const key = text(given, 'key')
+function readTrustedKeys(given: Arguments): string[] {
+  const key = textOption(given, 'key')
   if (key === undefined) throw new UsageError('Pass the verifier key of the bundle with --key VKEY.')
   return readGivenKeys(key)
 }
 
 type Stored = Awaited<ReturnType<typeof getRules>>
 
-function toShown({ source, keys, checkedAt, error, bundle: { release, date, signers } }: Stored) {
+function toShownBundle({ source, keys, checkedAt, error, bundle: { release, date, signers } }: Stored) {
   return { source, keys, release, date, signers, checkedAt: toTimestamp(checkedAt), error }
 }
 
-function toRulesLines({ source, checkedAt, error, ...bundle }: ReturnType<typeof toShown>): string[] {
+function toRulesLines({ source, checkedAt, error, ...bundle }: ReturnType<typeof toShownBundle>): string[] {
   return [
     toBundleLine(bundle),
     `  source   ${toOneLine(source)}`,

@@ -1,5 +1,5 @@
 import { planNames, type PlanName } from '@skillstead/protocol'
-import { command, flag, text } from '../../command/command.ts'
+import { command, flag, textOption } from '../../command/command.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 import { endpointCommand, endpointList } from '../../registry/endpoint-command.ts'
 import { placeOptions, withApi } from '../../registry/place.ts'
@@ -20,7 +20,7 @@ export const commands = {
     },
     async run(given) {
       const role = flag(given, 'admin') ? 'admin' : undefined
-      const input = { username: given.words[0], plan: text<PlanName>(given, 'plan'), role } as const
+      const input = { username: given.words[0], plan: textOption<PlanName>(given, 'plan'), role } as const
       const { key, keyExpiresAt, ...user } = await withApi(given, (api) => api.createUser(input), { make: true })
       return { user, key, ...(keyExpiresAt && { keyExpiresAt }) }
     },
@@ -50,7 +50,10 @@ export const commands = {
     },
     async call(api, given) {
       const [username] = given.words
-      return { username, ...(await api.issueKey({ username, name: text(given, 'key-name'), ...toNewKey(given) })) }
+      return {
+        username,
+        ...(await api.issueKey({ username, name: textOption(given, 'key-name'), ...toNewKey(given) })),
+      }
     },
     show: ({ username, key, expiresAt }) => [
       `An API key for ${username}, shown only once:`,

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { writeBackup } from '@skillstead/maintenance'
 import { UsageError, command } from '../../command/command.ts'
-import { storeOptions, toLocation } from '../../registry/place.ts'
+import { storeOptions, toStoreLocation } from '../../registry/place.ts'
 import { toSize } from '../../terminal/output.ts'
 
 export const commands = {
@@ -11,7 +11,7 @@ export const commands = {
     words: ['FILE'],
     options: storeOptions,
     async run(given) {
-      const { path } = toLocation(given)
+      const { path } = toStoreLocation(given)
       if (path === undefined) {
         throw new UsageError('`backup` works with --data only. For PostgreSQL use its own tools, such as pg_dump.')
       }
@@ -21,7 +21,8 @@ export const commands = {
         throw new UsageError(`${file} ${what}. Choose another file name.`)
       }
       if (!existsSync(dirname(file))) throw new UsageError(`The folder ${dirname(file)} does not exist.`)
-      // Do not open it as a registry: that would migrate the database of an older version while a node may be serving it.
+      // Do not open the file as a registry: opening migrates a database of an older version, and a node may be serving
+      // it.
       const bytes = await writeBackup(path, file, given.io.interruption())
       return { file, bytes, verified: true }
     },

@@ -19,10 +19,10 @@ export const commands = {
       const findings = [node, ...(await examine(given, output))]
       const wrong = findings.filter(({ ok }) => !ok)
       if (wrong.length === 0) return { ok: true, findings }
-      for (const line of findings.map(toLine)) output.say(line)
+      for (const line of findings.map(toFindingLine)) output.say(line)
       throw new Error(wrong.map(({ name, detail }) => `${name}: ${detail}`).join(' '))
     },
-    show: ({ findings }) => findings.map(toLine),
+    show: ({ findings }) => findings.map(toFindingLine),
   }),
 }
 
@@ -51,6 +51,6 @@ async function checkAndRepair(
   return checkRegistry(registry, options)
 }
 
-function toLine({ name, ok, detail }: Finding): Line {
+function toFindingLine({ name, ok, detail }: Finding): Line {
   return styled(ok ? 'good' : 'bad', `${ok ? 'ok   ' : 'WRONG'} ${name.padEnd(10)} ${detail}`)
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { exportRegistry } from '@skillstead/maintenance'
 import { mirrorExtension } from '@skillstead/mirror/extension'
 import { UsageError, command } from '../../command/command.ts'
-import { storeOptions, toLocation } from '../../registry/place.ts'
+import { storeOptions, toStoreLocation } from '../../registry/place.ts'
 import { toJsonStream } from '../../terminal/output.ts'
 import { startRowBar } from '../../terminal/progress-bar.ts'
 
@@ -16,7 +16,7 @@ export const commands = {
     words: ['FILE'],
     options: storeOptions,
     async run(given, output) {
-      const location = toLocation(given)
+      const location = toStoreLocation(given)
       const [file] = given.words
       const signal = given.io.interruption()
       if (file === '-') {

@@ -23,7 +23,7 @@ export const commands = {
       })
     },
     show: ({ dryRun, garbage, file, compacted }) => [
-      ...garbage.filter(({ count }) => count > 0).map((one) => toLine(one, dryRun)),
+      ...garbage.filter(({ count }) => count > 0).map((one) => toGarbageLine(one, dryRun)),
       ...(garbage.every(({ count }) => count === 0) ? ['There is no unreferenced data.'] : []),
       toUseLine(file, compacted),
     ],
@@ -38,7 +38,7 @@ const kinds: Readonly<Record<Garbage['name'], string>> = {
   backups: 'interrupted backups',
 }
 
-function toLine({ name, count, bytes }: Garbage, dryRun: boolean): string {
+function toGarbageLine({ name, count, bytes }: Garbage, dryRun: boolean): string {
   const size = bytes > 0 ? `, ${toSize(bytes)}` : ''
   return `${dryRun ? 'would remove' : 'removed'} ${count} ${kinds[name]}${size}`
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { restoreRegistry } from '@skillstead/maintenance'
 import { mirrorExtension } from '@skillstead/mirror/extension'
-import { UsageError, command, text } from '../../command/command.ts'
+import { UsageError, command, textOption } from '../../command/command.ts'
 import { toEpochLines, toKeyLines, toKeyState } from '../../registry/sealed-keys.ts'
 import { findSecretKey } from '../../registry/secret-key.ts'
 
@@ -13,7 +13,7 @@ export const commands = {
     words: ['FILE'],
     options: { data: { value: 'DIR', help: 'the folder to restore the registry into' } },
     async run(given) {
-      const data = text(given, 'data')
+      const data = textOption(given, 'data')
       if (data === undefined) throw new UsageError('The target folder is missing. Pass --data DIR.')
       const backup = resolve(given.words[0])
       if (!statSync(backup, { throwIfNoEntry: false })?.isFile())

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isSkillName } from '@skillstead/protocol'
 import { toSlug } from '@skillstead/skill-format'
 import { isSkillMd } from '@skillstead/skill-format/archives'
-import { UsageError, command, text } from '../../command/command.ts'
+import { UsageError, command, textOption } from '../../command/command.ts'
 import { toFileSystemError } from '../../install/file-system-error.ts'
 
 const descriptionCharactersMax = 1024
@@ -19,12 +19,12 @@ export const commands = {
     },
     async run(given) {
       const name = requireName(given.words[0])
-      const description = text(given, 'description')
+      const description = textOption(given, 'description')
       if (description !== undefined && [...description].length > descriptionCharactersMax)
         throw new UsageError(`The description is too long: at most ${descriptionCharactersMax} characters are allowed.`)
-      const folder = join(text(given, 'dir') ?? '.', name)
+      const folder = join(textOption(given, 'dir') ?? '.', name)
       try {
-        begin(folder, toNewSkill(name, description, text(given, 'license')))
+        writeNewSkill(folder, toNewSkill(name, description, textOption(given, 'license')))
       } catch (error) {
         throw toFileSystemError(error)
       }
@@ -38,7 +38,7 @@ export const commands = {
   }),
 }
 
-function begin(folder: string, skillMd: string): void {
+function writeNewSkill(folder: string, skillMd: string): void {
   const there = existsSync(folder) ? readdirSync(folder).find(isSkillMd) : undefined
   if (there !== undefined) throw new Error(`${join(folder, there)} already exists; nothing was changed.`)
   mkdirSync(folder, { recursive: true })

@@ -3,7 +3,7 @@ import { openSamples } from '@skillstead/scanner/command'
 import { toFindingsLines } from '@skillstead/scanner/report-lines'
 import { isUnreadable } from '@skillstead/skill-format/archives'
 import { isUrl } from './scan.ts'
-import { UsageError, command, text } from '../../command/command.ts'
+import { UsageError, command, textOption } from '../../command/command.ts'
 import { choice } from '../../command/values.ts'
 import { lintSample, type Linted } from '../../scan/lint-sample.ts'
 import { toVerdictText } from '@skillstead/scanner'
@@ -22,7 +22,7 @@ export const commands = {
     async run(given) {
       const [place] = given.words
       if (isUrl(place)) throw new UsageError(`lint checks local files only. For a URL use: skillstead scan ${place}`)
-      const failOn = choice(text(given, 'fail-on'), failingVerdicts, 'verdict') ?? 'dangerous'
+      const failOn = choice(textOption(given, 'fail-on'), failingVerdicts, 'verdict') ?? 'dangerous'
       const skills: Linted[] = []
       const unreadable: { id: string; reason: string }[] = []
       for await (const sample of openSamples(place, { stdin: given.io.stdin, onNote: () => undefined })) {
@@ -36,7 +36,7 @@ export const commands = {
       return { ok, skills, unreadable }
     },
     show: ({ skills, unreadable }) => [
-      ...skills.flatMap(toLines),
+      ...skills.flatMap(toLintLines),
       ...unreadable.map(({ id, reason }) => `${toOneLine(id)}: cannot be read: ${toOneLine(reason)}`),
     ],
     hasFailed: ({ ok }) => !ok,
@@ -47,7 +47,7 @@ function isFine({ portable, security }: Linted, failOn: (typeof failingVerdicts)
   return portable && security.verdict !== 'dangerous' && security.verdict !== failOn
 }
 
-function toLines({ id, portable, warnings, security }: Linted): string[] {
+function toLintLines({ id, portable, warnings, security }: Linted): string[] {
   return [
     `${toOneLine(id)}: ${portable ? 'portable' : 'not portable'}; ${toVerdictText(security)}`,
     ...warnings.map(toWarningLine),

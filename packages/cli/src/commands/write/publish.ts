@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { limits, type PublishSkillInput, type RegistryApi, type Security, type Warning } from '@skillstead/protocol'
 import { decodeText, isUnreadable, openFolder } from '@skillstead/skill-format/archives'
-import { UsageError, command, flag, text, type Arguments } from '../../command/command.ts'
+import { UsageError, command, flag, textOption, type Arguments } from '../../command/command.ts'
 import { findUrl, placeOptions, withApi } from '../../registry/place.ts'
 import { dangerousOption, refuseDangerous } from '../../scan/dangerous.ts'
 import { toFindingsLines } from '@skillstead/scanner/report-lines'
@@ -33,13 +33,13 @@ export const commands = {
       ...placeOptions,
     },
     async run(given, output) {
-      const { warnings: leftOut = [], ...content } = await readContent(given.words[0])
-      const as = text(given, 'owner')
+      const { warnings: leftOut = [], ...content } = await readPublishContent(given.words[0])
+      const as = textOption(given, 'owner')
       if (findUrl(given) === undefined && as === undefined)
         throw new UsageError('The owner is missing. Pass --owner NAME.')
       const fields = ['name', 'version', 'description', 'visibility', 'changelog'].map((field) => [
         field,
-        text(given, field),
+        textOption(given, field),
       ])
       const metadata = Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as { name?: string }
       const dryRun = flag(given, 'dry-run')
@@ -68,7 +68,7 @@ export const commands = {
       }
     },
     show: ({ portable, warnings, security, ...published }) => [
-      toOutcome(published),
+      toPublishOutcome(published),
       ...(portable
         ? published.dryRun
           ? ['It is portable.']
@@ -98,7 +98,7 @@ interface Outcome {
   readonly dryRun: boolean
 }
 
-function toOutcome({ fullName, version, created, quarantined, dryRun }: Outcome): string {
+function toPublishOutcome({ fullName, version, created, quarantined, dryRun }: Outcome): string {
   const name = `${fullName}@${version}`
   if (quarantined && dryRun)
     return `It would be quarantined as ${name}, for an administrator to release. Nothing was stored.`
@@ -115,10 +115,10 @@ function toScan(security: Security | null, dryRun: boolean): string[] {
   return [`Scan verdict: ${toVerdictText(security)}.`, ...toFindingsLines(security)]
 }
 
-async function readContent(path: string): Promise<Content> {
+async function readPublishContent(path: string): Promise<Content> {
   if (!existsSync(path)) throw new Error(`${path} does not exist.`)
   const stats = statSync(path)
-  if (stats.isDirectory()) return readFolder(path)
+  if (stats.isDirectory()) return packFolder(path)
   if (stats.size > limits.archiveBytesMax)
     throw new Error(`${path} is too large: ${stats.size} bytes, at most ${limits.archiveBytesMax} are allowed.`)
   const body = new Uint8Array(readFileSync(path))
@@ -127,7 +127,7 @@ async function readContent(path: string): Promise<Content> {
   return { skillMd: decodeText(body) }
 }
 
-async function readFolder(path: string): Promise<Content> {
+async function packFolder(path: string): Promise<Content> {
   for await (const item of openFolder(path).items) {
     if (isUnreadable(item)) throw new Error(`${item.id}: ${item.reason}`)
     const files = item.files.map((file) => ({

@@ -15,7 +15,7 @@ export const commands = {
       const problem = findRequestProblem(request)
       if (problem !== undefined) throw new UsageError(problem)
       const outgoing = await toOutgoing(given)
-      return runScan(request, given.io, (place) => (isUrl(place) ? readAddress(place, outgoing) : undefined))
+      return runScan(request, given.io, (place) => (isUrl(place) ? fetchSample(place, outgoing) : undefined))
     },
     // Each skill is printed as soon as it is scanned: there may be very many.
     printsItself: true,
@@ -28,7 +28,7 @@ export function isUrl(place: string): boolean {
   return /^https?:\/\//i.test(place)
 }
 
-async function* readAddress(url: string, outgoing: OutgoingOptions): AsyncGenerator<Sample> {
+async function* fetchSample(url: string, outgoing: OutgoingOptions): AsyncGenerator<Sample> {
   const { readExternalText } = await import('@skillstead/core/internal')
   const { address, text } = await readExternalText(url, outgoing)
   yield { id: address, files: [{ path: 'SKILL.md', bytes: Buffer.from(text) }], at: { container: address } }

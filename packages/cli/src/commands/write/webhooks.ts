@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventNames, type Delivery, type RegistryApi, type Webhook, toOneLine } from '@skillstead/protocol'
-import { UsageError, flag, text, type Arguments, type Options } from '../../command/command.ts'
-import { list, listOf, readOptionFile } from '../../command/values.ts'
+import { UsageError, flag, textOption, type Arguments, type Options } from '../../command/command.ts'
+import { listOption, choicesOption, readOptionFile } from '../../command/values.ts'
 import { readWholeInput } from '../../command/read-whole-input.ts'
 import { endpointCommand } from '../../registry/endpoint-command.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 import { findUrl } from '../../registry/place.ts'
 
-/** More than a secret can have, which the node then refuses. */
+/** More characters than a secret can have: the node refuses a longer secret. */
 const secretCharactersMax = 1000
 
 const actor = 'owner of the webhooks'
@@ -30,7 +30,7 @@ export const commands = {
     actor,
     options,
     fixed: { limit: 100 },
-    show: ({ webhooks, total }) => [...webhooks.flatMap(toLines), `${webhooks.length} of ${total}.`],
+    show: ({ webhooks, total }) => [...webhooks.flatMap(toWebhookLines), `${webhooks.length} of ${total}.`],
   }),
   'webhooks add': apiCommand({
     description: 'Create a webhook. Default secret: a new one, which is shown only once.',
@@ -38,17 +38,17 @@ export const commands = {
     actor,
     options: { ...settings, ...options },
     async call(api, given) {
-      const events = listOf(given, 'events', eventNames, 'an event')
+      const events = choicesOption(given, 'events', eventNames, 'an event')
       if (!events) throw new UsageError(`Events are missing. Pass --events LIST, any of ${eventNames.join(', ')}.`)
       return api.createWebhook({
         url: given.words[0],
         events,
-        skills: toSkills(given),
+        skills: readSkillPatterns(given),
         secret: await readSecret(given),
       })
     },
     show: ({ secret, ...webhook }) => [
-      ...toLines(webhook),
+      ...toWebhookLines(webhook),
       ...(secret === undefined ? [] : ['Its secret, shown only once:', secret]),
     ],
   }),
@@ -58,7 +58,7 @@ export const commands = {
     actor,
     options,
     show: ({ deliveries, ...webhook }) => [
-      ...toLines(webhook),
+      ...toWebhookLines(webhook),
       ...(deliveries.length === 0 ? ['No deliveries yet.'] : ['', ...deliveries.flatMap(toDeliveryLines)]),
     ],
   }),
@@ -75,12 +75,12 @@ export const commands = {
     },
     async call(api, given) {
       const [id] = given.words
-      const events = listOf(given, 'events', eventNames, 'an event')
+      const events = choicesOption(given, 'events', eventNames, 'an event')
       const active = toActive(given)
       const changes = {
-        url: text(given, 'to'),
+        url: textOption(given, 'to'),
         events,
-        skills: toSkills(given),
+        skills: readSkillPatterns(given),
         active,
         secret: await readSecret(given),
       }
@@ -88,7 +88,7 @@ export const commands = {
         throw new UsageError('Nothing to change. Pass --to, --events, --skills, --on, --off or --secret-file.')
       return api.updateWebhook({ id, ...changes })
     },
-    show: toLines,
+    show: toWebhookLines,
   }),
   'webhooks remove': endpointCommand('deleteWebhook', {
     description: 'Delete a webhook. Its pending deliveries are dropped.',
@@ -119,8 +119,8 @@ export const commands = {
 }
 
 /** Null means every skill. */
-function toSkills(given: Arguments): string[] | null | undefined {
-  return text(given, 'skills') === 'all' ? null : list(given, 'skills')
+function readSkillPatterns(given: Arguments): string[] | null | undefined {
+  return textOption(given, 'skills') === 'all' ? null : listOption(given, 'skills')
 }
 
 function toActive(given: Arguments): boolean | undefined {
@@ -130,7 +130,7 @@ function toActive(given: Arguments): boolean | undefined {
 
 /** Read the secret from a file: an argument would be visible in the process list and the shell history. */
 async function readSecret(given: Arguments): Promise<string | undefined> {
-  const file = text(given, 'secret-file')
+  const file = textOption(given, 'secret-file')
   if (file === undefined) return undefined
   const secret = (
     file === '-' ? await readWholeInput(given.io, secretCharactersMax, 'a secret') : readOptionFile(file)
@@ -140,7 +140,7 @@ async function readSecret(given: Arguments): Promise<string | undefined> {
   return secret
 }
 
-function toLines({ id, url, events, skills, active, lastDelivery }: Webhook): string[] {
+function toWebhookLines({ id, url, events, skills, active, lastDelivery }: Webhook): string[] {
   return [
     `${id}  ${active ? 'on ' : 'off'}  ${toOneLine(url)}`,
     `  events  ${events.join(', ')}`,
@@ -153,10 +153,10 @@ const pollMs = 250
 
 /** Time to wait for a node's delivery, which has succeeded or failed by then. */
 const nodeWaitMs = 10_000
-/** With --data it is unknown whether a node is running that would deliver. */
+/** With --data the command does not know whether a node is running that delivers. */
 const storeWaitMs = 2000
 
-/** Begins an attempt of a delivery and waits for its end. Returns the delivery as it is then. */
+/** Begins an attempt of a delivery and waits for its end. Returns the delivery in its new state. */
 async function awaitAttempt(
   api: RegistryApi,
   given: Arguments<readonly [id: string, ...string[]]>,
@@ -178,7 +178,7 @@ async function awaitAttempt(
 
 /** A delivery, its attempts and its result. */
 function showAttempt(delivery: Delivery): string[] {
-  return [...toDeliveryLines(delivery), toOutcome(delivery)]
+  return [...toDeliveryLines(delivery), toDeliveryOutcome(delivery)]
 }
 
 /** A delivery and its attempts, one per line: time, response status, duration, error. */
@@ -193,7 +193,7 @@ function toDeliveryLines({ id, event, status, attempts, nextAttemptAt }: Deliver
 }
 
 /** The result of a requested delivery in one sentence. */
-function toOutcome({ status, attempts, nextAttemptAt }: Delivery): string {
+function toDeliveryOutcome({ status, attempts, nextAttemptAt }: Delivery): string {
   const last = attempts.at(-1)
   if (status === 'delivered') return 'It was delivered.'
   if (status === 'failed') return `It failed: ${toOneLine(last?.error ?? 'unknown error.')}`

@@ -45,7 +45,7 @@ function Picture() {
   const me = useMe()!
   const change = useAction(
     async (file: File | null) =>
-      api.updateMe({ avatar: file && { contentType: file.type as PictureType, content: await toBase64(file) } }),
+      api.updateMe({ avatar: file && { contentType: file.type as PictureType, content: await readAsBase64(file) } }),
     ['session'],
   )
   return (
@@ -75,7 +75,7 @@ function Picture() {
   )
 }
 
-async function toBase64(file: File): Promise<string> {
+async function readAsBase64(file: File): Promise<string> {
   const bytes = new Uint8Array(await file.arrayBuffer())
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
 }

@@ -1,4 +1,4 @@
-import { api, refresh } from '../../api.ts'
+import { api, reloadData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { Page, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, NameLink } from '../../ui/parts.tsx'
@@ -42,7 +42,7 @@ export function CopyReportsPage() {
                 noteHint="Stored with the decision."
                 work={async (decision, note) => {
                   await api.decideCopyReport({ id: report.id, status: decision, note })
-                  await refresh('copy-reports')
+                  await reloadData('copy-reports')
                 }}
               />
             )}

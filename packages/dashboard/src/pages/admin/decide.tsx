@@ -1,5 +1,5 @@
 import { useAction, Form, TextArea, Select } from '../../ui/form.tsx'
-import { api, refresh } from '../../api.ts'
+import { api, reloadData } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
 import { usePaged } from '../../ui/page.tsx'
 
@@ -42,7 +42,12 @@ export function ModerationDecision({ name }: { name: string }) {
       noteHint="The reason, which the owner can read."
       work={async (state, reason) => {
         await api.moderateSkill({ name, state, reason })
-        await Promise.all([refresh('moderated'), refresh('moderation'), refresh('skill'), refresh('own-skills')])
+        await Promise.all([
+          reloadData('moderated'),
+          reloadData('moderation'),
+          reloadData('skill'),
+          reloadData('own-skills'),
+        ])
       }}
     />
   )

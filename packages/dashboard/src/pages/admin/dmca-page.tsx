@@ -1,4 +1,4 @@
-import { api, refresh } from '../../api.ts'
+import { api, reloadData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { Page, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, NameLink } from '../../ui/parts.tsx'
@@ -60,7 +60,7 @@ function CaseItem({ of }: { of: Case }) {
           noteHint="Both parties can read this."
           work={async (status, note) => {
             await api.updateDmca({ id: of.id, status, note, counterNoticeId: of.counterNotices?.at(-1)?.id })
-            await refresh('dmca')
+            await reloadData('dmca')
           }}
         />
       )}

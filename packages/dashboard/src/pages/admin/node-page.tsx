@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api, refresh, useData } from '../../api.ts'
+import { api, reloadData, useData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { ConfirmButton } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
@@ -63,7 +63,7 @@ function Rescan() {
   const [waiting, setWaiting] = useState<number>()
   const work = async () => {
     setWaiting((await api.startRescan({})).waiting)
-    await refresh('operator')
+    await reloadData('operator')
   }
   return (
     <>

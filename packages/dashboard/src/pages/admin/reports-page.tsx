@@ -1,4 +1,4 @@
-import { api, refresh, useData } from '../../api.ts'
+import { api, reloadData, useData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { Page, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, NameLink, NameHeading } from '../../ui/parts.tsx'
@@ -56,7 +56,12 @@ function ReportItem({ report }: { report: Report }) {
           noteHint="The owner can read this."
           work={async (decision, note) => {
             await api.decideReport({ id, status: decision, note })
-            await Promise.all([refresh('reports'), refresh('moderated'), refresh('moderation'), refresh('skill')])
+            await Promise.all([
+              reloadData('reports'),
+              reloadData('moderated'),
+              reloadData('moderation'),
+              reloadData('skill'),
+            ])
           }}
         />
       )}

@@ -1,4 +1,4 @@
-import { api, refresh } from '../../api.ts'
+import { api, reloadData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { Page, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, UserText, NameHeading } from '../../ui/parts.tsx'
@@ -44,7 +44,7 @@ export function VerificationsPage() {
                 noteHint="The author can read this."
                 work={async (decision, note) => {
                   await api.decideVerification({ id: one.id, status: decision, note })
-                  await refresh('verifications')
+                  await reloadData('verifications')
                 }}
               />
             )}

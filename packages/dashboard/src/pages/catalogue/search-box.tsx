@@ -1,11 +1,11 @@
 import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, useData } from '../../api.ts'
-import { createPace } from './search-pace.ts'
+import { createSearchPace } from './search-pace.ts'
 import { Marked } from '../../ui/skill-list.tsx'
 
 /** One instance per window, which persists when the user leaves the page and returns. */
-const pace = createPace()
+const pace = createSearchPace()
 const suggestLengthMin = 2
 
 /**

@@ -4,9 +4,10 @@ const everyMs = 5000
 
 /**
  * The delay between a keystroke and its search. A slow typist causes a search and a completion with each key. So the
- * first dozen are fast and the others at intervals of 5 s, which leaves most of the 60 requests per minute for pages.
+ * first dozen searches are fast and the others start at intervals of 5 s, which leaves most of the 60 requests per
+ * minute for pages.
  */
-export function createPace() {
+export function createSearchPace() {
   let left = quickMax
   let atMs = 0
   const refill = (nowMs: number) => {

@@ -1,5 +1,5 @@
 import { useLocation, useRoute } from 'preact-iso'
-import { api, refresh, useData } from '../../api.ts'
+import { api, reloadData, useData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { useMe } from '../../session.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
@@ -43,7 +43,7 @@ function PackShown({ pack }: { pack: Pack }) {
           {pack.skills.length === 0 ? (
             <Empty>This pack is empty.</Empty>
           ) : (
-            <SkillList skills={pack.skills} notes={pack.skills.map(toNote)} />
+            <SkillList skills={pack.skills} notes={pack.skills.map(toMemberNote)} />
           )}
         </section>
         <aside>
@@ -60,7 +60,7 @@ function PackShown({ pack }: { pack: Pack }) {
   )
 }
 
-function toNote({ pinnedVersion, note }: Pack['skills'][number]): string {
+function toMemberNote({ pinnedVersion, note }: Pack['skills'][number]): string {
   return [pinnedVersion && `Pinned to ${pinnedVersion}.`, note].filter(Boolean).join(' ')
 }
 
@@ -75,8 +75,8 @@ function Change({ pack }: { pack: Pack }) {
       skills: keepNotes(pack, toMembers(fields.skills ?? '')),
       visibility: fields.visibility as Visibility,
     })
-    await refresh('pack', slug)
-    await refresh('packs')
+    await reloadData('pack', slug)
+    await reloadData('packs')
   })
   return (
     <details class="card">
@@ -102,7 +102,7 @@ function Change({ pack }: { pack: Pack }) {
         }
         work={async () => {
           await api.deletePack({ slug })
-          await refresh('packs')
+          await reloadData('packs')
           route('/packs')
         }}
       >

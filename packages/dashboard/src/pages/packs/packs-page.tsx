@@ -1,4 +1,4 @@
-import { api, useData, refresh } from '../../api.ts'
+import { api, useData, reloadData } from '../../api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { useMe } from '../../session.ts'
 import { SearchField, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
@@ -76,7 +76,7 @@ function NewPack() {
       skills: toMembers(fields.skills ?? ''),
       visibility: fields.visibility as Visibility,
     })
-    await refresh('packs')
+    await reloadData('packs')
     route(addresses.pack(slug))
   })
   return (

@@ -8,15 +8,16 @@ const titles: Readonly<Record<AccessKind, string>> = {
   packages: 'Packages it installs',
   files: 'Files outside its folder',
 }
+const allKinds = Object.keys(titles) as AccessKind[]
 const shownMax = 50
 
 export function isEmptyAccess(access: Access): boolean {
-  return (Object.keys(titles) as AccessKind[]).every((kind) => access[kind].length === 0)
+  return allKinds.every((kind) => access[kind].length === 0)
 }
 
 /** The tools, hosts and other resources that a version uses according to its text: one line per kind that has any. */
 export function AccessList({ access }: { access: Access }) {
-  const kinds = (Object.keys(titles) as AccessKind[]).filter((kind) => access[kind].length > 0)
+  const kinds = allKinds.filter((kind) => access[kind].length > 0)
   return (
     <>
       <dl class="access">

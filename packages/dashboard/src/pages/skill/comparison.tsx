@@ -42,7 +42,7 @@ function Parts({ diff }: { diff: SkillDiff }) {
         </details>
       )}
       <p>
-        Security: {toWords(security.from)} in {from}, {toWords(security.to)} in {to}.{' '}
+        Security: {toVerdictWords(security.from)} in {from}, {toVerdictWords(security.to)} in {to}.{' '}
         {files.length === 0 ? 'No file differs.' : `${files.length.toLocaleString('en')} files differ.`}
       </p>
       {change && <ChangeReport change={change} />}
@@ -58,7 +58,7 @@ function Parts({ diff }: { diff: SkillDiff }) {
   )
 }
 
-function toWords(verdict: SkillDiff['security']['from']): string {
+function toVerdictWords(verdict: SkillDiff['security']['from']): string {
   return verdict ? `${verdictWords[verdict.verdict]} (${verdict.score})` : 'not scanned'
 }
 

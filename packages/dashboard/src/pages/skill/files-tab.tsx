@@ -2,7 +2,7 @@ import { api, useData } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
 import { Pager, toPageNumber, Shown } from '../../ui/page.tsx'
 import { Empty, toBytesText, NameLink, toCount } from '../../ui/parts.tsx'
-import { toApiAddress, toBytes, toFileAddress, toTab, decodeShownText, type ShownSkill } from './shown-skill.ts'
+import { toApiAddress, toContentBytes, toFileAddress, toTab, decodeShownText, type ShownSkill } from './shown-skill.ts'
 import { TextPages } from './text-pages.tsx'
 
 const pageRows = 50
@@ -14,10 +14,10 @@ export function FilesTab({ shown }: { shown: ShownSkill }) {
   const { fields } = useAddress()
   if (!shown.version) return <Empty>There is no version, so there are no files.</Empty>
   if (fields.path === undefined) return <FileList shown={shown} page={toPageNumber(fields.page)} />
-  return <OneFile shown={shown} path={fields.path} line={toLine(fields.line)} />
+  return <OneFile shown={shown} path={fields.path} line={toLineNumber(fields.line)} />
 }
 
-function toLine(text: string | undefined): number | undefined {
+function toLineNumber(text: string | undefined): number | undefined {
   const line = Number(text)
   return Number.isInteger(line) && line > 0 ? line : undefined
 }
@@ -98,6 +98,6 @@ function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line
 
 /** The text of a file; null for a binary file. */
 export function useFileText({ name, version }: ShownSkill, path: string, enabled = true) {
-  const load = async () => decodeShownText(toBytes(await api.getFile({ name, path, version })))
+  const load = async () => decodeShownText(toContentBytes(await api.getFile({ name, path, version })))
   return useData(['skill', name, 'file', version, path], load, enabled)
 }

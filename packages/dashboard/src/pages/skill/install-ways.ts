@@ -16,7 +16,7 @@ interface InstallWay {
   readonly text: string
 }
 
-/** An agent or a program, with the ways in which it installs the skill; the first is the one to take. */
+/** An agent or a program, with the ways in which it installs the skill; the first way is the recommended one. */
 export interface Installer {
   readonly id: string
   readonly title: string
@@ -24,8 +24,8 @@ export interface Installer {
 }
 
 /**
- * How each agent and program installs a version. Names contain only letters, digits and hyphens, so they need no quoting.
- * The commands for a skill that is not public take an API key from `SKILLSTEAD_KEY`.
+ * How each agent and program installs a version. Names contain only letters, digits and hyphens, so they need no
+ * quoting. The commands for a skill that is not public take an API key from `SKILLSTEAD_KEY`.
  */
 export function listInstallers(skill: Installed): Installer[] {
   const own = (agent: string, hint: string) => ({ hint, text: toInstallCommand(skill, ` --agent ${agent}`) })
@@ -49,11 +49,11 @@ export function listInstallers(skill: Installed): Installer[] {
     { id: 'gemini', title: 'Gemini CLI', ways: [own('gemini-cli', 'Into .agents/skills of your project.')] },
     { id: 'openclaw', title: 'OpenClaw', ways: [own('openclaw', 'Into skills of your workspace.'), toClawhub(skill)] },
     { id: 'skills', title: 'npx skills', ways: [toSkillsInstaller(skill)] },
-    { id: 'git', title: 'git', ways: [toGit(skill)] },
+    { id: 'git', title: 'git', ways: [toGitWay(skill)] },
     { id: 'npm', title: 'npm', ways: [toNpm(skill)] },
     { id: 'zip', title: 'zip', ways: [toZip(skill)] },
     { id: 'mcp', title: 'MCP', ways: [toMcp(skill)] },
-    { id: 'program', title: 'In a program', ways: [toProgram(skill)] },
+    { id: 'program', title: 'In a program', ways: [toProgramWay(skill)] },
   ]
 }
 
@@ -96,7 +96,7 @@ function toSkillsInstaller({ origin, name, version, isPublic }: Installed): Inst
   }
 }
 
-function toGit({ origin, name, version, isPublic }: Installed): InstallWay {
+function toGitWay({ origin, name, version, isPublic }: Installed): InstallWay {
   const header = isPublic ? '' : ' -c http.extraHeader="Authorization: Bearer $SKILLSTEAD_KEY"'
   const folder = `.agents/skills/${toShort(name)}`
   return {
@@ -134,7 +134,7 @@ function toMcp({ origin, isPublic }: Installed): InstallWay {
   }
 }
 
-function toProgram({ origin, name, version, isPublic }: Installed): InstallWay {
+function toProgramWay({ origin, name, version, isPublic }: Installed): InstallWay {
   return {
     hint: 'With the package @skillstead/client; maxTokens limits its size in the context.',
     text: [

@@ -1,7 +1,7 @@
 import type { SkillDetails } from '@skillstead/protocol'
 import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
-import { api, refresh, useData, skillKeys } from '../../api.ts'
+import { api, reloadData, useData, skillKeys } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction, ActionButton } from '../../ui/form.tsx'
 import { HandOver, Shares } from './hand-over.tsx'
@@ -115,7 +115,7 @@ function Withdrawal({ name }: { name: string }) {
           await api.deleteSkill({ name })
           // Leave the page of the skill first: after the deletion it has no content.
           route('/account/skills')
-          await Promise.all([refresh('skills'), refresh('own-skills')])
+          await Promise.all([reloadData('skills'), reloadData('own-skills')])
         }}
       >
         <p>

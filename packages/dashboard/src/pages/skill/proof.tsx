@@ -3,7 +3,7 @@ import type { Provenance } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { Form, TextArea, useAction } from '../../ui/form.tsx'
-import { toBytes, type ShownSkill } from './shown-skill.ts'
+import { toContentBytes, type ShownSkill } from './shown-skill.ts'
 
 interface Outcome {
   readonly report: ProvenanceReport
@@ -17,7 +17,7 @@ export function Proof({ shown, record }: { shown: ShownSkill; record: Provenance
   const action = useAction(async ({ keys = '' }: Record<string, string>) => {
     setOutcome(undefined)
     const ownKeys = keys.split('\n').flatMap((line) => line.trim() || [])
-    setOutcome({ ownKeys, report: await verify(shown, record, ownKeys) })
+    setOutcome({ ownKeys, report: await verifyInBrowser(shown, record, ownKeys) })
   })
   return (
     <section aria-label="Proof">
@@ -42,19 +42,19 @@ export function Proof({ shown, record }: { shown: ShownSkill; record: Provenance
   )
 }
 
-async function verify({ name, version }: ShownSkill, record: Provenance, ownKeys: readonly string[]) {
+async function verifyInBrowser({ name, version }: ShownSkill, record: Provenance, ownKeys: readonly string[]) {
   const [{ verifyProvenance }, { unzipSync }] = await Promise.all([
     import('@skillstead/client/verify'),
     import('fflate'),
   ])
-  const archive = toBytes(await api.getArchive({ name, version }))
+  const archive = toContentBytes(await api.getArchive({ name, version }))
   const content = Object.entries(unzipSync(archive)).map(([path, bytes]) => ({ path, bytes }))
   const keys = ownKeys.length > 0 ? ownKeys : await readNodeKeys()
   return verifyProvenance(record, { keys, content })
 }
 
 async function readNodeKeys(): Promise<string[]> {
-  const text = new TextDecoder().decode(toBytes(await api.getPublicKey()))
+  const text = new TextDecoder().decode(toContentBytes(await api.getPublicKey()))
   return text.split('\n').flatMap((line) => line.trim() || [])
 }
 

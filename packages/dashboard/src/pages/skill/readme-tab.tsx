@@ -5,7 +5,7 @@ import { Copyable, Empty, Notice, toBytesText, NameLink, Terms, toCount } from '
 import { Shown } from '../../ui/page.tsx'
 import { toInstalled } from './install-tab.tsx'
 import { toInstallCommand } from './install-ways.ts'
-import { toApiAddress, toBytes, toTab, decodeShownText, type ShownSkill } from './shown-skill.ts'
+import { toApiAddress, toContentBytes, toTab, decodeShownText, type ShownSkill } from './shown-skill.ts'
 import { TextPages } from './text-pages.tsx'
 import { Views } from '../../ui/tabs.tsx'
 
@@ -29,7 +29,7 @@ function Readme({ shown }: { shown: ShownSkill }) {
   const { fields } = useAddress()
   const isRaw = fields.view === 'raw'
   const read = useData(['skill', name, 'skill.md', version], async () => {
-    const bytes = toBytes(await api.getSkillMd({ name, version }))
+    const bytes = toContentBytes(await api.getSkillMd({ name, version }))
     return { size: bytes.length, text: decodeShownText(bytes) ?? new TextDecoder().decode(bytes) }
   })
   return (

@@ -30,7 +30,7 @@ export function toFileAddress(shown: ShownSkill, path: string): string {
   return toApiAddress(shown, `files/${path.split('/').map(encodeURIComponent).join('/')}`)
 }
 
-export function toBytes({ body }: Content): Uint8Array<ArrayBuffer> {
+export function toContentBytes({ body }: Content): Uint8Array<ArrayBuffer> {
   if (body instanceof Uint8Array) return new Uint8Array(body)
   throw new TypeError('The API client returned an unexpected type; bytes were expected.')
 }

@@ -88,7 +88,10 @@ function Finding(props: {
   )
 }
 
-/** The excerpt with the surrounding lines; without them if they are not available or the excerpt was decoded. */
+/**
+ * The excerpt with the surrounding lines; the excerpt alone if those lines are not available, or if the excerpt was
+ * decoded.
+ */
 function Passage({ finding, lines }: { finding: ScanFinding; lines: readonly string[] | undefined }) {
   const { line, excerpt, decoded } = finding
   const first = Math.max(1, line - contextLines)

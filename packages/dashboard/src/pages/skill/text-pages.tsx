@@ -8,7 +8,7 @@ const pageLinesMax = 2000
 /** Raw text with line numbers; long text is paged. */
 export function TextPages({ text, label, lineAsked }: { text: string; label: string; lineAsked?: number }) {
   const { fields } = useAddress()
-  const pages = useMemo(() => divide(text), [text])
+  const pages = useMemo(() => splitIntoPages(text), [text])
   const asked = fields.page === undefined && lineAsked ? findPage(pages, lineAsked) : toPageNumber(fields.page)
   const page = Math.min(asked, pages.length)
   const { firstLine, lines } = pages[page - 1]!
@@ -22,7 +22,7 @@ export function TextPages({ text, label, lineAsked }: { text: string; label: str
         <pre class="lines">
           {place >= 0 && place < lines.length ? (
             <>
-              {join(lines.slice(0, place))}
+              {joinLines(lines.slice(0, place))}
               <mark>{lines[place] || ' '}</mark>
               {`\n${lines.slice(place + 1).join('\n')}`}
             </>
@@ -41,12 +41,12 @@ interface TextPage {
   readonly lines: readonly string[]
 }
 
-function join(lines: readonly string[]): string {
+function joinLines(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('')
 }
 
 /** Splits text into pages at line ends, except within a line that is longer than a page. */
-function divide(text: string): TextPage[] {
+function splitIntoPages(text: string): TextPage[] {
   const pages: TextPage[] = []
   let lines: string[] = []
   let characters = 0

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api, refresh } from '../../../api.ts'
+import { api, reloadData } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
 import { Outcome, useAction, Field, Form, Select, TextArea } from '../../../ui/form.tsx'
 import { Page } from '../../../ui/page.tsx'
@@ -16,7 +16,7 @@ export function PublishPage() {
   const [published, setPublished] = useState<Published>()
   const look = useAction(async ({ taken, wishes }: { taken: Upload; wishes: Wishes }) => {
     setOutline(undefined)
-    setOutline({ wishes, result: await publish(taken, wishes, true) })
+    setOutline({ wishes, result: await publishUpload(taken, wishes, true) })
   })
   const take = useAction(async (event: Event) => {
     setPublished(undefined)
@@ -29,10 +29,10 @@ export function PublishPage() {
     look.run({ taken, wishes: {} })
   })
   const go = useAction(async () => {
-    setPublished(await publish(upload!, outline!.wishes, false))
+    setPublished(await publishUpload(upload!, outline!.wishes, false))
     setUpload(undefined)
     setOutline(undefined)
-    await Promise.all([refresh('skills'), refresh('own-skills'), refresh('skill')])
+    await Promise.all([reloadData('skills'), reloadData('own-skills'), reloadData('skill')])
   })
   return (
     <Page title="Publish a skill">
@@ -62,7 +62,7 @@ export function PublishPage() {
 /** An error in the dropped files, with a message of the dashboard. */
 class DropError extends Error {}
 
-function publish({ contentType, body }: Upload, wishes: Wishes, dryRun: boolean): Promise<Published> {
+function publishUpload({ contentType, body }: Upload, wishes: Wishes, dryRun: boolean): Promise<Published> {
   return api.publishSkill({ ...wishes, dryRun, archive: { contentType, body } })
 }
 

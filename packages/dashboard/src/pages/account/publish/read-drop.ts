@@ -26,29 +26,29 @@ const bytesMax = 50 * 1024 * 1024
  */
 export async function readDrop(event: Event): Promise<Upload> {
   const found = (await fromEvent(event)).filter((item): item is FileWithPath => item instanceof File)
-  const files = found.filter((file) => !litter.test(toPath(file)))
+  const files = found.filter((file) => !litter.test(toFilePath(file)))
   if (files.length === 0) throw new Error('You dropped no files.')
   const total = files.reduce((sum, { size }) => sum + size, 0)
   if (total > bytesMax)
     throw new Error(`The files have ${Math.ceil(total / 2 ** 20)} MiB; a skill can have at most 50 MiB.`)
-  if (files.length === 1 && isArchive(files[0]!)) return readArchive(files[0]!)
-  const root = toRoot(files.map(toPath))
-  refuseNestedGit(found.map(toPath), root)
-  return { ...(await packFolder(files, root)), leftOut: listLitter(found.map(toPath), root) }
+  if (files.length === 1 && isArchive(files[0]!)) return toArchiveUpload(files[0]!)
+  const root = toSkillRoot(files.map(toFilePath))
+  refuseNestedGit(found.map(toFilePath), root)
+  return { ...(await packFolder(files, root)), leftOut: listLitter(found.map(toFilePath), root) }
 }
 
 function isArchive({ name }: File): boolean {
   return /\.(zip|skill|tgz|tar\.gz)$/i.test(name)
 }
 
-async function readArchive(file: File): Promise<Upload> {
+async function toArchiveUpload(file: File): Promise<Upload> {
   const body = new Uint8Array(await file.arrayBuffer())
   const contentType = /\.(zip|skill)$/i.test(file.name) ? 'application/zip' : 'application/gzip'
   return { contentType, body, title: file.name, files: [], leftOut: [] }
 }
 
 async function packFolder(files: readonly FileWithPath[], root: string): Promise<Omit<Upload, 'leftOut'>> {
-  const paths = files.map(toPath)
+  const paths = files.map(toFilePath)
   const entries: Zippable = {}
   for (const [place, file] of files.entries()) {
     entries[paths[place]!.slice(root.length)] = new Uint8Array(await file.arrayBuffer())
@@ -62,7 +62,7 @@ async function packFolder(files: readonly FileWithPath[], root: string): Promise
 }
 
 /** The folder of the topmost SKILL.md; all other files must be below it. */
-function toRoot(paths: readonly string[]): string {
+function toSkillRoot(paths: readonly string[]): string {
   const documents = paths.filter((path) => /(^|\/)skill\.md$/i.test(path))
   const [topmost] = documents.toSorted((one, other) => one.split('/').length - other.split('/').length)
   if (topmost === undefined) throw new Error('The dropped files contain no SKILL.md. Drop the folder of a skill.')
@@ -95,6 +95,6 @@ function refuseNestedGit(paths: readonly string[], root: string): void {
 }
 
 /** Browsers report `./folder/file`, `/folder/file` or `folder/file`. */
-function toPath(file: FileWithPath): string {
+function toFilePath(file: FileWithPath): string {
   return (file.path || file.webkitRelativePath || file.name).replace(/^\.?\//, '')
 }

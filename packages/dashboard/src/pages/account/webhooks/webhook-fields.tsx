@@ -48,7 +48,7 @@ export function WebhookFields({ webhook, withSecret }: { webhook?: Webhook; with
   )
 }
 
-export function toSettings(fields: Record<string, string>) {
+export function toWebhookSettings(fields: Record<string, string>) {
   const skills = (fields.skills ?? '').split(/\s+/).filter(Boolean)
   return {
     url: fields.url!,

@@ -1,11 +1,11 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
-import { api, refresh, useData } from '../../../api.ts'
+import { api, reloadData, useData } from '../../../api.ts'
 import { ConfirmButton, ActionButton, Form, useAction } from '../../../ui/form.tsx'
 import { Page, Shown } from '../../../ui/page.tsx'
 import { Badge, Empty } from '../../../ui/parts.tsx'
 import { DeliveryItem } from './delivery.tsx'
-import { SecretShown, WebhookFields, toSettings } from './webhook-fields.tsx'
+import { SecretShown, WebhookFields, toWebhookSettings } from './webhook-fields.tsx'
 
 type Webhook = Awaited<ReturnType<typeof api.getWebhook>>
 
@@ -90,13 +90,13 @@ function Change({ webhook }: { webhook: Webhook }) {
   const { route } = useLocation()
   const { id } = webhook
   const action = useAction(
-    (fields: Record<string, string>) => api.updateWebhook({ id, ...toSettings(fields) }),
+    (fields: Record<string, string>) => api.updateWebhook({ id, ...toWebhookSettings(fields) }),
     ['webhook', id],
     ['webhooks'],
   )
   const remove = async () => {
     await api.deleteWebhook({ id })
-    await refresh('webhooks')
+    await reloadData('webhooks')
     route('/account/webhooks')
   }
   return (

@@ -6,7 +6,7 @@ import { Badge, Empty, Time, NameHeading } from '../../../ui/parts.tsx'
 import { deliveryTones } from './delivery.tsx'
 import { useState } from 'preact/hooks'
 import { Form, useAction } from '../../../ui/form.tsx'
-import { SecretShown, WebhookFields, toSettings } from './webhook-fields.tsx'
+import { SecretShown, WebhookFields, toWebhookSettings } from './webhook-fields.tsx'
 
 /** The user's webhooks with the result of their last delivery. */
 export function WebhooksPage() {
@@ -52,7 +52,7 @@ function NewWebhook() {
   const [secret, setSecret] = useState<string>()
   const action = useAction(
     async (fields: Record<string, string>) => {
-      const made = await api.createWebhook({ ...toSettings(fields), secret: fields.secret || undefined })
+      const made = await api.createWebhook({ ...toWebhookSettings(fields), secret: fields.secret || undefined })
       if (made.secret) setSecret(made.secret)
     },
     ['webhooks'],

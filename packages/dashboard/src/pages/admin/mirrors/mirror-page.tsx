@@ -1,6 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
-import { api, refresh, useData } from '../../../api.ts'
+import { api, reloadData, useData } from '../../../api.ts'
 import { ConfirmButton, ActionButton, Field } from '../../../ui/form.tsx'
 import { Page, Shown } from '../../../ui/page.tsx'
 import { Copyable, Time, Figures } from '../../../ui/parts.tsx'
@@ -68,7 +68,7 @@ function MirrorShown({ mirror }: { mirror: Mirror }) {
 }
 
 function SyncButtons({ name }: { name: string }) {
-  const refreshes = toKeys(name)
+  const refreshes = toUpstreamKeys(name)
   return (
     <>
       <ActionButton work={() => api.syncMirror({ upstream: name })} refreshes={refreshes}>
@@ -82,7 +82,7 @@ function SyncButtons({ name }: { name: string }) {
 }
 
 /** The keys of all data that shows an upstream. */
-function toKeys(name: string) {
+function toUpstreamKeys(name: string) {
   return [['mirror', name], ['mirrors'], ['operator']]
 }
 
@@ -101,7 +101,7 @@ function Resume({ name, alarm, isPinned }: Stopped) {
     await api.syncMirror({ upstream: name, accept, allowRemovals, key: (isAboutKeys && key.trim()) || undefined })
   }
   return (
-    <ConfirmButton action="Resume" title="Resume this mirror?" work={work} refreshes={toKeys(name)}>
+    <ConfirmButton action="Resume" title="Resume this mirror?" work={work} refreshes={toUpstreamKeys(name)}>
       <p>{alarm.message}</p>
       <p>Ask the operator of {name} first: this can be an attack. Imported skills are served meanwhile.</p>
       {isAboutKeys && alarm.keys.length > 0 && (
@@ -134,7 +134,7 @@ function Leave({ name }: { name: string }) {
       title={`Remove ${name}?`}
       work={async () => {
         await api.removeMirror({ upstream: name })
-        await refresh('mirrors')
+        await reloadData('mirrors')
         route('/admin/mirrors')
       }}
     >
