@@ -146,7 +146,7 @@ describeApi('publishing', (open) => {
       expect(refusal.errors.map(({ path }) => path)).toEqual(['name', 'description'])
     })
 
-    it('cannot differ by case or look-alike letters: such names are normalised or refused', async () => {
+    it('cannot differ by case or look-alike letters: such names are refused', async () => {
       expect(await fieldsOf(alice.api.publishSkill({ skillMd: '# x', name: 'PDF', description: 'x' }))).toEqual([
         'name',
       ])
@@ -156,12 +156,32 @@ describeApi('publishing', (open) => {
           'invalid_request',
         )
       }
-      await alice.api.publishSkill({ skillMd: '---\nname: CASED\ndescription: Shouted.\n---\n' })
-      const again = alice.api.publishSkill({
-        skillMd: '---\nname: Cased\ndescription: Whispered.\n---\n',
-        version: '1.0.0',
-      })
-      expect(await codeOf(again)).toBe('version_exists')
+    })
+
+    it('are not guessed: a name that is not valid is refused with one that is, unless the caller accepts it', async () => {
+      await alice.api.publishSkill({ skillMd: skillMd('data-tools') })
+      const other = { skillMd: skillMd('Data_Tools') }
+      const refused = await refusalOf(alice.api.publishSkill(other))
+      expect(refused.code).toBe('invalid_skill')
+      expect(refused.errors).toEqual([{ path: 'name', message: expect.stringContaining("Use 'data-tools'") }])
+      expect(await codeOf(alice.api.publishSkill({ ...other, dryRun: true }))).toBe('invalid_skill')
+      for (const accepted of [{ normalizeName: true }, { name: 'data-tools' }]) {
+        const { version } = await alice.api.publishSkill({ ...other, ...accepted, dryRun: true })
+        expect(version.version).toBe('1.0.1')
+      }
+    })
+
+    it('are not guessed: a pre-release becomes no release', async () => {
+      const preview = { skillMd: skillMd('preview', { version: '1.0.0-beta' }) }
+      expect(await fieldsOf(alice.api.publishSkill(preview))).toEqual(['version'])
+      expect((await alice.api.publishSkill({ ...preview, version: '0.9.0' })).version.version).toBe('0.9.0')
+    })
+
+    it('are not guessed: a key in another case is named', async () => {
+      const { errors } = await refusalOf(
+        alice.api.publishSkill({ skillMd: '---\nname: upper\nDescription: Draws a map.\n---\n# Map\n' }),
+      )
+      expect(errors).toEqual([{ path: 'description', message: expect.stringContaining("The key 'Description'") }])
     })
   })
 

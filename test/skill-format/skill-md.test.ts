@@ -154,9 +154,34 @@ describe('reading a SKILL.md', () => {
     expect((parsed.frontmatter as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
-  it('keeps a number as text if JSON cannot represent the number', () => {
-    const { frontmatter } = parseSkillMd(doc('a: 12345678901234567890', 'b: .inf', 'c: 1.5', 'd: -0'))
-    expect(frontmatter).toEqual({ a: '12345678901234567890', b: '.inf', c: 1.5, d: 0 })
+  it('keeps the digits of a number: as text, where JSON would write others', () => {
+    const lines = ['a: 12345678901234567890', 'b: .inf', 'c: 1.5', 'd: -0', 'e: 1.10', 'f: [2.50, 0x1F, 7]', 'g: 1e3']
+    const { frontmatter } = parseSkillMd(doc(...lines))
+    const kept = { a: '12345678901234567890', b: '.inf', c: 1.5, d: '-0', e: '1.10', f: ['2.50', '0x1F', 7], g: '1e3' }
+    expect(frontmatter).toEqual(kept)
+  })
+
+  it.each([
+    ['at the end', ['  author: A. Person', '  homepage:example.org/me']],
+    ['at the beginning', ['  homepage:example.org/me', '  author: A. Person']],
+    ['in the middle', ['  author: A. Person', '  homepage:example.org/me', '  version: 1.10']],
+    ['twice', ['  a:b', '  author: A. Person', '  loose words']],
+  ])('ignores single lines of a mapping that are not `key: value`, and names them: %s', (_, lines) => {
+    const { frontmatter, warnings } = parseSkillMd(doc('name: x', 'metadata:', ...lines))
+    expect(frontmatter.metadata).toMatchObject({ author: 'A. Person' })
+    const wrong = lines.flatMap((line, index) => (line.includes(': ') ? [] : [4 + index]))
+    expect(warnings.map(({ code, line }) => [code, line])).toEqual(wrong.map((line) => ['line_ignored', line]))
+  })
+
+  it.each([
+    ['description: "Plans a trip: trains.', '', '  ALWAYS USE: for trips.', 'license: MIT'],
+    ["description: 'Plans a trip: trains.", '  ALWAYS USE: for trips.', 'license: MIT'],
+    ['description: "Plans a trip: trains.', 'license: MIT'],
+  ])('removes a quote that begins a value and does not end: %s', (...lines) => {
+    const { frontmatter, warnings } = parseSkillMd(doc('name: x', ...lines))
+    expect(frontmatter.description).toMatch(/^Plans a trip: trains\./)
+    expect(frontmatter.license).toBe('MIT')
+    expect(warnings).toHaveLength(1)
   })
 
   it('distinguishes missing, empty, unterminated and unreadable frontmatter', () => {
@@ -254,6 +279,25 @@ describe('SKILL.md documents from public repositories', () => {
 })
 
 describe('the fields of a registry', () => {
+  it.each([
+    ['name', 'name: {{NAME}}', "'{{NAME}}' is a placeholder"],
+    ['name', 'name: <skill-name>', "'<skill-name>' is a placeholder"],
+    ['name', 'name: ${NAME}', "'${NAME}' is a placeholder"],
+    ['name', 'name: [your-name]', 'is a placeholder or no text'],
+    ['name', 'name: Data_Tools', "Use 'data-tools'"],
+    ['name', `name: ${'a'.repeat(65)}`, `Use '${'a'.repeat(64)}'`],
+    ['name', 'Name: pdf', "The key 'Name' is not read"],
+    ['description', 'DESCRIPTION: Reads.', "The key 'DESCRIPTION' is not read"],
+    ['description', 'description: {{ description }}', "'{{ description }}' is a placeholder"],
+    ['description', 'description:Reads.', "Write a space after 'description:'"],
+    ['version', 'version: 1.0.0-beta', "Write '1.0.0', or pass a version"],
+    ['version', 'version: v2.1.0+build.7', "Write '2.1.0', or pass a version"],
+  ] as const)('are refused where they would be guessed: %s of %s', (path, line, message) => {
+    const others = ['name: pdf', 'description: Reads.'].filter((other) => !other.startsWith(path))
+    const { refusals } = readFields(...others, line)
+    expect(refusals).toEqual([{ path, message: expect.stringContaining(message), line: others.length + 2 }])
+  })
+
   it('come from the key `metadata`, or else from the top level of the frontmatter', () => {
     const fields = readFields(
       'name: pdf',

@@ -2,8 +2,14 @@ import { basename, resolve } from 'node:path'
 import type { Security, Warning } from '@skillstead/protocol'
 import { scanPackage } from '@skillstead/scanner'
 import type { Sample } from '@skillstead/scanner/command'
-import { checkPortability, mergeWarnings, parseSkillMd } from '@skillstead/skill-format'
-import { decodeText } from '@skillstead/skill-format/archives'
+import {
+  type ParsedSkillMd,
+  checkPortability,
+  mergeWarnings,
+  parseSkillMd,
+  readSkillFields,
+} from '@skillstead/skill-format'
+import { checkPaths, decodeText } from '@skillstead/skill-format/archives'
 
 /** The result of linting a skill. */
 export interface Linted {
@@ -23,6 +29,24 @@ export async function lintSample({ id, files, at }: Sample): Promise<Linted | un
   // Hosts expect the folder to have the name of the skill.
   const folderName = 'folder' in at ? basename(resolve(at.folder)) : undefined
   const { portable, warnings } = checkPortability(text, parsed, { folderName })
+  const refused = listRefusals(parsed, files)
   const { score, verdict, risk, findings, cut } = await scanPackage(files, Date.now())
-  return { id, portable, warnings: mergeWarnings(warnings), security: { score, verdict, risk, findings, cut } }
+  return {
+    id,
+    portable: portable && refused.length === 0,
+    warnings: mergeWarnings(refused, warnings),
+    security: { score, verdict, risk, findings, cut },
+  }
+}
+
+/** What a publish would refuse, in the same words. */
+function listRefusals(parsed: ParsedSkillMd, files: Sample['files']): Warning[] {
+  const others = files.filter(({ path }) => path !== 'SKILL.md')
+  return [
+    ...readSkillFields(parsed).refusals.map(({ message, line }) => ({ code: 'field_refused', message, line })),
+    ...checkPaths(others).map(({ path, message }) => ({
+      code: 'file_refused',
+      message: path === '' ? message : `${path}: ${message}`,
+    })),
+  ]
 }

@@ -74,6 +74,8 @@ const PublishInput = v.strictObject({
       'must be a skill name, or owner/name',
     ),
   ),
+  /** Whether a name in SKILL.md that is not valid may become the valid name that an error proposes. */
+  normalizeName: v.optional(Flag),
   version: v.optional(Version),
   ...metadataFields,
   changelog: v.optional(prose(limits.changelogCharactersMax, 0)),

@@ -87,6 +87,10 @@ const pathRules: readonly { breaks: (path: string) => boolean; message: string }
     breaks: (path) => path.includes(':'),
     message: 'The path contains a colon, which marks a drive or stream on Windows.',
   },
+  {
+    breaks: (path) => /[?*<>"|]/.test(path),
+    message: 'The path contains one of ? * < > " |, which Windows cannot store.',
+  },
   { breaks: (path) => hasSegment(path, /^(?:|\.|\.\.)$/), message: 'The path contains an empty, `.` or `..` segment.' },
   { breaks: (path) => hasSegment(path, /[. ]$/), message: 'A segment of the path ends with a dot or a space.' },
   {

@@ -15,24 +15,35 @@ export interface SkillFields {
   readonly category?: string
   readonly keywords: readonly string[]
   readonly warnings: readonly SkillWarning[]
+  /** Fields that a registry must not take as they are written, unless the request gives the field: it would guess. */
+  readonly refusals: readonly FieldRefusal[]
+}
+
+/** A field that is refused, as a sentence that names what is written and what to write. */
+interface FieldRefusal {
+  readonly path: 'name' | 'description' | 'version'
+  readonly message: string
+  readonly line?: number
 }
 
 interface Reader {
   readonly parsed: ParsedSkillMd
   readonly warnings: SkillWarning[]
+  readonly refusals: FieldRefusal[]
 }
 
 /** Reads a registry's fields from frontmatter; those in `metadata` take precedence over those at the top level. */
 export function readSkillFields(parsed: ParsedSkillMd): SkillFields {
-  const reader: Reader = { parsed, warnings: [] }
+  const reader: Reader = { parsed, warnings: [], refusals: [] }
   return {
     ...readNameFields(reader),
-    description: readTextField(reader, ['description']),
+    description: readDescription(reader),
     license: readTextField(reader, ['license'])?.slice(0, licenseCharactersMax),
     version: readVersionField(reader),
     category: readTextField(reader, ['metadata.category', 'category'])?.slice(0, limits.keywordCharactersMax),
     keywords: readKeywords(parsed),
     warnings: reader.warnings,
+    refusals: reader.refusals,
   }
 }
 
@@ -49,14 +60,57 @@ const licenseCharactersMax = 200
 
 function readNameFields(reader: Reader): Pick<SkillFields, 'name' | 'displayName' | 'nameSlug'> {
   const written = readTextField(reader, ['name'])?.replace(/\s+/g, ' ')
-  if (written === undefined) return {}
+  if (written === undefined) return refuseUnread(reader, 'name')
+  const shown = `'${written.slice(0, 80)}'`
+  if (isPlaceholder(written) || typeof reader.parsed.frontmatter['name'] === 'object')
+    return refuseField(reader, 'name', `${shown} is a placeholder or no text. Write the name of the skill.`)
   if (isSkillName(written)) return { name: written }
-  const nameSlug = toSlug(written)
-  const advice = nameSlug ? `it is read as '${nameSlug}'` : 'it contains no usable characters: pass a name explicitly'
-  const pattern = '1 to 64 lower-case letters, digits and single hyphens'
-  warn(reader, 'name_pattern', `The name '${written.slice(0, 80)}' is not ${pattern}; ${advice}.`, 'name')
   const displayName = written.slice(0, limits.displayNameCharactersMax).toWellFormed()
+  const nameSlug = toSlug(written)
+  const advice = nameSlug ? `Use '${nameSlug}'` : 'Pass a name explicitly'
+  const message = `${shown} is not a skill name: 1 to 64 lower-case letters, digits and single hyphens. ${advice}.`
+  warn(reader, 'name_pattern', `The name ${message}`, 'name')
+  refuseField(reader, 'name', message)
   return nameSlug ? { nameSlug, displayName } : { displayName }
+}
+
+function readDescription(reader: Reader): string | undefined {
+  const written = readTextField(reader, ['description'])
+  if (written !== undefined && !isPlaceholder(written)) return written
+  if (written === undefined) refuseUnread(reader, 'description')
+  else refuseField(reader, 'description', `'${written.slice(0, 80)}' is a placeholder. Write what the skill does.`)
+  return undefined
+}
+
+/** Whether a whole value stands for another that a template should have got. */
+function isPlaceholder(text: string): boolean {
+  return /^(?:\{\{.*\}\}|\$\{.*\}|<[^<>]*>|%[\w-]+%)$/s.test(text)
+}
+
+/** Names the line that its author meant as the field: a key in another case, or without a space after the colon. */
+function refuseUnread(reader: Reader, path: 'name' | 'description'): Record<string, never> {
+  const ignored = reader.parsed.warnings.find(
+    ({ code, message }) => code === 'line_ignored' && message.includes(`'${path}:'`),
+  )
+  if (ignored) {
+    const { message, line } = ignored
+    reader.refusals.push({ path, message, ...(line !== undefined && { line }) })
+    return {}
+  }
+  const other = Object.keys(reader.parsed.frontmatter).find((key) => key.toLowerCase() === path)
+  if (other === undefined) return {}
+  return refuseField(reader, path, `The key '${other}' is not read: keys are lower case. Write '${path}'.`, other)
+}
+
+function refuseField(
+  reader: Reader,
+  path: FieldRefusal['path'],
+  message: string,
+  key: string = path,
+): Record<string, never> {
+  const line = reader.parsed.keys.get(key)?.line
+  reader.refusals.push(line === undefined ? { path, message } : { path, message, line })
+  return {}
 }
 
 /** The first of these keys that is set, as trimmed text; other types are converted with a warning. */
@@ -88,6 +142,12 @@ function readVersionField(reader: Reader): string | undefined {
   const value = readKeyValue(reader.parsed.frontmatter, path)
   const text = (reader.parsed.keys.get(path)?.written ?? toPlainText(value)).trim()
   if (isVersion(text)) return text
+  const [, numbers] = /^v?(\d+\.\d+\.\d+)[-+]./.exec(text) ?? []
+  // What its author calls a preview must not become a release.
+  if (numbers !== undefined) {
+    const advice = `Write '${numbers}', or pass a version.`
+    refuseField(reader, 'version', `'${text.slice(0, 40)}' is not three numbers. ${advice}`, path)
+  }
   const message = `The version '${text.slice(0, 40)}' is not three numbers such as 1.0.0, and was not used.`
   warn(reader, 'version_ignored', message, path)
   return undefined

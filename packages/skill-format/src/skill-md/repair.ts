@@ -33,17 +33,29 @@ function cutIntoPieces(source: string, firstLine: number, state: Conversion): Pi
     const current = pieces.at(-1)
     if (key !== undefined) pieces.push({ key, lines: [line], line: number })
     else if (readHeadingKey(line)) pieces.push(...cutHeading(line, number, state))
+    else if (noSpacePattern.test(line) && !opensQuote(current)) ignoreLine(state, number, line)
     else if (current) current.lines.push(line)
     else if (line.trim() !== '' && !line.startsWith('#')) {
-      addWarning(
-        state,
-        'line_ignored',
-        `Line ${number} of the frontmatter is not \`key: value\` and was ignored.`,
-        number,
-      )
+      ignoreLine(state, number, line)
     }
   }
   return pieces
+}
+
+/** A standard key whose value follows the colon without a space, so that YAML sees no key. */
+const noSpacePattern = /^(?:name|description|license|version|metadata|compatibility|allowed-tools|keywords|tags):\S/
+
+/** Whether the value of a key begins with a quote that has not ended. */
+function opensQuote(piece: Piece | undefined): boolean {
+  const [, quote, rest = ''] = /^[^:]+:\s*(["'])(.*)$/s.exec(piece?.lines.join('\n') ?? '') ?? []
+  return quote !== undefined && !rest.includes(quote)
+}
+
+function ignoreLine(state: Conversion, number: number, line: string): void {
+  const [, key] = /^\s*([^\s:]+):\S/.exec(line) ?? []
+  const advice = key === undefined ? '' : ` Write a space after '${key.slice(0, 64)}:'.`
+  const message = `Line ${number} of the frontmatter is not \`key: value\` and was ignored.${advice}`
+  addWarning(state, 'line_ignored', message, number)
 }
 
 /** `## name: x description: y` results from a frontmatter whose first lines were joined to a heading. */
@@ -71,10 +83,36 @@ function readPiece(piece: Piece, state: Conversion): void {
     const message = `Line ${line} is not valid YAML. Its value was read as plain text. Put it in quotes.`
     return addWarning(state, 'frontmatter_repaired', message, line)
   }
-  const message = `The value of '${piece.key.slice(0, 64)}' is not valid YAML. Its lines were read as text.`
+  if (tryWithoutWrongLines(piece, fixed, state)) return
+  const quote = opensQuote(piece) ? ' The quote that begins it does not end, and was removed.' : ''
+  const message = `The value of '${piece.key.slice(0, 64)}' is not valid YAML. Its lines were read as text.${quote}`
   addWarning(state, 'frontmatter_repaired', message, line)
   const text = toQuoted(readAsText(piece))
   tryLines(piece, [`${toQuoted(piece.key)}: ${text}`], state)
+}
+
+/** Maximum number of lines of a value in which wrong ones are looked for; metadata in the wild has fewer. */
+const searchedLinesMax = 60
+
+/** Reads a mapping without those of its lines that are not `key: value`, each of which is named. */
+function tryWithoutWrongLines(piece: Piece, lines: readonly string[], state: Conversion): boolean {
+  const indentation = /^[^:]+:\s*$/.test(lines[0]!) ? /^ +(?=\S)/.exec(lines[1] ?? '')?.[0] : undefined
+  if (indentation === undefined || lines.length > searchedLinesMax) return false
+  const isWrong = (line: string) =>
+    line.startsWith(indentation) && /^(?!#|- )[^\s:][^:]*(?::\S|$)/.test(line.slice(indentation.length))
+  const wrong = lines.flatMap((line, index) => (index > 0 && isWrong(line) ? [index] : []))
+  // Blank lines keep the numbers of the others.
+  if (
+    wrong.length === 0 ||
+    !tryLines(
+      piece,
+      lines.map((line, index) => (wrong.includes(index) ? '' : line)),
+      state,
+    )
+  )
+    return false
+  for (const index of wrong) ignoreLine(state, piece.line + index, piece.lines[index]!)
+  return true
 }
 
 function indentRest(line: string, index: number): string {
@@ -117,14 +155,16 @@ function isQuoted(value: string): boolean {
 function stripQuotes(value: string): string {
   const text = value.endsWith(',') ? value.slice(0, -1) : value
   const isWrapped = text.length > 1 && text.at(-1) === text[0]
-  return isWrapped ? text.slice(1, -1) : value
+  if (isWrapped) return text.slice(1, -1)
+  const hasNoEnd = /^["']/.test(value) && !value.slice(1).includes(value[0]!)
+  return hasNoEnd ? value.slice(1) : value
 }
 
 function readAsText(piece: Piece): string {
   const [first = '', ...rest] = piece.lines
   const head = first.slice(first.indexOf(':', piece.key.length) + 1).trim()
   const lines = [/^[|>][-+0-9]{0,2}$/.test(head) ? '' : head, ...rest.map((line) => line.trim())]
-  return lines.join('\n').trim()
+  return stripQuotes(lines.join('\n').trim())
 }
 
 /** Double quotes, the only YAML quotes that can express line ends; YAML's escapes include those of JSON. */

@@ -127,6 +127,8 @@ function toPlainValue(state: Conversion, node: Node | null, path: string, depth:
     return toPlainValue(state, state.anchors.get(node.source) ?? null, '-', depth + 1)
   }
   noteStyle(state, node)
+  const placeholder = readPlaceholder(state, node)
+  if (placeholder !== undefined) return toCleanText(state, placeholder, node)
   if (isMap(node)) {
     const target: Record<string, unknown> = {}
     fillMapping(state, node, target, path, depth)
@@ -143,13 +145,19 @@ function toPlainValue(state: Conversion, node: Node | null, path: string, depth:
   return isScalar(node) ? toScalar(state, node) : null
 }
 
+/** `{{NAME}}` of a template, which YAML reads as a mapping of a mapping, as it is written. */
+function readPlaceholder({ source }: Conversion, node: Node): string | undefined {
+  if (!isMap(node) || !node.range || !source.startsWith('{{', node.range[0])) return undefined
+  return source.slice(node.range[0], node.range[1])
+}
+
 function toScalar(state: Conversion, node: Node & { value: unknown; source?: string }): unknown {
   const { value } = node
   if (typeof value === 'string') return toCleanText(state, value, node)
   if (value === null || typeof value === 'boolean') return value
-  // JSON has no infinities, and its readers lose precision for integers beyond 2^53.
-  const isKept = typeof value === 'number' && Number.isFinite(value) && Number.isSafeInteger(Math.trunc(value))
-  return isKept ? value + 0 : toCleanText(state, readScalarText(node), node)
+  const written = readScalarText(node)
+  // A number keeps its digits: 1.10 is a version and not 1.1, and JSON has no infinities.
+  return typeof value === 'number' && String(value) === written ? value : toCleanText(state, written, node)
 }
 
 function toCleanText(state: Conversion, text: string, node: Node): string {

@@ -16,6 +16,7 @@ import {
   readCapabilities,
   readContract,
   readSkillFields,
+  type SkillFields,
 } from '@skillstead/skill-format'
 import { invalidFields } from '../../kernel/field-errors.ts'
 import type { VersionMetadata } from './stored-version.ts'
@@ -32,7 +33,7 @@ export interface PackageFields {
 
 type Given = Pick<
   PublishSkillInput,
-  'name' | 'version' | 'description' | 'displayName' | 'category' | 'license' | 'keywords'
+  'name' | 'normalizeName' | 'version' | 'description' | 'displayName' | 'category' | 'license' | 'keywords'
 >
 
 /** How to resolve fields that conflict or are missing. */
@@ -65,6 +66,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
     return request
   }
 
+  if (!rules.requestWins) problems.push(...listRefusals(found, given))
   const shortName = given.name?.slice(given.name.indexOf('/') + 1)
   const name = agree('name', shortName, found.nameSlug ?? found.name)
   const description = agree('description', given.description, read('description')) || describe()
@@ -91,14 +93,15 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
     return serving
   }
 
-  if (name === undefined)
+  const isNamed = (path: string) => problems.some((problem) => problem.path === path)
+  if (name === undefined && !isNamed('name'))
     problems.push({ path: 'name', message: 'is given neither in the request nor in the frontmatter.' })
-  else if (!isSkillName(name))
+  else if (name !== undefined && !isSkillName(name))
     problems.push({
       path: 'name',
       message: `'${name}' is not a valid skill name: use at most 64 lower-case letters, digits and single hyphens between them.`,
     })
-  if (description.trim() === '')
+  if (description.trim() === '' && !isNamed('description'))
     problems.push({ path: 'description', message: 'is given neither in the request nor in the frontmatter.' })
   if (problems.length > 0) throw invalidFields('invalid_skill', problems)
 
@@ -121,6 +124,15 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
     },
     warnings,
   }
+}
+
+/** What SKILL.md says of fields that the request does not give, and that would have to be guessed. */
+function listRefusals({ refusals, nameSlug }: SkillFields, given: Given): FieldError[] {
+  return refusals.flatMap(({ path, message }) => {
+    if (given[path] !== undefined || (path === 'name' && nameSlug !== undefined && given.normalizeName)) return []
+    const accept = path === 'name' && nameSlug !== undefined ? ` \`normalizeName: true\` accepts that name.` : ''
+    return [{ path, message: message + accept }]
+  })
 }
 
 /** Keywords in stored form: trimmed and distinct, in order. */
