@@ -11,7 +11,7 @@ import {
 } from '../gateway.ts'
 import { readProtocolVersion, toAdvertisement } from './advertisement.ts'
 import { type CallerTurns, createCallerTurns } from './caller-turns.ts'
-import { createPackEntries, type PackEntries } from './pack-entries.ts'
+import { PackEntries } from './pack-entries.ts'
 import { planPack, prepend, toBands, writePack } from './pack-stream.ts'
 import { createPacksSent, type PacksSent, untilEnded } from './packs-sent.ts'
 import { GitError, toErrorPacket } from './pkt-line.ts'
@@ -58,7 +58,7 @@ export function git(host: GatewayHost): GatewayRoute[] {
     host,
     trees,
     scopes: createScopeRepositories(context, trees),
-    entries: createPackEntries(createBlobSource(context)),
+    entries: new PackEntries(createBlobSource(context)),
     turns: createCallerTurns(turnsMax),
     sent: createPacksSent(),
   }
