@@ -12,7 +12,7 @@ import { mountEndpoints } from './endpoints/engine.ts'
 import { toHandler } from './admission/handler.ts'
 import type { NodeParts } from './context/node-parts.ts'
 import { mountGateways } from './mount-gateways.ts'
-import { createMetrics } from './context/metrics.ts'
+import { Metrics } from './context/metrics.ts'
 import type { NodeOptions } from './context/options.ts'
 import { createAddressOf } from './context/own-address.ts'
 import { mountPages } from './pages/pages.ts'
@@ -77,7 +77,7 @@ export function openNode(
   }
   const context = partsOf(registry)
   const addresses = createAddresses(options.trustedProxies ?? [])
-  const metrics = createMetrics()
+  const metrics = new Metrics()
   const delay = options.queueDelayMs ? { ms: options.queueDelayMs, stop() {} } : measureQueueDelay()
   const node: NodeParts = {
     registry,
@@ -89,7 +89,7 @@ export function openNode(
     quotas: createQuotas(options, context.sharedLimits),
     bodies: createInFlight(bodyLimits),
     metrics,
-    requireRoom: () => requireRoom(delay, metrics.shed),
+    requireRoom: () => requireRoom(delay, () => metrics.shed()),
     log: createRequestLog(options.logger),
     requireKey: options.requireKey ?? false,
     draining: false,
