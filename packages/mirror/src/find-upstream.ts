@@ -3,7 +3,7 @@ import { VerificationError, parseVerifierKey } from '@skillstead/client/verify'
 import { RegistryError, parseForeignJson } from '@skillstead/protocol'
 import { guessKind, requireApiKey, requireThere, toLocation } from './settings.ts'
 import type { UpstreamKind } from './types.ts'
-import { createUpstreamFetch, type Replacements, type UpstreamFetch } from './upstream-fetch.ts'
+import { UpstreamFetch, type Replacements } from './upstream-fetch.ts'
 
 /** What was detected at the location of an upstream. */
 export interface FoundUpstream {
@@ -68,7 +68,7 @@ export async function findUpstream(location: string, options: FindUpstreamOption
   const base = toLocation(guess, plain).replace(/\/api\/v1$/, '')
   const { ca, fetch, clock = systemClock }: FindUpstreamParts = options
   // No retries and no long pauses, because the caller waits.
-  const http = createUpstreamFetch({ mode: 'online', clock, ca, fetch, retries: 0, timeoutMs: 10_000, pauseMsMax: 0 })
+  const http = new UpstreamFetch({ mode: 'online', clock, ca, fetch, retries: 0, timeoutMs: 10_000, pauseMsMax: 0 })
   const looking = createLook(http, base, options.apiKey)
   try {
     // If the operator stated the kind, any response will do: it shows that the server is reachable.

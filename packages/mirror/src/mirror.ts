@@ -33,7 +33,7 @@ import type {
   Upstream,
   UpstreamStatus,
 } from './types.ts'
-import { createUpstreamFetch, type Replacements } from './upstream-fetch.ts'
+import { UpstreamFetch, type Replacements } from './upstream-fetch.ts'
 import type { MirrorAccounts, MirrorOutbox } from './write-types.ts'
 import { createWriting, type Writing } from './writing/writing.ts'
 
@@ -240,7 +240,7 @@ function toParts(context: MirrorContext, options: MirrorOptions & Replacements):
     privateNames,
     onError,
     openFetch: (_, signal, waitMs) =>
-      createUpstreamFetch({
+      new UpstreamFetch({
         mode,
         clock: context.clock,
         ca,

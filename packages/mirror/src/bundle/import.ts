@@ -12,7 +12,7 @@ import { applyLateContent } from '../log/late-content.ts'
 import { runSync } from '../run-sync.ts'
 import { getUpstream } from '../store/upstreams.ts'
 import type { SyncOptions, SyncReport } from '../types.ts'
-import { createUpstreamFetch } from '../upstream-fetch.ts'
+import { UpstreamFetch } from '../upstream-fetch.ts'
 import { damaged, toCreateCommand, toHeaderText, type BundleHeader } from './format.ts'
 import { inspectBundle } from './read.ts'
 import { createBundleSource } from './source.ts'
@@ -169,7 +169,7 @@ function toParts(
     mode: 'offline',
     privateNames,
     onError,
-    openFetch: (_, signal) => createUpstreamFetch({ mode: 'offline', clock: context.clock, signal }),
+    openFetch: (_, signal) => new UpstreamFetch({ mode: 'offline', clock: context.clock, signal }),
     readCredential: () => undefined,
   }
 }
