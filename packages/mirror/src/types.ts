@@ -11,6 +11,7 @@ export type {
   LogSource,
   Refusal,
   Release,
+  SnapshotBatch,
   SnapshotSource,
 } from './release-types.ts'
 

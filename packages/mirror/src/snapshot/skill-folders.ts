@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { isSkillName, limits } from '@skillstead/protocol'
-import type { KnownReleases, Refusal, Release, SnapshotSource } from '../types.ts'
+import type { KnownReleases, Refusal, Release, SnapshotBatch } from '../types.ts'
 import { toRelease, toSkillName } from './to-release.ts'
 
 /** A file of a folder tree. The path uses `/`. */
@@ -53,7 +53,7 @@ export async function* readTree<T extends TreeFile>(
     wants,
   }: { owner: string; places: Places; wants: (skill: { owner: string; name: string }) => boolean },
   known: KnownReleases,
-): AsyncGenerator<Omit<YieldOf<SnapshotSource>, 'cursor'> & { left: number }> {
+): AsyncGenerator<Omit<SnapshotBatch, 'cursor'> & { left: number }> {
   const { folders, refused } = findSkillFolders(tree.files)
   if (refused.length > 0) yield { releases: [], refused, left: folders.length }
   // Known folders first, so that no other folder takes their names.
@@ -94,8 +94,6 @@ export async function* readTree<T extends TreeFile>(
     return { releases, refused: wrong, unchanged }
   }
 }
-
-type YieldOf<T extends SnapshotSource> = ReturnType<T['list']> extends AsyncIterable<infer Y> ? Y : never
 
 /** Finds all folders with a SKILL.md, in the order of their paths. Each file belongs to the nearest one above it. */
 function findSkillFolders<T extends TreeFile>(tree: readonly T[]): { folders: SkillFolder<T>[]; refused: Refusal[] } {
