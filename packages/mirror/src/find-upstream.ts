@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '@skillstead/core'
 import { VerificationError, parseVerifierKey } from '@skillstead/client/verify'
 import { RegistryError, parseForeignJson } from '@skillstead/protocol'
-import { guessKind, requireApiKey, requireThere, toLocation } from './settings.ts'
+import { guessKind, requireApiKey, requireThere, toUpstreamLocation } from './settings.ts'
 import type { UpstreamKind } from './types.ts'
 import { UpstreamFetch, type Replacements } from './upstream-fetch.ts'
 
@@ -65,7 +65,7 @@ export async function findUpstream(location: string, options: FindUpstreamOption
   if (guess !== 'node' && !isWeb) return { kind: guess, keys: [] }
   // Git accepts a username and password in a URL, and `fetch` does not.
   const plain = guess === 'git' ? Object.assign(new URL(location), { username: '', password: '' }).href : location
-  const base = toLocation(guess, plain).replace(/\/api\/v1$/, '')
+  const base = toUpstreamLocation(guess, plain).replace(/\/api\/v1$/, '')
   const { ca, fetch, clock = systemClock }: FindUpstreamParts = options
   // No retries and no long pauses, because the caller waits.
   const http = new UpstreamFetch({ mode: 'online', clock, ca, fetch, retries: 0, timeoutMs: 10_000, pauseMsMax: 0 })
@@ -76,7 +76,7 @@ export async function findUpstream(location: string, options: FindUpstreamOption
     const kind = options.kind ?? (guess === 'node' ? await probe(looking.look) : guess)
     if (kind === undefined)
       throw toKeyError(base, looking.wantsKey && (options.apiKey === undefined ? 'an API key' : 'another API key'))
-    return { kind, keys: kind === 'node' ? await readKeys(looking.look) : [] }
+    return { kind, keys: kind === 'node' ? await readUpstreamKeys(looking.look) : [] }
   } catch (error) {
     if (!(error instanceof RegistryError) || error.code === 'invalid_request') throw error
     return { kind: guess, keys: [], problem: error.message }
@@ -129,9 +129,9 @@ async function hasRepository(look: Look): Promise<boolean> {
   return answer?.contentType === 'application/x-git-upload-pack-advertisement'
 }
 
-async function readKeys(look: Look): Promise<string[]> {
+async function readUpstreamKeys(look: Look): Promise<string[]> {
   const lines = (await look('/api/v1/key', noteBytesMax))?.text.split('\n') ?? []
-  return lines.filter(isKey).slice(0, keysMax)
+  return lines.filter(isVerifierKey).slice(0, keysMax)
 }
 
 function holdsSkills(answer: { text: string } | undefined): boolean {
@@ -144,7 +144,7 @@ function holdsSkills(answer: { text: string } | undefined): boolean {
   }
 }
 
-function isKey(line: string): boolean {
+function isVerifierKey(line: string): boolean {
   try {
     parseVerifierKey(line)
     return true

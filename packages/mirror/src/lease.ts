@@ -41,7 +41,7 @@ export async function takeLease(context: Context, name: string, signal: AbortSig
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     const isOver = waitedMs >= leaseMs
     const holder = await tryTake(context, name, id, isOver ? seen : undefined)
-    if (!holder) return keep(context, name, id)
+    if (!holder) return createRenewedLease(context, name, id)
     if (seen && (holder.lease !== seen.lease || holder.lease_until !== seen.lease_until)) throw toConflict(name)
     seen = holder
     await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted())
@@ -74,7 +74,7 @@ async function tryTake(
   })
 }
 
-function keep({ database, clock }: Context, name: string, id: string): Lease {
+function createRenewedLease({ database, clock }: Context, name: string, id: string): Lease {
   const losing = new AbortController()
   const timer = setInterval(() => void renew().catch(() => undefined), renewMs)
   timer.unref()

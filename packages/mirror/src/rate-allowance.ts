@@ -22,13 +22,13 @@ const reserveMax = 10
  */
 export function readAllowance(headers: Headers, nowMs: number): Allowance | undefined {
   const tightest = findTightest(headers.get('ratelimit') ?? '')
-  const remaining = toCount(pick(headers, 'remaining')) ?? tightest?.remaining
+  const remaining = readCountHeader(pick(headers, 'remaining')) ?? tightest?.remaining
   if (remaining === undefined) return undefined
   const policy = headers.get('ratelimit-policy') ?? ''
   const windowSeconds = readParameter(policy, 'w')
   return {
     remaining,
-    limit: toCount(pick(headers, 'limit')) ?? readParameter(policy, 'q'),
+    limit: readCountHeader(pick(headers, 'limit')) ?? readParameter(policy, 'q'),
     readAtMs: nowMs,
     resetMs: tightest?.resetMs ?? toResetMs(pick(headers, 'reset'), headers, nowMs) ?? windowMsDefault,
     windowMs: windowSeconds ? windowSeconds * 1000 : windowMsDefault,
@@ -81,7 +81,7 @@ function pick(headers: Headers, what: string): string | null {
   return headers.get(`x-ratelimit-${what}`) ?? headers.get(`ratelimit-${what}`)
 }
 
-function toCount(value: string | null): number | undefined {
+function readCountHeader(value: string | null): number | undefined {
   return value !== null && /^\d{1,12}$/.test(value.trim()) ? Number(value) : undefined
 }
 

@@ -80,7 +80,7 @@ export class UpstreamFetch {
   readonly #options: UpstreamFetchOptions
   readonly #client: ReturnType<typeof createHttpClient>
   /** Servers count guests by address, and other callers by key. */
-  readonly #limiters = { guest: createLimiter(), key: createLimiter() }
+  readonly #limiters = { guest: createCallerLimiter(), key: createCallerLimiter() }
   #requests = 0
   #bytes = 0
   #requestMs = 0
@@ -127,7 +127,7 @@ export class UpstreamFetch {
     }
     const signals = [this.#options.signal, init.signal].filter((each) => each != null)
     const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0]
-    const sent = toRequest(init)
+    const sent = toUpstreamRequest(init)
     const isReading = sent.method === 'GET' || sent.method === 'HEAD' || readingPath.test(url.pathname)
     const hasKey = sent.headers.authorization !== undefined
     const sendTo = (target: URL) => this.#send(target, sent, bytesMax, signal)
@@ -196,11 +196,11 @@ export class UpstreamFetch {
   }
 }
 
-function createLimiter(): Limiter {
+function createCallerLimiter(): Limiter {
   return { inFlight: 0, allowance: undefined }
 }
 
-function toRequest({ method = 'GET', headers, body }: RequestInit): HttpRequest {
+function toUpstreamRequest({ method = 'GET', headers, body }: RequestInit): HttpRequest {
   const defaults = { 'user-agent': 'skillstead-mirror', accept: '*/*', 'accept-encoding': acceptedEncodings }
   return {
     method: method as HttpRequest['method'],

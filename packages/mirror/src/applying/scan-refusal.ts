@@ -12,7 +12,7 @@ import {
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { toVerdict } from '@skillstead/scanner'
-import { toRefusal, type Refusal } from './place-skill.ts'
+import { refusePlace, type Refusal } from './place-skill.ts'
 
 interface NewVersion {
   readonly content: Pick<PackedContent, 'digest'>
@@ -55,5 +55,5 @@ export async function refuseTexts(
 }
 
 function toScanRefusal(subject: string, verdict: string): Refusal {
-  return toRefusal('policy', `The scan rates ${subject} as ${verdict}, which this node's scan policy excludes.`)
+  return refusePlace('policy', `The scan rates ${subject} as ${verdict}, which this node's scan policy excludes.`)
 }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import {
   dropStaged,
   readUpstreamFrontier,
-  selectEntries,
+  selectUpstreamEntries,
   stageEntries,
   toStagedEntry,
   type StagedEntry,
@@ -154,7 +154,7 @@ async function toRows(entries: readonly FeedEntry[], who: string): Promise<Stage
   const rows: StagedEntry[] = []
   let yieldedMs = performance.now()
   for (const entry of entries) {
-    const row = toRow(entry, who)
+    const row = toStagedRow(entry, who)
     if (Buffer.byteLength(row.entry) > limits.logEntryBytesMax) {
       throw new RegistryError(
         'upstream_failed',
@@ -170,7 +170,7 @@ async function toRows(entries: readonly FeedEntry[], who: string): Promise<Stage
 }
 
 /** The bytes that the log commits to. Some JSON, such as lone surrogates, has no canonical form; no node signs it. */
-function toRow(entry: FeedEntry, who: string): StagedEntry {
+function toStagedRow(entry: FeedEntry, who: string): StagedEntry {
   try {
     return toStagedEntry(entry)
   } catch (cause) {
@@ -243,8 +243,10 @@ async function isRewritten(run: Run, source: LogSource, verified: number): Promi
     requireActive(run)
     const { entries } = checkPage(await source.readPage(since), since, run.upstream.location)
     const until = Math.min(verified, since + entries.length)
-    const stored = await selectEntries(read, run.upstream.name, { after: since, until }).select('entry').execute()
-    if (stored.some(({ entry }, i) => toRow(entries[i]!, run.upstream.location).entry !== entry)) return true
+    const stored = await selectUpstreamEntries(read, run.upstream.name, { after: since, until })
+      .select('entry')
+      .execute()
+    if (stored.some(({ entry }, i) => toStagedRow(entries[i]!, run.upstream.location).entry !== entry)) return true
     if (entries.length === 0) return false
     since += entries.length
   }

@@ -8,7 +8,7 @@ import { explainScore } from './apply-log.ts'
 import { fetchBlobs } from './fetch-blobs.ts'
 import { findUnverified } from './find-unverified.ts'
 import type { Known } from './judge-page.ts'
-import { createWanted, toFullName, type Wanted } from './wanted-entries.ts'
+import { createWanted, toEntrySkill, type Wanted } from './wanted-entries.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** Maximum number of versions retried in one run. */
@@ -122,7 +122,7 @@ async function readVersionEntries({ parts, upstream }: Run, subject: string, app
     .executeTakeFirst()
   if (!version) return []
   const followers = await query
-    .where('subject', 'in', [subject, toFullName({ subject })])
+    .where('subject', 'in', [subject, toEntrySkill({ subject })])
     .where('type', 'in', ['yank', 'skill', 'withdrawn', 'takedown'])
     .where('seq', '>', version.seq)
     .orderBy('seq')

@@ -35,7 +35,7 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
     },
     async *readBlobs(digests) {
       const { body } = await blobs.batchBlobs({ digests: [...digests] })
-      yield* readLines(body as Uint8Array, new Set(digests), baseUrl)
+      yield* readBlobLines(body as Uint8Array, new Set(digests), baseUrl)
     },
     async readKeys() {
       const { body } = await keys.getPublicKey({})
@@ -61,14 +61,14 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
 }
 
 /** A complete response has a line for each requested digest, also for missing blobs. A shorter response was cut off. */
-async function* readLines(
+async function* readBlobLines(
   body: Uint8Array,
   waiting: Set<string>,
   who: string,
 ): AsyncGenerator<{ digest: string; bytes: Uint8Array }> {
   let yieldedMs = performance.now()
   for (const line of splitLines(body)) {
-    const { digest, content } = parseLine(line, who)
+    const { digest, content } = parseBlobLine(line, who)
     if (waiting.delete(digest) && content !== undefined) yield { digest, bytes: Buffer.from(content, 'base64') }
     if (performance.now() - yieldedMs < blockMsMax) continue
     await setImmediate()
@@ -91,7 +91,7 @@ function* splitLines(body: Uint8Array): Generator<string> {
   }
 }
 
-function parseLine(line: string, who: string): { digest: string; content?: string } {
+function parseBlobLine(line: string, who: string): { digest: string; content?: string } {
   try {
     const { digest, content, missing } = parseForeignJson(line) as Record<string, unknown>
     if (typeof digest === 'string' && typeof content === 'string') return { digest, content }

@@ -33,7 +33,7 @@ export interface ReadingOptions {
 const conflictsMax = 40
 
 /** Lets the registry's reads use the upstreams, as soon as there is one. */
-export function openReading({ parts, running, begin }: ReadingOptions): Reading {
+export function openMirrorReading({ parts, running, begin }: ReadingOptions): Reading {
   const { context } = parts
   const { read } = context.database
   const followed = createFollowed(context)

@@ -143,8 +143,9 @@ export class UpstreamReading implements UpstreamPort {
       const detail = `This node is in offline mode and sends no request to '${name}', which may have ${wanted.name}.`
       throw new RegistryError('offline', detail)
     }
-    if (alarm) throw fail(upstream, `is paused (${alarm.code}), so ${wanted.name} was not requested from it`)
-    if (!pulls && !isSynced) throw fail(upstream, `is not synced yet, and may have ${wanted.name}. Try again later`)
+    if (alarm) throw readingFailure(upstream, `is paused (${alarm.code}), so ${wanted.name} was not requested from it`)
+    if (!pulls && !isSynced)
+      throw readingFailure(upstream, `is not synced yet, and may have ${wanted.name}. Try again later`)
     if (!pulls) await this.#refreshWithin(name)
     const failure = pulls ? await this.#runs.pull(name, wanted.name).catch((error: unknown) => ({ error })) : undefined
     // The failure may concern another skill of the same run.
@@ -155,6 +156,6 @@ export class UpstreamReading implements UpstreamPort {
   }
 }
 
-function fail({ name }: Upstream, what: string): RegistryError {
+function readingFailure({ name }: Upstream, what: string): RegistryError {
   return new RegistryError('upstream_failed', `'${name}' ${what}.`)
 }

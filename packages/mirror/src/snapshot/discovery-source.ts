@@ -5,7 +5,7 @@ import type { KnownReleases, KnownSkill, Refusal, Release, SnapshotBatch, Snapsh
 import type { UpstreamFetch } from '../upstream-fetch.ts'
 import { Failures, fetchAnswer, fetchJson, type Answer } from './fetch-answer.ts'
 import { readIndex, type ArtifactEntry, type FilesEntry, type IndexEntry } from './discovery-index.ts'
-import { toRelease } from './to-release.ts'
+import { toFoundRelease } from './to-release.ts'
 
 export interface DiscoverySourceOptions {
   /** The URL of a host, of a scope (a path of a host), or of the index itself. */
@@ -57,7 +57,7 @@ export class DiscoverySource implements SnapshotSource {
 
   async *list(stored: unknown, known: KnownReleases): AsyncGenerator<SnapshotBatch> {
     const { http, owner, wants } = this.#options
-    const cursor = readCursor(stored)
+    const cursor = readIndexCursor(stored)
     const { answer, url } = await this.#readFirstIndex(cursor.etag)
     if (!answer) return
     const index = readIndex(answer.value, url)
@@ -78,7 +78,7 @@ export class DiscoverySource implements SnapshotSource {
       const here = await known.find(batch.map(({ name }) => `${owner}/${name}`))
       const { isPassing, ...found } = await this.#readBatch(batch, { here, failures, read })
       isMissing ||= isPassing
-      yield { ...found, cursor: { read: { ...read } } satisfies Cursor, estimate: toEstimate(http, rest) }
+      yield { ...found, cursor: { read: { ...read } } satisfies Cursor, estimate: estimateEntries(http, rest) }
     }
     // Stores the ETag only if all files were read, and only for an index with digests: otherwise files may change
     // while the index does not.
@@ -119,7 +119,7 @@ export class DiscoverySource implements SnapshotSource {
       if (found.refused) refused.push(found.refused)
       if (found.refused && passingReasons.has(found.refused.reason)) isPassing = true
       const there = here.get(`${owner}/${name}`)
-      const release = found.files && toRelease({ owner, name, description, files: found.files }, there)
+      const release = found.files && toFoundRelease({ owner, name, description, files: found.files }, there)
       if (!release) unchanged += found.refused ? 0 : 1
       else if (this.#apiKey === undefined) releases.push(release)
       else if (there && !there.isPrivate) refused.push(refuseEntry(owner, entry, 'missing', closed))
@@ -132,7 +132,7 @@ export class DiscoverySource implements SnapshotSource {
     const { owner } = this.#options
     try {
       const access = { ...this.#options, apiKey: this.#apiKey }
-      const read = await ('artifact' in entry ? readArtifact(access, entry) : readEntryFiles(access, entry, before))
+      const read = await ('artifact' in entry ? fetchArtifact(access, entry) : fetchEntryFiles(access, entry, before))
       failures.succeed()
       return read
     } catch (error) {
@@ -160,7 +160,10 @@ interface ReadEntry {
   readonly refused?: Refusal
 }
 
-async function readArtifact({ http, apiKey, owner }: DiscoverySourceOptions, entry: ArtifactEntry): Promise<ReadEntry> {
+async function fetchArtifact(
+  { http, apiKey, owner }: DiscoverySourceOptions,
+  entry: ArtifactEntry,
+): Promise<ReadEntry> {
   const { url, type, digest } = entry.artifact
   const { bytes } = (await fetchAnswer(http, { url, apiKey, bytesMax: artifactBytesMax }))!
   const actual = toDigest(bytes)
@@ -174,7 +177,7 @@ async function readArtifact({ http, apiKey, owner }: DiscoverySourceOptions, ent
 }
 
 /** Fetches the files one by one. If one of them changed, fetches all. */
-async function readEntryFiles(
+async function fetchEntryFiles(
   { http, apiKey, owner }: DiscoverySourceOptions,
   entry: FilesEntry,
   before: string | undefined,
@@ -227,7 +230,7 @@ function toIndexAddresses(location: string): URL[] {
   return indexPaths.map((path) => new URL(`${url.origin}${scope}${path}`))
 }
 
-function readCursor(stored: unknown): Cursor {
+function readIndexCursor(stored: unknown): Cursor {
   const parsed = v.safeParse(StoredCursor, stored)
   return parsed.success ? parsed.output : { read: {} }
 }
@@ -236,7 +239,7 @@ function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b
 }
 
-function toEstimate(http: UpstreamFetch, rest: readonly IndexEntry[]) {
+function estimateEntries(http: UpstreamFetch, rest: readonly IndexEntry[]) {
   const requests = rest.reduce((sum, entry) => sum + ('artifact' in entry ? 1 : entry.files.length), 0)
   return { left: rest.length, secondsLeft: http.estimateSeconds(requests) }
 }

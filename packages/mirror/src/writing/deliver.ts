@@ -11,7 +11,7 @@ import { createBreaker, type Breaker } from '../breaker.ts'
 import { getUpstream } from '../store/upstreams.ts'
 import type { Upstream } from '../types.ts'
 import { openAccount, openKey, type AccountParts, type OpenAccount } from './accounts.ts'
-import { WriteConflict, toProblem } from './problems.ts'
+import { WriteConflict, toStoredProblem } from './problems.ts'
 import {
   beginWrite,
   endWrite,
@@ -155,7 +155,7 @@ export class Delivery {
   /** Stores the problem with the write. Rethrows temporary errors, so that the outbox retries the job. */
   async #storeProblem(write: StoredWrite, error: unknown): Promise<void> {
     const { database, clock } = this.#parts.context
-    const { isTemporary, ...problem } = toProblem(error, clock.now())
+    const { isTemporary, ...problem } = toStoredProblem(error, clock.now())
     if (problem.code === 'shutting_down' && this.#isStopped) throw error
     await database.writer.write((trx) => markProblem(trx, write, problem, isTemporary ? 'pending' : 'conflict'))
     if (!isTemporary) return

@@ -17,7 +17,7 @@ export interface SentPackage {
  * Reads the stored content of a version, renamed if `renamedTo` is set. Throws {@link WriteConflict} for a version that
  * is no longer public or has changed.
  */
-export async function readPackage(
+export async function readWrittenPackage(
   context: MirrorContext,
   wanted: { skillId: string; version: string; digest: string; renamedTo: string | undefined },
 ): Promise<SentPackage> {
@@ -50,7 +50,7 @@ export async function readPackage(
 }
 
 /** Throws {@link WriteConflict} if the skill is no longer public. */
-export async function requirePublic({ database }: StorageContext, skillId: string): Promise<void> {
+export async function requirePublicSkill({ database }: StorageContext, skillId: string): Promise<void> {
   const skill = await database.read
     .selectFrom('skills')
     .select(['visibility', 'state'])

@@ -41,7 +41,7 @@ export async function hasSameContent(
   const name = await findPathName(api, sending, fullName)
   const details = await readDetails(api, { name, version })
   if (!details || (details.fullName ?? fullName) !== fullName) return false
-  const digest = readDigest(details, version)
+  const digest = findRemoteDigest(details, version)
   if (digest !== undefined) return digest === wanted.digest
   if (details.latestVersion !== version || wanted.files.length > 0) return false
   const { body } = await api.getSkillMd({ name, version })
@@ -61,7 +61,7 @@ async function readDetails(api: RegistryApi, wanted: { name: string; version?: s
  * The digest of a version, from the list of versions or, for the latest one, from the skill; undefined if there is
  * none.
  */
-function readDigest({ versions, latestVersion, digest }: Details, version: string): unknown {
+function findRemoteDigest({ versions, latestVersion, digest }: Details, version: string): unknown {
   const listed = (Array.isArray(versions) ? (versions as unknown[]) : []) as (Record<string, unknown> | null)[]
   const one = listed.find((row) => row?.version === version)
   return one?.digest ?? (latestVersion === version ? digest : undefined) ?? undefined
