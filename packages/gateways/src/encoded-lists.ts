@@ -122,7 +122,7 @@ export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'c
 
   return {
     async read(call, of, build, charge) {
-      const key = JSON.stringify([...toSight(call), ...of])
+      const key = JSON.stringify([...toCallerView(call), ...of])
       let found = find(key)
       if (!found && charge) {
         await charge()
@@ -140,7 +140,7 @@ export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'c
 }
 
 /** Callers with the same sight see the same of the catalogue. */
-function toSight({ caller }: { readonly caller: Caller }): (string | null)[] {
+function toCallerView({ caller }: { readonly caller: Caller }): (string | null)[] {
   const shared = caller.sharedSkillId ?? null
   return caller.kind === 'user' ? [caller.userId, caller.role, shared] : [null, null, shared]
 }

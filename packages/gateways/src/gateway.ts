@@ -142,7 +142,7 @@ export interface GatewayHost {
 }
 
 /** The URL of the node, for clients that need absolute links. Throws `invalid_request` on a node that does not know it. */
-export function requireAddress(host: GatewayHost, call: GatewayCall): string {
+export function requireClientAddress(host: GatewayHost, call: GatewayCall): string {
   const address = host.addressOf(call)
   if (address !== '') return address
   throw new RegistryError(

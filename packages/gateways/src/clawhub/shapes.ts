@@ -37,7 +37,7 @@ export function toHit(skill: Skill, position: number) {
 }
 
 /** A skill as `clawhub inspect` shows it. */
-export function toSkill(skill: SkillDetails) {
+export function toClawhubSkill(skill: SkillDetails) {
   return {
     slug: skill.name,
     displayName: skill.displayName,
@@ -53,18 +53,18 @@ export function toSkill(skill: SkillDetails) {
 /** The latest version; null if the skill has none, or all are yanked. */
 export function toLatest({ latestVersion, versions }: SkillDetails) {
   const latest = versions.find(({ version }) => version === latestVersion)
-  return latest ? toVersionSummary(latest) : null
+  return latest ? toClawhubVersionSummary(latest) : null
 }
 
-export function toVersionSummary(version: Pick<SkillVersion, 'version' | 'publishedAt' | 'changelog'>) {
+export function toClawhubVersionSummary(version: Pick<SkillVersion, 'version' | 'publishedAt' | 'changelog'>) {
   return { version: version.version, createdAt: toMs(version.publishedAt), changelog: version.changelog }
 }
 
 /** A version with its files and the result of its scan. */
-export function toVersion(version: SkillVersion) {
+export function toClawhubVersion(version: SkillVersion) {
   const { security } = version
   return {
-    ...toVersionSummary(version),
+    ...toClawhubVersionSummary(version),
     // The program accepts its own platform's license or none.
     license: null,
     files: version.files.map(({ path, size, digest }) => ({ path, size, sha256: toSha256(digest) })),

@@ -46,7 +46,7 @@ export function createDeltaWriter(): DeltaWriter {
     },
     end(baseBytes, targetBytes) {
       flush()
-      return Buffer.concat([toSize(baseBytes), toSize(targetBytes), ...parts])
+      return Buffer.concat([encodeDeltaSize(baseBytes), encodeDeltaSize(targetBytes), ...parts])
     },
   }
 }
@@ -64,7 +64,7 @@ function toCopy(at: number, bytes: number): Buffer {
 }
 
 /** Seven bits per byte, lowest first. */
-function toSize(value: number): Buffer {
+function encodeDeltaSize(value: number): Buffer {
   const size: number[] = []
   let rest = value
   for (; rest > 127; rest = Math.floor(rest / 128)) size.push((rest & 127) | 128)

@@ -27,8 +27,8 @@ export async function selectChanges(
   signal?: AbortSignal,
 ): Promise<ScopeChanges> {
   const { placed, skills } = await placeVersions(versions, signal)
-  const start = toStart(placed, skills)
-  const base = new Map(placed.slice(0, start).map((version) => [toFullName(version), version]))
+  const start = findFirstFittingChange(placed, skills)
+  const base = new Map(placed.slice(0, start).map((version) => [toVersionSkill(version), version]))
   return { base: [...base.values()], changes: placed.slice(start) }
 }
 
@@ -37,7 +37,7 @@ const commitsMax = 4096
 const entriesMax = 2 ** 20
 const bytesPerEntry = 128
 
-function toStart(changes: readonly PlacedVersion[], skills: number): number {
+function findFirstFittingChange(changes: readonly PlacedVersion[], skills: number): number {
   let left = entriesMax
   let fitting = 0
   while (fitting < Math.min(changes.length, commitsMax) && left > 0) {
@@ -59,7 +59,7 @@ async function placeVersions(versions: readonly RepositoryVersion[], signal?: Ab
   const placed: PlacedVersion[] = []
   for (const version of versions) {
     if (isSliceOver()) await nextSlice(signal)
-    const fullName = toFullName(version)
+    const fullName = toVersionSkill(version)
     const before = current.get(fullName)
     if (before && compareVersions(before.version, version.version) >= 0) continue
     const folder = before?.folder ?? toFreeName(version, taken)
@@ -78,6 +78,6 @@ function toFreeName({ owner, name }: RepositoryVersion, taken: ReadonlySet<strin
   return free
 }
 
-function toFullName({ owner, name }: RepositoryVersion): string {
+function toVersionSkill({ owner, name }: RepositoryVersion): string {
   return `${owner}/${name}`
 }

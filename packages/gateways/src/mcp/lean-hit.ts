@@ -35,17 +35,17 @@ export function toLeanHit({
 }: Hit): LeanHit {
   const facts = { fullName, latestVersion, downloads, securityScore, ...(deprecated && { deprecated }) }
   const values = [fullName, latestVersion, downloads, securityScore].join(' ')
-  const room = hitTokensMax - emptyHitTokens - boundTokens(values)
+  const room = hitTokensMax - emptyHitTokens - boundJsonTokens(values)
   // Hosts show the result to a model: a dangerous skill gets no room for its instructions.
   const passage = (isOffered({ securityScore }) && match?.passage) || ''
-  const needed = boundTokens(passage)
+  const needed = boundJsonTokens(passage)
   const forDescription = Math.max(room - needed, room * descriptionShare)
-  const shortDescription = cutToTokens(shorten(description, descriptionLengthMax), forDescription)
-  const shortPassage = cutToTokens(passage, room - boundTokens(shortDescription))
+  const shortDescription = cutToTokens(shortenToWord(description, descriptionLengthMax), forDescription)
+  const shortPassage = cutToTokens(passage, room - boundJsonTokens(shortDescription))
   return { ...facts, description: shortDescription, ...(shortPassage && { passage: shortPassage }) }
 }
 
-function shorten(text: string, lengthMax: number): string {
+function shortenToWord(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${cutAtWord(text, lengthMax - 1)}…`
 }
 
@@ -54,7 +54,7 @@ function cutToTokens(text: string, tokensMax: number): string {
   let end = 0
   for (const { 0: piece, index } of text.matchAll(piecePattern)) {
     if (tokens <= tokensMax - ellipsisTokens) end = index
-    tokens += tokensOf(piece)
+    tokens += countPieceTokens(piece)
     if (tokens > tokensMax) return end === 0 ? '' : `${text.slice(0, end).trimEnd()}…`
   }
   return text
@@ -67,16 +67,16 @@ const ellipsisTokens = 2
  * The most tokens that a text takes in JSON. The table of the encoding takes 100 MB of memory and half a second to load; a
  * list of frequent tokens is enough for an upper bound.
  */
-function boundTokens(text: string): number {
+function boundJsonTokens(text: string): number {
   let tokens = 0
-  for (const [piece] of text.matchAll(piecePattern)) tokens += tokensOf(piece)
+  for (const [piece] of text.matchAll(piecePattern)) tokens += countPieceTokens(piece)
   return tokens
 }
 
 /** A word or a part of an identifier with the space before it, up to three digits, or another character. */
 const piecePattern = / ?(?:[A-Z]?[a-z]+|[A-Z]+)|\d{1,3}|[^]/gu
 
-function tokensOf(piece: string): number {
+function countPieceTokens(piece: string): number {
   if (/^ ?[A-Za-z]/.test(piece)) return isFrequent(piece) ? 1 : boundLetters(piece)
   // Quotation marks and control characters are escaped: `\u0000` takes up to four tokens.
   const escapedLength = JSON.stringify(piece).length - 2

@@ -46,12 +46,12 @@ async function answerCall(host: GatewayHost, { inFlight, inTurn }: McpParts, cal
   const running = inFlight.begin(host.limitKeyOf(call))
   try {
     const read = await readMessage(host, call)
-    if ('error' in read) return toBytes(host, call, toRpcAnswer(read.error), running)
+    if ('error' in read) return toMcpAnswer(host, call, toRpcAnswer(read.error), running)
     const { message } = read
     const api = host.api(call, readClientName(message))
-    const work = () => answer(host, call, api, message)
+    const work = () => answerMcpRequest(host, call, api, message)
     const answered = largeMethods.has(message.method) ? await inTurn(work) : await work()
-    return toBytes(host, call, answered, running)
+    return toMcpAnswer(host, call, answered, running)
   } catch (error) {
     running.end()
     throw error
@@ -59,7 +59,7 @@ async function answerCall(host: GatewayHost, { inFlight, inTurn }: McpParts, cal
 }
 
 /** The response of the MCP library, with the headers of this node. */
-async function answer(
+async function answerMcpRequest(
   host: GatewayHost,
   call: GatewayCall,
   api: RegistryApi,
@@ -86,7 +86,7 @@ function toRpcAnswer(error: RpcError): WholeAnswer {
   return { status: 400, contentType: 'application/json', body }
 }
 
-function toBytes(host: GatewayHost, call: GatewayCall, answered: WholeAnswer, running: CallInFlight): Answer {
+function toMcpAnswer(host: GatewayHost, call: GatewayCall, answered: WholeAnswer, running: CallInFlight): Answer {
   const { body } = answered
   if (body.byteLength > wholeBytesMax) {
     running.hold(body.byteLength)

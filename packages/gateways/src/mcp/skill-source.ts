@@ -5,7 +5,7 @@ import { readBytes } from '@skillstead/skill-format/archives'
 import type { RegistryApi } from '@skillstead/protocol'
 import { catalogueOf, type Catalogue, type SkillPage } from './catalogue.ts'
 import { isAbsent, toProtocolError, type OnError } from './failures.ts'
-import { toEntries } from './skill-entries.ts'
+import { toSkillEntries } from './skill-entries.ts'
 import { parseSkillUri, toSkillUri } from './skill-uris.ts'
 
 interface SourceOptions {
@@ -58,7 +58,7 @@ export function createSkillSource(api: RegistryApi, options: SourceOptions): Pag
         fillPage(pageSize, cursor, async (page, limit) => {
           const listed = await catalogue.listSkills(page, limit)
           const read = async (from: number, to: number) =>
-            toEntries(await listed.readFiles(from, to), catalogue.readDocuments)
+            toSkillEntries(await listed.readFiles(from, to), catalogue.readDocuments)
           return { ...listed, read }
         }),
       )
@@ -126,7 +126,7 @@ async function getEntry(api: RegistryApi, { readDocuments }: Catalogue, uri: str
   const skill = await unlessAbsent(api.getSkill({ name: file.fullName }))
   if (!skill) return undefined
   if (skill.fullName === file.fullName) {
-    const [entry] = await toEntries([{ ...skill, version: skill.latestVersion }], readDocuments)
+    const [entry] = await toSkillEntries([{ ...skill, version: skill.latestVersion }], readDocuments)
     return entry
   }
   const now = toSkillUri({ fullName: skill.fullName, path: 'SKILL.md' })

@@ -1,6 +1,6 @@
 import { RegistryError, type SearchResult } from '@skillstead/protocol'
 import {
-  requireAddress,
+  requireClientAddress,
   toCacheControl,
   toJsonAnswer,
   readSkillList,
@@ -27,14 +27,14 @@ export function npm(host: GatewayHost): GatewayRoute[] {
     write: writeTarball,
   })
   return [
-    toRoute('/-/ping', 'npmPing', (call) => toJsonAnswer(call, {})),
-    toRoute('/-/whoami', 'npmWhoami', answerWhoami),
-    toRoute('/-/v1/search', 'npmSearch', (call) => answerSearch(host, call)),
-    toRoute('/**:path', 'npmPackage', (call, { path = '' }) => answerPath(host, archives, call, path)),
+    toNpmRoute('/-/ping', 'npmPing', (call) => toJsonAnswer(call, {})),
+    toNpmRoute('/-/whoami', 'npmWhoami', answerWhoami),
+    toNpmRoute('/-/v1/search', 'npmSearch', (call) => answerSearch(host, call)),
+    toNpmRoute('/**:path', 'npmPackage', (call, { path = '' }) => answerPath(host, archives, call, path)),
   ]
 }
 
-function toRoute(path: string, endpoint: string, answer: GatewayRoute['answer']): GatewayRoute {
+function toNpmRoute(path: string, endpoint: string, answer: GatewayRoute['answer']): GatewayRoute {
   return {
     pattern: `${base}${path}`,
     endpoint,
@@ -42,13 +42,13 @@ function toRoute(path: string, endpoint: string, answer: GatewayRoute['answer'])
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     admission: 'api',
     scheme: 'basic',
-    reads: toRead,
+    reads: toNpmEndpoint,
     answer: (call, params) => (isRead(call) ? answer(call, params) : refuseWrite(params)),
-    toFailure,
+    toFailure: toNpmFailure,
   }
 }
 
-function toRead({ path = '' }: Params) {
+function toNpmEndpoint({ path = '' }: Params) {
   const wanted = parsePackagePath(path)
   return wanted && { skill: wanted.fullName }
 }
@@ -79,9 +79,9 @@ async function answerPath(
   const wanted = parsePackagePath(path)
   if (!wanted) throw new RegistryError('not_found', 'Skills are packages with the name `@OWNER/SKILL`.')
   if (wanted.of === 'tarball') return archives.answer(call, wanted.fullName, wanted.version)
-  const key = ['npm', requireAddress(host, call), JSON.stringify(wanted)] as const
+  const key = ['npm', requireClientAddress(host, call), JSON.stringify(wanted)] as const
   const list = await readSkillList(host, call, key, async () => {
-    return { value: select(await readPackument(host, archives, call, wanted.fullName), wanted) }
+    return { value: selectFromPackument(await readPackument(host, archives, call, wanted.fullName), wanted) }
   })
   return toListAnswer(host, call, list, await host.freshness({ name: wanted.fullName }))
 }
@@ -95,10 +95,10 @@ async function readPackument(
   const skill = await apiOf(host, call, { counts: false }).getSkill({ name: fullName })
   const versions = await archives.describe(call, fullName, skill)
   if (versions.length === 0) throw new RegistryError('not_found', `${toPackageName(fullName)} has no versions.`)
-  return toPackument(fullName, skill, versions, `${requireAddress(host, call)}${base}`)
+  return toPackument(fullName, skill, versions, `${requireClientAddress(host, call)}${base}`)
 }
 
-function select(packument: Packument, wanted: Exclude<PackagePath, { of: 'tarball' }>): unknown {
+function selectFromPackument(packument: Packument, wanted: Exclude<PackagePath, { of: 'tarball' }>): unknown {
   if (wanted.of === 'package') return packument
   if (wanted.of === 'tags') return packument['dist-tags']
   const version = wanted.version === 'latest' ? packument['dist-tags'].latest : wanted.version
@@ -109,14 +109,14 @@ function select(packument: Packument, wanted: Exclude<PackagePath, { of: 'tarbal
 /** GET /-/v1/search with `text`, `size` and `from`: the catalogue's search. */
 async function answerSearch(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   const query = call.url!.searchParams
-  const size = toNumber(query.get('size'), 20, 1, 100)
-  const page = Math.floor(toNumber(query.get('from'), 0, 0, 100_000) / size) + 1
+  const size = readSearchNumber(query.get('size'), 20, 1, 100)
+  const page = Math.floor(readSearchNumber(query.get('from'), 0, 0, 100_000) / size) + 1
   const found = await apiOf(host, call, { counts: false }).searchSkills({
     q: query.get('text') ?? '',
     limit: size,
     page,
   })
-  const address = requireAddress(host, call)
+  const address = requireClientAddress(host, call)
   const objects = found.skills.map((skill) => toFound(skill, address))
   return {
     ...toJsonAnswer(call, { objects, total: found.total, time: new Date().toUTCString() }),
@@ -146,13 +146,13 @@ function toFound(skill: SearchResult['skills'][number], address: string) {
   }
 }
 
-function toNumber(text: string | null, fallback: number, min: number, max: number): number {
+function readSearchNumber(text: string | null, fallback: number, min: number, max: number): number {
   const number = Number(text ?? fallback)
   return Number.isSafeInteger(number) ? Math.min(Math.max(number, min), max) : fallback
 }
 
 /** Errors as npm prints them. */
-function toFailure(error: RegistryError) {
+function toNpmFailure(error: RegistryError) {
   return {
     contentType: 'application/json; charset=utf-8',
     body: Buffer.from(JSON.stringify({ error: error.message })),

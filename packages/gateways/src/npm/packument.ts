@@ -25,7 +25,7 @@ export function toPackument(
 ): Packument {
   const name = toPackageName(fullName)
   const about = toAbout(skill, registry)
-  const manifests = versions.map((version) => toManifest(fullName, about, version, registry))
+  const manifests = versions.map((version) => toNpmManifest(fullName, about, version, registry))
   // Every tag must name a listed version.
   const isListed = versions.some(({ version }) => version === skill.latestVersion)
   const latest = isListed ? skill.latestVersion : versions[0]!.version
@@ -60,7 +60,7 @@ function toAbout(skill: SkillDetails, registry: string) {
   }
 }
 
-function toManifest(
+function toNpmManifest(
   fullName: string,
   about: ReturnType<typeof toAbout>,
   { version, facts }: DescribedVersion,

@@ -38,7 +38,7 @@ const searchedVersionsMax = 200
 const cacheBytesMax = 8 * 1024 * 1024
 const digestsBytes = 400
 
-export function createArtifacts(host: GatewayHost): Artifacts {
+export function createOciArtifacts(host: GatewayHost): Artifacts {
   const archives = createSkillArchives(host, {
     contentType: 'application/octet-stream',
     extension: 'tar.gz',

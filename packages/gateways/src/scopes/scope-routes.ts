@@ -69,7 +69,7 @@ export async function answerList(
   const readList = () =>
     scope.of === 'share' ? encodeList(make) : host.lists.read(call, [...kind, scope], make, charge)
   const list = await throughUpstreams(host, call, read, readList)
-  const headers = [...ownHeaders(scope), ...(await readPageFreshness(host, read))]
+  const headers = [...toScopeHeaders(scope), ...(await readPageFreshness(host, read))]
   const answer = await toListAnswer(host, call, list, headers)
   if (list.hasSeveralSkills && call.method === 'GET') await lists?.add(call, scope)
   return answer
@@ -88,11 +88,11 @@ export async function answerFile(
   const artifact = await throughUpstreams(host, call, read, find)
   const { etag } = artifact
   const cacheControl = toCacheControl(call)
-  const own = [...ownHeaders(scope), ...(await readPageFreshness(host, read))]
+  const own = [...toScopeHeaders(scope), ...(await readPageFreshness(host, read))]
   if (host.isKnown(call, etag)) return { status: 200, body: null, etag, cacheControl, headers: own }
   if (call.method !== 'HEAD') await host.spendBytes(call, artifact.bytes)
   const isListed = (await lists?.has(call, scope)) ?? false
-  const content = await readArtifact(host, call, artifact, isListed)
+  const content = await readScopeArtifact(host, call, artifact, isListed)
   const { headers = [], ...rest } = host.toContentAnswer(content)
   return { status: 200, cacheControl, ...rest, headers: [...headers, ...own] }
 }
@@ -100,7 +100,7 @@ export async function answerFile(
 /**
  * While the bytes are built, their memory counts like that of a request body; afterwards the connection limits apply.
  */
-function readArtifact(
+function readScopeArtifact(
   host: GatewayHost,
   call: GatewayCall,
   artifact: FoundArtifact,
@@ -113,7 +113,7 @@ function readArtifact(
 }
 
 /** The address of a shared index is a secret: keep it from referrers and search engines. */
-function ownHeaders({ of }: DiscoveryScope): Header[] {
+function toScopeHeaders({ of }: DiscoveryScope): Header[] {
   if (of !== 'share') return []
   return [
     ['referrer-policy', 'no-referrer'],
