@@ -11,7 +11,7 @@ import {
 } from '@skillstead/gateways'
 import { RegistryError } from '@skillstead/protocol'
 import { toLimitKey } from './context/addresses.ts'
-import { readBody } from './endpoints/body.ts'
+import { readRequestBody } from './endpoints/body.ts'
 import type { Call } from './context/call.ts'
 import { toContentHeaders } from './replies/content.ts'
 import { requireOwnOrigin } from './admission/cross-origin.ts'
@@ -38,7 +38,7 @@ export function mountGateways(
   const host = createHost(node, options.discoveryPack, lists)
   for (const name of options.gateways ?? gatewayNames) {
     if (!Object.hasOwn(gateways, name)) throw new TypeError(`\`${name}\` is not a gateway.`)
-    for (const route of gateways[name](host)) app.all(route.pattern, toHandler(node, toEntry(node, route)))
+    for (const route of gateways[name](host)) app.all(route.pattern, toHandler(node, toGatewayEntry(node, route)))
   }
   node.registry.addMetrics(async () => [
     {
@@ -51,7 +51,7 @@ export function mountGateways(
   return lists.stop
 }
 
-function toEntry(
+function toGatewayEntry(
   node: NodeParts,
   { origins = 'allowed', toFailure, reads, ...route }: GatewayRoute,
 ): Parameters<typeof toHandler>[1] {
@@ -122,7 +122,7 @@ function createHost(node: NodeParts, discoveryPack: string | undefined, lists: G
     readBody(call, bytesMax) {
       const held = node.bodies.begin(limitKeyOf(node, own(call)))
       bodies.set(own(call), held)
-      return readBody(own(call).request, bytesMax, held.hold)
+      return readRequestBody(own(call).request, bytesMax, held.hold)
     },
     async holding(call, bytes, work) {
       const held = node.bodies.begin(limitKeyOf(node, own(call)))
@@ -146,10 +146,10 @@ function createHost(node: NodeParts, discoveryPack: string | undefined, lists: G
 
 /** The decoded segments of a path. Refuses NUL characters, which PostgreSQL cannot compare. */
 function decodeParams(call: Call): Record<string, string> {
-  return Object.fromEntries(Object.entries(call.params ?? {}).map(([name, value]) => [name, decode(value)]))
+  return Object.fromEntries(Object.entries(call.params ?? {}).map(([name, value]) => [name, decodeSegment(value)]))
 }
 
-function decode(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     const text = decodeURIComponent(segment)
     if (!text.includes('\0')) return text

@@ -17,7 +17,7 @@ import type { NodeOptions } from './context/options.ts'
 import { createAddressOf } from './context/own-address.ts'
 import { mountPages } from './pages/pages.ts'
 import { nothingHere, replyOptions } from './replies/replies.ts'
-import { measureQueueDelay, requireRoom } from './context/queue-delay.ts'
+import { measureQueueDelay, requireShortQueue } from './context/queue-delay.ts'
 import { createQuotas, defaultRates } from './context/quotas.ts'
 import { createRequestLog } from './context/request-log.ts'
 import { apiBase } from './context/options.ts'
@@ -89,7 +89,7 @@ export function openNode(
     quotas: createQuotas(options, context.sharedLimits),
     bodies: createInFlight(bodyLimits),
     metrics,
-    requireRoom: () => requireRoom(delay, () => metrics.shed()),
+    requireRoom: () => requireShortQueue(delay, () => metrics.shed()),
     log: createRequestLog(options.logger),
     requireKey: options.requireKey ?? false,
     draining: false,

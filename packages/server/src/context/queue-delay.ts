@@ -27,7 +27,7 @@ export function measureQueueDelay(now: () => number = () => performance.now()): 
  * Throws `overloaded` while requests wait too long. Costly operations are refused, so that cached responses, lists,
  * details, writes and health checks need not wait for them.
  */
-export function requireRoom({ ms }: Pick<QueueDelay, 'ms'>, refused: () => void): void {
+export function requireShortQueue({ ms }: Pick<QueueDelay, 'ms'>, refused: () => void): void {
   if (ms() <= delayMsMax) return
   refused()
   throw new RegistryError('overloaded', 'Too many requests are waiting. Try again in a moment.', {

@@ -2,11 +2,11 @@ import type { H3 } from 'h3'
 import type { CallOptions } from '@skillstead/core'
 import { PermittedCall, SkillMoved } from '@skillstead/core/internal'
 import { toLimitKey } from '../context/addresses.ts'
-import { toAnswer, type Result } from './answers.ts'
+import { toEndpointAnswer, type Result } from './answers.ts'
 import type { Call } from '../context/call.ts'
 import { withFreshness } from './freshness.ts'
 import { limitKeyOf } from '../admission/admit.ts'
-import { refuseMethod, toHandler } from '../admission/handler.ts'
+import { refuseCallMethod, toHandler } from '../admission/handler.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import { claimKey } from './idempotency.ts'
 import { readPayload, toInput } from './input.ts'
@@ -57,7 +57,7 @@ function mountPatterns(
   for (const [pattern, methods] of methodsOf) {
     const work = (call: Call) => {
       take(call)
-      return refuseMethod(call, methods)
+      return refuseCallMethod(call, methods)
     }
     app.all(pattern, toHandler(node, { admission: 'api', readMethods: readMethodsOf.get(pattern), work }))
   }
@@ -88,7 +88,7 @@ function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) =
         const compares = options.counts === true && call.header('if-none-match') !== null
         const first = compares ? { ...options, counts: false } : options
         result = await permitted.run(context, input, first)
-        if (compares && !isKnownToCaller(call, etagOf(toAnswer(node, call, route, result)))) {
+        if (compares && !isKnownToCaller(call, etagOf(toEndpointAnswer(node, call, route, result)))) {
           result = await permitted.run(context, input, options)
         }
         if (endpoint.cookie) result = moveSession(node, call, result)
@@ -98,7 +98,7 @@ function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) =
         throw error
       }
       await claim?.finish(result)
-      const given = toAnswer(node, call, route, result)
+      const given = toEndpointAnswer(node, call, route, result)
       const { port } = node.context.upstreams
       return reply(call, port === undefined ? given : await withFreshness(port, call, route, given))
     } finally {

@@ -76,7 +76,7 @@ export async function claimKey(
     context: isNoted ? { ...node.context, ...noteWrites(node.context, caller, key, begun) } : node.context,
     ...(begun.state === 'done' && { replayed: replay(node, call, begun) }),
     finish: ({ status, body }) => store({ status, body: keepBody(route, body) }),
-    fail: (thrown) => store(toEnd(call, thrown)),
+    fail: (thrown) => store(toIdempotentEnd(call, thrown)),
   }
 }
 
@@ -100,7 +100,7 @@ function hashRequest(call: Call, payload: Payload | undefined): string {
 }
 
 /** Errors that a retry may avoid are not stored: an invalid key, the rate limit, and failures of the node. */
-function toEnd(call: Call, thrown: unknown): IdempotentEnd {
+function toIdempotentEnd(call: Call, thrown: unknown): IdempotentEnd {
   if (thrown instanceof SkillMoved) return 'refused'
   const error = toRegistryError(thrown)
   if (error.status >= 500) return 'failed'

@@ -1,6 +1,6 @@
 import { checkJsonShape, type CallInFlight } from '@skillstead/core/internal'
 import { RegistryError, limits, type FieldError } from '@skillstead/protocol'
-import { readBody } from './body.ts'
+import { readRequestBody } from './body.ts'
 import type { Call } from '../context/call.ts'
 import type { Route } from './routes.ts'
 
@@ -31,7 +31,7 @@ export async function readPayload(call: Call, route: Route, { hold }: CallInFlig
     throw new RegistryError('unsupported_media_type', 'Send the body without a `Content-Encoding`.')
   }
   const archive = takesArchive(route, contentType)
-  const bytes = await readBody(call.request, archive ? limits.archiveBytesMax : bodyBytesMaxOf(route), hold)
+  const bytes = await readRequestBody(call.request, archive ? limits.archiveBytesMax : bodyBytesMaxOf(route), hold)
   if (bytes.byteLength > 0 && !archive && contentType !== 'application/json') {
     const accepted = ['application/json', ...(route.endpoint.uploads ?? [])].join(', ')
     throw new RegistryError('unsupported_media_type', `Send the body as one of: ${accepted}. Text must be UTF-8.`)

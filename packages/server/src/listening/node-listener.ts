@@ -16,7 +16,7 @@ export type Serve = (call: Call, res: ServerResponse) => void
  * Handles Node's requests by `serve`. Refuses requests that Node's parser accepts: too many headers, and a missing or
  * repeated `Host` (RFC 9112, section 3.2).
  */
-export function toListener(
+export function toRequestListener(
   { begin }: Pick<OpenedNode, 'begin'>,
   serve: Serve,
   { headersMax }: Pick<ConnectionLimits, 'headersMax'>,

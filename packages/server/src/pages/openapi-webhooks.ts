@@ -43,7 +43,7 @@ const headers: Readonly<Record<string, { description: string; schema: Json }>> =
 }
 
 /** A JSON Schema of values as callers send them, or as they receive them. */
-export function toSchema(schema: Endpoint['input'], typeMode: 'input' | 'output'): Json {
+export function toOpenapiSchema(schema: Endpoint['input'], typeMode: 'input' | 'output'): Json {
   const { $schema: _, ...rest } = toJsonSchema(schema, { target: 'draft-2020-12', errorMode: 'ignore', typeMode })
   return rest as Json
 }
@@ -56,13 +56,16 @@ export function toWebhooks(): Json {
 /** The parameters that {@link toWebhooks} refers to, for `components.parameters`. */
 export function toWebhookParameters(): Json {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, { description, schema }]) => [name, toHeader(name, description, schema)]),
+    Object.entries(headers).map(([name, { description, schema }]) => [
+      name,
+      toDeliveryHeader(name, description, schema),
+    ]),
   )
 }
 
 function toPathItem(option: (typeof WebhookEvent.options)[number]): Json {
   const event = option.entries.event.literal
-  const schema = toSchema(option, 'output')
+  const schema = toOpenapiSchema(option, 'output')
   return {
     post: {
       operationId: toOperationId(event),
@@ -70,25 +73,25 @@ function toPathItem(option: (typeof WebhookEvent.options)[number]): Json {
       summary: eventSummaries[event],
       security: [],
       parameters: [
-        toHeader('X-Service-Event', 'The event, as in the body.', { const: event }),
+        toDeliveryHeader('X-Service-Event', 'The event, as in the body.', { const: event }),
         ...Object.keys(headers).map((name) => ({ $ref: `#/components/parameters/${name}` })),
       ],
       requestBody: { required: true, content: { 'application/json': { schema } } },
       responses: {
         '2XX': { description: 'Delivered, if the response arrives within 5 seconds. Its body is ignored.' },
-        default: { description: toFailure(event) },
+        default: { description: toDeliveryFailure(event) },
       },
     },
   }
 }
 
-function toFailure(event: DeliveryName): string {
+function toDeliveryFailure(event: DeliveryName): string {
   const failed = 'Not delivered; the same for a redirect, and for no response within 5 seconds.'
   if (event === 'ping') return failed
   return `${failed} Retried after 1 minute, 5 minutes, 30 minutes and 2 hours, then failed for good.`
 }
 
-function toHeader(name: string, description: string, schema: Json): Json {
+function toDeliveryHeader(name: string, description: string, schema: Json): Json {
   return { name, in: 'header', required: true, description, schema: { type: 'string', ...schema } }
 }
 

@@ -79,10 +79,10 @@ function replyPage(call: Call, { body, csp }: Page): Response {
 /** Compare digests in constant time, so that not even the length of the token leaks. */
 function holdsToken(call: Call, token: string | undefined): boolean {
   if (!token) return false
-  return timingSafeEqual(digest(call.header('authorization') ?? ''), digest(`Bearer ${token}`))
+  return timingSafeEqual(digestToken(call.header('authorization') ?? ''), digestToken(`Bearer ${token}`))
 }
 
-function digest(text: string): Buffer {
+function digestToken(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
