@@ -30,7 +30,7 @@ export async function checkVersions(db: Db, faults: Faults, report: Report = () 
   const progress = createProgress(report, 'versions', total)
   for await (const rows of readPages(
     '',
-    (after) => readVersions(db, after),
+    (after) => readNumberedVersions(db, after),
     ({ id }) => id,
   )) {
     const files = await readFilesOfMany(
@@ -43,9 +43,9 @@ export async function checkVersions(db: Db, faults: Faults, report: Report = () 
   return total
 }
 
-type Row = Awaited<ReturnType<typeof readVersions>>[number]
+type Row = Awaited<ReturnType<typeof readNumberedVersions>>[number]
 
-function readVersions(db: Db, after: string) {
+function readNumberedVersions(db: Db, after: string) {
   return db
     .selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')

@@ -45,7 +45,7 @@ export const ExportFooter = v.object({
 export type ExportFooter = v.InferOutput<typeof ExportFooter>
 
 /** Converts rows of a table to lines of the file. */
-export function toLines(table: string, columns: readonly Column[], rows: readonly Row[]): string {
+export function toExportLines(table: string, columns: readonly Column[], rows: readonly Row[]): string {
   const bytesAt = columns.flatMap(({ type }, i) => (type === 'bytes' ? [i] : []))
   let lines = ''
   for (const row of rows) {

@@ -92,7 +92,7 @@ async function takeIn(
   const footer = await loadRows(opened, { trx, dialect, columns, signal, onProgress })
   await indexTexts(trx, dialect)
   await moveCounters(trx, dialect)
-  await verify(opened, { read, columns, footer, signal })
+  await verifyImport(opened, { read, columns, footer, signal })
   const { rows, tables, digest } = footer
   const begun = await startEpoch(trx, epoch, clock.now())
   return { origin, epoch: begun, rows, tables, digest, sealed: await readSealedKeys(trx, used, secretKey) }
@@ -106,7 +106,7 @@ interface TakenIn {
 }
 
 /** Compares the stored data with the digests of the export. */
-async function verify({ header, first }: OpenExport, { read, columns, footer, signal }: TakenIn): Promise<void> {
+async function verifyImport({ header, first }: OpenExport, { read, columns, footer, signal }: TakenIn): Promise<void> {
   const sums = new ExportSums(first)
   for await (const { table, lines, count } of readTables(read, columns)) {
     signal?.throwIfAborted()

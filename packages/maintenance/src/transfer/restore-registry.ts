@@ -55,7 +55,7 @@ export async function restoreRegistry(
   const finish = async (partial: string) => {
     const database = await openDatabase({ path: partial, extensions })
     try {
-      const problem = await findProblem(database)
+      const problem = await findBackupProblem(database)
       if (problem) throw new Error(`The backup is damaged: ${problem} Nothing was restored.`)
       signal?.throwIfAborted()
       summary = await goOn(database, { name: basename(backup), now: clock.now(), secretKey, extensions })
@@ -78,7 +78,7 @@ function toUnreadable(error: unknown): unknown {
   return new Error(`The backup cannot be read: ${message}. Nothing was restored.`)
 }
 
-async function findProblem(database: Database): Promise<string | undefined> {
+async function findBackupProblem(database: Database): Promise<string | undefined> {
   const { rows } = await sql<{ table: string }>`pragma foreign_key_check`.execute(database.read)
   if (rows[0]) return `A row of ${rows[0].table} refers to a missing row.`
   return findRowProblem(database.read, 'sqlite')
