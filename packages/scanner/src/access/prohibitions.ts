@@ -9,15 +9,15 @@ const reminding = /\b(?:do not|don['’]t|never) (?:forget|hesitate|skip|mind)\b
 const badExample = /^\W{0,6}(?:❌|✗|🚫|bad\b|wrong\b|incorrect\b|anti-?pattern\b|before\b.{0,20}\bbad\b)/i
 
 /** Whether a line prohibits the text in it or after it. */
-export function isProhibited(line: string): boolean {
+export function isProhibitedLine(line: string): boolean {
   return (forbidding.test(line) || badExample.test(line)) && !reminding.test(line)
 }
 
 /** The sentences of a line that prohibit nothing. */
 export function keepAllowed(line: string): string {
-  if (!isProhibited(line)) return line
+  if (!isProhibitedLine(line)) return line
   const sentences = line.split(/(?<=[.!?;。；])\s/)
-  return sentences.length === 1 ? '' : sentences.filter((sentence) => !isProhibited(sentence)).join(' ')
+  return sentences.length === 1 ? '' : sentences.filter((sentence) => !isProhibitedLine(sentence)).join(' ')
 }
 
 const badComment = regexWith('i')`(#|//)\s{0,3}(❌|✗|🚫|(bad|wrong|incorrect|never|don['’]t|do not|avoid|

@@ -74,7 +74,7 @@ export function readMcpTools(text: string, lists: AccessLists): void {
 }
 
 /** Finds paths of files, and hosts that are written as paths. */
-export function readPlaces(text: string, lists: AccessLists): void {
+export function readReferencedPlaces(text: string, lists: AccessLists): void {
   if (homeHint.test(text)) readHome(text, lists)
   if (text.includes('/')) readAbsolute(text, lists)
   if (!projectHint.test(text)) return

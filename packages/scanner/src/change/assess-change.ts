@@ -72,10 +72,10 @@ function listChanges(earlier: ComparedVersion, later: ComparedVersion, patch: bo
   return [
     ...findGained(before, after).map(([id, items]) => toFinding(id, items, patch)),
     toFinding('reaches-other-hosts', hasSecrets ? findOtherHosts(earlier, later) : [], patch && isKept),
-    { ...toFinding('adds-instructions', toTexts(inserted), patch), path, line },
+    { ...toFinding('adds-instructions', toPassageTexts(inserted), patch), path, line },
     toFinding('adds-binary', findBinaries(earlier.outline, outline), patch),
     // A text that was written again words its restrictions in other ways, or has them at other places.
-    toFinding('removes-safeguards', toTexts(dropReworded(removed, outline.safeguards)), patch && isKept),
+    toFinding('removes-safeguards', toPassageTexts(dropReworded(removed, outline.safeguards)), patch && isKept),
     toFinding('not-compared', [...findNew(outline, earlier.outline), ...findNew(later.access, earlier.access)], patch),
   ].filter(({ items }) => items.length > 0)
 }
@@ -137,14 +137,14 @@ function findBinaries(earlier: Outline, later: Outline): string[] {
 /** The restrictions that no other one in the later version words differently. */
 function dropReworded(removed: readonly Passage[], present: readonly Passage[]): readonly Passage[] {
   if (removed.length === 0) return removed
-  const others = present.map(({ text }) => toWords(text))
+  const others = present.map(({ text }) => toWordSet(text))
   return removed.filter(({ text }) => {
-    const words = toWords(text)
+    const words = toWordSet(text)
     return !others.some((other) => toSimilarity(words, other) >= rewordedMin)
   })
 }
 
-function toWords(text: string): Set<string> {
+function toWordSet(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/\p{Script=Han}|[\p{L}\p{N}]+/gu))
 }
 
@@ -158,4 +158,4 @@ function findNew({ cut }: { readonly cut: readonly string[] }, earlier: { readon
   return cut.filter((item) => !earlier.cut.includes(item))
 }
 
-const toTexts = (passages: readonly Passage[]) => passages.map(({ text }) => text)
+const toPassageTexts = (passages: readonly Passage[]) => passages.map(({ text }) => text)

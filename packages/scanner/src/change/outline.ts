@@ -56,12 +56,12 @@ export function readOutline(files: readonly OutlinedFile[]): Outline {
   let left = bytesMax
   for (const { path, bytes } of files) {
     if (!isText(bytes)) {
-      if (!isPicture(bytes)) binaries.push({ path, digest: toHash(bytes) })
+      if (!isPicture(bytes)) binaries.push({ path, digest: toContentHash(bytes) })
     } else if (isMarkdown(path)) {
       if (bytes.length <= Math.min(left, fileBytesMax)) {
         left -= bytes.length
-        readLines(path, new TextDecoder().decode(bytes).split('\n'), { lines, directives, safeguards })
-      } else cut.push(`${path}: it is too large to compare (sha256:${toHash(bytes)})`)
+        outlineLines(path, new TextDecoder().decode(bytes).split('\n'), { lines, directives, safeguards })
+      } else cut.push(`${path}: it is too large to compare (sha256:${toContentHash(bytes)})`)
     }
   }
   const compared = [...lines]
@@ -82,14 +82,14 @@ interface Found {
 }
 
 /** Adds the lines of a file that are not known yet, and the passages on them. */
-function readLines(path: string, all: readonly string[], { lines, directives, safeguards }: Found): void {
+function outlineLines(path: string, all: readonly string[], { lines, directives, safeguards }: Found): void {
   const bodyStart = findBodyStart(all)
   let isCode = false
   for (const [index, raw] of all.entries()) {
     if (fencePattern.test(raw)) isCode = !isCode
     const line = toPlainLine(raw)
     if (line === '') continue
-    const hash = toHash(line.toLowerCase())
+    const hash = toContentHash(line.toLowerCase())
     const count = lines.size
     if (lines.add(hash).size === count || count >= linesMax) continue
     const { isDirective, isSafeguard } = readLineKinds(line)
@@ -128,10 +128,10 @@ const fencePattern = /^\s{0,20}(?:```|~~~)/
 const unclean = /[*_`~]| {2}|[^ -~]/
 
 function toRest(name: string, rest: readonly unknown[]): string {
-  return `${rest.length} more ${name} are not compared (sha256:${toHash(JSON.stringify(rest))})`
+  return `${rest.length} more ${name} are not compared (sha256:${toContentHash(JSON.stringify(rest))})`
 }
 
-function toHash(content: string | Uint8Array): string {
+function toContentHash(content: string | Uint8Array): string {
   return hashOnce('sha256', content, 'base64url').slice(0, hashCharacters)
 }
 

@@ -33,7 +33,7 @@ const decoders = {
 export type Encoding = keyof typeof decoders
 
 /** Decodes a text; undefined if it is not a text of the encoding. */
-export function decode(encoding: Encoding, text: string): string | undefined {
+export function decodeAs(encoding: Encoding, text: string): string | undefined {
   try {
     return decoders[encoding](text)
   } catch {

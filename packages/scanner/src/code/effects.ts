@@ -1,4 +1,4 @@
-import { decode as decodeText, toUtf8, type Encoding } from './decoders.ts'
+import { decodeAs as decodeText, toUtf8, type Encoding } from './decoders.ts'
 import type { Call, Effect, Evaluator } from './library.ts'
 import {
   findSecretStore,
@@ -11,7 +11,17 @@ import {
 import type { CodeFactKind } from './reading.ts'
 import type { Code } from './syntax.ts'
 import { joinPath } from './text-methods.ts'
-import { gather, isHiding, mix, nothing, textOf, toTextValue, unknownPart, withFacts, type Value } from './values.ts'
+import {
+  gatherFacts,
+  isHiding,
+  mix,
+  nothing,
+  textOf,
+  toTextValue,
+  unknownPart,
+  withFactsOf,
+  type Value,
+} from './values.ts'
 
 /** A positional argument, a named one, or the first of several that is given. */
 export type Which = number | string | readonly (number | string)[]
@@ -40,7 +50,7 @@ function otherHeaders(headers: Value | undefined): Value[] {
 }
 
 /** The known part of an address; undefined if not even its beginning is known. */
-export function toAddress(value: Value | undefined): string | undefined {
+export function toCallAddress(value: Value | undefined): string | undefined {
   if (value?.items) return textOf(value.items[0])
   const text = value?.fields
     ? textOf(value.fields.get('hostname') ?? value.fields.get('host') ?? value.fields.get('url'))
@@ -60,21 +70,21 @@ interface Request {
 export function requests({ address, data, isOptional }: Request): Effect {
   return (call, on) => {
     const to = argument(call, address)
-    const where = toAddress(to)
+    const where = toCallAddress(to)
     const bodies = data.flatMap((which) => argument(call, which) ?? [])
     // A value that chooses the host is no data that is sent to it.
     const isHostKnown = where !== undefined && /^(?:https?:\/\/)?[\w.-]{3,}[/?:]|^\ufffc\.[\w-]/.test(where)
     const sent = [...bodies, ...(to && isHostKnown ? [to] : []), ...otherHeaders(argument(call, 'headers'))]
-    if (bodies.length > 0 || sent.some((value) => gather(value).length > 0))
+    if (bodies.length > 0 || sent.some((value) => gatherFacts(value).length > 0))
       on.record('network-send', call.code, where, sent)
     else if (isOptional) return undefined
     if (to?.made.some(isHiding)) on.reveal(to, call.code)
-    return answer(call, on, where)
+    return answerCall(call, on, where)
   }
 }
 
 /** The answer to a request: it comes from the network, or is a secret of the machine itself. */
-export function answer(call: Call, on: Evaluator, where: string | undefined): Value {
+export function answerCall(call: Call, on: Evaluator, where: string | undefined): Value {
   const store = where === undefined ? undefined : findSecretStore(where)
   const facts = [on.record(store ? 'secret-read' : 'network-fetch', call.code, where)]
   return { path: 'answer', facts, made: [] }
@@ -84,18 +94,18 @@ export function answer(call: Call, on: Evaluator, where: string | undefined): Va
 export function sends(data: readonly (number | string)[], address?: Which): Effect {
   return (call, on) => {
     const sent = data.flatMap((which) => argument(call, which) ?? [])
-    const where = address === undefined ? undefined : toAddress(argument(call, address))
+    const where = address === undefined ? undefined : toCallAddress(argument(call, address))
     on.record('network-send', call.code, where, sent.length > 0 ? sent : call.args)
     return nothing
   }
 }
 
 /** What was read from a file. */
-export function readFile(path: Value | undefined, call: Call, on: Evaluator): Value {
+export function readFileValue(path: Value | undefined, call: Call, on: Evaluator): Value {
   const known = path && (on.files.get(path.text ?? path) ?? undefined)
   const text = textOf(path)
   const kind = toReadKind(text)
-  const facts = [...(path?.facts ?? []), ...(known ? gather(known) : [])]
+  const facts = [...(path?.facts ?? []), ...(known ? gatherFacts(known) : [])]
   if (kind) facts.push(on.record(kind, call.code, text))
   return { path: 'file', facts, made: [], ...(path && { self: path }) }
 }
@@ -106,7 +116,8 @@ export function writeFile(path: Value | undefined, data: Value | undefined, call
   const from = data ? [data] : []
   if (isStartupPlace(text)) on.record('startup-write', call.code, text, from)
   else if (isAgentFile(text)) on.record('agent-config-write', call.code, text, from)
-  if (path && data && gather(data).length > 0) on.files.set(path.text ?? path, { ...nothing, facts: gather(data) })
+  if (path && data && gatherFacts(data).length > 0)
+    on.files.set(path.text ?? path, { ...nothing, facts: gatherFacts(data) })
   if (data) on.reveal(data, call.code)
   return nothing
 }
@@ -118,10 +129,10 @@ export function runsCode(which: Which, language?: 'python' | 'script'): Effect {
     if (!text || text.closure) return undefined
     const isKnown = text.text !== undefined && text.made.length === 0
     const from = [text, ...hiddenIn(text, call, on)]
-    if (!isKnown || gather(text).length > 0) on.record('dynamic-run', call.code, undefined, from)
+    if (!isKnown || gatherFacts(text).length > 0) on.record('dynamic-run', call.code, undefined, from)
     on.reveal(text, call.code)
     if (text.text === undefined) return mix([text])
-    return withFacts(on.runText(language ?? on.library.language, toUtf8(text.text), call.code, call.scope), [])
+    return withFactsOf(on.runText(language ?? on.library.language, toUtf8(text.text), call.code, call.scope), [])
   }
 }
 
@@ -182,7 +193,7 @@ const encodedCharactersMin = 4
 
 export function decodeWith(encoding: Encoding, given: Value, call: Call, on: Evaluator): Value {
   const text = given.text
-  if (text === undefined || text.includes(unknownPart)) return mix([{ ...nothing, facts: gather(given) }])
+  if (text === undefined || text.includes(unknownPart)) return mix([{ ...nothing, facts: gatherFacts(given) }])
   const decoded = decodeText(encoding, text)
   if (decoded === text || text.length < encodedCharactersMin) return toTextValue(decoded ?? text, [given])
   const fact = on.record('decode', call.code, encoding)
@@ -224,7 +235,7 @@ const personalFolder =
 export const listsFiles: Effect = (call, on) => {
   const path = call.self?.text === undefined ? call.args[0] : joinPath([call.self, ...call.args])
   const text = textOf(path)
-  if (!personalFolder.test(text)) return path && readFile(path, call, on)
+  if (!personalFolder.test(text)) return path && readFileValue(path, call, on)
   return { ...nothing, facts: [on.record('data-collected', call.code, text)] }
 }
 

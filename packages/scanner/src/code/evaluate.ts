@@ -1,12 +1,12 @@
 import type { Call, Evaluator, InnerReaders, Library } from './library.ts'
-import { assign, put, readMember, readPath, readSlice, selectVariable, toCharacter } from './members.ts'
-import { operate } from './operators.ts'
+import { assign, put, readMember, readMemberPath, readSlice, selectVariable, toCharacter } from './members.ts'
+import { applyOperator } from './operators.ts'
 import type { CodeFact, CodeFactKind } from './reading.ts'
 import { Recorder } from './recorder.ts'
 import type { Argument, Code } from './syntax.ts'
 import { textMethods } from './text-methods.ts'
 import {
-  gather,
+  gatherFacts,
   itemsMax,
   mix,
   nothing,
@@ -14,7 +14,7 @@ import {
   textOf,
   toTextValue,
   unknownPart,
-  withFacts,
+  withFactsOf,
   type Closure,
   type Value,
 } from './values.ts'
@@ -76,7 +76,7 @@ export class Evaluation implements Evaluator {
 
   record(kind: CodeFactKind, code: Code, value?: string, from: readonly Value[] = []): CodeFact {
     const fact = this.recorder.add(kind, this.#place ?? code, value)
-    for (const one of from) this.recorder.addFlows(gather(one), fact)
+    for (const one of from) this.recorder.addFlows(gatherFacts(one), fact)
     return fact
   }
 
@@ -123,10 +123,11 @@ export class Evaluation implements Evaluator {
         return { number: code.number, facts: [], made: [] }
       case 'name':
         return (
-          scope.find(code.name) ?? (this.library.globals.has(code.name) ? readPath(code.name, code, this) : nothing)
+          scope.find(code.name) ??
+          (this.library.globals.has(code.name) ? readMemberPath(code.name, code, this) : nothing)
         )
       case 'module':
-        return readPath(code.path, code, this)
+        return readMemberPath(code.path, code, this)
       case 'member': {
         const of = this.evaluate(code.of, scope)
         return selectVariable(readMember(of, this.evaluate(code.key, scope), code, this), of, code.key, this)
@@ -139,7 +140,7 @@ export class Evaluation implements Evaluator {
       case 'call':
         return this.#call(code, scope)
       case 'operation':
-        return operate(code.operator, this.#all(code.parts, scope), this.library.language)
+        return applyOperator(code.operator, this.#all(code.parts, scope), this.library.language)
       case 'template': {
         const parts = this.#all(code.parts, scope)
         return toTextValue(parts.map(textOf).join(''), parts, ...(parts.length > 1 ? ['concatenation'] : []))
@@ -170,7 +171,7 @@ export class Evaluation implements Evaluator {
       case 'choice': {
         const values = this.#branch(() => this.#all(code.parts, scope))
         const first = values.find((value) => value !== nothing && value.number === undefined) ?? values[0] ?? nothing
-        return withFacts(first, values)
+        return withFactsOf(first, values)
       }
       case 'assign':
         return this.#assign(code, scope)
@@ -245,11 +246,11 @@ export class Evaluation implements Evaluator {
   #forEach(over: Value, act: (item: Value) => void): void {
     const isText = over.items === undefined && over.text !== undefined && !over.text.includes(unknownPart)
     const size = Math.min((isText ? over.text : over.items)?.length ?? 0, itemsMax)
-    if (size === 0) return act({ ...nothing, facts: gather(over) })
+    if (size === 0) return act({ ...nothing, facts: gatherFacts(over) })
     for (let index = 0; index < size; index++) {
       if (index > 0 && this.#isSpent) return
       const item = isText ? toCharacter(over.text![index]!, over, this) : over.items![index]!
-      const given = item.facts.length === 0 && over.facts.length > 0 ? withFacts(item, [over]) : item
+      const given = item.facts.length === 0 && over.facts.length > 0 ? withFactsOf(item, [over]) : item
       this.#repeat(index > 0, () => act(given))
     }
   }
@@ -273,7 +274,7 @@ export class Evaluation implements Evaluator {
       return value
     }
     const before = this.evaluate(target, scope)
-    const result = operate(operator, [before, value], this.library.language)
+    const result = applyOperator(operator, [before, value], this.library.language)
     assign(target, result, scope, this)
     return result
   }
@@ -332,7 +333,7 @@ export class Evaluation implements Evaluator {
     }
     if (callee.method !== undefined && self) {
       const result = textMethods.get(callee.method)?.(self, args)
-      if (result) return withFacts(result, [])
+      if (result) return withFactsOf(result, [])
       const found = effect ? undefined : library.methods.get(callee.method)?.(call, this)
       if (found) {
         this.#callBack(found, all, call)
@@ -342,10 +343,12 @@ export class Evaluation implements Evaluator {
         this.#mutate(code.callee.of, self, all, call.scope)
       }
     }
-    const facts = mix([...all, ...(self ? [self] : [])].map((value) => ({ ...nothing, facts: gather(value) }))).facts
+    const facts = mix(
+      [...all, ...(self ? [self] : [])].map((value) => ({ ...nothing, facts: gatherFacts(value) })),
+    ).facts
     const path = callee.path === undefined ? undefined : `${callee.path}()`
     const result =
-      path === undefined ? { facts, made: [] } : withFacts(readPath(path, code, this), [{ facts, made: [] }])
+      path === undefined ? { facts, made: [] } : withFactsOf(readMemberPath(path, code, this), [{ facts, made: [] }])
     return this.#callBack(result, all, call)
   }
 
@@ -354,7 +357,7 @@ export class Evaluation implements Evaluator {
       return put(code, self, values, scope, this)
     }
     const longer = { ...self, items: [...self.items, ...values] }
-    scope.set(code.name, this.isInBranch ? withFacts(longer, values) : longer)
+    scope.set(code.name, this.isInBranch ? withFactsOf(longer, values) : longer)
   }
 
   /** Calls the functions among arguments, with a value that stands for each of their parameters. */
@@ -363,7 +366,7 @@ export class Evaluation implements Evaluator {
     const functions = args.filter(({ closure, path }) => closure || (path !== undefined && library.functions.has(path)))
     if (functions.length === 0 || this.#depth > depthMax) return result
     const { self } = call
-    const given = withFacts(result, self ? [self] : [])
+    const given = withFactsOf(result, self ? [self] : [])
     this.#depth++
     const results = functions.map((one) => {
       const items = self?.items
@@ -379,7 +382,7 @@ export class Evaluation implements Evaluator {
     })
     this.#depth--
     // `map` and `then` return what their function returns.
-    return results.length === 1 ? withFacts(results[0]!, [result]) : withFacts(result, results)
+    return results.length === 1 ? withFactsOf(results[0]!, [result]) : withFactsOf(result, results)
   }
 
   /** Follows a function with arguments, unless it was followed too often. */
@@ -399,7 +402,7 @@ export class Evaluation implements Evaluator {
     this.#branches = branches
     const returned = this.#returned.pop()!
     this.#depth--
-    return withFacts(returned.find((value) => value !== nothing) ?? nothing, returned)
+    return withFactsOf(returned.find((value) => value !== nothing) ?? nothing, returned)
   }
 
   /** Assigns the arguments of a call to the parameters of a function. */

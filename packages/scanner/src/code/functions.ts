@@ -1,12 +1,12 @@
 import {
-  answer,
+  answerCall,
   argument,
   collects,
   decodes,
   decodeWith,
   deletesFolder,
   listsFiles,
-  readFile,
+  readFileValue,
   readsVariable,
   requests,
   returnsFirst,
@@ -14,13 +14,13 @@ import {
   runsProgram,
   sends,
   setsMode,
-  toAddress,
+  toCallAddress,
   writeFile,
 } from './effects.ts'
 import { toTable, type Effect } from './library.ts'
 import { readMember } from './members.ts'
 import { codecs, joinPath, readsNumber } from './text-methods.ts'
-import { gather, itemsMax, mix, nothing, textOf, toCodes, toTextValue, type Value } from './values.ts'
+import { gatherFacts, itemsMax, mix, nothing, textOf, toCodes, toTextValue, type Value } from './values.ts'
 
 const bodies = ['data', 'json', 'files', 'params', 'content', 'body', 'fields', 'form']
 const get = requests({ address: [0, 'url'], data: bodies })
@@ -34,7 +34,7 @@ const agents = '{axios,got,ky,needle,request,superagent,phin,axios.create(),$,ht
 
 /** A request of `http`, whose body is written to what it returns. */
 const httpRequest: Effect = (call, on) => {
-  const result = get(call, on) ?? answer(call, on, toAddress(call.args[0]))
+  const result = get(call, on) ?? answerCall(call, on, toCallAddress(call.args[0]))
   return { ...result, path: 'outgoing', self: call.args[0] ?? nothing }
 }
 
@@ -42,7 +42,7 @@ const httpRequest: Effect = (call, on) => {
 const sendsOn: Effect = (call, on) => {
   const sent = [...call.args, ...call.named.values()].filter(({ closure }) => !closure)
   if (sent.length === 0) return undefined
-  on.record('network-send', call.code, toAddress(call.self?.self), sent)
+  on.record('network-send', call.code, toCallAddress(call.self?.self), sent)
   return nothing
 }
 
@@ -63,8 +63,8 @@ const pipe: Effect = ({ self, args: [to], ...call }, on) => {
   if (ends.some((end) => end.startsWith('socket')) && ends.some((end) => end.startsWith('process')))
     on.record('shell-connected', call.code)
   if (to?.path === 'written' && self) writeFile(to.self, self, { ...call, self, args: [to] }, on)
-  if (/^(?:outgoing|socket)/.test(to?.path ?? '') && self && gather(self).length > 0)
-    on.record('network-send', call.code, toAddress(to!.self), [self])
+  if (/^(?:outgoing|socket)/.test(to?.path ?? '') && self && gatherFacts(self).length > 0)
+    on.record('network-send', call.code, toCallAddress(to!.self), [self])
   return to ?? nothing
 }
 
@@ -89,7 +89,7 @@ const makeRequest: Effect = (call) => {
 }
 
 const retrieve: Effect = (call, on) => {
-  const content = answer(call, on, toAddress(call.args[0]))
+  const content = answerCall(call, on, toCallAddress(call.args[0]))
   const path = argument(call, [1, 'filename', 'out'])
   if (path) writeFile(path, content, call, on)
   return path ?? content
@@ -108,7 +108,7 @@ const importModule: Effect = (call, on) => {
     return runsCode(0)({ ...call, args: [code] }, on)
   }
   if (!/^https?:/.test(text)) return { path: text, facts: [], made: [] }
-  on.record('dynamic-run', call.code, text, [answer(call, on, text)])
+  on.record('dynamic-run', call.code, text, [answerCall(call, on, text)])
   return nothing
 }
 
@@ -141,12 +141,12 @@ const loadsObject: Effect = (call, on) => {
   return mix(call.args)
 }
 
-const read: Effect = (call, on) => readFile(call.args[0], call, on)
+const read: Effect = (call, on) => readFileValue(call.args[0], call, on)
 
 const open: Effect = (call, on) => {
   const path = argument(call, [0, 'file'])
   const isWritten = /[wax+]/.test(textOf(argument(call, [1, 'mode'])))
-  return isWritten && path ? { ...nothing, path: 'written', self: path } : readFile(path, call, on)
+  return isWritten && path ? { ...nothing, path: 'written', self: path } : readFileValue(path, call, on)
 }
 
 /** Writes to a file that is open, or to what may be one. */
@@ -246,7 +246,7 @@ export const functions = toTable([
   ['http.client.{HTTPSConnection,HTTPConnection}', makes('connection')],
   ['connection.request {outgoing,socket}.{write,end,send,sendall,sendto}', sendsOn],
   ['{XMLHttpRequest(),WebSocket(),ws()}.send', sendsOn],
-  ['connection.getresponse', (call, on) => answer(call, on, toAddress(call.self?.self))],
+  ['connection.getresponse', (call, on) => answerCall(call, on, toCallAddress(call.self?.self))],
   ['navigator.sendBeacon', sends([1], 0)],
   ['net.{connect,createConnection,Socket} tls.connect dgram.createSocket', connect],
   ['socket.{socket,create_connection}', makes('socket')],
@@ -353,7 +353,7 @@ export const methods = toTable([
   ['sendall sendto', sendsOn],
   ['upload_file upload_fileobj put_object upload_from_filename upload_from_string', sends([0, 1, 'Body', 'Filename'])],
   ['sendmail send_message storbinary', sends([0, 1, 2])],
-  ['read_text read_bytes', (call, on) => readFile(call.self, call, on)],
+  ['read_text read_bytes', (call, on) => readFileValue(call.self, call, on)],
   ['write_text write_bytes', (call, on) => writeFile(call.self, call.args[0], call, on)],
   ['write writelines', write],
   ['rglob glob iterdir', listsFiles],

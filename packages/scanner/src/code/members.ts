@@ -1,12 +1,12 @@
 import { isSecretVariable } from './known-places.ts'
 import type { Evaluator } from './library.ts'
 import type { Code } from './syntax.ts'
-import { gather, mix, nothing, toTextValue, unknownPart, withFacts, type Scope, type Value } from './values.ts'
+import { gatherFacts, mix, nothing, toTextValue, unknownPart, withFactsOf, type Scope, type Value } from './values.ts'
 
 const pathCharactersMax = 160
 
 /** A part of a library; `self` and `method` if it is a method. */
-export function readPath(given: string, code: Code, on: Evaluator, self?: Value, method?: string): Value {
+export function readMemberPath(given: string, code: Code, on: Evaluator, self?: Value, method?: string): Value {
   const path = on.library.toPath(given.slice(0, pathCharactersMax))
   return on.library.value(path, code, on) ?? { path, facts: [], made: [], ...(self && { self, method: method! }) }
 }
@@ -19,14 +19,14 @@ export function readMember(of: Value, key: Value, code: Code, on: Evaluator): Va
     return readField(of, String(key.number), code, on)
   }
   if (key.text === undefined || key.text.includes(unknownPart)) {
-    return of.path === undefined ? mix([{ ...nothing, facts: gather(of) }, key]) : mix([key])
+    return of.path === undefined ? mix([{ ...nothing, facts: gatherFacts(of) }, key]) : mix([key])
   }
   if (key.text === 'length' && (of.text !== undefined || of.items)) {
     return { ...nothing, number: of.text?.length ?? of.items!.length }
   }
   const found = readField(of, key.text, code, on)
   if (key.made.length > 0 && found.path !== undefined) on.record('hidden-name', code, found.path)
-  return found.closure || found === nothing ? found : withFacts(found, [key])
+  return found.closure || found === nothing ? found : withFactsOf(found, [key])
 }
 
 /** One variable of an environment that was read as a whole is not the environment. */
@@ -39,12 +39,12 @@ export function selectVariable(value: Value, of: Value, key: Code, on: Evaluator
 
 function readField(of: Value, name: string, code: Code, on: Evaluator): Value {
   const own = of.fields?.get(name)
-  if (own) return own.closure ? { ...own, self: of } : withFacts(own, [of])
+  if (own) return own.closure ? { ...own, self: of } : withFactsOf(own, [of])
   if (of.path !== undefined) {
-    const value = readPath(`${of.path}.${name}`, code, on, of, name)
+    const value = readMemberPath(`${of.path}.${name}`, code, on, of, name)
     return value.path === undefined || of.facts.length === 0 || on.library.value(of.path, code, on)
       ? value
-      : withFacts(value, [of])
+      : withFactsOf(value, [of])
   }
   return {
     self: of,
@@ -81,7 +81,7 @@ export function toCharacter(text: string, of: Value, { library }: Evaluator): Va
 export function assign(target: Code, given: Value, scope: Scope, on: Evaluator, isNew = false): void {
   if (target.type === 'name') {
     const before = on.isInBranch ? scope.variables.get(target.name) : undefined
-    const value = before && before.facts.length > 0 ? withFacts(given, [before]) : given
+    const value = before && before.facts.length > 0 ? withFactsOf(given, [before]) : given
     if (isNew) scope.define(target.name, value)
     else scope.set(target.name, value)
   } else if (target.type === 'member') assignMember(target, given, scope, on)
@@ -89,7 +89,7 @@ export function assign(target: Code, given: Value, scope: Scope, on: Evaluator, 
     const items = given.items
     for (const [index, item] of target.items.entries()) {
       const rest = items && item.type === 'spread' ? { ...nothing, items: items.slice(index) } : items?.[index]
-      assign(item, rest ?? mix([{ ...nothing, facts: gather(given) }]), scope, on, isNew)
+      assign(item, rest ?? mix([{ ...nothing, facts: gatherFacts(given) }]), scope, on, isNew)
     }
   } else if (target.type === 'map') {
     for (const { key, value: inner } of target.entries) {
@@ -115,9 +115,9 @@ function assignMember(target: Extract<Code, { type: 'member' }>, given: Value, s
 
 /** Adds the facts of values to the variable at the root of an expression. */
 export function put(code: Code, of: Value, values: readonly Value[], scope: Scope, on: Evaluator): void {
-  const facts = values.flatMap(gather)
+  const facts = values.flatMap(gatherFacts)
   if (facts.length === 0) return
-  const value = withFacts(of, [{ ...nothing, facts }])
+  const value = withFactsOf(of, [{ ...nothing, facts }])
   if (code.type === 'name') scope.set(code.name, value)
   else if (code.type === 'member') {
     const key = on.evaluate(code.key, scope)

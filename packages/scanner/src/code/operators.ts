@@ -23,7 +23,7 @@ const numeric: Readonly<Record<string, (a: number, b: number) => number>> = {
 }
 
 /** The result of an operator. */
-export function operate(operator: string, parts: readonly Value[], language: 'python' | 'script'): Value {
+export function applyOperator(operator: string, parts: readonly Value[], language: 'python' | 'script'): Value {
   const [first, second] = parts
   if (!second) return operateOnOne(operator, first!)
   if (operator === '+' && parts.some(isTextual)) return toTextValue(parts.map(textOf).join(''), parts, 'concatenation')
@@ -32,7 +32,8 @@ export function operate(operator: string, parts: readonly Value[], language: 'py
   }
   if (language === 'python') {
     if (operator === '/' && parts.some(isTextual)) return joinPath(parts)
-    if (operator === '%' && first!.text !== undefined && first!.number === undefined) return formatText(first!, second)
+    if (operator === '%' && first!.text !== undefined && first!.number === undefined)
+      return formatPercent(first!, second)
     if (operator === '*' && first!.text !== undefined && second.number !== undefined && second.number < 1000) {
       return toTextValue(first!.text.repeat(Math.max(0, second.number)), [first!])
     }
@@ -55,7 +56,7 @@ function operateOnOne(operator: string, value: Value): Value {
 }
 
 /** `'%s' % value` */
-function formatText(format: Value, value: Value): Value {
+function formatPercent(format: Value, value: Value): Value {
   const values = value.items ?? [value]
   let next = 0
   const text = format.text!.replace(

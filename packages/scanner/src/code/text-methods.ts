@@ -1,4 +1,4 @@
-import { decode, toUtf8, type Encoding } from './decoders.ts'
+import { decodeAs, toUtf8, type Encoding } from './decoders.ts'
 import { itemsMax, mix, nothing, textOf, toTextValue, type Value } from './values.ts'
 
 /** A method of a text or list: what it returns, or undefined if that is unknown. */
@@ -89,7 +89,7 @@ const rows: readonly (readonly [names: string, method: Method])[] = [
     (self, [name]) => {
       if (self.text === undefined) return undefined
       const encoding = codecs.get(name?.text?.toLowerCase() ?? '')
-      const text = encoding ? decode(encoding, self.text) : toUtf8(self.text)
+      const text = encoding ? decodeAs(encoding, self.text) : toUtf8(self.text)
       return text === undefined ? undefined : toTextValue(text, [self], ...(encoding ? [encoding] : []))
     },
   ],

@@ -97,7 +97,7 @@ export function mix(values: readonly Value[]): Value {
 }
 
 /** The same value, with the facts of others. */
-export function withFacts(value: Value, from: readonly Value[]): Value {
+export function withFactsOf(value: Value, from: readonly Value[]): Value {
   const facts = joinFacts([value, ...from])
   return facts.length === value.facts.length ? value : { ...value, facts }
 }
@@ -116,7 +116,7 @@ function joinFacts(values: readonly Value[]): readonly CodeFact[] {
 const innerMax = 500
 
 /** The facts of a value and of everything in it. */
-export function gather(value: Value): readonly CodeFact[] {
+export function gatherFacts(value: Value): readonly CodeFact[] {
   if (!value.items && !value.fields) return value.facts
   const seen = new Set([value])
   for (const { items, fields } of seen) {

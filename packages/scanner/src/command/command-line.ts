@@ -18,7 +18,7 @@ const options: Readonly<Record<string, ScanOption>> = {
 export async function runCommandLine(args: readonly string[], io: ScanIo): Promise<number> {
   const print = (text: string) => void io.stdout.write(`${text}\n`)
   try {
-    const request = parse(args)
+    const request = parseScanArguments(args)
     if (request === 'help') print(toHelp())
     else if (request === 'version') print(readProgramVersion())
     else {
@@ -37,7 +37,7 @@ export async function runCommandLine(args: readonly string[], io: ScanIo): Promi
 
 class UsageError extends Error {}
 
-function parse(args: readonly string[]): ScanRequest | 'help' | 'version' {
+function parseScanArguments(args: readonly string[]): ScanRequest | 'help' | 'version' {
   const { values, positionals } = parseWords(args)
   if (values['help'] === true) return 'help'
   if (values['version'] === true) return 'version'

@@ -5,7 +5,7 @@ import type { Security } from '@skillstead/protocol'
 import type { Unreadable } from '@skillstead/skill-format/archives'
 import type { AddedRules } from '../rules/added-rules.ts'
 import { toRegion, toSarifLog, toSarifResult, toUri } from '../sarif.ts'
-import { isUrl, locate, toSkillDigest, type Sample } from './sample.ts'
+import { isSampleUrl, locate, toSkillDigest, type Sample } from './sample.ts'
 
 /**
  * Opens a SARIF log of several skills; `-` is standard output. GitHub accepts one run of a tool, so it has one. Throws if
@@ -73,7 +73,7 @@ function openFile(file: string): number {
 
 /** The file in which code scanning shows a finding. */
 function toArtifact(file: string) {
-  if (isUrl(file)) return { uri: file }
+  if (isSampleUrl(file)) return { uri: file }
   if (file === '..' || file.startsWith('../')) return { uri: String(pathToFileURL(resolve(file))) }
   return { uri: toUri(file), uriBaseId: root }
 }

@@ -8,11 +8,11 @@ const utf16ZerosMin = 0.05
  * bytes. Reads UTF-8 without the mark, because an interpreter skips the mark and runs the ASCII after it. Returns none
  * for no bytes.
  */
-export function toTexts(bytes: Uint8Array): string[] {
+export function readTextsOf(bytes: Uint8Array): string[] {
   if (bytes.length === 0) return []
   const mark = findMark(bytes)
   const encoding = mark ?? findUtf16(bytes)
-  const wide = encoding ? [decode(bytes, encoding).replace(unshownCharacters, '').replaceAll('\0', '')] : []
+  const wide = encoding ? [decodeBytes(bytes, encoding).replace(unshownCharacters, '').replaceAll('\0', '')] : []
   return [...new Set([...wide, ...toUtf8Texts(mark ? bytes.subarray(2) : bytes)])]
 }
 
@@ -21,13 +21,13 @@ export function toTexts(bytes: Uint8Array): string[] {
  * drop NUL and run the rest; other programs end strings at NUL. Other control characters separate words, or are ignored.
  */
 export function toUtf8Texts(bytes: Uint8Array): string[] {
-  const heard = withoutNoise(decode(bytes))
+  const heard = withoutNoise(decodeBytes(bytes))
   const shown = heard.replace(unshownCharacters, '')
   const apart = shown === heard ? [shown] : [shown, heard]
   return [...new Set([shown.replaceAll('\0', ''), ...apart.map(withZerosApart)])]
 }
 
-function decode(bytes: Uint8Array, encoding: 'utf-8' | Utf16 = 'utf-8'): string {
+function decodeBytes(bytes: Uint8Array, encoding: 'utf-8' | Utf16 = 'utf-8'): string {
   return new TextDecoder(encoding).decode(bytes)
 }
 
@@ -61,7 +61,7 @@ const noise = /\uFFFD(?:(?:[\0-\u07FF]|[\u0800-\uFFFC](?![\u0800-\uFFFC])){0,7}\
 
 /** Whether most of the bytes are noise, in which a program may see what a scan does not. */
 export function isOpaque(bytes: Uint8Array): boolean {
-  const text = decode(bytes)
+  const text = decodeBytes(bytes)
   return withoutNoise(text).length < text.length / 2 && !isText(bytes)
 }
 /** Whether bytes are text, except for a few characters that do not occur in text. */

@@ -1,4 +1,4 @@
-import { findFirst, isWithin, type Match } from './spans.ts'
+import { findFirstIndex, isWithin, type Match } from './spans.ts'
 import { regexWith } from './regex.ts'
 
 export interface Heading {
@@ -29,7 +29,7 @@ export class Document {
   /** The line of an offset, from 1. */
   toLine(offset: number): number {
     const starts = this.#lineStarts
-    return findFirst(starts.length, (index) => starts[index]! > offset)
+    return findFirstIndex(starts.length, (index) => starts[index]! > offset)
   }
 
   lineStart(line: number): number {

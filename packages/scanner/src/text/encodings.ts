@@ -17,7 +17,7 @@ export interface Encoded {
 export const decoders: readonly ((text: string) => Generator<Encoded>)[] = [
   findRuns,
   findLines,
-  findPassages,
+  findEncodedPassages,
   findReversedStrings,
   findSpelled,
 ]
@@ -90,23 +90,23 @@ function decodeRun(run: string): { text: string; form: string } | undefined {
 
 function decodeAs(encoding: 'base64' | 'hex', run: string): string | undefined {
   const taste = Buffer.from(run.slice(0, tasteCharacters), encoding)
-  if (isDeflated(taste)) return inflate(Buffer.from(run, encoding))
+  if (isDeflated(taste)) return inflateText(Buffer.from(run, encoding))
   const isWide = taste.length >= 8 && taste.every((byte, index) => index % 2 === 0 || byte === 0)
   const decode = (bytes: Buffer) => bytes.toString(isWide ? 'utf16le' : 'utf8')
   // The last character of the sample may be cut in half.
-  if (!isReadable(decode(taste).slice(0, -1))) return undefined
+  if (!isReadableText(decode(taste).slice(0, -1))) return undefined
   const text = decode(Buffer.from(run.slice(0, runCharactersMax), encoding))
-  return isReadable(text) ? text : undefined
+  return isReadableText(text) ? text : undefined
 }
 
 function isDeflated([first, second]: Uint8Array): boolean {
   return (first === 0x1f && second === 0x8b) || (first === 0x78 && [0x01, 0x5e, 0x9c, 0xda].includes(second!))
 }
 
-function inflate(bytes: Buffer): string | undefined {
+function inflateText(bytes: Buffer): string | undefined {
   try {
     const text = unzipSync(bytes, { maxOutputLength: inflatedBytesMax }).toString()
-    return isReadable(text) ? text : undefined
+    return isReadableText(text) ? text : undefined
   } catch {
     return undefined
   }
@@ -116,7 +116,7 @@ const unreadableShareMax = 0.02
 const unreadablePattern = /[\p{Cc}\ufffd]/gu
 
 /** Whether a decoded text is really text: almost no characters that never occur in text. */
-function isReadable(text: string): boolean {
+function isReadableText(text: string): boolean {
   const unreadable = text.replace(/[\t\n\r]/g, ' ').match(unreadablePattern)?.length ?? 0
   return text.length > 0 && unreadable <= text.length * unreadableShareMax && /[a-z]{3}/i.test(text)
 }
@@ -253,7 +253,7 @@ function toBytesOfBits(passage: string, zero: string): string {
   return String.fromCharCode(...bits.slice(0, 8192).map((byte) => parseInt(byte, 2)))
 }
 
-function* findPassages(text: string): Generator<Encoded> {
+function* findEncodedPassages(text: string): Generator<Encoded> {
   for (const { form, mark, pattern, read } of passageForms) {
     if (!mark.test(text)) continue
     for (const { 0: passage, index } of text.matchAll(pattern)) {

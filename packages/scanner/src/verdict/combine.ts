@@ -1,4 +1,4 @@
-import { findFirst } from '../text/spans.ts'
+import { findFirstIndex } from '../text/spans.ts'
 import type { Combination } from '../match/rule.ts'
 
 /** Location of a fact or a finding. */
@@ -45,7 +45,7 @@ class Near {
     const lines = this.#linesOf.get(file)
     if (!lines) return false
     if (within === 'file') return true
-    const nearest = lines[findFirst(lines.length, (index) => lines[index]! >= line - within)]
+    const nearest = lines[findFirstIndex(lines.length, (index) => lines[index]! >= line - within)]
     return nearest !== undefined && nearest <= line + within
   }
 }

@@ -25,7 +25,7 @@ const imperative: Stance = { polarity: 'imperative', basis: 'certain' }
  */
 export function toStance(document: Document, offset: number, end: number, isLesson: boolean): Stance {
   const passage = toPassage(document, offset, end)
-  if (isProhibited(passage)) return { polarity: 'prohibition', basis: 'certain' }
+  if (isProhibitedPassage(passage)) return { polarity: 'prohibition', basis: 'certain' }
   const polarity = passage.isQuoted ? 'quotation' : 'example'
   const { said, placed } = countSigns(passage, isLesson)
   const signs = said + placed
@@ -54,7 +54,7 @@ const denyArray = regexWith('i')`^\s*[{,]?\s*["'](deny|denied|blocked|disallowed
   (deny|block|black)_?list)["']\s*:\s*\[(\s*["'][^"'$\x60\n]*["']\s*,)*\s*["'][^"'$\x60\n]*$`
 const settingsLanguages: ReadonlySet<string> = new Set(['json', 'jsonc', 'json5', 'yaml', 'yml', 'toml'])
 
-function isProhibited(passage: Passage): boolean {
+function isProhibitedPassage(passage: Passage): boolean {
   const { before, lineBefore, leadIn, headings, language, isInItem, isInTable, isInFence } = passage
   const forbidden = [...before.matchAll(forbiddances)].at(-1)
   if (forbidden && governs(forbidden, before)) return true

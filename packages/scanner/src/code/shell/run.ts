@@ -1,5 +1,5 @@
 import { toUtf8 } from '../decoders.ts'
-import { gather, isHiding, nothing as noValue, textOf, type Value as ProgramValue } from '../values.ts'
+import { gatherFacts, isHiding, nothing as noValue, textOf, type Value as ProgramValue } from '../values.ts'
 import type { CodeFact, CodeFactKind, CodeReading } from '../reading.ts'
 import { findSecretStore } from '../known-places.ts'
 import { Recorder } from '../recorder.ts'
@@ -25,7 +25,7 @@ import {
   isKnown,
   joinValues,
   session,
-  toValue,
+  toShellValue,
   transform,
   unknown,
   unknownPart,
@@ -41,7 +41,7 @@ export type ReadOther = (language: 'python' | 'script', text: string) => CodeRea
  * Reads what a shell script does: its facts, the flows between them, and the texts that it computes. Follows variables,
  * pipes, files that the script writes, functions and code in strings. Takes linear time and never throws.
  */
-export function readShell(text: string, readOther?: ReadOther): CodeReading {
+export function readShellProgram(text: string, readOther?: ReadOther): CodeReading {
   const run = new ShellRun(toTyped(text), readOther)
   try {
     run.runAll()
@@ -82,7 +82,7 @@ function fromProgram(value: ProgramValue): Value {
   if (value === noValue) return empty
   return {
     text: toUtf8(textOf(value).slice(0, wordCharactersMax)),
-    facts: gather(value),
+    facts: gatherFacts(value),
     made: value.made.filter(isHiding),
   }
 }
@@ -147,7 +147,7 @@ class ShellRun implements Shell {
   }
 
   literal(text: string): Value {
-    return text.includes(unknownPart) ? { ...this.#unknown, text } : toValue(text)
+    return text.includes(unknownPart) ? { ...this.#unknown, text } : toShellValue(text)
   }
 
   get #place(): Span {
@@ -272,14 +272,14 @@ class ShellRun implements Shell {
     if (value.type === 'ArrayValue') {
       const added = value.elements.flatMap((word) => expandFields(word, this))
       this.variables.setArray(name, append ? [...elements, ...added] : added)
-      return toValue(name)
+      return toShellValue(name)
     }
     const given = expandText(value, this)
     const result = append ? joinValues([this.variables.read(name), given]) : given
     if (this.#isExhausted(result.text.length)) return unknown
     if (index) this.variables.setArray(name, [...elements, given])
     else this.variables.set(name, result)
-    return joinValues([toValue(`${name}=`), result])
+    return joinValues([toShellValue(`${name}=`), result])
   }
 
   runWords(words: readonly Value[], input: Value): Value {

@@ -1,6 +1,16 @@
 import type { Shell } from './state.ts'
 import type { Word, WordPart } from './shell-syntax.ts'
-import { empty, isKnown, joinValues, toValue, transform, unknown, unknownPart, withFacts, type Value } from './value.ts'
+import {
+  empty,
+  isKnown,
+  joinValues,
+  toShellValue,
+  transform,
+  unknown,
+  unknownPart,
+  withFacts,
+  type Value,
+} from './value.ts'
 
 /** The result of one part of a word. */
 export interface Piece {
@@ -75,13 +85,13 @@ function expandPart(part: WordPart, shell: Shell, isQuoted: boolean): Piece {
       return toPiece(shell.literal(part.value), true)
     case 'AnsiCQuoted': {
       const isEscaped = hidesLetters.test(part.text)
-      return toPiece(isEscaped ? transform(empty, 'escapes', part.value) : toValue(part.value), true)
+      return toPiece(isEscaped ? transform(empty, 'escapes', part.value) : toShellValue(part.value), true)
     }
     case 'DoubleQuoted':
     case 'LocaleString':
       return expandQuoted(part.parts, shell)
     case 'SimpleExpansion':
-      return splitWords(readValues(part.text.slice(1), undefined, shell), isQuoted)
+      return splitWords(readVariable(part.text.slice(1), undefined, shell), isQuoted)
     case 'ParameterExpansion':
       return splitWords(expandParameter(part, shell), isQuoted)
     case 'CommandExpansion':
@@ -93,7 +103,7 @@ function expandPart(part: WordPart, shell: Shell, isQuoted: boolean): Piece {
     case 'ArithmeticExpansion':
       return toPiece(unknown, false)
     default:
-      return toPiece(toValue(part.text), false)
+      return toPiece(toShellValue(part.text), false)
   }
 }
 
@@ -117,8 +127,8 @@ function splitWords(values: readonly Value[], isQuoted: boolean): Piece {
 /** `{a,b}`; ranges of characters and braces in braces are a text. */
 function expandBraces(source: string): Value[] {
   const inner = source.slice(1, -1)
-  if (!inner.includes(',') || inner.includes('{')) return [toValue(source)]
-  return inner.split(',', alternativesMax).map((word) => toValue(word.replace(/["'\\]/g, '')))
+  if (!inner.includes(',') || inner.includes('{')) return [toShellValue(source)]
+  return inner.split(',', alternativesMax).map((word) => toShellValue(word.replace(/["'\\]/g, '')))
 }
 
 type Parameter = Extract<WordPart, { type: 'ParameterExpansion' }>
@@ -128,11 +138,11 @@ type Operation = NonNullable<Parameter['operation']>
 function expandParameter({ prefix, operation, index, parameter }: Parameter, shell: Shell): readonly Value[] {
   if (prefix === '#' || operation?.type === 'Names') return [unknown]
   const name = prefix === '!' ? shell.variables.read(parameter).text : parameter
-  const values = readValues(name, index && expandText(index, shell).text, shell)
-  return operation ? values.map((value) => operate(value, operation, name, shell)) : values
+  const values = readVariable(name, index && expandText(index, shell).text, shell)
+  return operation ? values.map((value) => applyExpansion(value, operation, name, shell)) : values
 }
 
-function readValues(name: string, index: string | undefined, { variables }: Shell): readonly Value[] {
+function readVariable(name: string, index: string | undefined, { variables }: Shell): readonly Value[] {
   const isList = name === '@' || name === '*'
   const elements = variables.readArray(isList ? '@' : name)
   if (!elements) return [isList ? unknown : variables.read(name)]
@@ -141,7 +151,7 @@ function readValues(name: string, index: string | undefined, { variables }: Shel
   return [index === undefined ? variables.read(name) : (elements[Number(index)] ?? joinValues(elements))]
 }
 
-function operate(value: Value, operation: Operation, name: string, shell: Shell): Value {
+function applyExpansion(value: Value, operation: Operation, name: string, shell: Shell): Value {
   switch (operation.type) {
     case 'Default': {
       const operand = expandText(operation.operand, shell)
@@ -152,7 +162,11 @@ function operate(value: Value, operation: Operation, name: string, shell: Shell)
       return isSet ? value : withFacts(operand, value.facts)
     }
     case 'Slice':
-      return slice(value, expandText(operation.offset, shell), operation.length && expandText(operation.length, shell))
+      return sliceValue(
+        value,
+        expandText(operation.offset, shell),
+        operation.length && expandText(operation.length, shell),
+      )
     case 'Replace': {
       const [pattern, by] = [expandText(operation.pattern, shell), expandText(operation.replacement, shell)]
       const from = withFacts(value, by.facts)
@@ -171,7 +185,7 @@ function operate(value: Value, operation: Operation, name: string, shell: Shell)
   }
 }
 
-function slice(value: Value, offset: Value, length: Value | undefined): Value {
+function sliceValue(value: Value, offset: Value, length: Value | undefined): Value {
   const start = Number(offset.text.trim())
   const count = length === undefined ? undefined : Number(length.text.trim())
   if (!isKnown(value) || Number.isNaN(start) || Number.isNaN(count ?? 0)) return transform(value, 'slice', undefined)

@@ -2,7 +2,17 @@ import { isSecretVariable, isStartupPlace, toPlainPath, toReadKind, isAgentFile 
 import type { CodeFact, CodeFactKind } from '../reading.ts'
 import type { Recorder } from '../recorder.ts'
 import type { Script } from './shell-syntax.ts'
-import { empty, joinValues, noise, session, toValue, unknown, unknownPart, withFacts, type Value } from './value.ts'
+import {
+  empty,
+  joinValues,
+  noise,
+  session,
+  toShellValue,
+  unknown,
+  unknownPart,
+  withFacts,
+  type Value,
+} from './value.ts'
 
 /** A script that is followed, as its words, files and programs see it. */
 export interface Shell {
@@ -58,7 +68,7 @@ export class ShellVariables {
     const elements = this.#arrays.get(name)
     if (elements) return name === '@' ? joinValues(elements, ' ') : (elements[0] ?? empty)
     const text = initial.get(name)
-    if (text !== undefined) return toValue(text)
+    if (text !== undefined) return toShellValue(text)
     return isSecretVariable(name) ? withFacts(unknown, [this.#shell.fact('variable-read', name)]) : unknown
   }
 
@@ -196,7 +206,7 @@ export class ShellFiles {
     const path = `/dev/fd/${++this.#pipes}`
     if (typeof content === 'function') this.#sinks.set(path, content)
     else this.#written.set(path, content)
-    return toValue(path)
+    return toShellValue(path)
   }
 
   openDescriptor(descriptor: string, path: Value): void {
