@@ -10,7 +10,7 @@ export interface FoundUpstream {
   readonly kind: UpstreamKind
   /** The verifier keys that the node publishes. Compare them with those that its operator published elsewhere. */
   readonly keys: readonly string[]
-  /** Why the upstream was not reached. `kind` is only the most likely one then. */
+  /** Why the upstream was not reached; `kind` is then only the most likely kind. */
   readonly problem?: string
 }
 
@@ -73,10 +73,10 @@ export async function findUpstream(location: string, options: FindUpstreamOption
   try {
     // If the operator stated the kind, any response will do: it shows that the server is reachable.
     if (guess !== 'node') await looking.look(guess === 'git' ? gitPath : '')
-    const kind = options.kind ?? (guess === 'node' ? await probe(looking.look) : guess)
+    const kind = options.kind ?? (guess === 'node' ? await probeKinds(looking.look) : guess)
     if (kind === undefined)
       throw toKeyError(base, looking.wantsKey && (options.apiKey === undefined ? 'an API key' : 'another API key'))
-    return { kind, keys: kind === 'node' ? await readUpstreamKeys(looking.look) : [] }
+    return { kind, keys: kind === 'node' ? await requestPublishedKeys(looking.look) : [] }
   } catch (error) {
     if (!(error instanceof RegistryError) || error.code === 'invalid_request') throw error
     return { kind: guess, keys: [], problem: error.message }
@@ -103,7 +103,7 @@ function createLook(http: UpstreamFetch, base: string, apiKey: string | undefine
   return looking
 }
 
-async function probe(look: Look): Promise<UpstreamKind | undefined> {
+async function probeKinds(look: Look): Promise<UpstreamKind | undefined> {
   for (const [kind, isThere] of probes) {
     if (await isThere(look)) return kind
   }
@@ -129,7 +129,7 @@ async function hasRepository(look: Look): Promise<boolean> {
   return answer?.contentType === 'application/x-git-upload-pack-advertisement'
 }
 
-async function readUpstreamKeys(look: Look): Promise<string[]> {
+async function requestPublishedKeys(look: Look): Promise<string[]> {
   const lines = (await look('/api/v1/key', noteBytesMax))?.text.split('\n') ?? []
   return lines.filter(isVerifierKey).slice(0, keysMax)
 }

@@ -48,7 +48,9 @@ export async function takeLease(context: Context, name: string, signal: AbortSig
   }
 }
 
-/** Returns the current holder if it may still be running. `expired` is a holder that no longer counts. */
+/**
+ * Returns the current holder of the lease if that run may still be running. `expired`: a holder whose lease has ended.
+ */
 async function tryTake(
   { database, clock }: Context,
   name: string,

@@ -31,7 +31,7 @@ export interface Release {
 /** The stored state of a skill that was imported from an upstream. */
 export interface KnownSkill {
   isPrivate: boolean
-  /** Whether its source withdrew it from the public. */
+  /** Whether the source withdrew the skill from the public. */
   isWithdrawn: boolean
   deprecated: boolean
   /** Versions by number. */

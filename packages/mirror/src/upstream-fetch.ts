@@ -185,7 +185,7 @@ export class UpstreamFetch {
   }
 
   async #pause(ms: number, origin: string, signal: AbortSignal | undefined): Promise<void> {
-    const { sleep = wait, pauseMsMax = pauseMsMaxDefault, onPause } = this.#options
+    const { sleep = waitForUpstream, pauseMsMax = pauseMsMaxDefault, onPause } = this.#options
     if (ms > pauseMsMax) {
       const seconds = Math.ceil(ms / 1000)
       const detail = `${origin} accepts no more requests for ${seconds} s. The next run continues from here.`
@@ -215,6 +215,6 @@ function isTransientFailure(error: Error, isReading: boolean): boolean {
   return isReading && error.cause !== undefined && error.code.startsWith('upstream_')
 }
 
-async function wait(ms: number, signal?: AbortSignal): Promise<void> {
+async function waitForUpstream(ms: number, signal?: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => signal?.throwIfAborted())
 }

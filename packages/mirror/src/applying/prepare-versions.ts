@@ -17,7 +17,7 @@ export async function prepareVersions(
   contents: ReadonlyMap<string, Uint8Array>,
 ): Promise<Map<VersionEntry, PreparedVersion | Refusal>> {
   const stored = await findStoredVersions(context, versions)
-  const fresh = versions.filter(({ data }) => !stored.has(toVersionKey(data.skill.id, data.version)))
+  const fresh = versions.filter(({ data }) => !stored.has(toPreparedKey(data.skill.id, data.version)))
   const files = new Map(fresh.map((version) => [version, readEntryFiles(version.entry, contents)]))
   const listed = [...files.values()].flatMap((read) => ('files' in read ? read.files : []))
   const bytes = await addStoredFiles(context, listed, contents)
@@ -45,10 +45,10 @@ async function findStoredVersions(
       .where('skill_id', 'in', [...new Set(batch.map(({ data }) => data.skill.id))])
       .execute(),
   )
-  return new Set(rows.map(({ skill_id, version }) => toVersionKey(skill_id, version)))
+  return new Set(rows.map(({ skill_id, version }) => toPreparedKey(skill_id, version)))
 }
 
-function toVersionKey(skillId: string, version: string): string {
+function toPreparedKey(skillId: string, version: string): string {
   return `${skillId}@${version}`
 }
 

@@ -27,7 +27,7 @@ interface NewVersion {
 
 /**
  * Refuses a version that the scan policy would quarantine or refuse, for its content or for what it changes: no user of
- * this node could release it. The change is that since its baseline among the versions on this node.
+ * this node could release it. The change is measured from the version's baseline among the versions on this node.
  */
 export async function refuseScan(
   { scanPolicy }: CatalogueContext,

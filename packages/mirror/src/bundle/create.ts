@@ -25,7 +25,10 @@ import { openCompressor } from './zstd.ts'
 
 /** Options of `createBundle`. */
 export interface CreateBundleOptions {
-  /** The bundle contains the entries after this position, which the receiving mirror has. Default: 0, everything. */
+  /**
+   * The bundle contains the entries after this position, up to which the receiving mirror has the log. Default: 0, all
+   * entries.
+   */
   readonly since?: number
   /**
    * Bundle the stored log of this upstream, with the upstream's signed checkpoint, instead of this node's own log.

@@ -14,7 +14,7 @@ export const signatureName = 'bundle.sig'
 export const logFolder = 'log/'
 export const blobFolder = 'blobs/'
 
-/** Limits for reading. Bundles created by this program stay below them. */
+/** Limits for reading. Bundles created by this program stay below these limits. */
 export const bundleLimits = {
   headerBytesMax: 1024 * 1024,
   /** Maximum number of JSON values in the header; most are in the filters' lists. */
@@ -59,8 +59,8 @@ const Header = v.strictObject({
   /** The signed checkpoint of the first `until` entries. */
   checkpoint: v.string(),
   /**
-   * The verifier keys of the keys that sign at present. They prove nothing by themselves: compare them with the node's published
-   * keys.
+   * The verifier keys of the keys that sign at present. These keys prove nothing by themselves: compare them with the
+   * node's published keys.
    */
   keys: Keys,
   /** Set if a mirror created the bundle: the name and verifier keys of the mirror, which signed the header. */

@@ -31,9 +31,9 @@ export type BundlePart =
 export async function* readBundle(file: string): AsyncGenerator<BundlePart> {
   const place: Place = { stage: 'header' }
   const tar = readBundleTar(unpackBundle(file), (name) => toBytesMax(place, name))
-  const { header, text } = readBundleHeader(await next(tar))
+  const { header, text } = readBundleHeader(await readNextFile(tar))
   place.stage = 'signature'
-  yield { kind: 'header', header, text, signature: decodeBundleText(await next(tar)) }
+  yield { kind: 'header', header, text, signature: decodeBundleText(await readNextFile(tar)) }
   place.stage = 'parts'
   place.next = header.since + 1
   let blobs = 0
@@ -94,7 +94,7 @@ function toBytesMax({ stage, next: seq, hasBlobs }: Place, name: string): number
   return /^blobs\/[0-9a-f]{64}$/.test(name) ? bundleLimits.blobBytesMax : undefined
 }
 
-async function next(tar: AsyncGenerator<TarFile>): Promise<TarFile> {
+async function readNextFile(tar: AsyncGenerator<TarFile>): Promise<TarFile> {
   const { value, done } = await tar.next()
   if (done) throw damagedBundle('it ends early')
   return value

@@ -63,7 +63,7 @@ export async function addBundleUpstream(
       credential: null,
       at: context.clock.now(),
     })
-    // Stored now, so that the upstream is found again if the import is killed next.
+    // Store the origin now, so that the next import finds the upstream if this one is killed.
     const known = { log_origin: origin, log_epoch: epoch }
     await withUpstreams(trx).updateTable('upstreams').set(known).where('name', '=', name).execute()
   })

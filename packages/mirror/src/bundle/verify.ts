@@ -16,7 +16,7 @@ import { readBundle, type BundlePart } from './read.ts'
 
 /** Options of `verifyBundle`. */
 export interface VerifyBundleOptions {
-  /** The trusted verifier keys. Without any, the bundle's own keys are used, which proves only that it is complete. */
+  /** The trusted verifier keys. Default: the bundle's own keys, which prove only that the bundle is complete. */
   readonly keys?: readonly string[]
   /** Called with the digest of each blob, in the order of the file. */
   onContent?(digest: string): void

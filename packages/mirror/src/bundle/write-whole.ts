@@ -20,7 +20,7 @@ export interface WholeFile {
  * the disk is full or not writable.
  */
 export async function writeWhole(file: string, whole: WholeFile): Promise<number> {
-  if (!whole.overwrite && (await exists(file))) throw toExistsError(file)
+  if (!whole.overwrite && (await fileExists(file))) throw toExistsError(file)
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`
   try {
     const size = await writeAll(partial, whole)
@@ -85,13 +85,13 @@ async function moveIntoPlace(partial: string, file: string, overwrite: boolean):
   try {
     await link(partial, file)
   } catch (error) {
-    if (readErrorCode(error) === 'EEXIST' || (await exists(file))) throw toExistsError(file)
+    if (readErrorCode(error) === 'EEXIST' || (await fileExists(file))) throw toExistsError(file)
     return rename(partial, file)
   }
   await unlink(partial)
 }
 
-async function exists(file: string): Promise<boolean> {
+async function fileExists(file: string): Promise<boolean> {
   return stat(file).then(
     () => true,
     () => false,

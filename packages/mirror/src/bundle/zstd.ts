@@ -14,18 +14,18 @@ const chunkSize = 256 * 1024
 
 /** Throws `not_implemented` if Node.js is too old for Zstandard. */
 export function openCompressor(): ZstdCompress {
-  requireZstd()
+  requireZstdForBundle()
   const { ZSTD_c_compressionLevel: level, ZSTD_c_windowLog: window, ZSTD_c_checksumFlag: checksum } = zlib.constants
   return zlib.createZstdCompress({ chunkSize, params: { [level]: 3, [window]: windowLog, [checksum]: 1 } })
 }
 
 /** Throws `not_implemented` if Node.js is too old for Zstandard. */
 export function openDecompressor(): ZstdDecompress {
-  requireZstd()
+  requireZstdForBundle()
   return zlib.createZstdDecompress({ chunkSize, params: { [zlib.constants.ZSTD_d_windowLogMax]: windowLogMax } })
 }
 
-function requireZstd(): void {
+function requireZstdForBundle(): void {
   if (typeof zlib.createZstdCompress === 'function') return
   const sentence = `Bundles are compressed with Zstandard, which Node.js ${process.versions.node} does not support.`
   throw new RegistryError('not_implemented', `${sentence} Use Node.js 22.15 or later, or 24.`)

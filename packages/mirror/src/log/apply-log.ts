@@ -122,7 +122,7 @@ function inspectEntries(
     accepts: (entry) => reasons.get(entry as FeedEntry),
     acceptsScan: (_, { score }) => explainScore(score, upstream.settings.filters),
   })
-  // Awaited later. Until then a rejection must not count as unhandled, which ends the process.
+  // The promise is awaited later. Until then its rejection must not count as unhandled, which ends the process.
   prepared.catch(() => undefined)
   return prepared
 }
@@ -147,11 +147,11 @@ function takeBatch(entries: readonly FeedEntry[], chosen: ReadonlySet<FeedEntry>
 async function applyGroup(application: Application, { entries, prepared }: Group): Promise<void> {
   const { run, source } = application
   requireActive(run)
-  if (!prepared) return skip(run, entries)
+  if (!prepared) return skipEntries(run, entries)
   const { write } = await prepared
   requireActive(run)
   const outcomes = await write((trx, entry, outcome) =>
-    advance(application, trx, entry as FeedEntry, explainCopy(source, outcome)),
+    advancePosition(application, trx, entry as FeedEntry, explainCopy(source, outcome)),
   )
   outcomes.forEach((outcome, i) => run.tally.add(entries[i]!.subject, explainCopy(source, outcome)))
 }
@@ -173,7 +173,7 @@ function explainCopy({ isCopy }: LogSource, outcome: EntryOutcome): EntryOutcome
 /**
  * Runs in the transaction that applies the entry, so that the entry and the position are stored together or not at all.
  */
-async function advance(
+async function advancePosition(
   { run, refusals, guard }: Application,
   trx: WriteTransaction,
   entry: FeedEntry,
@@ -184,7 +184,7 @@ async function advance(
   await refusals.record(trx, entry.subject, outcome)
 }
 
-async function skip(run: Run, group: readonly FeedEntry[]): Promise<void> {
+async function skipEntries(run: Run, group: readonly FeedEntry[]): Promise<void> {
   const applied = group.at(-1)!.seq
   await run.parts.context.database.writer.write(
     (trx) => updateOwn(trx, run, { applied }, { applied: group[0]!.seq - 1 }),

@@ -67,7 +67,7 @@ async function readToHead(run: Run, source: LogSource, position: Position): Prom
     let rest: readonly FeedEntry[] = page.entries
     while (rest.length > 0 || position.staged === target.treeSize) {
       const count = target.treeSize - position.staged
-      await stage(run, position, rest.slice(0, count))
+      await stagePage(run, position, rest.slice(0, count))
       rest = rest.slice(count)
       if (position.staged < target.treeSize) break
       if (position.root !== target.rootHash) return 'mismatch'
@@ -133,7 +133,7 @@ function toOlderRefusal(name: string, { origin, verified }: Known, treeSize: num
   return new RegistryError('conflict', detail)
 }
 
-async function stage(run: Run, position: Position, entries: readonly FeedEntry[]): Promise<void> {
+async function stagePage(run: Run, position: Position, entries: readonly FeedEntry[]): Promise<void> {
   const { writer } = run.parts.context.database
   for (let i = 0; i < entries.length; i += stagedMax) {
     requireActive(run)

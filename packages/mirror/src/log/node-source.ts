@@ -15,7 +15,7 @@ export interface NodeSourceOptions {
 const blockMsMax = 10
 /** Nodes return at most 4 MiB per page of the feed. */
 const pageBytesMax = 16 * 1024 * 1024
-/** Requests for blobs ask for less, even with base64 encoding. */
+/** Maximum size of a response with blobs. Requests ask for less, even with base64 encoding. */
 const blobsBytesMax = 64 * 1024 * 1024
 /** Maximum number of keys of one log. */
 const keysMax = 16
@@ -30,7 +30,7 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
   const [api, blobs, keys] = [open(pageBytesMax), open(blobsBytesMax), open(keysBytesMax)]
   return {
     async readPage(since) {
-      // Not validated yet, despite its type.
+      // The feed has this type only after its validation, which the caller does.
       return (await api.getFeed({ since, limit: limits.feedPageMax })) as FeedPage
     },
     async *readBlobs(digests) {
@@ -98,7 +98,7 @@ function parseBlobLine(line: string, who: string): { digest: string; content?: s
     // `missing` must be explicit, because a missing blob is not requested again.
     if (typeof digest === 'string' && missing === true) return { digest }
   } catch {
-    // Not JSON: throws below.
+    // A line that is not JSON throws below.
   }
   throw new RegistryError('upstream_failed', `${who} returned a line that describes no file.`)
 }

@@ -70,7 +70,7 @@ export async function guardVisibility(run: Run, after: number, until: number): P
   await forEachChange(query, after, (changes) => {
     for (const change of changes) {
       const prospect = prospects.get(change.skillId)
-      if (prospect) apply(prospect, change)
+      if (prospect) applyToProspect(prospect, change)
     }
   })
   const limit = await readRemovalLimit(run)
@@ -98,7 +98,7 @@ function isHidden({ isGone, versions }: Prospect): boolean {
   return isGone || versions.values().every(({ yanked }) => yanked)
 }
 
-function apply(prospect: Prospect, { type, version, digest, yanked }: Change): void {
+function applyToProspect(prospect: Prospect, { type, version, digest, yanked }: Change): void {
   const { versions } = prospect
   if (type !== 'yank') prospect.isGone = type !== 'version'
   if (type === 'version' || (type === 'yank' && versions.get(version)?.digest === digest)) {

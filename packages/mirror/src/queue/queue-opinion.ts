@@ -4,7 +4,8 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
  * Queues a star or review of a mirrored skill for its upstream, in the transaction that stores it: as the user if an
- * account is linked, else as the mirror. Without either it is not sent.
+ * account is linked, else as the mirror. Without a linked account and without a key of the mirror, the star or review
+ * is not sent.
  */
 export async function queueOpinion(
   trx: WriteTransaction,

@@ -32,8 +32,8 @@ export async function queuePublish(trx: WriteTransaction, parts: WriteParts, cha
 }
 
 /**
- * Queues changed settings of a skill for the upstreams that have the skill. A skill that becomes public is published
- * there with all its versions.
+ * Queues changed settings of a skill for the upstreams that have the skill. A skill that becomes public is published at
+ * these upstreams with all its versions.
  */
 export async function queueSettings(trx: WriteTransaction, parts: WriteParts, change: SettingsChange): Promise<void> {
   const { before, skill, userId } = change

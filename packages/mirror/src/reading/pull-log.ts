@@ -19,7 +19,7 @@ const portionBytesMax = 8 * 1024 * 1024
 
 /**
  * Imports single skills of an upstream that has a log: first verifies the new part of the log as every sync does, then
- * applies all entries about these skills. Requests nothing about them except their content. Returns the skills whose
+ * applies all entries about these skills. Of the requested skills, requests only the content. Returns the skills whose
  * content the upstream does not return.
  */
 export async function pullFromLog(run: Run, source: LogSource, { names, isNew }: PulledNames): Promise<Lacking> {
@@ -90,7 +90,7 @@ async function applyPortion(
     accepts: (entry) => reasons.get(entry as FeedEntry),
     acceptsScan: (_, { score }) => explainScore(score, upstream.settings.filters),
     async also(trx, { subject }, outcome) {
-      // The stored position stays: these entries lie before it.
+      // The stored position stays, because it is behind these entries.
       await updateOwn(trx, run, {})
       await refusals.record(trx, subject, outcome)
     },

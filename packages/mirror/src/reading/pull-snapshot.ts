@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import { requireActive, type Run } from '../run.ts'
 import { fetchJson } from '../snapshot/fetch-answer.ts'
-import { drain, readSnapshotPlace, storeReleases } from '../snapshot/drain.ts'
+import { drainSource, readSnapshotPlace, storeReleases } from '../snapshot/drain.ts'
 import { createKnownReleases } from '../snapshot/known-releases.ts'
 import { openSource, wantsListed } from '../snapshot/open-source.ts'
 import { readListPage, type ListedSkill } from '../snapshot/registry-page.ts'
@@ -76,12 +76,12 @@ async function findListed(
   }
 }
 
-/** Reads the index again, which is small, for these skills and the imported ones. */
+/** Reads the whole index again, which is small, for the requested and the imported skills. */
 async function pullFromIndex(run: Run, names: ReadonlySet<string>): Promise<void> {
   const here = await readMirroredNames(run.parts.context, run.upstream.name)
   const place = readSnapshotPlace(run.upstream.cursor)
   // Without the ETag, an unchanged index is read too.
   const read = run.upstream.kind === 'discovery' && (place.public as { read?: unknown } | null)?.read
   place.public = read ? { read } : null
-  await drain(run, openSource(run, new Set([...here, ...names])), { place, part: 'public' })
+  await drainSource(run, openSource(run, new Set([...here, ...names])), { place, part: 'public' })
 }

@@ -13,7 +13,7 @@ import { createSources } from './sources.ts'
 import { readWantedState } from './wanted-state.ts'
 import { limitTime } from './time-limit.ts'
 
-/** How long a caller waits: `here` if the skill is stored, `missing` if only the upstream can have it. */
+/** How long a caller waits: `here` for a stored skill, `missing` for a skill that only the upstream can have. */
 export const waitMsMax = { here: 2_000, missing: 10_000 } as const
 /** Within this time after a response, the upstream is not asked again, however many callers there are. */
 export const newMs = 1000

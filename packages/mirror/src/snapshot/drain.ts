@@ -29,7 +29,7 @@ export function readSnapshotPlace(stored: unknown): Place {
 }
 
 /** Imports all releases of a source, and advances its cursor with them. */
-export async function drain(run: Run, source: SnapshotSource, { place, part }: Draining): Promise<void> {
+export async function drainSource(run: Run, source: SnapshotSource, { place, part }: Draining): Promise<void> {
   const { context } = run.parts
   const stored = part === 'public' ? place.public : place.private[part.username]
   const known = createKnownReleases(context, run.upstream.name, run.options.full)

@@ -75,7 +75,7 @@ async function walkFolder(root: string, path: string, depth: number, files: Tree
         `${root} contains more than ${entriesMax} files. Add a folder below it instead.`,
       )
     }
-    files.push({ path: inner, size: (await lstat(join(root, inner)).catch(unreadable(inner))).size })
+    files.push({ path: inner, size: (await lstat(join(root, inner)).catch(unreadablePath(inner))).size })
   }
 }
 
@@ -101,18 +101,18 @@ async function withPlainFile<T>(
 ): Promise<T> {
   const place = join(root, ...path.split('/'))
   const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
-    unreadable(path),
+    unreadablePath(path),
   )
   try {
     const isPlain = (await file.stat()).isFile() && (await realpath(place)) === place
-    if (!isPlain || !place.startsWith(root + (root.endsWith(sep) ? '' : sep))) unreadable(path)()
+    if (!isPlain || !place.startsWith(root + (root.endsWith(sep) ? '' : sep))) unreadablePath(path)()
     return await work(file)
   } finally {
     await file.close()
   }
 }
 
-function unreadable(path: string): (cause?: unknown) => never {
+function unreadablePath(path: string): (cause?: unknown) => never {
   return (cause) => {
     const detail = `${path} cannot be read, or changed while it was read. Sync again.`
     throw new RegistryError('upstream_failed', detail, { cause })

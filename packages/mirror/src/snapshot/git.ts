@@ -17,7 +17,7 @@ export interface GitOptions {
   readonly outputBytesMax?: number
   /** Maximum size of `folder`, checked while git runs. */
   readonly folderBytesMax?: number
-  /** Whether git may read repositories of this machine, and only those. */
+  /** Whether git may read repositories of this machine, and no others. */
   readonly isLocal?: boolean
   readonly signal?: AbortSignal
 }

@@ -82,15 +82,20 @@ export function createRegistrySource(options: RegistrySourceOptions): SnapshotSo
         if (!page) return
         if (number === 1) pass.begin(page)
         if (pass.isRepeated(page, origin)) {
-          // Or the list grew by a whole page while it was read.
+          // Either the list repeats its pages, or it grew by a whole page during the run.
           if (number < page.totalPages) pass.miss()
           break
         }
         const chosen = await chooseListed(page.skills, known, options, complete?.newest ?? -1)
         const access = { base, http, apiKey, failures, ...(options.isPrivate && { isPrivate: true }) }
-        yield* readInBatches(access, chosen, pass, { number, page })
+        yield* readListedBatches(access, chosen, pass, { number, page })
         if (number >= page.totalPages) break
-        if (isBrief && isOrdered(page.skills) && chosen.changed.length === 0 && reaches(page.skills, complete.newest))
+        if (
+          isBrief &&
+          isOrdered(page.skills) &&
+          chosen.changed.length === 0 &&
+          reachesNewest(page.skills, complete.newest)
+        )
           break
       }
       yield { releases: [], cursor: pass.end(options.now()) }
@@ -212,7 +217,7 @@ async function chooseListed(
 }
 
 /** Reads the selected skills in batches that are stored together. */
-async function* readInBatches(
+async function* readListedBatches(
   access: RegistryAccess,
   { changed, refused, unchanged }: Chosen,
   pass: Pass,
@@ -249,7 +254,7 @@ async function readSome(access: RegistryAccess, batch: readonly ListedSkill[]): 
   return readings
 }
 
-/** Validated, because another version of this program may have stored it. */
+/** Validates the stored cursor, because another version of this program may have stored it. */
 function readListCursor(stored: unknown): Cursor {
   const parsed = v.safeParse(StoredCursor, stored)
   return parsed.success ? parsed.output : start
@@ -260,7 +265,7 @@ function isOrdered(skills: readonly ListedSkill[]): boolean {
 }
 
 /** Whether a page reaches the skills that the last complete run has read. */
-function reaches(skills: readonly ListedSkill[], newest: number): boolean {
+function reachesNewest(skills: readonly ListedSkill[], newest: number): boolean {
   return (skills.at(-1)?.publishedAt ?? 0) < newest
 }
 

@@ -6,7 +6,7 @@ import { createPrivateSkills } from './private-skills.ts'
 import { openAccount } from '../writing/accounts.ts'
 import { toApiBase } from './registry-reader.ts'
 import { createRegistrySource } from './registry-source.ts'
-import { drain, readSnapshotPlace, recordRefusals, type Place } from './drain.ts'
+import { drainSource, readSnapshotPlace, recordRefusals, type Place } from './drain.ts'
 import { createKnownReleases } from './known-releases.ts'
 import { wantsName } from './wanted-releases.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
@@ -65,7 +65,7 @@ function refuseFor(run: Run, subject: string, codes: readonly ErrorCode[]) {
   }
 }
 
-/** Stores the username of the operator's key. The upstream cannot report another user for it later. */
+/** Stores the username of the operator's key. Later the upstream cannot report another user for the same key. */
 async function bindAccount(run: Run, username: string): Promise<void> {
   await run.parts.context.database.writer.write((trx) => updateOwn(trx, run, { account: username }))
 }
@@ -75,7 +75,7 @@ async function drainPrivate(
   place: Place,
   { apiKey, username }: { apiKey: string; username: string },
 ): Promise<void> {
-  await drain(run, openPrivate(run, apiKey, username), { place, part: { username } })
+  await drainSource(run, openPrivate(run, apiKey, username), { place, part: { username } })
 }
 
 async function listLinked(run: Run): Promise<(Account & { readonly user: string })[]> {

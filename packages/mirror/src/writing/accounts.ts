@@ -20,8 +20,8 @@ export interface AccountParts {
 
 /**
  * Links a user's account at an upstream: stores the user's API key, encrypted, to send the user's writes. Requests the
- * username from the upstream, later if the upstream does not respond. Throws `not_found`, `invalid_request` for a key
- * that the upstream rejects, and `conflict` if this node has no secret key.
+ * username from the upstream; if the upstream does not respond, the username is requested at a later write. Throws
+ * `not_found`, `invalid_request` for a key that the upstream rejects, and `conflict` if this node has no secret key.
  */
 export async function linkAccount(
   parts: AccountParts,

@@ -32,7 +32,7 @@ export interface DeliveryParts extends AccountParts {
 const secondMs = 1000
 const minuteMs = 60 * secondMs
 /**
- * Delays before each further attempt. After the last one they start again from the first. A successful sync skips the
+ * Delays before each further attempt. The delays start again after the last one. A successful sync skips the current
  * delay.
  */
 const retryDelaysMs = [5 * secondMs, 15 * secondMs, minuteMs, 2 * minuteMs, ...Array<number>(12).fill(5 * minuteMs)]
@@ -183,7 +183,10 @@ export class Delivery {
   }
 }
 
-/** The account that sends a write; undefined for a guest's. Throws {@link WriteConflict} if the account is gone. */
+/**
+ * The account that sends a write; undefined for a write that is sent as a guest. Throws {@link WriteConflict} if the
+ * account is gone.
+ */
 async function findAccount(
   parts: DeliveryParts,
   upstream: Upstream,

@@ -7,9 +7,7 @@ export interface WantedVersion extends Pick<SentPackage, 'skillMd' | 'files' | '
   readonly version: string
 }
 
-/**
- * A response whose fields may have any type: registries that have only the base API leave most of them open.
- */
+/** A response whose fields may have any type: the base API fixes the types of few fields. */
 type Details = { readonly [K in keyof SkillDetails]?: unknown }
 
 /**

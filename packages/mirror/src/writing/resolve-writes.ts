@@ -68,7 +68,7 @@ function selectWithUser({ read }: Database) {
 /** Sends a write in conflict again unchanged. Throws `not_found`, and `conflict` for a completed write. */
 export async function retryWrite(context: MirrorContext, id: string): Promise<OutboxPlace> {
   return resolveWrite(context, id, async (trx, write) => {
-    if (write.state === 'conflict') await reopen(trx, write, {})
+    if (write.state === 'conflict') await reopenWrite(trx, write, {})
   })
 }
 
@@ -104,7 +104,7 @@ export async function renameWrite(context: MirrorContext, id: string, newName: s
       throw new RegistryError('conflict', detail)
     }
     await refuseTakenName(trx, write, newName)
-    await reopen(trx, write, { renamedTo: newName })
+    await reopenWrite(trx, write, { renamedTo: newName })
   })
 }
 
@@ -152,7 +152,7 @@ async function resolveWrite(
 }
 
 /** Makes the write pending with a new idempotency key: with the old one the upstream would repeat its refusal. */
-async function reopen(trx: WriteTransaction, write: StoredWrite, more: { renamedTo?: string }): Promise<void> {
+async function reopenWrite(trx: WriteTransaction, write: StoredWrite, more: { renamedTo?: string }): Promise<void> {
   const payload = { ...write.payload, ...more, round: (write.payload.round ?? 0) + 1 }
   await setPayload(trx, write.id, payload)
   await withUpstreams(trx)
