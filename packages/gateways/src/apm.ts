@@ -53,7 +53,7 @@ function toApmSkill({ owner = '', repo = '' }: Params): string {
   throw new RegistryError('not_found', 'Skills are packages with the name `OWNER/SKILL`.')
 }
 
-/** Lists only versions whose digest is known: clients refuse the whole list because of one without. */
+/** Lists only versions whose digest is known: clients refuse the whole list because of one version without a digest. */
 async function answerVersions(
   host: GatewayHost,
   archives: SkillArchives,
@@ -81,7 +81,10 @@ function refusePublish(): never {
   throw new RegistryError('not_implemented', 'Packages here are read-only. Publish with `skillstead publish`.')
 }
 
-/** The files of a version with a generated manifest, which replaces that of the skill with its dependencies and scripts. */
+/**
+ * The files of a version with a generated manifest in place of the skill's own manifest, whose dependencies and scripts
+ * are left out.
+ */
 function writePackage({ fullName, version }: Pack, files: readonly ArchiveFile[]): Uint8Array<ArrayBuffer> {
   const name = fullName.slice(fullName.indexOf('/') + 1)
   // Quoted, because a name may consist of digits or be a word such as `null`.

@@ -13,7 +13,8 @@ const folder = '/.claude-plugin'
 
 /**
  * Marketplaces of Claude Code as documents, at every scope that has a skill index: each skill is a plugin, whose source
- * is a zip. Claude Code accepts such sources over HTTPS only. The gateway for git has them as repositories.
+ * is a zip. Claude Code accepts such sources over HTTPS only. The git gateway offers the same marketplaces as
+ * repositories.
  */
 export function marketplaces(host: GatewayHost): GatewayRoute[] {
   return listScopePaths(host.discoveryPack).flatMap((path) => toMarketplaceRoutes(host, path))
@@ -96,7 +97,7 @@ function listZips(context: CatalogueContext, scope: DiscoveryScope, caller: Call
   })
 }
 
-/** The name of a marketplace; that of a share link is the name of its only skill. */
+/** The name of a marketplace. The marketplace of a share link has the name of its only skill. */
 function toMarketplaceNames(scope: DiscoveryScope, first: { readonly owner: string; readonly name: string }) {
   switch (scope.of) {
     case 'owner':

@@ -4,19 +4,19 @@ import { createDeviceRoutes } from './device-routes.ts'
 import { fetchRoutes } from './fetch-routes.ts'
 import { findRoutes, inspectSkill, listSkills, showSkillVersion } from './find-routes.ts'
 import { missingRoutes } from './missing-routes.ts'
-import { publish, publishRoutes } from './publish-routes.ts'
+import { publishUploads, publishRoutes } from './publish-routes.ts'
 import { mountPath, type RouteTable, toClawhubAnswer, toClawhubRoutes, toTextFailure } from './route-table.ts'
 import { transferRoutes } from './transfer-routes.ts'
 import { deleteClawhubSkill, deleteVersion, withdrawRoutes } from './withdraw-routes.ts'
 
 /**
- * The API of ClawHub under {@link mountPath}, for the programs `clawhub` and OpenClaw. What has no counterpart in this
- * registry answers with a text that names an alternative.
+ * The API of ClawHub under {@link mountPath}, for the programs `clawhub` and OpenClaw. Functions without a counterpart
+ * in this registry respond with a text that names an alternative.
  */
 export const clawhub: Gateway = (host) => {
-  // Paths with methods of several areas.
+  // Paths whose methods belong to several areas.
   const shared: RouteTable = {
-    '/api/v1/skills': { GET: listSkills, POST: publish },
+    '/api/v1/skills': { GET: listSkills, POST: publishUploads },
     '/api/v1/skills/:slug': { GET: inspectSkill, DELETE: deleteClawhubSkill },
     '/api/v1/skills/:slug/versions/:version': { GET: showSkillVersion, DELETE: deleteVersion },
   }
@@ -29,7 +29,10 @@ export const clawhub: Gateway = (host) => {
   ]
 }
 
-/** Where the program finds the API of a site. Guests may read it, also on a private node, so that they can sign in. */
+/**
+ * The document by which the program finds the API of a site. Guests may read the document on a private node too,
+ * because a sign-in begins with it.
+ */
 function toDiscovery(host: GatewayHost): GatewayRoute[] {
   return ['clawhub', 'clawdhub'].map((name) => ({
     pattern: `/.well-known/${name}.json`,

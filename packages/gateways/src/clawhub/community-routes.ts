@@ -13,11 +13,11 @@ import { toMs } from './shapes.ts'
 /** The caller, stars, reports, and the installs that clients announce. */
 export const communityRoutes: RouteTable = {
   '/api/v1/whoami': { GET: showCaller },
-  '/api/v1/stars/:slug': { POST: star, DELETE: unstar },
+  '/api/v1/stars/:slug': { POST: starClawhubSkill, DELETE: unstarClawhubSkill },
   '/api/v1/skills/:slug/report': { POST: reportClawhubSkill },
   '/api/v1/skills/-/reports': { GET: listClawhubReports },
   '/api/v1/skills/-/reports/:id/triage': { POST: decideClawhubReport },
-  // A download counts already.
+  // Nothing to do: the download of the files was already counted.
   '/api/cli/telemetry/install': { POST: answerOk },
 }
 
@@ -26,21 +26,21 @@ async function showCaller({ api }: Asked) {
   return toClawhubAnswer({ user: { handle: username, displayName, image: avatarUrl, role } })
 }
 
-async function star(asked: Asked) {
+async function starClawhubSkill(asked: Asked) {
   const name = nameIn(asked)
   const { starred: alreadyStarred } = await asked.api.getStar({ name })
   await asked.api.starSkill({ name })
   return toClawhubAnswer({ ok: true, starred: true, alreadyStarred })
 }
 
-async function unstar(asked: Asked) {
+async function unstarClawhubSkill(asked: Asked) {
   const name = nameIn(asked, await asked.readFields())
   const { starred } = await asked.api.getStar({ name })
   await asked.api.unstarSkill({ name })
   return toClawhubAnswer({ ok: true, unstarred: true, alreadyUnstarred: !starred })
 }
 
-/** Longest text that is a reason; the rest of a longer one goes to the details. */
+/** Maximum length of a reason; the rest of a longer text becomes the details. */
 const reasonCharactersMax = 100
 
 async function reportClawhubSkill(asked: Asked) {

@@ -18,7 +18,7 @@ const keyScopes: Scope[] = ['read', 'publish']
 /**
  * The sign-in of a program without a browser (RFC 8628): the program shows a code, which a user enters on the
  * dashboard's page `/device`. The program then gets a new API key of that user. The paths are at the root of the host,
- * where the program expects them whatever the base of its API is.
+ * because the program expects them there whatever the base URL of its API is.
  */
 export function createDeviceRoutes(host: GatewayHost): GatewayRoute[] {
   const ofProgram = { admission: 'guests', origins: 'none', toFailure: toOauthFailure } as const
@@ -65,7 +65,7 @@ async function pollToken(host: GatewayHost, call: GatewayCall): Promise<Answer> 
   return toClawhubAnswer({ access_token: result.key, token_type: 'Bearer', scope: keyScopes.join(' ') })
 }
 
-/** What the page shows before the user decides. */
+/** The data that the page shows before the user decides. */
 async function showDeviceRequest(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   requireSession(call)
   const userCode = requireText(await readBodyFields(host, call), 'userCode')
@@ -86,7 +86,10 @@ async function decideRequest(host: GatewayHost, call: GatewayCall): Promise<Answ
   return toJsonAnswer(call, { allowed: fields.allow })
 }
 
-/** The user of the dashboard. A program with a key needs no other key. Throws `unauthorized` and `forbidden`. */
+/**
+ * The signed-in user of the dashboard. A program that already has a key gets no further key. Throws `unauthorized` and
+ * `forbidden`.
+ */
 function requireSession({ caller }: GatewayCall): void {
   if (caller.kind === 'guest') throw new RegistryError('unauthorized', 'Sign in to the dashboard first.')
   if (caller.keyId === undefined) return
@@ -102,7 +105,7 @@ async function readForm(host: GatewayHost, call: GatewayCall): Promise<Fields> {
 
 const formBytesMax = 16_384
 
-/** Errors of OAuth are JSON. A program that is refused for too many requests has to poll less often. */
+/** Errors of OAuth are JSON. A program that exceeds its rate limit is asked to poll less often. */
 function toOauthFailure({ code, message, retryAfterSeconds = 60 }: RegistryError) {
   const limited = { error: 'slow_down', interval: retryAfterSeconds }
   const failure = code === 'rate_limited' ? limited : { error: code }

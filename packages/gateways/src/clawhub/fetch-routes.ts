@@ -19,7 +19,7 @@ import { readListedVersions } from './version-list.ts'
 export const fetchRoutes: RouteTable = {
   '/api/v1/skills/:slug/file': { GET: sendSkillFile },
   '/api/v1/skills/:slug/install': { GET: resolveInstall },
-  '/api/v1/download': { GET: download },
+  '/api/v1/download': { GET: downloadSkill },
   '/api/v1/resolve': { GET: resolveFingerprint },
 }
 
@@ -29,7 +29,7 @@ async function sendSkillFile(asked: Asked) {
   return toFileAnswer(asked, await api.getFile({ name: nameIn(asked), path, version }))
 }
 
-/** The URL names the owner and the version: programs follow it as it is. */
+/** The download URL names the owner and the version, because programs use the URL unchanged. */
 async function resolveInstall(asked: Asked) {
   const { name: slug, author, latestVersion: version, fullName } = await asked.api.getSkill({ name: nameIn(asked) })
   if (version === '') {
@@ -41,11 +41,11 @@ async function resolveInstall(asked: Asked) {
   return toClawhubAnswer({ ok: true, slug, installKind: 'archive', archive: { version, downloadUrl } })
 }
 
-async function download(asked: Asked) {
+async function downloadSkill(asked: Asked) {
   const { api, host, call, query } = asked
   const wanted = { name: nameInQuery(query), version: readVersionQuery(query) }
   if (call.header('if-none-match') !== null) {
-    // A cached copy of the client is no download.
+    // A response that the client has cached does not count as a download.
     const answer = toFileAnswer(asked, await apiOf(host, call, { counts: false }).getArchive(wanted))
     if (host.isKnown(call, answer.etag)) return answer
   }

@@ -17,13 +17,13 @@ import {
 
 /** Search, lists, and what is known about a skill. */
 export const findRoutes: RouteTable = {
-  '/api/v1/search': { GET: search },
+  '/api/v1/search': { GET: searchForClient },
   '/api/v1/skills/:slug/moderation': { GET: showSkillModeration },
   '/api/v1/skills/:slug/versions': { GET: listSkillVersions },
   '/api/v1/skills/:slug/verify': { GET: verifySkill },
 }
 
-async function search({ api, query }: Asked) {
+async function searchForClient({ api, query }: Asked) {
   const q = query.get('q') ?? ''
   const isExact = query.get('mode') === 'exact'
   const { skills } = await api.searchSkills({ q, limit: isExact ? limits.pageSizeMax : readPageLimit(query) })
@@ -39,7 +39,7 @@ const sorts: ReadonlyMap<string | null, 'downloads' | 'stars' | 'recent'> = new 
   ['rating', 'stars'],
   ['stars', 'stars'],
 ])
-/** Pages that are read at most for a page of names with a prefix. */
+/** Maximum number of catalogue pages that are read for one page of names with a prefix. */
 const prefixPagesMax = 5
 
 /** GET /skills: a cursor is the number of the next page. */
@@ -131,14 +131,14 @@ async function verifySkill(asked: Asked) {
   })
 }
 
-/** The version of a query; undefined for the latest. There are no tags but `latest`. Throws `not_found`. */
+/** The version of a query; undefined for the latest. The only tag is `latest`. Throws `not_found`. */
 export function readVersionQuery(query: URLSearchParams): string | undefined {
   const [version, tag] = [query.get('version'), query.get('tag')]
   if (version !== null || tag === null || tag === 'latest') return version ?? undefined
   throw new RegistryError('not_found', `There is no tag '${tag}': this registry has no tags but latest.`)
 }
 
-/** Programs ask for up to 200, of which they get the most that a page may have. */
+/** Programs ask for up to 200 items, and get at most the maximum of a page. */
 function readPageLimit(query: URLSearchParams): number {
   const asked = Number(query.get('limit') ?? '')
   return Number.isInteger(asked) && asked > 0 ? Math.min(asked, limits.pageSizeMax) : 25

@@ -27,7 +27,7 @@ import {
 /** Publishing: each file is announced and uploaded, then published together with the others. */
 export const publishRoutes: RouteTable = {
   '/api/v1/skills/-/upload-url': { POST: announceUpload },
-  '/api/v1/uploads/:ticket': { POST: upload },
+  '/api/v1/uploads/:ticket': { POST: acceptUpload },
 }
 
 async function announceUpload({ host, call, readFields }: Asked) {
@@ -44,7 +44,7 @@ async function announceUpload({ host, call, readFields }: Asked) {
   return toClawhubAnswer({ uploadUrl: `${baseOf(host, call)}/api/v1/uploads/${ticket}`, uploadTicket: ticket })
 }
 
-async function upload({ host, call, params }: Asked) {
+async function acceptUpload({ host, call, params }: Asked) {
   const userId = requireUploader(call)
   const ticket = readTicket(params.ticket ?? '')
   if (ticket?.userId !== userId || ticket.endsAt <= host.context.clock.now()) throw unknownUpload()
@@ -57,7 +57,7 @@ async function upload({ host, call, params }: Asked) {
 
 const sha256Characters = 64
 
-/** What a user announces before uploading a file. `endsAt` is in milliseconds since 1970. */
+/** A ticket: the announcement of an upload by a user. `endsAt` is in milliseconds since 1970. */
 interface Ticket {
   readonly userId: string
   readonly size: number
@@ -66,14 +66,14 @@ interface Ticket {
 }
 
 /**
- * The announcement itself, so that no node stores it and announcing takes nothing from others. It needs no signature: a
- * user who writes one gets what announcing would give.
+ * The ticket contains the announcement itself, so that no node stores announcements and nobody can exhaust a store of
+ * them. A ticket needs no signature: a forged one gives a user no more than a real one.
  */
 function toTicket({ userId, size, sha256, endsAt }: Ticket): string {
   return Buffer.from(JSON.stringify([userId, size, sha256, endsAt])).toString('base64url')
 }
 
-/** Undefined for a text that is no ticket. */
+/** Undefined for a text that is not a ticket. */
 function readTicket(text: string): Ticket | undefined {
   try {
     const [userId, size, sha256, endsAt] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as unknown[]
@@ -86,7 +86,7 @@ function readTicket(text: string): Ticket | undefined {
 }
 
 /** POST /skills. */
-export async function publish({ host, call, api, readFields }: Asked) {
+export async function publishUploads({ host, call, api, readFields }: Asked) {
   requireUploader(call)
   const fields = await readFields()
   refuseUnsupported(fields)
@@ -105,7 +105,7 @@ export async function publish({ host, call, api, readFields }: Asked) {
       await drop()
       return published
     } catch (error) {
-      // After other errors the program repeats the request.
+      // After other errors the program repeats the request, so the uploads stay.
       if (error instanceof RegistryError && error.status < 500 && error.status !== 429) await drop()
       throw error
     }
@@ -129,7 +129,7 @@ function requireUploader(call: GatewayCall): string {
   return (call.caller as UserCaller).userId
 }
 
-/** Throws `invalid_request` for wishes that would be ignored otherwise. */
+/** Throws `invalid_request` for options that this registry would ignore. */
 function refuseUnsupported(fields: Fields): void {
   const tags = readTextList(fields, 'tags') ?? []
   const problems = [
@@ -162,7 +162,10 @@ function readUploadedFiles({ files }: Fields): { path: string; storageId: string
   return files.map((file: Fields) => ({ path: requireText(file, 'path'), storageId: requireText(file, 'storageId') }))
 }
 
-/** Throws `invalid_skill` without a SKILL.md of UTF-8 text; the program accepts any case of its name. */
+/**
+ * Finds the SKILL.md, whose name may have any case, as in the program. Throws `invalid_skill` if it is missing or not
+ * UTF-8.
+ */
 function toPackage(given: readonly { path: string; bytes: Uint8Array }[]) {
   const document = given.find(({ path }) => path.toLowerCase() === 'skill.md')
   if (!document) throw new RegistryError('invalid_skill', 'The folder has no SKILL.md.')

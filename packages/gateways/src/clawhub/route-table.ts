@@ -26,7 +26,7 @@ export type Fields = Readonly<Record<string, unknown>>
 export type Work = (asked: Asked) => Promise<Answer>
 
 const methods = ['GET', 'POST', 'DELETE'] as const
-/** By path below {@link mountPath}, what each method does. */
+/** The work of each method, by path below {@link mountPath}. */
 export type RouteTable = Readonly<Record<`/${string}`, Partial<Readonly<Record<(typeof methods)[number], Work>>>>>
 
 /** The routes of a table. */
@@ -48,7 +48,7 @@ export function toClawhubRoutes(host: GatewayHost, table: RouteTable): GatewayRo
   }))
 }
 
-/** The program prints the body of an error as it is. */
+/** The program prints the body of an error unchanged. */
 export function toTextFailure(error: RegistryError) {
   return { contentType: 'text/plain; charset=utf-8', body: Buffer.from(error.message) }
 }
@@ -124,7 +124,7 @@ export function baseOf(host: GatewayHost, call: GatewayCall): string {
   return `${requireClientAddress(host, call)}${mountPath}`
 }
 
-/** What a read returned, or undefined if there is no such thing that the caller may see. */
+/** The result of a read; undefined if nothing with this name exists that the caller may see. */
 export async function orMissing<Result>(read: Promise<Result>): Promise<Result | undefined> {
   try {
     return await read

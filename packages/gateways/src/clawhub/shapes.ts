@@ -89,8 +89,8 @@ const severities = { critical: 'critical', high: 'critical', medium: 'warn', low
 
 /**
  * The result of a scan; null for a version that was not scanned. The program asks before it installs a suspicious
- * skill, as the node's own client does for a dangerous one. It never installs a blocked one, but which versions are
- * published is decided by the scan policy of the node.
+ * skill, as the node's own client does for a dangerous one. The program never installs a blocked version, so no version
+ * is reported as blocked: the scan policy of the node decides which versions are published.
  */
 export function toModeration(security: Security | null) {
   if (security === null) return null

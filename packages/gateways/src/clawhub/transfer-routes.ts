@@ -11,15 +11,15 @@ import { toMs } from './shapes.ts'
 
 /** Offers of a skill to another user. */
 export const transferRoutes: RouteTable = {
-  '/api/v1/skills/:slug/transfer': { POST: offer },
-  '/api/v1/skills/:slug/transfer/accept': { POST: accept },
-  '/api/v1/skills/:slug/transfer/reject': { POST: end },
-  '/api/v1/skills/:slug/transfer/cancel': { POST: end },
+  '/api/v1/skills/:slug/transfer': { POST: offerToUser },
+  '/api/v1/skills/:slug/transfer/accept': { POST: acceptOffer },
+  '/api/v1/skills/:slug/transfer/reject': { POST: endTransfer },
+  '/api/v1/skills/:slug/transfer/cancel': { POST: endTransfer },
   '/api/v1/transfers/incoming': { GET: listTransfersOf('incoming') },
   '/api/v1/transfers/outgoing': { GET: listTransfersOf('outgoing') },
 }
 
-async function offer(asked: Asked) {
+async function offerToUser(asked: Asked) {
   const fields = await asked.readFields()
   const newOwner = requireText(fields, 'toUserHandle').replace(/^@+/, '').toLowerCase()
   const { fullName } = await asked.api.transferSkill({ name: nameIn(asked, fields), newOwner })
@@ -32,13 +32,13 @@ async function offer(asked: Asked) {
   })
 }
 
-async function accept(asked: Asked) {
+async function acceptOffer(asked: Asked) {
   const { name } = await asked.api.acceptTransfer({ name: nameIn(asked) })
   return toClawhubAnswer({ ok: true, skillSlug: name })
 }
 
-/** Both parties end an offer with the same operation. */
-async function end(asked: Asked) {
+/** The owner's cancellation and the receiver's rejection are the same operation. */
+async function endTransfer(asked: Asked) {
   const name = nameIn(asked)
   await asked.api.cancelTransfer({ name })
   return toClawhubAnswer({ ok: true, skillSlug: toClawhubSlug(name) })

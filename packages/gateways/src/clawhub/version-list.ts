@@ -1,6 +1,6 @@
 import { limits, RegistryError, type RegistryApi, type SkillVersion } from '@skillstead/protocol'
 
-/** Versions that one request reads at most. */
+/** Maximum number of versions that one request reads. */
 const versionsMax = 1000
 
 /** The versions of a skill, highest first, in pages; at most {@link versionsMax}. */

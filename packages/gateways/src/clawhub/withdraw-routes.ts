@@ -2,7 +2,7 @@ import { isRegistryError, RegistryError, type RegistryApi } from '@skillstead/pr
 import { type Asked, nameIn, type RouteTable, toClawhubAnswer } from './route-table.ts'
 import { readAllVersions } from './version-list.ts'
 
-/** Deletion that can be undone. The API's own deletion of a skill is final, so these routes yank versions. */
+/** A deletion that can be undone. The API's own deletion of a skill is final, so these routes yank versions. */
 export const withdrawRoutes: RouteTable = {
   '/api/v1/skills/:slug/undelete': { POST: undeleteSkill },
   '/api/v1/skills/:slug/versions/:version/restore': { POST: restoreVersion },
@@ -26,7 +26,7 @@ async function undeleteSkill(asked: Asked) {
   const versions = await readSomeVersions(api, name)
   const yanked = versions.filter((version) => version.yanked)
   const failures: RegistryError[] = []
-  // If none is yanked, the call only checks that the caller may restore versions.
+  // If no version is yanked, the call only checks that the caller may restore versions.
   const restored = yanked.length > 0 ? yanked : versions.slice(0, 1)
   for (const { version } of restored) {
     try {

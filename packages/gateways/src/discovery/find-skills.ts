@@ -10,7 +10,7 @@ export async function answerSkillSearch(host: GatewayHost, call: GatewayCall): P
   const address = host.addressOf(call)
   const skills = result.skills.map(({ fullName, downloads }) => ({
     id: fullName,
-    // The name that the program installs from the source: the name in SKILL.md, without an owner.
+    // The program installs by the name in SKILL.md, which has no owner.
     skillId: toFoundName(fullName),
     name: toFoundName(fullName),
     installs: downloads,

@@ -8,7 +8,7 @@ export interface DeltaWriter {
   end(baseBytes: number, targetBytes: number): Buffer
 }
 
-/** As git itself: not every client understands a size of three bytes. */
+/** The limit that git itself uses: not every client understands a size of three bytes. */
 const copyBytesMax = 0xff_ff
 const insertBytesMax = 127
 

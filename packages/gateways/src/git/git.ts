@@ -12,7 +12,7 @@ import {
 import { readProtocolVersion, toAdvertisement } from './advertisement.ts'
 import { type CallerTurns, createCallerTurns } from './caller-turns.ts'
 import { PackEntries } from './pack-entries.ts'
-import { planPack, prepend, toBands, writePack } from './pack-stream.ts'
+import { planPack, prependPackets, toBands, writePack } from './pack-stream.ts'
 import { createPacksSent, type PacksSent, untilEnded } from './packs-sent.ts'
 import { GitError, toErrorPacket } from './pkt-line.ts'
 import type { Repository } from './repository.ts'
@@ -41,7 +41,7 @@ interface Parts {
   readonly trees: VersionTrees
   readonly scopes: ScopeRepositories
   readonly entries: PackEntries
-  /** The work before a response begins. */
+  /** The queue for the work before a response begins. */
   readonly turns: CallerTurns
   /** The packs that are being made or sent. */
   readonly sent: PacksSent
@@ -135,7 +135,7 @@ async function answerPack(parts: Parts, call: GatewayCall, params: Params): Prom
       const pack = await inTurn(parts, call, () => openPack(parts, call, found, selection))
       const packets =
         bandBytesMax === undefined ? pack : toBands(pack, bandBytesMax, (error) => toGitErrorText(host, call, error))
-      return toPackAnswer(untilEnded(prepend(head, packets), end))
+      return toPackAnswer(untilEnded(prependPackets(head, packets), end))
     } catch (error) {
       end()
       throw error

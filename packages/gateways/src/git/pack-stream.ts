@@ -9,7 +9,10 @@ import type { ChargeVersions, VersionTrees } from './version-trees.ts'
 /** A longer chain of deltas would cost clients much to read its last object. */
 const deltaDepthMax = 64
 
-/** What a pack contains, in little memory: the objects of versions are listed again while the pack is sent. */
+/**
+ * The content of a pack. It takes little memory, because the objects of versions are listed again while the pack is
+ * sent.
+ */
 export interface PackPlan {
   /** Commits, tags and generated trees and files. */
   readonly objects: readonly PackObject[]
@@ -224,7 +227,7 @@ export async function* toBands(
 }
 
 /** The packets before a pack, and the pack. */
-export async function* prepend(head: Uint8Array, pack: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* prependPackets(head: Uint8Array, pack: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (head.length > 0) yield head
   yield* pack
 }

@@ -9,7 +9,7 @@ export interface PlacedVersion extends RepositoryVersion {
 
 /** The changes of a repository that its history has. */
 export interface ScopeChanges {
-  /** What the repository had before: a version of each skill. It is part of the first commit. */
+  /** The state before the first change: a version of each skill. The first commit contains this state too. */
   readonly base: readonly PlacedVersion[]
   readonly changes: readonly PlacedVersion[]
 }
@@ -20,7 +20,7 @@ export interface ScopeChanges {
  *
  * A history is limited: 4096 commits, about 1,000,000 entries of trees, and 128 MiB of files. If all changes need more,
  * about the last N of them fit. The history then starts at a change whose number is a multiple of a power of two
- * between N/4 and N/2, so that it starts again only after that number of publications.
+ * between N/4 and N/2, so the start moves only after that number of publications.
  */
 export async function selectChanges(
   versions: readonly RepositoryVersion[],

@@ -8,7 +8,7 @@ import { createScopeState, type ScopeChange, type ScopeState, toTreeEntry } from
 export interface ScopeCommit {
   readonly change: ScopeChange
   readonly previous: ScopeCommit | undefined
-  /** What the repository had before its first commit, which contains it; empty for other commits. */
+  /** The versions before the first change, which the first commit contains; empty for other commits. */
   readonly base: readonly ScopeChange[]
   readonly commit: Commit
   /** The generated trees and files, as in the state. */
@@ -111,7 +111,7 @@ function createTextReader(name: string, index: number): (commit: ScopeCommit) =>
   let idle: TextState | undefined
   return async (commit) => {
     const from = idle
-    // Other responses must not change it meanwhile.
+    // No other response may change the state meanwhile.
     idle = undefined
     const since = from && listSince(from.commit, commit)
     const { state } = since ? from : { state: createScopeState(name) }

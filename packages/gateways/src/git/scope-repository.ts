@@ -40,7 +40,7 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
   const histories = new LRUCache<string, History>({
     maxSize: historyBytesMax,
     // The largest history occupies the whole cache: making it for each request would take seconds.
-    sizeCalculation: ({ commits }) => Math.min(measure(commits), historyBytesMax),
+    sizeCalculation: ({ commits }) => Math.min(measureCommits(commits), historyBytesMax),
   })
   /** The key of the history that was made last for a name, of which the next one may be a continuation. */
   const newest = new LRUCache<string, string>({ max: newestMax })
@@ -76,7 +76,7 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
       const cached = histories.get(key)
       if (cached) return cached.repository
       const start = await findRepositoryStart(versions, histories.peek(newest.get(name) ?? ''), signal)
-      // Before others can wait for the same work, whom a refusal must not concern.
+      // The caller is charged before others can wait for the same work, so that a refusal affects this caller only.
       await charge?.(listMissingChanges(start).length)
       const made = histories.get(key)
       if (made) return made.repository
@@ -93,12 +93,12 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
 }
 
 /** The newest texts are in memory twice: for the next commit, and for the commits that are read. */
-function measure(commits: readonly ScopeCommit[]): number {
+function measureCommits(commits: readonly ScopeCommit[]): number {
   const texts = (commits.at(-1)?.texts ?? []).reduce((sum, { size }) => sum + 2 * size, 0)
   return commits.reduce((sum, { bytes }) => sum + bytes, 1 + texts)
 }
 
-/** From where on a history is made: the commits of another history that it has too. */
+/** Where the making of a history starts: after the commits that it shares with the previous history. */
 interface Start extends ScopeChanges {
   readonly commits: readonly ScopeCommit[]
 }

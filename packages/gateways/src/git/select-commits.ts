@@ -2,7 +2,7 @@ import { GitError } from './pkt-line.ts'
 import { type Commit, findCommit, mainRef, type Repository, type Tag } from './repository.ts'
 import type { FetchRequest } from './upload-request.ts'
 
-/** What the response to a fetch contains. */
+/** The content of the response to a fetch. */
 export interface Selection {
   /** All commits of the repository, oldest first. */
   readonly history: readonly Commit[]
@@ -12,7 +12,7 @@ export interface Selection {
   readonly known: readonly Commit[]
   /** Whether the bases of deltas may be objects that only the client has. */
   readonly isThin: boolean
-  /** Commits that the client must treat as having no parents, and those that have parents now. */
+  /** Commits that the client must treat as having no parents, and commits that now have their parents. */
   readonly shallow: readonly string[]
   readonly unshallow: readonly string[]
 }
@@ -50,7 +50,7 @@ export function selectCommits(repository: Repository, request: FetchRequest): Se
   const tips = [...request.wants].map((id) => getCommit(repository, id))
   const { reached, boundary } = cutHistory(repository, request, tips)
   const had = findHad(repository, request)
-  // A request for more history sends it, also if the client's own commit leads to it.
+  // A request for more history gets the commits of that history, even those that a commit of the client leads to.
   const commits = [...reached].filter((id) => !had.has(id)).map((id) => repository.commits.get(id)!)
   const sent = new Set(commits.map(({ object }) => object.id))
   const known = new Set(commits.map(({ parent }) => parent).filter((id) => id !== undefined && had.has(id)))

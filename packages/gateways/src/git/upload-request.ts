@@ -1,7 +1,7 @@
 import { isSliceOver, nextSlice } from '@skillstead/core/internal'
 import { createPacketReader, GitError, type Packet } from './pkt-line.ts'
 
-/** What a client wants and has. */
+/** The objects that a client wants and has. */
 export interface FetchRequest {
   readonly wants: ReadonlySet<string>
   /** In the order of the request. */
@@ -52,7 +52,7 @@ class RequestBuilder implements FetchRequest {
   depth: number | undefined
   sinceSeconds: number | undefined
 
-  /** Takes an argument. Returns false for one that no version of the protocol has. */
+  /** Takes an argument. Returns false for an argument that no version of the protocol has. */
   take(line: string): boolean {
     const space = line.indexOf(' ')
     const name = space === -1 ? line : line.slice(0, space)

@@ -31,7 +31,7 @@ export async function answerMessage(
   return { response, body }
 }
 
-/** Too many for another text of the answer to contain them, and without padding in base64. */
+/** Enough random bytes that no other text of the answer contains them; their base64 has no padding. */
 const placeholderBytes = 24
 
 function replacePlaceholder(body: Uint8Array, placeholder: string, json: Buffer): Uint8Array {

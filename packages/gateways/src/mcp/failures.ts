@@ -9,7 +9,7 @@ export function toToolFailure(error: unknown, onError: OnError): CallToolResult 
   return { content: [{ type: 'text', text: toFailureSentence(error, onError) }], isError: true }
 }
 
-/** The same for other methods, as a protocol error. Invalid parameters are errors that the caller can fix. */
+/** The protocol error for a refusal by another method. Invalid parameters are errors that the caller can fix. */
 export function toProtocolError(error: unknown, onError: OnError): ProtocolError {
   if (error instanceof ProtocolError) return error
   const sentence = toFailureSentence(error, onError)
@@ -25,7 +25,7 @@ export function isAbsent(error: unknown): boolean {
   return error instanceof RegistryError && (error.code === 'not_found' || error.code === 'invalid_request')
 }
 
-/** The message of an unknown error may contain a path or a query, so it is not sent. */
+/** The message of an unknown error is not sent, because it may contain a path or a query. */
 function toFailureSentence(error: unknown, onError: OnError): string {
   if (error instanceof RegistryError && error.code !== 'internal') return error.message
   onError(error)

@@ -16,9 +16,12 @@ export interface LeanHit extends Pick<
 }
 
 const descriptionLengthMax = 120
-/** Tokens of the encoding `o200k_base` for one hit as JSON: ten and what is around them take at most 1,200. */
+/**
+ * Maximum tokens of the encoding `o200k_base` for one hit as JSON: ten hits with the text around them take at most
+ * 1,200 tokens.
+ */
 const hitTokensMax = 117
-/** The same for the JSON of a hit without its texts, name and numbers. */
+/** Tokens for the JSON of a hit without its texts, name and numbers. */
 const emptyHitTokens = 27
 /** Of the tokens left for both texts, the share of the description if both are too long. */
 const descriptionShare = 0.45
@@ -60,7 +63,7 @@ function cutToTokens(text: string, tokensMax: number): string {
   return text
 }
 
-/** An ellipsis may also part the word before it. */
+/** An ellipsis may split the word before it into more tokens. */
 const ellipsisTokens = 2
 
 /**
@@ -98,8 +101,8 @@ function isFrequentWithCapital(word: string): boolean {
 const rarePair = /(?=bq|g[kq]|j[vz]|k[qz]|lq|nq|q[fgjkvz]|rj|tq|w[qz]|x[gjkqvw]|yq|z[jqv])/g
 
 /**
- * Two neighbouring letters are a token, so that of three neighbouring ones two are never apart, but for rare pairs and
- * capitals. What follows a frequent word, such as an ending, may part it once.
+ * Nearly all pairs of neighbouring letters are a token, so three letters take at most two tokens; rare pairs and
+ * capitals are exceptions. A suffix after a frequent word may split the word once.
  */
 function boundLetters(piece: string): number {
   if (/[A-Z]{2}/.test(piece)) return piece.length

@@ -108,7 +108,7 @@ function endInTime(host: GatewayHost, call: GatewayCall, running: CallInFlight):
 
 /**
  * A stream of one chunk that reports when it was read or abandoned. A generator that was never started would not report
- * that.
+ * its end.
  */
 function sendOnce(bytes: Uint8Array, end: () => void): AsyncIterable<Uint8Array> {
   let isSent = false

@@ -16,8 +16,8 @@ interface SourceOptions {
 }
 
 /**
- * Takes a part of the answer as it is in JSON, and returns what stands for it: base64 without characters that JSON
- * escapes.
+ * Takes a part of the answer in its JSON form, and returns a placeholder for the part: base64 without characters that
+ * JSON escapes.
  */
 export type Embed = (json: Buffer) => string
 
@@ -196,7 +196,7 @@ function isCheap(controls: number, { length }: Uint8Array): boolean {
   return controls * 5 <= length
 }
 
-/** An index: an iterator takes ten times as long. */
+/** Uses an index, because an iterator takes ten times as long. */
 function countControls(bytes: Uint8Array): number {
   let controls = 0
   for (let i = 0; i < bytes.length; i++) {
@@ -209,7 +209,7 @@ function countControls(bytes: Uint8Array): number {
 function toResource({ fullName, description }: { fullName: string; description: string }): Resource {
   return {
     uri: toSkillUri({ fullName, path: 'SKILL.md' }),
-    // The name of the frontmatter, as the extension asks for.
+    // The extension requires the name in the frontmatter.
     name: fullName.slice(fullName.indexOf('/') + 1),
     title: fullName,
     description,

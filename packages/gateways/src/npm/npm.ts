@@ -38,7 +38,7 @@ function toNpmRoute(path: string, endpoint: string, answer: GatewayRoute['answer
   return {
     pattern: `${base}${path}`,
     endpoint,
-    // Writes get an answer that says what to do instead.
+    // Writes get a response that names the alternative.
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     admission: 'api',
     scheme: 'basic',
@@ -151,7 +151,7 @@ function readSearchNumber(text: string | null, fallback: number, min: number, ma
   return Number.isSafeInteger(number) ? Math.min(Math.max(number, min), max) : fallback
 }
 
-/** Errors as npm prints them. */
+/** Errors in the form that npm prints. */
 function toNpmFailure(error: RegistryError) {
   return {
     contentType: 'application/json; charset=utf-8',

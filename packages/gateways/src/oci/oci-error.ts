@@ -24,7 +24,7 @@ export class OciError extends RegistryError {
   }
 }
 
-/** Every answer has it: older clients refuse others. */
+/** Every response has this header, because older clients refuse responses without it. */
 export const versionHeader: Header = ['docker-distribution-api-version', 'registry/2.0']
 
 const codesByStatus: Readonly<Record<number, OciCode>> = {

@@ -40,7 +40,7 @@ function toOciRoute(pattern: string, endpoint: string, answer: GatewayRoute['ans
   return {
     pattern,
     endpoint,
-    // Pushes get an answer that says what to do instead.
+    // Pushes get a response that names the alternative.
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     admission: 'keyed',
     scheme: 'basic',
@@ -60,8 +60,8 @@ function refuseOther(): never {
 }
 
 /**
- * Most clients decide by this answer whether they send their password at all. Some without a password send an empty
- * one, with which they are guests.
+ * Most clients decide by this response whether they send their password. Some clients without a password send an empty
+ * one, and count as guests.
  */
 function answerBase(call: GatewayCall): Answer {
   if (isGuest(call) && call.header('authorization') === null) {

@@ -23,7 +23,7 @@ export interface ArtifactPlace {
   readonly scope: DiscoveryScope
   readonly owner?: string
   readonly file: string
-  /** Whether a SKILL.md alone is a zip too. Default: false. */
+  /** Whether a skill that consists of SKILL.md alone is offered as a zip too. Default: false. */
   readonly zips?: boolean
 }
 

@@ -40,11 +40,11 @@ export function toScopeRoute(host: GatewayHost, { path, below, admission, answer
     // A share link is a credential itself, also on a node that requires a key.
     personal: endpoint === sharedEndpoint,
     answer: (call, params) =>
-      moving(call, pattern, params, () => guarding(host, call, endpoint, () => answer(call, params))),
+      followTransfer(call, pattern, params, () => chargeGuesses(host, call, endpoint, () => answer(call, params))),
   }
 }
 
-/** What a request reads below a scope. `lists` tells whether reading a file counts as a download. */
+/** The parts of a request below a scope. `lists` decides whether reading a file counts as a download. */
 interface Place {
   readonly scope: DiscoveryScope
   readonly read: PageRead
@@ -52,8 +52,8 @@ interface Place {
 }
 
 /**
- * Answers with a list of the skills of a scope. `kind` and the scope name the list. One that has to be built costs a file
- * for each skill that it may list, the first of which is the request itself.
+ * Answers with a list of the skills of a scope. `kind` and the scope name the list. A list that has to be built costs
+ * one file for each skill that it may list; the request itself counts as the first file.
  */
 export async function answerList(
   host: GatewayHost,
@@ -122,7 +122,7 @@ function toScopeHeaders({ of }: DiscoveryScope): Header[] {
 }
 
 /** A guessed share link is charged like a wrong key. */
-async function guarding(
+async function chargeGuesses(
   host: GatewayHost,
   call: GatewayCall,
   endpoint: string,
@@ -137,8 +137,8 @@ async function guarding(
   }
 }
 
-/** For a transferred skill it redirects to the new owner. */
-async function moving(
+/** Redirects requests for a transferred skill to the new owner. */
+async function followTransfer(
   call: GatewayCall,
   pattern: string,
   params: Params,

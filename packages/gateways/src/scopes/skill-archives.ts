@@ -27,7 +27,7 @@ export interface ArchiveForm {
   write(pack: Pack, files: readonly ArchiveFile[]): Promise<Uint8Array<ArrayBuffer>> | Uint8Array<ArrayBuffer>
 }
 
-/** What a list of versions contains about an archive. */
+/** The facts about an archive in a list of versions. */
 interface ArchiveFacts {
   /** The hashes in the order of {@link ArchiveForm.hashes}. */
   readonly hashes: readonly Buffer[]
@@ -45,7 +45,7 @@ export interface DescribedVersion {
 
 export interface SkillArchives {
   /**
-   * The versions of a skill that clients may choose, highest first: not the yanked and the quarantined ones. Archives
+   * The versions of a skill that clients may choose, highest first, without yanked and quarantined versions. Archives
    * are built for the highest versions, until they have {@link describedBytesMax} bytes together.
    */
   describe(call: GatewayCall, fullName: string, skill: SkillDetails): Promise<DescribedVersion[]>
@@ -55,7 +55,7 @@ export interface SkillArchives {
   answer(call: GatewayCall, fullName: string, version: string): Promise<Answer>
 }
 
-/** Bounds the work of a list: 128 MiB take about a second, once per process. */
+/** Limits the work of a list: 128 MiB take about a second, once per process. */
 const describedBytesMax = 128 * 1024 * 1024
 const versionsMax = 1000
 /** Facts take about 500 bytes, so the cache has place for about 16,000 versions. */
