@@ -146,10 +146,12 @@ function createHost(node: NodeParts, discoveryPack: string | undefined, lists: G
 
 /** The decoded segments of a path. Refuses NUL characters, which PostgreSQL cannot compare. */
 function decodeParams(call: Call): Record<string, string> {
-  return Object.fromEntries(Object.entries(call.params ?? {}).map(([name, value]) => [name, decodeSegment(value)]))
+  return Object.fromEntries(
+    Object.entries(call.params ?? {}).map(([name, value]) => [name, decodeGatewaySegment(value)]),
+  )
 }
 
-function decodeSegment(segment: string): string {
+function decodeGatewaySegment(segment: string): string {
   try {
     const text = decodeURIComponent(segment)
     if (!text.includes('\0')) return text

@@ -23,7 +23,7 @@ interface Entrance {
 }
 
 /** Finds the caller, and charges the request. Undefined on a node without limits if no key has to be looked up. */
-export function admit(
+export function admitCall(
   node: NodeParts,
   call: Call,
   { admission, scheme, needsKey }: Entrance,

@@ -5,7 +5,7 @@ import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import type { Quota } from '../context/quotas.ts'
 import { replyOptions, replyProblem, toRegistryError } from '../replies/replies.ts'
-import { admit, admitsEveryone, type EntryAdmission } from './admit.ts'
+import { admitCall, admitsEveryone, type EntryAdmission } from './admit.ts'
 import { foreignPage, judgeOrigin } from './cross-origin.ts'
 
 /** An error with additional headers, such as 405. */
@@ -61,7 +61,7 @@ export function toHandler(node: NodeParts, entry: Entry) {
         throw new RegistryError('shutting_down', 'The node is shutting down; try again in a moment.')
       }
       const needsKey = !admitsEveryone(admission) && judgeOrigin(node, call, readMethods)
-      const waiting = admit(node, call, { admission, scheme, needsKey })
+      const waiting = admitCall(node, call, { admission, scheme, needsKey })
       if (waiting) await waiting
       if (needsKey && call.caller.kind === 'guest') throw foreignPage()
       const isRefused = methods !== undefined && !methods.includes(call.method)

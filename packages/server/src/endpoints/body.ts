@@ -37,7 +37,7 @@ function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: 
   return new Promise((resolve, reject) => {
     const refuse = (error: unknown) => {
       request.off('data', onData).off('end', onEnd)
-      discard(request)
+      discardRest(request)
       reject(error)
     }
     const chunks: Uint8Array[] = []
@@ -69,7 +69,7 @@ function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: 
  * reset instead of the 413. So read and discard as many bytes as the largest endpoint accepts, for a short time, and
  * then close the connection.
  */
-function discard(request: IncomingMessage): void {
+function discardRest(request: IncomingMessage): void {
   const timer = setTimeout(() => request.destroy(), lingerMs)
   request.once('close', () => clearTimeout(timer))
   let left: number = limits.bodyBytesMax

@@ -74,13 +74,13 @@ export async function claimKey(
   const isNoted = begun.state !== 'done' && route.endpoint.method === 'POST'
   return {
     context: isNoted ? { ...node.context, ...noteWrites(node.context, caller, key, begun) } : node.context,
-    ...(begun.state === 'done' && { replayed: replay(node, call, begun) }),
+    ...(begun.state === 'done' && { replayed: replayResponse(node, call, begun) }),
     finish: ({ status, body }) => store({ status, body: keepBody(route, body) }),
     fail: (thrown) => store(toIdempotentEnd(call, thrown)),
   }
 }
 
-function replay(node: NodeParts, call: Call, { status, body }: StoredAnswer): Response {
+function replayResponse(node: NodeParts, call: Call, { status, body }: StoredAnswer): Response {
   const type = status >= 400 ? 'application/problem+json' : jsonType
   return reply(call, {
     status,

@@ -79,7 +79,7 @@ function decodeSegment(segment: string, name: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    throw invalid([{ path: name, message: 'contains an invalid percent-escape' }])
+    throw invalidInput([{ path: name, message: 'contains an invalid percent-escape' }])
   }
 }
 
@@ -91,7 +91,8 @@ function addQuery(input: Fields, search: string, names: ReadonlySet<string>): vo
     if (Object.hasOwn(input, name)) repeated.add(name)
     input[name] = value
   }
-  if (repeated.size > 0) throw invalid([...repeated].map((path) => ({ path, message: 'was given more than once' })))
+  if (repeated.size > 0)
+    throw invalidInput([...repeated].map((path) => ({ path, message: 'was given more than once' })))
 }
 
 function parseObject(bytes: Uint8Array): Fields {
@@ -124,10 +125,10 @@ function addBody(input: Fields, body: Fields, route: Route): void {
       input[name] = value
     }
   }
-  if (errors.length > 0) throw invalid(errors)
+  if (errors.length > 0) throw invalidInput(errors)
 }
 
-function invalid(errors: readonly FieldError[]): RegistryError {
+function invalidInput(errors: readonly FieldError[]): RegistryError {
   const detail = errors.map(({ path, message }) => `\`${path}\` ${message}`).join('; ')
   return new RegistryError('invalid_request', `${detail}.`, { errors })
 }

@@ -65,7 +65,7 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
     port: bound,
     close() {
       node.drain()
-      return (closing ??= stop(server, guard, graceMs).finally(() => {
+      return (closing ??= stopServer(server, guard, graceMs).finally(() => {
         guard.stop()
         node.close()
       }))
@@ -103,7 +103,7 @@ const tooManyConnections: Refusal = {
  * Closes idle connections at once, connections with a request after its response, and all others after the grace
  * period.
  */
-function stop(server: Server, guard: Guard, graceMs: number): Promise<void> {
+function stopServer(server: Server, guard: Guard, graceMs: number): Promise<void> {
   const closeIdle = server.closeIdleConnections.bind(server)
   // Node counts a response as sent when it is written, and would cut off a client that is still receiving it.
   server.closeIdleConnections = () => void (guard.isSending() || closeIdle())

@@ -118,12 +118,12 @@ function keepFile(bytes: Uint8Array): Kept {
 }
 
 async function encodeFile({ bytes }: Kept, coding: Coding): Promise<Uint8Array> {
-  const made = bytes.get(coding) ?? compress(coding, await bytes.get('identity')!)
+  const made = bytes.get(coding) ?? compressFile(coding, await bytes.get('identity')!)
   bytes.set(coding, made)
   return made
 }
 
-function compress(coding: Coding, plain: Uint8Array): Promise<Uint8Array> {
+function compressFile(coding: Coding, plain: Uint8Array): Promise<Uint8Array> {
   if (coding === 'gzip') return promisify(gzip)(plain, { level: 9 })
   return promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: plain.byteLength } })
 }

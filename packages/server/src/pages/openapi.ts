@@ -69,7 +69,7 @@ export function toOpenApi(origin: string): Json {
     paths,
     webhooks: toWebhooks(),
     components: {
-      ...components(),
+      ...toOpenapiComponents(),
       headers: { ...rateHeaders, ...cookieHeaders, ...freshnessHeaders },
       parameters: toWebhookParameters(),
     },
@@ -232,7 +232,7 @@ function toResponseContent(endpoint: Endpoint): Json {
   return { 'application/json': { schema: toOpenapiSchema(endpoint.output, 'output') } }
 }
 
-function components(): Json {
+function toOpenapiComponents(): Json {
   const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
   const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
   return {

@@ -51,13 +51,13 @@ export function reply(call: Call, answer: Answer): Response {
   const etag = status === 200 && reads ? etagOf(answer) : undefined
   const headers: Header[] = commonHeaders(call)
   if (isKnownToCaller(call, etag)) {
-    abandon(body)
+    cancelBody(body)
     headers.push(...cacheHeaders(answer, etag))
     return new WholeResponse(null, { status: 304, headers })
   }
   headers.push(...contentHeaders(answer, etag))
   if (call.method === 'HEAD') {
-    abandon(body)
+    cancelBody(body)
     return new WholeResponse(null, { status, headers })
   }
   if (bytes) return new WholeResponse(bytes, { status, headers })
@@ -188,7 +188,7 @@ function toStream(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
 }
 
 /** Cancels a stream that will not be read, so that it frees its resources. */
-function abandon(body: Answer['body']): void {
+function cancelBody(body: Answer['body']): void {
   if (body === null || body instanceof Uint8Array) return
   body[Symbol.asyncIterator]()
     .return?.()
