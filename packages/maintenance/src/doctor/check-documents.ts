@@ -34,7 +34,7 @@ export const documentsCheck: Check = {
     for await (const skills of readSkillRows(database)) {
       await database.writer.write(
         async (trx) => {
-          for (const { id } of skills) await rebuild(trx, id)
+          for (const { id } of skills) await rebuildStoredDocument(trx, id)
         },
         { bulk: true },
       )
@@ -79,11 +79,11 @@ async function findDocumentProblem(db: Kysely<Tables>, skill: SkillRow): Promise
  */
 function isSameDocument(stored: string, computed: string): boolean {
   if (stored === computed) return true
-  const [a, b] = [parseDocument(stored), parseDocument(computed)]
+  const [a, b] = [parseStoredDocument(stored), parseStoredDocument(computed)]
   return a !== undefined && b !== undefined && Object.keys(a).every((field) => isDeepStrictEqual(a[field], b[field]))
 }
 
-function parseDocument(document: string): Record<string, unknown> | undefined {
+function parseStoredDocument(document: string): Record<string, unknown> | undefined {
   try {
     const { form: _form, origin, ...rest } = JSON.parse(document) as Record<string, unknown> & { origin: object }
     return { ...rest, origin: { ...origin, syncedAt: null } }
@@ -92,7 +92,7 @@ function parseDocument(document: string): Record<string, unknown> | undefined {
   }
 }
 
-async function rebuild(trx: WriteTransaction, skillId: string): Promise<void> {
+async function rebuildStoredDocument(trx: WriteTransaction, skillId: string): Promise<void> {
   const skill = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
   await storeComputed(trx, skill, await buildDocument(trx, skill))
 }

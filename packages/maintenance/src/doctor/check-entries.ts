@@ -24,7 +24,7 @@ const pageRows = 100
 export const entriesCheck: Check = {
   name: 'entries',
   async run({ database }, report, faults) {
-    const versions = await checkVersions(database, faults, report)
+    const versions = await checkLoggedVersions(database, faults, report)
     const entries = await checkEntries(database, faults, report)
     return faults.toOutcome(`${versions} versions and ${entries} log entries match.`, restoreAdvice)
   },
@@ -40,7 +40,7 @@ const compared = [
   ...(['publishedAt', 'publisher'] as const),
 ] as const
 
-async function checkVersions(database: Database, faults: Faults, report: Report): Promise<number> {
+async function checkLoggedVersions(database: Database, faults: Faults, report: Report): Promise<number> {
   const total = await countRows(database.read.selectFrom('versions'))
   const progress = createProgress(report, 'versions', total)
   for await (const page of readPages(
@@ -55,7 +55,7 @@ async function checkVersions(database: Database, faults: Faults, report: Report)
     )
     const logged = await readLogged(database, shown.map(toVersionSubject))
     for (const one of shown) {
-      const problem = findEntryProblem(one, logged.get(toVersionSubject(one)) ?? [], files.get(one.version.id) ?? [])
+      const problem = findLoggedProblem(one, logged.get(toVersionSubject(one)) ?? [], files.get(one.version.id) ?? [])
       if (problem) faults.add(problem)
     }
     progress(page.length)
@@ -114,7 +114,7 @@ async function readLogged({ read }: Database, subjects: readonly string[]): Prom
   return Map.groupBy(logged, ({ subject }) => subject)
 }
 
-function findEntryProblem(
+function findLoggedProblem(
   stored: Stored,
   logged: readonly LoggedEntry[],
   files: readonly FileRow[],
@@ -152,7 +152,7 @@ async function checkEntries(database: Database, faults: Faults, report: Report):
     const entries = page.filter(({ type }) => type === 'version')
     const there = await readThere(database, entries)
     for (const { seq, subject, digest, entry } of entries) {
-      if (!there.has(toVersionKey({ ...parseLoggedEntry(entry), digest }))) {
+      if (!there.has(toLoggedKey({ ...parseLoggedEntry(entry), digest }))) {
         faults.add(`Entry ${seq} of the log is of ${subject}, which is missing or has other content.`)
       }
     }
@@ -182,7 +182,7 @@ async function readThere({ read }: Database, entries: readonly Entry[]): Promise
     .select(['skills.name', 'versions.version', 'versions.digest'])
     .where('versions.digest', 'in', [...new Set(entries.map(({ digest }) => digest ?? ''))])
     .execute()
-  return new Set(rows.map(toVersionKey))
+  return new Set(rows.map(toLoggedKey))
 }
 
 function parseLoggedEntry(entry: string) {
@@ -190,6 +190,6 @@ function parseLoggedEntry(entry: string) {
   return { name: data.skill.name, version: data.version }
 }
 
-function toVersionKey({ name, version, digest }: { name: string; version: string; digest: string | null }): string {
+function toLoggedKey({ name, version, digest }: { name: string; version: string; digest: string | null }): string {
   return `${name}@${version} ${digest}`
 }

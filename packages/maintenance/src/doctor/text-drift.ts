@@ -67,7 +67,7 @@ async function readSums(db: Kysely<Tables>): Promise<Map<number, bigint>> {
     const last = toLast(words)
     const { rows } = await sql<{ term: string; doc: number; col: string; offset: number }>`
       select term, doc, col, "offset" from temp.text_places where term > ${after} and term <= ${last}`.execute(db)
-    for (const { term, doc, col, offset } of rows) add(sums, doc, hashWord(col, term, offset))
+    for (const { term, doc, col, offset } of rows) addToSum(sums, doc, hashWord(col, term, offset))
     after = last
     await setImmediate()
   }
@@ -91,7 +91,7 @@ function sumText(text: SkillText): bigint {
 
 const mask = (1n << 64n) - 1n
 
-function add(sums: Map<number, bigint>, num: number, hash: bigint): void {
+function addToSum(sums: Map<number, bigint>, num: number, hash: bigint): void {
   sums.set(num, ((sums.get(num) ?? 0n) + hash) & mask)
 }
 

@@ -61,13 +61,17 @@ export async function importRegistry(
   if (to.path !== undefined) preparePlace(to.path)
   const opened = await openExport(from, options.extensions ?? [])
   try {
-    return await unlessStopped(options.signal, () => fill(opened, to, options))
+    return await unlessStopped(options.signal, () => fillEmptyDatabase(opened, to, options))
   } finally {
     opened.close()
   }
 }
 
-async function fill(opened: OpenExport, to: DatabaseLocation, options: ImportOptions): Promise<ImportSummary> {
+async function fillEmptyDatabase(
+  opened: OpenExport,
+  to: DatabaseLocation,
+  options: ImportOptions,
+): Promise<ImportSummary> {
   const { path } = to
   const { extensions = [] } = options
   if (path === undefined)

@@ -96,7 +96,7 @@ async function goOn(database: Database, { name, now, secretKey, extensions }: Re
     const meta = await trx.selectFrom('meta').selectAll().where('key', 'in', ['origin', 'epoch']).execute()
     const { origin, epoch } = Object.fromEntries(meta.map(({ key, value }) => [key, value]))
     if (origin === undefined) throw new Error('The backup is empty: its registry had never been started.')
-    await release(trx, extensions)
+    await releaseOldState(trx, extensions)
     const begun = await startEpoch(trx, Number(epoch), now)
     const data = { name, epoch: begun }
     await recordAudit(trx, { caller: systemCaller, action: 'backup.restore', subject: '', at: now, data })
@@ -106,7 +106,7 @@ async function goOn(database: Database, { name, now, secretKey, extensions }: Re
 }
 
 /** Releases the leases of former processes and ends all sessions and sign-ins: an old copy must not sign anyone in. */
-async function release(trx: WriteTransaction, extensions: readonly SchemaExtension[]): Promise<void> {
+async function releaseOldState(trx: WriteTransaction, extensions: readonly SchemaExtension[]): Promise<void> {
   for (const table of ['sessions', 'sign_ins', 'sign_in_guesses', 'uploads'] as const)
     await trx.deleteFrom(table).execute()
   await trx.deleteFrom('idempotent_answers').where('status', '=', 0).execute()

@@ -22,11 +22,11 @@ export async function readSealedKeys(
     sealed.push(...rows.map(({ value }) => value))
   }
   const { open } = createSecrets(secretKey)
-  const isOpened = secretKey && sealed.length > 0 ? sealed.every((one) => opens(open, one)) : null
+  const isOpened = secretKey && sealed.length > 0 ? sealed.every((one) => opensSealed(open, one)) : null
   return { count: sealed.length, isOpened }
 }
 
-function opens(open: (sealed: Uint8Array) => string, sealed: Uint8Array): boolean {
+function opensSealed(open: (sealed: Uint8Array) => string, sealed: Uint8Array): boolean {
   try {
     open(sealed)
     return true

@@ -3,7 +3,7 @@ import { type Blob, type Dialect, type Tables, unpackBlob } from '@skillstead/co
 import { toDigest } from '@skillstead/skill-format/archives'
 import { Faults } from '../doctor/finding.ts'
 import { checkLog } from '../doctor/check-log.ts'
-import { checkVersions } from '../doctor/check-versions.ts'
+import { checkVersionDigests } from '../doctor/check-versions.ts'
 import { readColumns } from './portable-columns.ts'
 import { readTableRows } from './read-rows.ts'
 
@@ -56,7 +56,7 @@ async function findMissing(db: Kysely<Tables>): Promise<string | undefined> {
 
 async function findVersionProblem(db: Kysely<Tables>): Promise<string | undefined> {
   const faults = new Faults()
-  await checkVersions(db, faults)
+  await checkVersionDigests(db, faults)
   return faults.isEmpty ? undefined : faults.toOutcome('', '').detail.trimEnd()
 }
 
