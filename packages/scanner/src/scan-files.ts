@@ -3,7 +3,7 @@ import { mayMatter } from './code/candidates.ts'
 import { matchReading } from './verdict/match-reading.ts'
 import { findCode, type CodePart } from './code/parts.ts'
 import { readCodeText } from './code/read-program.ts'
-import { combine, type Spot } from './verdict/combine.ts'
+import { findCombinedSpots, type Spot } from './verdict/combine.ts'
 import { decodeEncodedText, type DecodedText } from './text/decode.ts'
 import { Document } from './text/document.ts'
 import { engineRules } from './rules/engine-rules.ts'
@@ -69,7 +69,7 @@ export class Scan {
     }
     for (const { file, rule, offset } of findToolClaims(subjects)) this.#findings.add(engineRules[rule], file, offset)
     for (const combination of this.#rules.combinations) {
-      for (const { file, offset } of combine(combination, this.#spots)) {
+      for (const { file, offset } of findCombinedSpots(combination, this.#spots)) {
         this.#findings.add(combination, subjects[file]!, offset)
       }
     }

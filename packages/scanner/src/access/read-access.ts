@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Access } from '@skillstead/protocol'
 import { AccessLists } from './access-lists.ts'
-import { readHead } from './frontmatter.ts'
+import { readFrontmatterHead } from './frontmatter.ts'
 import { readBlock, toFileKind } from './read-block.ts'
 import { readMarkdown } from './read-markdown.ts'
 import { toProgramName } from './read-shell.ts'
@@ -65,7 +65,10 @@ function* readAccessFiles(files: readonly AccessFile[], lists: AccessLists): Gen
 
 /** Reads the tools and requirements in frontmatter. Returns the skill's name, which is also that of its folder. */
 function readFrontmatter(text: string, lists: AccessLists): string {
-  const { name, frontmatter, tools } = readHead(text, /\b(?:tools|requires|bins|env|primaryEnv)["']?\s{0,3}:/)
+  const { name, frontmatter, tools } = readFrontmatterHead(
+    text,
+    /\b(?:tools|requires|bins|env|primaryEnv)["']?\s{0,3}:/,
+  )
   for (const tool of tools) {
     lists.add('tools', tool)
     // `Bash(git:*)` also grants a program.

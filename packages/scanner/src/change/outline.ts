@@ -87,7 +87,7 @@ function outlineLines(path: string, all: readonly string[], { lines, directives,
   let isCode = false
   for (const [index, raw] of all.entries()) {
     if (fencePattern.test(raw)) isCode = !isCode
-    const line = toPlainLine(raw)
+    const line = toOutlineLine(raw)
     if (line === '') continue
     const hash = toContentHash(line.toLowerCase())
     const count = lines.size
@@ -111,7 +111,7 @@ function findBodyStart(lines: readonly string[]): number {
 }
 
 /** The line without white space around it, marks of Markdown and invisible characters; empty without a letter. */
-function toPlainLine(raw: string): string {
+function toOutlineLine(raw: string): string {
   const trimmed = raw.trim()
   const cleaned = unclean.test(trimmed)
     ? trimmed

@@ -57,13 +57,13 @@ export function readEscapes(source: string): string {
     escapePattern,
     (_, x?: string, u?: string, braced?: string, long?: string, octal?: string, newline?: string, letter?: string) => {
       const hex = x ?? u ?? braced ?? long
-      if (hex !== undefined) return toCharacter(Number.parseInt(hex, 16))
-      if (octal !== undefined) return toCharacter(Number.parseInt(octal, 8))
+      if (hex !== undefined) return toCodePoint(Number.parseInt(hex, 16))
+      if (octal !== undefined) return toCodePoint(Number.parseInt(octal, 8))
       return newline === undefined ? (letters[letter!] ?? letter!) : ''
     },
   )
 }
 
-function toCharacter(point: number): string {
+function toCodePoint(point: number): string {
   return point <= 0x10ffff ? String.fromCodePoint(point) : '\ufffd'
 }

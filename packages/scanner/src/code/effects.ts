@@ -14,7 +14,7 @@ import { joinPath } from './text-methods.ts'
 import {
   gatherFacts,
   isHiding,
-  mix,
+  mixValues,
   nothing,
   textOf,
   toTextValue,
@@ -26,11 +26,11 @@ import {
 /** A positional argument, a named one, or the first of several that is given. */
 export type Which = number | string | readonly (number | string)[]
 
-export function argument({ args, named }: Call, which: Which): Value | undefined {
+export function findCallArgument({ args, named }: Call, which: Which): Value | undefined {
   if (typeof which === 'number') return args[which]
   if (typeof which === 'string') return named.get(which) ?? optionOf(args, which)
   for (const one of which) {
-    const found = argument({ args, named } as Call, one)
+    const found = findCallArgument({ args, named } as Call, one)
     if (found) return found
   }
   return undefined
@@ -69,22 +69,22 @@ interface Request {
 /** A request, which sends its data and receives an answer. */
 export function requests({ address, data, isOptional }: Request): Effect {
   return (call, on) => {
-    const to = argument(call, address)
+    const to = findCallArgument(call, address)
     const where = toCallAddress(to)
-    const bodies = data.flatMap((which) => argument(call, which) ?? [])
+    const bodies = data.flatMap((which) => findCallArgument(call, which) ?? [])
     // A value that chooses the host is no data that is sent to it.
     const isHostKnown = where !== undefined && /^(?:https?:\/\/)?[\w.-]{3,}[/?:]|^\ufffc\.[\w-]/.test(where)
-    const sent = [...bodies, ...(to && isHostKnown ? [to] : []), ...otherHeaders(argument(call, 'headers'))]
+    const sent = [...bodies, ...(to && isHostKnown ? [to] : []), ...otherHeaders(findCallArgument(call, 'headers'))]
     if (bodies.length > 0 || sent.some((value) => gatherFacts(value).length > 0))
       on.record('network-send', call.code, where, sent)
     else if (isOptional) return undefined
     if (to?.made.some(isHiding)) on.reveal(to, call.code)
-    return answerCall(call, on, where)
+    return toRequestAnswer(call, on, where)
   }
 }
 
 /** The answer to a request: it comes from the network, or is a secret of the machine itself. */
-export function answerCall(call: Call, on: Evaluator, where: string | undefined): Value {
+export function toRequestAnswer(call: Call, on: Evaluator, where: string | undefined): Value {
   const store = where === undefined ? undefined : findSecretStore(where)
   const facts = [on.record(store ? 'secret-read' : 'network-fetch', call.code, where)]
   return { path: 'answer', facts, made: [] }
@@ -93,8 +93,8 @@ export function answerCall(call: Call, on: Evaluator, where: string | undefined)
 /** Sends arguments, or what was put into the object. */
 export function sends(data: readonly (number | string)[], address?: Which): Effect {
   return (call, on) => {
-    const sent = data.flatMap((which) => argument(call, which) ?? [])
-    const where = address === undefined ? undefined : toCallAddress(argument(call, address))
+    const sent = data.flatMap((which) => findCallArgument(call, which) ?? [])
+    const where = address === undefined ? undefined : toCallAddress(findCallArgument(call, address))
     on.record('network-send', call.code, where, sent.length > 0 ? sent : call.args)
     return nothing
   }
@@ -125,13 +125,13 @@ export function writeFile(path: Value | undefined, data: Value | undefined, call
 /** Runs a text as code. */
 export function runsCode(which: Which, language?: 'python' | 'script'): Effect {
   return (call, on) => {
-    const text = argument(call, which)
+    const text = findCallArgument(call, which)
     if (!text || text.closure) return undefined
     const isKnown = text.text !== undefined && text.made.length === 0
     const from = [text, ...hiddenIn(text, call, on)]
     if (!isKnown || gatherFacts(text).length > 0) on.record('dynamic-run', call.code, undefined, from)
     on.reveal(text, call.code)
-    if (text.text === undefined) return mix([text])
+    if (text.text === undefined) return mixValues([text])
     return withFactsOf(on.runText(language ?? on.library.language, toUtf8(text.text), call.code, call.scope), [])
   }
 }
@@ -155,9 +155,9 @@ const lineCharactersMax = 4096
 /** Starts a program: with a command line, or a list of words. */
 export function runsProgram(command: Which, words?: Which): Effect {
   return (call, on) => {
-    const first = argument(call, command)
+    const first = findCallArgument(call, command)
     if (!first) return undefined
-    const more = words === undefined ? undefined : argument(call, words)
+    const more = words === undefined ? undefined : findCallArgument(call, words)
     const list = [...(first.items ?? [first]), ...(more?.items ?? [])].slice(0, wordsMax)
     const line = list
       .map((word) => toUtf8(textOf(word).slice(0, lineCharactersMax)))
@@ -174,7 +174,7 @@ export function runsProgram(command: Which, words?: Which): Effect {
     if (installs.test(line)) on.record('package-install', call.code, line)
     if (list.some(({ made }) => made.length > 0)) for (const word of list) on.reveal(word, call.code)
     const isList = first.items !== undefined || more !== undefined
-    const output = on.runCommand(isList ? list : first, argument(call, 'input') ?? nothing, call)
+    const output = on.runCommand(isList ? list : first, findCallArgument(call, 'input') ?? nothing, call)
     return { ...nothing, path: 'process', facts: output }
   }
 }
@@ -182,7 +182,7 @@ export function runsProgram(command: Which, words?: Which): Effect {
 /** Decodes a text; a fact if the text is written in the code. */
 export function decodes(encoding: Encoding, which: Which = 0): Effect {
   return (call, on) => {
-    const given = argument(call, which)
+    const given = findCallArgument(call, which)
     if (!given) return undefined
     return decodeWith(encoding, given, call, on)
   }
@@ -193,12 +193,12 @@ const encodedCharactersMin = 4
 
 export function decodeWith(encoding: Encoding, given: Value, call: Call, on: Evaluator): Value {
   const text = given.text
-  if (text === undefined || text.includes(unknownPart)) return mix([{ ...nothing, facts: gatherFacts(given) }])
+  if (text === undefined || text.includes(unknownPart)) return mixValues([{ ...nothing, facts: gatherFacts(given) }])
   const decoded = decodeText(encoding, text)
   if (decoded === text || text.length < encodedCharactersMin) return toTextValue(decoded ?? text, [given])
   const fact = on.record('decode', call.code, encoding)
   const from = [{ ...given, facts: [...given.facts, fact] }]
-  if (decoded === undefined) return mix(from)
+  if (decoded === undefined) return mixValues(from)
   const value = toTextValue(decoded, from, encoding)
   if (/^[\t\n\r -~]{4,}$/.test(decoded)) on.reveal(value, call.code)
   return value
@@ -218,7 +218,7 @@ const folders = new Map([
 ])
 
 /** The value of one environment variable. */
-export function readVariable(name: string, code: Code, on: Evaluator): Value {
+export function readNamedVariable(name: string, code: Code, on: Evaluator): Value {
   const folder = folders.get(name)
   if (folder !== undefined) return toTextValue(folder)
   return isSecretVariable(name) ? { ...nothing, facts: [on.record('variable-read', code, name)] } : nothing
@@ -226,7 +226,7 @@ export function readVariable(name: string, code: Code, on: Evaluator): Value {
 
 /** Reads the variable that is named by the first argument. */
 export const readsVariable: Effect = ({ args, code }, on) =>
-  args[0]?.text === undefined ? mix(args) : readVariable(args[0].text, code, on)
+  args[0]?.text === undefined ? mixValues(args) : readNamedVariable(args[0].text, code, on)
 
 const personalFolder =
   /^~\/?(?:\*|$)|^~\/(?:documents|desktop|downloads|pictures)(?:\/|$)|^\/(?:home|users)?\/?(?:\*|$)/i

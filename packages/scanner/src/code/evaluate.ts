@@ -1,5 +1,13 @@
 import type { Call, Evaluator, InnerReaders, Library } from './library.ts'
-import { assign, put, readMember, readMemberPath, readSlice, selectVariable, toCharacter } from './members.ts'
+import {
+  assignValue,
+  addFactsToRoot,
+  readMember,
+  readMemberPath,
+  readSlice,
+  selectVariable,
+  toPythonCharacter,
+} from './members.ts'
 import { applyOperator } from './operators.ts'
 import type { CodeFact, CodeFactKind } from './reading.ts'
 import { Recorder } from './recorder.ts'
@@ -8,7 +16,7 @@ import { textMethods } from './text-methods.ts'
 import {
   gatherFacts,
   itemsMax,
-  mix,
+  mixValues,
   nothing,
   Scope,
   textOf,
@@ -163,10 +171,10 @@ export class Evaluation implements Evaluator {
         const inner = new Scope(scope)
         const over = this.evaluate(code.over, scope)
         this.#forEach(over, (item) => {
-          assign(code.target, item, inner, this)
+          assignValue(code.target, item, inner, this)
           items.push(this.evaluate(code.item, inner))
         })
-        return over.items || over.text !== undefined ? { items, facts: [], made: [] } : mix(items)
+        return over.items || over.text !== undefined ? { items, facts: [], made: [] } : mixValues(items)
       }
       case 'choice': {
         const values = this.#branch(() => this.#all(code.parts, scope))
@@ -186,7 +194,7 @@ export class Evaluation implements Evaluator {
       case 'each':
         this.#branch(() =>
           this.#forEach(this.evaluate(code.over, scope), (item) => {
-            assign(code.target, item, scope, this)
+            assignValue(code.target, item, scope, this)
             this.evaluate(code.body, scope)
           }),
         )
@@ -213,7 +221,7 @@ export class Evaluation implements Evaluator {
       if (item.type !== 'spread') return [value]
       return (
         value.items ??
-        (value.text === undefined ? [mix([value])] : [...value.text].map((one) => toTextValue(one, [value])))
+        (value.text === undefined ? [mixValues([value])] : [...value.text].map((one) => toTextValue(one, [value])))
       )
     })
     return items.slice(0, itemsMax)
@@ -229,7 +237,7 @@ export class Evaluation implements Evaluator {
       else if (value.fields && !name) for (const [field, one] of value.fields) fields.set(field, one)
       else others.push(value, ...(name ? [name] : []))
     }
-    return { fields, facts: mix(others).facts, made: [] }
+    return { fields, facts: mixValues(others).facts, made: [] }
   }
 
   #class(code: Extract<Code, { type: 'class' }>, scope: Scope): Value {
@@ -249,7 +257,7 @@ export class Evaluation implements Evaluator {
     if (size === 0) return act({ ...nothing, facts: gatherFacts(over) })
     for (let index = 0; index < size; index++) {
       if (index > 0 && this.#isSpent) return
-      const item = isText ? toCharacter(over.text![index]!, over, this) : over.items![index]!
+      const item = isText ? toPythonCharacter(over.text![index]!, over, this) : over.items![index]!
       const given = item.facts.length === 0 && over.facts.length > 0 ? withFactsOf(item, [over]) : item
       this.#repeat(index > 0, () => act(given))
     }
@@ -270,12 +278,12 @@ export class Evaluation implements Evaluator {
   #assign({ target, operator, value: code }: Extract<Code, { type: 'assign' }>, scope: Scope): Value {
     const value = this.evaluate(code, scope)
     if (operator === '=' || operator === 'define') {
-      assign(target, value, scope, this, operator === 'define')
+      assignValue(target, value, scope, this, operator === 'define')
       return value
     }
     const before = this.evaluate(target, scope)
     const result = applyOperator(operator, [before, value], this.library.language)
-    assign(target, result, scope, this)
+    assignValue(target, result, scope, this)
     return result
   }
 
@@ -296,7 +304,7 @@ export class Evaluation implements Evaluator {
       if (name !== undefined) named.set(name, value)
       else if (code.type !== 'spread') args.push(value)
       else if (value.fields) for (const [field, one] of value.fields) named.set(field, one)
-      else args.push(...(value.items ?? [mix([value])]))
+      else args.push(...(value.items ?? [mixValues([value])]))
     }
     return { args, named }
   }
@@ -343,7 +351,7 @@ export class Evaluation implements Evaluator {
         this.#mutate(code.callee.of, self, all, call.scope)
       }
     }
-    const facts = mix(
+    const facts = mixValues(
       [...all, ...(self ? [self] : [])].map((value) => ({ ...nothing, facts: gatherFacts(value) })),
     ).facts
     const path = callee.path === undefined ? undefined : `${callee.path}()`
@@ -354,7 +362,7 @@ export class Evaluation implements Evaluator {
 
   #mutate(code: Code, self: Value, values: readonly Value[], scope: Scope): void {
     if (!self.items || code.type !== 'name' || self.items.length >= itemsMax) {
-      return put(code, self, values, scope, this)
+      return addFactsToRoot(code, self, values, scope, this)
     }
     const longer = { ...self, items: [...self.items, ...values] }
     scope.set(code.name, this.isInBranch ? withFactsOf(longer, values) : longer)
@@ -388,8 +396,8 @@ export class Evaluation implements Evaluator {
   /** Follows a function with arguments, unless it was followed too often. */
   #enter(closure: Closure, args: readonly Value[], self: Value | undefined, named?: ReadonlyMap<string, Value>): Value {
     const isFirst = closure.calls === 0
-    if (!isFirst && (closure.calls > callsMax || this.#isSpent)) return mix(args)
-    if (this.#depth > depthMax) return mix(args)
+    if (!isFirst && (closure.calls > callsMax || this.#isSpent)) return mixValues(args)
+    if (this.#depth > depthMax) return mixValues(args)
     closure.calls++
     this.#depth++
     this.#returned.push([])
@@ -422,7 +430,7 @@ export class Evaluation implements Evaluator {
       const target = parameter.type === 'assign' && parameter.target.type === 'name' ? parameter.target.name : name
       const value = named?.get(target ?? '') ?? values[index] ?? nothing
       const rest = parameter.type === 'spread' ? { ...nothing, items: values.slice(index) } : value
-      assign(parameter, rest, scope, this, true)
+      assignValue(parameter, rest, scope, this, true)
     }
   }
 

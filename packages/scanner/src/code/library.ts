@@ -71,13 +71,13 @@ export function toTable(rows: readonly (readonly [names: string, effect: Effect]
       names
         .trim()
         .split(/\s+/)
-        .flatMap(expand)
+        .flatMap(expandChoices)
         .map((name) => [name, effect]),
     ),
   )
 }
 
-function expand(name: string): string[] {
+function expandChoices(name: string): string[] {
   const [, before, choices, after] = /^(.*)\{([^{}]*)\}(.*)$/.exec(name) ?? []
-  return choices === undefined ? [name] : choices.split(',').flatMap((one) => expand(`${before}${one}${after}`))
+  return choices === undefined ? [name] : choices.split(',').flatMap((one) => expandChoices(`${before}${one}${after}`))
 }

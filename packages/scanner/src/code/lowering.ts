@@ -75,7 +75,7 @@ export class Lowering {
 
   /** What commas separate; an item may be `*item` or `...item`. */
   items(parts: readonly Tree[]): Code[] {
-    return toItems(parts).map((item) => {
+    return toListItems(parts).map((item) => {
       const of = this.code(item.at(-1)!)
       return isSpread(item) ? this.at({ ...of, start: item[0]!.start }, { type: 'spread', of }) : of
     })
@@ -84,7 +84,7 @@ export class Lowering {
   args({ children }: Tree): Argument[] {
     const inner = children.slice(1, children.at(-1)?.name === ')' ? -1 : undefined)
     if (inner.some(({ name }) => name === 'for')) return [{ value: this.comprehension(inner) }]
-    return toItems(inner).map((arg): Argument => {
+    return toListItems(inner).map((arg): Argument => {
       if (arg[1]?.name === 'AssignOp' && arg[2]) return { name: this.source(arg[0]!), value: this.code(arg[2]) }
       return { value: this.items(arg)[0]! }
     })
@@ -132,7 +132,7 @@ export function splitAt(trees: readonly Tree[], separator: string): Tree[][] {
 }
 
 /** The items of a list, which are separated by commas. */
-export function toItems(trees: readonly Tree[]): Tree[][] {
+export function toListItems(trees: readonly Tree[]): Tree[][] {
   return splitAt(trees, ',').filter(({ length }) => length > 0)
 }
 
@@ -164,7 +164,7 @@ export const lowerFunction: Lower = (on, { children }) => {
 const targets = new Set(['VariableDefinition', 'ObjectPattern', 'ArrayPattern', 'VariableName'])
 
 function lowerParameters(on: Lowering, trees: readonly Tree[]): Code[] {
-  return toItems(trees.filter(({ name }) => name !== '(' && name !== ')')).flatMap((part): Code[] => {
+  return toListItems(trees.filter(({ name }) => name !== '(' && name !== ')')).flatMap((part): Code[] => {
     const target = part.find(({ name }) => targets.has(name))
     if (!target) return []
     const of = on.code(target)

@@ -1,5 +1,5 @@
 import { joinPath } from './text-methods.ts'
-import { joinMade, mix, textOf, toTextValue, type Value } from './values.ts'
+import { joinMade, mixValues, textOf, toTextValue, type Value } from './values.ts'
 
 const numeric: Readonly<Record<string, (a: number, b: number) => number>> = {
   '+': (a, b) => a + b,
@@ -40,9 +40,9 @@ export function applyOperator(operator: string, parts: readonly Value[], languag
   }
   // JavaScript has `===`, `!==` and `>>>`.
   const apply = numeric[operator.replace(/^(.[=>])[=>]$/, '$1')]
-  if (!apply || parts.some(({ number }) => number === undefined)) return mix(parts)
+  if (!apply || parts.some(({ number }) => number === undefined)) return mixValues(parts)
   const number = parts.slice(1).reduce((sum, part) => apply(sum, part.number!), first!.number!)
-  return { number, facts: mix(parts).facts, made: joinMade(operator === '^' ? ['xor'] : [], parts) }
+  return { number, facts: mixValues(parts).facts, made: joinMade(operator === '^' ? ['xor'] : [], parts) }
 }
 
 const isTextual = ({ text }: Value) => text !== undefined
@@ -50,7 +50,7 @@ const isTextual = ({ text }: Value) => text !== undefined
 function operateOnOne(operator: string, value: Value): Value {
   const { number } = value
   if (number === undefined)
-    return operator === '!' || operator === 'not' || operator === 'typeof' ? mix([]) : mix([value])
+    return operator === '!' || operator === 'not' || operator === 'typeof' ? mixValues([]) : mixValues([value])
   const result = { '-': -number, '~': ~number, '!': Number(!number), not: Number(!number) }[operator]
   return { number: result ?? number, facts: value.facts, made: value.made }
 }

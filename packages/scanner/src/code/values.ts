@@ -74,7 +74,7 @@ export class Scope {
 export const nothing: Value = { facts: [], made: [] }
 
 export function toTextValue(text: string, from: readonly Value[] = [], ...made: readonly string[]): Value {
-  if (text.length > textCharactersMax) return mix(from)
+  if (text.length > textCharactersMax) return mixValues(from)
   return { text, facts: joinFacts(from), made: joinMade(made, from) }
 }
 
@@ -91,7 +91,7 @@ export function joinMade(made: readonly string[], from: readonly Value[]): reado
 export const isHiding = (operation: string) => operation !== 'concatenation' && operation !== 'replacement'
 
 /** An unknown value that depends on others. */
-export function mix(values: readonly Value[]): Value {
+export function mixValues(values: readonly Value[]): Value {
   const facts = joinFacts(values)
   return facts.length === 0 ? nothing : { facts, made: [] }
 }

@@ -53,7 +53,7 @@ function parseScanArguments(args: readonly string[]): ScanRequest | 'help' | 've
 }
 
 function parseWords(args: readonly string[]) {
-  const types = Object.fromEntries(Object.entries(options).map(([option, one]) => [option, toType(option, one)]))
+  const types = Object.fromEntries(Object.entries(options).map(([option, one]) => [option, toOptionType(option, one)]))
   try {
     return parseArgs({ args: [...args], options: types, allowPositionals: true })
   } catch (error) {
@@ -62,7 +62,7 @@ function parseWords(args: readonly string[]) {
   }
 }
 
-function toType(option: string, { value }: ScanOption) {
+function toOptionType(option: string, { value }: ScanOption) {
   return { type: value === undefined ? 'boolean' : 'string', ...(option === 'help' && { short: 'h' }) } as const
 }
 

@@ -22,7 +22,7 @@ export interface FilePlace {
 }
 
 /** Finds the place of a file of a sample. `a.zip!/b` is a file in an archive. */
-export function locate({ id, at }: Sample, path: string): FilePlace {
+export function locateInSample({ id, at }: Sample, path: string): FilePlace {
   const inside = `${id}!/${path}`
   if ('container' in at) return { file: isSampleUrl(at.container) ? at.container : relative('', at.container), inside }
   const [own = path] = path.split('!/', 1)

@@ -2,7 +2,7 @@ import type { EngineRuleId } from '../rules/engine-rules.ts'
 import { findForm, isDisguised, type Form } from './file-forms.ts'
 import { readPdf } from './pdf-text.ts'
 import { isTar } from './tar-entries.ts'
-import { isOpaque, isText, readTextsOf, toUtf8Texts, toWords } from './text-of-bytes.ts'
+import { isOpaque, isText, readTextsOf, toUtf8Texts, extractTextRuns } from './text-of-bytes.ts'
 import { findEmbedded, unpackGzip, unpackTar, unpackZip, type UnpackBudget, type Unpacked } from './unpack.ts'
 import { hasReader, readMetadata } from './well-formed.ts'
 import { regexWith } from '../text/regex.ts'
@@ -79,7 +79,7 @@ export function inspectBytes(file: BinaryFile, paths: ReadonlySet<string>, budge
 /** `parts`: the parts of a completely parsed file that are scanned for words; undefined if parsing failed. */
 function toReadings(path: string, bytes: Uint8Array, parts: readonly Uint8Array[] | undefined) {
   const gap = Buffer.from('\n\n')
-  const words = toUtf8Texts(Buffer.concat((parts ?? []).flatMap((part) => [part, gap]))).map(toWords)
+  const words = toUtf8Texts(Buffer.concat((parts ?? []).flatMap((part) => [part, gap]))).map(extractTextRuns)
   return { texts: parts && isNamedBinary(path) ? [] : readTextsOf(bytes), words: [...new Set(words)].filter(Boolean) }
 }
 

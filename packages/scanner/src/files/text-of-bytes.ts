@@ -87,7 +87,7 @@ const wordsPattern = /[[\t\n\r\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}]--\uFFFD]{6,
  * Extracts the runs of text from bytes that are mostly not text. Shortens runs of white space, with which XMP is
  * padded.
  */
-export function toWords(text: string): string {
+export function extractTextRuns(text: string): string {
   const runs: string[] = []
   let end = 0
   for (const { 0: run, index } of text.matchAll(wordsPattern)) {

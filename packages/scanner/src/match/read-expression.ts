@@ -128,7 +128,7 @@ function readSequence(elements: readonly AST.Element[]): Part {
       texts = texts.flatMap((text) => part.texts!.map((next) => text + next))
     } else {
       const after = charactersMax - at - part.charactersMax
-      needs.push(...toNeeds(texts, textsAt, charactersMax - textsAt), ...spread(part.needs, at, after))
+      needs.push(...toNeeds(texts, textsAt, charactersMax - textsAt), ...spreadNeeds(part.needs, at, after))
       texts = part.texts ?? ['']
       textsAt = part.texts ? at : at + part.charactersMax
     }
@@ -186,7 +186,7 @@ function readRepetition({ min, max, element }: AST.Quantifier, next: AST.Element
   }
   if (min === 0 && max === 1 && part.texts) return { ...whole, needs: [], texts: [...new Set(['', ...part.texts])] }
   const others = whole.charactersMax - part.charactersMax
-  return { ...whole, needs: min === 0 ? [] : spread(listNeeds(part), others, others) }
+  return { ...whole, needs: min === 0 ? [] : spreadNeeds(listNeeds(part), others, others) }
 }
 
 function toWaysOfTimes(each: number, min: number, max: number, element: AST.Element, next?: AST.Element): number {
@@ -232,7 +232,7 @@ function toNeeds(texts: readonly string[], at: number, after: number): Need[] {
 }
 
 /** The needs of a part as those of an expression that continues before and after it. */
-export function spread(needs: readonly Need[], before: number, after: number): Need[] {
+export function spreadNeeds(needs: readonly Need[], before: number, after: number): Need[] {
   return needs.map((need) => ({ texts: need.texts, before: need.before + before, after: need.after + after }))
 }
 

@@ -82,13 +82,13 @@ function decodeRun(run: string): { text: string; form: string } | undefined {
   const compact = run.replace(/[\s"'\\]/g, '').replace(/^0x(?=[\da-f]+$)/i, '')
   const isHex = compact.length % 2 === 0 && /^[\da-f]+$/i.test(compact)
   for (const form of isHex ? (['hex', 'base64'] as const) : (['base64'] as const)) {
-    const text = decodeAs(form, compact)
+    const text = decodeEncodedRun(form, compact)
     if (text !== undefined) return { text, form }
   }
   return undefined
 }
 
-function decodeAs(encoding: 'base64' | 'hex', run: string): string | undefined {
+function decodeEncodedRun(encoding: 'base64' | 'hex', run: string): string | undefined {
   const taste = Buffer.from(run.slice(0, tasteCharacters), encoding)
   if (isDeflated(taste)) return inflateText(Buffer.from(run, encoding))
   const isWide = taste.length >= 8 && taste.every((byte, index) => index % 2 === 0 || byte === 0)
@@ -278,7 +278,7 @@ function* findReversedStrings(text: string): Generator<Encoded> {
     last = index + aroundCharacters
     for (const { groups, index: at } of text.slice(start, last).matchAll(stringPattern)) {
       yield {
-        text: reverse(groups!.inner!),
+        text: reverseText(groups!.inner!),
         start: start + at,
         end: start + at + groups!.inner!.length + 2,
         form: 'reversed',
@@ -335,7 +335,7 @@ const spellings: readonly Spelling[] = [
     sign: reversedWords,
     signsMin: 2,
     isUsual: false,
-    read: (passage) => passage.split('\n').map(reverse).join('\n'),
+    read: (passage) => passage.split('\n').map(reverseText).join('\n'),
   },
   {
     form: 'rot13',
@@ -343,7 +343,7 @@ const spellings: readonly Spelling[] = [
     sign: rotatedWords,
     signsMin: 2,
     isUsual: false,
-    read: (passage) => passage.replace(/[a-z]/gi, rotate),
+    read: (passage) => passage.replace(/[a-z]/gi, rotateLetter),
   },
 ]
 
@@ -392,11 +392,11 @@ function removeMarks(passage: string): string {
     .replace(/[ \t]{2,}/g, ' ')
 }
 
-function reverse(text: string): string {
+function reverseText(text: string): string {
   return [...text].toReversed().join('')
 }
 
-function rotate(letter: string): string {
+function rotateLetter(letter: string): string {
   const first = letter <= 'Z' ? 65 : 97
   return String.fromCharCode(((letter.charCodeAt(0) - first + 13) % 26) + first)
 }

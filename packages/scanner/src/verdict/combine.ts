@@ -15,7 +15,10 @@ export interface Spot {
  * Finds the spots of a combination: each spot of its last group, at most one per line, that has spots of all other
  * groups within the distance.
  */
-export function combine({ all, within, foreign }: Combination, spotsOf: ReadonlyMap<string, readonly Spot[]>): Spot[] {
+export function findCombinedSpots(
+  { all, within, foreign }: Combination,
+  spotsOf: ReadonlyMap<string, readonly Spot[]>,
+): Spot[] {
   if (!all.every((ids) => ids.some((id) => spotsOf.has(id)))) return []
   const groups = all.map((ids) => ids.flatMap((id) => spotsOf.get(id) ?? []).filter(({ isOwn }) => !(foreign && isOwn)))
   const last = firstOfLines(groups.at(-1)!)

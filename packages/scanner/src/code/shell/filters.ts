@@ -8,7 +8,7 @@ import {
   isKnown,
   joinValues,
   toShellValue,
-  transform,
+  transformValue,
   unknown,
   withFacts,
   type Value,
@@ -43,7 +43,7 @@ function toDecoded(value: Value, encoding: Encoding, { run }: Call): Value {
   const isUsual = /^(?:gzip|bzip2|lzma)$/.test(encoding) && !isKnown(value)
   const facts = isFetched || isUsual ? [] : [run.fact('decode', encoding)]
   const text = isKnown(value) ? decodeAs(encoding, value.text) : undefined
-  return withFacts(transform(value, encoding, text), facts)
+  return withFacts(transformValue(value, encoding, text), facts)
 }
 
 /** Decodes its files or input, always or with an option; without it, encodes them. */
@@ -87,7 +87,7 @@ const sed: Program = (call) => {
 const rev: Program = (call) => {
   const value = readFilterInput(call, call.rest)
   const text = value.text.replaceAll(/[^\n]+/g, (line) => [...line].toReversed().join(''))
-  return transform(value, 'rev', isKnown(value) ? text : undefined)
+  return transformValue(value, 'rev', isKnown(value) ? text : undefined)
 }
 
 /** `tr` deletes characters, or rotates the alphabet by half of it; other translations are not computed. */
@@ -98,9 +98,9 @@ const tr: Program = (call) => {
   if (call.has('-d')) {
     const text = [...input.text].filter((each) => !readEscapes(from).includes(each)).join('')
     // Line ends are removed for many reasons.
-    return text === input.text.replaceAll(/\s/g, '') ? { ...input, text } : transform(input, 'translation', text)
+    return text === input.text.replaceAll(/\s/g, '') ? { ...input, text } : transformValue(input, 'translation', text)
   }
-  if (/n-za-m/i.test(to)) return transform(input, 'rot13', decodeAs('rot13', input.text))
+  if (/n-za-m/i.test(to)) return transformValue(input, 'rot13', decodeAs('rot13', input.text))
   return selects(call.rest.length)(call)
 }
 

@@ -26,7 +26,7 @@ import {
   joinValues,
   session,
   toShellValue,
-  transform,
+  transformValue,
   unknown,
   unknownPart,
   withFacts,
@@ -262,7 +262,7 @@ class ShellRun implements Shell {
     }
     const line = joinValues(words, ' ')
     if (this.#isExhausted(line.text.length)) return []
-    this.showText(disguise ? transform(line, 'concatenation', line.text) : line)
+    this.showText(disguise ? transformValue(line, 'concatenation', line.text) : line)
     return words
   }
 
@@ -425,7 +425,7 @@ function runProgram(name: Value, args: readonly Value[], input: Value, run: Shel
   const isSystem = !text.includes('/') || /^(?:\/|~\/\.\w)/.test(text)
   const known = programs.get(program)
   const call = new Call(program, args, input, run, known?.taking ?? new Set())
-  if (isSystem && (known || telling.has(program))) return tell(call, (known?.run ?? runUnknown)(call))
+  if (isSystem && (known || telling.has(program))) return addCallFacts(call, (known?.run ?? runUnknown)(call))
   return text.includes('/') || run.files.has(text) ? runFile(name, args, input, run) : runUnknown(call)
 }
 
@@ -436,7 +436,7 @@ function runUnknown({ args, input, run }: Call): Value {
 }
 
 /** Records the facts that the arguments tell. What is collected is in the output, and in a file that is named. */
-function tell({ program, args, line, run }: Call, output: Value): Value {
+function addCallFacts({ program, args, line, run }: Call, output: Value): Value {
   let told = output
   for (const { kind, line: pattern, value } of telling.get(program) ?? []) {
     const found = pattern.exec(line)

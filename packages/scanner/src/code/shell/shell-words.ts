@@ -5,7 +5,7 @@ import {
   isKnown,
   joinValues,
   toShellValue,
-  transform,
+  transformValue,
   unknown,
   unknownPart,
   withFacts,
@@ -85,17 +85,17 @@ function expandPart(part: WordPart, shell: Shell, isQuoted: boolean): Piece {
       return toPiece(shell.literal(part.value), true)
     case 'AnsiCQuoted': {
       const isEscaped = hidesLetters.test(part.text)
-      return toPiece(isEscaped ? transform(empty, 'escapes', part.value) : toShellValue(part.value), true)
+      return toPiece(isEscaped ? transformValue(empty, 'escapes', part.value) : toShellValue(part.value), true)
     }
     case 'DoubleQuoted':
     case 'LocaleString':
       return expandQuoted(part.parts, shell)
     case 'SimpleExpansion':
-      return splitWords(readVariable(part.text.slice(1), undefined, shell), isQuoted)
+      return splitPieces(readShellVariable(part.text.slice(1), undefined, shell), isQuoted)
     case 'ParameterExpansion':
-      return splitWords(expandParameter(part, shell), isQuoted)
+      return splitPieces(expandParameter(part, shell), isQuoted)
     case 'CommandExpansion':
-      return splitWords([shell.runScript(part.script)], isQuoted)
+      return splitPieces([shell.runScript(part.script)], isQuoted)
     case 'ProcessSubstitution':
       return toPiece(shell.openProcess(part.script, part.operator), true)
     case 'BraceExpansion':
@@ -114,7 +114,7 @@ function expandQuoted(parts: readonly WordPart[], shell: Shell): Piece {
 }
 
 /** Unquoted values are split into words. */
-function splitWords(values: readonly Value[], isQuoted: boolean): Piece {
+function splitPieces(values: readonly Value[], isQuoted: boolean): Piece {
   if (isQuoted) return { values, kind: values.length === 1 ? 'text' : 'words', isQuoted }
   const words = values.flatMap((value) => {
     if (!/\s/.test(value.text)) return value
@@ -138,11 +138,11 @@ type Operation = NonNullable<Parameter['operation']>
 function expandParameter({ prefix, operation, index, parameter }: Parameter, shell: Shell): readonly Value[] {
   if (prefix === '#' || operation?.type === 'Names') return [unknown]
   const name = prefix === '!' ? shell.variables.read(parameter).text : parameter
-  const values = readVariable(name, index && expandText(index, shell).text, shell)
+  const values = readShellVariable(name, index && expandText(index, shell).text, shell)
   return operation ? values.map((value) => applyExpansion(value, operation, name, shell)) : values
 }
 
-function readVariable(name: string, index: string | undefined, { variables }: Shell): readonly Value[] {
+function readShellVariable(name: string, index: string | undefined, { variables }: Shell): readonly Value[] {
   const isList = name === '@' || name === '*'
   const elements = variables.readArray(isList ? '@' : name)
   if (!elements) return [isList ? unknown : variables.read(name)]
@@ -173,7 +173,7 @@ function applyExpansion(value: Value, operation: Operation, name: string, shell:
       if (!isKnown(value) || !value.text.includes(pattern.text)) return from
       const isAll = operation.operator === '//'
       const text = value.text[isAll ? 'replaceAll' : 'replace'](pattern.text, () => by.text)
-      return transform(from, 'replacement', text)
+      return transformValue(from, 'replacement', text)
     }
     case 'CaseModification': {
       const isUpper = operation.operator.startsWith('^')
@@ -181,17 +181,18 @@ function applyExpansion(value: Value, operation: Operation, name: string, shell:
     }
     // `${path%/*}` and the like select a part.
     default:
-      return transform(value, operation.type, undefined)
+      return transformValue(value, operation.type, undefined)
   }
 }
 
 function sliceValue(value: Value, offset: Value, length: Value | undefined): Value {
   const start = Number(offset.text.trim())
   const count = length === undefined ? undefined : Number(length.text.trim())
-  if (!isKnown(value) || Number.isNaN(start) || Number.isNaN(count ?? 0)) return transform(value, 'slice', undefined)
+  if (!isKnown(value) || Number.isNaN(start) || Number.isNaN(count ?? 0))
+    return transformValue(value, 'slice', undefined)
   const from = start < 0 ? Math.max(0, value.text.length + start) : start
   const end = count === undefined ? undefined : count < 0 ? count : from + count
-  return transform(value, 'slice', value.text.slice(from, end))
+  return transformValue(value, 'slice', value.text.slice(from, end))
 }
 
 /** Programs whose names a script only takes apart to hide them. */

@@ -49,7 +49,7 @@ export function withFacts(value: Value, facts: readonly CodeFact[]): Value {
 }
 
 /** The result of an operation on a value; undefined if the result is not known. */
-export function transform(value: Value, operation: string, text: string | undefined): Value {
+export function transformValue(value: Value, operation: string, text: string | undefined): Value {
   if (text === undefined) return { text: unknownPart, facts: value.facts, made: [] }
   const made = [...new Set([operation, ...value.made])].slice(0, operationsMax)
   return { text: text.slice(0, charactersMax), facts: value.facts, made }
