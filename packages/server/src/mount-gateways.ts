@@ -27,7 +27,7 @@ import { routes } from './endpoints/routes.ts'
 
 /**
  * Mounts the protocols of other ecosystems. Returns a function that stops following the catalogue. Throws a TypeError
- * for an unknown one.
+ * for an unknown gateway.
  */
 export function mountGateways(
   app: H3,
@@ -85,10 +85,10 @@ async function requireShared(node: NodeParts, { caller }: Call, read: ReturnType
 
 const own = (call: GatewayCall) => call as Call
 
-/** The bodies that gateways have read; their memory counts until the answer. */
+/** The memory of the bodies that gateways have read, which counts until the answer. */
 const bodies = new WeakMap<Call, CallInFlight>()
 
-/** What gateways get of a node. Their calls are the node's own. */
+/** The part of a node that gateways use. The calls that gateways get are the node's own. */
 function createHost(node: NodeParts, discoveryPack: string | undefined, lists: GatewayHost['lists']): GatewayHost {
   const limitAddressOf = (call: GatewayCall) => toLimitKey(node.addresses.clientOf(own(call).request))
   return {

@@ -22,7 +22,7 @@ import { createQuotas, defaultRates } from './context/quotas.ts'
 import { createRequestLog } from './context/request-log.ts'
 import { apiBase } from './context/options.ts'
 
-/** Each body has its own limit; this one is for all bodies in memory at a time. */
+/** The limit for all bodies in memory at a time; each body has its own limit too. */
 const bodyLimits: InFlightLimits = {
   callerCallsMax: Infinity,
   callsMax: Infinity,
@@ -146,7 +146,7 @@ function toCorsOrigins(origins: readonly string[] = []): ReadonlySet<string> {
   return new Set(origins)
 }
 
-/** Mounts what responds to all other addresses: the page of the dashboard for browsers, and 404 for programs. */
+/** Mounts the responses to all other addresses: the page of the dashboard for browsers, and 404 for programs. */
 function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined): void {
   const work = (call: Call) => {
     const path = call.url?.pathname ?? '/'

@@ -38,7 +38,7 @@ export function admitCall(
   return countRequest(node, call, admission)
 }
 
-/** Without user name and password, as containers/image (Skopeo, Podman) sends it for guests. */
+/** `Basic` without user name and password, which containers/image (Skopeo, Podman) sends for guests. */
 const emptyBasic = /^Basic +Og== *$/i
 
 async function admitWithKey(
@@ -71,7 +71,7 @@ async function findCaller(node: NodeParts, key: string | undefined): Promise<Cal
 }
 
 /**
- * Treat a caller with an expired session as a guest: public content stays available, and other content requires a key.
+ * A caller with an expired session counts as a guest: public content stays available, and other content requires a key.
  */
 async function admitWithSession(node: NodeParts, call: Call, admission: EntryAdmission, token: string): Promise<void> {
   call.crossOrigin = false
@@ -141,7 +141,7 @@ export function limitKeyOf(node: NodeParts, { caller, request }: Call): string {
 
 /**
  * The key of `Bearer <key>` (RFC 6750, section 2.1), or the password of `Basic` (RFC 7617, section 2) where that is
- * allowed. Only there may it be the token of a share link. Undefined for other texts.
+ * allowed. Only such a password may be the token of a share link. Undefined for other texts.
  */
 function parseAuthorization(authorization: string, scheme: 'bearer' | 'basic'): string | undefined {
   const bearer = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1]

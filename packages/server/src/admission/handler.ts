@@ -42,8 +42,8 @@ interface Entry {
 
 /**
  * Makes an h3 handler that admits a request, runs the work of the entry, and converts thrown errors to problem
- * responses. Every response of a node passes through such a handler, or is sent by `serveCached`, so that each has rate
- * headers, a request id, a log line and metrics.
+ * responses. Every response of a node passes through such a handler, or is sent by `serveCached`, so that every
+ * response has rate headers, a request id, a log line and metrics.
  */
 export function toHandler(node: NodeParts, entry: Entry) {
   const { admission, endpoint = 'unknown', methods, crossOrigin = true, personal = false, work } = entry
@@ -74,7 +74,7 @@ export function toHandler(node: NodeParts, entry: Entry) {
   }
 }
 
-/** The response to what the handling of a request threw. */
+/** The response for a thrown error. */
 export async function replyThrown(
   node: NodeParts,
   call: Call,

@@ -12,7 +12,8 @@ export type AddressOf = (call: Call) => string
 export function createAddressOf(publicUrl: string | undefined, addresses: Addresses): AddressOf {
   const configured = publicUrl?.replace(/\/+$/, '')
   if (configured !== undefined) return () => configured
-  // Clients of a node use few hosts, usually one: parsing it again costs as much as the rest of a cached response.
+  // The last host is cached: clients of a node use few hosts, usually one, and parsing a host costs as much as the rest
+  // of a cached response.
   let last = { host: null as string | null, origin: '' }
   return (call) => {
     const told = addresses.originOf(call.request)

@@ -11,7 +11,7 @@ const mebibyte = 1024 * 1024
 const unlimitedRequests = 1_000_000_000
 /** Number of allowances that the addresses above the limit share. */
 const sharedKeys = 1024
-/** Addresses with their own rate limit at a time; further addresses share limits. */
+/** Maximum number of addresses that have their own rate limit at a time; further addresses share limits. */
 const addressesMaxDefault = 100_000
 /**
  * A node leases one eighth of the rest of a shared allowance at a time: of 6,000 requests, one in a hundred queries the
@@ -126,7 +126,7 @@ function createMemoryLimiter(points: number) {
   const limiter = new RateLimiterMemory({ points, duration: windowSeconds })
   const toStanding = ({ consumedPoints, msBeforeNext }: RateLimiterRes): Standing => ({
     remaining: Math.max(0, points - consumedPoints),
-    // No more than the window: the limiter computes the time with a clock that may be set back.
+    // Not more than the window, because the limiter computes the time with a clock that may be set back.
     resetMs: Math.min(msBeforeNext, windowSeconds * 1000),
     exceeded: consumedPoints > points,
   })

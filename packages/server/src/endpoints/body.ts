@@ -30,7 +30,7 @@ export async function readRequestBody(
   return joinChunks(chunks)
 }
 
-/** Read Node's stream directly: a web stream would take longer than a small operation. */
+/** Reads Node's stream directly, because a web stream would take longer than a small operation. */
 function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: number) => void): Promise<Uint8Array> {
   const { 'content-length': declared, 'transfer-encoding': encoding } = request.headers
   if (encoding === undefined && (declared === undefined || declared === '0')) return Promise.resolve(nothing)

@@ -23,7 +23,10 @@ export function mountEndpoints(app: H3, node: NodeParts): void {
   mountPatterns(app, node, toSlashedPattern, takeSlashedParams)
 }
 
-/** Converts the parameters that h3 found to those of the route. Throws `not_found` if they do not fit. */
+/**
+ * Converts the parameters that h3 found to those of the route. Throws `not_found` for parameters that do not fit the
+ * route.
+ */
 type TakeParams = (call: Call) => void
 
 const takeParams: TakeParams = () => {}
@@ -67,7 +70,7 @@ function methodsOfRoute({ endpoint }: Route): readonly string[] {
   return endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method]
 }
 
-/** What an admitted request to an endpoint runs: reads the input, calls the operation, and builds the response. */
+/** Handles an admitted request to an endpoint: reads the input, calls the operation, and builds the response. */
 function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) => Promise<Response> {
   const { endpoint, name } = route
   return async function answer(call) {
@@ -84,7 +87,8 @@ function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) =
         if (endpoint.cookie) requireOwnPage(node, call)
         const input = toInput(call, route, payload)
         const options = toCallOptions(node, call, route, input)
-        // A cached copy at the caller is not a download; this is known only when the entity tags can be compared.
+        // A response that the caller has cached is not a download. Whether the caller has it is known only when the
+        // entity tags can be compared.
         const compares = options.counts === true && call.header('if-none-match') !== null
         const first = compares ? { ...options, counts: false } : options
         result = await permitted.run(context, input, first)

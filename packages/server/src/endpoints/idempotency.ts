@@ -70,7 +70,7 @@ export async function claimKey(
   const store = async (end: IdempotentEnd) => {
     if (begun.state !== 'done') await finishIdempotent(node.context, caller, key, begun, end)
   }
-  // A repeated PUT stores the same again.
+  // A repeated PUT stores the same content again, so its writes need no note.
   const isNoted = begun.state !== 'done' && route.endpoint.method === 'POST'
   return {
     context: isNoted ? { ...node.context, ...noteWrites(node.context, caller, key, begun) } : node.context,
@@ -90,7 +90,7 @@ function replayResponse(node: NodeParts, call: Call, { status, body }: StoredAns
   })
 }
 
-/** A hash of everything that identifies a request; also of its media type, which defines how the bytes are read. */
+/** A hash of everything that identifies a request, including its media type, which defines how the bytes are read. */
 function hashRequest(call: Call, payload: Payload | undefined): string {
   const head = `${call.method} ${call.url?.pathname}${call.url?.search}\n${payload?.contentType ?? ''}\n`
   return createHash('sha256')

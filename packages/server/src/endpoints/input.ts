@@ -113,7 +113,7 @@ function parseObject(bytes: Uint8Array): Fields {
   return value as Fields
 }
 
-/** The path names the resource. A body that names another one, or contains an archive field, is refused. */
+/** The path names the resource. A body that names another resource, or contains an archive field, is refused. */
 function addBody(input: Fields, body: Fields, route: Route): void {
   const errors: FieldError[] = []
   for (const [name, value] of Object.entries(body)) {

@@ -10,7 +10,7 @@ interface Place {
   readonly limits: ConnectionLimits
 }
 
-/** How often another free port is tried, if another process takes the one that listhen found. */
+/** How often another free port is tried if another process takes the port that listhen found. */
 const attemptsMax = 5
 
 /**

@@ -64,7 +64,7 @@ export const textBytesMax = 16 * 1024
 
 function sendWhole(res: ServerResponse, { status, head, content }: WholeResponse): void {
   const fields: string[] = []
-  // A loop, because `flat` takes longer than sending the head.
+  // This is a loop, because `flat` takes longer than sending the head.
   for (const [name, value] of head) fields.push(name, value)
   res.writeHead(status, fields)
   if (content === null) res.end()

@@ -43,7 +43,7 @@ export function serveCached(node: NodeParts, next: Serve): Serve {
       finishCall(node, call, response.status)
       return sendResponse(res, response)
     }
-    // The skill may have changed meanwhile.
+    // The skill may have changed while the allowance was awaited.
     return cached.isCached ? send(call, res, cached) : next(call, res)
   }
 
@@ -65,7 +65,9 @@ export function serveCached(node: NodeParts, next: Serve): Serve {
   }
 }
 
-/** The response for the address of the node, which its clients seldom reach by several. */
+/**
+ * The response for the address of the node. Clients seldom reach a node by several addresses, so one address is cached.
+ */
 function prepareResponse(node: NodeParts, call: Call, cached: EncodedJson): PreparedResponse {
   const address = node.addressOf(call)
   if (cached.prepared?.address === address) return cached.prepared

@@ -17,7 +17,7 @@ export const eventSummaries: Readonly<Record<DeliveryName, string>> = {
   ping: 'You requested a test delivery; it needs no subscription and is not retried',
 }
 
-/** The headers of every delivery, in addition to the one with its event. */
+/** The headers of every delivery, in addition to the header with its event. */
 const headers: Readonly<Record<string, { description: string; schema: Json }>> = {
   'X-Service-Delivery': {
     description: "The delivery's id, the same in each of its attempts.",

@@ -86,7 +86,7 @@ function digestToken(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** Caches the result for the last origin; it is rebuilt only when a proxy reports another origin. */
+/** Caches the result for the last origin; the result is rebuilt only when a proxy reports another origin. */
 function keepLast<T>(make: (origin: string) => T): (origin: string) => T {
   let kept: { origin: string; made: T } | undefined
   return (origin) => {

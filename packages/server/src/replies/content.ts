@@ -5,7 +5,7 @@ const csp: Header = ['content-security-policy', "sandbox; default-src 'none'"]
 
 /**
  * The headers of published bytes. The bytes are untrusted and share an origin with the dashboard, so a browser must not
- * guess a type, run anything, or display anything but plain text and Markdown.
+ * guess a type, run code, or display anything but plain text and Markdown.
  */
 export function toContentHeaders({ contentType, etag, filename }: Content) {
   const shown = /^text\/(?:plain|markdown)(?:$|[;\s])/i.test(contentType)
