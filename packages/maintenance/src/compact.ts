@@ -23,8 +23,8 @@ export async function readUse({ database }: Pick<StorageContext, 'database'>): P
 }
 
 /**
- * Rewrites the SQLite file without its free space. This needs about the same space again, and blocks all other writers.
- * Throws if the disk has not enough space.
+ * Rewrites the SQLite file without its free space. Compacting needs about the same space again, and blocks all other
+ * writers. Throws if the disk has not enough space.
  */
 export async function compact(context: Pick<StorageContext, 'database'>): Promise<FileUse> {
   const { database } = context

@@ -71,8 +71,8 @@ export async function recordBackup(
 }
 
 /**
- * Deletes the oldest scheduled backups beyond `retained`, never the one just made and never backups made by users. Those
- * with a later name than the one just made are older: the clock was set back after them.
+ * Deletes the oldest scheduled backups beyond `retained`, never the one just made and never backups made by users.
+ * Scheduled backups with a later name than the one just made are older: the clock was set back after they were made.
  */
 export async function dropOldBackups(folder: string, retained: number, made: string): Promise<void> {
   const others = (await readBackups(folder)).filter(({ name, scheduled }) => scheduled && name !== made)

@@ -57,7 +57,7 @@ function placeTaken(): RegistryError {
   return new RegistryError('conflict', 'A file with this name already exists. Choose another name.')
 }
 
-/** A partial file older than this was left by a killed process: no backup takes as long. */
+/** Age in milliseconds after which a partial file counts as left by a killed process: no backup takes as long. */
 const partialAgeMinMs = 24 * 60 * 60 * 1000
 
 interface PartialFile {

@@ -74,8 +74,8 @@ async function findDocumentProblem(db: Kysely<Tables>, skill: SkillRow): Promise
 }
 
 /**
- * Compares content: other releases wrote the fields in another order, or without newer fields. The time of a sync is
- * ignored, and the version of the form.
+ * Compares the content only, because other releases wrote the fields in another order, or without newer fields. Ignores
+ * the time of a sync and the version of the form.
  */
 function isSameDocument(stored: string, computed: string): boolean {
   if (stored === computed) return true

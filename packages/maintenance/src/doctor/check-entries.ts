@@ -135,7 +135,7 @@ function findLoggedProblem(
   return wrong && `${subject} and entry ${entry.seq} of the log differ in ${wrong}.`
 }
 
-/** Entries that would be too long are shortened; those from before the log became a tree do not mark it. */
+/** Entries that would be too long are shortened. Shortened entries from before the log became a tree are not marked. */
 function isCut({ data }: LoggedEntry, field: string): boolean {
   return ((data['cut'] as string[] | undefined) ?? []).includes(field) || (data['files'] === null && field !== 'size')
 }

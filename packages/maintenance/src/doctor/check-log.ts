@@ -24,7 +24,7 @@ type Reader = Database['read']
  * mismatch. Runs in batches, so that a node can serve requests meanwhile.
  */
 export async function checkLog({ database }: { readonly database: Pick<Database, 'read'> }): Promise<LogCheck> {
-  // Read before the head: entries that are appended during the check must not look surplus.
+  // The extent is read before the head, so that entries which are appended during the check do not look surplus.
   const extent = await readExtent(database.read)
   const head = await readTreeHead(database.read)
   const problem =

@@ -20,8 +20,9 @@ export function findWrongTexts(database: Database, pages: AsyncIterable<Numbered
 }
 
 /**
- * Refreshes a connection's view of SQLite's full-text index. A connection caches where the parts of the index are, and
- * only a query of the index itself detects that another connection moved them; other reads would report false damage.
+ * Refreshes a connection's view of SQLite's full-text index. A connection caches the places of the index's parts, and
+ * only a query of the index itself detects that another connection moved the parts; other reads would report false
+ * damage.
  */
 export async function noticeMovedTexts(db: Kysely<Tables>): Promise<void> {
   await sql`select rowid from skill_text limit 1`.execute(db)
@@ -99,7 +100,7 @@ function hashWord(column: string, word: string, offset: number): bigint {
   return createHash('md5').update(`${column}\n${offset}\n${word}`).digest().readBigUInt64LE()
 }
 
-/** PostgreSQL stores each text's whole vector, and computes the expected one. */
+/** PostgreSQL stores each text's whole vector, and computes the expected vector. */
 async function compareVectors(db: Kysely<Tables>, pages: AsyncIterable<NumberedText[]>): Promise<WrongTexts> {
   const missing: string[] = []
   const wrong: string[] = []

@@ -32,7 +32,7 @@ export type ExportHeader = v.InferOutput<typeof ExportHeader>
 const TableSum = v.object({ rows: Count, digest: v.string() })
 type TableSum = v.InferOutput<typeof TableSum>
 
-/** The last line. A file without it is incomplete. */
+/** The last line. A file without this line is incomplete. */
 export const ExportFooter = v.object({
   end: v.literal(exportFormat),
   rows: Count,

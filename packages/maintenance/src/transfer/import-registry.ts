@@ -33,7 +33,7 @@ export interface ImportOptions {
   readonly clock?: Clock
   /** Called with the number of imported rows. */
   readonly onProgress?: (rows: number) => void
-  /** The secret key that sealed the API keys for upstreams, to check that it opens them. */
+  /** The secret key that sealed the API keys for upstreams; the import reports whether this key opens them. */
   readonly secretKey?: Uint8Array
 }
 

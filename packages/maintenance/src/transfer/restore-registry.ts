@@ -21,7 +21,7 @@ export interface RestoreOptions {
   /** Aborts and deletes the copy. */
   readonly signal?: AbortSignal
   readonly clock?: Clock
-  /** The secret key that sealed the API keys for upstreams, to check that it opens them. */
+  /** The secret key that sealed the API keys for upstreams; the restore reports whether this key opens them. */
   readonly secretKey?: Uint8Array
 }
 
@@ -71,7 +71,7 @@ export async function restoreRegistry(
   return summary!
 }
 
-/** Without this, the error code would be reported as a problem of a registry in use. */
+/** Replaces the error code, which would be reported as a problem of a registry in use. */
 function toUnreadable(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException
   if (!/^SQLITE_(NOTADB|CORRUPT|CANTOPEN)/.test(String(code))) return error

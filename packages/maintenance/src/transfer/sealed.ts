@@ -4,7 +4,7 @@ import { createSecrets, type SchemaExtension, type Tables } from '@skillstead/co
 /** A registry's API keys for upstreams, sealed with a secret key that is in no backup or export. */
 export interface SealedKeys {
   readonly count: number
-  /** Whether the given secret key opens them; null without a key, or if there is nothing to open. */
+  /** Whether the given secret key opens the API keys; null without a secret key, or if there are no API keys. */
   readonly isOpened: boolean | null
 }
 
