@@ -1,6 +1,6 @@
 import { regexWith } from '../text/regex.ts'
 
-/** Words that prohibit the text next to them, and marks that show it as wrong. */
+/** Words and marks that prohibit the text next to them. */
 const forbidding = regexWith('i')`\b(never|do not|don['’]t|must ?n['’]t|must not|
   should ?n['’]t|should not|avoid|instead of|rather than|forbidden|prohibited|not allowed|disallow(ed|s)?|
   anti-?pattern|deprecated)\b|❌|🚫|⛔|✗|不要|禁止|切勿|请勿|避免`
@@ -8,7 +8,7 @@ const forbidding = regexWith('i')`\b(never|do not|don['’]t|must ?n['’]t|must
 const reminding = /\b(?:do not|don['’]t|never) (?:forget|hesitate|skip|mind)\b/i
 const badExample = /^\W{0,6}(?:❌|✗|🚫|bad\b|wrong\b|incorrect\b|anti-?pattern\b|before\b.{0,20}\bbad\b)/i
 
-/** Whether a line prohibits the text in it or after it. */
+/** Whether a line prohibits its own text, or the text after the line. */
 export function isProhibitedLine(line: string): boolean {
   return (forbidding.test(line) || badExample.test(line)) && !reminding.test(line)
 }

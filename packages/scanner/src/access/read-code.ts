@@ -41,13 +41,13 @@ const call = regexWith('g')`(\bsubprocess\.(run|call|check_call|check_output|Pop
   ((?<![\w.])|\b(child_process|cp|childProcess)\.)exec(Sync|File|FileSync|Async|a|aSync|aCommand)?\(|\bspawn(Sync)?\(|
   \bDeno\.Command\(|\bexec\.Command(Context)?\((ctx, ?)?|\bCommand::new\(|(?<![\w.])system\(?|\b(shutil\.)?which\(|
   (?<![\w$])\$(?=\x60))\s{0,20}(?<list>\[\s{0,20})?[rbf]{0,2}(?<quote>["'\x60])`
-/** Lists of words that are run later. */
+/** Lists of words that the program runs later. */
 const wordLists = /\b(?:cmd|command|args|argv)\w{0,20}(?:: ?[\w[\], .|]{1,40})? ?= ?(\[)\s{0,20}[rbf]{0,2}(["'])/g
 const runsLists = /subprocess|spawn|execFile|Popen|exec\.Command/
-/** A part of every call: a fast check that skips the many texts that run nothing. */
+/** A part of every call, as a fast check: most texts run nothing, and are skipped. */
 const callHint = /process|exec|spawn|[Pp]open|Command|system|which|\$`/
 
-/** Each call examines the text ahead of it, so their number is limited. */
+/** The number of calls is limited, because each call examines the text after it. */
 const callsMax = 1000
 const commandCharactersMax = 1000
 

@@ -36,7 +36,7 @@ export function readMarkdown(text: string, lists: AccessLists): void {
     const line = text.slice(begin, text[end - 1] === '\r' ? end - 1 : end)
     const mark = line.includes('```') || line.includes('~~~') ? fencePattern.exec(line) : null
     if (fence) {
-      // A mark with a language is inside of a document that is shown.
+      // A mark with a language is part of a document that the block shows.
       if (mark?.[2] === '' && mark[1]!.startsWith(fence.mark)) close(begin)
     } else if (mark) {
       const isForbidden = isBadSection || isProhibitedLine(before)
@@ -70,7 +70,7 @@ function readProse(given: string, lists: AccessLists): void {
 }
 
 function readInline(code: string, lists: AccessLists): void {
-  // Programs have lower-case names, and nothing else that is read here does.
+  // Of the names that are read here, only those of programs are in lower case.
   if (/^[a-z]/.test(code)) {
     if (code.includes(' ') && isCommandLine(code)) readShellAccess(code, lists)
     return

@@ -64,7 +64,7 @@ function toPlainShell(text: string): string {
 }
 
 /**
- * Parses a script. After an error, its next line is the beginning of another one; unclosed quotes are letters. A large
+ * Parses a script. After an error, the next line begins another script; unclosed quotes count as letters. A large
  * script is not parsed again.
  */
 function* parseAll(given: string): Generator<SyntaxNode> {
@@ -144,11 +144,11 @@ export function toProgramName(word: string): string | undefined {
 const systemFolder = /^(?:\/|~\/\.[\w-]+\/(?:[\w.-]+\/){0,4}bin\/|~\/bin\/)/
 const programName = /^(?:_?[a-z][a-z0-9_]*(?:[.+-][a-z0-9_]+)*|Rscript|R|Xvfb)$/
 const ownFile = /\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl|md|json|ya?ml|txt|toml|csv|html?|log|env|sql|go|rs)$/
-/** Words at the position of a command in texts that are not scripts. */
+/** Words that occur at the position of a command in texts that are not scripts. */
 const noProgram = /^(?:e\.g|i\.e|etc|example|name|output|usage|note|none|all|on|off|yes|no)$/
 
 function readHosts(program: string, args: readonly string[], lists: AccessLists): void {
-  // These print or search for their arguments instead of calling them.
+  // These programs print or search for their arguments instead of calling them.
   if (/^(?:grep|rg|sed|awk|jq)$/.test(program)) return
   for (const arg of args) {
     if (arg.includes('://')) readAddresses(arg, lists)

@@ -12,8 +12,8 @@ import { builtInIds } from '../rules/rule-table.ts'
 import { Scan } from '../scan-files.ts'
 
 /**
- * Checks the rules of a document: their ids, their expressions by the checks of the built-in ones, and their examples.
- * Yields to the event loop after each rule. Throws an error that names the rule and what is wrong with it.
+ * Checks the rules of a document: their ids, their expressions (with the checks of the built-in rules), and their
+ * examples. Yields to the event loop after each rule. Throws an error that names the rule and what is wrong with it.
  */
 export async function checkRules(document: RulesDocument): Promise<void> {
   const ids = new Set<string>()

@@ -5,7 +5,7 @@ import { findAbilities, type Ability } from './abilities.ts'
 import { changeRules, type ChangeRuleId } from './change-rules.ts'
 import { hashCharacters, type Outline, type Passage } from './outline.ts'
 
-/** A version with what is known of its content. */
+/** A version with its outline, access lists and findings. */
 export interface ComparedVersion {
   readonly version: string
   readonly access: Access
@@ -16,7 +16,7 @@ export interface ComparedVersion {
 
 /** Maximum number of items of a finding; the last item counts the rest. */
 const itemsMax = 20
-/** Minimum share of its lines that a text keeps if only a part was changed; one line may always differ. */
+/** Minimum share of the lines that are unchanged if only a part of a text was changed; one line may always differ. */
 const keptShareMin = 0.9
 /** Minimum similarity of two wordings of one restriction. */
 const rewordedMin = 0.5

@@ -20,13 +20,15 @@ export interface Passage {
 export interface Outline {
   /** The hashes of the first distinct lines of Markdown files, each of `hashCharacters`, joined. */
   readonly lines: string
-  /** Lines that tell the agent to do something which reaches beyond the task. */
+  /** Lines that direct the agent to do something beyond the task. */
   readonly directives: readonly Passage[]
   /** Lines that restrict the agent. */
   readonly safeguards: readonly Passage[]
   /** Files that are not text. Images and fonts are left out. */
   readonly binaries: readonly { readonly path: string; readonly digest: string }[]
-  /** Parts that were not read, with their digests: two versions with different ones never look alike. */
+  /**
+   * Parts that were not read, with their digests, so that two versions with different unread parts never look alike.
+   */
   readonly cut: readonly string[]
 }
 

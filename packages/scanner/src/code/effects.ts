@@ -62,7 +62,7 @@ interface Request {
   readonly address: Which
   /** Arguments that are sent; those named `headers` are always considered. */
   readonly data: readonly (number | string)[]
-  /** Whether it is one only if data is sent. */
+  /** Whether the call is a request only if data is sent. */
   readonly isOptional?: boolean
 }
 
@@ -100,7 +100,7 @@ export function sends(data: readonly (number | string)[], address?: Which): Effe
   }
 }
 
-/** What was read from a file. */
+/** The content of a file as a value. */
 export function readFileValue(path: Value | undefined, call: Call, on: Evaluator): Value {
   const known = path && (on.files.get(path.text ?? path) ?? undefined)
   const text = textOf(path)
@@ -188,7 +188,7 @@ export function decodes(encoding: Encoding, which: Which = 0): Effect {
   }
 }
 
-/** Shorter texts hide nothing. */
+/** Minimum length of an encoded text: shorter texts hide nothing. */
 const encodedCharactersMin = 4
 
 export function decodeWith(encoding: Encoding, given: Value, call: Call, on: Evaluator): Value {
@@ -243,7 +243,7 @@ export const returnsFirst: Effect = ({ args }) => args[0]
 
 const everything = /^(?:~|\/|\/home|\/users|\/root|[a-z]:\/?|~\/(?:documents|desktop|pictures))\/?\*?$/i
 
-/** Deletes a folder with all that is in it. */
+/** Deletes a folder with its content. */
 export const deletesFolder: Effect = (call, on) => {
   const path = textOf(call.args[0])
   if (everything.test(path)) on.record('destruction', call.code, path)

@@ -315,7 +315,7 @@ export class Evaluation implements Evaluator {
     return { closure, facts: [], made: [] }
   }
 
-  /** Follows what the program leaves to others to call. */
+  /** Follows the functions that the program leaves to others to call. */
   #finish(): void {
     // A callback runs after the code around it, and sees variables that are defined after it.
     for (const call of this.#later.splice(0)) if (!this.#isSpent) call()

@@ -3,7 +3,7 @@ import type { Argument, Code, Tree } from './syntax.ts'
 type Span = Pick<Tree, 'start' | 'end'>
 type WithoutSpan<T> = T extends Code ? Omit<T, 'start' | 'end'> : never
 
-/** Code that stands where its node stands, unless it says where. */
+/** Code at the position of its node, unless it states its own position. */
 export type Shape = WithoutSpan<Code> & Partial<Span>
 /** Translates one kind of node. */
 export type Lower = (on: Lowering, tree: Tree) => Shape
@@ -48,7 +48,7 @@ export class Lowering {
     return trees.filter(this.isPart).map((tree) => this.code(tree))
   }
 
-  /** The name or key that a node is. */
+  /** The name or key that a node stands for. */
   key(tree: Tree): Code {
     return this.at(tree, { type: 'text', text: this.source(tree) })
   }
@@ -73,7 +73,7 @@ export class Lowering {
     return this.at({ start: parts[0]?.start ?? 0, end: parts.at(-1)?.end ?? 0 }, { type: 'list', items })
   }
 
-  /** What commas separate; an item may be `*item` or `...item`. */
+  /** The items between commas; an item may be `*item` or `...item`. */
   items(parts: readonly Tree[]): Code[] {
     return toListItems(parts).map((item) => {
       const of = this.code(item.at(-1)!)

@@ -8,7 +8,7 @@ export const textCharactersMax = 262_144
 const factsMax = 16
 export const itemsMax = 4096
 
-/** What is known of a value. */
+/** The known properties of a value. */
 export interface Value {
   /** A text, or bytes with one character each. */
   readonly text?: string
@@ -22,9 +22,9 @@ export interface Value {
   /** The object and the name of a method or field. */
   readonly self?: Value
   readonly method?: string
-  /** Whether it is a class, whose fields are its methods. */
+  /** Whether the value is a class, whose fields are its methods. */
   readonly isClass?: true
-  /** Facts that it comes from. */
+  /** The facts that the value comes from. */
   readonly facts: readonly CodeFact[]
   /** The operations that computed the text from literals. */
   readonly made: readonly string[]
@@ -33,7 +33,7 @@ export interface Value {
 export interface Closure {
   readonly code: Extract<Code, { type: 'function' }>
   readonly scope: Scope
-  /** The object whose method it is. */
+  /** The object whose method the value is. */
   owner?: Value
   calls: number
 }

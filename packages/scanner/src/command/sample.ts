@@ -40,7 +40,7 @@ export function toSampleId(path: string): string {
   return sep === '/' ? path : path.replaceAll(sep, '/')
 }
 
-/** The digest of the files of a sample, as that of a version. */
+/** The digest of the files of a sample, computed like the digest of a version. */
 export function toSkillDigest({ files }: Sample): string {
   const listed = files.flatMap((file) => {
     if ('unread' in file) return []

@@ -34,7 +34,7 @@ export async function* openAll(
         yield sample
       }
     } catch (error) {
-      // The place is printed before the reason.
+      // The place is removed from the reason, because it is printed before the reason.
       reason = (error as Error).message.replace(`${place} `, () => 'It ')
     }
     if (reason !== undefined) yield { id: place, reason }

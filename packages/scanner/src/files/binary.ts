@@ -13,14 +13,14 @@ export interface BinaryFile {
 }
 
 export interface BinaryReport {
-  /** The texts that a reader or an interpreter could see in it. */
+  /** The texts that a reader or an interpreter could see in the file. */
   readonly texts: readonly string[]
   /** Words in the headers, metadata and other bytes of a file whose structure was parsed to its end. */
   readonly words: readonly string[]
   readonly found: readonly EngineRuleId[]
-  /** The files in it, if it is an archive. */
+  /** The files in the file, if it is an archive. */
   readonly inner: readonly BinaryFile[]
-  /** Why a part of it was not inspected, as a sentence. */
+  /** Why a part of the file was not inspected, as a sentence. */
   readonly cut: string | undefined
 }
 

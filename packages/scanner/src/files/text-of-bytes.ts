@@ -73,7 +73,7 @@ export function isText(bytes: Uint8Array): boolean {
   return odd <= text.length * 0.05
 }
 
-/** Most of a text, in which the expression of odd characters is slow. */
+/** The characters that make up most of a text, in which the expression of odd characters is slow. */
 const plainCharacters = /[\t-\r -~]+/g
 const oddCharacter = /[^\P{Cc}\s]|[\p{Cn}\p{Co}\p{Cs}\uFFFD]/gu
 
@@ -91,7 +91,7 @@ export function extractTextRuns(text: string): string {
   const runs: string[] = []
   let end = 0
   for (const { 0: run, index } of text.matchAll(wordsPattern)) {
-    // A long run has several matches.
+    // A long run has several matches, which are joined.
     runs.push(index === end || runs.length === 0 ? run : `\n${run}`)
     end = index + run.length
   }

@@ -32,7 +32,7 @@ interface Window {
 
 interface Sought {
   readonly probe: number
-  /** Read on first use: a text needs few. */
+  /** The patterns are read on first use, because a text needs few of them. */
   readonly getPattern: () => Pattern
   readonly traits: PatternTraits
   /** For each need, the number of its texts. */

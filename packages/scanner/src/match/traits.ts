@@ -2,7 +2,7 @@ import { contextCharacters } from '../text/fold.ts'
 import { needsMax, readExpression, spreadNeeds, toRarest, type ExpressionTraits, type Need } from './read-expression.ts'
 import type { Flow, Pattern, Together } from './rule.ts'
 
-/** What a search must know of a pattern before it tries it: plain data, which packages store. */
+/** The properties of a pattern that a search needs before it tries the pattern: plain data, which packages store. */
 export interface PatternTraits {
   /** The pattern is tried where the texts of all needs are near enough. */
   readonly needs: readonly Need[]

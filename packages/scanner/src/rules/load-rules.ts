@@ -6,12 +6,12 @@ import { bundleLimits } from './bundle-limits.ts'
 import type { BuiltInDocument, CodeData, CodeFactsData, EngineRuleData } from './rule-document.ts'
 import type { Part, PatternData, Parts, RuleData } from './rule-document.ts'
 
-/** What a rule reports, whatever it matches. */
+/** The report of a rule, which does not depend on its pattern. */
 export type RuleHead = Omit<Rule, 'patterns'>
 
 /** Rules by what they match. */
 export interface LoadedRules {
-  /** What all rules report, also those that the engine checks itself. */
+  /** The reports of all rules, including those that the engine checks itself. */
   readonly heads: readonly RuleHead[]
   readonly rules: readonly Rule[]
   readonly facts: readonly Fact[]

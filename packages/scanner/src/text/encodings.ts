@@ -126,7 +126,7 @@ interface LineForm {
   readonly form: string
   /** Strings of which every such line contains one; other lines are skipped. */
   readonly marks: readonly string[]
-  /** Undefined for a line that is not written so. */
+  /** Undefined for a line that is not written in this way. */
   read(line: string): string | undefined
 }
 
@@ -292,7 +292,7 @@ interface Spelling {
   readonly form: string
   /** A faster test than that of the signs, which fails for most texts. */
   mayHave?(text: string): boolean
-  /** A passage is read again if it has so many of these. */
+  /** A passage is read again if it has this many of the signs. */
   readonly sign: RegExp
   readonly signsMin: number
   /** Whether the spelling has a legitimate use. */

@@ -55,7 +55,7 @@ const bodyOptions: readonly (readonly [names: string, notation: RegExp])[] = [
   ['--data-urlencode', /^\w{0,60}@([^]+)$/],
 ]
 
-/** What the options of a request send. */
+/** The data that the options of a request send. */
 function toBodies(call: Call): Value[] {
   return bodyOptions.flatMap(([names, notation]) =>
     call.all(...names.split(' ')).map((value) => {
@@ -69,7 +69,7 @@ const isCollected = ({ kind }: CodeFact) => kind !== 'network-fetch' && kind !==
 
 const isStore = ({ facts }: Value) => facts.some(({ kind, value }) => kind === 'secret-read' && /^[~/]/.test(value!))
 
-/** What is sent in headers and in the address. Keys that identify the caller usually belong to the server. */
+/** The data that is sent in headers and in the address. Keys that identify the caller usually belong to the server. */
 function toExtras(headers: readonly Value[], urls: readonly Value[]): Value[] {
   const sent = headers.filter((header) => !isOwnHeader(header.text.split(':', 1)[0]!.trim()) || isStore(header))
   // A value that chooses the host is not sent to it.

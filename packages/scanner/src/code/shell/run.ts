@@ -119,7 +119,7 @@ class ShellRun implements Shell {
   /** The position of everything while code in a string is read. */
   #outer: Span | undefined
   #span: Span = { start: 0, end: 0 }
-  /** What the unknown parts of the code come from. */
+  /** The facts that the unknown parts of the code come from. */
   #unknown = unknown
 
   constructor(text: string, readOther: ReadOther | undefined) {
@@ -429,13 +429,16 @@ function runProgram(name: Value, args: readonly Value[], input: Value, run: Shel
   return text.includes('/') || run.files.has(text) ? runFile(name, args, input, run) : runUnknown(call)
 }
 
-/** A program without a row prints what it is given, and the secrets that it is told to open. */
+/** A program without a row prints its arguments and input, and the secrets that its arguments name. */
 function runUnknown({ args, input, run }: Call): Value {
   const opened = args.filter(({ text }) => findSecretStore(text)).map((arg) => run.files.read(arg))
   return dependOn([input, ...args, ...opened])
 }
 
-/** Records the facts that the arguments tell. What is collected is in the output, and in a file that is named. */
+/**
+ * Records the facts that follow from the arguments. Collected data is in the output, and in a file that the arguments
+ * name.
+ */
 function addCallFacts({ program, args, line, run }: Call, output: Value): Value {
   let told = output
   for (const { kind, line: pattern, value } of telling.get(program) ?? []) {

@@ -71,7 +71,7 @@ type ExpandedWord = Word & { readonly parts: readonly WordPart[] }
 /** A word of very many parts is no code, and counts as text. */
 const isExpanded = (word: Word): word is ExpandedWord => word.parts !== undefined && word.parts.length <= partsMax
 
-/** Escapes of letters and digits, which never need one. */
+/** Escapes of letters and digits, which never need an escape. */
 export const hidesLetters = /\\(?:x[3-7][\da-f]|u00[3-7][\da-f]|0?(?:6[0-7]|7[01]|1[0-7]{2}))/i
 
 const toPiece = (value: Value, isQuoted: boolean): Piece => ({ values: [value], kind: 'text', isQuoted })

@@ -22,7 +22,7 @@ export interface Shell {
   fact(kind: CodeFactKind, value?: string): CodeFact
   /** Records a fact that the values lead to. */
   sink(kind: CodeFactKind, value: string | undefined, from: readonly Value[]): CodeFact
-  /** Records a computed text, to be scanned like a decoded one. */
+  /** Records a computed text, to be scanned like a decoded text. */
   showText(value: Value, isHidden?: boolean): void
   /** A text of the script, which is not known in full if another program computes the script. */
   literal(text: string): Value
@@ -72,7 +72,7 @@ export class ShellVariables {
     return isSecretVariable(name) ? withFacts(unknown, [this.#shell.fact('variable-read', name)]) : unknown
   }
 
-  /** The elements of an array; undefined if the variable is none. */
+  /** The elements of an array; undefined if the variable is not an array. */
   readArray(name: string): readonly Value[] | undefined {
     return this.#arrays.get(name)
   }
@@ -116,7 +116,7 @@ export class ShellVariables {
 }
 
 const filesMax = 500
-/** What a startup file does that matters to its owner. */
+/** The kinds of facts about a startup file that matter to its owner. */
 const acts: ReadonlySet<CodeFactKind> = new Set([
   ...(['network-send', 'network-fetch', 'dynamic-run', 'listener', 'shell-connected'] as const),
   ...(['decode', 'secret-read', 'environment-read'] as const),

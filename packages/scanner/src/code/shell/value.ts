@@ -6,9 +6,9 @@ export const unknownPart = '\uFFFC'
 /** The value of a variable, word, file or stream of a shell script. */
 export interface Value {
   readonly text: string
-  /** Where its content comes from. */
+  /** The facts that the content of the value comes from. */
   readonly facts: readonly CodeFact[]
-  /** The operations that computed it, outermost first. */
+  /** The operations that computed the value, outermost first. */
   readonly made: readonly string[]
 }
 
@@ -25,7 +25,7 @@ export function toShellValue(text: string): Value {
 
 export const isKnown = ({ text }: Value) => !text.includes(unknownPart)
 
-/** Whether there is nothing in it, and nothing can be. */
+/** Whether the value is certainly empty. */
 export const isEmpty = ({ text, facts }: Value) => text === '' && facts.length === 0
 
 /** The values one after the other. */
