@@ -137,7 +137,7 @@ class NodeMirror implements Mirror {
   }
 
   async remove(name: string): Promise<void> {
-    const [{ writesWaiting, writesInConflict }] = (await this.status(name)) as [UpstreamStatus]
+    const { writesWaiting, writesInConflict } = (await this.status(name))[0]!
     const waiting = writesWaiting + writesInConflict
     if (waiting > 0) {
       const detail = `${waiting} writes for '${name}' are pending and would be lost. Deliver or drop them first (\`mirror outbox list\`).`

@@ -18,7 +18,7 @@ export function readEntryFiles(entry: FeedEntry, contents: ReadonlyMap<string, U
   const { type, digest, data, subject } = entry
   if (type !== 'version' || digest === null) return { files: [] }
   const given = data['files']
-  if (Array.isArray(given)) return checkEntryFiles(given as ManifestFile[], subject)
+  if (Array.isArray(given)) return checkEntryFiles(given, subject)
   const list = contents.get(digest)
   if (!list) return { list: digest }
   if (toDigest(list) !== digest) return { problem: `The list of files of ${subject} does not match its digest.` }
@@ -38,7 +38,7 @@ function parseManifest(bytes: Uint8Array): (ManifestFile | undefined)[] {
 }
 
 /** Validates a list of files from outside before anything in it is fetched or stored. */
-function checkEntryFiles(files: readonly (ManifestFile | undefined)[], subject: string): EntryFiles {
+function checkEntryFiles(files: readonly unknown[], subject: string): EntryFiles {
   if (files.length === 0 || files.length > limits.versionFilesMax || !files.every(isManifestFile)) {
     return { problem: `The list of files of ${subject} is invalid.` }
   }

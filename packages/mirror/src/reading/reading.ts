@@ -130,7 +130,7 @@ export class UpstreamReading implements UpstreamPort {
   async #lookIn(upstream: Upstream, wanted: WantedSkill): Promise<boolean> {
     const { name, alarm, syncedAt, settings } = upstream
     const parts = this.#parts
-    const [owner, short] = wanted.name.split('/') as [string, string]
+    const [owner = '', short = ''] = wanted.name.split('/')
     if (upstream.kind === 'bundle' || !wantsName({ parts, upstream }, owner, short)) return false
     const pulls = settings.mode === 'pull-through'
     const isSynced = !pulls && syncedAt !== null

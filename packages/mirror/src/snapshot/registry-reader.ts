@@ -69,9 +69,9 @@ export async function readListedSkill(access: RegistryAccess, listed: ListedSkil
     access.failures?.succeed()
     return { release: toListedRelease(listed, said, skillMd!.bytes, access.isPrivate ? 'private' : 'public') }
   } catch (error) {
-    const one = access.failures?.take(error) ?? error
-    if (!access.failures && !isAboutOne(one)) throw one
-    return refuseListed(listed, 'missing', (one as RegistryError).message)
+    const failure = access.failures?.take(error) ?? (isAboutOne(error) ? error : undefined)
+    if (!failure) throw error
+    return refuseListed(listed, 'missing', failure.message)
   }
 }
 

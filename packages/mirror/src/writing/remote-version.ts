@@ -60,7 +60,7 @@ async function readDetails(api: RegistryApi, wanted: { name: string; version?: s
  * none.
  */
 function findRemoteDigest({ versions, latestVersion, digest }: Details, version: string): unknown {
-  const listed = (Array.isArray(versions) ? (versions as unknown[]) : []) as (Record<string, unknown> | null)[]
+  const listed: (Record<string, unknown> | null)[] = Array.isArray(versions) ? versions : []
   const one = listed.find((row) => row?.version === version)
   return one?.digest ?? (latestVersion === version ? digest : undefined) ?? undefined
 }
