@@ -64,7 +64,7 @@ export function findIndexedFile(
   caller: Caller,
 ): Promise<FoundArtifact> {
   return answerFor(context, async () => {
-    const [{ offer }] = (await readIndexed(context, scope, caller, name)) as [Indexed]
+    const { offer } = (await readIndexed(context, scope, caller, name))[0]!
     const reader = scope.of === 'share' ? (await openShare(context, scope.token)).holder : caller
     const wanted = { name: `${offer.owner}/${offer.name}`, version: offer.version }
     const { skill, version } = await getContent(context, wanted, reader)

@@ -1,7 +1,7 @@
 import { createInFlight, type CallInFlight, type InFlight, type InFlightLimits } from '@skillstead/core/internal'
 import type { RegistryApi } from '@skillstead/protocol'
 import pLimit, { type LimitFunction } from 'p-limit'
-import type { Answer, GatewayCall, GatewayHost, GatewayRoute, Header } from '../gateway.ts'
+import type { Answer, GatewayCall, GatewayHost, GatewayRoute } from '../gateway.ts'
 import { readClientName, readMessage, type RpcError } from './read-message.ts'
 
 const mebibyte = 1024 * 1024
@@ -72,7 +72,7 @@ async function answerMcpRequest(
     caller: call.caller,
     onError: (error) => host.failed(call, error),
   })
-  const headers = [...response.headers].filter(([name]) => name.startsWith('mcp-')) as Header[]
+  const headers = [...response.headers].filter(([name]) => name.startsWith('mcp-'))
   const contentType = response.headers.get('content-type') ?? undefined
   return { status: response.status, contentType, headers, body }
 }

@@ -152,10 +152,10 @@ function readSearchNumber(text: string | null, fallback: number, min: number, ma
 }
 
 /** Errors in the form that npm prints. */
-function toNpmFailure(error: RegistryError) {
+function toNpmFailure(error: RegistryError): ReturnType<NonNullable<GatewayRoute['toFailure']>> {
   return {
     contentType: 'application/json; charset=utf-8',
     body: Buffer.from(JSON.stringify({ error: error.message })),
-    headers: error.status === 405 ? [['allow', 'GET, HEAD, OPTIONS'] as [string, string]] : [],
+    headers: error.status === 405 ? [['allow', 'GET, HEAD, OPTIONS']] : [],
   }
 }
