@@ -14,7 +14,7 @@ export function createAddressOf(publicUrl: string | undefined, addresses: Addres
   if (configured !== undefined) return () => configured
   // The last host is cached: clients of a node use few hosts, usually one, and parsing a host costs as much as the rest
   // of a cached response.
-  let last = { host: null as string | null, origin: '' }
+  let last: { host: string | null; origin: string } = { host: null, origin: '' }
   return (call) => {
     const told = addresses.originOf(call.request)
     if (told !== undefined) return told

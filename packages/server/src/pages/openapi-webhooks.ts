@@ -45,7 +45,7 @@ const headers: Readonly<Record<string, { description: string; schema: Json }>> =
 /** A JSON Schema of values as callers send them, or as they receive them. */
 export function toOpenapiSchema(schema: Endpoint['input'], typeMode: 'input' | 'output'): Json {
   const { $schema: _, ...rest } = toJsonSchema(schema, { target: 'draft-2020-12', errorMode: 'ignore', typeMode })
-  return rest as Json
+  return rest
 }
 
 /** The events that a node sends to webhooks, as the `webhooks` of an OpenAPI 3.1 document. */
