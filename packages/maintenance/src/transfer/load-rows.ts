@@ -150,7 +150,7 @@ function toImportedRow({ columns, dialect }: Loading, { table, values, line }: G
 /** Undefined if the column cannot have the value. */
 function toColumnValue({ type, isNullable }: Column, value: unknown): Value | undefined {
   if (value === null) return isNullable ? null : undefined
-  if (type === 'integer') return Number.isSafeInteger(value) ? (value as number) : undefined
+  if (type === 'integer') return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined
   if (type === 'real') return typeof value === 'number' ? value : undefined
   if (typeof value !== 'string') return undefined
   return type === 'text' ? value : Buffer.from(value, 'base64')
