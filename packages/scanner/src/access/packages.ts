@@ -81,7 +81,7 @@ function readPackages({ registry, isOne }: Manager, args: readonly string[], lis
   let isNamed = false
   for (let at = 0; at < args.length; at++) {
     const arg = args[at]!
-    const [option, value] = arg.startsWith('-') ? (arg.split('=', 2) as [string, string?]) : ['', undefined]
+    const [option = '', value] = arg.startsWith('-') ? arg.split('=', 2) : []
     if (packageOptions.has(option) && !(registry === 'docker')) {
       isNamed = addPackage(lists, registry, value ?? args[++at] ?? '') || isNamed
     } else if (otherOptions.has(option) || (registry === 'docker' && option === '-p')) at += value === undefined ? 1 : 0

@@ -51,17 +51,15 @@ function toScanFindings(added: readonly ScanFinding[]): ChangeFinding[] {
     suppressed && signal !== 'hostile' ? 'power' : signal,
   )
   return [...bySignal].map(([signal, found]) => {
-    const [{ path, line }] = found as [ScanFinding]
+    const { path, line } = found[0]!
     const items = found.map(({ title, excerpt }) => `${title}: ${excerpt}`)
     return { ...toFinding('adds-findings', items, false), signal, path, line }
   })
 }
 
 function listChanges(earlier: ComparedVersion, later: ComparedVersion, patch: boolean): ChangeFinding[] {
-  const [before, after] = [earlier, later].map(({ access, findings }) => findAbilities(access, findings)) as [
-    Abilities,
-    Abilities,
-  ]
+  const before = findAbilities(earlier.access, earlier.findings)
+  const after = findAbilities(later.access, later.findings)
   const { outline } = later
   const lines = { earlier: toHashes(earlier.outline), later: toHashes(outline) }
   const isKept = isNearlyWithin(lines.earlier, lines.later)
