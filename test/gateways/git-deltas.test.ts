@@ -46,7 +46,7 @@ describe('a generated text', () => {
     )
   })
 
-  it('becomes the next one by a delta', () => {
+  it('becomes the next text by a delta', () => {
     fc.assert(
       fc.property(fc.array(item, { minLength: 1 }), (items) => {
         const text = createGeneratedText(createForm())

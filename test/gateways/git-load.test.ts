@@ -88,7 +88,7 @@ describe('listing the objects of a pack', () => {
     }
   })
 
-  it('lists of a client with the parent only the skills that change', async () => {
+  it('lists only the changed skills for a client that has the parent commit', async () => {
     const history = await makeHistory([...Array.from({ length: 100 }, (_, i) => i), 7])
     const [known, wanted] = [history.commits.slice(-2, -1), history.commits.slice(-1)]
     const { listed, readContent } = createListing()
