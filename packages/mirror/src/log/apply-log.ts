@@ -166,7 +166,7 @@ export function explainScore(score: number, { minSecurityScore = 0 }: Filters): 
 function explainCopy({ isCopy }: LogSource, outcome: EntryOutcome): EntryOutcome {
   if (!isCopy || outcome.result !== 'refused' || outcome.reason !== 'missing') return outcome
   const detail =
-    'Its content is not in the bundle. To import it, create a bundle without filters and import it with --full.'
+    'The content of the version is not in the bundle. To import it, create a bundle without filters and import it with --full.'
   return { ...outcome, reason: 'not_in_bundle', detail }
 }
 

@@ -97,7 +97,7 @@ async function fetchBatch(
     }
     const [first] = altered.keys()
     if (first !== undefined && tries === triesMax) {
-      throw new SyncAlarm('altered', `The content that it sent for ${first} does not match this digest.`)
+      throw new SyncAlarm('altered', `The content that the upstream sent for ${first} does not match this digest.`)
     }
     wanted = altered
   }

@@ -23,6 +23,6 @@ export async function findUnverified(
 
 async function explainUnverified(source: LogSource, fullName: string): Promise<string | undefined> {
   const isVerified = await source.isVerified?.(fullName)
-  if (isVerified === undefined) return 'The mirror cannot check whether its owner is verified.'
+  if (isVerified === undefined) return 'The mirror cannot check whether the owner of the skill is verified.'
   return isVerified ? undefined : 'Its owner is not verified upstream.'
 }

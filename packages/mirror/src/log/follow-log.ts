@@ -124,7 +124,7 @@ async function checkOlder(run: Run, position: Position, { treeSize, rootHash }: 
   if (toRoot(frontier).toString('base64') === rootHash) return 'current'
   throw new SyncAlarm(
     'fork',
-    `The ${treeSize} entries that it signs now differ from the first ${treeSize} that it signed before.`,
+    `The ${treeSize} entries that the upstream signs now differ from the first ${treeSize} that it signed before.`,
   )
 }
 
@@ -230,10 +230,10 @@ async function explainMismatch(run: Run, source: LogSource, position: Position):
   if (reached > verified) await dropUnverified(run, position)
   const isOther = verified > 0 && (reached === verified || (await isRewritten(run, source, verified)))
   if (isOther) {
-    const sentence = `Its log was replaced: the ${verified} entries that it signed before differ from the first ${verified} that it signs now.`
+    const sentence = `The upstream's log was replaced: the ${verified} entries that it signed before differ from the first ${verified} that it signs now.`
     return new SyncAlarm('fork', sentence)
   }
-  const sentence = `Entries ${verified + 1} to ${reached} do not lead to the root that it signed. They were altered by the upstream or in transit.`
+  const sentence = `Entries ${verified + 1} to ${reached} do not lead to the root that the upstream signed. The entries were altered by the upstream or in transit.`
   return new SyncAlarm('altered', sentence)
 }
 

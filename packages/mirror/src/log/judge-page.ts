@@ -55,7 +55,7 @@ export function checkIdentity({ origin, epoch }: FeedPage, known: Known): void {
     throw new SyncAlarm('origin', `The log was named ${known.origin} before, and is named ${origin} now.`)
   }
   if (known.epoch !== null && epoch !== known.epoch) {
-    const sentence = `Its epoch was ${known.epoch} and is ${epoch} now: the upstream was restored or moved, and may have lost what it published in between.`
+    const sentence = `The upstream's epoch was ${known.epoch} and is ${epoch} now: the upstream was restored or moved, and may have lost entries.`
     throw new SyncAlarm('epoch', sentence)
   }
 }
@@ -114,14 +114,14 @@ const aheadMsMax = 10 * 60_000
  */
 export function checkNotAhead({ signedAt }: SignedHead, now: number): void {
   if (signedAt === undefined || signedAt - now <= aheadMsMax) return
-  const sentence = `Its newest checkpoint is dated ${new Date(signedAt).toISOString()}, ahead of this node's clock (${new Date(now).toISOString()}). One of the clocks is wrong, or the upstream uses a false date to hide later entries.`
+  const sentence = `The upstream's newest checkpoint is dated ${new Date(signedAt).toISOString()}, ahead of this node's clock (${new Date(now).toISOString()}). One of the clocks is wrong, or the upstream uses a false date to hide later entries.`
   throw new SyncAlarm('future', sentence)
 }
 
 /** Pauses the sync with reason `freeze` if the checkpoint is too old. */
 export function checkFreshness({ signedAt }: SignedHead, { maxAgeSeconds }: UpstreamSettings, now: number): void {
   if (signedAt === undefined || maxAgeSeconds === 0 || now - signedAt <= maxAgeSeconds * 1000) return
-  const sentence = `Its newest checkpoint was signed at ${new Date(signedAt).toISOString()}, but this node's clock shows ${new Date(now).toISOString()}. The upstream may be hiding later entries, or one of the clocks is wrong.`
+  const sentence = `The upstream's newest checkpoint was signed at ${new Date(signedAt).toISOString()}, but this node's clock shows ${new Date(now).toISOString()}. The upstream may be hiding later entries, or one of the clocks is wrong.`
   throw new SyncAlarm('freeze', sentence)
 }
 

@@ -30,7 +30,7 @@ async function pullFromRegistry(run: Run, names: ReadonlySet<string>): Promise<L
   for (const fullName of names) {
     requireActive(run)
     const reading = await readWantedSkill(run, fullName, here.get(fullName)?.versions)
-    if (reading === 'moved') lacking.set(fullName, 'It changed while it was read. Try again.')
+    if (reading === 'moved') lacking.set(fullName, 'The skill changed while it was read. Try again.')
     else if (reading && 'refused' in reading) lacking.set(fullName, reading.refused.detail)
     else if (reading) await storeReleases(run, refusals, [reading.release])
   }
