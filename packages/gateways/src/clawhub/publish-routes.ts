@@ -51,7 +51,7 @@ async function acceptUpload({ host, call, params }: Asked) {
   const bytes = await host.readBody(call, ticket.size)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   if (bytes.byteLength !== ticket.size || sha256 !== ticket.sha256)
-    throw new RegistryError('invalid_request', 'The uploaded bytes are not those that were announced. Publish again.')
+    throw new RegistryError('invalid_request', 'The uploaded bytes differ from the announced file. Publish again.')
   return toClawhubAnswer({ storageId: await storeUpload(host.context, bytes, call.caller) })
 }
 
@@ -138,12 +138,13 @@ function refuseUnsupported(fields: Fields): void {
     fields.migrateOwner === true && 'Use clawhub transfer to change the owner of a skill.',
   ].filter((problem) => typeof problem === 'string')
   if (problems.length > 0)
-    throw new RegistryError('invalid_request', `This registry cannot do that. ${problems.join(' ')}`)
+    throw new RegistryError('invalid_request', `This registry does not support the request. ${problems.join(' ')}`)
 }
 
 function toMetadata(fields: Fields) {
   const [category, ...others] = readTextList(fields, 'categories') ?? []
-  if (others.length > 0) throw new RegistryError('invalid_request', 'A skill has one category here. Name one.')
+  if (others.length > 0)
+    throw new RegistryError('invalid_request', 'A skill has one category in this registry. Name a single category.')
   const repository = readTextField((fields.source ?? {}) as Fields, 'url')
   return {
     name: toClawhubName(requireText(fields, 'slug'), readTextField(fields, 'ownerHandle')),

@@ -117,7 +117,10 @@ interface Part<Entry> extends Pick<SkillPage, 'skills' | 'totalPages'> {
 function parseCursor(cursor = '1'): { part: number; at: number } {
   const [, part, at = '0'] = /^([1-9]\d{0,8})(?:\.([1-9]\d?))?$/.exec(cursor) ?? []
   if (part !== undefined) return { part: Number(part), at: Number(at) }
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is not one that this server returned.')
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    'This server returned no such cursor. Start the list again without a cursor.',
+  )
 }
 
 async function getEntry(api: RegistryApi, { readDocuments }: Catalogue, uri: string): Promise<Skill | undefined> {
