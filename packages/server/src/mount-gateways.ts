@@ -43,7 +43,7 @@ export function mountGateways(
   node.registry.addMetrics(async () => [
     {
       name: 'skillstead_lists_built_total',
-      help: 'Indexes and other lists of gateways that were built, and not answered from memory.',
+      help: 'Indexes and other lists of gateways that were built because they were not cached.',
       type: 'counter',
       value: lists.built,
     },

@@ -96,7 +96,7 @@ const noProxy: Refusal = { code: 'invalid_request', status: 400, detail: 'This n
 const tooManyConnections: Refusal = {
   code: 'rate_limited',
   status: 429,
-  detail: 'This address has too many connections open; close some, or use those that are open.',
+  detail: 'This address has too many connections open; close some of them, or reuse them.',
 }
 
 /**

@@ -20,7 +20,7 @@ const rateHeaders = {
     description: 'The limit per window: requests per minute, unless another limit was hit.',
     schema: { type: 'integer' },
   },
-  'X-RateLimit-Remaining': { description: 'What remains in this window.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': { description: 'The rest of the limit in this window.', schema: { type: 'integer' } },
   'X-RateLimit-Reset': {
     description: 'Unix time in seconds when the window resets.',
     schema: { type: 'integer' },
