@@ -111,7 +111,7 @@ describe('an error', () => {
     expect(await response.json()).toMatchObject({ status: 404, title: expect.any(String) })
   })
 
-  it('refuses to publish, and says how to do it', async () => {
+  it('refuses a publication, and states how to publish', async () => {
     const body = new Uint8Array(100_000)
     const response = await ask('alice/tool/versions/2.0.0', { method: 'PUT', body, ...as(node.key) })
     expect(response.status).toBe(501)

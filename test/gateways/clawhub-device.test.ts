@@ -86,7 +86,7 @@ describe('the device sign-in', () => {
     expect(await listed()).toBeUndefined()
   })
 
-  it('tells a denied program so, and forgets a code after 10 minutes', async () => {
+  it('reports a denial to the program, and deletes a code after 10 minutes', async () => {
     const fixture = await startDevices()
     const { post, request, poll, clock } = fixture
     const alice = await toPageHeaders(fixture, fixture.key)
@@ -101,7 +101,7 @@ describe('the device sign-in', () => {
     expect(await poll('unknown')).toEqual([400, { error: 'expired_token' }])
   })
 
-  it('forgets codes and wrong codes when the clock is set back', async () => {
+  it('deletes codes and counted wrong codes when the clock is set back', async () => {
     const fixture = await startDevices()
     const { post, request, poll, clock } = fixture
     const alice = await toPageHeaders(fixture, fixture.key)
@@ -114,7 +114,7 @@ describe('the device sign-in', () => {
     expect(await poll(early.device_code)).toEqual([400, { error: 'expired_token' }])
   })
 
-  it('slows a program down that polls too fast', async () => {
+  it('asks a program that polls too fast to poll less often', async () => {
     const { request, poll, clock } = await startDevices()
     const { device_code } = await request()
     expect(await poll(device_code)).toEqual([400, { error: 'slow_down', interval: 10 }])
@@ -165,7 +165,7 @@ describe('the device sign-in', () => {
     expect(await show((await request()).user_code)).toBe(200)
   })
 
-  it('keeps at most 20 waiting programs of an address', async () => {
+  it('stores at most 20 pending sign-ins of an address', async () => {
     const fixture = await startDevices()
     const alice = await toPageHeaders(fixture, fixture.key)
     const codes: string[] = []
@@ -174,7 +174,7 @@ describe('the device sign-in', () => {
     expect([await show(0), await show(1), await show(20)]).toEqual([400, 200, 200])
   })
 
-  it('drops the oldest requests in a flood, and refuses none', async () => {
+  it('drops the oldest sign-ins in a flood, and refuses no new one', async () => {
     const { registry, request, poll, clock } = await startDevices()
     const [first, second] = [await request(), await request()]
     const { writer } = partsOf(registry).database
@@ -192,7 +192,7 @@ describe('the device sign-in', () => {
     expect(await Promise.all(errors)).toEqual(['expired_token', 'authorization_pending', 'authorization_pending'])
   })
 
-  it('keeps a program waiting if the user can have no more keys', async () => {
+  it('leaves the sign-in pending if the user has the maximum number of keys', async () => {
     const fixture = await startDevices()
     const { post, request, poll, clock, api } = fixture
     const alice = await toPageHeaders(fixture, fixture.key)

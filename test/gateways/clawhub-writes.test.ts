@@ -7,7 +7,7 @@ import { skillMd, startNode } from '../support/server-harness.ts'
 const tea = '---\nname: tea\ndescription: Sorts tea leaves\n---\n# Tea\n'
 
 describe('a ClawHub client with a key', () => {
-  it('learns who it is, stars and reports', async () => {
+  it('reads its user, stars skills and reports skills', async () => {
     const fixture = await startNode()
     const { node } = fixture
     const alice = asClawhubUser(fixture, fixture.key)
@@ -48,7 +48,7 @@ describe('a ClawHub client with a key', () => {
     expect((await bob.publish('tea', { 'SKILL.md': `${tea}More.\n` })).status).toBe(409)
   })
 
-  it('is told that a dangerous version waits for an administrator', async () => {
+  it('gets the status pending for a dangerous version, which an administrator must release', async () => {
     const fixture = await startNode({}, undefined, { scanPolicy: { dangerous: 'quarantine' } })
     const bob = asClawhubUser(fixture, await fixture.createUser('bob'))
     const response = await bob.publish('shell', { 'SKILL.md': sampleOf('dangerous', 'shell') })
@@ -57,7 +57,7 @@ describe('a ClawHub client with a key', () => {
     expect(await bob.read('/resolve?slug=shell&hash=00')).toEqual({ match: null, latestVersion: null })
   })
 
-  it('cannot publish what is not there, not supported or not theirs', async () => {
+  it('cannot publish missing files, unsupported options or skills of other owners', async () => {
     const fixture = await startNode()
     const bob = asClawhubUser(fixture, await fixture.createUser('bob'))
     const refusals: [Promise<Response>, number, string][] = [
@@ -79,7 +79,7 @@ describe('a ClawHub client with a key', () => {
     }
   })
 
-  it('uploads only what it announced, and only its own files', async () => {
+  it('uploads only what it announced, and nothing for another user', async () => {
     const fixture = await startNode()
     const [bob, eve] = [await fixture.createUser('bob'), await fixture.createUser('eve')]
     const announced = await asClawhubUser(fixture, bob).announce(Buffer.from('tea'))
@@ -94,7 +94,7 @@ describe('a ClawHub client with a key', () => {
     expect((await asClawhubUser(fixture, bob).announce(Buffer.from(''), { size: -1 })).status).toBe(400)
   })
 
-  it('publishes while many others announce files that they never send', async () => {
+  it('publishes while many other users announce files that they never upload', async () => {
     const fixture = await startNode()
     // A share of each user, also for nodes that would count announced bytes.
     const size = 8 * 1024 ** 2
@@ -137,7 +137,7 @@ describe('a ClawHub client with a key', () => {
     expect((await send(new Uint8Array(1))).status).toBe(200)
   })
 
-  it('takes no ticket that is made up', async () => {
+  it('is refused with a forged ticket', async () => {
     const fixture = await startNode()
     const { userId } = await fixture.registry.getCaller('alice')
     const tickets = ['x', '', '5', 'null', '{}', '[]', `["${userId}","3","x",9e15]`, `["${userId}",1e9,"x",9e15]`]

@@ -111,7 +111,7 @@ it('stars, deletes and restores with a key', async () => {
   expect((await fixture.api.getSkill({ name: 'tea-sorter' })).latestVersion).toBe('1.0.1')
 })
 
-it('transfers and reports, and names what this registry does not have', async () => {
+it('transfers and reports, and shows which functions this registry lacks', async () => {
   const fixture = await startNode()
   const [alice, bob] = [await makeUser(fixture), await makeUser(fixture)]
   await alice.clawhub('login', '--token', fixture.key)

@@ -15,7 +15,7 @@ describe('the ClawHub gateway', () => {
     }
   })
 
-  it('refuses guests of a private node in text', async () => {
+  it('refuses guests of a private node with a plain text', async () => {
     const fixture = await startNode({ requireKey: true })
     const response = await asClawhubUser(fixture).ask('/search?q=pdf')
     expect(response.status).toBe(401)
@@ -24,7 +24,7 @@ describe('the ClawHub gateway', () => {
     expect((await asClawhubUser(fixture, fixture.key).read('/search?q=pdf')).results).toHaveLength(1)
   })
 
-  it('answers a private skill and an absent one alike', async () => {
+  it('gives the same response for a private skill and for a missing skill', async () => {
     const fixture = await startNode()
     await fixture.api.publishSkill({ name: 'pdf', visibility: 'private' })
     const bob = asClawhubUser(fixture, await fixture.createUser('bob'))
@@ -114,7 +114,7 @@ describe('the ClawHub gateway', () => {
     expect((await ask('/resolve?hash=00')).status).toBe(400)
   })
 
-  it('answers with a text for what this registry does not have', async () => {
+  it('responds to functions that this registry lacks with a text', async () => {
     const fixture = await startNode()
     const { post, ask } = asClawhubUser(fixture, fixture.key)
     const texts = {

@@ -130,7 +130,7 @@ describe('a file of an index of version 0.1', () => {
     expect((await get(`${base}/SKILL.md`)).status).toBe(404)
   })
 
-  it('is found at its new address after a transfer', async () => {
+  it('is found at its new URL after a transfer', async () => {
     const files = [{ path: 'docs/a b.md', content: 'A' }]
     await node.api.publishSkill({ skillMd: toSkillMd('moved'), version: '1.0.0', files })
     await node.api.transferSkill({ name: 'alice/moved', newOwner: 'bob' })

@@ -126,7 +126,7 @@ describeDatabases('an index', (open, dialect) => {
     expect(await readBuilt()).toBe(before)
   })
 
-  it('that would be empty is looked for once, and is there as soon as it is not', async () => {
+  it('that would be empty is built once, and exists as soon as a skill is published', async () => {
     const bob = await test.makeUser('bob')
     const { names, readBuilt } = await serveCounted()
     expect([await names('/bob'), await names('/bob')]).toEqual([404, 404])

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createDeltaWriter } from '../../packages/gateways/src/git/deltas.ts'
 import { createGeneratedText, type TextForm } from '../../packages/gateways/src/git/generated-text.ts'
-import { type BlobSource, createPackEntries } from '../../packages/gateways/src/git/pack-entries.ts'
+import { type BlobSource, PackEntries } from '../../packages/gateways/src/git/pack-entries.ts'
 import { planPack, writePack } from '../../packages/gateways/src/git/pack-stream.ts'
 import type { Commit } from '../../packages/gateways/src/git/repository.ts'
 import { selectChanges } from '../../packages/gateways/src/git/scope-changes.ts'
@@ -46,7 +46,7 @@ describe('a generated text', () => {
     )
   })
 
-  it('becomes the next one by a delta', () => {
+  it('becomes the next text by a delta', () => {
     fc.assert(
       fc.property(fc.array(item, { minLength: 1 }), (items) => {
         const text = createGeneratedText(createForm())
@@ -97,7 +97,7 @@ async function pack(history: readonly Commit[], commits: readonly Commit[], know
   const selection = { history: history.toReversed(), commits, tags: [], known, isThin, shallow: [], unshallow: [] }
   const plan = await planPack(selection, { readContent, charge: async () => {} })
   const chunks: Uint8Array[] = []
-  for await (const chunk of writePack(createPackEntries(noBlobs), plan, { readContent })) chunks.push(chunk)
+  for await (const chunk of writePack(new PackEntries(noBlobs), plan, { readContent })) chunks.push(chunk)
   return Buffer.concat(chunks)
 }
 

@@ -153,7 +153,7 @@ describe('the history of the skills of an owner', () => {
     ['was taken down', takeDown],
   ]
 
-  it.each(removals)('starts again without a skill that %s', async (_, remove) => {
+  it.each(removals)('is built again without a skill that %s', async (_, remove) => {
     const fixture = await startGit()
     const { base, publish } = fixture
     const repository = `${base}/alice.git`

@@ -8,7 +8,7 @@ import { createNode, listenNode } from '@skillstead/server'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createCallerTurns } from '../../packages/gateways/src/git/caller-turns.ts'
-import { createPackEntries } from '../../packages/gateways/src/git/pack-entries.ts'
+import { PackEntries } from '../../packages/gateways/src/git/pack-entries.ts'
 import { createPacksSent } from '../../packages/gateways/src/git/packs-sent.ts'
 import { planPack } from '../../packages/gateways/src/git/pack-stream.ts'
 import type { Commit } from '../../packages/gateways/src/git/repository.ts'
@@ -88,7 +88,7 @@ describe('listing the objects of a pack', () => {
     }
   })
 
-  it('lists of a client with the parent only the skills that change', async () => {
+  it('lists only the changed skills for a client that has the parent commit', async () => {
     const history = await makeHistory([...Array.from({ length: 100 }, (_, i) => i), 7])
     const [known, wanted] = [history.commits.slice(-2, -1), history.commits.slice(-1)]
     const { listed, readContent } = createListing()
@@ -284,7 +284,7 @@ describe('a large file', () => {
   it('is read in parts, and once as a whole', async () => {
     const content = toNoise(1, 3 * mebibyte)
     const calls: string[] = []
-    const entries = createPackEntries({
+    const entries = new PackEntries({
       async *read(blobs) {
         for (const { digest } of blobs) {
           calls.push('whole')

@@ -102,7 +102,7 @@ describe('a malformed request', () => {
     expect(await send({ 'content-encoding': 'gzip' })).toBe('400 The body is not valid gzip.')
   })
 
-  it('may want nothing', async () => {
+  it('may request no objects', async () => {
     const { repository } = await startGit()
     expect(await readRefusal(await upload(repository, '0000'))).toBe('')
     expect(await readRefusal(await upload(repository, '0000', { version: 2 }))).toBe('')
@@ -111,7 +111,7 @@ describe('a malformed request', () => {
 })
 
 describe('an aborted fetch', () => {
-  it('leaves the node able to serve others', async () => {
+  it('leaves the node able to serve other clients', async () => {
     const { publish, repository } = await startGit()
     const content = randomBytes(2_000_000).toString('base64')
     await publish('tables', '3.0.0', { files: [{ path: 'large.bin', content, encoding: 'base64' }] })

@@ -198,7 +198,7 @@ describe.each(protocols)('git with %s %s', (...protocol: string[]) => {
     expect(other.stderr).toContain('remote: There is no such repository that you may read.')
   })
 
-  it('is told that it cannot push', async () => {
+  it('gets an error that explains why it cannot push', async () => {
     const { base, key } = await startWithHistory()
     const git = await openGit()
     const url = `${base}/alice/tables.git`.replace('//', `//git:${key}@`)

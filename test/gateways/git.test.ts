@@ -84,7 +84,7 @@ describe('the repository of a skill', () => {
     expect(readBlobTexts(objects)).toEqual([textOf('2.0.0')])
   })
 
-  it('sends one commit with a depth of 1, and tells where history ends', async () => {
+  it('sends one commit with a depth of 1, and reports where the history ends', async () => {
     const { repository } = await startGit()
     const { HEAD = '' } = await listRefs(repository)
     for (const version of [0, 1] as const) {
@@ -223,7 +223,7 @@ describe('the repository of a pack', () => {
     expect(trees.filter((tree) => /^40000 bob-tables\0[^]{20}40000 tables\0/.test(tree))).toHaveLength(1)
   })
 
-  it('has only what its reader may see', async () => {
+  it('contains only skills that the reader may see', async () => {
     const { api, base, publish, key } = await startGit()
     await publish('secret', '1.0.0', { visibility: 'private' })
     const skills = [{ name: 'alice/tables' }, { name: 'alice/secret' }]

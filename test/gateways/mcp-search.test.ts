@@ -62,7 +62,7 @@ describe('a hit for an agent', () => {
     )
   })
 
-  it('counts words and characters as one token that are one', () => {
+  it('counts frequent words and characters as one token', () => {
     const all = [...frequentWords].flatMap((word) => [word, ` ${word}`, ` ${capital(word)}`])
     const others = [...Array.from(frequentWordsAfterSpace, (word) => ` ${word}`), ...frequentCharacters]
     expect(all.concat(others).filter((text) => tokensOf(text) !== 1)).toEqual([])

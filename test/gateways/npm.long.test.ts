@@ -92,7 +92,7 @@ describe('npm', () => {
     expect((await wrong.run(npm, 'install', '@alice/tool')).text).toContain('E401')
   })
 
-  it('searches, pings, says who it is, and cannot publish or sign in', async () => {
+  it('searches, pings and shows its user, and cannot publish or sign in', async () => {
     const { run, registry } = await makeProject({ key: node.key })
     const own = ['--registry', registry]
     expect((await run(npm, 'search', 'tool', ...own)).text).toContain('@alice/tool')

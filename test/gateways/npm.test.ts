@@ -212,7 +212,7 @@ describe('a private skill', () => {
   })
 })
 
-describe('a skill that was taken away', () => {
+describe('a skill that is hidden, deleted or quarantined', () => {
   it('has neither package nor tarballs', async () => {
     await node.api.publishSkill({ skillMd: toSkillMd('gone'), version: '1.0.0' })
     const { versions } = await view('@alice/gone')

@@ -93,7 +93,7 @@ describeSkopeo('Skopeo', () => {
     expect(await login(key)).toMatchObject({ code: 0, stdout: 'Login Succeeded!\n' })
   })
 
-  it('is told that it cannot push', async () => {
+  it('gets an error that explains why it cannot push', async () => {
     const { host, key, skopeo } = await startWithTables()
     await skopeo(...copy, `${host}/alice/tables`, 'dir:tables')
     const options = ['--dest-tls-verify=false', `--dest-creds=any:${key}`]

@@ -182,7 +182,7 @@ describe('the tags of a skill', () => {
     }
   })
 
-  it('are read once, whatever parts clients ask for', async () => {
+  it('are read once, whatever parts of the list clients request', async () => {
     await listTags('/alice/tool', '')
     const before = await readBuilt()
     for (let n = 1; n < 20; n++) await listTags('/alice/tool', `?n=${n}&last=0.${'9'.repeat(n)}`)

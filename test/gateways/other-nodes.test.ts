@@ -83,7 +83,7 @@ describe.skipIf(inject('postgresUrl') === null)('a skill that one of three nodes
   }
 
   // The second node polls nothing during a test, so it learns of changes from notifications alone.
-  it.each(names)('is hidden by all gateways of the others once they know of it: %s', async (name) => {
+  it.each(names)('is hidden by all gateways of the other nodes once the change reaches them: %s', async (name) => {
     await acts[name]!(name, actors)
     await level()
     const mark = `zq${name}`

@@ -7,7 +7,7 @@ import { searchWord, type Shown, visited, type Visit, type VisitedSkill } from '
 import { replay, type Seen, toKey, walk } from '../support/gateway-walk.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
 
-it('every gateway is visited', () => {
+it('the tests of visibility request every gateway', () => {
   expect(visited.map(({ name }) => name).toSorted()).toEqual(gatewayNames.toSorted())
 })
 

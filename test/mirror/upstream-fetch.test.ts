@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import { describe, expect, it } from 'vitest'
 import { createBreaker } from '../../packages/mirror/src/breaker.ts'
-import { createUpstreamFetch, type UpstreamFetchOptions } from '../../packages/mirror/src/upstream-fetch.ts'
+import { UpstreamFetch, type UpstreamFetchOptions } from '../../packages/mirror/src/upstream-fetch.ts'
 import { createClock } from '../support/harness.ts'
 import { openStandIn, send, sendPage } from '../support/stand-in.ts'
 
@@ -12,7 +12,7 @@ function open(more: Partial<UpstreamFetchOptions> = {}) {
     pauses.push(ms)
     clock.advance(ms)
   }
-  return { clock, pauses, http: createUpstreamFetch({ mode: 'online', clock, sleep, ...more }) }
+  return { clock, pauses, http: new UpstreamFetch({ mode: 'online', clock, sleep, ...more }) }
 }
 
 /** The first answers in their order, then the last one for ever. */

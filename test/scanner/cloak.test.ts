@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeText } from '../../packages/scanner/src/text/decode.ts'
+import { decodeEncodedText } from '../../packages/scanner/src/text/decode.ts'
 import { foldText } from '../../packages/scanner/src/text/fold.ts'
 import { scanFiles } from '../../packages/scanner/src/scan.ts'
 import { cloaks } from '../cloak/cloaks.ts'
@@ -132,7 +132,7 @@ describe('any text', () => {
       fc.property(hostile, fc.integer({ min: 1, max: 400 }), (part, times) => {
         const text = part.repeat(times)
         let total = 0
-        for (const { text: decoded, offset, end } of decodeText(text, () => {})) {
+        for (const { text: decoded, offset, end } of decodeEncodedText(text, () => {})) {
           total += decoded.length
           expect(offset >= 0 && offset <= end && end <= text.length).toBe(true)
         }

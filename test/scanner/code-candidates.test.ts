@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { scanFiles } from '@skillstead/scanner/rules'
 import { mayMatter } from '../../packages/scanner/src/code/candidates.ts'
 import { secretStores } from '../../packages/scanner/src/code/known-places.ts'
-import { readCode } from '../../packages/scanner/src/code/read-program.ts'
+import { readCodeText } from '../../packages/scanner/src/code/read-program.ts'
 import { matchReading } from '../../packages/scanner/src/verdict/match-reading.ts'
 import { builtInDocuments } from '../../packages/scanner/src/rules/built-in.ts'
 import { codeRules } from '../../packages/scanner/src/rules/rule-table.ts'
@@ -17,7 +17,7 @@ const findRules = (path: string, text: string) =>
   scanFiles([{ path, text }], startMs).findings.map(({ ruleId }) => ruleId)
 /** The rules that apply to what is read from code. */
 const readRules = (language: Language, text: string) => {
-  const reading = readCode(language, text)
+  const reading = readCodeText(language, text)
   return codeRules.filter((rule) => matchReading(rule, reading).length > 0).map(({ id }) => id)
 }
 

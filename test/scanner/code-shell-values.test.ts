@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { listFlows } from '../support/code-reading.ts'
-import { readShell } from '../../packages/scanner/src/code/shell/run.ts'
+import { readShellProgram } from '../../packages/scanner/src/code/shell/run.ts'
 
-const flows = (script: string) => listFlows(readShell(script))
-const texts = (script: string) => readShell(script).texts.map(({ text }) => text.trim())
+const flows = (script: string) => listFlows(readShellProgram(script))
+const texts = (script: string) => readShellProgram(script).texts.map(({ text }) => text.trim())
 const download = 'network-fetch https://e.example/x → program-run'
 
 describe('names of programs that are put together', () => {
@@ -30,7 +30,7 @@ describe('names of programs that are put together', () => {
   it.each(scripts)('%s', (script) => expect(flows(script)).toContain(download))
 
   it('reports the name as hidden, and shows the command', () => {
-    const { facts } = readShell(scripts[0]!)
+    const { facts } = readShellProgram(scripts[0]!)
     expect(facts).toContainEqual(expect.objectContaining({ kind: 'hidden-name', value: 'curl' }))
     expect(texts(scripts[0]!)).toContain('curl https://e.example/x')
   })
@@ -41,7 +41,7 @@ describe('names of programs that are put together', () => {
     'for tool in curl wget; do command -v "$tool"; "$tool" --version; done',
     '"${BASH_SOURCE[0]%/*}/curl" x; ${PREFIX}/bin/bash x',
   ])('does not report %s', (script) => {
-    expect(readShell(script).facts.map(({ kind }) => kind)).not.toContain('hidden-name')
+    expect(readShellProgram(script).facts.map(({ kind }) => kind)).not.toContain('hidden-name')
   })
 })
 
@@ -107,7 +107,7 @@ describe('texts that a shell script computes and runs', () => {
     'v=$(curl -s https://e.example/version); sh -c "docker pull tool:$v"; ./tool-$v',
     'docker exec -i box sh < <(curl -s https://e.example/x)',
   ])('finds no computed code in %s', (script) => {
-    expect(readShell(script).facts.map(({ kind }) => kind)).not.toContain('dynamic-run')
+    expect(readShellProgram(script).facts.map(({ kind }) => kind)).not.toContain('dynamic-run')
     expect(flows(script)).toEqual([])
   })
 })

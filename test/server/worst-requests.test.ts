@@ -105,7 +105,7 @@ describe('the worst valid requests', () => {
     expect(wrong).toEqual([])
   })
 
-  it('are there for every route, or a reason why not', async () => {
+  it('exist for every route, or the test states why the route has none', async () => {
     const dashboard = new Map([['index.html', () => Buffer.from('')]])
     const { patterns } = openRoutes(fixture.registry, { discoveryPack: 'pack-0', dashboard })
     const sent = (await listWorstRequests(fixture.node.url, small, key)).map(({ path }) => path.split('?')[0]!)
@@ -122,7 +122,7 @@ describe('the worst valid requests', () => {
     ).toEqual([])
   })
 
-  it('let others be answered while one of them has a thousand parts', async () => {
+  it('do not delay other requests, even if one of them has a thousand parts', async () => {
     const requests = await listWorstRequests(fixture.node.url, small, key)
     const batch = requests.find(({ title }) => title.startsWith('POST /blobs/batch'))!
     const order: string[] = []

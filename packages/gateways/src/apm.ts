@@ -21,14 +21,14 @@ export function apm(host: GatewayHost): GatewayRoute[] {
     hashes: ['SHA-256'],
     write: writePackage,
   })
-  const common = { admission: 'api', scheme: 'basic', reads: toRead } as const
+  const common = { admission: 'api', scheme: 'basic', reads: toApmEndpoint } as const
   const reading = { ...common, methods: ['GET', 'HEAD'] }
   return [
     {
       ...reading,
       pattern: packagePath,
       endpoint: 'apmVersions',
-      answer: (call, params) => answerVersions(host, archives, call, toFullName(params)),
+      answer: (call, params) => answerVersions(host, archives, call, toApmSkill(params)),
     },
     {
       ...reading,
@@ -37,23 +37,23 @@ export function apm(host: GatewayHost): GatewayRoute[] {
       answer(call, params) {
         const { version = '' } = params
         if (!isVersion(version)) throw new RegistryError('not_found', 'Versions have the form 1.2.3.')
-        return archives.answer(call, toFullName(params), version)
+        return archives.answer(call, toApmSkill(params), version)
       },
     },
     { ...common, methods: ['PUT'], pattern: `${packagePath}/:version`, endpoint: 'apmPublish', answer: refusePublish },
   ]
 }
 
-function toRead(params: Params) {
-  return { skill: toFullName(params) }
+function toApmEndpoint(params: Params) {
+  return { skill: toApmSkill(params) }
 }
 
-function toFullName({ owner = '', repo = '' }: Params): string {
+function toApmSkill({ owner = '', repo = '' }: Params): string {
   if (isUsername(owner) && isSkillName(repo)) return `${owner}/${repo}`
   throw new RegistryError('not_found', 'Skills are packages with the name `OWNER/SKILL`.')
 }
 
-/** Lists only versions whose digest is known: clients refuse the whole list because of one without. */
+/** Lists only versions whose digest is known: clients refuse the whole list because of one version without a digest. */
 async function answerVersions(
   host: GatewayHost,
   archives: SkillArchives,
@@ -61,12 +61,12 @@ async function answerVersions(
   fullName: string,
 ): Promise<Answer> {
   const list = await readSkillList(host, call, ['apm', fullName], async () => {
-    return { value: await readVersions(host, archives, call, fullName) }
+    return { value: await readPackageVersions(host, archives, call, fullName) }
   })
   return toListAnswer(host, call, list, await host.freshness({ name: fullName }))
 }
 
-async function readVersions(host: GatewayHost, archives: SkillArchives, call: GatewayCall, fullName: string) {
+async function readPackageVersions(host: GatewayHost, archives: SkillArchives, call: GatewayCall, fullName: string) {
   const skill = await apiOf(host, call, { counts: false }).getSkill({ name: fullName })
   const described = await archives.describe(call, fullName, skill)
   const versions = described.flatMap(({ version, publishedAt, facts }) => {
@@ -81,7 +81,10 @@ function refusePublish(): never {
   throw new RegistryError('not_implemented', 'Packages here are read-only. Publish with `skillstead publish`.')
 }
 
-/** The files of a version with a generated manifest, which replaces that of the skill with its dependencies and scripts. */
+/**
+ * The files of a version with a generated manifest in place of the skill's own manifest, whose dependencies and scripts
+ * are left out.
+ */
 function writePackage({ fullName, version }: Pack, files: readonly ArchiveFile[]): Uint8Array<ArrayBuffer> {
   const name = fullName.slice(fullName.indexOf('/') + 1)
   // Quoted, because a name may consist of digits or be a word such as `null`.

@@ -17,7 +17,7 @@ export interface EncodedList {
   readonly hasSeveralSkills: boolean
 }
 
-/** What a list is made of. */
+/** The parts of a list. */
 export interface ListParts {
   readonly value: unknown
   readonly headers?: readonly Header[]
@@ -25,13 +25,13 @@ export interface ListParts {
   readonly hasSeveralSkills?: boolean
 }
 
-/** The kind of a list, and what it depends on apart from the catalogue and the caller. */
+/** The kind of a list, and all that it depends on in addition to the catalogue and the caller. */
 export type ListKey = readonly [kind: string, ...of: (string | null | DiscoveryScope)[]]
 
 /**
  * Indexes and other lists of the gateways, each encoded once for a state of the catalogue and for all callers who see
- * the same of it. They cost thousands of times what sending them again costs, so that a flood of requests for them would
- * take the processor from all other callers.
+ * the same of it. Building a list costs thousands of times as much as sending it again, so without the cache a flood of
+ * requests for lists would slow down all other callers.
  */
 export interface EncodedLists {
   /**
@@ -55,11 +55,17 @@ const listBytesMax = 8 * 1024 * 1024
 /** Errors have a memory of their own, so that requests for names that do not exist evict no lists. */
 const errorsBytesMax = 1024 * 1024
 const errorBytesMax = 2048
-/** What an entry takes besides its bytes. */
+/** Memory of an entry in addition to its bytes. */
 const entryBytes = 512
-/** Of each kind: lists are built in slices between other work, of which more would only get a smaller part. */
+/**
+ * Number of lists of each kind that are built concurrently. They are built in slices between other work, so building
+ * more at once would not be faster.
+ */
 const buildsAtATime = 4
-/** Counters decide only which skills the list of a large owner has. */
+/**
+ * How long a list may be reused after only download counters changed: they decide only which skills the list of a large
+ * owner has.
+ */
 const countersMs = 60_000
 
 type Entry = EncodedList | RegistryError
@@ -122,7 +128,7 @@ export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'c
 
   return {
     async read(call, of, build, charge) {
-      const key = JSON.stringify([...toSight(call), ...of])
+      const key = JSON.stringify([...toCallerView(call), ...of])
       let found = find(key)
       if (!found && charge) {
         await charge()
@@ -139,8 +145,8 @@ export function createEncodedLists({ changes, clock }: Pick<CatalogueContext, 'c
   }
 }
 
-/** Callers with the same sight see the same of the catalogue. */
-function toSight({ caller }: { readonly caller: Caller }): (string | null)[] {
+/** Callers with the same view see the same part of the catalogue. */
+function toCallerView({ caller }: { readonly caller: Caller }): (string | null)[] {
   const shared = caller.sharedSkillId ?? null
   return caller.kind === 'user' ? [caller.userId, caller.role, shared] : [null, null, shared]
 }

@@ -51,7 +51,7 @@ export type Params = Readonly<Record<string, string>>
 export interface GatewayRoute {
   /** With parameters as in h3: `/packs/:slug/index.json`, `/git/**:path`. */
   readonly pattern: string
-  /** Methods that are answered; others get 405. `HEAD` must be named. */
+  /** The supported methods; others get 405. `HEAD` must be listed. */
   readonly methods: readonly string[]
   /** The methods that only read, which pages of other origins may use. Default: GET and HEAD. */
   readonly readMethods?: readonly string[]
@@ -131,9 +131,9 @@ export interface GatewayHost {
   holding<Result>(call: GatewayCall, bytes: number, work: () => Promise<Result>): Promise<Result>
   /** Whether the caller's cached copy has this entity tag. */
   isKnown(call: GatewayCall, etag: string | undefined): boolean
-  /** The answer for published bytes, which a browser must neither run nor display. */
+  /** The answer with published bytes, which a browser must neither run nor display. */
   toContentAnswer(content: Content): Pick<Answer, 'body' | 'contentType' | 'etag' | 'headers'>
-  /** Headers that tell how fresh a mirrored skill is, or lists without a name. */
+  /** The freshness headers of a mirrored skill or, without a name, of lists. */
   freshness(wanted: WantedSkill | undefined): Promise<readonly Header[]>
   /** Closes the connection of a request. */
   hangUp(call: GatewayCall): void
@@ -142,7 +142,7 @@ export interface GatewayHost {
 }
 
 /** The URL of the node, for clients that need absolute links. Throws `invalid_request` on a node that does not know it. */
-export function requireAddress(host: GatewayHost, call: GatewayCall): string {
+export function requireClientAddress(host: GatewayHost, call: GatewayCall): string {
   const address = host.addressOf(call)
   if (address !== '') return address
   throw new RegistryError(
@@ -167,7 +167,10 @@ export function toJsonAnswer(call: GatewayCall, value: unknown, headers: readonl
   }
 }
 
-/** A list about a skill, whose `build` calls the API. A node with upstreams asks them first, so it caches none. */
+/**
+ * A list about a skill, whose `build` calls the API. A node with upstreams asks the upstreams first, so it does not
+ * cache such lists.
+ */
 export function readSkillList(
   { context, lists }: GatewayHost,
   call: GatewayCall,

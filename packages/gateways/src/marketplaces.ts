@@ -3,7 +3,7 @@ import type { Caller } from '@skillstead/core'
 import { answerFor, type CatalogueContext, type DiscoveryScope, type Offer } from '@skillstead/core/internal'
 import { findArtifact, parseArtifactFile, toArtifactPath } from './scopes/find-artifact.ts'
 import { readIndexed } from './scopes/indexed-skills.ts'
-import { requireAddress, type GatewayCall, type GatewayHost, type GatewayRoute, type Params } from './gateway.ts'
+import { requireClientAddress, type GatewayCall, type GatewayHost, type GatewayRoute, type Params } from './gateway.ts'
 import { toClaudeMarketplace } from './scopes/marketplace-documents.ts'
 import { listScopePaths, type ScopePath } from './scopes/scope-paths.ts'
 import { answerFile, answerList, toScopeRoute } from './scopes/scope-routes.ts'
@@ -13,13 +13,14 @@ const folder = '/.claude-plugin'
 
 /**
  * Marketplaces of Claude Code as documents, at every scope that has a skill index: each skill is a plugin, whose source
- * is a zip. Claude Code accepts such sources over HTTPS only. The gateway for git has them as repositories.
+ * is a zip. Claude Code accepts such sources over HTTPS only. The git gateway offers the same marketplaces as
+ * repositories.
  */
 export function marketplaces(host: GatewayHost): GatewayRoute[] {
-  return listScopePaths(host.discoveryPack).flatMap((path) => toRoutes(host, path))
+  return listScopePaths(host.discoveryPack).flatMap((path) => toMarketplaceRoutes(host, path))
 }
 
-function toRoutes(host: GatewayHost, path: ScopePath): GatewayRoute[] {
+function toMarketplaceRoutes(host: GatewayHost, path: ScopePath): GatewayRoute[] {
   const { context } = host
   return [
     toScopeRoute(host, {
@@ -28,7 +29,7 @@ function toRoutes(host: GatewayHost, path: ScopePath): GatewayRoute[] {
       admission: 'keyed',
       answer(call, params) {
         const scope = path.read(params)
-        const base = `${requireAddress(host, call)}${toAddress(path.pattern, params)}${folder}/`
+        const base = `${requireClientAddress(host, call)}${toMarketplacePath(path.pattern, params)}${folder}/`
         const list = {
           kind: ['marketplace', base] as const,
           make: async () => ({ value: await readMarketplace(host, call, scope, base) }),
@@ -54,7 +55,7 @@ function toRoutes(host: GatewayHost, path: ScopePath): GatewayRoute[] {
 /** `base` is the address of the folder with the zips. */
 async function readMarketplace(host: GatewayHost, call: GatewayCall, scope: DiscoveryScope, base: string) {
   const zips = await listZips(host.context, scope, call.caller)
-  const { name, owner } = toNames(scope, zips[0]!)
+  const { name, owner } = toMarketplaceNames(scope, zips[0]!)
   const skills = zips.map(({ url, digest, ...skill }) => {
     return { ...skill, source: { url: base + url, sha256: digest.slice('sha256:'.length) } }
   })
@@ -96,8 +97,8 @@ function listZips(context: CatalogueContext, scope: DiscoveryScope, caller: Call
   })
 }
 
-/** The name of a marketplace; that of a share link is the name of its only skill. */
-function toNames(scope: DiscoveryScope, first: { readonly owner: string; readonly name: string }) {
+/** The name of a marketplace. The marketplace of a share link has the name of its only skill. */
+function toMarketplaceNames(scope: DiscoveryScope, first: { readonly owner: string; readonly name: string }) {
   switch (scope.of) {
     case 'owner':
       return { name: scope.owner, owner: scope.owner }
@@ -108,6 +109,6 @@ function toNames(scope: DiscoveryScope, first: { readonly owner: string; readonl
   }
 }
 
-function toAddress(pattern: string, params: Params): string {
+function toMarketplacePath(pattern: string, params: Params): string {
   return pattern.replaceAll(/:([a-z]+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
 }

@@ -46,9 +46,9 @@ export async function collectGarbage(parts: StorageContext, options: CollectOpti
       before: now - answersKeptMs,
     }),
     await collectRows(parts, dryRun, { name: 'shares', table: 'shares', column: 'expires_at', before: now }),
-    await collectFiles(parts, dryRun),
+    await collectUnusedFiles(parts, dryRun),
   ]
-  if (!dryRun && garbage.some(({ count }) => count > 0)) await note(parts, garbage)
+  if (!dryRun && garbage.some(({ count }) => count > 0)) await auditGarbage(parts, garbage)
   return garbage
 }
 
@@ -104,13 +104,13 @@ async function collectRows({ database }: StorageContext, dryRun: boolean, ended:
   return { name, count, bytes: 0 }
 }
 
-async function collectFiles({ database, clock }: StorageContext, dryRun: boolean): Promise<Garbage> {
+async function collectUnusedFiles({ database, clock }: StorageContext, dryRun: boolean): Promise<Garbage> {
   const files = await findPartialFiles(database, clock.now())
   if (!dryRun) await removePartialFiles(files)
   return { name: 'backups', count: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
-async function note({ database, clock }: StorageContext, garbage: readonly Garbage[]): Promise<void> {
+async function auditGarbage({ database, clock }: StorageContext, garbage: readonly Garbage[]): Promise<void> {
   const data = Object.fromEntries(garbage.map(({ name, count }) => [name, count]))
   await database.writer.write((trx) =>
     recordAudit(trx, { caller: systemCaller, action: 'garbage.collect', subject: '', at: clock.now(), data }),

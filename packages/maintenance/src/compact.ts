@@ -23,8 +23,8 @@ export async function readUse({ database }: Pick<StorageContext, 'database'>): P
 }
 
 /**
- * Rewrites the SQLite file without its free space. This needs about the same space again, and blocks all other writers.
- * Throws if the disk has not enough space.
+ * Rewrites the SQLite file without its free space. Compacting needs about the same space again, and blocks all other
+ * writers. Throws if the disk has not enough space.
  */
 export async function compact(context: Pick<StorageContext, 'database'>): Promise<FileUse> {
   const { database } = context
@@ -36,12 +36,12 @@ export async function compact(context: Pick<StorageContext, 'database'>): Promis
   const { bytes, freeBytes } = (await readUse(context))!
   // Required space: that of the new file, and of the journal with which it replaces the old one.
   const needed = 2 * (bytes - freeBytes) + spareBytes
-  if (database.path !== undefined) await requireRoom(database.path, needed)
+  if (database.path !== undefined) await requireCompactSpace(database.path, needed)
   await database.compact()
   return (await readUse(context))!
 }
 
-async function requireRoom(path: string, needed: number): Promise<void> {
+async function requireCompactSpace(path: string, needed: number): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(path))
   if (bavail * bsize >= needed) return
   throw new Error(

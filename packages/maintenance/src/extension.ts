@@ -1,5 +1,5 @@
 import type { RegistryExtension } from '@skillstead/core'
-import { addBackup, findFolder, readBackups, recordBackup } from './backup/backup-files.ts'
+import { addBackup, findBackupFolder, readBackups, recordBackup } from './backup/backup-files.ts'
 import {
   checkPlan,
   readBackupMetrics,
@@ -35,7 +35,7 @@ export function maintenanceExtension({ backups: plan }: MaintenanceOptions = {})
       collectGarbage: () => collectGarbage(parts),
       backups: {
         async list() {
-          const folder = findFolder(parts.database)
+          const folder = findBackupFolder(parts.database)
           if (folder === undefined) return { backups: [], total: 0, folder: null, schedule: null }
           const backups = await readBackups(folder)
           return { backups, total: backups.length, folder, schedule: await readSchedule(parts, plan) }

@@ -14,8 +14,8 @@ export interface BreakerOptions {
 /** A circuit breaker: callers do not wait for an upstream that does not respond. */
 export interface Breaker {
   /**
-   * Does the work, or throws `upstream_failed` at once while the upstream is not called. After that time one caller at
-   * a time may try; the first success admits all callers again.
+   * Does the work, or throws `upstream_failed` at once while the upstream is not called. When the pause is over, one
+   * caller at a time may try; the first success admits all callers again.
    */
   run<T>(work: () => Promise<T>): Promise<T>
   /** Admits all callers again. Called when the upstream was reached in another way. */

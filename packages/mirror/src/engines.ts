@@ -23,7 +23,7 @@ export const engines: Readonly<Record<UpstreamKind, Engine>> = {
   discovery: { asksNetwork: true, sync: snapshot },
   git: { asksNetwork: (location) => !location.startsWith('/'), sync: snapshot },
   folder: { asksNetwork: false, sync: snapshot },
-  bundle: { asksNetwork: false, sync: refuseBundle },
+  bundle: { asksNetwork: false, sync: refuseBundleSync },
 }
 
 async function syncNode(run: Run): Promise<void> {
@@ -41,7 +41,7 @@ export async function withNodeSource<T>(run: Run, work: (source: LogSource) => P
   try {
     return await work(source)
   } catch (error) {
-    throw explain(error, upstream.location)
+    throw explainNodeFailure(error, upstream.location)
   }
 }
 
@@ -52,14 +52,14 @@ export function asksNetwork({ kind, location }: Pick<Upstream, 'kind' | 'locatio
 }
 
 /** A server without a feed is not a Skillstead node: the error suggests another kind. */
-function explain(error: unknown, location: string): unknown {
+function explainNodeFailure(error: unknown, location: string): unknown {
   if (!(error instanceof RegistryError) || (error.code !== 'not_found' && error.code !== 'method_not_allowed'))
     return error
   const detail = `${location} has no feed. Add a registry without a feed with --kind registry, or a discovery index with --kind discovery.`
   return new RegistryError('upstream_failed', detail, { cause: error })
 }
 
-async function refuseBundle({ upstream }: Run): Promise<void> {
+async function refuseBundleSync({ upstream }: Run): Promise<void> {
   const detail = `'${upstream.name}' is imported from bundles. Import the next one with \`skillstead bundle import FILE --name ${upstream.name}\`.`
   throw new RegistryError('invalid_request', detail)
 }

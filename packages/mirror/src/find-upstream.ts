@@ -1,16 +1,16 @@
 import { systemClock, type Clock } from '@skillstead/core'
 import { VerificationError, parseVerifierKey } from '@skillstead/client/verify'
 import { RegistryError, parseForeignJson } from '@skillstead/protocol'
-import { guessKind, requireApiKey, requireThere, toLocation } from './settings.ts'
+import { guessKind, requireApiKey, requireThere, toUpstreamLocation } from './settings.ts'
 import type { UpstreamKind } from './types.ts'
-import { createUpstreamFetch, type Replacements, type UpstreamFetch } from './upstream-fetch.ts'
+import { UpstreamFetch, type Replacements } from './upstream-fetch.ts'
 
 /** What was detected at the location of an upstream. */
 export interface FoundUpstream {
   readonly kind: UpstreamKind
   /** The verifier keys that the node publishes. Compare them with those that its operator published elsewhere. */
   readonly keys: readonly string[]
-  /** Why the upstream was not reached. `kind` is only the most likely one then. */
+  /** Why the upstream was not reached; `kind` is then only the most likely kind. */
   readonly problem?: string
 }
 
@@ -65,18 +65,18 @@ export async function findUpstream(location: string, options: FindUpstreamOption
   if (guess !== 'node' && !isWeb) return { kind: guess, keys: [] }
   // Git accepts a username and password in a URL, and `fetch` does not.
   const plain = guess === 'git' ? Object.assign(new URL(location), { username: '', password: '' }).href : location
-  const base = toLocation(guess, plain).replace(/\/api\/v1$/, '')
+  const base = toUpstreamLocation(guess, plain).replace(/\/api\/v1$/, '')
   const { ca, fetch, clock = systemClock }: FindUpstreamParts = options
   // No retries and no long pauses, because the caller waits.
-  const http = createUpstreamFetch({ mode: 'online', clock, ca, fetch, retries: 0, timeoutMs: 10_000, pauseMsMax: 0 })
+  const http = new UpstreamFetch({ mode: 'online', clock, ca, fetch, retries: 0, timeoutMs: 10_000, pauseMsMax: 0 })
   const looking = createLook(http, base, options.apiKey)
   try {
     // If the operator stated the kind, any response will do: it shows that the server is reachable.
     if (guess !== 'node') await looking.look(guess === 'git' ? gitPath : '')
-    const kind = options.kind ?? (guess === 'node' ? await probe(looking.look) : guess)
+    const kind = options.kind ?? (guess === 'node' ? await probeKinds(looking.look) : guess)
     if (kind === undefined)
       throw toKeyError(base, looking.wantsKey && (options.apiKey === undefined ? 'an API key' : 'another API key'))
-    return { kind, keys: kind === 'node' ? await readKeys(looking.look) : [] }
+    return { kind, keys: kind === 'node' ? await requestPublishedKeys(looking.look) : [] }
   } catch (error) {
     if (!(error instanceof RegistryError) || error.code === 'invalid_request') throw error
     return { kind: guess, keys: [], problem: error.message }
@@ -103,7 +103,7 @@ function createLook(http: UpstreamFetch, base: string, apiKey: string | undefine
   return looking
 }
 
-async function probe(look: Look): Promise<UpstreamKind | undefined> {
+async function probeKinds(look: Look): Promise<UpstreamKind | undefined> {
   for (const [kind, isThere] of probes) {
     if (await isThere(look)) return kind
   }
@@ -129,9 +129,9 @@ async function hasRepository(look: Look): Promise<boolean> {
   return answer?.contentType === 'application/x-git-upload-pack-advertisement'
 }
 
-async function readKeys(look: Look): Promise<string[]> {
+async function requestPublishedKeys(look: Look): Promise<string[]> {
   const lines = (await look('/api/v1/key', noteBytesMax))?.text.split('\n') ?? []
-  return lines.filter(isKey).slice(0, keysMax)
+  return lines.filter(isVerifierKey).slice(0, keysMax)
 }
 
 function holdsSkills(answer: { text: string } | undefined): boolean {
@@ -144,7 +144,7 @@ function holdsSkills(answer: { text: string } | undefined): boolean {
   }
 }
 
-function isKey(line: string): boolean {
+function isVerifierKey(line: string): boolean {
   try {
     parseVerifierKey(line)
     return true

@@ -23,6 +23,7 @@ export type {
   NetworkMode,
   Refusal,
   Release,
+  SnapshotBatch,
   SnapshotSource,
   StoredRefusal,
   SyncOptions,

@@ -41,14 +41,16 @@ export async function takeLease(context: Context, name: string, signal: AbortSig
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     const isOver = waitedMs >= leaseMs
     const holder = await tryTake(context, name, id, isOver ? seen : undefined)
-    if (!holder) return keep(context, name, id)
+    if (!holder) return createRenewedLease(context, name, id)
     if (seen && (holder.lease !== seen.lease || holder.lease_until !== seen.lease_until)) throw toConflict(name)
     seen = holder
     await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted())
   }
 }
 
-/** Returns the current holder if it may still be running. `expired` is a holder that no longer counts. */
+/**
+ * Returns the current holder of the lease if that run may still be running. `expired`: a holder whose lease has ended.
+ */
 async function tryTake(
   { database, clock }: Context,
   name: string,
@@ -74,7 +76,7 @@ async function tryTake(
   })
 }
 
-function keep({ database, clock }: Context, name: string, id: string): Lease {
+function createRenewedLease({ database, clock }: Context, name: string, id: string): Lease {
   const losing = new AbortController()
   const timer = setInterval(() => void renew().catch(() => undefined), renewMs)
   timer.unref()

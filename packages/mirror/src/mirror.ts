@@ -6,8 +6,8 @@ import { RegistryError, withoutUndefined } from '@skillstead/protocol'
 import { asksNetwork, engines } from './engines.ts'
 import { toOperator } from './operator.ts'
 import { requireExtension } from './extension.ts'
-import { readSources } from './reading/sources.ts'
-import { openReading, type Reading } from './reading/open-reading.ts'
+import { findSourceNames } from './reading/sources.ts'
+import { openMirrorReading, type Reading } from './reading/open-reading.ts'
 import { runSync, type SyncOrder } from './run-sync.ts'
 import { createSchedule, toNextAt, type Schedule } from './schedule.ts'
 import {
@@ -15,10 +15,10 @@ import {
   requireApiKey,
   requireUpstreamName,
   requireVerifierKey,
-  toLocation,
-  toSettings,
+  toUpstreamLocation,
+  toUpstreamSettings,
 } from './settings.ts'
-import { readStatus, toMetrics } from './store/status.ts'
+import { readStatus, toUpstreamMetrics } from './store/status.ts'
 import { listRefusals } from './store/refusals.ts'
 import { changeUpstream, deleteUpstream, getUpstream, insertUpstream } from './store/upstreams.ts'
 import type {
@@ -33,7 +33,7 @@ import type {
   Upstream,
   UpstreamStatus,
 } from './types.ts'
-import { createUpstreamFetch, type Replacements } from './upstream-fetch.ts'
+import { UpstreamFetch, type Replacements } from './upstream-fetch.ts'
 import type { MirrorAccounts, MirrorOutbox } from './write-types.ts'
 import { createWriting, type Writing } from './writing/writing.ts'
 
@@ -51,7 +51,7 @@ const refusalsDefault = 100
 export function createMirror(registry: Registry, options: MirrorOptions = {}): Mirror {
   const mirror = new NodeMirror(registry, options)
   const { context } = mirror.parts
-  registry.addMetrics(async () => toMetrics(await mirror.list(), context.clock.now()))
+  registry.addMetrics(async () => toUpstreamMetrics(await mirror.list(), context.clock.now()))
   context.upstreams.attachOperator(toOperator(context, mirror, options))
   return mirror
 }
@@ -73,12 +73,12 @@ class NodeMirror implements Mirror {
     const context = partsOf(registry)
     requireExtension(context)
     this.#options = options
-    this.parts = toParts(context, options)
+    this.parts = toMirrorParts(context, options)
     this.mode = this.parts.mode
     this.#writing = createWriting(this.parts, this.#closing.signal)
     this.outbox = this.#writing.outbox
     this.accounts = this.#writing.accounts
-    this.#reading = openReading({
+    this.#reading = openMirrorReading({
       parts: this.parts,
       running: (name) => this.#running.get(name),
       begin: (name, within, engine) => this.#begin(name, {}, { within, engine }),
@@ -120,7 +120,7 @@ class NodeMirror implements Mirror {
     const { database, secrets } = this.parts.context
     await this.#reading.without(name, async () => {
       this.#requireIdle(name)
-      const { apiKey, ...changes } = toChanges(await getUpstream(database.read, name), given)
+      const { apiKey, ...changes } = toUpstreamChanges(await getUpstream(database.read, name), given)
       const credential = apiKey === undefined ? undefined : secrets.seal(apiKey)
       await database.writer.write((trx) => changeUpstream(trx, name, { ...changes, credential }))
     })
@@ -129,7 +129,7 @@ class NodeMirror implements Mirror {
   }
 
   findSources(fullNames: readonly string[]): Promise<Map<string, string>> {
-    return readSources(this.parts.context.database.read, fullNames)
+    return findSourceNames(this.parts.context.database.read, fullNames)
   }
 
   sync(name: string, given: SyncOptions = {}): Promise<SyncReport> {
@@ -137,7 +137,7 @@ class NodeMirror implements Mirror {
   }
 
   async remove(name: string): Promise<void> {
-    const [{ writesWaiting, writesInConflict }] = (await this.status(name)) as [UpstreamStatus]
+    const { writesWaiting, writesInConflict } = (await this.status(name))[0]!
     const waiting = writesWaiting + writesInConflict
     if (waiting > 0) {
       const detail = `${waiting} writes for '${name}' are pending and would be lost. Deliver or drop them first (\`mirror outbox list\`).`
@@ -232,7 +232,7 @@ class NodeMirror implements Mirror {
 
 const runEngine = (run: Run): Promise<void> => engines[run.upstream.kind].sync(run)
 
-function toParts(context: MirrorContext, options: MirrorOptions & Replacements): MirrorParts {
+function toMirrorParts(context: MirrorContext, options: MirrorOptions & Replacements): MirrorParts {
   const { mode = 'prefer-local', privateNames = [], fetch, ca, sleep, onError = printError } = options
   return {
     context,
@@ -240,7 +240,7 @@ function toParts(context: MirrorContext, options: MirrorOptions & Replacements):
     privateNames,
     onError,
     openFetch: (_, signal, waitMs) =>
-      createUpstreamFetch({
+      new UpstreamFetch({
         mode,
         clock: context.clock,
         ca,
@@ -259,19 +259,22 @@ function toNew(name: string, location: string, given: AddOptions) {
   if (given.apiKey !== undefined) requireApiKey(given.apiKey)
   const kind = given.kind ?? guessKind(location)
   const keys = given.key === undefined ? [...(given.keysSeen ?? [])] : [given.key]
-  return { name, kind, location: toLocation(kind, location), settings: toSettings(given), keys }
+  return { name, kind, location: toUpstreamLocation(kind, location), settings: toUpstreamSettings(given), keys }
 }
 
-function toChanges({ kind, location, settings }: Upstream, given: ChangeOptions) {
+function toUpstreamChanges({ kind, location, settings }: Upstream, given: ChangeOptions) {
   if (given.key !== undefined) requireVerifierKey(given.key)
   if (given.apiKey !== undefined) requireApiKey(given.apiKey)
   const { pinned } = settings
   const wanted = { ...settings, ...withoutUndefined(given) }
-  const set = toSettings({ ...wanted, selected: given.selected ?? (wanted.mode === 'selected' ? wanted.selected : []) })
+  const set = toUpstreamSettings({
+    ...wanted,
+    selected: given.selected ?? (wanted.mode === 'selected' ? wanted.selected : []),
+  })
   return {
     apiKey: given.apiKey,
     keys: given.key === undefined ? undefined : [given.key],
-    location: given.location === undefined ? location : toLocation(kind, given.location),
+    location: given.location === undefined ? location : toUpstreamLocation(kind, given.location),
     settings: { ...set, pinned: pinned || set.pinned },
   }
 }

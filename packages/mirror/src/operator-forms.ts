@@ -8,29 +8,41 @@ export function toShownStatus(status: UpstreamStatus): MirrorStatus {
   const { hasApiKey: _hasApiKey, account: _account, settings, alarm, lastError, estimate, lastReport, ...rest } = status
   return {
     ...rest,
-    settings: { ...settings, filters: toFilters(settings.filters) },
+    settings: { ...settings, filters: toFiltersForm(settings.filters) },
     alarm: alarm && { ...toNotice(alarm), keys: alarm.keys ?? [] },
-    checkpointAt: toTime(status.checkpointAt),
-    triedAt: toTime(status.triedAt),
-    syncedAt: toTime(status.syncedAt),
-    nextAt: toTime(status.nextAt),
-    estimate: estimate && { left: estimate.left, secondsLeft: estimate.secondsLeft, at: toTime(estimate.at) },
-    lastReport: lastReport && toReport(lastReport),
+    checkpointAt: toTimeForm(status.checkpointAt),
+    triedAt: toTimeForm(status.triedAt),
+    syncedAt: toTimeForm(status.syncedAt),
+    nextAt: toTimeForm(status.nextAt),
+    estimate: estimate && { left: estimate.left, secondsLeft: estimate.secondsLeft, at: toTimeForm(estimate.at) },
+    lastReport: lastReport && toReportForm(lastReport),
     lastError: lastError && toNotice(lastError),
   }
 }
 
 export function toShownWrite({ problem, createdAt, endedAt, ...write }: OutboxWrite): MirrorWrite {
-  return { ...write, problem: problem && toNotice(problem), createdAt: toTime(createdAt), endedAt: toTime(endedAt) }
+  return {
+    ...write,
+    problem: problem && toNotice(problem),
+    createdAt: toTimeForm(createdAt),
+    endedAt: toTimeForm(endedAt),
+  }
 }
 
 /** Selects the known fields: a report stored by another version of this program may have more or fewer. */
-function toReport(report: SyncReport): MirrorReport {
+function toReportForm(report: SyncReport): MirrorReport {
   const { upstream, applied, requests, head, unchanged, refused, refusedTotal, removed, bytes, durationMs } = report
   return { upstream, applied, requests, head, unchanged, refused, refusedTotal, removed, bytes, durationMs }
 }
 
-function toFilters({ owners, names, keywords, categories, licenses, ...rest }: UpstreamStatus['settings']['filters']) {
+function toFiltersForm({
+  owners,
+  names,
+  keywords,
+  categories,
+  licenses,
+  ...rest
+}: UpstreamStatus['settings']['filters']) {
   const lists = { owners, names, keywords, categories, licenses }
   return {
     ...rest,
@@ -39,11 +51,11 @@ function toFilters({ owners, names, keywords, categories, licenses, ...rest }: U
 }
 
 function toNotice({ code, message, at }: { code: string; message: string; at: number }) {
-  return { code, message, at: toTime(at) }
+  return { code, message, at: toTimeForm(at) }
 }
 
-function toTime(at: number): string
-function toTime(at: number | null): string | null
-function toTime(at: number | null): string | null {
+function toTimeForm(at: number): string
+function toTimeForm(at: number | null): string | null
+function toTimeForm(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString()
 }

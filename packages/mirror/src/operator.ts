@@ -31,8 +31,8 @@ export function toOperator(
     async add(input) {
       const { name, url } = input
       requireUrl(url)
-      await requirePublic(context, url)
-      const options = toAddOptions(input)
+      await requirePublicUrl(context, url)
+      const options = toUpstreamOptions(input)
       // Checked even if kind and key are given: the response reports whether the upstream is reachable.
       const finding: FindUpstreamParts = { ...options, ca, fetch, clock: context.clock }
       const found = mirror.mode === 'offline' ? undefined : await findUpstream(url, finding)
@@ -74,11 +74,11 @@ export function toOperator(
 /** The API accepts no paths: an administrator's key must not give access to the machine's files and programs. */
 function requireUrl(url: string): void {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
-    throw refuseUrl("must be an http or https URL; add folders and bundles on the node's machine")
+    throw refuseUpstreamUrl("must be an http or https URL; add folders and bundles on the node's machine")
 }
 
 /** The API accepts no private addresses either, except those that the operator allowed for outgoing requests. */
-async function requirePublic({ outgoing }: MirrorContext, url: string): Promise<void> {
+async function requirePublicUrl({ outgoing }: MirrorContext, url: string): Promise<void> {
   // A username and password are allowed in git URLs, and do not matter for this check.
   const place = Object.assign(new URL(url), { username: '', password: '' })
   try {
@@ -86,17 +86,17 @@ async function requirePublic({ outgoing }: MirrorContext, url: string): Promise<
   } catch (error) {
     const message = error instanceof RegistryError ? error.errors[0]?.message : undefined
     if (message === undefined) throw error
-    throw refuseUrl(
+    throw refuseUpstreamUrl(
       `${message}; to add it, start the node with --allow-networks, or run the command on the node's machine`,
     )
   }
 }
 
-function refuseUrl(problem: string): RegistryError {
+function refuseUpstreamUrl(problem: string): RegistryError {
   const message = `${problem}: skillstead mirror add`
   return new RegistryError('invalid_request', `url ${message}.`, { errors: [{ path: 'url', message }] })
 }
 
-function toAddOptions({ name: _name, url: _url, ...options }: AddInput): AddOptions {
+function toUpstreamOptions({ name: _name, url: _url, ...options }: AddInput): AddOptions {
   return options
 }

@@ -3,7 +3,7 @@ export interface Allowance {
   readonly remaining: number
   /** Maximum number of requests in one window; undefined if the server does not state it. */
   readonly limit: number | undefined
-  /** When the response arrived, and how long after that until the limit is reset, in milliseconds. */
+  /** When the response arrived, and the time from then until the limit is reset, in milliseconds. */
   readonly readAtMs: number
   readonly resetMs: number
   readonly windowMs: number
@@ -22,15 +22,15 @@ const reserveMax = 10
  */
 export function readAllowance(headers: Headers, nowMs: number): Allowance | undefined {
   const tightest = findTightest(headers.get('ratelimit') ?? '')
-  const remaining = toCount(pick(headers, 'remaining')) ?? tightest?.remaining
+  const remaining = readCountHeader(pickHeader(headers, 'remaining')) ?? tightest?.remaining
   if (remaining === undefined) return undefined
   const policy = headers.get('ratelimit-policy') ?? ''
   const windowSeconds = readParameter(policy, 'w')
   return {
     remaining,
-    limit: toCount(pick(headers, 'limit')) ?? readParameter(policy, 'q'),
+    limit: readCountHeader(pickHeader(headers, 'limit')) ?? readParameter(policy, 'q'),
     readAtMs: nowMs,
-    resetMs: tightest?.resetMs ?? toResetMs(pick(headers, 'reset'), headers, nowMs) ?? windowMsDefault,
+    resetMs: tightest?.resetMs ?? toResetMs(pickHeader(headers, 'reset'), headers, nowMs) ?? windowMsDefault,
     windowMs: windowSeconds ? windowSeconds * 1000 : windowMsDefault,
   }
 }
@@ -77,11 +77,11 @@ function toReserve({ limit, remaining }: Allowance): number {
   return Math.min(reserveMax, Math.floor((limit ?? remaining) * reserveShare))
 }
 
-function pick(headers: Headers, what: string): string | null {
+function pickHeader(headers: Headers, what: string): string | null {
   return headers.get(`x-ratelimit-${what}`) ?? headers.get(`ratelimit-${what}`)
 }
 
-function toCount(value: string | null): number | undefined {
+function readCountHeader(value: string | null): number | undefined {
   return value !== null && /^\d{1,12}$/.test(value.trim()) ? Number(value) : undefined
 }
 

@@ -31,7 +31,7 @@ export interface Release {
 /** The stored state of a skill that was imported from an upstream. */
 export interface KnownSkill {
   isPrivate: boolean
-  /** Whether its source withdrew it from the public. */
+  /** Whether the source withdrew the skill from the public. */
   isWithdrawn: boolean
   deprecated: boolean
   /** Versions by number. */
@@ -55,21 +55,22 @@ export interface KnownReleases {
   findClaimed(owners: readonly string[]): Promise<ReadonlySet<string>>
 }
 
+/** Skills that were read together. */
+export interface SnapshotBatch {
+  releases: Release[]
+  /** Where the next run continues after these releases were stored. */
+  cursor: unknown
+  /** Skills that could not be read. */
+  refused?: Refusal[]
+  /** Number of skills that are unchanged. */
+  unchanged?: number
+  estimate?: { left: number; secondsLeft: number }
+}
+
 /** Reads the skills of an upstream without a log. */
 export interface SnapshotSource {
   /** The skills that are not `known`, in batches, from a cursor of an earlier run on. */
-  list(
-    cursor: unknown,
-    known: KnownReleases,
-  ): AsyncIterable<{
-    releases: Release[]
-    /** Where the next run continues after these releases were stored. */
-    cursor: unknown
-    /** Skills that could not be read, and the number of skills that are unchanged. */
-    refused?: Refusal[]
-    unchanged?: number
-    estimate?: { left: number; secondsLeft: number }
-  }>
+  list(cursor: unknown, known: KnownReleases): AsyncIterable<SnapshotBatch>
   /** Number of requests sent so far. */
   readonly requests: number
 }

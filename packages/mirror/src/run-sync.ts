@@ -60,21 +60,21 @@ export async function runSync(parts: MirrorParts, order: SyncOrder): Promise<Syn
   }
   let problem: unknown
   try {
-    const begun = { ...run, ...(await prepare(run, order.keys)) }
+    const begun = { ...run, ...(await prepareSync(run, order.keys)) }
     await order.engine(begun)
   } catch (error) {
     problem = await handleError(run, error, order)
   } finally {
     await http.close()
   }
-  const report = toReport(run, performance.now() - startedMs)
+  const report = toSyncReport(run, performance.now() - startedMs)
   await lease.release(toStored(run, report, problem)).catch((error: unknown) => (problem ??= error))
   if (problem !== undefined) throw problem
   return report
 }
 
 /** Checks whether the sync may continue after a pause, and resets what the accepted pause requires. */
-async function prepare(run: Run, bundleKeys: SyncOrder['keys']): Promise<Pick<Run, 'upstream' | 'replacesKeys'>> {
+async function prepareSync(run: Run, bundleKeys: SyncOrder['keys']): Promise<Pick<Run, 'upstream' | 'replacesKeys'>> {
   const { parts, upstream, options } = run
   const { read, writer } = parts.context.database
   const { alarm, name } = upstream
@@ -123,7 +123,7 @@ async function handleError(run: Run, error: unknown, { onAlarm }: SyncOrder): Pr
   }
 }
 
-function toReport({ upstream, tally, http }: Run, durationMs: number): SyncReport {
+function toSyncReport({ upstream, tally, http }: Run, durationMs: number): SyncReport {
   const { extent: _, ...counts } = tally
   return { ...counts, upstream: upstream.name, requests: http.requests, durationMs: Math.round(durationMs) }
 }
@@ -131,7 +131,7 @@ function toReport({ upstream, tally, http }: Run, durationMs: number): SyncRepor
 function toStored({ parts, upstream, tally }: Run, report: SyncReport, problem: unknown) {
   const now = parts.context.clock.now()
   const code = problem instanceof RegistryError ? problem.code : 'internal'
-  const error = problem === undefined ? null : { code, message: toMessage(problem), at: now }
+  const error = problem === undefined ? null : { code, message: toSyncError(problem), at: now }
   const stored: StoredReport = { last: problem === undefined ? report : upstream.report, error }
   return {
     report: JSON.stringify(stored),
@@ -141,7 +141,7 @@ function toStored({ parts, upstream, tally }: Run, report: SyncReport, problem: 
   }
 }
 
-function toMessage(problem: unknown): string {
+function toSyncError(problem: unknown): string {
   return problem instanceof RegistryError
     ? problem.message
     : 'The sync failed with an internal error. The log of this node has the details.'

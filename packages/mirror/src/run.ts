@@ -86,7 +86,7 @@ export function isPrivateName({ privateNames }: Pick<MirrorParts, 'privateNames'
 
 /**
  * Updates the upstream's row in a transaction of the run. Throws `conflict`, which rolls the transaction back, if the
- * run lost its lease or a condition does not hold. Without changes it only checks these.
+ * run lost its lease or a condition does not hold. Without changes, only checks the lease and the condition.
  */
 export async function updateOwn(
   trx: WriteTransaction,

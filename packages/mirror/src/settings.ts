@@ -12,7 +12,7 @@ const modes: readonly MirrorMode[] = ['full', 'selected', 'pull-through']
 const secondsMax = 366 * 24 * 60 * 60
 
 /** Validates the operator's options and adds the defaults. Throws `invalid_request`. */
-export function toSettings(options: AddOptions): UpstreamSettings {
+export function toUpstreamSettings(options: AddOptions): UpstreamSettings {
   const { mode = 'full', selected = [], everySeconds = everySecondsDefault, priority = 0 } = options
   const { maxAgeSeconds = maxAgeSecondsDefault, filters = {} } = options
   if (!modes.includes(mode)) throw toSettingError(`'${mode}' is not a mode. Use one of ${modes.join(', ')}.`)
@@ -72,8 +72,8 @@ export function guessKind(location: string): UpstreamKind {
 }
 
 /** The location in its stored form: a normalized URL, or an absolute path. Throws `invalid_request`. */
-export function toLocation(kind: UpstreamKind, location: string): string {
-  if (kind === 'node' || kind === 'registry' || kind === 'discovery') return toAddress(location)
+export function toUpstreamLocation(kind: UpstreamKind, location: string): string {
+  if (kind === 'node' || kind === 'registry' || kind === 'discovery') return toUpstreamUrl(location)
   if (kind === 'git' && /^[a-z][a-z+.-]*:\/\/|^[\w.-]+@[\w.-]+:/i.test(location)) return location
   if (/^file:/i.test(location)) return readFileUrl(location)
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(location))
@@ -84,7 +84,7 @@ export function toLocation(kind: UpstreamKind, location: string): string {
 /** Throws `invalid_request` for a path that does not exist: it is usually a typing error. */
 export function requireThere(kind: UpstreamKind, location: string): void {
   if (location === '') throw toSettingError('The location is missing. Pass a URL or a path.')
-  const path = toLocation(kind, location)
+  const path = toUpstreamLocation(kind, location)
   if (!isAbsolute(path) || existsSync(path)) return
   const what = kind === 'folder' ? 'folder' : kind === 'git' ? 'repository' : 'file'
   throw toSettingError(`There is no ${what} ${path}. To add a URL, start it with https://.`)
@@ -98,7 +98,7 @@ function readFileUrl(location: string): string {
   }
 }
 
-function toAddress(location: string): string {
+function toUpstreamUrl(location: string): string {
   const url = URL.parse(location)
   if (!url || !/^https?:$/.test(url.protocol))
     throw toSettingError(`'${location}' is not a valid URL. Use a form like https://skills.example.com.`)

@@ -11,6 +11,7 @@ export type {
   LogSource,
   Refusal,
   Release,
+  SnapshotBatch,
   SnapshotSource,
 } from './release-types.ts'
 
@@ -136,7 +137,7 @@ export interface StoredRefusal extends Refusal {
  */
 export type SyncReport = MirrorReport
 
-/** How far a sync is. */
+/** The progress of a sync. */
 export interface SyncProgress {
   upstream: string
   phase: 'staging' | 'applying' | 'listing'
@@ -242,7 +243,10 @@ export interface Mirror {
    * or it is paused.
    */
   sync(name: string, options?: SyncOptions): Promise<SyncReport>
-  /** Lists what was not imported from an upstream and why, newest first. Default limit: 100. Throws `not_found`. */
+  /**
+   * Lists the entries and releases of an upstream that were not imported, newest first, with the reasons. Default
+   * limit: 100. Throws `not_found`.
+   */
   refusals(name: string, limit?: number): Promise<StoredRefusal[]>
   /** The names of the upstreams that skills are mirrored from, by full name. Other names are left out. */
   findSources(fullNames: readonly string[]): Promise<Map<string, string>>

@@ -34,29 +34,7 @@ export interface UpstreamFetchOptions extends Replacements {
   readonly onPause?: (ms: number) => void
 }
 
-/** Sends requests to one upstream. */
-export interface UpstreamFetch {
-  /**
-   * A `fetch` that reads the whole body before it resolves. Throws `offline` before it opens a socket, `upstream_failed`
-   * (no response, a redirect to another host, too large, an incomplete body), `upstream_timeout`, and `rate_limited` for
-   * a pause longer than `pauseMsMax`. Every other response is returned, whatever its status.
-   */
-  readonly fetch: typeof fetch
-  /** The same `fetch` with another size limit. */
-  within(bytesMax: number): typeof fetch
-  /** Number of requests sent, including retries and redirects. */
-  readonly requests: number
-  /** Number of bytes of response bodies received, after decompression. */
-  readonly bytes: number
-  /**
-   * Estimates how long N more requests take, from the duration of the last ones and from the rate limit of the upstream.
-   * Requests with a key have their own rate limit.
-   */
-  estimateSeconds(requests: number, withKey?: boolean): number
-  close(): Promise<void>
-}
-
-/** Options of `createClient` on top of such a fetch, which retries and waits by itself, also for minutes. */
+/** Options of `createClient` for requests through an `UpstreamFetch`, which itself retries and waits, also for minutes. */
 export const patience = { retries: 0, timeoutMs: 2 ** 31 - 1 } as const
 
 const bytesMaxDefault = 256 * 1024 * 1024
@@ -69,7 +47,7 @@ const responseMsMax = 10 * 60_000
 const connectionsMax = 8
 /** Statuses that a retry may change. */
 const transientStatuses: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
-/** A POST that only reads. */
+/** The path of a POST that only reads. */
 const readingPath = /\/blobs\/batch$/
 
 /** The rate limit of one kind of caller. */
@@ -78,7 +56,7 @@ interface Limiter {
   allowance: Allowance | undefined
 }
 
-/** A response with a transient status. It is returned if no retry brings a better one. */
+/** A response with a transient status. The last such response is returned if all retries fail. */
 class TransientResponse extends Error {
   readonly response: Response
 
@@ -89,82 +67,88 @@ class TransientResponse extends Error {
 }
 
 /**
- * A `fetch` for one upstream. It waits before the rate limit is used up and for as long as `Retry-After` asks, retries
+ * Sends requests to one upstream. Waits before the rate limit is used up and for as long as `Retry-After` asks, retries
  * transient failures, limits size and time, and follows redirects only to the same origin.
  */
-export function createUpstreamFetch(options: UpstreamFetchOptions): UpstreamFetch {
-  const { clock, sleep = wait, pauseMsMax = pauseMsMaxDefault, timeoutMs: idleMs = timeoutMsDefault } = options
-  const client = createHttpClient({ ca: options.ca, fetch: options.fetch, connectionsMax })
-  let requests = 0
-  let bytes = 0
-  let requestMs = 0
+export class UpstreamFetch {
+  /**
+   * A `fetch` that reads the whole body before it resolves. Throws `offline` before it opens a socket, `upstream_failed`
+   * (no response, a redirect to another host, too large, an incomplete body), `upstream_timeout`, and `rate_limited` for
+   * a pause longer than `pauseMsMax`. Every other response is returned, whatever its status.
+   */
+  readonly fetch: typeof fetch
+  readonly #options: UpstreamFetchOptions
+  readonly #client: ReturnType<typeof createHttpClient>
   /** Servers count guests by address, and other callers by key. */
-  const limiters = { guest: createLimiter(), key: createLimiter() }
+  readonly #limiters = { guest: createCallerLimiter(), key: createCallerLimiter() }
+  #requests = 0
+  #bytes = 0
+  #requestMs = 0
 
-  async function pause(ms: number, origin: string, signal: AbortSignal | undefined): Promise<void> {
-    if (ms > pauseMsMax) {
-      const seconds = Math.ceil(ms / 1000)
-      const detail = `${origin} accepts no more requests for ${seconds} s. The next run continues from here.`
-      throw new RegistryError('rate_limited', detail, { retryAfterSeconds: seconds })
-    }
-    options.onPause?.(ms)
-    await sleep(ms, signal)
+  constructor(options: UpstreamFetchOptions) {
+    this.#options = options
+    this.#client = createHttpClient({ ca: options.ca, fetch: options.fetch, connectionsMax })
+    this.fetch = this.within(options.bytesMax ?? bytesMaxDefault)
   }
 
-  /** Sends one request within the rate limit. */
-  async function send(url: URL, request: HttpRequest, bytesMax: number, signal: AbortSignal | undefined) {
-    const limiter = limiters[request.headers.authorization === undefined ? 'guest' : 'key']
-    const pauseMs = toPauseMs(limiter.allowance, limiter.inFlight, clock.now())
-    if (pauseMs > 0) await pause(pauseMs, url.origin, signal)
-    // Counted at once, so that no other request takes the same last place of the allowance.
-    limiter.inFlight += 1
-    const startMs = performance.now()
-    try {
-      requests += 1
-      const response = await client.send(url, request, { bytesMax, timeoutMs: responseMsMax, idleMs, signal })
-      bytes += response.bytes.length
-      limiter.allowance = readAllowance(response.headers, clock.now()) ?? limiter.allowance
-      const { status, headers } = response
-      const answer = new Response(response.bytes.length > 0 ? response.bytes : null, { status, headers })
-      // Readers name the server in their errors.
-      return Object.defineProperty(answer, 'url', { value: url.href })
-    } finally {
-      limiter.inFlight -= 1
-      // Recent requests count most.
-      const ms = performance.now() - startMs
-      requestMs = requestMs === 0 ? ms : requestMs * 0.8 + ms * 0.2
-    }
+  /** The same `fetch` with another size limit. */
+  within(bytesMax: number): typeof fetch {
+    return (input, init = {}) => this.#retry(input, init, bytesMax)
   }
 
-  async function retry(input: string | URL | Request, init: RequestInit, bytesMax: number): Promise<Response> {
+  /** Number of requests sent, including retries and redirects. */
+  get requests(): number {
+    return this.#requests
+  }
+
+  /** Number of bytes of response bodies received, after decompression. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /**
+   * Estimates how long N more requests take, from the duration of the last ones and from the rate limit of the upstream.
+   * Requests with a key have their own rate limit.
+   */
+  estimateSeconds(requests: number, withKey = false): number {
+    const { allowance } = this.#limiters[withKey ? 'key' : 'guest']
+    return Math.ceil(estimateMs(requests, this.#requestMs, allowance, this.#options.clock.now()) / 1000)
+  }
+
+  close(): Promise<void> {
+    return this.#client.close()
+  }
+
+  async #retry(input: string | URL | Request, init: RequestInit, bytesMax: number): Promise<Response> {
+    const { mode, clock, retries = retriesDefault } = this.#options
     const url = new URL(input instanceof Request ? input.url : input)
-    if (options.mode === 'offline') {
+    if (mode === 'offline') {
       throw new RegistryError('offline', `This node is in offline mode and sends no request to ${url.origin}.`)
     }
-    const signals = [options.signal, init.signal].filter((each) => each != null)
+    const signals = [this.#options.signal, init.signal].filter((each) => each != null)
     const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0]
-    const sent = toRequest(init)
+    const sent = toUpstreamRequest(init)
     const isReading = sent.method === 'GET' || sent.method === 'HEAD' || readingPath.test(url.pathname)
     const hasKey = sent.headers.authorization !== undefined
-    const sendTo = (target: URL) => send(target, sent, bytesMax, signal)
+    const sendTo = (target: URL) => this.#send(target, sent, bytesMax, signal)
     const once = async () => {
       const response = isReading ? await followRedirects(url, { hasKey }, sendTo) : await sendTo(url)
-      // A 429 means that nothing was done, so that even a write can be retried.
+      // After a 429 even a write can be retried: the server did nothing.
       const isTransient = isReading ? transientStatuses.has(response.status) : response.status === 429
       if (isTransient) throw new TransientResponse(response)
       return response
     }
     try {
       return await pRetry(once, {
-        retries: options.retries ?? retriesDefault,
+        retries,
         minTimeout: backoffMs,
         randomize: true,
         signal,
-        async onFailedAttempt({ error, retriesLeft, retryDelay }) {
+        onFailedAttempt: async ({ error, retriesLeft, retryDelay }) => {
           if (retriesLeft === 0 || !isTransientFailure(error, isReading)) throw error
           if (error instanceof TransientResponse) {
             const ms = readRetryAfterMs(error.response.headers, clock.now()) ?? 0
-            if (ms > retryDelay) await pause(ms - retryDelay, url.origin, signal)
+            if (ms > retryDelay) await this.#pause(ms - retryDelay, url.origin, signal)
           }
         },
       })
@@ -174,32 +158,49 @@ export function createUpstreamFetch(options: UpstreamFetchOptions): UpstreamFetc
     }
   }
 
-  const within =
-    (bytesMax: number): typeof fetch =>
-    (input, init = {}) =>
-      retry(input, init, bytesMax)
-  return {
-    fetch: within(options.bytesMax ?? bytesMaxDefault),
-    within,
-    get requests() {
-      return requests
-    },
-    get bytes() {
-      return bytes
-    },
-    estimateSeconds(left, withKey = false) {
-      const { allowance } = limiters[withKey ? 'key' : 'guest']
-      return Math.ceil(estimateMs(left, requestMs, allowance, clock.now()) / 1000)
-    },
-    close: () => client.close(),
+  /** Sends one request within the rate limit. */
+  async #send(url: URL, request: HttpRequest, bytesMax: number, signal: AbortSignal | undefined): Promise<Response> {
+    const { clock, timeoutMs: idleMs = timeoutMsDefault } = this.#options
+    const limiter = this.#limiters[request.headers.authorization === undefined ? 'guest' : 'key']
+    const pauseMs = toPauseMs(limiter.allowance, limiter.inFlight, clock.now())
+    if (pauseMs > 0) await this.#pause(pauseMs, url.origin, signal)
+    // Counted at once, so that no other request takes the same last place of the allowance.
+    limiter.inFlight += 1
+    const startMs = performance.now()
+    try {
+      this.#requests += 1
+      const response = await this.#client.send(url, request, { bytesMax, timeoutMs: responseMsMax, idleMs, signal })
+      this.#bytes += response.bytes.length
+      limiter.allowance = readAllowance(response.headers, clock.now()) ?? limiter.allowance
+      const { status, headers } = response
+      const answer = new Response(response.bytes.length > 0 ? response.bytes : null, { status, headers })
+      // Errors about a response name its server.
+      return Object.defineProperty(answer, 'url', { value: url.href })
+    } finally {
+      limiter.inFlight -= 1
+      // Recent requests count most.
+      const ms = performance.now() - startMs
+      this.#requestMs = this.#requestMs === 0 ? ms : this.#requestMs * 0.8 + ms * 0.2
+    }
+  }
+
+  async #pause(ms: number, origin: string, signal: AbortSignal | undefined): Promise<void> {
+    const { sleep = waitForUpstream, pauseMsMax = pauseMsMaxDefault, onPause } = this.#options
+    if (ms > pauseMsMax) {
+      const seconds = Math.ceil(ms / 1000)
+      const detail = `${origin} accepts no more requests for ${seconds} s. The next run continues from here.`
+      throw new RegistryError('rate_limited', detail, { retryAfterSeconds: seconds })
+    }
+    onPause?.(ms)
+    await sleep(ms, signal)
   }
 }
 
-function createLimiter(): Limiter {
+function createCallerLimiter(): Limiter {
   return { inFlight: 0, allowance: undefined }
 }
 
-function toRequest({ method = 'GET', headers, body }: RequestInit): HttpRequest {
+function toUpstreamRequest({ method = 'GET', headers, body }: RequestInit): HttpRequest {
   const defaults = { 'user-agent': 'skillstead-mirror', accept: '*/*', 'accept-encoding': acceptedEncodings }
   return {
     method: method as HttpRequest['method'],
@@ -214,6 +215,6 @@ function isTransientFailure(error: Error, isReading: boolean): boolean {
   return isReading && error.cause !== undefined && error.code.startsWith('upstream_')
 }
 
-async function wait(ms: number, signal?: AbortSignal): Promise<void> {
+async function waitForUpstream(ms: number, signal?: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => signal?.throwIfAborted())
 }

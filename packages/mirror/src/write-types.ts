@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@skillstead/protocol'
 import type { UpstreamWriteRow } from './tables/mirror-tables.ts'
 
-/** Why a write failed, or a note about one that succeeded. */
+/** Why a write failed, or a note about a write that succeeded. */
 export interface WriteProblem {
   readonly code: ErrorCode | 'altered' | 'quarantined' | 'unlinked' | 'changed'
   readonly message: string
@@ -76,7 +76,7 @@ export interface MirrorAccounts {
    * upstream rejects, and `conflict` if this node has no secret key.
    */
   link(user: string, upstream: string, key: string): Promise<LinkedAccount>
-  /** Deletes the key; writes that need it stay pending until it is linked again. Throws `not_found`. */
+  /** Deletes the key; writes that need the key stay pending until the user links a key again. Throws `not_found`. */
   unlink(user: string, upstream: string): Promise<void>
   /** Lists the linked accounts, without their keys. */
   list(): Promise<LinkedAccount[]>

@@ -2,15 +2,15 @@ import type { Security } from '@skillstead/protocol'
 import { mayMatter } from './code/candidates.ts'
 import { matchReading } from './verdict/match-reading.ts'
 import { findCode, type CodePart } from './code/parts.ts'
-import { readCode } from './code/read-program.ts'
-import { combine, type Spot } from './verdict/combine.ts'
-import { decodeText, type DecodedText } from './text/decode.ts'
+import { readCodeText } from './code/read-program.ts'
+import { findCombinedSpots, type Spot } from './verdict/combine.ts'
+import { decodeEncodedText, type DecodedText } from './text/decode.ts'
 import { Document } from './text/document.ts'
 import { engineRules } from './rules/engine-rules.ts'
 import { findHidden } from './files/hidden.ts'
 import { isLessonOf, toStance, type Stance } from './verdict/polarity.ts'
 import { isMarkdown, toRoles } from './files/role.ts'
-import { readFiles, type TextFile } from './files/read-files.ts'
+import { readTextFiles, type TextFile } from './files/read-files.ts'
 import { builtInRules, type PreparedRules } from './rules/prepared-rules.ts'
 import type { ScanFile } from './files/scan-file.ts'
 import { ScanFindings, type Subject } from './scan-findings.ts'
@@ -44,7 +44,7 @@ export class Scan {
 
   constructor(files: readonly ScanFile[], rules = builtInRules) {
     this.#rules = rules
-    this.#files = readFiles(files, (path, reason) => this.cutAt(path, reason))
+    this.#files = readTextFiles(files, (path, reason) => this.cutAt(path, reason))
   }
 
   *run(): Generator<void> {
@@ -69,7 +69,7 @@ export class Scan {
     }
     for (const { file, rule, offset } of findToolClaims(subjects)) this.#findings.add(engineRules[rule], file, offset)
     for (const combination of this.#rules.combinations) {
-      for (const { file, offset } of combine(combination, this.#spots)) {
+      for (const { file, offset } of findCombinedSpots(combination, this.#spots)) {
         this.#findings.add(combination, subjects[file]!, offset)
       }
     }
@@ -94,7 +94,7 @@ export class Scan {
     yield* this.#scanLayer(subject, whole)
     const onCut = (reason: string) => this.cutAt(subject.path, reason)
     const texts = new Set<string>()
-    for (const { text, ...decoded } of decodeText(document.text, onCut)) {
+    for (const { text, ...decoded } of decodeEncodedText(document.text, onCut)) {
       texts.add(text)
       yield* this.#scanLayer(subject, { ...decoded, document: new Document(text, document.isMarkdown) })
     }
@@ -108,7 +108,7 @@ export class Scan {
   *#scanCode(subject: Subject, part: CodePart, known: Set<string>): Generator<void> {
     const { language, text: code } = part
     if (!this.#rules.readsAllCode && !mayMatter(language, code)) return
-    const reading = readCode(language, code)
+    const reading = readCodeText(language, code)
     if (reading.cut !== undefined) this.cutAt(subject.path, reading.cut)
     for (const rule of this.#rules.codeRules) {
       const lines = new Set<number>()
@@ -184,7 +184,7 @@ export class Scan {
       isUnseen: hit.isHidden || layer.document.isUnseen(hit.start) || subject.document.isUnseen(offset),
       isEncoded: layer.isHidden,
       isCode: layer.document.isCode(hit.start),
-      isOwn: this.#isOwn(probes[hit.probe]!, toPassage(layer.document, hit)),
+      isOwn: this.#isOwn(probes[hit.probe]!, toHitPassage(layer.document, hit)),
     }
     const signal = rule ? this.#findings.add(rule, subject, offset, layer.decoded, place) : 'power'
     if (signal !== 'none') this.#mark({ id, file: subject.index, line, offset, isOwn: isExcused(place) })
@@ -209,7 +209,7 @@ export class Scan {
 }
 
 /** A match with the rest of its line, which may have the address. */
-function toPassage({ text }: Document, { start, end }: Hit): string {
+function toHitPassage({ text }: Document, { start, end }: Hit): string {
   const lineEnd = text.indexOf('\n', end)
   return text.slice(start, Math.min(lineEnd < 0 ? text.length : lineEnd, end + passageCharactersMax))
 }

@@ -11,7 +11,7 @@ import {
 } from '@skillstead/gateways'
 import { RegistryError } from '@skillstead/protocol'
 import { toLimitKey } from './context/addresses.ts'
-import { readBody } from './endpoints/body.ts'
+import { readRequestBody } from './endpoints/body.ts'
 import type { Call } from './context/call.ts'
 import { toContentHeaders } from './replies/content.ts'
 import { requireOwnOrigin } from './admission/cross-origin.ts'
@@ -27,7 +27,7 @@ import { routes } from './endpoints/routes.ts'
 
 /**
  * Mounts the protocols of other ecosystems. Returns a function that stops following the catalogue. Throws a TypeError
- * for an unknown one.
+ * for an unknown gateway.
  */
 export function mountGateways(
   app: H3,
@@ -38,12 +38,12 @@ export function mountGateways(
   const host = createHost(node, options.discoveryPack, lists)
   for (const name of options.gateways ?? gatewayNames) {
     if (!Object.hasOwn(gateways, name)) throw new TypeError(`\`${name}\` is not a gateway.`)
-    for (const route of gateways[name](host)) app.all(route.pattern, toHandler(node, toEntry(node, route)))
+    for (const route of gateways[name](host)) app.all(route.pattern, toHandler(node, toGatewayEntry(node, route)))
   }
   node.registry.addMetrics(async () => [
     {
       name: 'skillstead_lists_built_total',
-      help: 'Indexes and other lists of gateways that were built, and not answered from memory.',
+      help: 'Indexes and other lists of gateways that were built because they were not cached.',
       type: 'counter',
       value: lists.built,
     },
@@ -51,7 +51,7 @@ export function mountGateways(
   return lists.stop
 }
 
-function toEntry(
+function toGatewayEntry(
   node: NodeParts,
   { origins = 'allowed', toFailure, reads, ...route }: GatewayRoute,
 ): Parameters<typeof toHandler>[1] {
@@ -85,10 +85,10 @@ async function requireShared(node: NodeParts, { caller }: Call, read: ReturnType
 
 const own = (call: GatewayCall) => call as Call
 
-/** The bodies that gateways have read; their memory counts until the answer. */
+/** The memory of the bodies that gateways have read, which counts until the answer. */
 const bodies = new WeakMap<Call, CallInFlight>()
 
-/** What gateways get of a node. Their calls are the node's own. */
+/** The part of a node that gateways use. The calls that gateways get are the node's own. */
 function createHost(node: NodeParts, discoveryPack: string | undefined, lists: GatewayHost['lists']): GatewayHost {
   const limitAddressOf = (call: GatewayCall) => toLimitKey(node.addresses.clientOf(own(call).request))
   return {
@@ -122,7 +122,7 @@ function createHost(node: NodeParts, discoveryPack: string | undefined, lists: G
     readBody(call, bytesMax) {
       const held = node.bodies.begin(limitKeyOf(node, own(call)))
       bodies.set(own(call), held)
-      return readBody(own(call).request, bytesMax, held.hold)
+      return readRequestBody(own(call).request, bytesMax, held.hold)
     },
     async holding(call, bytes, work) {
       const held = node.bodies.begin(limitKeyOf(node, own(call)))
@@ -146,10 +146,12 @@ function createHost(node: NodeParts, discoveryPack: string | undefined, lists: G
 
 /** The decoded segments of a path. Refuses NUL characters, which PostgreSQL cannot compare. */
 function decodeParams(call: Call): Record<string, string> {
-  return Object.fromEntries(Object.entries(call.params ?? {}).map(([name, value]) => [name, decode(value)]))
+  return Object.fromEntries(
+    Object.entries(call.params ?? {}).map(([name, value]) => [name, decodeGatewaySegment(value)]),
+  )
 }
 
-function decode(segment: string): string {
+function decodeGatewaySegment(segment: string): string {
   try {
     const text = decodeURIComponent(segment)
     if (!text.includes('\0')) return text

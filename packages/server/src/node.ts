@@ -12,17 +12,17 @@ import { mountEndpoints } from './endpoints/engine.ts'
 import { toHandler } from './admission/handler.ts'
 import type { NodeParts } from './context/node-parts.ts'
 import { mountGateways } from './mount-gateways.ts'
-import { createMetrics } from './context/metrics.ts'
+import { Metrics } from './context/metrics.ts'
 import type { NodeOptions } from './context/options.ts'
 import { createAddressOf } from './context/own-address.ts'
 import { mountPages } from './pages/pages.ts'
 import { nothingHere, replyOptions } from './replies/replies.ts'
-import { measureQueueDelay, requireRoom } from './context/queue-delay.ts'
+import { measureQueueDelay, requireShortQueue } from './context/queue-delay.ts'
 import { createQuotas, defaultRates } from './context/quotas.ts'
 import { createRequestLog } from './context/request-log.ts'
 import { apiBase } from './context/options.ts'
 
-/** Each body has its own limit; this one is for all bodies in memory at a time. */
+/** The limit for all bodies in memory at a time; each body has its own limit too. */
 const bodyLimits: InFlightLimits = {
   callerCallsMax: Infinity,
   callsMax: Infinity,
@@ -77,7 +77,7 @@ export function openNode(
   }
   const context = partsOf(registry)
   const addresses = createAddresses(options.trustedProxies ?? [])
-  const metrics = createMetrics()
+  const metrics = new Metrics()
   const delay = options.queueDelayMs ? { ms: options.queueDelayMs, stop() {} } : measureQueueDelay()
   const node: NodeParts = {
     registry,
@@ -89,7 +89,7 @@ export function openNode(
     quotas: createQuotas(options, context.sharedLimits),
     bodies: createInFlight(bodyLimits),
     metrics,
-    requireRoom: () => requireRoom(delay, metrics.shed),
+    requireRoom: () => requireShortQueue(delay, () => metrics.shed()),
     log: createRequestLog(options.logger),
     requireKey: options.requireKey ?? false,
     draining: false,
@@ -146,7 +146,7 @@ function toCorsOrigins(origins: readonly string[] = []): ReadonlySet<string> {
   return new Set(origins)
 }
 
-/** Mounts what responds to all other addresses: the page of the dashboard for browsers, and 404 for programs. */
+/** Mounts the responses to all other addresses: the page of the dashboard for browsers, and 404 for programs. */
 function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined): void {
   const work = (call: Call) => {
     const path = call.url?.pathname ?? '/'

@@ -1,35 +1,38 @@
-import { requireAddress, type Gateway, type GatewayHost, type GatewayRoute } from '../gateway.ts'
+import { requireClientAddress, type Gateway, type GatewayHost, type GatewayRoute } from '../gateway.ts'
 import { communityRoutes } from './community-routes.ts'
 import { createDeviceRoutes } from './device-routes.ts'
 import { fetchRoutes } from './fetch-routes.ts'
-import { findRoutes, inspect, listSkills, showVersion } from './find-routes.ts'
+import { findRoutes, inspectSkill, listSkills, showSkillVersion } from './find-routes.ts'
 import { missingRoutes } from './missing-routes.ts'
-import { publish, publishRoutes } from './publish-routes.ts'
-import { mountPath, type RouteTable, toJson, toRoutes, toTextFailure } from './route-table.ts'
+import { publishUploads, publishRoutes } from './publish-routes.ts'
+import { mountPath, type RouteTable, toClawhubAnswer, toClawhubRoutes, toTextFailure } from './route-table.ts'
 import { transferRoutes } from './transfer-routes.ts'
-import { deleteSkill, deleteVersion, withdrawRoutes } from './withdraw-routes.ts'
+import { deleteClawhubSkill, deleteVersion, withdrawRoutes } from './withdraw-routes.ts'
 
 /**
- * The API of ClawHub under {@link mountPath}, for the programs `clawhub` and OpenClaw. What has no counterpart in this
- * registry answers with a text that names an alternative.
+ * The API of ClawHub under {@link mountPath}, for the programs `clawhub` and OpenClaw. Functions without a counterpart
+ * in this registry respond with a text that names an alternative.
  */
 export const clawhub: Gateway = (host) => {
-  // Paths with methods of several areas.
+  // Paths whose methods belong to several areas.
   const shared: RouteTable = {
-    '/api/v1/skills': { GET: listSkills, POST: publish },
-    '/api/v1/skills/:slug': { GET: inspect, DELETE: deleteSkill },
-    '/api/v1/skills/:slug/versions/:version': { GET: showVersion, DELETE: deleteVersion },
+    '/api/v1/skills': { GET: listSkills, POST: publishUploads },
+    '/api/v1/skills/:slug': { GET: inspectSkill, DELETE: deleteClawhubSkill },
+    '/api/v1/skills/:slug/versions/:version': { GET: showSkillVersion, DELETE: deleteVersion },
   }
   const tables = [findRoutes, fetchRoutes, shared, publishRoutes, withdrawRoutes, communityRoutes, transferRoutes]
   return [
     ...toDiscovery(host),
-    ...tables.flatMap((routes) => toRoutes(host, routes)),
+    ...tables.flatMap((routes) => toClawhubRoutes(host, routes)),
     ...createDeviceRoutes(host),
     ...missingRoutes,
   ]
 }
 
-/** Where the program finds the API of a site. Guests may read it, also on a private node, so that they can sign in. */
+/**
+ * The document by which the program finds the API of a site. Guests may read the document on a private node too,
+ * because a sign-in begins with it.
+ */
 function toDiscovery(host: GatewayHost): GatewayRoute[] {
   return ['clawhub', 'clawdhub'].map((name) => ({
     pattern: `/.well-known/${name}.json`,
@@ -37,8 +40,8 @@ function toDiscovery(host: GatewayHost): GatewayRoute[] {
     methods: ['GET', 'HEAD'],
     admission: 'open-files',
     answer(call) {
-      const address = requireAddress(host, call)
-      return toJson({ apiBase: `${address}${mountPath}`, authBase: address })
+      const address = requireClientAddress(host, call)
+      return toClawhubAnswer({ apiBase: `${address}${mountPath}`, authBase: address })
     },
     toFailure: toTextFailure,
   }))

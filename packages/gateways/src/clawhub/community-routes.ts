@@ -1,41 +1,49 @@
 import { RegistryError } from '@skillstead/protocol'
-import { answerOk, type Asked, nameIn, requireText, type RouteTable, toJson, readTextField } from './route-table.ts'
+import {
+  answerOk,
+  type Asked,
+  nameIn,
+  requireText,
+  type RouteTable,
+  toClawhubAnswer,
+  readTextField,
+} from './route-table.ts'
 import { toMs } from './shapes.ts'
 
 /** The caller, stars, reports, and the installs that clients announce. */
 export const communityRoutes: RouteTable = {
   '/api/v1/whoami': { GET: showCaller },
-  '/api/v1/stars/:slug': { POST: star, DELETE: unstar },
-  '/api/v1/skills/:slug/report': { POST: report },
-  '/api/v1/skills/-/reports': { GET: listReports },
-  '/api/v1/skills/-/reports/:id/triage': { POST: decideReport },
-  // A download counts already.
+  '/api/v1/stars/:slug': { POST: starClawhubSkill, DELETE: unstarClawhubSkill },
+  '/api/v1/skills/:slug/report': { POST: reportClawhubSkill },
+  '/api/v1/skills/-/reports': { GET: listClawhubReports },
+  '/api/v1/skills/-/reports/:id/triage': { POST: decideClawhubReport },
+  // Nothing to do: the download of the files was already counted.
   '/api/cli/telemetry/install': { POST: answerOk },
 }
 
 async function showCaller({ api }: Asked) {
   const { username, displayName, avatarUrl, role } = await api.getMe()
-  return toJson({ user: { handle: username, displayName, image: avatarUrl, role } })
+  return toClawhubAnswer({ user: { handle: username, displayName, image: avatarUrl, role } })
 }
 
-async function star(asked: Asked) {
+async function starClawhubSkill(asked: Asked) {
   const name = nameIn(asked)
   const { starred: alreadyStarred } = await asked.api.getStar({ name })
   await asked.api.starSkill({ name })
-  return toJson({ ok: true, starred: true, alreadyStarred })
+  return toClawhubAnswer({ ok: true, starred: true, alreadyStarred })
 }
 
-async function unstar(asked: Asked) {
+async function unstarClawhubSkill(asked: Asked) {
   const name = nameIn(asked, await asked.readFields())
   const { starred } = await asked.api.getStar({ name })
   await asked.api.unstarSkill({ name })
-  return toJson({ ok: true, unstarred: true, alreadyUnstarred: !starred })
+  return toClawhubAnswer({ ok: true, unstarred: true, alreadyUnstarred: !starred })
 }
 
-/** Longest text that is a reason; the rest of a longer one goes to the details. */
+/** Maximum length of a reason; the rest of a longer text becomes the details. */
 const reasonCharactersMax = 100
 
-async function report(asked: Asked) {
+async function reportClawhubSkill(asked: Asked) {
   const fields = await asked.readFields()
   const name = nameIn(asked, fields)
   const [text, version] = [requireText(fields, 'reason'), readTextField(fields, 'version')]
@@ -45,19 +53,19 @@ async function report(asked: Asked) {
   const reason = text.slice(0, reasonCharactersMax).toWellFormed()
   const { id: skillId } = await asked.api.getSkill({ name })
   const { id } = await asked.api.reportSkill({ name, reason, details })
-  return toJson({ ok: true, reported: true, alreadyReported: false, reportId: id, skillId, reportCount: 1 })
+  return toClawhubAnswer({ ok: true, reported: true, alreadyReported: false, reportId: id, skillId, reportCount: 1 })
 }
 
 const statuses = { open: 'open', upheld: 'confirmed', dismissed: 'dismissed' } as const
 
 /** `clawhub skill reports`, for administrators. */
-async function listReports({ api, query }: Asked) {
+async function listClawhubReports({ api, query }: Asked) {
   const wanted = query.get('status') ?? 'open'
   const status = Object.entries(statuses).find(([, name]) => name === wanted)?.[0] as keyof typeof statuses | undefined
   const page = Number(query.get('cursor') ?? 1)
   const limit = Math.min(Number(query.get('limit') ?? 25), 100)
   const read = await api.listReports({ kind: 'report', status, page, limit })
-  return toJson({
+  return toClawhubAnswer({
     items: read.reports.map((one) => ({
       reportId: one.id,
       skillId: one.skill.fullName,
@@ -76,7 +84,7 @@ async function listReports({ api, query }: Asked) {
 }
 
 /** Throws `invalid_request` for a decision that the API does not have. */
-async function decideReport({ api, params: { id = '' }, readFields }: Asked) {
+async function decideClawhubReport({ api, params: { id = '' }, readFields }: Asked) {
   const fields = await readFields()
   const [status, action] = [requireText(fields, 'status'), readTextField(fields, 'finalAction') ?? 'none']
   const isHidden = status === 'confirmed' && action === 'hide'
@@ -88,5 +96,12 @@ async function decideReport({ api, params: { id = '' }, readFields }: Asked) {
   }
   const note = readTextField(fields, 'note') ?? ''
   const { skill } = await api.decideReport({ id, status: isHidden ? 'upheld' : 'dismissed', note })
-  return toJson({ ok: true, reportId: id, skillId: skill.fullName, status, reportCount: 1, actionTaken: action })
+  return toClawhubAnswer({
+    ok: true,
+    reportId: id,
+    skillId: skill.fullName,
+    status,
+    reportCount: 1,
+    actionTaken: action,
+  })
 }

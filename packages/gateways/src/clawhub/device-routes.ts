@@ -1,14 +1,14 @@
 import { allowSignIn, authorize, denySignIn, findSignIn, pollSignIn, requestSignIn } from '@skillstead/core/internal'
 import { endpoints, RegistryError, toVisibleText, type Scope } from '@skillstead/protocol'
 import {
-  requireAddress,
+  requireClientAddress,
   toJsonAnswer,
   type Answer,
   type GatewayCall,
   type GatewayHost,
   type GatewayRoute,
 } from '../gateway.ts'
-import { type Fields, readFields, requireText, toJson, readTextField } from './route-table.ts'
+import { type Fields, readBodyFields, requireText, toClawhubAnswer, readTextField } from './route-table.ts'
 
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
 
@@ -18,21 +18,21 @@ const keyScopes: Scope[] = ['read', 'publish']
 /**
  * The sign-in of a program without a browser (RFC 8628): the program shows a code, which a user enters on the
  * dashboard's page `/device`. The program then gets a new API key of that user. The paths are at the root of the host,
- * where the program expects them whatever the base of its API is.
+ * because the program expects them there whatever the base URL of its API is.
  */
 export function createDeviceRoutes(host: GatewayHost): GatewayRoute[] {
   const ofProgram = { admission: 'guests', origins: 'none', toFailure: toOauthFailure } as const
   // Only pages of the node send its session.
   const ofPage = { admission: 'api', origins: 'own' } as const
   return [
-    toRoute('code', { ...ofProgram, answer: (call) => requestCode(host, call) }),
-    toRoute('token', { ...ofProgram, answer: (call) => pollToken(host, call) }),
-    toRoute('show', { ...ofPage, answer: (call) => showRequest(host, call) }),
-    toRoute('decide', { ...ofPage, answer: (call) => decideRequest(host, call) }),
+    toDeviceRoute('code', { ...ofProgram, answer: (call) => requestCode(host, call) }),
+    toDeviceRoute('token', { ...ofProgram, answer: (call) => pollToken(host, call) }),
+    toDeviceRoute('show', { ...ofPage, answer: (call) => showDeviceRequest(host, call) }),
+    toDeviceRoute('decide', { ...ofPage, answer: (call) => decideRequest(host, call) }),
   ]
 }
 
-function toRoute(action: string, rest: Omit<GatewayRoute, 'pattern' | 'endpoint' | 'methods'>): GatewayRoute {
+function toDeviceRoute(action: string, rest: Omit<GatewayRoute, 'pattern' | 'endpoint' | 'methods'>): GatewayRoute {
   return { pattern: `/api/cli/device/${action}`, endpoint: 'deviceSignIn', methods: ['POST'], ...rest }
 }
 
@@ -44,10 +44,10 @@ async function requestCode(host: GatewayHost, call: GatewayCall): Promise<Answer
     .slice(0, labelCharactersMax)
     .toWellFormed()
     .trim()
-  const address = requireAddress(host, call)
+  const address = requireClientAddress(host, call)
   const wanted = { label: label || 'CLI sign-in', address: host.limitAddressOf(call) }
   const made = await requestSignIn(host.context, wanted)
-  return toJson({
+  return toClawhubAnswer({
     device_code: made.deviceCode,
     user_code: made.userCode,
     verification_uri: `${address}/device`,
@@ -58,23 +58,24 @@ async function requestCode(host: GatewayHost, call: GatewayCall): Promise<Answer
 
 async function pollToken(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   const fields = await readForm(host, call)
-  if (readTextField(fields, 'grant_type') !== grantType) return toJson({ error: 'unsupported_grant_type' }, 400)
+  if (readTextField(fields, 'grant_type') !== grantType)
+    return toClawhubAnswer({ error: 'unsupported_grant_type' }, 400)
   const result = await pollSignIn(host.context, requireText(fields, 'device_code'))
-  if ('error' in result) return toJson(result, 400)
-  return toJson({ access_token: result.key, token_type: 'Bearer', scope: keyScopes.join(' ') })
+  if ('error' in result) return toClawhubAnswer(result, 400)
+  return toClawhubAnswer({ access_token: result.key, token_type: 'Bearer', scope: keyScopes.join(' ') })
 }
 
-/** What the page shows before the user decides. */
-async function showRequest(host: GatewayHost, call: GatewayCall): Promise<Answer> {
+/** The data that the page shows before the user decides. */
+async function showDeviceRequest(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   requireSession(call)
-  const userCode = requireText(await readFields(host, call), 'userCode')
+  const userCode = requireText(await readBodyFields(host, call), 'userCode')
   const { label, requestedAt } = await findSignIn(host.context, userCode, call.caller)
   return toJsonAnswer(call, { label, requestedAt: new Date(requestedAt).toISOString() })
 }
 
 async function decideRequest(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   requireSession(call)
-  const fields = await readFields(host, call)
+  const fields = await readBodyFields(host, call)
   const userCode = requireText(fields, 'userCode')
   if (typeof fields.allow !== 'boolean') throw new RegistryError('invalid_request', 'allow must be true or false.')
   if (fields.allow) {
@@ -85,7 +86,10 @@ async function decideRequest(host: GatewayHost, call: GatewayCall): Promise<Answ
   return toJsonAnswer(call, { allowed: fields.allow })
 }
 
-/** The user of the dashboard. A program with a key needs no other key. Throws `unauthorized` and `forbidden`. */
+/**
+ * The signed-in user of the dashboard. A program that already has a key gets no further key. Throws `unauthorized` and
+ * `forbidden`.
+ */
 function requireSession({ caller }: GatewayCall): void {
   if (caller.kind === 'guest') throw new RegistryError('unauthorized', 'Sign in to the dashboard first.')
   if (caller.keyId === undefined) return
@@ -94,14 +98,14 @@ function requireSession({ caller }: GatewayCall): void {
 
 /** Clients send JSON; the standard has forms. */
 async function readForm(host: GatewayHost, call: GatewayCall): Promise<Fields> {
-  if (!call.header('content-type')?.startsWith('application/x-www-form-urlencoded')) return readFields(host, call)
+  if (!call.header('content-type')?.startsWith('application/x-www-form-urlencoded')) return readBodyFields(host, call)
   const bytes = await host.readBody(call, formBytesMax)
   return Object.fromEntries(new URLSearchParams(Buffer.from(bytes).toString('utf8')))
 }
 
 const formBytesMax = 16_384
 
-/** Errors of OAuth are JSON. A program that is refused for too many requests has to poll less often. */
+/** Errors of OAuth are JSON. A program that exceeds its rate limit is asked to poll less often. */
 function toOauthFailure({ code, message, retryAfterSeconds = 60 }: RegistryError) {
   const limited = { error: 'slow_down', interval: retryAfterSeconds }
   const failure = code === 'rate_limited' ? limited : { error: code }

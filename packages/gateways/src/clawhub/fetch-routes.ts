@@ -4,65 +4,73 @@ import { apiOf } from '../scopes/skill-archives.ts'
 import { toCacheControl, type Answer } from '../gateway.ts'
 import { toFingerprint } from './fingerprint.ts'
 import { readVersionQuery } from './find-routes.ts'
-import { type Asked, baseOf, nameIn, orMissing, type RouteTable, toJson, toSkillName } from './route-table.ts'
-import { readVersionPages } from './version-list.ts'
+import {
+  type Asked,
+  baseOf,
+  nameIn,
+  orMissing,
+  type RouteTable,
+  toClawhubAnswer,
+  toClawhubName,
+} from './route-table.ts'
+import { readListedVersions } from './version-list.ts'
 
 /** The files of a skill, for installs and updates. */
 export const fetchRoutes: RouteTable = {
-  '/api/v1/skills/:slug/file': { GET: readFile },
+  '/api/v1/skills/:slug/file': { GET: sendSkillFile },
   '/api/v1/skills/:slug/install': { GET: resolveInstall },
-  '/api/v1/download': { GET: download },
-  '/api/v1/resolve': { GET: resolve },
+  '/api/v1/download': { GET: downloadSkill },
+  '/api/v1/resolve': { GET: resolveFingerprint },
 }
 
-async function readFile(asked: Asked) {
+async function sendSkillFile(asked: Asked) {
   const { api, query } = asked
   const [path, version] = [query.get('path') ?? '', readVersionQuery(query)]
-  return toContent(asked, await api.getFile({ name: nameIn(asked), path, version }))
+  return toFileAnswer(asked, await api.getFile({ name: nameIn(asked), path, version }))
 }
 
-/** The URL names the owner and the version: programs follow it as it is. */
+/** The download URL names the owner and the version, because programs use the URL unchanged. */
 async function resolveInstall(asked: Asked) {
   const { name: slug, author, latestVersion: version, fullName } = await asked.api.getSkill({ name: nameIn(asked) })
   if (version === '') {
     const message = `${fullName} has no version to install: all are yanked, or none was published.`
-    return toJson({ ok: false, slug, reason: 'archive_version_missing', message, status: 410 }, 410)
+    return toClawhubAnswer({ ok: false, slug, reason: 'archive_version_missing', message, status: 410 }, 410)
   }
   const query = new URLSearchParams({ slug, ownerHandle: author.username, version })
   const downloadUrl = `${baseOf(asked.host, asked.call)}/api/v1/download?${query}`
-  return toJson({ ok: true, slug, installKind: 'archive', archive: { version, downloadUrl } })
+  return toClawhubAnswer({ ok: true, slug, installKind: 'archive', archive: { version, downloadUrl } })
 }
 
-async function download(asked: Asked) {
+async function downloadSkill(asked: Asked) {
   const { api, host, call, query } = asked
   const wanted = { name: nameInQuery(query), version: readVersionQuery(query) }
   if (call.header('if-none-match') !== null) {
-    // A cached copy of the client is no download.
-    const answer = toContent(asked, await apiOf(host, call, { counts: false }).getArchive(wanted))
+    // A response that the client has cached does not count as a download.
+    const answer = toFileAnswer(asked, await apiOf(host, call, { counts: false }).getArchive(wanted))
     if (host.isKnown(call, answer.etag)) return answer
   }
-  return toContent(asked, await api.getArchive(wanted))
+  return toFileAnswer(asked, await api.getArchive(wanted))
 }
 
 /**
  * Finds the version with the content of a folder. The program also asks for a skill that it is about to publish, so a
  * missing skill is no error.
  */
-async function resolve({ api, query }: Asked) {
+async function resolveFingerprint({ api, query }: Asked) {
   const name = nameInQuery(query)
   const skill = await orMissing(api.getSkill({ name }))
-  if (!skill) return toJson({ match: null, latestVersion: null })
+  if (!skill) return toClawhubAnswer({ match: null, latestVersion: null })
   const hash = query.get('hash')
   const version = hash === null ? undefined : await findByFingerprint(api, name, hash)
   const { latestVersion } = skill
-  return toJson({
+  return toClawhubAnswer({
     match: version === undefined ? null : { version },
     latestVersion: latestVersion === '' ? null : { version: latestVersion },
   })
 }
 
 async function findByFingerprint(api: RegistryApi, name: string, hash: string): Promise<string | undefined> {
-  for await (const page of readVersionPages(api, name)) {
+  for await (const page of readListedVersions(api, name)) {
     for (const { yanked, files, version } of page) {
       if (!yanked && toFingerprint(files) === hash) return version
       if (isSliceOver()) await nextSlice()
@@ -74,9 +82,9 @@ async function findByFingerprint(api: RegistryApi, name: string, hash: string): 
 function nameInQuery(query: URLSearchParams): string {
   const slug = query.get('slug')
   if (!slug) throw new RegistryError('invalid_request', 'slug is missing.')
-  return toSkillName(slug, query.get('ownerHandle'))
+  return toClawhubName(slug, query.get('ownerHandle'))
 }
 
-function toContent({ host, call }: Asked, content: Content): Answer {
+function toFileAnswer({ host, call }: Asked, content: Content): Answer {
   return { status: 200, cacheControl: toCacheControl(call), ...host.toContentAnswer(content) }
 }

@@ -1,6 +1,6 @@
 import { RegistryError, limits, type Skill } from '@skillstead/protocol'
-import { requireAddress } from '../gateway.ts'
-import { type Asked, nameIn, type RouteTable, toJson } from './route-table.ts'
+import { requireClientAddress } from '../gateway.ts'
+import { type Asked, nameIn, type RouteTable, toClawhubAnswer } from './route-table.ts'
 import {
   toEvidence,
   toHit,
@@ -10,25 +10,25 @@ import {
   toMs,
   toOwner,
   toReasons,
-  toSkill,
-  toVersion,
-  toVersionSummary,
+  toClawhubSkill,
+  toClawhubVersion,
+  toClawhubVersionSummary,
 } from './shapes.ts'
 
 /** Search, lists, and what is known about a skill. */
 export const findRoutes: RouteTable = {
-  '/api/v1/search': { GET: search },
-  '/api/v1/skills/:slug/moderation': { GET: showModeration },
-  '/api/v1/skills/:slug/versions': { GET: listVersions },
-  '/api/v1/skills/:slug/verify': { GET: verify },
+  '/api/v1/search': { GET: searchForClient },
+  '/api/v1/skills/:slug/moderation': { GET: showSkillModeration },
+  '/api/v1/skills/:slug/versions': { GET: listSkillVersions },
+  '/api/v1/skills/:slug/verify': { GET: verifySkill },
 }
 
-async function search({ api, query }: Asked) {
+async function searchForClient({ api, query }: Asked) {
   const q = query.get('q') ?? ''
   const isExact = query.get('mode') === 'exact'
-  const { skills } = await api.searchSkills({ q, limit: isExact ? limits.pageSizeMax : readLimit(query) })
+  const { skills } = await api.searchSkills({ q, limit: isExact ? limits.pageSizeMax : readPageLimit(query) })
   const hits = isExact ? skills.filter(({ name, fullName }) => q === name || q === fullName) : skills
-  return toJson({ results: hits.map(toHit) })
+  return toClawhubAnswer({ results: hits.map(toHit) })
 }
 
 /** Sorts of `clawhub explore`. There is one count for downloads and installs. */
@@ -39,35 +39,35 @@ const sorts: ReadonlyMap<string | null, 'downloads' | 'stars' | 'recent'> = new 
   ['rating', 'stars'],
   ['stars', 'stars'],
 ])
-/** Pages that are read at most for a page of names with a prefix. */
+/** Maximum number of catalogue pages that are read for one page of names with a prefix. */
 const prefixPagesMax = 5
 
 /** GET /skills: a cursor is the number of the next page. */
 export async function listSkills({ api, query }: Asked) {
-  const limit = readLimit(query)
+  const limit = readPageLimit(query)
   if (query.get('sort') === 'trending') {
     const { entries } = await api.getTrending({ limit })
-    return toJson({ items: entries.map(({ skill }) => toListedSkill(skill)), nextCursor: null })
+    return toClawhubAnswer({ items: entries.map(({ skill }) => toListedSkill(skill)), nextCursor: null })
   }
   const prefix = query.get('prefix') ?? ''
   const sort = sorts.get(query.get('sort') ?? 'createdAt')
   const order = prefix === '' ? { sort } : { q: prefix }
   const items: Skill[] = []
-  let page = readCursor(query)
+  let page = readPageCursor(query)
   for (let read = 0; read < prefixPagesMax; read++) {
     const { skills, totalPages } = await api.searchSkills({ ...order, limit, page })
     items.push(...skills.filter(({ name }) => name.startsWith(prefix)))
     page = page < totalPages ? page + 1 : 0
     if (page === 0 || items.length > 0) break
   }
-  return toJson({ items: items.map(toListedSkill), nextCursor: page === 0 ? null : `${page}` })
+  return toClawhubAnswer({ items: items.map(toListedSkill), nextCursor: page === 0 ? null : `${page}` })
 }
 
 /** GET /skills/:slug. */
-export async function inspect(asked: Asked) {
+export async function inspectSkill(asked: Asked) {
   const skill = await asked.api.getSkill({ name: nameIn(asked) })
-  return toJson({
-    skill: toSkill(skill),
+  return toClawhubAnswer({
+    skill: toClawhubSkill(skill),
     latestVersion: toLatest(skill),
     owner: toOwner(skill),
     metadata: null,
@@ -75,40 +75,40 @@ export async function inspect(asked: Asked) {
   })
 }
 
-async function showModeration(asked: Asked) {
+async function showSkillModeration(asked: Asked) {
   const { security } = await asked.api.getSkill({ name: nameIn(asked) })
-  return toJson({ moderation: security && { ...toModeration(security), evidence: toEvidence(security) } })
+  return toClawhubAnswer({ moderation: security && { ...toModeration(security), evidence: toEvidence(security) } })
 }
 
-async function listVersions(asked: Asked) {
+async function listSkillVersions(asked: Asked) {
   const { query } = asked
-  const page = readCursor(query)
-  const read = await asked.api.listVersions({ name: nameIn(asked), page, limit: readLimit(query) })
-  return toJson({
-    items: read.versions.filter(({ yanked }) => !yanked).map(toVersionSummary),
+  const page = readPageCursor(query)
+  const read = await asked.api.listVersions({ name: nameIn(asked), page, limit: readPageLimit(query) })
+  return toClawhubAnswer({
+    items: read.versions.filter(({ yanked }) => !yanked).map(toClawhubVersionSummary),
     nextCursor: page < read.totalPages ? `${page + 1}` : null,
   })
 }
 
 /** GET /skills/:slug/versions/:version. */
-export async function showVersion(asked: Asked) {
+export async function showSkillVersion(asked: Asked) {
   const name = nameIn(asked)
   const version = await asked.api.getVersion({ name, version: asked.params.version ?? '' })
   const { displayName, name: slug } = await asked.api.getSkill({ name })
-  return toJson({ version: toVersion(version), skill: { slug, displayName } })
+  return toClawhubAnswer({ version: toClawhubVersion(version), skill: { slug, displayName } })
 }
 
 /** `clawhub skill verify`: the result of the scan, and the record of the publication with its proof. */
-async function verify(asked: Asked) {
+async function verifySkill(asked: Asked) {
   const { api, query, host, call } = asked
   const name = nameIn(asked)
   const version = readVersionQuery(query)
   const skill = await api.getSkill({ name, version })
   const provenance = await api.getProvenance({ name, version })
   const { security, fullName } = skill
-  const [address, { username }] = [requireAddress(host, call), skill.author]
+  const [address, { username }] = [requireClientAddress(host, call), skill.author]
   const isGood = security !== null && security.verdict !== 'dangerous'
-  return toJson({
+  return toClawhubAnswer({
     schema: 'clawhub.skill.verify.v1',
     ok: isGood,
     decision: isGood ? 'pass' : 'fail',
@@ -131,21 +131,21 @@ async function verify(asked: Asked) {
   })
 }
 
-/** The version of a query; undefined for the latest. There are no tags but `latest`. Throws `not_found`. */
+/** The version of a query; undefined for the latest. The only tag is `latest`. Throws `not_found`. */
 export function readVersionQuery(query: URLSearchParams): string | undefined {
   const [version, tag] = [query.get('version'), query.get('tag')]
   if (version !== null || tag === null || tag === 'latest') return version ?? undefined
   throw new RegistryError('not_found', `There is no tag '${tag}': this registry has no tags but latest.`)
 }
 
-/** Programs ask for up to 200, of which they get the most that a page may have. */
-function readLimit(query: URLSearchParams): number {
+/** Programs ask for up to 200 items, and get at most the maximum of a page. */
+function readPageLimit(query: URLSearchParams): number {
   const asked = Number(query.get('limit') ?? '')
   return Number.isInteger(asked) && asked > 0 ? Math.min(asked, limits.pageSizeMax) : 25
 }
 
 /** Throws `invalid_request` for a cursor that is not from an earlier answer. */
-function readCursor(query: URLSearchParams): number {
+function readPageCursor(query: URLSearchParams): number {
   const cursor = query.get('cursor')
   if (cursor === null) return 1
   if (/^[1-9]\d{0,8}$/.test(cursor)) return Number(cursor)

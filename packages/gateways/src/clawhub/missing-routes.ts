@@ -28,7 +28,8 @@ const missing = {
 } as const
 
 /**
- * They answer 404: the program repeats a request that got 501. The last one also answers addresses that do not exist.
+ * The routes respond with 404, because the program repeats a request that got 501. The last route also responds to
+ * unknown addresses.
  */
 export const missingRoutes: readonly GatewayRoute[] = Object.entries(missing).map(([path, text]) => ({
   pattern: `${mountPath}${path}`,

@@ -16,22 +16,22 @@ import {
   baseOf,
   type Fields,
   requireText,
-  requireUser,
+  requireSignedIn,
   type RouteTable,
-  toJson,
-  toSkillName,
+  toClawhubAnswer,
+  toClawhubName,
   readTextField,
-  toTexts,
+  readTextList,
 } from './route-table.ts'
 
 /** Publishing: each file is announced and uploaded, then published together with the others. */
 export const publishRoutes: RouteTable = {
-  '/api/v1/skills/-/upload-url': { POST: announce },
-  '/api/v1/uploads/:ticket': { POST: upload },
+  '/api/v1/skills/-/upload-url': { POST: announceUpload },
+  '/api/v1/uploads/:ticket': { POST: acceptUpload },
 }
 
-async function announce({ host, call, readFields }: Asked) {
-  const userId = requirePublisher(call)
+async function announceUpload({ host, call, readFields }: Asked) {
+  const userId = requireUploader(call)
   const fields = await readFields()
   const [size, sha256] = [fields.size, requireText(fields, 'sha256')]
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)
@@ -41,23 +41,23 @@ async function announce({ host, call, readFields }: Asked) {
   if (sha256.length > sha256Characters)
     throw new RegistryError('invalid_request', 'sha256 must be the SHA-256 of the file in hexadecimal digits.')
   const ticket = toTicket({ userId, size, sha256, endsAt: host.context.clock.now() + uploadKeptMs })
-  return toJson({ uploadUrl: `${baseOf(host, call)}/api/v1/uploads/${ticket}`, uploadTicket: ticket })
+  return toClawhubAnswer({ uploadUrl: `${baseOf(host, call)}/api/v1/uploads/${ticket}`, uploadTicket: ticket })
 }
 
-async function upload({ host, call, params }: Asked) {
-  const userId = requirePublisher(call)
+async function acceptUpload({ host, call, params }: Asked) {
+  const userId = requireUploader(call)
   const ticket = readTicket(params.ticket ?? '')
   if (ticket?.userId !== userId || ticket.endsAt <= host.context.clock.now()) throw unknownUpload()
   const bytes = await host.readBody(call, ticket.size)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   if (bytes.byteLength !== ticket.size || sha256 !== ticket.sha256)
-    throw new RegistryError('invalid_request', 'The uploaded bytes are not those that were announced. Publish again.')
-  return toJson({ storageId: await storeUpload(host.context, bytes, call.caller) })
+    throw new RegistryError('invalid_request', 'The uploaded bytes differ from the announced file. Publish again.')
+  return toClawhubAnswer({ storageId: await storeUpload(host.context, bytes, call.caller) })
 }
 
 const sha256Characters = 64
 
-/** What a user announces before uploading a file. `endsAt` is in milliseconds since 1970. */
+/** A ticket: the announcement of an upload by a user. `endsAt` is in milliseconds since 1970. */
 interface Ticket {
   readonly userId: string
   readonly size: number
@@ -66,14 +66,14 @@ interface Ticket {
 }
 
 /**
- * The announcement itself, so that no node stores it and announcing takes nothing from others. It needs no signature: a
- * user who writes one gets what announcing would give.
+ * The ticket contains the announcement itself, so that no node stores announcements and nobody can exhaust a store of
+ * them. A ticket needs no signature: a forged one gives a user no more than a real one.
  */
 function toTicket({ userId, size, sha256, endsAt }: Ticket): string {
   return Buffer.from(JSON.stringify([userId, size, sha256, endsAt])).toString('base64url')
 }
 
-/** Undefined for a text that is no ticket. */
+/** Undefined for a text that is not a ticket. */
 function readTicket(text: string): Ticket | undefined {
   try {
     const [userId, size, sha256, endsAt] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as unknown[]
@@ -86,11 +86,11 @@ function readTicket(text: string): Ticket | undefined {
 }
 
 /** POST /skills. */
-export async function publish({ host, call, api, readFields }: Asked) {
-  requirePublisher(call)
+export async function publishUploads({ host, call, api, readFields }: Asked) {
+  requireUploader(call)
   const fields = await readFields()
   refuseUnsupported(fields)
-  const files = readFiles(fields)
+  const files = readUploadedFiles(fields)
   const ids = files.map(({ storageId }) => storageId)
   const uploads = await measureUploads(host.context, ids, call.caller)
   const size = ids.reduce((sum, id) => sum + uploads.get(id)!, 0)
@@ -105,13 +105,13 @@ export async function publish({ host, call, api, readFields }: Asked) {
       await drop()
       return published
     } catch (error) {
-      // After other errors the program repeats the request.
+      // After other errors the program repeats the request, so the uploads stay.
       if (error instanceof RegistryError && error.status < 500 && error.status !== 429) await drop()
       throw error
     }
   })
   const status = quarantined ? 'pending' : 'published'
-  return toJson({
+  return toClawhubAnswer({
     ok: true,
     skillId: skill.id,
     versionId: version.digest,
@@ -123,52 +123,56 @@ export async function publish({ host, call, api, readFields }: Asked) {
 }
 
 /** The id of a user who may publish. */
-function requirePublisher(call: GatewayCall): string {
-  requireUser(call)
+function requireUploader(call: GatewayCall): string {
+  requireSignedIn(call)
   authorize(endpoints.publishSkill, call.caller)
   return (call.caller as UserCaller).userId
 }
 
-/** Throws `invalid_request` for wishes that would be ignored otherwise. */
+/** Throws `invalid_request` for options that this registry would ignore. */
 function refuseUnsupported(fields: Fields): void {
-  const tags = toTexts(fields, 'tags') ?? []
+  const tags = readTextList(fields, 'tags') ?? []
   const problems = [
     tags.some((tag) => tag !== 'latest') && 'It has no tags but latest: publish without --tags.',
     fields.forkOf !== undefined && 'Use skillstead fork, then publish the fork as a skill of its own.',
     fields.migrateOwner === true && 'Use clawhub transfer to change the owner of a skill.',
   ].filter((problem) => typeof problem === 'string')
   if (problems.length > 0)
-    throw new RegistryError('invalid_request', `This registry cannot do that. ${problems.join(' ')}`)
+    throw new RegistryError('invalid_request', `This registry does not support the request. ${problems.join(' ')}`)
 }
 
 function toMetadata(fields: Fields) {
-  const [category, ...others] = toTexts(fields, 'categories') ?? []
-  if (others.length > 0) throw new RegistryError('invalid_request', 'A skill has one category here. Name one.')
+  const [category, ...others] = readTextList(fields, 'categories') ?? []
+  if (others.length > 0)
+    throw new RegistryError('invalid_request', 'A skill has one category in this registry. Name a single category.')
   const repository = readTextField((fields.source ?? {}) as Fields, 'url')
   return {
-    name: toSkillName(requireText(fields, 'slug'), readTextField(fields, 'ownerHandle')),
+    name: toClawhubName(requireText(fields, 'slug'), readTextField(fields, 'ownerHandle')),
     version: requireText(fields, 'version'),
     displayName: readTextField(fields, 'displayName'),
     changelog: readTextField(fields, 'changelog'),
-    keywords: toTexts(fields, 'topics'),
+    keywords: readTextList(fields, 'topics'),
     category,
     repository,
   }
 }
 
-function readFiles({ files }: Fields): { path: string; storageId: string }[] {
+function readUploadedFiles({ files }: Fields): { path: string; storageId: string }[] {
   const isListed = Array.isArray(files) && files.every((file) => typeof file === 'object' && file !== null)
   if (!isListed) throw new RegistryError('invalid_request', 'files must be the list of uploaded files.')
   return files.map((file: Fields) => ({ path: requireText(file, 'path'), storageId: requireText(file, 'storageId') }))
 }
 
-/** Throws `invalid_skill` without a SKILL.md of UTF-8 text; the program accepts any case of its name. */
+/**
+ * Finds the SKILL.md, whose name may have any case, as in the program. Throws `invalid_skill` if it is missing or not
+ * UTF-8.
+ */
 function toPackage(given: readonly { path: string; bytes: Uint8Array }[]) {
   const document = given.find(({ path }) => path.toLowerCase() === 'skill.md')
   if (!document) throw new RegistryError('invalid_skill', 'The folder has no SKILL.md.')
   const others = given.filter((file) => file !== document)
   return {
-    skillMd: decode(document.bytes),
+    skillMd: decodeUploadedSkillMd(document.bytes),
     files: others.map(({ path, bytes }) => ({
       path,
       content: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
@@ -177,7 +181,7 @@ function toPackage(given: readonly { path: string; bytes: Uint8Array }[]) {
   }
 }
 
-function decode(bytes: Uint8Array): string {
+function decodeUploadedSkillMd(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {

@@ -1,6 +1,6 @@
 import { isRegistryError, limits, parseForeignJson, RegistryError, type RegistryApi } from '@skillstead/protocol'
 import {
-  requireAddress,
+  requireClientAddress,
   type Answer,
   type GatewayCall,
   type GatewayHost,
@@ -26,11 +26,11 @@ export type Fields = Readonly<Record<string, unknown>>
 export type Work = (asked: Asked) => Promise<Answer>
 
 const methods = ['GET', 'POST', 'DELETE'] as const
-/** By path below {@link mountPath}, what each method does. */
+/** The work of each method, by path below {@link mountPath}. */
 export type RouteTable = Readonly<Record<`/${string}`, Partial<Readonly<Record<(typeof methods)[number], Work>>>>>
 
 /** The routes of a table. */
-export function toRoutes(host: GatewayHost, table: RouteTable): GatewayRoute[] {
+export function toClawhubRoutes(host: GatewayHost, table: RouteTable): GatewayRoute[] {
   return Object.entries(table).map(([path, works]) => ({
     pattern: `${mountPath}${path}`,
     endpoint: 'clawhub',
@@ -39,42 +39,42 @@ export function toRoutes(host: GatewayHost, table: RouteTable): GatewayRoute[] {
     origins: 'none',
     answer(call, params) {
       const work = works[call.method as (typeof methods)[number]]!
-      if (call.method !== 'GET' && work !== answerOk) requireUser(call)
+      if (call.method !== 'GET' && work !== answerOk) requireSignedIn(call)
       const query = call.url?.searchParams ?? new URLSearchParams()
       const api = host.api(call, 'clawhub')
-      return work({ host, call, params, query, api, readFields: () => readFields(host, call) })
+      return work({ host, call, params, query, api, readFields: () => readBodyFields(host, call) })
     },
     toFailure: toTextFailure,
   }))
 }
 
-/** The program prints the body of an error as it is. */
+/** The program prints the body of an error unchanged. */
 export function toTextFailure(error: RegistryError) {
   return { contentType: 'text/plain; charset=utf-8', body: Buffer.from(error.message) }
 }
 
 /** An answer of JSON. The program retries an answer without a body. */
-export function toJson(value: object, status = 200): Answer {
+export function toClawhubAnswer(value: object, status = 200): Answer {
   return { status, contentType: 'application/json; charset=utf-8', body: Buffer.from(JSON.stringify(value)) }
 }
 
-export const answerOk: Work = async () => toJson({ ok: true })
+export const answerOk: Work = async () => toClawhubAnswer({ ok: true })
 
 /** Refuse guests before their body is read. Throws `unauthorized`. */
-export function requireUser({ caller }: GatewayCall): string {
+export function requireSignedIn({ caller }: GatewayCall): string {
   if (caller.kind === 'user') return caller.username
   throw new RegistryError('unauthorized', 'Sign in first: clawhub login --token KEY, with an API key of this node.')
 }
 
 /** The fields of a JSON body; empty without a body. Throws `invalid_request` and `payload_too_large`. */
-export async function readFields(host: GatewayHost, call: GatewayCall): Promise<Fields> {
+export async function readBodyFields(host: GatewayHost, call: GatewayCall): Promise<Fields> {
   const bytes = await host.readBody(call, limits.bodyBytesDefault)
-  const value = bytes.byteLength === 0 ? {} : parse(bytes)
+  const value = bytes.byteLength === 0 ? {} : parseBody(bytes)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
   throw new RegistryError('invalid_request', 'The body must be a JSON object.')
 }
 
-function parse(bytes: Uint8Array): unknown {
+function parseBody(bytes: Uint8Array): unknown {
   try {
     return parseForeignJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes), { valuesMax: 100_000 })
   } catch (cause) {
@@ -98,7 +98,7 @@ export function requireText(fields: Fields, name: string): string {
 }
 
 /** A list of texts of a body; undefined if it is missing. Throws `invalid_request`. */
-export function toTexts(fields: Fields, name: string): string[] | undefined {
+export function readTextList(fields: Fields, name: string): string[] | undefined {
   const value = fields[name]
   if (value === undefined || value === null) return undefined
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value
@@ -109,22 +109,22 @@ export function toTexts(fields: Fields, name: string): string[] | undefined {
  * The full name of a skill: clients send its short name as `slug`, and its owner, if they know it, in the query or in
  * the body. A short name alone is resolved by the API.
  */
-export function toSkillName(slug: string, owner: string | null | undefined): string {
+export function toClawhubName(slug: string, owner: string | null | undefined): string {
   const handle = owner?.trim().replace(/^@+/, '').toLowerCase()
   return handle ? `${handle}/${slug.trim()}` : slug.trim()
 }
 
 /** The skill of a path, whose owner is in the query or in the body. */
 export function nameIn({ params, query }: Asked, fields: Fields = {}): string {
-  return toSkillName(params.slug ?? '', query.get('ownerHandle') ?? readTextField(fields, 'ownerHandle'))
+  return toClawhubName(params.slug ?? '', query.get('ownerHandle') ?? readTextField(fields, 'ownerHandle'))
 }
 
 /** The URL of the gateway. Throws `invalid_request` on a node that does not know its own URL. */
 export function baseOf(host: GatewayHost, call: GatewayCall): string {
-  return `${requireAddress(host, call)}${mountPath}`
+  return `${requireClientAddress(host, call)}${mountPath}`
 }
 
-/** What a read returned, or undefined if there is no such thing that the caller may see. */
+/** The result of a read; undefined if nothing with this name exists that the caller may see. */
 export async function orMissing<Result>(read: Promise<Result>): Promise<Result | undefined> {
   try {
     return await read

@@ -37,7 +37,7 @@ export function toHit(skill: Skill, position: number) {
 }
 
 /** A skill as `clawhub inspect` shows it. */
-export function toSkill(skill: SkillDetails) {
+export function toClawhubSkill(skill: SkillDetails) {
   return {
     slug: skill.name,
     displayName: skill.displayName,
@@ -53,18 +53,18 @@ export function toSkill(skill: SkillDetails) {
 /** The latest version; null if the skill has none, or all are yanked. */
 export function toLatest({ latestVersion, versions }: SkillDetails) {
   const latest = versions.find(({ version }) => version === latestVersion)
-  return latest ? toVersionSummary(latest) : null
+  return latest ? toClawhubVersionSummary(latest) : null
 }
 
-export function toVersionSummary(version: Pick<SkillVersion, 'version' | 'publishedAt' | 'changelog'>) {
+export function toClawhubVersionSummary(version: Pick<SkillVersion, 'version' | 'publishedAt' | 'changelog'>) {
   return { version: version.version, createdAt: toMs(version.publishedAt), changelog: version.changelog }
 }
 
 /** A version with its files and the result of its scan. */
-export function toVersion(version: SkillVersion) {
+export function toClawhubVersion(version: SkillVersion) {
   const { security } = version
   return {
-    ...toVersionSummary(version),
+    ...toClawhubVersionSummary(version),
     // The program accepts its own platform's license or none.
     license: null,
     files: version.files.map(({ path, size, digest }) => ({ path, size, sha256: toSha256(digest) })),
@@ -89,8 +89,8 @@ const severities = { critical: 'critical', high: 'critical', medium: 'warn', low
 
 /**
  * The result of a scan; null for a version that was not scanned. The program asks before it installs a suspicious
- * skill, as the node's own client does for a dangerous one. It never installs a blocked one, but which versions are
- * published is decided by the scan policy of the node.
+ * skill, as the node's own client does for a dangerous one. The program never installs a blocked version, so no version
+ * is reported as blocked: the scan policy of the node decides which versions are published.
  */
 export function toModeration(security: Security | null) {
   if (security === null) return null

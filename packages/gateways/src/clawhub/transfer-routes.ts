@@ -1,54 +1,62 @@
-import { type Asked, nameIn, requireText, requireUser, type RouteTable, toJson, type Work } from './route-table.ts'
+import {
+  type Asked,
+  nameIn,
+  requireText,
+  requireSignedIn,
+  type RouteTable,
+  toClawhubAnswer,
+  type Work,
+} from './route-table.ts'
 import { toMs } from './shapes.ts'
 
 /** Offers of a skill to another user. */
 export const transferRoutes: RouteTable = {
-  '/api/v1/skills/:slug/transfer': { POST: offer },
-  '/api/v1/skills/:slug/transfer/accept': { POST: accept },
-  '/api/v1/skills/:slug/transfer/reject': { POST: end },
-  '/api/v1/skills/:slug/transfer/cancel': { POST: end },
-  '/api/v1/transfers/incoming': { GET: list('incoming') },
-  '/api/v1/transfers/outgoing': { GET: list('outgoing') },
+  '/api/v1/skills/:slug/transfer': { POST: offerToUser },
+  '/api/v1/skills/:slug/transfer/accept': { POST: acceptOffer },
+  '/api/v1/skills/:slug/transfer/reject': { POST: endTransfer },
+  '/api/v1/skills/:slug/transfer/cancel': { POST: endTransfer },
+  '/api/v1/transfers/incoming': { GET: listTransfersOf('incoming') },
+  '/api/v1/transfers/outgoing': { GET: listTransfersOf('outgoing') },
 }
 
-async function offer(asked: Asked) {
+async function offerToUser(asked: Asked) {
   const fields = await asked.readFields()
   const newOwner = requireText(fields, 'toUserHandle').replace(/^@+/, '').toLowerCase()
   const { fullName } = await asked.api.transferSkill({ name: nameIn(asked, fields), newOwner })
-  return toJson({
+  return toClawhubAnswer({
     ok: true,
     transferId: fullName,
     toUserHandle: newOwner,
-    skillSlug: toSlug(fullName),
+    skillSlug: toClawhubSlug(fullName),
     transferred: false,
   })
 }
 
-async function accept(asked: Asked) {
+async function acceptOffer(asked: Asked) {
   const { name } = await asked.api.acceptTransfer({ name: nameIn(asked) })
-  return toJson({ ok: true, skillSlug: name })
+  return toClawhubAnswer({ ok: true, skillSlug: name })
 }
 
-/** Both parties end an offer with the same operation. */
-async function end(asked: Asked) {
+/** The owner's cancellation and the receiver's rejection are the same operation. */
+async function endTransfer(asked: Asked) {
   const name = nameIn(asked)
   await asked.api.cancelTransfer({ name })
-  return toJson({ ok: true, skillSlug: toSlug(name) })
+  return toClawhubAnswer({ ok: true, skillSlug: toClawhubSlug(name) })
 }
 
 /** Offers do not expire here, but the program requires a time. */
 const shownMs = 365 * 86_400_000
 
-function list(direction: 'incoming' | 'outgoing'): Work {
+function listTransfersOf(direction: 'incoming' | 'outgoing'): Work {
   return async function listTransfers({ api, call, host }) {
-    const me = requireUser(call)
+    const me = requireSignedIn(call)
     const { transfers } = await api.listTransfers()
     const wanted = transfers.filter(({ newOwner }) => (newOwner === me) === (direction === 'incoming'))
     const expiresAt = host.context.clock.now() + shownMs
-    return toJson({
+    return toClawhubAnswer({
       transfers: wanted.map(({ fullName, newOwner, createdAt }) => ({
         _id: fullName,
-        skill: { _id: fullName, slug: toSlug(fullName), displayName: toSlug(fullName) },
+        skill: { _id: fullName, slug: toClawhubSlug(fullName), displayName: toClawhubSlug(fullName) },
         fromUser: toParty(fullName.slice(0, fullName.indexOf('/'))),
         toUser: toParty(newOwner),
         requestedAt: toMs(createdAt),
@@ -62,6 +70,6 @@ function toParty(username: string) {
   return { _id: username, handle: username, displayName: null }
 }
 
-function toSlug(fullName: string): string {
+function toClawhubSlug(fullName: string): string {
   return fullName.slice(fullName.indexOf('/') + 1)
 }

@@ -1,10 +1,10 @@
 import { limits, RegistryError, type RegistryApi, type SkillVersion } from '@skillstead/protocol'
 
-/** Versions that one request reads at most. */
+/** Maximum number of versions that one request reads. */
 const versionsMax = 1000
 
 /** The versions of a skill, highest first, in pages; at most {@link versionsMax}. */
-export async function* readVersionPages(api: RegistryApi, name: string): AsyncGenerator<readonly SkillVersion[]> {
+export async function* readListedVersions(api: RegistryApi, name: string): AsyncGenerator<readonly SkillVersion[]> {
   const limit = limits.pageSizeMax
   for (let page = 1; page <= versionsMax / limit; page++) {
     const { versions, totalPages } = await api.listVersions({ name, page, limit })
@@ -23,6 +23,6 @@ export async function readAllVersions(api: RegistryApi, name: string): Promise<S
     )
   }
   const versions: SkillVersion[] = []
-  for await (const page of readVersionPages(api, name)) versions.push(...page)
+  for await (const page of readListedVersions(api, name)) versions.push(...page)
   return versions
 }

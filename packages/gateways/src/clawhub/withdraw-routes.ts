@@ -1,19 +1,19 @@
 import { isRegistryError, RegistryError, type RegistryApi } from '@skillstead/protocol'
-import { type Asked, nameIn, type RouteTable, toJson } from './route-table.ts'
+import { type Asked, nameIn, type RouteTable, toClawhubAnswer } from './route-table.ts'
 import { readAllVersions } from './version-list.ts'
 
-/** Deletion that can be undone. The API's own deletion of a skill is final, so these routes yank versions. */
+/** A deletion that can be undone. The API's own deletion of a skill is final, so these routes yank versions. */
 export const withdrawRoutes: RouteTable = {
   '/api/v1/skills/:slug/undelete': { POST: undeleteSkill },
   '/api/v1/skills/:slug/versions/:version/restore': { POST: restoreVersion },
 }
 
 /** DELETE /skills/:slug: yanks every version, the highest last, so that the latest stays until the end. */
-export async function deleteSkill(asked: Asked) {
+export async function deleteClawhubSkill(asked: Asked) {
   const { api } = asked
   const name = nameIn(asked, await asked.readFields())
   for (const { version } of (await readSomeVersions(api, name)).toReversed()) await api.yankVersion({ name, version })
-  return toJson({ ok: true })
+  return toClawhubAnswer({ ok: true })
 }
 
 /**
@@ -26,7 +26,7 @@ async function undeleteSkill(asked: Asked) {
   const versions = await readSomeVersions(api, name)
   const yanked = versions.filter((version) => version.yanked)
   const failures: RegistryError[] = []
-  // If none is yanked, the call only checks that the caller may restore versions.
+  // If no version is yanked, the call only checks that the caller may restore versions.
   const restored = yanked.length > 0 ? yanked : versions.slice(0, 1)
   for (const { version } of restored) {
     try {
@@ -37,20 +37,20 @@ async function undeleteSkill(asked: Asked) {
     }
   }
   if (failures.length === restored.length) throw failures[0]!
-  return toJson({ ok: true })
+  return toClawhubAnswer({ ok: true })
 }
 
 /** DELETE /skills/:slug/versions/:version. */
 export async function deleteVersion(asked: Asked) {
   const name = nameIn(asked, await asked.readFields())
   await asked.api.yankVersion({ name, version: asked.params.version ?? '' })
-  return toJson({ ok: true })
+  return toClawhubAnswer({ ok: true })
 }
 
 async function restoreVersion(asked: Asked) {
   const name = nameIn(asked, await asked.readFields())
   await asked.api.unyankVersion({ name, version: asked.params.version ?? '' })
-  return toJson({ ok: true })
+  return toClawhubAnswer({ ok: true })
 }
 
 async function readSomeVersions(api: RegistryApi, name: string) {

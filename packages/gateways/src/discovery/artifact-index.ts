@@ -28,12 +28,12 @@ export function readDiscoveryIndex(
   caller: Caller,
 ): Promise<DiscoveryIndex> {
   return answerFor(context, async () => {
-    const skills = (await readIndexed(context, scope, caller)).map((indexed) => toEntry(scope, indexed))
+    const skills = (await readIndexed(context, scope, caller)).map((indexed) => toDiscoveryEntry(scope, indexed))
     return { $schema: schema, skills }
   })
 }
 
-function toEntry(scope: DiscoveryScope, { offer, artifact }: Indexed): DiscoveryEntry {
+function toDiscoveryEntry(scope: DiscoveryScope, { offer, artifact }: Indexed): DiscoveryEntry {
   const { name, description } = offer
   const { type, digest } = artifact
   return { name, type, description, url: toArtifactPath(scope, offer, type), digest }

@@ -7,7 +7,7 @@ import { toPageRead } from '../scopes/through-upstreams.ts'
 import { findArtifact, parseArtifactFile } from '../scopes/find-artifact.ts'
 import { readDiscoveryIndex } from './artifact-index.ts'
 import { findIndexedFile, readFileIndex } from './file-index.ts'
-import { findSkills } from './find-skills.ts'
+import { answerSkillSearch } from './find-skills.ts'
 
 /** The paths where installers look for an index of version 0.2.0, and of version 0.1. */
 const folder = '/.well-known/agent-skills'
@@ -29,7 +29,7 @@ export function discovery(host: GatewayHost): GatewayRoute[] {
       endpoint: 'findSkills',
       methods: ['GET', 'HEAD'],
       admission: 'api',
-      answer: (call) => findSkills(host, call),
+      answer: (call) => answerSkillSearch(host, call),
     },
   ]
 }
@@ -46,7 +46,7 @@ function toArtifactRoutes(host: GatewayHost, path: ScopePath, lists: RecentLists
         const scope = path.read(params)
         const list = {
           kind: ['index 0.2.0'] as const,
-          make: async () => toList(await readDiscoveryIndex(context, scope, call.caller)),
+          make: async () => toIndexParts(await readDiscoveryIndex(context, scope, call.caller)),
         }
         return answerList(host, call, { scope, read: toPageRead(scope), lists }, list)
       },
@@ -65,7 +65,7 @@ function toArtifactRoutes(host: GatewayHost, path: ScopePath, lists: RecentLists
   ]
 }
 
-function toList(index: { readonly skills: readonly unknown[] }): ListParts {
+function toIndexParts(index: { readonly skills: readonly unknown[] }): ListParts {
   return { value: index, hasSeveralSkills: index.skills.length > 1 }
 }
 
@@ -81,7 +81,7 @@ function toFileRoutes(host: GatewayHost, path: ScopePath, lists: RecentLists): G
         const scope = path.read(params)
         const list = {
           kind: ['index 0.1'] as const,
-          make: async () => toList(await readFileIndex(context, scope, call.caller)),
+          make: async () => toIndexParts(await readFileIndex(context, scope, call.caller)),
         }
         return answerList(host, call, { scope, read: toPageRead(scope), lists }, list)
       },

@@ -20,9 +20,9 @@ interface FileIndex {
   readonly skills: readonly { readonly name: string; readonly description: string; readonly files: readonly string[] }[]
 }
 
-/** Limits the size of an index to about 2 MB: the rest of a scope is reachable by name. */
+/** Limits the size of an index to about 2 MB; other skills of a scope can be requested by name. */
 const listedFilesMax = 20_000
-/** Skills whose files are read before the limit is checked. */
+/** Number of skills whose files are read between two checks of the limit. */
 const batchSkills = 20
 
 /** The index of a scope with the paths of all files. Throws `not_found` if it would be empty. */
@@ -52,7 +52,7 @@ async function withFiles(context: CatalogueContext, indexed: readonly Indexed[])
     .filter((skill) => skill.files.every(isListable))
 }
 
-/** Installers refuse a whole index because of one file whose path contains `..`, in a name too. */
+/** Installers refuse a whole index because of one path with `..`, even inside a file name. */
 function isListable(path: string): boolean {
   return !path.includes('..')
 }
@@ -64,7 +64,7 @@ export function findIndexedFile(
   caller: Caller,
 ): Promise<FoundArtifact> {
   return answerFor(context, async () => {
-    const [{ offer }] = (await readIndexed(context, scope, caller, name)) as [Indexed]
+    const { offer } = (await readIndexed(context, scope, caller, name))[0]!
     const reader = scope.of === 'share' ? (await openShare(context, scope.token)).holder : caller
     const wanted = { name: `${offer.owner}/${offer.name}`, version: offer.version }
     const { skill, version } = await getContent(context, wanted, reader)

@@ -5,20 +5,20 @@ import { toJsonAnswer, type Answer, type GatewayCall, type GatewayHost } from '.
  * GET /api/search with `q`, `limit`, `owner`: the catalogue's search, in the format of `skills find`
  * (`SKILLS_API_URL`).
  */
-export async function findSkills(host: GatewayHost, call: GatewayCall): Promise<Answer> {
+export async function answerSkillSearch(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   const result = (await host.read(call, 'searchSkills')) as SearchResult
   const address = host.addressOf(call)
   const skills = result.skills.map(({ fullName, downloads }) => ({
     id: fullName,
-    // The name that the program installs from the source: the name in SKILL.md, without an owner.
-    skillId: toShortName(fullName),
-    name: toShortName(fullName),
+    // The program installs by the name in SKILL.md, which has no owner.
+    skillId: toFoundName(fullName),
+    name: toFoundName(fullName),
     installs: downloads,
     source: `${address}/${fullName}`,
   }))
   return toJsonAnswer(call, { skills })
 }
 
-function toShortName(fullName: string): string {
+function toFoundName(fullName: string): string {
   return fullName.slice(fullName.indexOf('/') + 1)
 }

@@ -4,7 +4,7 @@ import { findHead, mainRef, type Repository } from './repository.ts'
 /** Versions of the protocol; `Git-Protocol` selects one. */
 export type ProtocolVersion = 0 | 1 | 2
 
-/** The same on every node: a client can compare nodes without noticing their versions. */
+/** The same on every node, so that the responses of nodes with different versions are equal. */
 const agent = 'agent=skillstead'
 
 /** Capabilities of versions 0 and 1. */

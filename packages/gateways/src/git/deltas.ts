@@ -8,7 +8,7 @@ export interface DeltaWriter {
   end(baseBytes: number, targetBytes: number): Buffer
 }
 
-/** As git itself: not every client understands a size of three bytes. */
+/** The limit that git itself uses: not every client understands a size of three bytes. */
 const copyBytesMax = 0xff_ff
 const insertBytesMax = 127
 
@@ -46,7 +46,7 @@ export function createDeltaWriter(): DeltaWriter {
     },
     end(baseBytes, targetBytes) {
       flush()
-      return Buffer.concat([toSize(baseBytes), toSize(targetBytes), ...parts])
+      return Buffer.concat([encodeDeltaSize(baseBytes), encodeDeltaSize(targetBytes), ...parts])
     },
   }
 }
@@ -64,7 +64,7 @@ function toCopy(at: number, bytes: number): Buffer {
 }
 
 /** Seven bits per byte, lowest first. */
-function toSize(value: number): Buffer {
+function encodeDeltaSize(value: number): Buffer {
   const size: number[] = []
   let rest = value
   for (; rest > 127; rest = Math.floor(rest / 128)) size.push((rest & 127) | 128)

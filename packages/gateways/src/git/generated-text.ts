@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import { createDeltaWriter } from './deltas.ts'
 import { createSortedParts, type SortedParts } from './sorted-parts.ts'
 
-/** How a tree or a file is generated from items: a part for each item, and the bytes before and after the parts. */
+/**
+ * The form of a tree or file that is generated from items: a part for each item, and the bytes before and after the
+ * parts.
+ */
 export interface TextForm<Item> {
   readonly kind: 'tree' | 'blob'
   /** The bytes before and after the parts, for the current items. */

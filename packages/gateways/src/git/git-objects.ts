@@ -49,13 +49,13 @@ export function toTag(tag: { name: string; commit: string; by: Signature; messag
 }
 
 /** The time of a commit or tag, in seconds since 1970. */
-export function toSeconds({ at }: Signature): number {
+export function toUnixSeconds({ at }: Signature): number {
   return Math.max(0, Math.floor(at / 1000))
 }
 
 /** The address is one that never receives mail (RFC 2606). */
 function toSignature(by: Signature): string {
-  return `${by.name} <${by.name}@users.noreply.invalid> ${toSeconds(by)} +0000`
+  return `${by.name} <${by.name}@users.noreply.invalid> ${toUnixSeconds(by)} +0000`
 }
 
 interface Folder {
@@ -69,7 +69,7 @@ export function toTrees(entries: readonly TreeEntry[]): GitObject[] {
     const segments = path.split('/')
     const name = segments.pop()!
     let folder = root
-    for (const segment of segments) folder = openFolder(folder, segment)
+    for (const segment of segments) folder = openTreeFolder(folder, segment)
     folder.children.set(name, { mode: kind === 'tree' ? treeMode : fileMode, id })
   }
   const trees: GitObject[] = []
@@ -80,7 +80,7 @@ export function toTrees(entries: readonly TreeEntry[]): GitObject[] {
 const fileMode = '100644'
 const treeMode = '40000'
 
-function openFolder({ children }: Folder, name: string): Folder {
+function openTreeFolder({ children }: Folder, name: string): Folder {
   const found = children.get(name)
   if (found && 'children' in found) return found
   const made: Folder = { children: new Map() }

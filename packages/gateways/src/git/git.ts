@@ -11,8 +11,8 @@ import {
 } from '../gateway.ts'
 import { readProtocolVersion, toAdvertisement } from './advertisement.ts'
 import { type CallerTurns, createCallerTurns } from './caller-turns.ts'
-import { createPackEntries, type PackEntries } from './pack-entries.ts'
-import { planPack, prepend, toBands, writePack } from './pack-stream.ts'
+import { PackEntries } from './pack-entries.ts'
+import { planPack, prependPackets, toBands, writePack } from './pack-stream.ts'
 import { createPacksSent, type PacksSent, untilEnded } from './packs-sent.ts'
 import { GitError, toErrorPacket } from './pkt-line.ts'
 import type { Repository } from './repository.ts'
@@ -41,7 +41,7 @@ interface Parts {
   readonly trees: VersionTrees
   readonly scopes: ScopeRepositories
   readonly entries: PackEntries
-  /** The work before a response begins. */
+  /** The queue for the work before a response begins. */
   readonly turns: CallerTurns
   /** The packs that are being made or sent. */
   readonly sent: PacksSent
@@ -58,11 +58,11 @@ export function git(host: GatewayHost): GatewayRoute[] {
     host,
     trees,
     scopes: createScopeRepositories(context, trees),
-    entries: createPackEntries(createBlobSource(context)),
+    entries: new PackEntries(createBlobSource(context)),
     turns: createCallerTurns(turnsMax),
     sent: createPacksSent(),
   }
-  const shared = { admission: 'keyed', scheme: 'basic', reads: toRead, toFailure } as const
+  const shared = { admission: 'keyed', scheme: 'basic', reads: toGitEndpoint, toFailure: toGitFailure } as const
   return ['/git/:repository', '/git/:owner/:repository'].flatMap((base): GatewayRoute[] => [
     {
       ...shared,
@@ -84,7 +84,7 @@ export function git(host: GatewayHost): GatewayRoute[] {
       pattern: `${base}/git-receive-pack`,
       methods: ['POST'],
       endpoint: 'gitReceivePack',
-      answer: refusePush,
+      answer: refuseGitPush,
     },
     ...['HEAD', 'objects/**:path'].map((file): GatewayRoute => {
       return { ...shared, pattern: `${base}/${file}`, methods: ['GET'], endpoint: 'gitFile', answer: refuseDumb }
@@ -95,9 +95,9 @@ export function git(host: GatewayHost): GatewayRoute[] {
 /** `GET info/refs`: the capabilities and, before version 2, the references. */
 async function answerRefs(parts: Parts, call: GatewayCall, params: Params): Promise<Answer> {
   const service = call.url?.searchParams.get('service')
-  if (service === 'git-receive-pack') return refusePush()
+  if (service === 'git-receive-pack') return refuseGitPush()
   if (service !== 'git-upload-pack') return refuseDumb()
-  const address = parseAddress(params)
+  const address = parseRepositoryAddress(params)
   try {
     const { repository } = await findRepository(parts, call, address)
     return {
@@ -125,34 +125,34 @@ async function answerPack(parts: Parts, call: GatewayCall, params: Params): Prom
   const { signal } = call.request
   const body = await readUploadBody(host, call)
   try {
-    const found = await findRepository(parts, call, parseAddress(params))
+    const found = await findRepository(parts, call, parseRepositoryAddress(params))
     const version = readProtocolVersion(call.header('git-protocol'))
     const answerInTurn = () => answerUpload(found.repository, version, body, signal)
     const { head, selection, bandBytesMax } = await inTurn(parts, call, answerInTurn)
-    if (!selection) return toResult(head)
+    if (!selection) return toPackAnswer(head)
     const end = beginPack(parts, call)
     try {
       const pack = await inTurn(parts, call, () => openPack(parts, call, found, selection))
       const packets =
-        bandBytesMax === undefined ? pack : toBands(pack, bandBytesMax, (error) => toMessage(host, call, error))
-      return toResult(untilEnded(prepend(head, packets), end))
+        bandBytesMax === undefined ? pack : toBands(pack, bandBytesMax, (error) => toGitErrorText(host, call, error))
+      return toPackAnswer(untilEnded(prependPackets(head, packets), end))
     } catch (error) {
       end()
       throw error
     }
   } catch (error) {
-    if (error instanceof GitError) return toResult(toErrorPacket(error.message))
+    if (error instanceof GitError) return toPackAnswer(toErrorPacket(error.message))
     // Git follows no redirects between the requests of a fetch.
-    if (error instanceof SkillMoved) return toResult(toErrorPacket(`${error.message} Fetch again.`))
+    if (error instanceof SkillMoved) return toPackAnswer(toErrorPacket(`${error.message} Fetch again.`))
     if (signal.aborted) return nothing
     throw error
   }
 }
 
 /** The client is gone. */
-const nothing = toResult(Buffer.alloc(0))
+const nothing = toPackAnswer(Buffer.alloc(0))
 
-function toResult(body: NonNullable<Answer['body']>): Answer {
+function toPackAnswer(body: NonNullable<Answer['body']>): Answer {
   return { status: 200, contentType: 'application/x-git-upload-pack-result', body, cacheControl: 'no-store' }
 }
 
@@ -211,21 +211,21 @@ function toCharge(host: GatewayHost, call: GatewayCall): ChargeVersions {
 }
 
 /** The text for an error while a pack is sent; unknown errors disclose nothing. */
-function toMessage(host: GatewayHost, call: GatewayCall, error: unknown): string {
+function toGitErrorText(host: GatewayHost, call: GatewayCall, error: unknown): string {
   if (error instanceof GitError) return error.message
   if (!call.request.signal.aborted) host.failed(call, error)
   return `The node failed to send the pack. It logged the error with the request id ${call.requestId}.`
 }
 
 /** Accepts names with and without `.git`, as other servers do. */
-function parseAddress({ owner, repository = '' }: Params): Address {
+function parseRepositoryAddress({ owner, repository = '' }: Params): Address {
   const name = repository.replace(/\.git$/, '')
   if (owner === undefined) return { of: 'owner', owner: name }
   return owner === 'packs' ? { of: 'pack', slug: name } : { of: 'skill', owner, name }
 }
 
-function toRead(params: Params) {
-  const address = parseAddress(params)
+function toGitEndpoint(params: Params) {
+  const address = parseRepositoryAddress(params)
   return address.of === 'skill' ? { skill: `${address.owner}/${address.name}` } : undefined
 }
 
@@ -237,7 +237,7 @@ async function findRepository(parts: Parts, call: GatewayCall, address: Address)
   const { host } = parts
   try {
     // Waiting for upstreams takes no turn.
-    const read = () => inTurn(parts, call, () => readRepository(parts, call, address))
+    const read = () => inTurn(parts, call, () => findGitRepository(parts, call, address))
     return await throughUpstreams(host, call, toPageRead(address), read)
   } catch (error) {
     if (!isRegistryError(error, 'not_found')) throw error
@@ -250,7 +250,7 @@ async function findRepository(parts: Parts, call: GatewayCall, address: Address)
   }
 }
 
-async function readRepository(parts: Parts, call: GatewayCall, address: Address): Promise<FoundRepository> {
+async function findGitRepository(parts: Parts, call: GatewayCall, address: Address): Promise<FoundRepository> {
   const { host, scopes, trees } = parts
   const { context } = host
   const { signal } = call.request
@@ -266,7 +266,7 @@ async function readRepository(parts: Parts, call: GatewayCall, address: Address)
   return { repository: await scopes.open(name, versions, request) }
 }
 
-function refusePush(): never {
+function refuseGitPush(): never {
   throw new RegistryError('forbidden', 'Repositories are read-only. Publish skills with `skillstead publish`.')
 }
 
@@ -278,7 +278,7 @@ function refuseDumb(): never {
 }
 
 /** Git prints plain text as lines that start with `remote:`. */
-function toFailure({ status, message }: RegistryError): ReturnType<NonNullable<GatewayRoute['toFailure']>> {
+function toGitFailure({ status, message }: RegistryError): ReturnType<NonNullable<GatewayRoute['toFailure']>> {
   const hint = 'Any user name; the password is an API key or the token of a share link.'
   const text = status === 401 ? `${message}\n${hint}\n` : `${message}\n`
   const headers: Answer['headers'] =

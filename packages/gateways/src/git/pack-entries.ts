@@ -14,16 +14,7 @@ export interface BlobSource {
   readPart(digest: string, part: { from: number; bytesMax: number }): Promise<BlobPart>
 }
 
-/** Objects as they are in packs: a header and the compressed bytes, cached by id and shared by all responses. */
-export interface PackEntries {
-  /**
-   * The entries of objects, in order; large ones in parts, of which a client that reads slowly occupies one. Throws the
-   * reason of the signal if the client is gone.
-   */
-  read(objects: readonly PackObject[], signal?: AbortSignal): AsyncGenerator<Uint8Array>
-}
-
-/** Asking for the time costs as much as a cached object. */
+/** Reading the clock costs as much as reading a cached object. */
 const objectsPerCheck = 16
 /** Compressed objects of all responses. */
 const cacheBytesMax = 64 * 1024 * 1024
@@ -41,88 +32,104 @@ const threadBytesMin = 64 * 1024
 
 /** Minimum chunk size of zlib. */
 const chunkBytesMin = 64
-/** Options for small objects: the cost of their compression is mostly that of the memory for the state. */
+/** Options for small objects: most of the cost of compressing them is the memory for the state of zlib. */
 const smallBytesMax = 1024
 const smallOptions = { windowBits: 10, memLevel: 4 }
 
 const deflateInThread = promisify(deflate)
 
-export function createPackEntries(source: BlobSource): PackEntries {
-  const cache = new LRUCache<string, Uint8Array>({
+/** Objects as they are in packs: a header and the compressed bytes, cached by id and shared by all responses. */
+export class PackEntries {
+  readonly #source: BlobSource
+  readonly #cache = new LRUCache<string, Uint8Array>({
     maxSize: cacheBytesMax,
     sizeCalculation: (bytes) => bytes.length + overheadBytes,
   })
-  const parts = new LRUCache<string, BlobPart>({
-    maxSize: partsBytesMax,
-    sizeCalculation: ({ bytes }) => bytes.length + overheadBytes,
-  })
-  /** The checksums of large files, by digest. */
-  const checksums = new LRUCache<string, Uint8Array>({ max: checksumsMax })
-  // Responses that need the same objects at the same time wait for the one that reads them.
-  const inTurn = pLimit(2)
-  const inTurnLarge = pLimit(1)
+  readonly #large: LargeEntries
+  /** Responses that need the same objects at the same time wait for the response that reads these objects. */
+  readonly #inTurn = pLimit(2)
+
+  constructor(source: BlobSource) {
+    this.#source = source
+    this.#large = new LargeEntries(source)
+  }
+
+  /**
+   * The entries of objects, in order; large ones in parts, of which a client that reads slowly occupies one. Throws the
+   * reason of the signal if the client is gone.
+   */
+  async *read(objects: readonly PackObject[], signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    let loaded = new Map<string, Uint8Array>()
+    for (const [at, object] of objects.entries()) {
+      if (at % objectsPerCheck === 0 && isSliceOver()) await nextSlice(signal)
+      if ('digest' in object && object.size >= largeBytesMin) {
+        yield* this.#large.read(object)
+        continue
+      }
+      const entry = loaded.get(object.id) ?? this.#cache.get(toObjectKey(object)) ?? (await this.#toEntry(object))
+      if (entry) {
+        yield entry
+        continue
+      }
+      loaded = await this.#load(toBatch(objects, at))
+      yield loaded.get(object.id)!
+    }
+  }
 
   /** Makes the entry of an object that is not stored. */
-  async function toEntry(object: PackObject): Promise<Uint8Array | undefined> {
+  async #toEntry(object: PackObject): Promise<Uint8Array | undefined> {
     if ('digest' in object) return undefined
     const bytes = 'toBytes' in object ? await object.toBytes() : object.bytes
     const base = object.kind === 'delta' ? object.base : ''
-    const entry = Buffer.concat([toHeader(object.kind, bytes.length, base), await compress(bytes)])
-    cache.set(toObjectKey(object), entry)
+    const entry = Buffer.concat([toEntryHeader(object.kind, bytes.length, base), await compressObject(bytes)])
+    this.#cache.set(toObjectKey(object), entry)
     return entry
   }
 
   /** The entries of a batch, by id. */
-  function load(blobs: readonly StoredBlob[]): Promise<Map<string, Uint8Array>> {
-    return inTurn(async () => {
+  #load(blobs: readonly StoredBlob[]): Promise<Map<string, Uint8Array>> {
+    return this.#inTurn(async () => {
       const entries = new Map<string, Uint8Array>()
       const missing = new Map<string, StoredBlob>()
       for (const blob of blobs) {
-        const cached = cache.get(blob.id)
+        const cached = this.#cache.get(blob.id)
         if (cached) entries.set(blob.id, cached)
         else missing.set(blob.digest, blob)
       }
       if (missing.size === 0) return entries
-      for await (const [digest, bytes] of source.read([...missing.values()])) {
+      for await (const [digest, bytes] of this.#source.read([...missing.values()])) {
         if (isSliceOver()) await nextSlice()
         const { id } = missing.get(digest)!
-        const entry = Buffer.concat([toHeader('blob', bytes.length), await compress(bytes)])
-        cache.set(id, entry)
+        const entry = Buffer.concat([toEntryHeader('blob', bytes.length), await compressObject(bytes)])
+        this.#cache.set(id, entry)
         entries.set(id, entry)
       }
       return entries
     })
   }
+}
 
-  /** The last bytes of a zlib stream (RFC 1950) with the content of a file. */
-  function readChecksum(blob: StoredBlob): Promise<Uint8Array> {
-    return inTurnLarge(async () => {
-      const known = checksums.get(blob.digest)
-      if (known) return known
-      let checksum: Uint8Array = Buffer.alloc(0)
-      for await (const [, bytes] of source.read([blob])) {
-        // Another thread computes the checksum, of a stream without compression.
-        const stream = await deflateInThread(bytes, { level: 0, chunkSize: bytes.length })
-        checksum = Buffer.copyBytesFrom(stream, stream.length - checksumBytes)
-        checksums.set(blob.digest, checksum)
-      }
-      return checksum
-    })
+/** Entries of large files, in parts as they are stored. */
+class LargeEntries {
+  readonly #source: BlobSource
+  readonly #parts = new LRUCache<string, BlobPart>({
+    maxSize: partsBytesMax,
+    sizeCalculation: ({ bytes }) => bytes.length + overheadBytes,
+  })
+  /** The checksums of files, by digest. */
+  readonly #checksums = new LRUCache<string, Uint8Array>({ max: checksumsMax })
+  readonly #inTurn = pLimit(1)
+
+  constructor(source: BlobSource) {
+    this.#source = source
   }
 
-  async function readPart(digest: string, from: number): Promise<BlobPart> {
-    const key = `${digest} ${from}`
-    const part = parts.get(key) ?? (await source.readPart(digest, { from, bytesMax: partBytesMax }))
-    parts.set(key, part)
-    return part
-  }
-
-  /** The entry of a large file. Only one part of it is in use at a time; others are read again if necessary. */
-  async function* readLarge(blob: StoredBlob): AsyncGenerator<Uint8Array> {
-    const checksum = checksums.get(blob.digest) ?? (await readChecksum(blob))
-    yield Buffer.concat([toHeader('blob', blob.size), streamHead])
+  /** The entry of a file. Only one part of the file is in use at a time; others are read again if necessary. */
+  async *read(blob: StoredBlob): AsyncGenerator<Uint8Array> {
+    const checksum = this.#checksums.get(blob.digest) ?? (await this.#readChecksum(blob))
+    yield Buffer.concat([toEntryHeader('blob', blob.size), streamHead])
     for (let from = 0, left = 1; left > 0; from += partBytesMax) {
-      const { encoding, bytes, storedBytes } = await readPart(blob.digest, from)
+      const { encoding, bytes, storedBytes } = await this.#readPart(blob.digest, from)
       left = storedBytes - from - bytes.length
       if (encoding === 'deflate-raw') yield bytes
       else yield* toStoredBlocks(bytes, left === 0)
@@ -130,24 +137,27 @@ export function createPackEntries(source: BlobSource): PackEntries {
     yield checksum
   }
 
-  return {
-    async *read(objects, signal) {
-      let loaded = new Map<string, Uint8Array>()
-      for (const [at, object] of objects.entries()) {
-        if (at % objectsPerCheck === 0 && isSliceOver()) await nextSlice(signal)
-        if ('digest' in object && object.size >= largeBytesMin) {
-          yield* readLarge(object)
-          continue
-        }
-        const entry = loaded.get(object.id) ?? cache.get(toObjectKey(object)) ?? (await toEntry(object))
-        if (entry) {
-          yield entry
-          continue
-        }
-        loaded = await load(toBatch(objects, at))
-        yield loaded.get(object.id)!
+  /** The last bytes of a zlib stream (RFC 1950) with the content of a file. */
+  #readChecksum(blob: StoredBlob): Promise<Uint8Array> {
+    return this.#inTurn(async () => {
+      const known = this.#checksums.get(blob.digest)
+      if (known) return known
+      let checksum: Uint8Array = Buffer.alloc(0)
+      for await (const [, bytes] of this.#source.read([blob])) {
+        // Another thread computes the checksum, of a stream without compression.
+        const stream = await deflateInThread(bytes, { level: 0, chunkSize: bytes.length })
+        checksum = Buffer.copyBytesFrom(stream, stream.length - checksumBytes)
+        this.#checksums.set(blob.digest, checksum)
       }
-    },
+      return checksum
+    })
+  }
+
+  async #readPart(digest: string, from: number): Promise<BlobPart> {
+    const key = `${digest} ${from}`
+    const part = this.#parts.get(key) ?? (await this.#source.readPart(digest, { from, bytesMax: partBytesMax }))
+    this.#parts.set(key, part)
+    return part
   }
 }
 
@@ -173,7 +183,7 @@ function toBatch(objects: readonly PackObject[], from: number): StoredBlob[] {
 }
 
 /** One chunk of the right size: by default zlib allocates and clears 16 kB for each small file. */
-function compress(bytes: Uint8Array): Promise<Uint8Array> | Uint8Array {
+function compressObject(bytes: Uint8Array): Promise<Uint8Array> | Uint8Array {
   const options = { level: 1, chunkSize: Math.max(chunkBytesMin, bytes.length) }
   if (bytes.length >= threadBytesMin) return deflateInThread(bytes, options)
   return deflateSync(bytes, bytes.length <= smallBytesMax ? { ...options, ...smallOptions } : options)
@@ -204,7 +214,7 @@ const entryKinds = { ...objectKinds, delta: 7 } as const
  * The start of an entry, before the compressed bytes: the kind in three bits, and the size in 4 and then 7 bits per
  * byte, lowest first; the id of the base of a delta.
  */
-function toHeader(kind: keyof typeof entryKinds, size: number, base = ''): Uint8Array {
+function toEntryHeader(kind: keyof typeof entryKinds, size: number, base = ''): Uint8Array {
   const header: number[] = []
   let [bits, rest] = [(entryKinds[kind] << 4) | (size & 15), Math.floor(size / 16)]
   while (rest > 0) {

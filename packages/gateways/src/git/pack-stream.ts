@@ -9,7 +9,10 @@ import type { ChargeVersions, VersionTrees } from './version-trees.ts'
 /** A longer chain of deltas would cost clients much to read its last object. */
 const deltaDepthMax = 64
 
-/** What a pack contains, in little memory: the objects of versions are listed again while the pack is sent. */
+/**
+ * The content of a pack. It takes little memory, because the objects of versions are listed again while the pack is
+ * sent.
+ */
 export interface PackPlan {
   /** Commits, tags and generated trees and files. */
   readonly objects: readonly PackObject[]
@@ -44,7 +47,7 @@ export async function planPack(selection: Selection, planning: Planning): Promis
   const { readContent, charge, signal } = planning
   const isContinued = createIsContinued(selection)
   const objects = await listTexts(selection, isContinued, signal)
-  const { sent, had } = await selectVersions(selection, isContinued, signal)
+  const { sent, had } = await selectVersionsToSend(selection, isContinued, signal)
   if (sent.length > 0) await charge(sent.length + had.length)
   const taken = new Set(objects.keys())
   for (const version of had) {
@@ -54,7 +57,7 @@ export async function planPack(selection: Selection, planning: Planning): Promis
   const versions: PlannedVersion[] = []
   let count = objects.size
   let bytes = 0
-  for (const object of objects.values()) bytes += sizeOf(object)
+  for (const object of objects.values()) bytes += toObjectSize(object)
   for (const version of sent) {
     if (isSliceOver()) await nextSlice(signal)
     const content = await readContent(version)
@@ -65,7 +68,7 @@ export async function planPack(selection: Selection, planning: Planning): Promis
       taken.add(object.id)
       isSent[i] = 1
       count += 1
-      bytes += sizeOf(object)
+      bytes += toObjectSize(object)
     }
     versions.push({ version, isSent })
   }
@@ -75,7 +78,7 @@ export async function planPack(selection: Selection, planning: Planning): Promis
 /** A pack without the objects of a version would break the clone. */
 const deletedMeanwhile = 'A version was deleted meanwhile. Fetch again.'
 
-function sizeOf(object: PackObject): number {
+function toObjectSize(object: PackObject): number {
   return 'bytes' in object ? object.bytes.length : object.size
 }
 
@@ -119,9 +122,13 @@ async function listTexts(
  * The versions to send, and those of the client with which they may share objects: those in the same folders. Each
  * digest is there once.
  */
-async function selectVersions({ history, commits, known }: Selection, isContinued: IsContinued, signal?: AbortSignal) {
-  const inClient = await listVersions(history, new Set(known), signal)
-  const wanted = await listVersions(history, new Set(commits.filter((commit) => !isContinued(commit))), signal)
+async function selectVersionsToSend(
+  { history, commits, known }: Selection,
+  isContinued: IsContinued,
+  signal?: AbortSignal,
+) {
+  const inClient = await listCommitVersions(history, new Set(known), signal)
+  const wanted = await listCommitVersions(history, new Set(commits.filter((commit) => !isContinued(commit))), signal)
   for (const commit of commits) {
     if (!isContinued(commit)) continue
     for (const version of commit.versions) wanted.set(version.digest, version)
@@ -135,7 +142,7 @@ async function selectVersions({ history, commits, known }: Selection, isContinue
  * The versions that some commits of a history have, by digest. Goes through the history once, newest first: a version is
  * in one of the commits if there is one between the version and the next one in its folder.
  */
-async function listVersions(history: readonly Commit[], commits: ReadonlySet<Commit>, signal?: AbortSignal) {
+async function listCommitVersions(history: readonly Commit[], commits: ReadonlySet<Commit>, signal?: AbortSignal) {
   const versions = new Map<string, CommitVersion>()
   if (commits.size === 0) return versions
   /** The number of those commits that are newer than the next version of a folder. */
@@ -220,7 +227,7 @@ export async function* toBands(
 }
 
 /** The packets before a pack, and the pack. */
-export async function* prepend(head: Uint8Array, pack: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* prependPackets(head: Uint8Array, pack: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (head.length > 0) yield head
   yield* pack
 }

@@ -46,7 +46,7 @@ export function createPacketReader(bytes: Uint8Array): { read(): Packet } {
 /** A packet with a line of text. */
 export function toPacket(text: string): Buffer {
   const content = Buffer.from(text)
-  return Buffer.concat([toLength(content.length), content])
+  return Buffer.concat([toPacketLength(content.length), content])
 }
 
 /** A packet of the error that git prints as `remote error: <message>`. */
@@ -60,9 +60,9 @@ export const delimiterPacket: Buffer = Buffer.from('0001')
 /** A packet of a band of `side-band-64k`: 1 has the pack, 2 progress, 3 the error that ends the response. */
 export function toBandPacket(band: 1 | 2 | 3, parts: readonly Uint8Array[]): Buffer {
   const length = parts.reduce((sum, part) => sum + part.length, 1)
-  return Buffer.concat([toLength(length), Buffer.of(band), ...parts])
+  return Buffer.concat([toPacketLength(length), Buffer.of(band), ...parts])
 }
 
-function toLength(contentBytes: number): Buffer {
+function toPacketLength(contentBytes: number): Buffer {
   return Buffer.from((contentBytes + lengthBytes).toString(16).padStart(lengthBytes, '0'))
 }

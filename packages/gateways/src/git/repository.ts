@@ -44,11 +44,14 @@ export interface Commit {
   readonly timeSeconds: number
   /** The versions that the commit adds. */
   readonly versions: readonly CommitVersion[]
-  /** Whether the commit also has those of the commit before it in the history, except in the folders of its own. */
+  /**
+   * Whether the commit also has the versions of the previous commit in the history, except in the folders of its own
+   * versions.
+   */
   readonly isCumulative: boolean
   /** The generated trees and files of the commit. */
   readonly texts: readonly (GitObject | GeneratedObject)[]
-  /** The same, some of them as deltas against objects of the parent. */
+  /** The generated trees and files, some of them as deltas against objects of the parent. */
   readonly changedTexts: readonly PackObject[]
 }
 

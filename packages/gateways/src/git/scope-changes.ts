@@ -9,7 +9,7 @@ export interface PlacedVersion extends RepositoryVersion {
 
 /** The changes of a repository that its history has. */
 export interface ScopeChanges {
-  /** What the repository had before: a version of each skill. It is part of the first commit. */
+  /** The state before the first change: a version of each skill. The first commit contains this state too. */
   readonly base: readonly PlacedVersion[]
   readonly changes: readonly PlacedVersion[]
 }
@@ -20,15 +20,15 @@ export interface ScopeChanges {
  *
  * A history is limited: 4096 commits, about 1,000,000 entries of trees, and 128 MiB of files. If all changes need more,
  * about the last N of them fit. The history then starts at a change whose number is a multiple of a power of two
- * between N/4 and N/2, so that it starts again only after that number of publications.
+ * between N/4 and N/2, so the start moves only after that number of publications.
  */
 export async function selectChanges(
   versions: readonly RepositoryVersion[],
   signal?: AbortSignal,
 ): Promise<ScopeChanges> {
   const { placed, skills } = await placeVersions(versions, signal)
-  const start = toStart(placed, skills)
-  const base = new Map(placed.slice(0, start).map((version) => [toFullName(version), version]))
+  const start = findFirstFittingChange(placed, skills)
+  const base = new Map(placed.slice(0, start).map((version) => [toVersionSkill(version), version]))
   return { base: [...base.values()], changes: placed.slice(start) }
 }
 
@@ -37,7 +37,7 @@ const commitsMax = 4096
 const entriesMax = 2 ** 20
 const bytesPerEntry = 128
 
-function toStart(changes: readonly PlacedVersion[], skills: number): number {
+function findFirstFittingChange(changes: readonly PlacedVersion[], skills: number): number {
   let left = entriesMax
   let fitting = 0
   while (fitting < Math.min(changes.length, commitsMax) && left > 0) {
@@ -59,7 +59,7 @@ async function placeVersions(versions: readonly RepositoryVersion[], signal?: Ab
   const placed: PlacedVersion[] = []
   for (const version of versions) {
     if (isSliceOver()) await nextSlice(signal)
-    const fullName = toFullName(version)
+    const fullName = toVersionSkill(version)
     const before = current.get(fullName)
     if (before && compareVersions(before.version, version.version) >= 0) continue
     const folder = before?.folder ?? toFreeName(version, taken)
@@ -78,6 +78,6 @@ function toFreeName({ owner, name }: RepositoryVersion, taken: ReadonlySet<strin
   return free
 }
 
-function toFullName({ owner, name }: RepositoryVersion): string {
+function toVersionSkill({ owner, name }: RepositoryVersion): string {
   return `${owner}/${name}`
 }

@@ -1,6 +1,6 @@
 import { isSliceOver, nextSlice } from '@skillstead/core/internal'
 import type { GeneratedText } from './generated-text.ts'
-import { toCommit, toSeconds, toTrees } from './git-objects.ts'
+import { toCommit, toUnixSeconds, toTrees } from './git-objects.ts'
 import type { Commit, GeneratedObject, PackObject } from './repository.ts'
 import { createScopeState, type ScopeChange, type ScopeState, toTreeEntry } from './scope-state.ts'
 
@@ -8,7 +8,7 @@ import { createScopeState, type ScopeChange, type ScopeState, toTreeEntry } from
 export interface ScopeCommit {
   readonly change: ScopeChange
   readonly previous: ScopeCommit | undefined
-  /** What the repository had before its first commit, which contains it; empty for other commits. */
+  /** The versions before the first change, which the first commit contains; empty for other commits. */
   readonly base: readonly ScopeChange[]
   readonly commit: Commit
   /** The generated trees and files, as in the state. */
@@ -36,7 +36,7 @@ export async function openHistoryWriter({
 }): Promise<HistoryWriter> {
   const state = createScopeState(name)
   const states = state.texts.map(({ text }) => text)
-  await addAll(state, last ? listCurrent(last) : base, states)
+  await addVersions(state, last ? listCurrent(last) : base, states)
   for (const text of states) text.toHash()
   const readers = states.map((_, i) => createTextReader(name, i))
   let previous = last
@@ -68,7 +68,7 @@ export async function openHistoryWriter({
         commit: {
           object,
           parent,
-          timeSeconds: toSeconds(by),
+          timeSeconds: toUnixSeconds(by),
           versions: [change, ...added],
           isCumulative: previous !== undefined,
           texts: [...small, ...texts],
@@ -111,12 +111,12 @@ function createTextReader(name: string, index: number): (commit: ScopeCommit) =>
   let idle: TextState | undefined
   return async (commit) => {
     const from = idle
-    // Other responses must not change it meanwhile.
+    // No other response may change the state meanwhile.
     idle = undefined
     const since = from && listSince(from.commit, commit)
     const { state } = since ? from : { state: createScopeState(name) }
     const { text } = state.texts[index]!
-    await addAll(state, since ?? listCurrent(commit), [text])
+    await addVersions(state, since ?? listCurrent(commit), [text])
     idle = { state, commit }
     return text.toBytes()
   }
@@ -134,7 +134,7 @@ function listSince(from: ScopeCommit, to: ScopeCommit): ScopeChange[] | undefine
 
 const stepsMax = 500
 
-async function addAll(
+async function addVersions(
   state: ScopeState,
   changes: readonly ScopeChange[],
   texts: readonly GeneratedText<ScopeChange>[],

@@ -40,7 +40,7 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
   const histories = new LRUCache<string, History>({
     maxSize: historyBytesMax,
     // The largest history occupies the whole cache: making it for each request would take seconds.
-    sizeCalculation: ({ commits }) => Math.min(measure(commits), historyBytesMax),
+    sizeCalculation: ({ commits }) => Math.min(measureCommits(commits), historyBytesMax),
   })
   /** The key of the history that was made last for a name, of which the next one may be a continuation. */
   const newest = new LRUCache<string, string>({ max: newestMax })
@@ -51,7 +51,7 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
   async function make(name: string, { base, changes, commits: shared }: Start) {
     const commits = [...shared]
     const added = changes.slice(shared.length)
-    const missing = toMissing({ base, changes, commits: shared })
+    const missing = listMissingChanges({ base, changes, commits: shared })
     const [roots, descriptions] = [
       await trees.findRoots(missing),
       await readVersionDescriptions(context, toIds(missing)),
@@ -75,9 +75,9 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
       const key = await toRepositoryKey(name, versions, signal)
       const cached = histories.get(key)
       if (cached) return cached.repository
-      const start = await toStart(versions, histories.peek(newest.get(name) ?? ''), signal)
-      // Before others can wait for the same work, whom a refusal must not concern.
-      await charge?.(toMissing(start).length)
+      const start = await findRepositoryStart(versions, histories.peek(newest.get(name) ?? ''), signal)
+      // The caller is charged before others can wait for the same work, so that a refusal affects this caller only.
+      await charge?.(listMissingChanges(start).length)
       const made = histories.get(key)
       if (made) return made.repository
       let history = pending.get(key)
@@ -93,28 +93,28 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
 }
 
 /** The newest texts are in memory twice: for the next commit, and for the commits that are read. */
-function measure(commits: readonly ScopeCommit[]): number {
+function measureCommits(commits: readonly ScopeCommit[]): number {
   const texts = (commits.at(-1)?.texts ?? []).reduce((sum, { size }) => sum + 2 * size, 0)
   return commits.reduce((sum, { bytes }) => sum + bytes, 1 + texts)
 }
 
-/** From where on a history is made: the commits of another history that it has too. */
+/** Where the making of a history starts: after the commits that it shares with the previous history. */
 interface Start extends ScopeChanges {
   readonly commits: readonly ScopeCommit[]
 }
 
-async function toStart(
+async function findRepositoryStart(
   versions: readonly RepositoryVersion[],
   last: History | undefined,
   signal?: AbortSignal,
 ): Promise<Start> {
   const { base, changes } = await selectChanges(versions, signal)
-  const shared = last === undefined ? 0 : countShared(last.commits, base, changes)
+  const shared = last === undefined ? 0 : countSharedChanges(last.commits, base, changes)
   return { base, changes, commits: last?.commits.slice(0, shared) ?? [] }
 }
 
 /** The versions that have to be read. */
-function toMissing({ base, changes, commits }: Start): PlacedVersion[] {
+function listMissingChanges({ base, changes, commits }: Start): PlacedVersion[] {
   return [...(commits.length === 0 ? base : []), ...changes.slice(commits.length)]
 }
 
@@ -144,18 +144,18 @@ function toIdentity({ owner, name, version, digest, publishedAt, id }: Repositor
 }
 
 /** How many commits at the start of a history are also the first ones for these changes. */
-function countShared(
+function countSharedChanges(
   commits: readonly ScopeCommit[],
   base: readonly PlacedVersion[],
   changes: readonly PlacedVersion[],
 ) {
   const first = commits[0]?.base ?? []
-  if (first.length !== base.length || !first.every((version, i) => isSame(version, base[i]))) return 0
-  const differing = commits.findIndex(({ change }, i) => !isSame(change, changes[i]))
+  if (first.length !== base.length || !first.every((version, i) => isSameVersion(version, base[i]))) return 0
+  const differing = commits.findIndex(({ change }, i) => !isSameVersion(change, changes[i]))
   return differing === -1 ? commits.length : differing
 }
 
-function isSame(a: PlacedVersion, b: PlacedVersion | undefined): boolean {
+function isSameVersion(a: PlacedVersion, b: PlacedVersion | undefined): boolean {
   return b !== undefined && a.folder === b.folder && toIdentity(a) === toIdentity(b)
 }
 

@@ -10,7 +10,10 @@ export interface ScopeChange extends RepositoryVersion {
   /** The id of the version's root tree. */
   readonly tree: string
   readonly isPluginRoot: boolean
-  /** That of the version. Later changes by the owner would change the ids of old commits. */
+  /**
+   * The description in the version itself: the owner can change the skill's description later, which would change the
+   * ids of old commits.
+   */
   readonly description: string
 }
 

@@ -2,7 +2,7 @@ import { GitError } from './pkt-line.ts'
 import { type Commit, findCommit, mainRef, type Repository, type Tag } from './repository.ts'
 import type { FetchRequest } from './upload-request.ts'
 
-/** What the response to a fetch contains. */
+/** The content of the response to a fetch. */
 export interface Selection {
   /** All commits of the repository, oldest first. */
   readonly history: readonly Commit[]
@@ -12,7 +12,7 @@ export interface Selection {
   readonly known: readonly Commit[]
   /** Whether the bases of deltas may be objects that only the client has. */
   readonly isThin: boolean
-  /** Commits that the client must treat as having no parents, and those that have parents now. */
+  /** Commits that the client must treat as having no parents, and commits that now have their parents. */
   readonly shallow: readonly string[]
   readonly unshallow: readonly string[]
 }
@@ -29,7 +29,7 @@ export function isEnough(repository: Repository, { wants }: FetchRequest, common
   const leading = new Set(common.map((id) => findCommit(repository, id)!))
   return [...wants].every((id) => {
     const walked: string[] = []
-    for (const commit of walk(repository, findCommit(repository, id))) {
+    for (const commit of walkCommits(repository, findCommit(repository, id))) {
       if (leading.has(commit)) {
         for (const passed of walked) leading.add(passed)
         return true
@@ -48,9 +48,9 @@ export function selectCommits(repository: Repository, request: FetchRequest): Se
   const most = repository.refs.length + furtherWantsMax
   if (request.wants.size > most) throw new GitError(`The request wants more than ${most} objects. Fetch fewer at once.`)
   const tips = [...request.wants].map((id) => getCommit(repository, id))
-  const { reached, boundary } = cut(repository, request, tips)
+  const { reached, boundary } = cutHistory(repository, request, tips)
   const had = findHad(repository, request)
-  // A request for more history sends it, also if the client's own commit leads to it.
+  // A request for more history gets the commits of that history, even those that a commit of the client leads to.
   const commits = [...reached].filter((id) => !had.has(id)).map((id) => repository.commits.get(id)!)
   const sent = new Set(commits.map(({ object }) => object.id))
   const known = new Set(commits.map(({ parent }) => parent).filter((id) => id !== undefined && had.has(id)))
@@ -79,7 +79,7 @@ interface Cut {
   readonly boundary: ReadonlySet<string>
 }
 
-function cut(repository: Repository, request: FetchRequest, tips: readonly string[]): Cut {
+function cutHistory(repository: Repository, request: FetchRequest, tips: readonly string[]): Cut {
   const { depth, sinceSeconds } = request
   let reached: Set<string>
   if (!isDeepening(request)) {
@@ -91,13 +91,13 @@ function cut(repository: Repository, request: FetchRequest, tips: readonly strin
   } else {
     reached = depth === undefined ? takeWhile(repository, tips, () => true) : takeDepth(repository, tips, depth)
     if (sinceSeconds !== undefined) {
-      reached = keep(reached, (id) => repository.commits.get(id)!.timeSeconds >= sinceSeconds)
+      reached = keepCommits(reached, (id) => repository.commits.get(id)!.timeSeconds >= sinceSeconds)
     }
     const excluded = findExcluded(repository, request.without)
-    reached = keep(reached, (id) => !excluded.has(id))
+    reached = keepCommits(reached, (id) => !excluded.has(id))
     if (reached.size === 0) throw new GitError('no commits selected for shallow requests')
   }
-  const boundary = keep(reached, (id) => {
+  const boundary = keepCommits(reached, (id) => {
     const { parent } = repository.commits.get(id)!
     return parent !== undefined && !reached.has(parent)
   })
@@ -126,7 +126,7 @@ function findExcluded(repository: Repository, names: readonly string[]): Set<str
 function takeWhile(repository: Repository, tips: readonly string[], continues: (id: string) => boolean): Set<string> {
   const taken = new Set<string>()
   for (const tip of tips) {
-    for (const id of walk(repository, tip)) {
+    for (const id of walkCommits(repository, tip)) {
       if (taken.has(id)) break
       taken.add(id)
       if (!continues(id)) break
@@ -153,11 +153,11 @@ function takeDepth(repository: Repository, tips: readonly string[], depth: numbe
   return taken
 }
 
-function* walk({ commits }: Repository, tip: string | undefined): Generator<string> {
+function* walkCommits({ commits }: Repository, tip: string | undefined): Generator<string> {
   for (let id = tip; id !== undefined; id = commits.get(id)?.parent) yield id
 }
 
-function keep(ids: ReadonlySet<string>, passes: (id: string) => boolean): Set<string> {
+function keepCommits(ids: ReadonlySet<string>, passes: (id: string) => boolean): Set<string> {
   return new Set([...ids].filter(passes))
 }
 

@@ -1,6 +1,6 @@
 import { isSliceOver, nextSlice, type SkillHistory } from '@skillstead/core/internal'
 import { compareVersions } from '@skillstead/protocol'
-import { toCommit, toSeconds, toTag } from './git-objects.ts'
+import { toCommit, toUnixSeconds, toTag } from './git-objects.ts'
 import { type Commit, mainRef, type Ref, type Repository, type Tag } from './repository.ts'
 import type { ForRequest, VersionTrees } from './version-trees.ts'
 
@@ -32,7 +32,7 @@ export async function toSkillRepository(
     lower.push({ publishedAt: version.publishedAt, commit: object.id })
     const content = [{ id: version.id, digest: version.digest, folder: '' }]
     const own = { versions: content, isCumulative: false, texts: [], changedTexts: [] }
-    commits.set(object.id, { object, parent, timeSeconds: toSeconds(by), ...own })
+    commits.set(object.id, { object, parent, timeSeconds: toUnixSeconds(by), ...own })
     if (version.version === history.latestVersion) refs.push({ name: mainRef, id: object.id })
     if (version.isYanked) continue
     const tag = toTag({ name: `v${version.version}`, commit: object.id, by, message })

@@ -36,7 +36,7 @@ export async function answerUpload(
   }
 }
 
-/** With more prefixes all references are listed, as git does: each is compared with each reference. */
+/** With more prefixes all references are listed, as git does, because each prefix is compared with each reference. */
 const prefixesMax = 64
 
 /** Version 2, `ls-refs`: unknown arguments are ignored. */
@@ -84,7 +84,7 @@ function answerClassic(repository: Repository, request: ClassicRequest): UploadR
   const shallow = isDeepening(request) ? [...toShallowLines(selection), flushPacket] : []
   // The client reads the new shallow commits first, and negotiates in further requests.
   if (!request.negotiates) return { head: Buffer.concat(shallow) }
-  const { lines, sendsPack } = negotiate(repository, request)
+  const { lines, sendsPack } = negotiateClassic(repository, request)
   const head = Buffer.concat([...shallow, ...lines.map((line) => toPacket(`${line}\n`))])
   if (!sendsPack) return { head }
   const { capabilities } = request
@@ -94,7 +94,7 @@ function answerClassic(repository: Repository, request: ClassicRequest): UploadR
 }
 
 /** The acknowledgments of versions 0 and 1, as in git's `upload-pack.c`. */
-function negotiate(repository: Repository, request: ClassicRequest): { lines: string[]; sendsPack: boolean } {
+function negotiateClassic(repository: Repository, request: ClassicRequest): { lines: string[]; sendsPack: boolean } {
   const { capabilities, haves, isDone } = request
   const isDetailed = capabilities.has('multi_ack_detailed')
   const isMulti = isDetailed || capabilities.has('multi_ack')

@@ -1,7 +1,7 @@
 import { isSliceOver, nextSlice } from '@skillstead/core/internal'
 import { createPacketReader, GitError, type Packet } from './pkt-line.ts'
 
-/** What a client wants and has. */
+/** The objects that a client wants and has. */
 export interface FetchRequest {
   readonly wants: ReadonlySet<string>
   /** In the order of the request. */
@@ -52,7 +52,7 @@ class RequestBuilder implements FetchRequest {
   depth: number | undefined
   sinceSeconds: number | undefined
 
-  /** Takes an argument. Returns false for one that no version of the protocol has. */
+  /** Takes an argument. Returns false for an argument that no version of the protocol has. */
   take(line: string): boolean {
     const space = line.indexOf(' ')
     const name = space === -1 ? line : line.slice(0, space)
@@ -68,10 +68,10 @@ class RequestBuilder implements FetchRequest {
         addId(this.shallow, name, value)
         return true
       case 'deepen':
-        this.depth = toNumber(name, value, 1)
+        this.depth = readLineNumber(name, value, 1)
         return true
       case 'deepen-since':
-        this.sinceSeconds = toNumber(name, value, 0)
+        this.sinceSeconds = readLineNumber(name, value, 0)
         return true
       case 'deepen-not':
         if (!value || this.without.length >= refsMax) throw new GitError('The request has an invalid deepen-not line.')
@@ -93,13 +93,14 @@ export async function parseClassicRequest(body: Uint8Array, signal: AbortSignal)
   let capabilities: ReadonlySet<string> | undefined
   for (let packet = reader.read(); packet.type !== 'flush'; packet = reader.read()) {
     if (isSliceOver()) await nextSlice(signal)
-    let line = toLine(packet)
+    let line = toPacketLine(packet)
     if (line.startsWith('want ') && capabilities === undefined) {
       capabilities = new Set(line.slice(wantLength).trim().split(' '))
       line = line.slice(0, wantLength)
     }
     const isKnown = /^(?:want|shallow|deepen|deepen-since|deepen-not) /.test(line) && request.take(line)
-    if (!isKnown) throw new GitError(`The request has an unknown line before its first flush packet: ${quote(line)}.`)
+    if (!isKnown)
+      throw new GitError(`The request has an unknown line before its first flush packet: ${quotePacket(line)}.`)
   }
   refuseFormat(capabilities ?? new Set())
   request.includeTag = capabilities?.has('include-tag') ?? false
@@ -110,9 +111,9 @@ export async function parseClassicRequest(body: Uint8Array, signal: AbortSignal)
     if (isSliceOver()) await nextSlice(signal)
     negotiates = true
     if (packet.type === 'flush') continue
-    const line = toLine(packet)
+    const line = toPacketLine(packet)
     const isKnown = (line === 'done' || line.startsWith('have ')) && request.take(line)
-    if (!isKnown) throw new GitError(`The request has an unknown line among its haves: ${quote(line)}.`)
+    if (!isKnown) throw new GitError(`The request has an unknown line among its haves: ${quotePacket(line)}.`)
   }
   const { wants, haves, shallow, without, isDone, includeTag, isRelative, isThin, depth, sinceSeconds } = request
   const parsed = { wants, haves, shallow, without, isDone, includeTag, isRelative, isThin, depth, sinceSeconds }
@@ -142,7 +143,7 @@ export async function parseCommand(body: Uint8Array, signal: AbortSignal): Promi
   if (name === 'ls-refs') return { name, arguments: lines }
   if (name === 'fetch') return { name, request: await parseFetch(lines, signal) }
   throw new GitError(
-    name === undefined ? 'The request has no command.' : `The command ${quote(name)} is not supported.`,
+    name === undefined ? 'The request has no command.' : `The command ${quotePacket(name)} is not supported.`,
   )
 }
 
@@ -157,7 +158,7 @@ async function parseFetch(lines: readonly string[], signal: AbortSignal): Promis
     else if (line === 'deepen-relative') request.isRelative = true
     else if (line === 'thin-pack') request.isThin = true
     else if (!ignored.has(line) && !request.take(line)) {
-      throw new GitError(`The argument ${quote(line)} of fetch is not supported.`)
+      throw new GitError(`The argument ${quotePacket(line)} of fetch is not supported.`)
     }
   }
   return request
@@ -168,19 +169,19 @@ const wantLength = 'want '.length + idLength
 
 function addId(ids: Set<string>, name: string, value: string | undefined): void {
   if (value === undefined || !/^[0-9a-f]{40}$/.test(value)) {
-    throw new GitError(`The request has a ${name} line without an object id: ${quote(value ?? '')}.`)
+    throw new GitError(`The request has a ${name} line without an object id: ${quotePacket(value ?? '')}.`)
   }
   ids.add(value)
   if (ids.size > objectsMax) throw new GitError(`The request has more than ${objectsMax} ${name} lines.`)
 }
 
-function toNumber(name: string, value: string | undefined, least: number): number {
+function readLineNumber(name: string, value: string | undefined, least: number): number {
   const number = /^\d{1,15}$/.test(value ?? '') ? Number(value) : -1
-  if (number < least) throw new GitError(`The request has an invalid ${name} line: ${quote(value ?? '')}.`)
+  if (number < least) throw new GitError(`The request has an invalid ${name} line: ${quotePacket(value ?? '')}.`)
   return number
 }
 
-function toLine(packet: Packet): string {
+function toPacketLine(packet: Packet): string {
   if (packet.type === 'line') return packet.text
   throw new GitError(packet.type === 'end' ? 'The request ends before a flush packet.' : 'Unexpected packet.')
 }
@@ -194,6 +195,6 @@ function refuseFormat(capabilities: ReadonlySet<string>): void {
 }
 
 /** Shows text of a client on one line. */
-function quote(text: string): string {
+function quotePacket(text: string): string {
   return JSON.stringify(text.slice(0, 80))
 }

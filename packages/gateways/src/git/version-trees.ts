@@ -23,7 +23,7 @@ interface TreeVersion {
 /** Charges the caller for versions before their files are listed. Throws `rate_limited`. */
 export type ChargeVersions = (versions: number) => Promise<void>
 
-/** Whom the work is for. */
+/** The request that the work is for. */
 export interface ForRequest {
   readonly charge?: ChargeVersions
   /** Aborted when the client is gone: the work then ends with the reason. */
@@ -60,7 +60,7 @@ const hashedBytesMax = 1024 * 1024
 
 export function createVersionTrees(context: CatalogueContext): VersionTrees {
   // With `max`, the two caches would allocate all their room at the start: 5 MB in 20 ms.
-  /** By digest; those of versions without readable files by id, because another version may have the same digest. */
+  /** By digest. Versions without readable files are cached by id, because another version may have the same digest. */
   const roots = new LRUCache<string, CachedRoot>({ maxSize: rootsMax, sizeCalculation: () => 1 })
   /** SHA-1 as a blob of git, by digest in the registry. */
   const blobIds = new LRUCache<string, string>({ maxSize: blobIdsMax, sizeCalculation: () => 1 })

@@ -35,7 +35,7 @@ export async function answerMessage(
     ? await answerAsJson(make(), message, request)
     : await createMcpHandler(make, { keepAliveMs: 0 }).fetch(request, { parsedBody: message })
   let body: Uint8Array = new Uint8Array(await response.arrayBuffer())
-  for (const [placeholder, json] of embedded) body = replace(body, placeholder, json)
+  for (const [placeholder, json] of embedded) body = replacePlaceholder(body, placeholder, json)
   return { response, body }
 }
 
@@ -65,7 +65,7 @@ async function answerAsJson(server: McpServer, message: object, request: Request
 /** Too many for another text of the answer to contain them, and without padding in base64. */
 const placeholderBytes = 24
 
-function replace(body: Uint8Array, placeholder: string, json: Buffer): Uint8Array {
+function replacePlaceholder(body: Uint8Array, placeholder: string, json: Buffer): Uint8Array {
   const at = Buffer.from(body.buffer, body.byteOffset, body.byteLength).indexOf(placeholder)
   if (at === -1) throw new Error('The library for MCP changed the text that stands for a file.')
   return Buffer.concat([body.subarray(0, at), json, body.subarray(at + placeholder.length)])

@@ -34,13 +34,15 @@ export function catalogueOf(api: RegistryApi): Catalogue {
         skills: offered,
         totalPages,
         async readFiles(from, to) {
-          const found = await Promise.all(offered.slice(from, to).map(({ fullName }) => findSkill(api, fullName)))
+          const found = await Promise.all(
+            offered.slice(from, to).map(({ fullName }) => findOfferedSkill(api, fullName)),
+          )
           return found.filter((skill) => skill !== undefined)
         },
       }
     },
     async *readDocuments(skills) {
-      const read = await Promise.all(skills.map((skill) => readDocument(api, skill)))
+      const read = await Promise.all(skills.map((skill) => readSkillDocument(api, skill)))
       yield* read.filter((document) => document !== undefined)
     },
   }
@@ -51,12 +53,12 @@ export function isOffered({ securityScore }: Pick<Skill, 'securityScore'>): bool
   return securityScore === null || securityScore >= scoreMin
 }
 
-async function findSkill(api: RegistryApi, fullName: string): Promise<OfferedSkill | undefined> {
+async function findOfferedSkill(api: RegistryApi, fullName: string): Promise<OfferedSkill | undefined> {
   const skill = await unlessGone(api.getSkill({ name: fullName }))
   return skill && { ...skill, version: skill.latestVersion }
 }
 
-async function readDocument(
+async function readSkillDocument(
   api: RegistryApi,
   skill: OfferedSkill,
 ): Promise<[digest: string, bytes: Uint8Array] | undefined> {

@@ -6,13 +6,13 @@ export type OnError = (error: unknown) => void
 
 /** The result of a refused tool call: the error message, for the agent to act on. */
 export function toToolFailure(error: unknown, onError: OnError): CallToolResult {
-  return { content: [{ type: 'text', text: toSentence(error, onError) }], isError: true }
+  return { content: [{ type: 'text', text: toFailureSentence(error, onError) }], isError: true }
 }
 
-/** The same for other methods, as a protocol error. Invalid parameters are errors that the caller can fix. */
+/** The protocol error for a refusal by another method. Invalid parameters are errors that the caller can fix. */
 export function toProtocolError(error: unknown, onError: OnError): ProtocolError {
   if (error instanceof ProtocolError) return error
-  const sentence = toSentence(error, onError)
+  const sentence = toFailureSentence(error, onError)
   const isTheirs = error instanceof RegistryError && error.status < 500 && error.code !== 'rate_limited'
   return new ProtocolError(isTheirs ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, sentence)
 }
@@ -25,8 +25,8 @@ export function isAbsent(error: unknown): boolean {
   return error instanceof RegistryError && (error.code === 'not_found' || error.code === 'invalid_request')
 }
 
-/** The message of an unknown error may contain a path or a query, so it is not sent. */
-function toSentence(error: unknown, onError: OnError): string {
+/** The message of an unknown error is not sent, because it may contain a path or a query. */
+function toFailureSentence(error: unknown, onError: OnError): string {
   if (error instanceof RegistryError && error.code !== 'internal') return error.message
   onError(error)
   return 'The registry failed. Its log has the reason.'

@@ -91,7 +91,7 @@ const words =
   'everyone blue deprecated SSH OT GPU finance terraform foundation sf friend receive kata rewrite else modify agreement ' +
   'label formal dataset away ones ordering offers outside embed wrapper controllers objective perfect properties given ' +
   'technology silent means study ads thought visible adds confirm HTTPS SSR oracle'
-/** The same, only after a space and without a capital. */
+/** The most frequent words that are one token only after a space and without a capital. */
 const wordsAfterSpace =
   'across produces asks comprehensive triggers implementing wants provides detection standards MCP workflows monitoring ' +
   'apex practices strategies configuring designing managing automated activates infrastructure decisions guidance analyze ' +

@@ -16,9 +16,12 @@ export interface LeanHit extends Pick<
 }
 
 const descriptionLengthMax = 120
-/** Tokens of the encoding `o200k_base` for one hit as JSON: ten and what is around them take at most 1,200. */
+/**
+ * Maximum tokens of the encoding `o200k_base` for one hit as JSON: ten hits with the text around them take at most
+ * 1,200 tokens.
+ */
 const hitTokensMax = 117
-/** The same for the JSON of a hit without its texts, name and numbers. */
+/** Tokens for the JSON of a hit without its texts, name and numbers. */
 const emptyHitTokens = 27
 /** Of the tokens left for both texts, the share of the description if both are too long. */
 const descriptionShare = 0.45
@@ -35,17 +38,17 @@ export function toLeanHit({
 }: Hit): LeanHit {
   const facts = { fullName, latestVersion, downloads, securityScore, ...(deprecated && { deprecated }) }
   const values = [fullName, latestVersion, downloads, securityScore].join(' ')
-  const room = hitTokensMax - emptyHitTokens - boundTokens(values)
+  const room = hitTokensMax - emptyHitTokens - boundJsonTokens(values)
   // Hosts show the result to a model: a dangerous skill gets no room for its instructions.
   const passage = (isOffered({ securityScore }) && match?.passage) || ''
-  const needed = boundTokens(passage)
+  const needed = boundJsonTokens(passage)
   const forDescription = Math.max(room - needed, room * descriptionShare)
-  const shortDescription = cutToTokens(shorten(description, descriptionLengthMax), forDescription)
-  const shortPassage = cutToTokens(passage, room - boundTokens(shortDescription))
+  const shortDescription = cutToTokens(shortenToWord(description, descriptionLengthMax), forDescription)
+  const shortPassage = cutToTokens(passage, room - boundJsonTokens(shortDescription))
   return { ...facts, description: shortDescription, ...(shortPassage && { passage: shortPassage }) }
 }
 
-function shorten(text: string, lengthMax: number): string {
+function shortenToWord(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${cutAtWord(text, lengthMax - 1)}…`
 }
 
@@ -54,29 +57,29 @@ function cutToTokens(text: string, tokensMax: number): string {
   let end = 0
   for (const { 0: piece, index } of text.matchAll(piecePattern)) {
     if (tokens <= tokensMax - ellipsisTokens) end = index
-    tokens += tokensOf(piece)
+    tokens += countPieceTokens(piece)
     if (tokens > tokensMax) return end === 0 ? '' : `${text.slice(0, end).trimEnd()}…`
   }
   return text
 }
 
-/** An ellipsis may also part the word before it. */
+/** An ellipsis may split the word before it into more tokens. */
 const ellipsisTokens = 2
 
 /**
  * The most tokens that a text takes in JSON. The table of the encoding takes 100 MB of memory and half a second to load; a
  * list of frequent tokens is enough for an upper bound.
  */
-function boundTokens(text: string): number {
+function boundJsonTokens(text: string): number {
   let tokens = 0
-  for (const [piece] of text.matchAll(piecePattern)) tokens += tokensOf(piece)
+  for (const [piece] of text.matchAll(piecePattern)) tokens += countPieceTokens(piece)
   return tokens
 }
 
 /** A word or a part of an identifier with the space before it, up to three digits, or another character. */
 const piecePattern = / ?(?:[A-Z]?[a-z]+|[A-Z]+)|\d{1,3}|[^]/gu
 
-function tokensOf(piece: string): number {
+function countPieceTokens(piece: string): number {
   if (/^ ?[A-Za-z]/.test(piece)) return isFrequent(piece) ? 1 : boundLetters(piece)
   // Quotation marks and control characters are escaped: `\u0000` takes up to four tokens.
   const escapedLength = JSON.stringify(piece).length - 2
@@ -98,8 +101,8 @@ function isFrequentWithCapital(word: string): boolean {
 const rarePair = /(?=bq|g[kq]|j[vz]|k[qz]|lq|nq|q[fgjkvz]|rj|tq|w[qz]|x[gjkqvw]|yq|z[jqv])/g
 
 /**
- * Two neighbouring letters are a token, so that of three neighbouring ones two are never apart, but for rare pairs and
- * capitals. What follows a frequent word, such as an ending, may part it once.
+ * Nearly all pairs of neighbouring letters are a token, so three letters take at most two tokens; rare pairs and
+ * capitals are exceptions. A suffix after a frequent word may split the word once.
  */
 function boundLetters(piece: string): number {
   if (/[A-Z]{2}/.test(piece)) return piece.length

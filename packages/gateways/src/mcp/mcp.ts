@@ -1,7 +1,7 @@
 import { createInFlight, type CallInFlight, type InFlight, type InFlightLimits } from '@skillstead/core/internal'
 import type { RegistryApi } from '@skillstead/protocol'
 import pLimit, { type LimitFunction } from 'p-limit'
-import type { Answer, GatewayCall, GatewayHost, GatewayRoute, Header } from '../gateway.ts'
+import type { Answer, GatewayCall, GatewayHost, GatewayRoute } from '../gateway.ts'
 import { readClientName, readMessage, type RpcError } from './read-message.ts'
 
 const mebibyte = 1024 * 1024
@@ -46,12 +46,12 @@ async function answerCall(host: GatewayHost, { inFlight, inTurn }: McpParts, cal
   const running = inFlight.begin(host.limitKeyOf(call))
   try {
     const read = await readMessage(host, call)
-    if ('error' in read) return toBytes(host, call, toRpcAnswer(read.error), running)
+    if ('error' in read) return toMcpAnswer(host, call, toRpcAnswer(read.error), running)
     const { message } = read
     const api = host.api(call, readClientName(message))
-    const work = () => answer(host, call, api, message)
+    const work = () => answerMcpRequest(host, call, api, message)
     const answered = largeMethods.has(message.method) ? await inTurn(work) : await work()
-    return toBytes(host, call, answered, running)
+    return toMcpAnswer(host, call, answered, running)
   } catch (error) {
     running.end()
     throw error
@@ -59,7 +59,7 @@ async function answerCall(host: GatewayHost, { inFlight, inTurn }: McpParts, cal
 }
 
 /** The response of the MCP library, with the headers of this node. */
-async function answer(
+async function answerMcpRequest(
   host: GatewayHost,
   call: GatewayCall,
   api: RegistryApi,
@@ -72,7 +72,7 @@ async function answer(
     caller: call.caller,
     onError: (error) => host.failed(call, error),
   })
-  const headers = [...response.headers].filter(([name]) => name.startsWith('mcp-')) as Header[]
+  const headers = [...response.headers].filter(([name]) => name.startsWith('mcp-'))
   const contentType = response.headers.get('content-type') ?? undefined
   return { status: response.status, contentType, headers, body }
 }
@@ -86,7 +86,7 @@ function toRpcAnswer(error: RpcError): WholeAnswer {
   return { status: 400, contentType: 'application/json', body }
 }
 
-function toBytes(host: GatewayHost, call: GatewayCall, answered: WholeAnswer, running: CallInFlight): Answer {
+function toMcpAnswer(host: GatewayHost, call: GatewayCall, answered: WholeAnswer, running: CallInFlight): Answer {
   const { body } = answered
   if (body.byteLength > wholeBytesMax) {
     running.hold(body.byteLength)
@@ -108,7 +108,7 @@ function endInTime(host: GatewayHost, call: GatewayCall, running: CallInFlight):
 
 /**
  * A stream of one chunk that reports when it was read or abandoned. A generator that was never started would not report
- * that.
+ * its end.
  */
 function sendOnce(bytes: Uint8Array, end: () => void): AsyncIterable<Uint8Array> {
   let isSent = false

@@ -29,7 +29,10 @@ export async function readMessage(
   return { message: value as Record<string, unknown> }
 }
 
-/** The client's name in the message: from revision 2026-07-28 on every message has it, before that only the first. */
+/**
+ * The client's name in the message. From revision 2026-07-28 on every message has the name, before that revision only
+ * the first message.
+ */
 export function readClientName(message: Record<string, unknown>): string | undefined {
   const params = message.params as Record<string, unknown> | null | undefined
   const envelope = params?.['_meta'] as Record<string, unknown> | null | undefined

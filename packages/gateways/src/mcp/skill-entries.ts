@@ -30,8 +30,8 @@ export type ReadDocuments = (skills: readonly OfferedSkill[]) => AsyncIterable<[
  * skills that hosts would refuse: without frontmatter, with a name other than their folder's, or above the limits of
  * the format.
  */
-export async function toEntries(skills: readonly OfferedSkill[], readDocuments: ReadDocuments): Promise<Skill[]> {
-  const readings = await readAll(skills, readDocuments)
+export async function toSkillEntries(skills: readonly OfferedSkill[], readDocuments: ReadDocuments): Promise<Skill[]> {
+  const readings = await readOfferedSkills(skills, readDocuments)
   const entries: Skill[] = []
   for (const skill of skills) {
     if (isSliceOver()) await nextSlice()
@@ -49,7 +49,7 @@ export function findDocument({ files }: OfferedSkill): OfferedSkill['files'][num
   return files.find(({ path }) => path === 'SKILL.md')
 }
 
-async function readAll(
+async function readOfferedSkills(
   skills: readonly OfferedSkill[],
   readDocuments: ReadDocuments,
 ): Promise<ReadonlyMap<string, Reading>> {
@@ -62,9 +62,9 @@ async function readAll(
   const byDigest = Map.groupBy(missing, (skill) => findDocument(skill)?.digest)
   for await (const [digest, bytes] of readDocuments(missing)) {
     for (const skill of byDigest.get(digest) ?? []) {
-      const reading = await read(skill, bytes)
+      const reading = await readSkillEntry(skill, bytes)
       readings.set(toReadingKey(skill), reading)
-      keep(toReadingKey(skill), reading)
+      cacheReading(toReadingKey(skill), reading)
     }
   }
   return readings
@@ -76,7 +76,7 @@ function toReadingKey(skill: OfferedSkill): string {
 }
 
 /** Validate with the parser of the hosts, which is stricter than that of the registry. */
-async function read({ fullName }: OfferedSkill, bytes: Uint8Array): Promise<Reading> {
+async function readSkillEntry({ fullName }: OfferedSkill, bytes: Uint8Array): Promise<Reading> {
   try {
     const { frontmatter } = await skillEntry(fullName, { 'SKILL.md': bytes })
     const characters = JSON.stringify(frontmatter).length
@@ -89,7 +89,7 @@ async function read({ fullName }: OfferedSkill, bytes: Uint8Array): Promise<Read
 
 const nothing: Reading = { frontmatter: undefined, characters: 0 }
 
-function keep(key: string, reading: Reading): void {
+function cacheReading(key: string, reading: Reading): void {
   keptCharacters += reading.characters - (kept.get(key)?.characters ?? 0)
   kept.set(key, reading)
   for (const [oldest, { characters }] of kept) {

@@ -5,7 +5,7 @@ import { readBytes } from '@skillstead/skill-format/archives'
 import type { RegistryApi } from '@skillstead/protocol'
 import { catalogueOf, type Catalogue, type SkillPage } from './catalogue.ts'
 import { isAbsent, toProtocolError, type OnError } from './failures.ts'
-import { toEntries } from './skill-entries.ts'
+import { toSkillEntries } from './skill-entries.ts'
 import { parseSkillUri, toSkillUri } from './skill-uris.ts'
 
 interface SourceOptions {
@@ -16,8 +16,8 @@ interface SourceOptions {
 }
 
 /**
- * Takes a part of the answer as it is in JSON, and returns what stands for it: base64 without characters that JSON
- * escapes.
+ * Takes a part of the answer in its JSON form, and returns a placeholder for the part: base64 without characters that
+ * JSON escapes.
  */
 export type Embed = (json: Buffer) => string
 
@@ -58,7 +58,7 @@ export function createSkillSource(api: RegistryApi, options: SourceOptions): Pag
         fillPage(pageSize, cursor, async (page, limit) => {
           const listed = await catalogue.listSkills(page, limit)
           const read = async (from: number, to: number) =>
-            toEntries(await listed.readFiles(from, to), catalogue.readDocuments)
+            toSkillEntries(await listed.readFiles(from, to), catalogue.readDocuments)
           return { ...listed, read }
         }),
       )
@@ -117,7 +117,10 @@ interface Part<Entry> extends Pick<SkillPage, 'skills' | 'totalPages'> {
 function parseCursor(cursor = '1'): { part: number; at: number } {
   const [, part, at = '0'] = /^([1-9]\d{0,8})(?:\.([1-9]\d?))?$/.exec(cursor) ?? []
   if (part !== undefined) return { part: Number(part), at: Number(at) }
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is not one that this server returned.')
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    'This server returned no such cursor. Start the list again without a cursor.',
+  )
 }
 
 async function getEntry(api: RegistryApi, { readDocuments }: Catalogue, uri: string): Promise<Skill | undefined> {
@@ -126,7 +129,7 @@ async function getEntry(api: RegistryApi, { readDocuments }: Catalogue, uri: str
   const skill = await unlessAbsent(api.getSkill({ name: file.fullName }))
   if (!skill) return undefined
   if (skill.fullName === file.fullName) {
-    const [entry] = await toEntries([{ ...skill, version: skill.latestVersion }], readDocuments)
+    const [entry] = await toSkillEntries([{ ...skill, version: skill.latestVersion }], readDocuments)
     return entry
   }
   const now = toSkillUri({ fullName: skill.fullName, path: 'SKILL.md' })
@@ -196,7 +199,7 @@ function isCheap(controls: number, { length }: Uint8Array): boolean {
   return controls * 5 <= length
 }
 
-/** An index: an iterator takes ten times as long. */
+/** Uses an index, because an iterator takes ten times as long. */
 function countControls(bytes: Uint8Array): number {
   let controls = 0
   for (let i = 0; i < bytes.length; i++) {
@@ -209,7 +212,7 @@ function countControls(bytes: Uint8Array): number {
 function toResource({ fullName, description }: { fullName: string; description: string }): Resource {
   return {
     uri: toSkillUri({ fullName, path: 'SKILL.md' }),
-    // The name of the frontmatter, as the extension asks for.
+    // The extension requires the name in the frontmatter.
     name: fullName.slice(fullName.indexOf('/') + 1),
     title: fullName,
     description,

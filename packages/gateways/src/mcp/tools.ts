@@ -74,7 +74,7 @@ export function addTools(server: McpServer, api: RegistryApi, onError: OnError):
     const config = { title, description, annotations, inputSchema: inputSchemas[name]! }
     server.registerTool(name, config, async (input) => {
       try {
-        return toResult(await call(api, input as never))
+        return toToolResult(await call(api, input as never))
       } catch (error) {
         return toToolFailure(error, onError)
       }
@@ -86,7 +86,7 @@ export function addTools(server: McpServer, api: RegistryApi, onError: OnError):
  * Return the result as text, which every host gives to its model. Many hosts would add structured content to it, so that
  * the model gets everything twice.
  */
-function toResult(value: object): CallToolResult {
+function toToolResult(value: object): CallToolResult {
   const text = JSON.stringify(value)
   if (text.length > resultCharactersMax) {
     throw new RegistryError(

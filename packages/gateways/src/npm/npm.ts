@@ -1,6 +1,6 @@
 import { RegistryError, type SearchResult } from '@skillstead/protocol'
 import {
-  requireAddress,
+  requireClientAddress,
   toCacheControl,
   toJsonAnswer,
   readSkillList,
@@ -12,7 +12,7 @@ import {
   type Params,
 } from '../gateway.ts'
 import { apiOf, createSkillArchives, type SkillArchives } from '../scopes/skill-archives.ts'
-import { toManifest, toPackument, toPackageName } from './packument.ts'
+import { toNpmManifest, toPackument, toPackageName } from './packument.ts'
 import { parsePackagePath, type PackagePath } from './package-path.ts'
 import { writeTarball } from './write-tarball.ts'
 
@@ -27,25 +27,25 @@ export function npm(host: GatewayHost): GatewayRoute[] {
     write: writeTarball,
   })
   return [
-    toRoute('/-/ping', 'npmPing', (call) => toJsonAnswer(call, {})),
+    toNpmRoute('/-/ping', 'npmPing', (call) => toJsonAnswer(call, {})),
     ...auditPaths.map((path) => toAuditRoute(path)),
-    toRoute('/-/whoami', 'npmWhoami', answerWhoami),
-    toRoute('/-/v1/search', 'npmSearch', (call) => answerSearch(host, call)),
-    toRoute('/**:path', 'npmPackage', (call, { path = '' }) => answerPath(host, archives, call, path)),
+    toNpmRoute('/-/whoami', 'npmWhoami', answerWhoami),
+    toNpmRoute('/-/v1/search', 'npmSearch', (call) => answerSearch(host, call)),
+    toNpmRoute('/**:path', 'npmPackage', (call, { path = '' }) => answerPath(host, archives, call, path)),
   ]
 }
 
-function toRoute(path: string, endpoint: string, answer: GatewayRoute['answer']): GatewayRoute {
+function toNpmRoute(path: string, endpoint: string, answer: GatewayRoute['answer']): GatewayRoute {
   return {
     pattern: `${base}${path}`,
     endpoint,
-    // Writes get an answer that says what to do instead.
+    // Writes get a response that names the alternative.
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     admission: 'api',
     scheme: 'basic',
-    reads: toRead,
+    reads: toNpmEndpoint,
     answer: (call, params) => (isRead(call) ? answer(call, params) : refuseWrite(params)),
-    toFailure,
+    toFailure: toNpmFailure,
   }
 }
 
@@ -73,7 +73,7 @@ function toAuditRoute(path: string): GatewayRoute {
   }
 }
 
-function toRead({ path = '' }: Params) {
+function toNpmEndpoint({ path = '' }: Params) {
   const wanted = parsePackagePath(path)
   return wanted && { skill: wanted.fullName }
 }
@@ -104,7 +104,7 @@ async function answerPath(
   const wanted = parsePackagePath(path)
   if (!wanted) throw new RegistryError('not_found', 'Skills are packages with the name `@OWNER/SKILL`.')
   if (wanted.of === 'tarball') return archives.answer(call, wanted.fullName, wanted.version)
-  const key = ['npm', requireAddress(host, call), JSON.stringify(wanted)] as const
+  const key = ['npm', requireClientAddress(host, call), JSON.stringify(wanted)] as const
   const list = await readSkillList(host, call, key, async () => {
     return { value: await describe(host, archives, call, wanted) }
   })
@@ -118,13 +118,13 @@ async function describe(
   wanted: Exclude<PackagePath, { of: 'tarball' }>,
 ): Promise<unknown> {
   const { fullName } = wanted
-  const registry = `${requireAddress(host, call)}${base}`
+  const registry = `${requireClientAddress(host, call)}${base}`
   const skill = await apiOf(host, call, { counts: false }).getSkill({ name: fullName })
   if (wanted.of === 'manifest' && wanted.version !== 'latest') {
     const listed = skill.versions.find(({ version }) => version === wanted.version)
     const facts = listed && (await archives.measure(call, { fullName, ...listed }))
     if (!facts) throw new RegistryError('not_found', `version not found: ${wanted.version}`)
-    return toManifest(fullName, skill, { ...listed, facts }, registry)
+    return toNpmManifest(fullName, skill, { ...listed, facts }, registry)
   }
   const packument = toPackument(fullName, skill, await archives.describe(call, fullName, skill), registry)
   if (wanted.of === 'package') return packument
@@ -136,14 +136,14 @@ async function describe(
 /** GET /-/v1/search with `text`, `size` and `from`: the catalogue's search. */
 async function answerSearch(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   const query = call.url!.searchParams
-  const size = toNumber(query.get('size'), 20, 1, 100)
-  const page = Math.floor(toNumber(query.get('from'), 0, 0, 100_000) / size) + 1
+  const size = readSearchNumber(query.get('size'), 20, 1, 100)
+  const page = Math.floor(readSearchNumber(query.get('from'), 0, 0, 100_000) / size) + 1
   const found = await apiOf(host, call, { counts: false }).searchSkills({
     q: query.get('text') ?? '',
     limit: size,
     page,
   })
-  const address = requireAddress(host, call)
+  const address = requireClientAddress(host, call)
   const objects = found.skills.map((skill) => toFound(skill, address))
   return {
     ...toJsonAnswer(call, { objects, total: found.total, time: new Date().toUTCString() }),
@@ -173,16 +173,16 @@ function toFound(skill: SearchResult['skills'][number], address: string) {
   }
 }
 
-function toNumber(text: string | null, fallback: number, min: number, max: number): number {
+function readSearchNumber(text: string | null, fallback: number, min: number, max: number): number {
   const number = Number(text ?? fallback)
   return Number.isSafeInteger(number) ? Math.min(Math.max(number, min), max) : fallback
 }
 
-/** Errors as npm prints them. */
-function toFailure(error: RegistryError) {
+/** Errors in the form that npm prints. */
+function toNpmFailure(error: RegistryError): ReturnType<NonNullable<GatewayRoute['toFailure']>> {
   return {
     contentType: 'application/json; charset=utf-8',
     body: Buffer.from(JSON.stringify({ error: error.message })),
-    headers: error.status === 405 ? [['allow', 'GET, HEAD, OPTIONS'] as [string, string]] : [],
+    headers: error.status === 405 ? [['allow', 'GET, HEAD, OPTIONS']] : [],
   }
 }

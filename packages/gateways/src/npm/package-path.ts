@@ -1,6 +1,6 @@
 import { isSkillName, isUsername, isVersion } from '@skillstead/protocol'
 
-/** What an address below the registry names. */
+/** The resource that an address below the registry names. */
 export type PackagePath =
   | { readonly of: 'package'; readonly fullName: string }
   | { readonly of: 'tags'; readonly fullName: string }
@@ -9,7 +9,7 @@ export type PackagePath =
 
 /**
  * Parses a decoded path, such as `@alice/pdf`, `@alice/pdf/1.0.0`, `@alice/pdf/-/pdf-1.0.0.tgz`, or
- * `-/package/@alice/pdf/dist-tags`. Clients may encode the slash of the name. Returns undefined for others.
+ * `-/package/@alice/pdf/dist-tags`. Clients may encode the slash of the name. Returns undefined for other paths.
  */
 export function parsePackagePath(path: string): PackagePath | undefined {
   const [, tags, owner = '', name = '', rest] = /^(-\/package\/)?@([^/]+)\/([^/]+)(?:\/(.*))?$/s.exec(path) ?? []

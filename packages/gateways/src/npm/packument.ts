@@ -28,7 +28,7 @@ export function toPackument(
   registry: string,
 ): Packument {
   const name = toPackageName(fullName)
-  const manifests = versions.map((version) => toManifest(fullName, skill, version, registry))
+  const manifests = versions.map((version) => toNpmManifest(fullName, skill, version, registry))
   // Every tag must name a listed version.
   const isListed = versions.some(({ version }) => version === skill.latestVersion)
   const latest = isListed ? skill.latestVersion : versions[0]?.version
@@ -64,7 +64,7 @@ function toAbout(skill: SkillDetails, registry: string) {
 }
 
 /** The manifest of one version, yanked or not. */
-export function toManifest(
+export function toNpmManifest(
   fullName: string,
   skill: SkillDetails,
   { version, facts, yanked }: DescribedVersion & { readonly yanked?: boolean },

@@ -31,14 +31,17 @@ interface Digests {
 
 type ListedVersion = SkillDetails['versions'][number]
 
-/** Bounds the work of a request that searches for a digest. The digests stay cached, so that the next one continues. */
+/**
+ * Limits the work of a request that searches for a digest. The computed digests stay cached, so the next request
+ * continues the search.
+ */
 const searchedBytesMax = 128 * 1024 * 1024
 const searchedVersionsMax = 200
 /** Place for about 16,000 versions. */
 const cacheBytesMax = 8 * 1024 * 1024
 const digestsBytes = 400
 
-export function createArtifacts(host: GatewayHost): Artifacts {
+export function createOciArtifacts(host: GatewayHost): Artifacts {
   const archives = createSkillArchives(host, {
     contentType: 'application/octet-stream',
     extension: 'tar.gz',

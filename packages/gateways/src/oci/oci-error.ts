@@ -24,7 +24,7 @@ export class OciError extends RegistryError {
   }
 }
 
-/** Every answer has it: older clients refuse others. */
+/** Every response has this header, because older clients refuse responses without it. */
 export const versionHeader: Header = ['docker-distribution-api-version', 'registry/2.0']
 
 const codesByStatus: Readonly<Record<number, OciCode>> = {
@@ -37,7 +37,7 @@ const codesByStatus: Readonly<Record<number, OciCode>> = {
 }
 
 /** Errors as clients of OCI registries print them. */
-export function toFailure(error: RegistryError): ReturnType<NonNullable<GatewayRoute['toFailure']>> {
+export function toOciFailure(error: RegistryError): ReturnType<NonNullable<GatewayRoute['toFailure']>> {
   const code = error instanceof OciError ? error.ociCode : (codesByStatus[error.status] ?? 'UNKNOWN')
   const headers: Header[] = [versionHeader, ...(headersByStatus[error.status] ?? [])]
   const body = Buffer.from(JSON.stringify({ errors: [{ code, message: error.message }] }))

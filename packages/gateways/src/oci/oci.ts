@@ -12,8 +12,8 @@ import {
   type Params,
 } from '../gateway.ts'
 import { apiOf } from '../scopes/skill-archives.ts'
-import { createArtifacts, type Artifacts, type Repository } from './artifacts.ts'
-import { OciError, toFailure, versionHeader } from './oci-error.ts'
+import { createOciArtifacts, type Artifacts, type Repository } from './artifacts.ts'
+import { OciError, toOciFailure, versionHeader } from './oci-error.ts'
 import { listTags, selectTags } from './tags.ts'
 import { manifestType, type Blob } from './write-artifact.ts'
 
@@ -26,31 +26,32 @@ const base = '/v2/:owner/:skill'
 
 /** A registry of OCI artifacts (distribution specification 1.1), read-only: each skill is the repository `OWNER/SKILL`. */
 export function oci(host: GatewayHost): GatewayRoute[] {
-  const parts: Parts = { host, artifacts: createArtifacts(host) }
+  const parts: Parts = { host, artifacts: createOciArtifacts(host) }
   return [
-    toRoute('/v2', 'ociBase', answerBase),
-    toRoute(`${base}/manifests/:reference`, 'ociManifest', (call, params) => answerManifest(parts, call, params)),
-    toRoute(`${base}/blobs/:digest`, 'ociBlob', (call, params) => answerBlob(parts, call, params)),
-    toRoute(`${base}/tags/list`, 'ociTags', (call, params) => answerTags(parts, call, params)),
-    toRoute('/v2/**:path', 'ociOther', (call, { path }) => (path ? refuseOther() : answerBase(call))),
+    toOciRoute('/v2', 'ociBase', answerBase),
+    toOciRoute(`${base}/manifests/:reference`, 'ociManifest', (call, params) => answerManifest(parts, call, params)),
+    toOciRoute(`${base}/blobs/:digest`, 'ociBlob', (call, params) => answerBlob(parts, call, params)),
+    toOciRoute(`${base}/tags/list`, 'ociTags', (call, params) => answerTags(parts, call, params)),
+    toOciRoute('/v2/**:path', 'ociOther', (call, { path }) => (path ? refuseOther() : answerBase(call))),
   ]
 }
 
-function toRoute(pattern: string, endpoint: string, answer: GatewayRoute['answer']): GatewayRoute {
+function toOciRoute(pattern: string, endpoint: string, answer: GatewayRoute['answer']): GatewayRoute {
   return {
     pattern,
     endpoint,
-    // Pushes get an answer that says what to do instead.
+    // Pushes get a response that names the alternative.
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     admission: 'keyed',
     scheme: 'basic',
     reads: ({ owner, skill }) => (skill === undefined ? 'nothing' : { skill: `${owner}/${skill}` }),
-    answer: (call, params) => (call.method === 'GET' || call.method === 'HEAD' ? answer(call, params) : refusePush()),
-    toFailure,
+    answer: (call, params) =>
+      call.method === 'GET' || call.method === 'HEAD' ? answer(call, params) : refuseOciPush(),
+    toFailure: toOciFailure,
   }
 }
 
-function refusePush(): never {
+function refuseOciPush(): never {
   throw new RegistryError('method_not_allowed', 'Artifacts here are read-only. Publish with `skillstead publish`.')
 }
 
@@ -59,8 +60,8 @@ function refuseOther(): never {
 }
 
 /**
- * Most clients decide by this answer whether they send their password at all. Some without a password send an empty
- * one, with which they are guests.
+ * Most clients decide by this response whether they send their password. Some clients without a password send an empty
+ * one, and count as guests.
  */
 function answerBase(call: GatewayCall): Answer {
   if (isGuest(call) && call.header('authorization') === null) {
@@ -77,7 +78,7 @@ function isGuest({ caller }: GatewayCall): boolean {
 
 async function answerManifest({ host, artifacts }: Parts, call: GatewayCall, params: Params): Promise<Answer> {
   const { reference = '' } = params
-  const repository = await readRepository(host, call, params)
+  const repository = await findOciRepository(host, call, params)
   const { fullName, skill } = repository
   const artifact = reference.includes(':')
     ? await artifacts.findByManifest(call, repository, requireDigest(reference))
@@ -90,7 +91,7 @@ async function answerManifest({ host, artifacts }: Parts, call: GatewayCall, par
 
 async function answerBlob({ host, artifacts }: Parts, call: GatewayCall, params: Params): Promise<Answer> {
   const digest = requireDigest(params['digest'] ?? '')
-  const repository = await readRepository(host, call, params)
+  const repository = await findOciRepository(host, call, params)
   const artifact = await artifacts.findByBlob(call, repository, digest)
   if (!artifact) throw new OciError('BLOB_UNKNOWN', 'not_found', `${repository.fullName} has no blob with this digest.`)
   const { config, layer, version } = artifact
@@ -105,7 +106,7 @@ async function answerTags({ host }: Parts, call: GatewayCall, params: Params): P
   const fullName = `${params['owner']}/${params['skill']}`
   const query = call.url!.searchParams
   const list = await readSkillList(host, call, ['oci', fullName], async () => {
-    const { skill } = await readRepository(host, call, params)
+    const { skill } = await findOciRepository(host, call, params)
     return { value: { name: fullName, tags: listTags(skill) } }
   })
   const freshness = await host.freshness({ name: fullName })
@@ -120,7 +121,7 @@ async function answerTags({ host }: Parts, call: GatewayCall, params: Params): P
  * A skill that does not exist, and one that the caller may not read, are the same to a guest: clients then send their
  * password.
  */
-async function readRepository(host: GatewayHost, call: GatewayCall, params: Params): Promise<Repository> {
+async function findOciRepository(host: GatewayHost, call: GatewayCall, params: Params): Promise<Repository> {
   const { owner = '', skill: name = '' } = params
   const fullName = `${owner}/${name}`
   try {

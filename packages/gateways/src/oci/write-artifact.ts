@@ -23,7 +23,10 @@ export interface Layer {
   readonly size: number
 }
 
-/** What a manifest contains of a version. Nothing of it can change later: clients pin the digest of the manifest. */
+/**
+ * The fields of a version in its manifest. None of them can change later, because clients pin the digest of the
+ * manifest.
+ */
 export interface ArtifactSource {
   readonly name: string
   readonly version: string
@@ -34,7 +37,7 @@ export interface ArtifactSource {
 export const manifestType = 'application/vnd.oci.image.manifest.v1+json'
 
 /**
- * Of the Agent Skills OCI Artifacts Specification 0.1.0, which skills-oci and others install:
+ * The media types of the Agent Skills OCI Artifacts Specification 0.1.0, which skills-oci and others install:
  * https://github.com/ThomasVitale/agents-skills-oci-artifacts-spec
  */
 const artifactType = 'application/vnd.agentskills.skill.v1'
@@ -111,7 +114,7 @@ function toBlob(document: unknown): Blob {
   return { digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`, bytes }
 }
 
-/** The text of a frontmatter field, which may be anything. */
+/** The text of a frontmatter field, whose value may have any type. */
 function toAnnotationText(value: unknown): string {
   return typeof value === 'string' ? value.trim() : ''
 }

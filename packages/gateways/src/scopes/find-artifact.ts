@@ -23,7 +23,7 @@ export interface ArtifactPlace {
   readonly scope: DiscoveryScope
   readonly owner?: string
   readonly file: string
-  /** Whether a SKILL.md alone is a zip too. Default: false. */
+  /** Whether a skill that consists of SKILL.md alone is offered as a zip too. Default: false. */
   readonly zips?: boolean
 }
 
@@ -41,7 +41,7 @@ const contentTypes = { md: 'text/markdown; charset=utf-8', zip: 'application/zip
 
 /** Finds a file that an index lists. Throws `not_found` for other files, and the errors of reading the skill. */
 export function findArtifact(context: CatalogueContext, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
-  return answerFor(context, () => find(context, place, caller))
+  return answerFor(context, () => findScopeArtifact(context, place, caller))
 }
 
 /** Parses the file name of an artifact, such as `pdf-1.4.0.zip`. */
@@ -59,11 +59,15 @@ export function toArtifactPath(scope: DiscoveryScope, { owner, name, version }: 
   return scope.of === 'pack' ? `${owner}/${file}` : file
 }
 
-async function find(context: CatalogueContext, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
+async function findScopeArtifact(
+  context: CatalogueContext,
+  place: ArtifactPlace,
+  caller: Caller,
+): Promise<FoundArtifact> {
   const parsed = parseArtifactFile(place.file)
   if (!parsed) throw noArtifact()
   const { name, version: number } = parsed
-  const { fullName, reader, packId } = await findSkill(context, place, name, caller)
+  const { fullName, reader, packId } = await findScopeSkill(context, place, name, caller)
   const { skill, version } = await getContent(context, { name: fullName, version: number }, reader)
   const { read } = context.database
   // Any version is served: a newer one may have been published since the client read the index.
@@ -87,7 +91,7 @@ async function find(context: CatalogueContext, place: ArtifactPlace, caller: Cal
   }
 }
 
-async function findSkill(context: StorageContext, { scope, owner }: ArtifactPlace, name: string, caller: Caller) {
+async function findScopeSkill(context: StorageContext, { scope, owner }: ArtifactPlace, name: string, caller: Caller) {
   switch (scope.of) {
     case 'owner':
       return { fullName: `${scope.owner}/${name}`, reader: caller }

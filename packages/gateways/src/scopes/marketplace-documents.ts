@@ -99,12 +99,12 @@ function toCodexPlugin({ name, description, version, source }: FolderSkill) {
   return { name, description, version, ...codexSource, skills: `./${source.folder}` }
 }
 
-/** The bundle has the name of the marketplace unless a skill has it. */
+/** The bundle has the name of the marketplace, unless a skill has the same name. */
 function toBundleName(name: string, taken: { has(name: string): boolean }): string {
   return taken.has(name) ? toBundleName(`${name}-bundle`, taken) : name
 }
 
-/** Stands for the parts of the list. No other text contains it. */
+/** A placeholder for the parts of the list, which no other text contains. */
 const mark = '\0'
 
 function toFrames(document: unknown): [before: string, after: string] {

@@ -6,13 +6,13 @@ const listedMs = 60_000
 const readersMax = 20_000
 /** Other nodes know in which of these periods a list was read. */
 const periodMs = listedMs / 2
-/** One mark for a period of an address and a scope. */
+/** The mark of one period for an address and a scope. */
 const mark = { points: 1, share: Number.MAX_SAFE_INTEGER, isOnce: true }
 
 /**
- * Remembers which address read the list of which scope within the last minute, on any node. Some installers fetch all files
- * of a list only to show them, so these reads are no downloads. Of lists that another node sent, half a minute to a minute
- * counts, and none while the database does not respond.
+ * Remembers which address read the list of which scope within the last minute, on any node. Some installers fetch all
+ * files of a list only to show them, so these reads are no downloads. Lists that another node sent count for half a
+ * minute to a minute, and not at all while the database does not respond.
  */
 export interface RecentLists {
   add(call: GatewayCall, scope: DiscoveryScope): Promise<void>
@@ -38,7 +38,7 @@ export function createRecentLists(host: GatewayHost): RecentLists {
       if (Math.abs(clock.now() - (readAt.get(key) ?? -Infinity)) < listedMs) return true
       // Lists of one skill are not recorded.
       if (!shared || scope.of === 'skill' || scope.of === 'share') return false
-      // Taking nothing reads the mark; where there is none, it leaves a row whose window is over.
+      // Taking zero from the limit reads the mark. If there is no mark, this leaves a row whose window is over.
       const asked = [0, 1].map((ago) => shared.take(toSharedKey(key, ago), { ...mark, windowMs: 0 }, 0))
       return (await Promise.all(asked)).some((state) => state?.remaining === 0)
     },

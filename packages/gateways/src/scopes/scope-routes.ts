@@ -40,11 +40,11 @@ export function toScopeRoute(host: GatewayHost, { path, below, admission, answer
     // A share link is a credential itself, also on a node that requires a key.
     personal: endpoint === sharedEndpoint,
     answer: (call, params) =>
-      moving(call, pattern, params, () => guarding(host, call, endpoint, () => answer(call, params))),
+      followTransfer(call, pattern, params, () => chargeGuesses(host, call, endpoint, () => answer(call, params))),
   }
 }
 
-/** What a request reads below a scope. `lists` tells whether reading a file counts as a download. */
+/** The parts of a request below a scope. `lists` decides whether reading a file counts as a download. */
 interface Place {
   readonly scope: DiscoveryScope
   readonly read: PageRead
@@ -52,8 +52,8 @@ interface Place {
 }
 
 /**
- * Answers with a list of the skills of a scope. `kind` and the scope name the list. One that has to be built costs a file
- * for each skill that it may list, the first of which is the request itself.
+ * Answers with a list of the skills of a scope. `kind` and the scope name the list. A list that has to be built costs
+ * one file for each skill that it may list; the request itself counts as the first file.
  */
 export async function answerList(
   host: GatewayHost,
@@ -69,7 +69,7 @@ export async function answerList(
   const readList = () =>
     scope.of === 'share' ? encodeList(make) : host.lists.read(call, [...kind, scope], make, charge)
   const list = await throughUpstreams(host, call, read, readList)
-  const headers = [...ownHeaders(scope), ...(await readPageFreshness(host, read))]
+  const headers = [...toScopeHeaders(scope), ...(await readPageFreshness(host, read))]
   const answer = await toListAnswer(host, call, list, headers)
   if (list.hasSeveralSkills && call.method === 'GET') await lists?.add(call, scope)
   return answer
@@ -88,11 +88,11 @@ export async function answerFile(
   const artifact = await throughUpstreams(host, call, read, find)
   const { etag } = artifact
   const cacheControl = toCacheControl(call)
-  const own = [...ownHeaders(scope), ...(await readPageFreshness(host, read))]
+  const own = [...toScopeHeaders(scope), ...(await readPageFreshness(host, read))]
   if (host.isKnown(call, etag)) return { status: 200, body: null, etag, cacheControl, headers: own }
   if (call.method !== 'HEAD') await host.spendBytes(call, artifact.bytes)
   const isListed = (await lists?.has(call, scope)) ?? false
-  const content = await readArtifact(host, call, artifact, isListed)
+  const content = await readScopeArtifact(host, call, artifact, isListed)
   const { headers = [], ...rest } = host.toContentAnswer(content)
   return { status: 200, cacheControl, ...rest, headers: [...headers, ...own] }
 }
@@ -100,7 +100,7 @@ export async function answerFile(
 /**
  * While the bytes are built, their memory counts like that of a request body; afterwards the connection limits apply.
  */
-function readArtifact(
+function readScopeArtifact(
   host: GatewayHost,
   call: GatewayCall,
   artifact: FoundArtifact,
@@ -113,7 +113,7 @@ function readArtifact(
 }
 
 /** The address of a shared index is a secret: keep it from referrers and search engines. */
-function ownHeaders({ of }: DiscoveryScope): Header[] {
+function toScopeHeaders({ of }: DiscoveryScope): Header[] {
   if (of !== 'share') return []
   return [
     ['referrer-policy', 'no-referrer'],
@@ -122,7 +122,7 @@ function ownHeaders({ of }: DiscoveryScope): Header[] {
 }
 
 /** A guessed share link is charged like a wrong key. */
-async function guarding(
+async function chargeGuesses(
   host: GatewayHost,
   call: GatewayCall,
   endpoint: string,
@@ -137,8 +137,8 @@ async function guarding(
   }
 }
 
-/** For a transferred skill it redirects to the new owner. */
-async function moving(
+/** Redirects requests for a transferred skill to the new owner. */
+async function followTransfer(
   call: GatewayCall,
   pattern: string,
   params: Params,

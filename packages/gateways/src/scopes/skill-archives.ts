@@ -27,7 +27,7 @@ export interface ArchiveForm {
   write(pack: Pack, files: readonly ArchiveFile[]): Promise<Uint8Array<ArrayBuffer>> | Uint8Array<ArrayBuffer>
 }
 
-/** What a list of versions contains about an archive. */
+/** The facts about an archive in a list of versions. */
 interface ArchiveFacts {
   /** The hashes in the order of {@link ArchiveForm.hashes}. */
   readonly hashes: readonly Buffer[]
@@ -45,7 +45,7 @@ export interface DescribedVersion {
 
 export interface SkillArchives {
   /**
-   * The versions of a skill that clients may choose, highest first: not the yanked and the quarantined ones. Archives
+   * The versions of a skill that clients may choose, highest first, without yanked and quarantined versions. Archives
    * are built for the highest versions, until they have {@link describedBytesMax} bytes together.
    */
   describe(call: GatewayCall, fullName: string, skill: SkillDetails): Promise<DescribedVersion[]>
@@ -55,7 +55,7 @@ export interface SkillArchives {
   answer(call: GatewayCall, fullName: string, version: string): Promise<Answer>
 }
 
-/** Bounds the work of a list: 128 MiB take about a second, once per process. */
+/** Limits the work of a list: 128 MiB take about a second, once per process. */
 const describedBytesMax = 128 * 1024 * 1024
 const versionsMax = 1000
 /** Facts take about 500 bytes, so the cache has place for about 16,000 versions. */
@@ -83,9 +83,12 @@ export function createSkillArchives(host: GatewayHost, form: ArchiveForm): Skill
     return inTurn(async () => {
       const meanwhile = cached.get(key)
       if (meanwhile) return meanwhile
-      const bytes = await write(api, form, pack)
+      const bytes = await writeArchiveForm(api, form, pack)
       if (!bytes) return undefined
-      const facts = { hashes: await Promise.all(form.hashes.map((name) => hash(name, bytes))), bytes: bytes.length }
+      const facts = {
+        hashes: await Promise.all(form.hashes.map((name) => hashArchive(name, bytes))),
+        bytes: bytes.length,
+      }
       cached.set(key, facts)
       return facts
     })
@@ -119,7 +122,7 @@ export function createSkillArchives(host: GatewayHost, form: ArchiveForm): Skill
       // The files, and two forms of the archive that is written from them.
       return host.holding(call, 3 * size, async () => {
         const pack = { fullName, version, digest }
-        const body = await form.write(pack, await readFiles(apiOf(host, call, { counts: true }), pack))
+        const body = await form.write(pack, await readPackFiles(apiOf(host, call, { counts: true }), pack))
         const filename = `${fullName.slice(fullName.indexOf('/') + 1)}-${version}.${form.extension}`
         const content = host.toContentAnswer({ contentType: form.contentType, body, etag, filename })
         return { status: 200, cacheControl: toCacheControl(call), ...content }
@@ -134,21 +137,25 @@ export function apiOf(host: GatewayHost, call: GatewayCall, { counts }: { readon
 }
 
 /** Undefined for a version whose files may not be read. */
-async function write(api: RegistryApi, form: ArchiveForm, pack: Pack): Promise<Uint8Array<ArrayBuffer> | undefined> {
+async function writeArchiveForm(
+  api: RegistryApi,
+  form: ArchiveForm,
+  pack: Pack,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   try {
-    return await form.write(pack, await readFiles(api, pack))
+    return await form.write(pack, await readPackFiles(api, pack))
   } catch (error) {
     if (error instanceof RegistryError && error.code === 'not_found') return undefined
     throw error
   }
 }
 
-async function readFiles(api: RegistryApi, { fullName, version }: Pack): Promise<readonly ArchiveFile[]> {
+async function readPackFiles(api: RegistryApi, { fullName, version }: Pack): Promise<readonly ArchiveFile[]> {
   const { body } = await api.getArchive({ name: fullName, version })
   return (await readArchiveFiles(body as Uint8Array, 'zip', readLimits)).files
 }
 
 /** Web Crypto hashes in another thread: hashing 16 MiB here would block the event loop. */
-async function hash(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<Buffer> {
+async function hashArchive(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<Buffer> {
   return Buffer.from(await crypto.subtle.digest(name, bytes))
 }

@@ -15,14 +15,14 @@ export async function writeTarGzip(entries: readonly ArchiveFile[], mtime: Date)
         : { header: { name: path, size: bytes.length, type: 'file', mode: 0o644, ...owner }, body: bytes },
     ),
   )
-  return gzip(tar)
+  return gzipStored(tar)
 }
 
 /** The largest block that deflate stores (RFC 1951, section 3.2.4). */
 const blockBytesMax = 0xffff
 
 /** Gzips by storing the bytes (RFC 1952). */
-function gzip(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+function gzipStored(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   // Deflate, no flags, no date, no level, unknown system.
   const parts: Uint8Array[] = [Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])]
   for (let at = 0; at < bytes.length; at += blockBytesMax) {

@@ -14,19 +14,19 @@ const namePattern = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3})Z(\.scheduled)
 const running = new Set<string>()
 
 /** The backup folder of a registry; undefined for a database that is not a file. */
-export function findFolder({ path }: Pick<Database, 'path'>): string | undefined {
+export function findBackupFolder({ path }: Pick<Database, 'path'>): string | undefined {
   return path === undefined ? undefined : join(dirname(resolve(path)), folderName)
 }
 
 /** The backups in a folder, newest first; other files are ignored. */
 export async function readBackups(folder: string): Promise<Backup[]> {
-  const names = (await readNames(folder)).filter((name) => namePattern.test(name))
+  const names = (await readBackupNames(folder)).filter((name) => namePattern.test(name))
   const backups: Backup[] = []
   for (const name of names.toSorted().toReversed()) {
     // Skip a backup that was deleted meanwhile.
     const found = await lstat(join(folder, name)).catch(() => undefined)
     if (!found?.isFile()) continue
-    backups.push({ name, bytes: found.size, createdAt: toCreatedAt(name), scheduled: name.includes('.scheduled.') })
+    backups.push({ name, bytes: found.size, createdAt: toBackupTime(name), scheduled: name.includes('.scheduled.') })
   }
   return backups
 }
@@ -39,7 +39,7 @@ export async function addBackup(
   { database, clock, closing }: Pick<ExtensionParts, 'database' | 'clock' | 'closing'>,
   scheduled: boolean,
 ): Promise<Backup> {
-  const folder = findFolder(database)
+  const folder = findBackupFolder(database)
   if (folder === undefined || database.path === undefined) throw toUnsupported(database.dialect)
   if (running.has(folder))
     throw new RegistryError('conflict', 'A backup is already being made. Wait until it is complete.')
@@ -49,9 +49,9 @@ export async function addBackup(
     await chmod(folder, 0o700)
     // Remnants of a killed process may take all the free space.
     await removePartialFiles(await findPartialFiles(database, clock.now()))
-    const name = toName(clock.now(), scheduled)
+    const name = toBackupName(clock.now(), scheduled)
     const bytes = await writeBackup(database.path, join(folder, name), closing)
-    return { name, bytes, createdAt: toCreatedAt(name), scheduled }
+    return { name, bytes, createdAt: toBackupTime(name), scheduled }
   } finally {
     running.delete(folder)
   }
@@ -71,8 +71,8 @@ export async function recordBackup(
 }
 
 /**
- * Deletes the oldest scheduled backups beyond `retained`, never the one just made and never backups made by users. Those
- * with a later name than the one just made are older: the clock was set back after them.
+ * Deletes the oldest scheduled backups beyond `retained`, never the one just made and never backups made by users.
+ * Scheduled backups with a later name than the one just made are older: the clock was set back after they were made.
  */
 export async function dropOldBackups(folder: string, retained: number, made: string): Promise<void> {
   const others = (await readBackups(folder)).filter(({ name, scheduled }) => scheduled && name !== made)
@@ -90,17 +90,17 @@ export function toUnsupported(dialect: Database['dialect']): RegistryError {
   return new RegistryError('not_implemented', detail)
 }
 
-async function readNames(folder: string): Promise<string[]> {
+async function readBackupNames(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
     throw error
   })
 }
 
-function toName(epochMs: number, scheduled: boolean): string {
+function toBackupName(epochMs: number, scheduled: boolean): string {
   return `${new Date(epochMs).toISOString().replaceAll(/[:.]/g, '-')}${scheduled ? '.scheduled' : ''}.db`
 }
 
-function toCreatedAt(name: string): string {
+function toBackupTime(name: string): string {
   return name.replace(namePattern, '$1:$2:$3.$4Z')
 }

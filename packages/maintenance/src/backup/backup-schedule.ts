@@ -1,6 +1,13 @@
 import { type BackupSchedule, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { systemCaller, type ExtensionParts, type Metric } from '@skillstead/core'
-import { addBackup, dropOldBackups, findFolder, readBackups, recordBackup, toUnsupported } from './backup-files.ts'
+import {
+  addBackup,
+  dropOldBackups,
+  findBackupFolder,
+  readBackups,
+  recordBackup,
+  toUnsupported,
+} from './backup-files.ts'
 
 /** The interval of scheduled backups, and how many are retained. */
 export interface BackupPlan {
@@ -36,7 +43,8 @@ export async function scheduleBackups(parts: ExtensionParts, plan: BackupPlan | 
       try {
         await makeBackup(parts, plan)
       } catch (error) {
-        if (!isClosing(error)) onError(new Error(`A scheduled backup failed: ${toMessage(error)}`, { cause: error }))
+        if (!isDatabaseClosing(error))
+          onError(new Error(`A scheduled backup failed: ${toBackupErrorText(error)}`, { cause: error }))
         throw error
       }
     },
@@ -91,7 +99,7 @@ export async function readBackupMetrics(parts: ExtensionParts, plan: BackupPlan 
 
 async function makeBackup(parts: ExtensionParts, { backupsMax }: BackupPlan): Promise<void> {
   const made = await addBackup(parts, true)
-  await dropOldBackups(findFolder(parts.database)!, backupsMax, made.name)
+  await dropOldBackups(findBackupFolder(parts.database)!, backupsMax, made.name)
   await recordBackup(parts, systemCaller, made)
 }
 
@@ -101,7 +109,7 @@ function toJob(dueAt: number) {
 
 /** A time in the future, from before the clock was set back, is only returned if there is no other. */
 async function findLastAt({ database, clock }: ExtensionParts): Promise<number | undefined> {
-  const all = (await readBackups(findFolder(database)!)).filter(({ scheduled }) => scheduled)
+  const all = (await readBackups(findBackupFolder(database)!)).filter(({ scheduled }) => scheduled)
   const times = all.map(({ createdAt }) => Date.parse(createdAt))
   return times.find((at) => at <= clock.now()) ?? times[0]
 }
@@ -113,10 +121,10 @@ async function dropWaiting({ database, outbox }: ExtensionParts): Promise<void> 
   await database.writer.write((trx) => outbox.cancel(trx, topic))
 }
 
-function isClosing(error: unknown): boolean {
+function isDatabaseClosing(error: unknown): boolean {
   return error instanceof RegistryError && error.code === 'shutting_down'
 }
 
-function toMessage(error: unknown): string {
+function toBackupErrorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

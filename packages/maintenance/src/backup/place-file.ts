@@ -16,21 +16,21 @@ const partialPattern = /^\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.partial(?:-
  * disk before it gets its final name. Throws `conflict` if a file with that name exists.
  */
 export async function placeFile(to: string, write: (partial: string) => Promise<void>): Promise<void> {
-  if (existsSync(to)) throw toTaken()
+  if (existsSync(to)) throw placeTaken()
   const folder = dirname(resolve(to))
   const partial = join(folder, `.${randomUUID()}.partial`)
   try {
     await (await open(partial, 'wx', 0o600)).close()
     await write(partial)
-    await sync(partial)
+    await syncToDisk(partial)
     await giveName(partial, to)
-    await sync(folder)
+    await syncToDisk(folder)
   } finally {
     for (const end of ['', '-journal', '-wal', '-shm']) await rm(partial + end, { force: true })
   }
 }
 
-async function sync(path: string): Promise<void> {
+async function syncToDisk(path: string): Promise<void> {
   const file = await open(path, 'r')
   try {
     await file.sync()
@@ -47,17 +47,17 @@ async function giveName(partial: string, to: string): Promise<void> {
   try {
     await link(partial, to)
   } catch (error) {
-    if (existsSync(to)) throw toTaken()
+    if (existsSync(to)) throw placeTaken()
     if (!['EPERM', 'EACCES', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'].includes(readErrorCode(error) ?? '')) throw error
     await rename(partial, to)
   }
 }
 
-function toTaken(): RegistryError {
+function placeTaken(): RegistryError {
   return new RegistryError('conflict', 'A file with this name already exists. Choose another name.')
 }
 
-/** A partial file older than this was left by a killed process: no backup takes as long. */
+/** Age in milliseconds after which a partial file counts as left by a killed process: no backup takes as long. */
 const partialAgeMinMs = 24 * 60 * 60 * 1000
 
 interface PartialFile {

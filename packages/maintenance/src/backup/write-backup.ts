@@ -29,7 +29,7 @@ interface CopyOptions {
 /** As {@link writeBackup}, with a step that changes the copy. */
 export async function copyRegistry(from: string, to: string, { signal, finish }: CopyOptions): Promise<void> {
   await placeFile(to, async (partial) => {
-    await requireRoom(from, to)
+    await requireBackupSpace(from, to)
     const problem = await copySqliteFile({ from, to: partial }, signal)
     if (problem !== null) throw new Error(`The copy is damaged and was deleted: ${problem}`)
     await finish?.(partial)
@@ -49,7 +49,7 @@ function requireOneFile(partial: string): void {
   )
 }
 
-async function requireRoom(from: string, to: string): Promise<void> {
+async function requireBackupSpace(from: string, to: string): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(to))
   const { size } = await stat(from)
   const journal = await stat(`${from}-wal`).catch(() => ({ size: 0 }))

@@ -41,7 +41,7 @@ async function checkBlobs({ database }: CatalogueContext, faults: Faults, report
       .limit(pageRows)
       .execute()
   for await (const rows of readPages('', read, ({ digest }) => digest)) {
-    for (const digests of toBatches(rows)) {
+    for (const digests of toBlobBatches(rows)) {
       const blobs = await database.read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()
       for (const blob of blobs) await checkBlob(blob, `Content ${blob.digest}`, faults)
       progress(digests.length)
@@ -51,7 +51,7 @@ async function checkBlobs({ database }: CatalogueContext, faults: Faults, report
   return total
 }
 
-function* toBatches(rows: readonly { digest: string; stored: number }[]): Generator<string[]> {
+function* toBlobBatches(rows: readonly { digest: string; stored: number }[]): Generator<string[]> {
   let batch: string[] = []
   let bytes = 0
   for (const { digest, stored } of rows) {

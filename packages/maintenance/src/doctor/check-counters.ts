@@ -97,7 +97,7 @@ export const countersCheck: Check = {
   },
 }
 
-/** Read in the writing transaction: the agent may act between a read and a write. */
+/** The rows are read in the writing transaction, because the agent may act between a read and a write. */
 async function repairTrust(trx: WriteTransaction, ids: readonly string[]): Promise<void> {
   for (const agent of await selectAgents(trx).where('id', 'in', ids).execute()) {
     await settleTrust(trx, agent)

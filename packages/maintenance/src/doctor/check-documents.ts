@@ -21,7 +21,7 @@ export const documentsCheck: Check = {
   async run({ database }, report, faults) {
     const total = await countRows(database.read.selectFrom('skills'))
     const progress = createProgress(report, 'skills', total)
-    for await (const skills of readSkills(database)) {
+    for await (const skills of readSkillRows(database)) {
       for (const skill of skills) {
         const problem = await findLastingProblem(database.read, skill)
         if (problem) faults.add(problem)
@@ -31,10 +31,10 @@ export const documentsCheck: Check = {
     return faults.toOutcome(`The public forms of all ${total} skills are correct.`, repairAdvice, { repairable: true })
   },
   async repair({ database }) {
-    for await (const skills of readSkills(database)) {
+    for await (const skills of readSkillRows(database)) {
       await database.writer.write(
         async (trx) => {
-          for (const { id } of skills) await rebuild(trx, id)
+          for (const { id } of skills) await rebuildStoredDocument(trx, id)
         },
         { bulk: true },
       )
@@ -42,7 +42,7 @@ export const documentsCheck: Check = {
   },
 }
 
-function readSkills({ read }: CatalogueContext['database']) {
+function readSkillRows({ read }: CatalogueContext['database']) {
   const page = (after: number) =>
     read.selectFrom('skills').selectAll().where('num', '>', after).orderBy('num').limit(pageRows).execute()
   return readPages(0, page, ({ num }) => num)
@@ -53,37 +53,37 @@ const readsMax = 20
 
 async function findLastingProblem(db: Kysely<Tables>, skill: SkillRow): Promise<string | undefined> {
   let current = skill
-  let problem = await findProblem(db, current)
+  let problem = await findDocumentProblem(db, current)
   for (let reads = 1; problem && reads < readsMax; reads += 1) {
     const now = await db.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
     if (now.revision === current.revision) return problem
     current = now
-    problem = await findProblem(db, current)
+    problem = await findDocumentProblem(db, current)
   }
   return problem
 }
 
-async function findProblem(db: Kysely<Tables>, skill: SkillRow): Promise<string | undefined> {
+async function findDocumentProblem(db: Kysely<Tables>, skill: SkillRow): Promise<string | undefined> {
   const row = await db.selectFrom('skill_documents').selectAll().where('skill_id', '=', skill.id).executeTakeFirst()
   if (!row) return `The public form of ${skill.full_name} is missing.`
   if (row.revision !== skill.revision) return `The public form of ${skill.full_name} is not that of its last change.`
   const { document, columns } = await buildDocument(db, skill)
-  if (!isSame(row.document, document)) return `The public form of ${skill.full_name} differs from its rows.`
+  if (!isSameDocument(row.document, document)) return `The public form of ${skill.full_name} differs from its rows.`
   const wrong = Object.entries(columns).find(([column, value]) => skill[column as keyof typeof columns] !== value)
   return wrong && `The row of ${skill.full_name} and its latest version differ in ${wrong[0]}.`
 }
 
 /**
- * Compares content: other releases wrote the fields in another order, or without newer fields. The time of a sync is
- * ignored, and the version of the form.
+ * Compares the content only, because other releases wrote the fields in another order, or without newer fields. Ignores
+ * the time of a sync and the version of the form.
  */
-function isSame(stored: string, computed: string): boolean {
+function isSameDocument(stored: string, computed: string): boolean {
   if (stored === computed) return true
-  const [a, b] = [parse(stored), parse(computed)]
+  const [a, b] = [parseStoredDocument(stored), parseStoredDocument(computed)]
   return a !== undefined && b !== undefined && Object.keys(a).every((field) => isDeepStrictEqual(a[field], b[field]))
 }
 
-function parse(document: string): Record<string, unknown> | undefined {
+function parseStoredDocument(document: string): Record<string, unknown> | undefined {
   try {
     const { form: _form, origin, ...rest } = JSON.parse(document) as Record<string, unknown> & { origin: object }
     return { ...rest, origin: { ...origin, syncedAt: null } }
@@ -92,7 +92,7 @@ function parse(document: string): Record<string, unknown> | undefined {
   }
 }
 
-async function rebuild(trx: WriteTransaction, skillId: string): Promise<void> {
+async function rebuildStoredDocument(trx: WriteTransaction, skillId: string): Promise<void> {
   const skill = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
   await storeComputed(trx, skill, await buildDocument(trx, skill))
 }

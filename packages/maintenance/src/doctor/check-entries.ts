@@ -24,7 +24,7 @@ const pageRows = 100
 export const entriesCheck: Check = {
   name: 'entries',
   async run({ database }, report, faults) {
-    const versions = await checkVersions(database, faults, report)
+    const versions = await checkLoggedVersions(database, faults, report)
     const entries = await checkEntries(database, faults, report)
     return faults.toOutcome(`${versions} versions and ${entries} log entries match.`, restoreAdvice)
   },
@@ -40,12 +40,12 @@ const compared = [
   ...(['publishedAt', 'publisher'] as const),
 ] as const
 
-async function checkVersions(database: Database, faults: Faults, report: Report): Promise<number> {
+async function checkLoggedVersions(database: Database, faults: Faults, report: Report): Promise<number> {
   const total = await countRows(database.read.selectFrom('versions'))
   const progress = createProgress(report, 'versions', total)
   for await (const page of readPages(
     '',
-    (after) => readVersions(database, after),
+    (after) => readStoredVersions(database, after),
     ({ version }) => version.id,
   )) {
     const shown = page.filter(({ skill }) => isPublished(skill))
@@ -53,9 +53,9 @@ async function checkVersions(database: Database, faults: Faults, report: Report)
       database.read,
       shown.map(({ version }) => version.id),
     )
-    const logged = await readLogged(database, shown.map(toSubject))
+    const logged = await readLogged(database, shown.map(toVersionSubject))
     for (const one of shown) {
-      const problem = findProblem(one, logged.get(toSubject(one)) ?? [], files.get(one.version.id) ?? [])
+      const problem = findLoggedProblem(one, logged.get(toVersionSubject(one)) ?? [], files.get(one.version.id) ?? [])
       if (problem) faults.add(problem)
     }
     progress(page.length)
@@ -68,7 +68,7 @@ interface Stored {
   readonly skill: SkillRow
 }
 
-async function readVersions({ read }: Database, after: string): Promise<Stored[]> {
+async function readStoredVersions({ read }: Database, after: string): Promise<Stored[]> {
   const versions = await read
     .selectFrom('versions')
     .selectAll()
@@ -87,7 +87,7 @@ async function readVersions({ read }: Database, after: string): Promise<Stored[]
   })
 }
 
-function toSubject({ version, skill }: Stored): string {
+function toVersionSubject({ version, skill }: Stored): string {
   return `${skill.full_name}@${version.version}`
 }
 
@@ -114,9 +114,13 @@ async function readLogged({ read }: Database, subjects: readonly string[]): Prom
   return Map.groupBy(logged, ({ subject }) => subject)
 }
 
-function findProblem(stored: Stored, logged: readonly LoggedEntry[], files: readonly FileRow[]): string | undefined {
+function findLoggedProblem(
+  stored: Stored,
+  logged: readonly LoggedEntry[],
+  files: readonly FileRow[],
+): string | undefined {
   const { skill, version } = stored
-  const subject = toSubject(stored)
+  const subject = toVersionSubject(stored)
   const entry = logged.findLast(({ type }) => type === 'version')
   if (!entry) return `${subject} is public but has no entry in the log.`
   if (entry.digest !== version.digest) return `${subject} and entry ${entry.seq} of the log differ in the digest.`
@@ -131,7 +135,7 @@ function findProblem(stored: Stored, logged: readonly LoggedEntry[], files: read
   return wrong && `${subject} and entry ${entry.seq} of the log differ in ${wrong}.`
 }
 
-/** Entries that would be too long are shortened; those from before the log became a tree do not mark it. */
+/** Entries that would be too long are shortened. Shortened entries from before the log became a tree are not marked. */
 function isCut({ data }: LoggedEntry, field: string): boolean {
   return ((data['cut'] as string[] | undefined) ?? []).includes(field) || (data['files'] === null && field !== 'size')
 }
@@ -142,13 +146,13 @@ async function checkEntries(database: Database, faults: Faults, report: Report):
   const progress = createProgress(report, 'entries', total)
   for await (const page of readPages(
     0,
-    (after) => readEntries(database, after),
+    (after) => readLoggedEntries(database, after),
     ({ seq }) => seq,
   )) {
     const entries = page.filter(({ type }) => type === 'version')
     const there = await readThere(database, entries)
     for (const { seq, subject, digest, entry } of entries) {
-      if (!there.has(toKey({ ...parseEntry(entry), digest }))) {
+      if (!there.has(toLoggedKey({ ...parseLoggedEntry(entry), digest }))) {
         faults.add(`Entry ${seq} of the log is of ${subject}, which is missing or has other content.`)
       }
     }
@@ -157,7 +161,7 @@ async function checkEntries(database: Database, faults: Faults, report: Report):
   return total
 }
 
-function readEntries({ read }: Database, after: number) {
+function readLoggedEntries({ read }: Database, after: number) {
   return read
     .selectFrom('log')
     .select(['seq', 'type', 'subject', 'digest', 'entry'])
@@ -167,7 +171,7 @@ function readEntries({ read }: Database, after: number) {
     .execute()
 }
 
-type Entry = Awaited<ReturnType<typeof readEntries>>[number]
+type Entry = Awaited<ReturnType<typeof readLoggedEntries>>[number]
 
 /** A mirrored skill may have another id now, so versions are matched by digest and name. */
 async function readThere({ read }: Database, entries: readonly Entry[]): Promise<Set<string>> {
@@ -178,14 +182,14 @@ async function readThere({ read }: Database, entries: readonly Entry[]): Promise
     .select(['skills.name', 'versions.version', 'versions.digest'])
     .where('versions.digest', 'in', [...new Set(entries.map(({ digest }) => digest ?? ''))])
     .execute()
-  return new Set(rows.map(toKey))
+  return new Set(rows.map(toLoggedKey))
 }
 
-function parseEntry(entry: string) {
+function parseLoggedEntry(entry: string) {
   const { data } = JSON.parse(entry) as { data: { skill: { name: string }; version: string } }
   return { name: data.skill.name, version: data.version }
 }
 
-function toKey({ name, version, digest }: { name: string; version: string; digest: string | null }): string {
+function toLoggedKey({ name, version, digest }: { name: string; version: string; digest: string | null }): string {
   return `${name}@${version} ${digest}`
 }

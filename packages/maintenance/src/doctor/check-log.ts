@@ -24,24 +24,24 @@ type Reader = Database['read']
  * mismatch. Runs in batches, so that a node can serve requests meanwhile.
  */
 export async function checkLog({ database }: { readonly database: Pick<Database, 'read'> }): Promise<LogCheck> {
-  // Read before the head: entries that are appended during the check must not look surplus.
+  // The extent is read before the head, so that entries which are appended during the check do not look surplus.
   const extent = await readExtent(database.read)
   const head = await readTreeHead(database.read)
   const problem =
     (await findTreeProblem(database.read, head, own)) ??
-    findExcess(extent, head) ??
+    findLogExcess(extent, head) ??
     (await findKeyProblem(database.read))
   if (problem) return { ok: false, detail: `${problem} Restore a backup.` }
   return { ok: true, detail: `${head.size} entries, none missing, and their Merkle tree is correct.` }
 }
 
-function readRows(db: Reader, after: number, end: number) {
+function readLogRows(db: Reader, after: number, end: number) {
   return db.selectFrom('log').selectAll().where('seq', '>', after).where('seq', '<=', end).orderBy('seq').execute()
 }
 
-type Row = Awaited<ReturnType<typeof readRows>>[number]
+type Row = Awaited<ReturnType<typeof readLogRows>>[number]
 
-const own: CheckedTree<Row> = { name: "The log's", rows: ownTree, readRows, matchesColumns }
+const own: CheckedTree<Row> = { name: "The log's", rows: ownTree, readRows: readLogRows, matchesColumns }
 
 function matchesColumns(row: Row): boolean {
   const { seq, type, at, subject, digest } = JSON.parse(row.entry) as Record<string, unknown>
@@ -64,7 +64,7 @@ async function readExtent(db: Reader) {
 }
 
 /** Finds entries and tiles beyond the head, which would block the next ones. */
-function findExcess({ entries, tiles }: Awaited<ReturnType<typeof readExtent>>, head: TreeHead): string | undefined {
+function findLogExcess({ entries, tiles }: Awaited<ReturnType<typeof readExtent>>, head: TreeHead): string | undefined {
   const { first, last } = entries
   const seq = first !== null && first < 1 ? first : last
   if (seq !== null && (seq < 1 || seq > head.size)) {

@@ -8,11 +8,11 @@ export const outboxCheck: Check = {
   name: 'outbox',
   async run(context, _tell, faults) {
     await findUnreadable(context, faults)
-    return faults.toOutcome(await describe(context), 'Find out with mirror outbox or the webhook what was lost.')
+    return faults.toOutcome(await describeOutbox(context), 'Find out with mirror outbox or the webhook what was lost.')
   },
 }
 
-async function describe({ outbox, clock }: CatalogueContext): Promise<string> {
+async function describeOutbox({ outbox, clock }: CatalogueContext): Promise<string> {
   const { pending, failed, oldestDueAt } = await outbox.figures()
   const minutes = oldestDueAt === null ? 0 : Math.floor((clock.now() - oldestDueAt) / 60_000)
   const overdue = minutes < 1 ? '' : `, one of them overdue for ${toDuration(minutes)}: does a node run?`

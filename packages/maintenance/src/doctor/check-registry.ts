@@ -77,13 +77,13 @@ export async function checkRegistry(registry: Registry, options: CheckOptions = 
 /** Reports only faults that a second run confirms: a running node may change rows between two reads of a comparison. */
 async function runCheck(check: Check, context: CatalogueContext, report: Report): Promise<Finding> {
   const faults = new Faults()
-  const found = await attempt(check, context, report, faults)
+  const found = await attemptCheck(check, context, report, faults)
   if (found.ok) return found
-  return attempt(check, context, report, faults.isEmpty ? new Faults() : new Faults(faults))
+  return attemptCheck(check, context, report, faults.isEmpty ? new Faults() : new Faults(faults))
 }
 
 /** A check that throws is reported as a finding, and the next check runs. */
-async function attempt(check: Check, context: CatalogueContext, report: Report, faults: Faults): Promise<Finding> {
+async function attemptCheck(check: Check, context: CatalogueContext, report: Report, faults: Faults): Promise<Finding> {
   try {
     return { name: check.name, ...(await check.run(context, report, faults)) }
   } catch (error) {
@@ -100,11 +100,11 @@ export async function repairRegistry(registry: Registry, findings: readonly Find
   const checks = [...deepChecks, ...quickChecks].filter(({ name, repair }) => repair && wanted.has(name))
   for (const [name, check] of new Map(checks.map((one) => [one.name, one]))) {
     await check.repair!(context)
-    if (name !== 'reputation') await note(context, name)
+    if (name !== 'reputation') await auditCheck(context, name)
   }
 }
 
-function note({ database, clock }: CatalogueContext, subject: string): Promise<void> {
+function auditCheck({ database, clock }: CatalogueContext, subject: string): Promise<void> {
   return database.writer.write((trx) =>
     recordAudit(trx, { caller: systemCaller, action: 'doctor.repair', subject, at: clock.now() }),
   )

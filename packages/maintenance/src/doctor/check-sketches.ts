@@ -10,7 +10,7 @@ import {
   toSketch,
 } from '@skillstead/core/internal'
 import { repairAdvice, type Check } from './finding.ts'
-import { readVersionPages, selectVersions } from './version-pages.ts'
+import { readVersionPages, selectVersionsAfter } from './version-pages.ts'
 
 /** Compares the copy check's sketches with the texts of all versions. */
 export const sketchesCheck: Check = {
@@ -26,9 +26,9 @@ export const sketchesCheck: Check = {
       return { ok: true, detail: 'Some sketches are pending. A running node creates them in the background.' }
     const total = await countRows(database.read.selectFrom('versions'))
     const progress = createProgress(report, 'versions', total)
-    for await (const page of readVersionPages(context, (after) => readVersions(context, after))) {
+    for await (const page of readVersionPages(context, (after) => readSketchedVersions(context, after))) {
       for (const { row, digest } of page) {
-        const problem = await findProblem(context, row, digest)
+        const problem = await findSketchProblem(context, row, digest)
         if (problem) faults.add(problem)
         await setImmediate()
       }
@@ -41,16 +41,16 @@ export const sketchesCheck: Check = {
   repair: forgetSketches,
 }
 
-type Row = Awaited<ReturnType<typeof readVersions>>[number]
+type Row = Awaited<ReturnType<typeof readSketchedVersions>>[number]
 
-function readVersions(context: CatalogueContext, after: string) {
-  return selectVersions(context, after)
+function readSketchedVersions(context: CatalogueContext, after: string) {
+  return selectVersionsAfter(context, after)
     .leftJoin('version_sketches', 'version_sketches.version_id', 'versions.id')
     .select('version_sketches.shingles')
     .execute()
 }
 
-async function findProblem(
+async function findSketchProblem(
   context: CatalogueContext,
   row: Row,
   digest: string | undefined,
@@ -61,7 +61,9 @@ async function findProblem(
   // Missing or damaged content is reported by the contents check.
   if (!sketch) return undefined
   if (sketch.shingleCount !== row.shingles) return `The copy check has a sketch of another text for ${name}.`
-  return (await isKnown(context, row.num, sketch)) ? undefined : `The copy check's sketch of ${name} is incomplete.`
+  return (await hasStoredShingles(context, row.num, sketch))
+    ? undefined
+    : `The copy check's sketch of ${name} is incomplete.`
 }
 
 async function readSketch({ database }: CatalogueContext, digest: string): Promise<Sketch | undefined> {
@@ -70,7 +72,11 @@ async function readSketch({ database }: CatalogueContext, digest: string): Promi
 }
 
 /** Shingles of very many skills are stored only for the first ones. */
-async function isKnown({ copies, database }: CatalogueContext, num: number, { kept }: Sketch): Promise<boolean> {
+async function hasStoredShingles(
+  { copies, database }: CatalogueContext,
+  num: number,
+  { kept }: Sketch,
+): Promise<boolean> {
   const found = new Set((await copies.findHolders(kept, [num])).map(({ shingle }) => shingle))
   const lacking = kept.filter((shingle) => !found.has(shingle))
   return lacking.length === 0 || (await findCrowded(database.read, lacking)).length === lacking.length

@@ -9,7 +9,7 @@ import {
 } from '@skillstead/core/internal'
 import { repairAdvice, type Check } from './finding.ts'
 import { repairText } from './skill-texts.ts'
-import { readVersionPages, selectVersions } from './version-pages.ts'
+import { readVersionPages, selectVersionsAfter } from './version-pages.ts'
 
 /** Compares the terms for the search by need with the texts of all versions. */
 export const termsCheck: Check = {
@@ -41,12 +41,13 @@ export const termsCheck: Check = {
   },
 }
 
-type Row = Awaited<ReturnType<typeof readVersions>>[number]
+type Row = Awaited<ReturnType<typeof readIndexedVersions>>[number]
 
-const readPagesOf = (context: CatalogueContext) => readVersionPages(context, (after) => readVersions(context, after))
+const readPagesOf = (context: CatalogueContext) =>
+  readVersionPages(context, (after) => readIndexedVersions(context, after))
 
-function readVersions(context: CatalogueContext, after: string) {
-  return selectVersions(context, after)
+function readIndexedVersions(context: CatalogueContext, after: string) {
+  return selectVersionsAfter(context, after)
     .leftJoin('version_terms', 'version_terms.version_id', 'versions.id')
     .select('version_terms.terms')
     .execute()

@@ -19,18 +19,18 @@ type Db = CatalogueContext['database']['read']
 export const versionsCheck: Check = {
   name: 'versions',
   async run({ database }, report, faults) {
-    const total = await checkVersions(database.read, faults, report)
+    const total = await checkVersionDigests(database.read, faults, report)
     return faults.toOutcome(`All ${total} versions match their digests.`, restoreAdvice)
   },
 }
 
 /** Checks every version; returns the number of versions. */
-export async function checkVersions(db: Db, faults: Faults, report: Report = () => {}): Promise<number> {
+export async function checkVersionDigests(db: Db, faults: Faults, report: Report = () => {}): Promise<number> {
   const total = await countRows(db.selectFrom('versions'))
   const progress = createProgress(report, 'versions', total)
   for await (const rows of readPages(
     '',
-    (after) => readVersions(db, after),
+    (after) => readNumberedVersions(db, after),
     ({ id }) => id,
   )) {
     const files = await readFilesOfMany(
@@ -43,9 +43,9 @@ export async function checkVersions(db: Db, faults: Faults, report: Report = () 
   return total
 }
 
-type Row = Awaited<ReturnType<typeof readVersions>>[number]
+type Row = Awaited<ReturnType<typeof readNumberedVersions>>[number]
 
-function readVersions(db: Db, after: string) {
+function readNumberedVersions(db: Db, after: string) {
   return db
     .selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')

@@ -6,7 +6,7 @@ export interface Finding {
   readonly ok: boolean
   /** A sentence for the operator. */
   readonly detail: string
-  /** Whether `doctor --repair` can fix it, by rebuilding derived data. */
+  /** Whether `doctor --repair` can fix the faults by rebuilding derived data. */
   readonly repairable?: true
 }
 
@@ -30,7 +30,7 @@ export class Faults {
   readonly #sentences = new Set<string>()
   readonly #confirmed: ReadonlySet<string> | undefined
 
-  /** `confirming`: the faults of an earlier run. Others are ignored. */
+  /** `confirming`: the faults of an earlier run; all other faults are ignored. */
   constructor(confirming?: Faults) {
     this.#confirmed = confirming && confirming.#sentences
   }

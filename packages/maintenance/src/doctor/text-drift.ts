@@ -20,8 +20,9 @@ export function findWrongTexts(database: Database, pages: AsyncIterable<Numbered
 }
 
 /**
- * Refreshes a connection's view of SQLite's full-text index. A connection caches where the parts of the index are, and
- * only a query of the index itself detects that another connection moved them; other reads would report false damage.
+ * Refreshes a connection's view of SQLite's full-text index. A connection caches the places of the index's parts, and
+ * only a query of the index itself detects that another connection moved the parts; other reads would report false
+ * damage.
  */
 export async function noticeMovedTexts(db: Kysely<Tables>): Promise<void> {
   await sql`select rowid from skill_text limit 1`.execute(db)
@@ -67,7 +68,7 @@ async function readSums(db: Kysely<Tables>): Promise<Map<number, bigint>> {
     const last = toLast(words)
     const { rows } = await sql<{ term: string; doc: number; col: string; offset: number }>`
       select term, doc, col, "offset" from temp.text_places where term > ${after} and term <= ${last}`.execute(db)
-    for (const { term, doc, col, offset } of rows) add(sums, doc, hashWord(col, term, offset))
+    for (const { term, doc, col, offset } of rows) addToSum(sums, doc, hashWord(col, term, offset))
     after = last
     await setImmediate()
   }
@@ -91,7 +92,7 @@ function sumText(text: SkillText): bigint {
 
 const mask = (1n << 64n) - 1n
 
-function add(sums: Map<number, bigint>, num: number, hash: bigint): void {
+function addToSum(sums: Map<number, bigint>, num: number, hash: bigint): void {
   sums.set(num, ((sums.get(num) ?? 0n) + hash) & mask)
 }
 
@@ -99,7 +100,7 @@ function hashWord(column: string, word: string, offset: number): bigint {
   return createHash('md5').update(`${column}\n${offset}\n${word}`).digest().readBigUInt64LE()
 }
 
-/** PostgreSQL stores each text's whole vector, and computes the expected one. */
+/** PostgreSQL stores each text's whole vector, and computes the expected vector. */
 async function compareVectors(db: Kysely<Tables>, pages: AsyncIterable<NumberedText[]>): Promise<WrongTexts> {
   const missing: string[] = []
   const wrong: string[] = []

@@ -3,7 +3,7 @@ import { type CatalogueContext, readPages, readSources } from '@skillstead/core/
 const pageRows = 100
 
 /** Selects a page of versions after an id, with the names of their skills. */
-export function selectVersions({ database }: CatalogueContext, after: string) {
+export function selectVersionsAfter({ database }: CatalogueContext, after: string) {
   return database.read
     .selectFrom('versions')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')

@@ -10,7 +10,7 @@ const gzipLevel = constants.Z_BEST_SPEED
 export function createCompressor(name: string): Transform | undefined {
   if (/\.gz$/i.test(name)) return createGzip({ level: gzipLevel, chunkSize })
   if (!/\.zst$/i.test(name)) return undefined
-  requireZstd()
+  requireZstdForExport()
   return zlib.createZstdCompress({ chunkSize })
 }
 
@@ -19,11 +19,11 @@ export function createDecompressor(start: Uint8Array): Transform | undefined {
   const magic = Buffer.from(start).toString('hex')
   if (magic.startsWith('1f8b')) return createGunzip({ chunkSize })
   if (!magic.startsWith('28b52ffd')) return undefined
-  requireZstd()
+  requireZstdForExport()
   return zlib.createZstdDecompress({ chunkSize })
 }
 
-function requireZstd(): void {
+function requireZstdForExport(): void {
   if (typeof zlib.createZstdCompress === 'function') return
   throw new Error('This Node.js does not support zstd. Use .gz, or Node.js 22.15 or newer.')
 }

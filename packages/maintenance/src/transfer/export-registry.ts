@@ -14,11 +14,18 @@ import {
 } from '@skillstead/core/internal'
 import { placeFile } from '../backup/place-file.ts'
 import { readColumns, type Column } from './portable-columns.ts'
-import { openReading, readSchema } from './open-reading.ts'
-import { readRows } from './read-rows.ts'
+import { openRegistryReading, readSchema } from './open-reading.ts'
+import { readTableRows } from './read-rows.ts'
 import { toTableRules, type TableRules } from './portable-tables.ts'
 import { createCompressor } from './compression.ts'
-import { ExportSums, exportFormat, exportVersion, toLines, type ExportFooter, type ExportHeader } from './format.ts'
+import {
+  ExportSums,
+  exportFormat,
+  exportVersion,
+  toExportLines,
+  type ExportFooter,
+  type ExportHeader,
+} from './format.ts'
 import { unlessStopped } from './stopped.ts'
 
 /** Options of `exportRegistry`. */
@@ -60,7 +67,7 @@ export async function exportRegistry(
   if (from.path !== undefined && !existsSync(from.path)) throw new Error(`There is no registry at ${from.path}.`)
   const compressor = typeof to === 'string' ? createCompressor(to) : undefined
   const write = () =>
-    openReading(from, options.extensions, async (trx, dialect, used) => {
+    openRegistryReading(from, options.extensions, async (trx, dialect, used) => {
       const read = { trx, dialect, rules: toTableRules(used) }
       if (typeof to !== 'string') return writeTo(to, read, options)
       let summary: ExportSummary | undefined
@@ -109,7 +116,7 @@ async function writeTo(
     yield `${JSON.stringify(footer)}\n`
   }
 
-  const source = Readable.from(gather(write()), { objectMode: false })
+  const source = Readable.from(gatherExportLines(write()), { objectMode: false })
   const streams = compressor ? [source, compressor, to] : [source, to]
   await pipeline(streams as [Readable, Writable], { signal, end: to !== process.stdout })
   const { rows, tables, digest } = footer!
@@ -153,13 +160,13 @@ export async function* readTables(
 ): AsyncGenerator<{ table: string; lines: string; count: number }> {
   for (const [table, rule] of rules) {
     const those = columns.get(table)!
-    for await (const rows of readRows(trx, dialect, { table, rule, columns: those })) {
-      yield { table, lines: toLines(table, those, rows), count: rows.length }
+    for await (const rows of readTableRows(trx, dialect, { table, rule, columns: those })) {
+      yield { table, lines: toExportLines(table, those, rows), count: rows.length }
     }
   }
 }
 
-async function* gather(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
+async function* gatherExportLines(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let chunk = ''
   for await (const some of lines) {
     chunk += some

@@ -32,7 +32,7 @@ export type ExportHeader = v.InferOutput<typeof ExportHeader>
 const TableSum = v.object({ rows: Count, digest: v.string() })
 type TableSum = v.InferOutput<typeof TableSum>
 
-/** The last line. A file without it is incomplete. */
+/** The last line. A file without this line is incomplete. */
 export const ExportFooter = v.object({
   end: v.literal(exportFormat),
   rows: Count,
@@ -45,7 +45,7 @@ export const ExportFooter = v.object({
 export type ExportFooter = v.InferOutput<typeof ExportFooter>
 
 /** Converts rows of a table to lines of the file. */
-export function toLines(table: string, columns: readonly Column[], rows: readonly Row[]): string {
+export function toExportLines(table: string, columns: readonly Column[], rows: readonly Row[]): string {
   const bytesAt = columns.flatMap(({ type }, i) => (type === 'bytes' ? [i] : []))
   let lines = ''
   for (const row of rows) {

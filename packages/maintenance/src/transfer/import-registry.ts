@@ -33,7 +33,7 @@ export interface ImportOptions {
   readonly clock?: Clock
   /** Called with the number of imported rows. */
   readonly onProgress?: (rows: number) => void
-  /** The secret key that sealed the API keys for upstreams, to check that it opens them. */
+  /** The secret key that sealed the API keys for upstreams; the import reports whether this key opens them. */
   readonly secretKey?: Uint8Array
 }
 
@@ -61,13 +61,17 @@ export async function importRegistry(
   if (to.path !== undefined) preparePlace(to.path)
   const opened = await openExport(from, options.extensions ?? [])
   try {
-    return await unlessStopped(options.signal, () => fill(opened, to, options))
+    return await unlessStopped(options.signal, () => fillEmptyDatabase(opened, to, options))
   } finally {
     opened.close()
   }
 }
 
-async function fill(opened: OpenExport, to: DatabaseLocation, options: ImportOptions): Promise<ImportSummary> {
+async function fillEmptyDatabase(
+  opened: OpenExport,
+  to: DatabaseLocation,
+  options: ImportOptions,
+): Promise<ImportSummary> {
   const { path } = to
   const { extensions = [] } = options
   if (path === undefined)
@@ -92,7 +96,7 @@ async function takeIn(
   const footer = await loadRows(opened, { trx, dialect, columns, signal, onProgress })
   await indexTexts(trx, dialect)
   await moveCounters(trx, dialect)
-  await verify(opened, { read, columns, footer, signal })
+  await verifyImport(opened, { read, columns, footer, signal })
   const { rows, tables, digest } = footer
   const begun = await startEpoch(trx, epoch, clock.now())
   return { origin, epoch: begun, rows, tables, digest, sealed: await readSealedKeys(trx, used, secretKey) }
@@ -106,7 +110,7 @@ interface TakenIn {
 }
 
 /** Compares the stored data with the digests of the export. */
-async function verify({ header, first }: OpenExport, { read, columns, footer, signal }: TakenIn): Promise<void> {
+async function verifyImport({ header, first }: OpenExport, { read, columns, footer, signal }: TakenIn): Promise<void> {
   const sums = new ExportSums(first)
   for await (const { table, lines, count } of readTables(read, columns)) {
     signal?.throwIfAborted()

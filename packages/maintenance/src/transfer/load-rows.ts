@@ -92,7 +92,7 @@ class Batch {
       await this.flush()
       if (table !== this.#table) this.#turnTo(table, line)
     }
-    this.#rows.push(toRow(this.#loading, { table, values, line }))
+    this.#rows.push(toImportedRow(this.#loading, { table, values, line }))
     this.#bytes += line.bytes.length
     this.#line = line.number
     return table
@@ -127,13 +127,13 @@ interface Given {
   readonly line: ExportLine
 }
 
-function toRow({ columns, dialect }: Loading, { table, values, line }: Given): Row {
+function toImportedRow({ columns, dialect }: Loading, { table, values, line }: Given): Row {
   const those = columns.get(table)!
   if (values.length !== those.length) {
     throw new Error(`Line ${line.number} is malformed: ${table} has ${those.length} columns, not ${values.length}.`)
   }
   return those.map((column, i) => {
-    const value = toValue(column, values[i])
+    const value = toColumnValue(column, values[i])
     if (value === undefined) {
       const wanted = `${column.type}${column.isNullable ? ' or null' : ''}`
       throw new Error(`Line ${line.number} is malformed: ${table}.${column.name} must be ${wanted}.`)
@@ -148,9 +148,9 @@ function toRow({ columns, dialect }: Loading, { table, values, line }: Given): R
 }
 
 /** Undefined if the column cannot have the value. */
-function toValue({ type, isNullable }: Column, value: unknown): Value | undefined {
+function toColumnValue({ type, isNullable }: Column, value: unknown): Value | undefined {
   if (value === null) return isNullable ? null : undefined
-  if (type === 'integer') return Number.isSafeInteger(value) ? (value as number) : undefined
+  if (type === 'integer') return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined
   if (type === 'real') return typeof value === 'number' ? value : undefined
   if (typeof value !== 'string') return undefined
   return type === 'text' ? value : Buffer.from(value, 'base64')

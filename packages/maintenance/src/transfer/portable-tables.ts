@@ -4,7 +4,7 @@ import type { SchemaExtension, TableRule, Tables } from '@skillstead/core/intern
 const leftOut = {
   /** Sessions last hours, and an old copy must not sign anyone in: users sign in again. */
   sessions: true,
-  /** They last minutes. */
+  /** Sign-ins of programs last minutes. */
   sign_ins: true,
   sign_in_guesses: true,
   uploads: true,
@@ -19,8 +19,8 @@ const leftOut = {
 export const unlistedTables = ['migrations', 'skill_text', 'rate_leases'] as const
 
 /**
- * Every exported table of core. Referenced rows come first, so the order matters. A migration that adds a table must add it
- * here or to those left out; the compiler and a test enforce it.
+ * Every exported table of core. Referenced rows come first, so the order matters. A migration that adds a table must
+ * add the table here or to the tables that are left out; the compiler and a test enforce this rule.
  */
 const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, TableRule>> = {
   // The header has the epoch, and the import starts a new one.
@@ -85,7 +85,7 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   tree_tiles: { key: ['level', 'n'] },
   outbox: { key: ['id'], isHeavy: true, instead: { lease: 'null', claimable_at: 'due_at' } },
   audit: { key: ['id'] },
-  // The process that was running this request is not the one that imports.
+  // The process that was running this request is not the process that imports.
   idempotent_answers: { key: ['id'], where: 'status <> 0' },
 }
 

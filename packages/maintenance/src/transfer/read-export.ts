@@ -48,14 +48,14 @@ export interface OpenExport {
 /** Opens a file or an uncompressed stream. Throws if it is not an export that this program can import. */
 export async function openExport(from: string | Readable, extensions: readonly SchemaExtension[]): Promise<OpenExport> {
   const input = typeof from === 'string' ? await openDecompressed(from) : from
-  const batches = readLines(input)
+  const batches = readExportLines(input)
   try {
     const [first, ...others] = await takeFirst(batches)
-    const header = toHeader(parse(first!, 1), extensions)
+    const header = readExportHeader(parseExportLine(first!, 1), extensions)
     return {
       header,
       first: Buffer.from(first!).toString('utf8'),
-      lines: readValues(others, batches),
+      lines: readExportValues(others, batches),
       close: () => void input.destroy(),
     }
   } catch (error) {
@@ -84,7 +84,7 @@ async function takeFirst(batches: AsyncGenerator<Uint8Array[]>): Promise<Uint8Ar
   }
 }
 
-function toHeader(value: unknown, extensions: readonly SchemaExtension[]): ExportHeader {
+function readExportHeader(value: unknown, extensions: readonly SchemaExtension[]): ExportHeader {
   const { format, version } = (value ?? {}) as Record<string, unknown>
   if (format !== exportFormat)
     throw new Error('This is not an export of a registry: its first line does not name the format.')
@@ -112,18 +112,18 @@ export function toFooter({ value, number }: ExportLine): ExportFooter {
   return output
 }
 
-async function* readValues(
+async function* readExportValues(
   first: readonly Uint8Array[],
   batches: AsyncGenerator<Uint8Array[]>,
 ): AsyncGenerator<ExportLine[]> {
   let number = 1
   const toValues = (lines: readonly Uint8Array[]) =>
-    lines.map((bytes) => ({ number: (number += 1), bytes, value: parse(bytes, number) }))
+    lines.map((bytes) => ({ number: (number += 1), bytes, value: parseExportLine(bytes, number) }))
   yield toValues(first)
   for await (const lines of batches) yield toValues(lines)
 }
 
-function parse(line: Uint8Array, number: number): unknown {
+function parseExportLine(line: Uint8Array, number: number): unknown {
   try {
     return JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString('utf8'))
   } catch (cause) {
@@ -132,10 +132,10 @@ function parse(line: Uint8Array, number: number): unknown {
 }
 
 /** The lines of a stream with their line ends, grouped by chunk. */
-async function* readLines(input: Readable): AsyncGenerator<Uint8Array[]> {
+async function* readExportLines(input: Readable): AsyncGenerator<Uint8Array[]> {
   let parts: Buffer[] = []
   let length = 0
-  for await (const chunk of readChunks(input)) {
+  for await (const chunk of readExportChunks(input)) {
     const lines: Uint8Array[] = []
     let start = 0
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
@@ -154,7 +154,7 @@ async function* readLines(input: Readable): AsyncGenerator<Uint8Array[]> {
   if (length > 0) throw toTruncated()
 }
 
-async function* readChunks(input: Readable): AsyncGenerator<Buffer> {
+async function* readExportChunks(input: Readable): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of input) yield chunk as Buffer
   } catch (cause) {

@@ -22,21 +22,21 @@ const heavyBatchRows = 16
  * The rows of a table in key order, as arrays of column values, in batches. Needs a transaction, so that all rows are
  * of one snapshot; its cursor occupies the connection until the end.
  */
-export async function* readRows(
+export async function* readTableRows(
   trx: Kysely<Tables>,
   dialect: Dialect,
   { table, rule, columns }: ReadTable,
 ): AsyncGenerator<Row[]> {
   const read = dialect === 'sqlite' ? stepThrough : fetchAll
   const size = rule.isHeavy ? heavyBatchRows : batchRows
-  for await (const rows of read(trx, toQuery(trx, dialect, { table, rule, columns }), size)) {
+  for await (const rows of read(trx, toTableQuery(trx, dialect, { table, rule, columns }), size)) {
     yield rows.map((row) => columns.map(({ name }) => row[name] as Value))
   }
 }
 
 type Found = Readonly<Record<string, unknown>>
 
-function toQuery(trx: Kysely<Tables>, dialect: Dialect, { table, rule, columns }: ReadTable) {
+function toTableQuery(trx: Kysely<Tables>, dialect: Dialect, { table, rule, columns }: ReadTable) {
   const { key, where, instead = {} } = rule
   const typeOf = new Map(columns.map(({ name, type }) => [name, type]))
   const selected = columns.map(({ name }) => (instead[name] ? sql.raw(instead[name]) : sql.ref(name)).as(name))
@@ -51,7 +51,7 @@ function toQuery(trx: Kysely<Tables>, dialect: Dialect, { table, rule, columns }
 
 async function* stepThrough(
   _: Kysely<Tables>,
-  query: ReturnType<typeof toQuery>,
+  query: ReturnType<typeof toTableQuery>,
   size: number,
 ): AsyncGenerator<Found[]> {
   let batch: Found[] = []
@@ -68,7 +68,7 @@ async function* stepThrough(
 
 async function* fetchAll(
   trx: Kysely<Tables>,
-  query: ReturnType<typeof toQuery>,
+  query: ReturnType<typeof toTableQuery>,
   size: number,
 ): AsyncGenerator<Found[]> {
   await trx.executeQuery(CompiledQuery.raw(`declare export_rows no scroll cursor for ${query.compile().sql}`))

@@ -21,7 +21,7 @@ export interface RestoreOptions {
   /** Aborts and deletes the copy. */
   readonly signal?: AbortSignal
   readonly clock?: Clock
-  /** The secret key that sealed the API keys for upstreams, to check that it opens them. */
+  /** The secret key that sealed the API keys for upstreams; the restore reports whether this key opens them. */
   readonly secretKey?: Uint8Array
 }
 
@@ -55,7 +55,7 @@ export async function restoreRegistry(
   const finish = async (partial: string) => {
     const database = await openDatabase({ path: partial, extensions })
     try {
-      const problem = await findProblem(database)
+      const problem = await findBackupProblem(database)
       if (problem) throw new Error(`The backup is damaged: ${problem} Nothing was restored.`)
       signal?.throwIfAborted()
       summary = await goOn(database, { name: basename(backup), now: clock.now(), secretKey, extensions })
@@ -71,14 +71,14 @@ export async function restoreRegistry(
   return summary!
 }
 
-/** Without this, the error code would be reported as a problem of a registry in use. */
+/** Replaces the error code, which would be reported as a problem of a registry in use. */
 function toUnreadable(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException
   if (!/^SQLITE_(NOTADB|CORRUPT|CANTOPEN)/.test(String(code))) return error
   return new Error(`The backup cannot be read: ${message}. Nothing was restored.`)
 }
 
-async function findProblem(database: Database): Promise<string | undefined> {
+async function findBackupProblem(database: Database): Promise<string | undefined> {
   const { rows } = await sql<{ table: string }>`pragma foreign_key_check`.execute(database.read)
   if (rows[0]) return `A row of ${rows[0].table} refers to a missing row.`
   return findRowProblem(database.read, 'sqlite')
@@ -96,7 +96,7 @@ async function goOn(database: Database, { name, now, secretKey, extensions }: Re
     const meta = await trx.selectFrom('meta').selectAll().where('key', 'in', ['origin', 'epoch']).execute()
     const { origin, epoch } = Object.fromEntries(meta.map(({ key, value }) => [key, value]))
     if (origin === undefined) throw new Error('The backup is empty: its registry had never been started.')
-    await release(trx, extensions)
+    await releaseOldState(trx, extensions)
     const begun = await startEpoch(trx, Number(epoch), now)
     const data = { name, epoch: begun }
     await recordAudit(trx, { caller: systemCaller, action: 'backup.restore', subject: '', at: now, data })
@@ -106,7 +106,7 @@ async function goOn(database: Database, { name, now, secretKey, extensions }: Re
 }
 
 /** Releases the leases of former processes and ends all sessions and sign-ins: an old copy must not sign anyone in. */
-async function release(trx: WriteTransaction, extensions: readonly SchemaExtension[]): Promise<void> {
+async function releaseOldState(trx: WriteTransaction, extensions: readonly SchemaExtension[]): Promise<void> {
   for (const table of ['sessions', 'sign_ins', 'sign_in_guesses', 'uploads'] as const)
     await trx.deleteFrom(table).execute()
   await trx.deleteFrom('idempotent_answers').where('status', '=', 0).execute()

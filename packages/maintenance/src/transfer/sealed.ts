@@ -4,7 +4,7 @@ import { createSecrets, type SchemaExtension, type Tables } from '@skillstead/co
 /** A registry's API keys for upstreams, sealed with a secret key that is in no backup or export. */
 export interface SealedKeys {
   readonly count: number
-  /** Whether the given secret key opens them; null without a key, or if there is nothing to open. */
+  /** Whether the given secret key opens the API keys; null without a secret key, or if there are no API keys. */
   readonly isOpened: boolean | null
 }
 
@@ -22,11 +22,11 @@ export async function readSealedKeys(
     sealed.push(...rows.map(({ value }) => value))
   }
   const { open } = createSecrets(secretKey)
-  const isOpened = secretKey && sealed.length > 0 ? sealed.every((one) => opens(open, one)) : null
+  const isOpened = secretKey && sealed.length > 0 ? sealed.every((one) => opensSealed(open, one)) : null
   return { count: sealed.length, isOpened }
 }
 
-function opens(open: (sealed: Uint8Array) => string, sealed: Uint8Array): boolean {
+function opensSealed(open: (sealed: Uint8Array) => string, sealed: Uint8Array): boolean {
   try {
     open(sealed)
     return true

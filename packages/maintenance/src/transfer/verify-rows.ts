@@ -3,9 +3,9 @@ import { type Blob, type Dialect, type Tables, unpackBlob } from '@skillstead/co
 import { toDigest } from '@skillstead/skill-format/archives'
 import { Faults } from '../doctor/finding.ts'
 import { checkLog } from '../doctor/check-log.ts'
-import { checkVersions } from '../doctor/check-versions.ts'
+import { checkVersionDigests } from '../doctor/check-versions.ts'
 import { readColumns } from './portable-columns.ts'
-import { readRows } from './read-rows.ts'
+import { readTableRows } from './read-rows.ts'
 
 /**
  * The first problem of imported or restored data; undefined if there is none. Checks contents against their digests,
@@ -30,7 +30,7 @@ async function findContentProblem(
 ): Promise<string | undefined> {
   const all = await readColumns(db, dialect, table)
   const columns = ['digest', 'size', 'encoding', 'bytes'].map((wanted) => all.find(({ name }) => name === wanted)!)
-  for await (const rows of readRows(db, dialect, { table, rule: { key: keys[table], isHeavy: true }, columns })) {
+  for await (const rows of readTableRows(db, dialect, { table, rule: { key: keys[table], isHeavy: true }, columns })) {
     for (const [digest, size, encoding, bytes] of rows) {
       const blob = { digest, size, encoding, bytes } as Blob
       if (!(await isWhole(blob))) return `Content ${blob.digest} does not match its digest.`
@@ -56,7 +56,7 @@ async function findMissing(db: Kysely<Tables>): Promise<string | undefined> {
 
 async function findVersionProblem(db: Kysely<Tables>): Promise<string | undefined> {
   const faults = new Faults()
-  await checkVersions(db, faults)
+  await checkVersionDigests(db, faults)
   return faults.isEmpty ? undefined : faults.toOutcome('', '').detail.trimEnd()
 }
 

@@ -13,7 +13,7 @@ import {
 } from '@skillstead/core/internal'
 import type { RemovalEntry, SkillEntry, YankEntry } from './entry-data.ts'
 import { refuseTexts } from './scan-refusal.ts'
-import { isDeletedHere, toRefusal } from './place-skill.ts'
+import { isDeletedHere, refusePlace } from './place-skill.ts'
 import { needsRelay, wasRelayed, type Relaying } from './relay-entries.ts'
 import { toSkillTexts, updateSkill } from './update-skill.ts'
 import type { MirrorOutcome } from './mirrored-types.ts'
@@ -61,7 +61,7 @@ export async function applyYank(
   const yanked = Number(data.yanked)
   if (!version || version.yanked === yanked || (await wasRelayed(trx, relaying.relay))) return unchanged
   if (version.digest !== entry.digest) {
-    return toRefusal(
+    return refusePlace(
       'version_exists',
       `${entry.subject} exists on this node with other content than the yanked version.`,
     )

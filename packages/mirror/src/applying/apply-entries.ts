@@ -3,13 +3,13 @@ import type { FeedEntry } from '../types.ts'
 import { applyRemoval, applySkill, applyYank } from './apply-changes.ts'
 import { applyPack } from './apply-pack.ts'
 import { applyVersion } from './apply-version.ts'
-import { parseEntry, type ParsedEntry, type SkillEntry, type VersionEntry } from './entry-data.ts'
+import { parseFeedEntry, type ParsedEntry, type SkillEntry, type VersionEntry } from './entry-data.ts'
 import { toFirstOrigin } from './first-origins.ts'
 import type { ApplyEntries, EntryOutcome } from './mirrored-types.ts'
-import { findOwn, findPlace, isVersionHere, isWrittenHere, toRefusal } from './place-skill.ts'
+import { findOwn, findPlace, isVersionHere, isWrittenHere, refusePlace } from './place-skill.ts'
 import { prepareVersions } from './prepare-versions.ts'
 import { cameFromElsewhere, relayedAs, toRelaying, wasRelayed, type Relaying } from './relay-entries.ts'
-import { toSettings } from './update-skill.ts'
+import { toMirroredSettings } from './update-skill.ts'
 import { writeInOrder } from './write-in-order.ts'
 
 const unchanged: EntryOutcome = { result: 'unchanged' }
@@ -39,7 +39,7 @@ export interface PreparedEntries {
  * written: everything that depends on those is read during the write.
  */
 export async function prepareEntries(context: CatalogueContext, order: Order): Promise<PreparedEntries> {
-  const items = order.entries.map((entry) => ({ entry, checked: checkEntry(context, order, entry) }))
+  const items = order.entries.map((entry) => ({ entry, checked: checkMirroredEntry(context, order, entry) }))
   const versions = items.flatMap(({ checked }) =>
     'one' in checked && checked.one.type === 'version' ? [checked.one] : [],
   )
@@ -60,21 +60,21 @@ interface Accepted {
   readonly relaying: Relaying
 }
 
-function checkEntry(
+function checkMirroredEntry(
   context: CatalogueContext,
   { upstream, accepts }: Order,
   entry: FeedEntry,
 ): Accepted | EntryOutcome {
-  const parsed = parseEntry(entry)
+  const parsed = parseFeedEntry(entry)
   if (parsed === undefined) return unchanged
-  if (typeof parsed === 'string') return toRefusal('malformed', parsed)
+  if (typeof parsed === 'string') return refusePlace('malformed', parsed)
   // This node published the entry; it returns through a mirror of this node.
   if (toFirstOrigin(entry, upstream).origin === context.origin) return unchanged
   const reason = accepts?.(entry)
-  if (reason !== undefined) return toRefusal('filtered', reason)
+  if (reason !== undefined) return refusePlace('filtered', reason)
   const relaying = toRelaying(parsed, upstream)
   if (relaying.fits) return { one: parsed, relaying }
-  return toRefusal('malformed', `Entry ${entry.seq} is too long for the log of this node.`)
+  return refusePlace('malformed', `Entry ${entry.seq} is too long for the log of this node.`)
 }
 
 interface Applying extends Accepted {
@@ -85,7 +85,7 @@ interface Applying extends Accepted {
 async function applyOne(context: CatalogueContext, trx: WriteTransaction, applying: Applying): Promise<EntryOutcome> {
   const { order, one, prepared } = applying
   if (one.type === 'pack') return applyPack(context, trx, one, applying.relaying)
-  const found = await findTarget(trx, applying, one)
+  const found = await findEntryTarget(trx, applying, one)
   if ('result' in found) return found
   const { before } = found
   const relaying = relayedAs(applying.relaying, before)
@@ -93,7 +93,7 @@ async function applyOne(context: CatalogueContext, trx: WriteTransaction, applyi
     const ready = prepared.get(one)
     if (ready && 'result' in ready) return ready
     const reason = ready && order.acceptsScan?.(one.entry, ready.inspection.scan)
-    if (reason !== undefined) return toRefusal('filtered', reason)
+    if (reason !== undefined) return refusePlace('filtered', reason)
     return applyVersion(context, trx, one, { before, prepared: ready, relaying, isReread: order.isReread ?? false })
   }
   // No version of the skill was imported.
@@ -104,7 +104,7 @@ async function applyOne(context: CatalogueContext, trx: WriteTransaction, applyi
 }
 
 /** The stored skill that an entry concerns; undefined for a new skill. */
-async function findTarget(
+async function findEntryTarget(
   trx: WriteTransaction,
   { order: { upstream }, relaying }: Applying,
   one: Exclude<ParsedEntry, { type: 'pack' }>,
@@ -137,6 +137,6 @@ async function isKnownHere(
   if (type === 'version') return isVersionHere(trx, skill, { upstream, version: data.version, digest: entry.digest })
   if (skill.origin_upstream === upstream && (await wasRelayed(trx, relay))) return true
   if (!isWrittenHere(skill)) return false
-  const columns = Object.entries(toColumns(toSettings(data)))
+  const columns = Object.entries(toColumns(toMirroredSettings(data)))
   return columns.every(([column, value]) => skill[column as keyof SkillRow] === value)
 }

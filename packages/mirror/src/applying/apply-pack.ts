@@ -12,9 +12,9 @@ import {
 } from '@skillstead/core/internal'
 import { limits, toVisibleText } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import { toCreatedAt, type PackEntry } from './entry-data.ts'
+import { toEntryTime, type PackEntry } from './entry-data.ts'
 import type { MirrorOutcome } from './mirrored-types.ts'
-import { toRefusal, refuseClaimedName, type Refusal } from './place-skill.ts'
+import { refusePlace, refuseClaimedName, type Refusal } from './place-skill.ts'
 import { selectInBatches } from './prepare-package.ts'
 import { wasRelayed, type Relaying } from './relay-entries.ts'
 import { refuseTexts } from './scan-refusal.ts'
@@ -43,14 +43,14 @@ export async function applyPack(
   const at = context.clock.now()
   const curator = await ensureNamespace(trx, data.curator.username, at, data.curator.id)
   const pack: PackRow = {
-    ...(before ?? toNewPack(data, toCreatedAt(entry, at), upstream)),
+    ...(before ?? toNewPack(data, toEntryTime(entry, at), upstream)),
     curator_id: curator.id,
     curator: curator.username,
     state: data.withdrawn ? 'withdrawn' : 'live',
     updated_at: at,
     ...(!data.withdrawn && {
-      name: toPlainText(data.name, limits.displayNameCharactersMax),
-      description: toPlainText(data.description, limits.descriptionCharactersMax),
+      name: toPackText(data.name, limits.displayNameCharactersMax),
+      description: toPackText(data.description, limits.descriptionCharactersMax),
     }),
   }
   await putPack(trx, before, pack)
@@ -71,10 +71,10 @@ async function refusePack(
   upstream: string,
 ): Promise<Refusal | undefined> {
   if (before && before.origin_upstream === null) {
-    return toRefusal('owned_locally', `The pack ${before.slug} belongs to this node and is not overwritten.`)
+    return refusePlace('owned_locally', `The pack ${before.slug} belongs to this node and is not overwritten.`)
   }
   if (before && before.origin_upstream !== upstream) {
-    return toRefusal(
+    return refusePlace(
       'other_source',
       `The pack ${before.slug} comes from ${before.origin_upstream}. A pack has one source.`,
     )
@@ -83,22 +83,22 @@ async function refusePack(
   const claimed = withdrawn ? undefined : await refuseClaimedName(trx, curator.username)
   if (claimed || before) return claimed
   const taken = await trx.selectFrom('packs').select('slug').where('id', '=', pack.id).executeTakeFirst()
-  return taken && toRefusal('name_taken', `The pack ${pack.slug} has the id of the pack ${taken.slug}.`)
+  return taken && refusePlace('name_taken', `The pack ${pack.slug} has the id of the pack ${taken.slug}.`)
 }
 
 const noteCharactersMax = 1000
 
 /** Makes text of an upstream displayable, and shortens it to what users of this node could publish. */
-function toPlainText(text: string, charactersMax: number): string {
+function toPackText(text: string, charactersMax: number): string {
   return toVisibleText(text).slice(0, charactersMax).toWellFormed()
 }
 
 /** Writes the members of a pack. A long list arrives in parts: the first one replaces the list, later ones extend it. */
 async function putMembers(trx: WriteTransaction, packId: string, { skills, part }: PackEntry['data']): Promise<void> {
   const isFirst = !part || part.number <= 1
-  const present = isFirst ? [] : await readMembers(trx, packId)
+  const present = isFirst ? [] : await readMirroredMembers(trx, packId)
   const taken = new Set(present.map(({ skill_id }) => skill_id))
-  const ids = await findSkills(
+  const ids = await findPackSkills(
     trx,
     skills.map(({ fullName }) => fullName),
   )
@@ -106,13 +106,13 @@ async function putMembers(trx: WriteTransaction, packId: string, { skills, part 
     const skillId = ids.get(fullName)
     if (skillId === undefined || taken.has(skillId)) return []
     taken.add(skillId)
-    return [{ skillId, pinnedVersion, note: toPlainText(note, noteCharactersMax) }]
+    return [{ skillId, pinnedVersion, note: toPackText(note, noteCharactersMax) }]
   })
   if (isFirst) await replaceMembers(trx, packId, members)
   else await addMembers(trx, packId, members, (present.at(-1)?.position ?? -1) + 1)
 }
 
-function readMembers(trx: WriteTransaction, packId: string) {
+function readMirroredMembers(trx: WriteTransaction, packId: string) {
   return trx
     .selectFrom('pack_skills')
     .select(['skill_id', 'position'])
@@ -122,7 +122,7 @@ function readMembers(trx: WriteTransaction, packId: string) {
 }
 
 /** The ids of those skills that are stored, by full name. */
-export async function findSkills(db: Kysely<Tables>, fullNames: readonly string[]): Promise<Map<string, string>> {
+export async function findPackSkills(db: Kysely<Tables>, fullNames: readonly string[]): Promise<Map<string, string>> {
   const rows = await selectInBatches(fullNames, (batch) =>
     db.selectFrom('skills').select(['id', 'full_name']).where('full_name', 'in', batch).execute(),
   )

@@ -19,11 +19,11 @@ import {
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { toApplied } from './apply-changes.ts'
-import { isId } from './entry-data.ts'
+import { isEntryId } from './entry-data.ts'
 import type { ApplyReleases, MirrorRelease, ReleaseOutcome } from './mirrored-types.ts'
-import { findPlace, findSkill, isVersionHere, toRefusal, type Refusal } from './place-skill.ts'
+import { findPlace, findSkillRow, isVersionHere, refusePlace, type Refusal } from './place-skill.ts'
 import { isRefusal } from './prepare-package.ts'
-import { isSame, prepareReleases, type PreparedRelease } from './prepare-releases.ts'
+import { isStoredRelease, prepareReleases, type PreparedRelease } from './prepare-releases.ts'
 import { toPublishedText } from './published-text.ts'
 import { refuseScan } from './scan-refusal.ts'
 import { writeInOrder } from './write-in-order.ts'
@@ -49,10 +49,13 @@ export async function applyReleases(context: CatalogueContext, order: ApplyRelea
 
 function refuseName({ owner, name, version }: MirrorRelease): Refusal | undefined {
   if (!isUsername(owner) || !isSkillName(name) || reservedOwners.has(owner)) {
-    return toRefusal('malformed', `'${owner}/${name}' is not a valid name of a skill on this node.`)
+    return refusePlace('malformed', `'${owner}/${name}' is not a valid name of a skill on this node.`)
   }
   if (version === undefined || isVersion(version)) return undefined
-  return toRefusal('malformed', `'${version}' is not a valid version of ${owner}/${name}. Versions have three numbers.`)
+  return refusePlace(
+    'malformed',
+    `'${version}' is not a valid version of ${owner}/${name}. Versions have three numbers.`,
+  )
 }
 
 interface Readable {
@@ -76,19 +79,19 @@ async function applyPrepared(
     return stranger && (await isVersionHere(trx, stranger, version)) ? { result: 'unchanged' } : refusal
   }
   const versions = before ? await selectVersions(trx, { skillId: before.id }) : []
-  const same = versions.find((row) => isSame(row, { release, ...ready }))
+  const same = versions.find((row) => isStoredRelease(row, { release, ...ready }))
   if (same && same.digest !== ready.content.digest) {
-    return toRefusal(
+    return refusePlace(
       'version_exists',
       `${fullName}@${same.version} exists with other content, and a version never changes.`,
     )
   }
   if (!same && ready.inspection) {
     const reason = acceptsScan?.(release, ready.inspection.scan)
-    if (reason !== undefined) return toRefusal('filtered', reason)
+    if (reason !== undefined) return refusePlace('filtered', reason)
     const { content, inspection } = ready
     const { publishedAt = context.clock.now() } = release
-    const compared = { content, number: toNumber(ready, versions), publishedAt, others: versions, inspection }
+    const compared = { content, number: toReleaseNumber(ready, versions), publishedAt, others: versions, inspection }
     const scanned = await refuseScan(context, trx, { ...compared, subject: fullName })
     if (scanned) return scanned
   }
@@ -118,7 +121,7 @@ async function applySame(
   const isYank = release.yanked !== undefined && (await updateVersion(trx, same, { yanked: Number(release.yanked) }))
   // An older version would restore its old category, and the next sync would change it back.
   const isLatest = same.version === before.latest_version
-  const isChanged = isLatest && (await applySettings(trx, before, toSettings(release)))
+  const isChanged = isLatest && (await applySettings(trx, before, toReleaseSettings(release)))
   if (!isYank && !isChanged && !isRestored) return { result: 'unchanged' }
   await markSynced(trx, before.id, at)
   const cause: SkillCause = isYank ? { type: 'yank', versionId: same.id } : { type: 'skill' }
@@ -142,10 +145,11 @@ async function applyNew(
   const at = context.clock.now()
   const owner = await ensureNamespace(trx, release.owner, at)
   const [highest] = versions
-  const number = toNumber({ fields }, versions)
+  const number = toReleaseNumber({ fields }, versions)
   const isHighest = !highest || compareVersions(number, highest.version) > 0
-  const settings = isHighest || !before ? toSettings(release) : {}
-  const skillId = before?.id ?? (await insertRow(trx, { upstream: order.upstream, release, owner, settings, at }))
+  const settings = isHighest || !before ? toReleaseSettings(release) : {}
+  const skillId =
+    before?.id ?? (await insertReleasedSkill(trx, { upstream: order.upstream, release, owner, settings, at }))
   if (before) {
     await applySettings(trx, before, settings)
     await markSynced(trx, skillId, at)
@@ -176,7 +180,7 @@ async function applyNew(
   return toApplied(before, stored.skill)
 }
 
-function toNumber({ fields }: Pick<PreparedRelease, 'fields'>, [highest]: readonly ListedVersion[]): string {
+function toReleaseNumber({ fields }: Pick<PreparedRelease, 'fields'>, [highest]: readonly ListedVersion[]): string {
   return fields.version ?? (highest ? nextPatch(highest.version) : '1.0.0')
 }
 
@@ -188,14 +192,17 @@ interface NewSkill {
   readonly at: number
 }
 
-async function insertRow(trx: WriteTransaction, { upstream, release, owner, settings, at }: NewSkill): Promise<string> {
+async function insertReleasedSkill(
+  trx: WriteTransaction,
+  { upstream, release, owner, settings, at }: NewSkill,
+): Promise<string> {
   const { skillId: id, name, publishedAt } = release
-  const skillId = id !== undefined && isId(id) && !(await findSkill(trx, id)) ? id : undefined
+  const skillId = id !== undefined && isEntryId(id) && !(await findSkillRow(trx, id)) ? id : undefined
   const createdAt = publishedAt === undefined ? at : Math.min(at, publishedAt)
   return insertSkill(trx, { owner, fields: { name }, settings, mirrored: { upstream, skillId, createdAt } }, at)
 }
 
-function toSettings(release: MirrorRelease): SkillSettings {
+function toReleaseSettings(release: MirrorRelease): SkillSettings {
   const { category, repository, deprecated, deprecationMessage, visibility } = release
   return {
     category: category && toPublishedText(category, 'category'),

@@ -13,14 +13,14 @@ import {
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { toApplied } from './apply-changes.ts'
-import { toCreatedAt, type VersionEntry } from './entry-data.ts'
+import { toEntryTime, type VersionEntry } from './entry-data.ts'
 import type { MirrorOutcome } from './mirrored-types.ts'
-import { toRefusal } from './place-skill.ts'
+import { refusePlace } from './place-skill.ts'
 import type { PreparedVersion } from './prepare-package.ts'
 import { toPublishedText } from './published-text.ts'
 import { isSuperseded, needsRelay, wasRelayed, type Relaying } from './relay-entries.ts'
 import { refuseScan, refuseTexts } from './scan-refusal.ts'
-import { toSettings, toSkillTexts, updateSkill } from './update-skill.ts'
+import { toMirroredSettings, toSkillTexts, updateSkill } from './update-skill.ts'
 
 interface VersionChange {
   /** The stored skill; undefined for a new one. */
@@ -45,7 +45,7 @@ export async function applyVersion(
   const versions = before ? await selectVersions(trx, { skillId: before.id }) : []
   const same = versions.find(({ version }) => version === data.version)
   if (same && same.digest !== entry.digest) {
-    return toRefusal('version_exists', `${entry.subject} exists with other content, and a version never changes.`)
+    return refusePlace('version_exists', `${entry.subject} exists with other content, and a version never changes.`)
   }
   if (!same && !prepared) throw new Error(`${entry.subject} disappeared from this node during the sync. Sync again.`)
   if (same && (await wasRelayed(trx, relay))) return { result: 'unchanged' }
@@ -106,8 +106,8 @@ export async function applyVersion(
 
   function insertRow(): Promise<string> {
     const { skill, forkedFrom } = data
-    const mirrored = { upstream, skillId: skill.id, createdAt: toCreatedAt(entry, at) }
-    const row = { owner, fields: { name: skill.name }, settings: toSettings(data), mirrored }
+    const mirrored = { upstream, skillId: skill.id, createdAt: toEntryTime(entry, at) }
+    const row = { owner, fields: { name: skill.name }, settings: toMirroredSettings(data), mirrored }
     return insertSkill(trx, { ...row, forkedFrom: forkedFrom ?? undefined }, at)
   }
 }

@@ -3,8 +3,8 @@ import { parseForeignJson } from '@skillstead/protocol'
 import { sql } from 'kysely'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 import type { FeedEntry } from '../types.ts'
-import { applyPack, findSkills } from './apply-pack.ts'
-import { parseEntry, type PackEntry } from './entry-data.ts'
+import { applyPack, findPackSkills } from './apply-pack.ts'
+import { parseFeedEntry, type PackEntry } from './entry-data.ts'
 import type { EntryOutcome, MirrorSource } from './mirrored-types.ts'
 import { toRelaying } from './relay-entries.ts'
 
@@ -25,7 +25,7 @@ export interface CompletePacks {
 export async function completePacks(context: CatalogueContext, order: CompletePacks): Promise<void> {
   for (const slug of await readSlugs(context, order)) {
     if (!order.accepts(slug)) continue
-    const parts = await readParts(context, order, slug)
+    const parts = await readPackParts(context, order, slug)
     if (parts.length === 0 || !(await lacksMembers(context, order, slug, parts))) continue
     await context.database.writer.write(async (trx) => {
       let outcome: EntryOutcome = { result: 'unchanged' }
@@ -53,11 +53,15 @@ async function readSlugs(context: CatalogueContext, order: CompletePacks): Promi
 }
 
 /** The entries that together have the current state of a pack; none for a withdrawn pack. */
-async function readParts(context: CatalogueContext, order: CompletePacks, slug: string): Promise<readonly PackEntry[]> {
+async function readPackParts(
+  context: CatalogueContext,
+  order: CompletePacks,
+  slug: string,
+): Promise<readonly PackEntry[]> {
   const query = selectPackEntries(context, order).select('entry').where('subject', '=', slug).orderBy('seq')
   let parts: PackEntry[] = []
   for (const { entry } of await query.execute()) {
-    const one = parseEntry(parseForeignJson(entry) as FeedEntry)
+    const one = parseFeedEntry(parseForeignJson(entry) as FeedEntry)
     if (typeof one !== 'object' || one.type !== 'pack') continue
     const { withdrawn, part } = one.data
     if (withdrawn || !part || part.number <= 1) parts = []
@@ -73,7 +77,7 @@ async function lacksMembers(
   parts: readonly PackEntry[],
 ): Promise<boolean> {
   const names = parts.flatMap(({ data }) => data.skills.map(({ fullName }) => fullName))
-  const missing = new Set((await findSkills(read, names)).values())
+  const missing = new Set((await findPackSkills(read, names)).values())
   if (missing.size === 0) return false
   const pack = await read
     .selectFrom('packs')

@@ -9,7 +9,7 @@ export interface FirstOrigin {
   readonly seq: number
 }
 
-const Id = v.pipe(v.string(), v.check(isId))
+const Id = v.pipe(v.string(), v.check(isEntryId))
 const Username = v.pipe(v.string(), v.check(isUsername))
 const User = v.object({ id: Id, username: Username })
 const Version = v.pipe(v.string(), v.check(isVersion))
@@ -26,7 +26,7 @@ const First = v.optional(v.object({ origin: v.string(), epoch: Whole, seq: Whole
 /** The source of a fork. A source with an invalid name is ignored. */
 const Source = v.pipe(
   v.nullable(v.object({ fullName: v.string(), version: v.string() })),
-  v.transform((source) => (source && isVersion(source.version) && isFullName(source.fullName) ? source : null)),
+  v.transform((source) => (source && isVersion(source.version) && isEntryName(source.fullName) ? source : null)),
 )
 const Member = v.object({ fullName: v.string(), pinnedVersion: v.nullable(Version), note: v.string() })
 
@@ -103,7 +103,7 @@ export type PackEntry = Parsed<'pack'>
 export type ParsedEntry = VersionEntry | SkillEntry | YankEntry | RemovalEntry | PackEntry
 
 /** Validates an entry. Returns a sentence for an invalid entry, undefined for a type that mirrors ignore. */
-export function parseEntry(entry: FeedEntry): ParsedEntry | string | undefined {
+export function parseFeedEntry(entry: FeedEntry): ParsedEntry | string | undefined {
   if (!isKnownType(entry.type)) return undefined
   const parsed = v.safeParse(schemas[entry.type], entry.data, firstIssueOnly)
   if (!parsed.success) {
@@ -111,22 +111,22 @@ export function parseEntry(entry: FeedEntry): ParsedEntry | string | undefined {
     return `Entry ${entry.seq} is invalid${path === null ? '' : ` in the field ${path}`}.`
   }
   const one = { type: entry.type, entry, data: parsed.output } as ParsedEntry
-  return isConsistent(one) ? one : `The subject of entry ${entry.seq} does not match its data.`
+  return isConsistentEntry(one) ? one : `The subject of entry ${entry.seq} does not match its data.`
 }
 
 /** The time of an entry in milliseconds since 1970; `now` if the time is invalid or later. */
-export function toCreatedAt({ at }: Pick<FeedEntry, 'at'>, now: number): number {
+export function toEntryTime({ at }: Pick<FeedEntry, 'at'>, now: number): number {
   const epochMs = Date.parse(at)
   return Number.isFinite(epochMs) ? Math.min(now, epochMs) : now
 }
 
-function isFullName(text: string): boolean {
+function isEntryName(text: string): boolean {
   const [owner = '', name = '', ...rest] = text.split('/')
   return rest.length === 0 && isUsername(owner) && isSkillName(name)
 }
 
 /** Whether a text may be the id of a skill, user or pack on this node. */
-export function isId(text: string): boolean {
+export function isEntryId(text: string): boolean {
   return idPattern.test(text) && text !== operatorId
 }
 
@@ -138,7 +138,7 @@ function isKnownType(type: string): type is Type {
   return Object.hasOwn(schemas, type)
 }
 
-function isConsistent({ type, entry, data }: ParsedEntry): boolean {
+function isConsistentEntry({ type, entry, data }: ParsedEntry): boolean {
   if (type === 'pack') return entry.subject === data.pack.slug
   const { skill, owner } = data
   if (skill.fullName !== `${owner.username}/${skill.name}`) return false

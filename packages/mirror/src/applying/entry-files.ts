@@ -18,11 +18,11 @@ export function readEntryFiles(entry: FeedEntry, contents: ReadonlyMap<string, U
   const { type, digest, data, subject } = entry
   if (type !== 'version' || digest === null) return { files: [] }
   const given = data['files']
-  if (Array.isArray(given)) return check(given as ManifestFile[], subject)
+  if (Array.isArray(given)) return checkEntryFiles(given, subject)
   const list = contents.get(digest)
   if (!list) return { list: digest }
   if (toDigest(list) !== digest) return { problem: `The list of files of ${subject} does not match its digest.` }
-  return check(parseManifest(list), subject)
+  return checkEntryFiles(parseManifest(list), subject)
 }
 
 const linePattern = /^(sha256:[0-9a-f]{64}) (\d{1,9}) (.+)$/s
@@ -38,8 +38,8 @@ function parseManifest(bytes: Uint8Array): (ManifestFile | undefined)[] {
 }
 
 /** Validates a list of files from outside before anything in it is fetched or stored. */
-function check(files: readonly (ManifestFile | undefined)[], subject: string): EntryFiles {
-  if (files.length === 0 || files.length > limits.versionFilesMax || !files.every(isFile)) {
+function checkEntryFiles(files: readonly unknown[], subject: string): EntryFiles {
+  if (files.length === 0 || files.length > limits.versionFilesMax || !files.every(isManifestFile)) {
     return { problem: `The list of files of ${subject} is invalid.` }
   }
   const size = files.reduce((sum, file) => sum + file.size, 0)
@@ -48,7 +48,7 @@ function check(files: readonly (ManifestFile | undefined)[], subject: string): E
     : { files }
 }
 
-function isFile(file: unknown): file is ManifestFile {
+function isManifestFile(file: unknown): file is ManifestFile {
   if (typeof file !== 'object' || file === null) return false
   const { path, size, digest } = file as Partial<ManifestFile>
   return (

@@ -5,7 +5,7 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
  * Adds the first log of each version to entries that this node's log publishes again, for example after the skill was
- * hidden for a while. If this node's upstream mirrors this node in turn, it recognizes its own entries by that.
+ * hidden for a while. An upstream that mirrors this node in turn recognizes its own entries by their first log.
  */
 export async function addFirstOrigins(
   trx: WriteTransaction,

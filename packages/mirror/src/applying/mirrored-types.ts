@@ -37,7 +37,7 @@ export type RefusalReason =
 
 /** What happened to an entry or release. */
 export type MirrorOutcome =
-  /** `hid`: the skill was public before and is no longer; `shown`: the reverse. */
+  /** `hid`: the skill was public and is no longer public; `shown`: the skill became public. */
   | { readonly result: 'applied'; readonly fullName: string; readonly hid?: boolean; readonly shown?: boolean }
   /** The change is already stored, comes from this node, or concerns a skill that was not imported. */
   | { readonly result: 'unchanged' }
@@ -60,7 +60,7 @@ export interface ApplyEntries {
   readonly contents: ReadonlyMap<string, Uint8Array>
   /** Explains in a sentence why an entry is refused; undefined if it is accepted. */
   accepts?(entry: FeedEntry): string | undefined
-  /** Explains the same after a version was scanned; not called for a stored version. */
+  /** Explains in a sentence why a scanned version is refused; not called for a stored version. */
   acceptsScan?(entry: FeedEntry, scan: Security): string | undefined
   /** Called in the transaction of each entry, with any outcome. An error rolls the transaction back. */
   also(trx: WriteTransaction, entry: FeedEntry, outcome: EntryOutcome): Promise<void>

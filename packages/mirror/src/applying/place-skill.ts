@@ -21,7 +21,7 @@ export interface Place {
 export type Refusal = Extract<MirrorOutcome, { result: 'refused' }>
 
 /** Creates a refusal. `detail` is a sentence for the operator. */
-export function toRefusal(reason: RefusalReason, detail: string): Refusal {
+export function refusePlace(reason: RefusalReason, detail: string): Refusal {
   return { result: 'refused', reason, detail }
 }
 
@@ -32,12 +32,12 @@ export function toRefusal(reason: RefusalReason, detail: string): Refusal {
 export async function findPlace(trx: WriteTransaction, wanted: Wanted): Promise<Place> {
   const { upstream, skillId, fullName } = wanted
   const [named] = await selectByName(trx, { fullName })
-  const skill = skillId === undefined || named?.id === skillId ? named : await findSkill(trx, skillId)
+  const skill = skillId === undefined || named?.id === skillId ? named : await findSkillRow(trx, skillId)
   if (skill) {
     if (!isFrom(skill, upstream)) return { stranger: skill, refusal: refuseStranger(skill, fullName) }
     if (isDeletedHere(skill)) {
       return {
-        refusal: toRefusal('name_taken', `${skill.full_name} was deleted on this node and is not imported again.`),
+        refusal: refusePlace('name_taken', `${skill.full_name} was deleted on this node and is not imported again.`),
       }
     }
     if (skill.full_name === fullName) return refuseIfClaimed(trx, wanted, skill)
@@ -56,7 +56,7 @@ export async function findOwn(
   trx: WriteTransaction,
   { upstream, skillId, fullName }: Pick<Wanted, 'upstream' | 'fullName'> & { readonly skillId: string },
 ): Promise<SkillRow | undefined> {
-  const skill = await findSkill(trx, skillId)
+  const skill = await findSkillRow(trx, skillId)
   if (skill) return isFrom(skill, upstream) ? skill : undefined
   const [named] = await selectByName(trx, { fullName })
   return named && isFrom(named, upstream) && (await isFromReplacedLog(trx, named, upstream)) ? named : undefined
@@ -124,15 +124,15 @@ function isFrom(skill: SkillRow, upstream: string): boolean {
 
 function refuseStranger(skill: SkillRow, fullName: string): Refusal {
   if (skill.origin_kind === 'mirror') {
-    return toRefusal('other_source', `${fullName} comes from ${skill.origin_upstream}. A skill has one source.`)
+    return refusePlace('other_source', `${fullName} comes from ${skill.origin_upstream}. A skill has one source.`)
   }
   const what = skill.stub ? 'is known on this node as a stub' : 'is a skill of this node'
-  return toRefusal('owned_locally', `${skill.full_name} ${what} and is not overwritten.`)
+  return refusePlace('owned_locally', `${skill.full_name} ${what} and is not overwritten.`)
 }
 
 function refuseShortName(skill: SkillRow, fullName: string): Refusal | undefined {
   if (skill.name === fullName.slice(fullName.indexOf('/') + 1)) return undefined
-  return toRefusal('malformed', `${skill.full_name} cannot become ${fullName}: a skill keeps its short name.`)
+  return refusePlace('malformed', `${skill.full_name} cannot become ${fullName}: a skill keeps its short name.`)
 }
 
 /** Explains why a skill cannot take a name that it does not have yet; undefined if it can. */
@@ -144,12 +144,12 @@ async function refuseNewName(
 ): Promise<Refusal | undefined> {
   if (named) {
     return isFrom(named, upstream)
-      ? toRefusal('name_taken', `${fullName} is another skill on this node, which came from ${upstream} before.`)
+      ? refusePlace('name_taken', `${fullName} is another skill on this node, which came from ${upstream} before.`)
       : refuseStranger(named, fullName)
   }
   const [alias] = await selectAlias(trx, { fullName })
   if (alias && alias.skill_id !== skillId) {
-    return toRefusal('name_taken', `${fullName} redirects to the skill that was transferred from it.`)
+    return refusePlace('name_taken', `${fullName} redirects to the skill that was transferred from it.`)
   }
   return refuseClaimedName(trx, owner, upstream)
 }
@@ -167,12 +167,18 @@ export async function refuseClaimedName(
   upstream?: string,
 ): Promise<Refusal | undefined> {
   const [user] = await selectUser(trx, { username })
-  if (!user?.claimed || (upstream !== undefined && (await isLinked(trx, user.id, upstream, username)))) return undefined
-  return toRefusal('owned_locally', `${username} is a user of this node, so no one else may publish under that name.`)
+  if (!user?.claimed || (upstream !== undefined && (await isLinkedAccount(trx, user.id, upstream, username))))
+    return undefined
+  return refusePlace('owned_locally', `${username} is a user of this node, so no one else may publish under that name.`)
 }
 
 /** Whether the user linked the account with this username at the upstream, by its API key. */
-async function isLinked(trx: WriteTransaction, userId: string, upstream: string, username: string): Promise<boolean> {
+async function isLinkedAccount(
+  trx: WriteTransaction,
+  userId: string,
+  upstream: string,
+  username: string,
+): Promise<boolean> {
   const link = await withUpstreams(trx)
     .selectFrom('upstream_links')
     .select('user_id')
@@ -183,7 +189,7 @@ async function isLinked(trx: WriteTransaction, userId: string, upstream: string,
   return link !== undefined
 }
 
-export async function findSkill(trx: WriteTransaction, id: string): Promise<SkillRow | undefined> {
+export async function findSkillRow(trx: WriteTransaction, id: string): Promise<SkillRow | undefined> {
   const [skill] = await selectById(trx, { id })
   return skill
 }

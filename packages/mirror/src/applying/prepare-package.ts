@@ -7,7 +7,7 @@ import {
   type PackedContent,
 } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
-import { toRefusal, type Refusal } from './place-skill.ts'
+import { refusePlace, type Refusal } from './place-skill.ts'
 
 /** The files of a version, checked and digested, before any transaction begins. */
 export interface PackedVersion {
@@ -30,25 +30,25 @@ export async function packVersion(
   { digest, given }: { digest: string | null | undefined; given: Parameters<typeof readPackageFields>[1] },
 ): Promise<PackedVersion | Refusal> {
   const document = files.find(({ path }) => path === 'SKILL.md')
-  const skillMd = document && decodeUtf8(document.bytes)
-  if (skillMd === undefined) return toRefusal('invalid', `${title} has no SKILL.md in UTF-8.`)
+  const skillMd = document && decodeSkillMd(document.bytes)
+  if (skillMd === undefined) return refusePlace('invalid', `${title} has no SKILL.md in UTF-8.`)
   try {
     const rest = files.filter((file) => file !== document)
     checkPackage({ skillMd, files: rest })
     const content = await packContent({ skillMd, files: rest })
     // Computed from the bytes that will be stored, not from those that were checked.
     if (digest !== undefined && content.digest !== digest) {
-      return toRefusal('altered', `The files of ${title} do not match its digest.`)
+      return refusePlace('altered', `The files of ${title} do not match its digest.`)
     }
     return { fields: readPackageFields(skillMd, given, { requestWins: true, describeFromBody: true }), content }
   } catch (error) {
     if (!(error instanceof RegistryError) || error.status >= 500) throw error
-    return toRefusal('invalid', `${title} is not a version that this node accepts. ${error.message}`)
+    return refusePlace('invalid', `${title} is not a version that this node accepts. ${error.message}`)
   }
 }
 
 /** Decodes a document; undefined if it is not UTF-8. Encoding the result again gives the same bytes. */
-function decodeUtf8(bytes: Uint8Array): string | undefined {
+function decodeSkillMd(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {

@@ -15,9 +15,9 @@ export async function prepareReleases(
   context: CatalogueContext,
   releases: readonly MirrorRelease[],
 ): Promise<(PreparedRelease | Refusal)[]> {
-  const packed = await mapInBatches(releases, pack)
+  const packed = await mapInBatches(releases, packRelease)
   const readable = packed.flatMap((one) => (isRefusal(one) ? [] : [one]))
-  const stored = await findStored(context, readable)
+  const stored = await findStoredReleases(context, readable)
   const fresh = readable.filter((one) => !stored.has(one))
   const inspections = await inspectEach(context, fresh, ({ release }) => release.changelog)
   return packed.map((one) => {
@@ -28,7 +28,7 @@ export async function prepareReleases(
   })
 }
 
-async function pack(release: MirrorRelease): Promise<PackedRelease | Refusal> {
+async function packRelease(release: MirrorRelease): Promise<PackedRelease | Refusal> {
   const { owner, name, files, digest, keywords, displayName, description, license, version, category } = release
   const title = `${owner}/${name}${version === undefined ? '' : `@${version}`}`
   const given = { name, version, displayName, description, license, category, keywords: keywords && [...keywords] }
@@ -37,7 +37,7 @@ async function pack(release: MirrorRelease): Promise<PackedRelease | Refusal> {
 }
 
 /** Whether a release is this stored version: by its number or, if it has none, by its content and date. */
-export function isSame(
+export function isStoredRelease(
   row: { readonly version: string; readonly digest: string; readonly published_at: number },
   { release, fields, content }: PackedRelease,
 ): boolean {
@@ -46,7 +46,7 @@ export function isSame(
   return row.digest === content.digest && (publishedAt === undefined || publishedAt === row.published_at)
 }
 
-async function findStored(
+async function findStoredReleases(
   { database }: CatalogueContext,
   packed: readonly PackedRelease[],
 ): Promise<Set<PackedRelease>> {
@@ -56,13 +56,13 @@ async function findStored(
       .innerJoin('skills', 'skills.id', 'versions.skill_id')
       .select(['skills.full_name', 'versions.version', 'versions.digest', 'versions.published_at'])
       .where('versions.digest', 'in', [...new Set(batch.map(({ content }) => content.digest))])
-      .where('skills.full_name', 'in', [...new Set(batch.map(toFullName))])
+      .where('skills.full_name', 'in', [...new Set(batch.map(toReleaseSkill))])
       .execute(),
   )
   const byName = Map.groupBy(rows, (row) => row.full_name)
-  return new Set(packed.filter((one) => byName.get(toFullName(one))?.some((row) => isSame(row, one))))
+  return new Set(packed.filter((one) => byName.get(toReleaseSkill(one))?.some((row) => isStoredRelease(row, one))))
 }
 
-function toFullName({ release: { owner, name } }: PackedRelease): string {
+function toReleaseSkill({ release: { owner, name } }: PackedRelease): string {
   return `${owner}/${name}`
 }

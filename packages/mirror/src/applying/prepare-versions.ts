@@ -3,7 +3,7 @@ import { type ManifestFile } from '@skillstead/protocol'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { VersionEntry } from './entry-data.ts'
 import { readEntryFiles } from './entry-files.ts'
-import { toRefusal, type Refusal } from './place-skill.ts'
+import { refusePlace, type Refusal } from './place-skill.ts'
 import { isRefusal, packVersion, selectInBatches, type PackedVersion, type PreparedVersion } from './prepare-package.ts'
 import { toPublishedKeywords, toPublishedText } from './published-text.ts'
 
@@ -16,12 +16,12 @@ export async function prepareVersions(
   versions: readonly VersionEntry[],
   contents: ReadonlyMap<string, Uint8Array>,
 ): Promise<Map<VersionEntry, PreparedVersion | Refusal>> {
-  const stored = await findStored(context, versions)
-  const fresh = versions.filter(({ data }) => !stored.has(toVersionKey(data.skill.id, data.version)))
+  const stored = await findStoredVersions(context, versions)
+  const fresh = versions.filter(({ data }) => !stored.has(toPreparedKey(data.skill.id, data.version)))
   const files = new Map(fresh.map((version) => [version, readEntryFiles(version.entry, contents)]))
   const listed = [...files.values()].flatMap((read) => ('files' in read ? read.files : []))
   const bytes = await addStoredFiles(context, listed, contents)
-  const packed = await mapInBatches(fresh, (version) => pack(version, files.get(version)!, bytes))
+  const packed = await mapInBatches(fresh, (version) => packEntryVersion(version, files.get(version)!, bytes))
   const readable = packed.flatMap((one) => (isRefusal(one) ? [] : [one]))
   const inspections = await inspectEach(context, readable, ({ changelog }) => changelog)
   return new Map(
@@ -33,7 +33,10 @@ export async function prepareVersions(
 }
 
 /** The versions that the catalogue has. They never change and are never deleted. */
-async function findStored({ database }: CatalogueContext, versions: readonly VersionEntry[]): Promise<Set<string>> {
+async function findStoredVersions(
+  { database }: CatalogueContext,
+  versions: readonly VersionEntry[],
+): Promise<Set<string>> {
   const rows = await selectInBatches(versions, (batch) =>
     database.read
       .selectFrom('versions')
@@ -42,10 +45,10 @@ async function findStored({ database }: CatalogueContext, versions: readonly Ver
       .where('skill_id', 'in', [...new Set(batch.map(({ data }) => data.skill.id))])
       .execute(),
   )
-  return new Set(rows.map(({ skill_id, version }) => toVersionKey(skill_id, version)))
+  return new Set(rows.map(({ skill_id, version }) => toPreparedKey(skill_id, version)))
 }
 
-function toVersionKey(skillId: string, version: string): string {
+function toPreparedKey(skillId: string, version: string): string {
   return `${skillId}@${version}`
 }
 
@@ -64,27 +67,27 @@ async function addStoredFiles(
   return all
 }
 
-async function pack(
+async function packEntryVersion(
   version: VersionEntry,
   read: ReturnType<typeof readEntryFiles>,
   bytes: ReadonlyMap<string, Uint8Array>,
 ): Promise<(PackedVersion & { readonly changelog: string }) | Refusal> {
   const { subject, digest } = version.entry
-  if ('problem' in read) return toRefusal('invalid', read.problem)
+  if ('problem' in read) return refusePlace('invalid', read.problem)
   const files = 'files' in read ? read.files : []
   // The paths are checked before missing files are reported: an upstream that quarantined the version returns no files.
   const [inGit] = findGitProblems(files.map(({ path }) => path))
   if (inGit) {
-    return toRefusal('invalid', `${subject} is not a version that this node accepts. ${inGit.path}: ${inGit.message}`)
+    return refusePlace('invalid', `${subject} is not a version that this node accepts. ${inGit.path}: ${inGit.message}`)
   }
   if ('list' in read || files.some((file) => !bytes.has(file.digest))) {
-    return toRefusal(
+    return refusePlace(
       'missing',
       `The upstream does not return the files of ${subject}. It may have withdrawn the skill.`,
     )
   }
   const found = files.map((file) => ({ path: file.path, bytes: bytes.get(file.digest)! }))
-  const packed = await packVersion(subject, found, { digest, given: toFields(version) })
+  const packed = await packVersion(subject, found, { digest, given: toVersionFields(version) })
   if (isRefusal(packed)) return packed
   const { metadata } = packed.fields
   return {
@@ -95,7 +98,7 @@ async function pack(
 }
 
 /** The texts of the entry, which take precedence over the frontmatter, except shortened ones. */
-function toFields({ data }: VersionEntry) {
+function toVersionFields({ data }: VersionEntry) {
   const take = <Value>(field: string, value: Value) => (data.cut.includes(field) ? undefined : value)
   const text = (field: 'displayName' | 'description' | 'license' | 'category') =>
     take(field, toPublishedText(data[field], field))

@@ -12,7 +12,7 @@ import {
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { toVerdict } from '@skillstead/scanner'
-import { toRefusal, type Refusal } from './place-skill.ts'
+import { refusePlace, type Refusal } from './place-skill.ts'
 
 interface NewVersion {
   readonly content: Pick<PackedContent, 'digest'>
@@ -27,7 +27,7 @@ interface NewVersion {
 
 /**
  * Refuses a version that the scan policy would quarantine or refuse, for its content or for what it changes: no user of
- * this node could release it. The change is that since its baseline among the versions on this node.
+ * this node could release it. The change is measured from the version's baseline among the versions on this node.
  */
 export async function refuseScan(
   { scanPolicy }: CatalogueContext,
@@ -55,5 +55,5 @@ export async function refuseTexts(
 }
 
 function toScanRefusal(subject: string, verdict: string): Refusal {
-  return toRefusal('policy', `The scan rates ${subject} as ${verdict}, which this node's scan policy excludes.`)
+  return refusePlace('policy', `The scan rates ${subject} as ${verdict}, which this node's scan policy excludes.`)
 }

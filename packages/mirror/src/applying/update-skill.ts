@@ -27,7 +27,7 @@ export function updateSkill(
 }
 
 /** The settings that an entry states for the skill, limited to what users of this node could publish. */
-export function toSettings(data: EntryData): SkillSettings {
+export function toMirroredSettings(data: EntryData): SkillSettings {
   return {
     category: toPublishedText(data.category, 'category'),
     repository: toPublishedText(data.repository, 'repository'),
@@ -57,7 +57,7 @@ function withoutCut(before: SkillRow, data: EntryData): SkillSettings {
     return typeof cut === 'string' && typeof whole === 'string' && whole.startsWith(cut.slice(0, -1))
   }
   const omitted = new Set(data.cut.filter((field) => field === 'keywords' || isSame(field)))
-  return Object.fromEntries(Object.entries(toSettings(data)).filter(([field]) => !omitted.has(field)))
+  return Object.fromEntries(Object.entries(toMirroredSettings(data)).filter(([field]) => !omitted.has(field)))
 }
 
 const columnOf: Readonly<

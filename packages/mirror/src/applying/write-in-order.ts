@@ -3,31 +3,31 @@ import type { CatalogueContext, WriteTransaction } from '@skillstead/core/intern
 const bulk = { bulk: true }
 
 /**
- * Does work for each item in its own transaction, in order. All are queued at once, so that they share commits. After
- * an error nothing is done for the later items, because they would leave a gap; throws that first error.
+ * Does work for each item in its own transaction, in order. All items are queued at once, so that they share commits. After
+ * an error nothing is done for the later items, because they would leave a gap; throws the first error.
  */
 export async function writeInOrder<Item, Result>(
   { database }: CatalogueContext,
   items: readonly Item[],
   work: (trx: WriteTransaction, item: Item) => Promise<Result>,
 ): Promise<Result[]> {
-  let failed: { readonly error: unknown } | undefined
+  const failures: unknown[] = []
 
   async function attempt<T>(what: () => Promise<T>): Promise<T> {
-    if (failed) throw failed.error
+    if (failures.length > 0) throw failures[0]
     try {
       return await what()
     } catch (error) {
-      failed ??= { error }
+      failures.push(error)
       throw error
     }
   }
 
   const settled = await Promise.allSettled(
-    // Checked in the transaction, because the next item may share its commit, and after it, because the commit may
-    // fail.
+    // Failures are noted in the transaction, because the next item may share its commit, and after the transaction,
+    // because the commit may fail.
     items.map((item) => attempt(() => database.writer.write((trx) => attempt(() => work(trx, item)), bulk))),
   )
-  if (failed) throw (failed as { error: unknown }).error
-  return settled.map((one) => (one as PromiseFulfilledResult<Result>).value)
+  if (failures.length > 0) throw failures[0]
+  return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
 }

@@ -29,7 +29,7 @@ export async function readOwnLog(context: MirrorContext): Promise<ChosenLog> {
     epoch: context.epoch,
     until,
     checkpoint,
-    keys: await readSigningKeys(context),
+    keys: await readMirrorKeys(context),
     readFrontier: (size) => readLogFrontier(context, size),
     readTexts: (after) => readLogTexts(context, { after, until }),
   }
@@ -63,13 +63,13 @@ export async function readUpstreamLog(context: MirrorContext, name: string): Pro
     until: verified,
     checkpoint,
     keys,
-    maker: { name: context.origin, keys: await readSigningKeys(context) },
+    maker: { name: context.origin, keys: await readMirrorKeys(context) },
     readFrontier: (size) => readUpstreamFrontier(read, name, size),
     readTexts: (after) => readUpstreamTexts(read, name, { after, until: verified }),
   }
 }
 
-async function readSigningKeys(context: MirrorContext): Promise<string[]> {
+async function readMirrorKeys(context: MirrorContext): Promise<string[]> {
   const keys = (await readVerifierKeys(context)).filter(({ state }) => state !== 'retired')
   return keys.map(({ vkey }) => vkey)
 }

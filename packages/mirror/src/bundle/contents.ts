@@ -7,10 +7,10 @@ import {
   readVersionFiles,
 } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { parseEntry } from '../applying/entry-data.ts'
+import { parseFeedEntry } from '../applying/entry-data.ts'
 import { readEntryFiles } from '../applying/entry-files.ts'
 import { parseForeignJson, toManifest, type ManifestFile } from '@skillstead/protocol'
-import { toBatches } from '../log/fetch-blobs.ts'
+import { toRequestBatches } from '../log/fetch-blobs.ts'
 import { explainFiltered, hasFilters, type Filtered } from '../filters.ts'
 import type { FeedEntry, Filters } from '../types.ts'
 import { createNeeds, type Needs } from './needs.ts'
@@ -50,14 +50,14 @@ export async function findContents(
       .map(({ entry }) => parseForeignJson(entry) as FeedEntry)
     versions += written.length
     for (const entry of written) needs.add(entry)
-    const listed = written.flatMap(toListed)
+    const listed = written.flatMap(toListedVersions)
     const found = await findVersions(context, listed)
     for (const one of listed) {
       // Skills are also found by full name: a skill that the upstream lost and published again has another id there.
       const version =
         found.get(toContentKey(one.skillId, one)) ?? found.get(toContentKey(`${one.owner}/${one.name}`, one))
       if (!version || (hasFilters(filters) && isFiltered(filters, one, version))) continue
-      const { files, list } = await readFiles(context, one, version)
+      const { files, list } = await readListedFiles(context, one, version)
       if (!files) continue
       complete += 1
       if (list) {
@@ -93,8 +93,8 @@ interface ListedVersion extends Filtered {
 }
 
 /** Empty for a malformed entry of an upstream: nothing was imported from it. */
-function toListed(entry: FeedEntry): ListedVersion[] {
-  const one = parseEntry(entry)
+function toListedVersions(entry: FeedEntry): ListedVersion[] {
+  const one = parseFeedEntry(entry)
   if (typeof one !== 'object' || one.type !== 'version') return []
   const { skill, owner, version, keywords, category, license } = one.data
   const { size } = entry.data
@@ -125,7 +125,7 @@ function toContentKey(skill: string, { version, digest }: { version: string; dig
  * The files of a version, and their list if it is too long for the entry. Empty if the entry's digest does not match
  * the stored files: a false entry of an upstream must not make the bundle contain private files.
  */
-async function readFiles(
+async function readListedFiles(
   context: MirrorContext,
   { entry, digest }: ListedVersion,
   { id }: PublicVersion,
@@ -152,7 +152,7 @@ export async function* readInOrder(
   context: MirrorContext,
   { sizes, lists }: BundleContents,
 ): AsyncGenerator<{ digest: string; bytes: Uint8Array }> {
-  for (const digests of toBatches(sizes.keys(), (digest) => sizes.get(digest)!, readLimits)) {
+  for (const digests of toRequestBatches(sizes.keys(), (digest) => sizes.get(digest)!, readLimits)) {
     const contents = await readContents(context, digests)
     for (const digest of digests) {
       const bytes = lists.get(digest) ?? contents.get(digest)

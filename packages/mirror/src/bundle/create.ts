@@ -25,7 +25,10 @@ import { openCompressor } from './zstd.ts'
 
 /** Options of `createBundle`. */
 export interface CreateBundleOptions {
-  /** The bundle contains the entries after this position, which the receiving mirror has. Default: 0, everything. */
+  /**
+   * The bundle contains the entries after this position, up to which the receiving mirror has the log. Default: 0, all
+   * entries.
+   */
   readonly since?: number
   /**
    * Bundle the stored log of this upstream, with the upstream's signed checkpoint, instead of this node's own log.
@@ -78,11 +81,11 @@ export async function createBundle(
     throw new RegistryError('invalid_request', detail)
   }
   const contents = await findContents(context, { texts: log.readTexts(since), filters })
-  const header = await toHeader(context, { since, filters, log, contents })
+  const header = await createBundleHeader(context, { since, filters, log, contents })
   const hash = createHash('sha256')
   const size = await writeWhole(file, {
     overwrite: options.overwrite ?? false,
-    bytes: gather(toTar(context, { log, header, contents }, options)),
+    bytes: gatherPieces(toTar(context, { log, header, contents }, options)),
     transform: openCompressor(),
     onChunk: (chunk) => void hash.update(chunk),
   })
@@ -96,7 +99,10 @@ interface Given {
   readonly contents: BundleContents
 }
 
-async function toHeader(context: MirrorContext, { since, filters, log, contents }: Given): Promise<BundleHeader> {
+async function createBundleHeader(
+  context: MirrorContext,
+  { since, filters, log, contents }: Given,
+): Promise<BundleHeader> {
   const { origin, epoch, until, checkpoint, keys, maker } = log
   const frontier = await log.readFrontier(since)
   const { sizes, versions, complete, bytes } = contents
@@ -178,7 +184,7 @@ async function* toLogParts(
 const chunkBytesMin = 512 * 1024
 
 /** The compressor runs in a worker thread. Write large chunks, and let other events run after each. */
-async function* gather(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+async function* gatherPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let gathered: Uint8Array[] = []
   let size = 0
   for await (const piece of pieces) {

@@ -14,7 +14,7 @@ export const signatureName = 'bundle.sig'
 export const logFolder = 'log/'
 export const blobFolder = 'blobs/'
 
-/** Limits for reading. Bundles created by this program stay below them. */
+/** Limits for reading. Bundles created by this program stay below these limits. */
 export const bundleLimits = {
   headerBytesMax: 1024 * 1024,
   /** Maximum number of JSON values in the header; most are in the filters' lists. */
@@ -59,8 +59,8 @@ const Header = v.strictObject({
   /** The signed checkpoint of the first `until` entries. */
   checkpoint: v.string(),
   /**
-   * The verifier keys of the keys that sign at present. They prove nothing by themselves: compare them with the node's published
-   * keys.
+   * The verifier keys of the keys that sign at present. These keys prove nothing by themselves: compare them with the
+   * node's published keys.
    */
   keys: Keys,
   /** Set if a mirror created the bundle: the name and verifier keys of the mirror, which signed the header. */
@@ -90,8 +90,8 @@ export function toHeaderText(header: BundleHeader): string {
 }
 
 /** Parses and validates the header. Throws `invalid_request`. */
-export function parseHeader(text: string): BundleHeader {
-  const value = parseJson(text)
+export function parseBundleHeader(text: string): BundleHeader {
+  const value = parseBundleJson(text)
   const { format, version } = (value ?? {}) as { format?: unknown; version?: unknown }
   if (format !== bundleFormat) throw noBundle('its header has another format')
   if (version !== bundleVersion) {
@@ -99,15 +99,16 @@ export function parseHeader(text: string): BundleHeader {
     throw new RegistryError('invalid_request', `${sentence} Update Skillstead to import it.`)
   }
   const { success, output, issues } = v.safeParse(Header, value, firstIssueOnly)
-  if (!success) throw damaged(`its ${headerName} has an invalid field '${v.getDotPath(issues[0]) ?? ''}'`)
+  if (!success) throw damagedBundle(`its ${headerName} has an invalid field '${v.getDotPath(issues[0]) ?? ''}'`)
   const header = output as BundleHeader
-  if (toHeaderText(header) !== text) throw damaged(`its ${headerName} is not canonical JSON`)
+  if (toHeaderText(header) !== text) throw damagedBundle(`its ${headerName} is not canonical JSON`)
   const { origin, since, until, frontier, maker, counts } = header
-  if (maker?.name === origin) throw damaged('its header names the node itself as the mirror that created it')
-  if (since > until || counts.entries !== until - since) throw damaged('its positions contradict each other')
+  if (maker?.name === origin) throw damagedBundle('its header names the node itself as the mirror that created it')
+  if (since > until || counts.entries !== until - since) throw damagedBundle('its positions contradict each other')
   if (counts.complete > counts.versions || counts.versions > counts.entries)
-    throw damaged('its counts contradict each other')
-  if (frontier.length !== countBits(since)) throw damaged(`its frontier does not belong to a log of ${since} entries`)
+    throw damagedBundle('its counts contradict each other')
+  if (frontier.length !== countBits(since))
+    throw damagedBundle(`its frontier does not belong to a log of ${since} entries`)
   return header
 }
 
@@ -122,11 +123,11 @@ export function noBundle(why: string): RegistryError {
 }
 
 /** The error for a bundle that was damaged or altered. */
-export function damaged(why: string): RegistryError {
+export function damagedBundle(why: string): RegistryError {
   return new RegistryError('invalid_request', `The bundle is damaged: ${why}. Copy it again, or create it again.`)
 }
 
-function parseJson(text: string): unknown {
+function parseBundleJson(text: string): unknown {
   try {
     return parseForeignJson(text, { valuesMax: bundleLimits.headerValuesMax })
   } catch {

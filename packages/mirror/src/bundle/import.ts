@@ -12,8 +12,8 @@ import { applyLateContent } from '../log/late-content.ts'
 import { runSync } from '../run-sync.ts'
 import { getUpstream } from '../store/upstreams.ts'
 import type { SyncOptions, SyncReport } from '../types.ts'
-import { createUpstreamFetch } from '../upstream-fetch.ts'
-import { damaged, toCreateCommand, toHeaderText, type BundleHeader } from './format.ts'
+import { UpstreamFetch } from '../upstream-fetch.ts'
+import { damagedBundle, toCreateCommand, toHeaderText, type BundleHeader } from './format.ts'
 import { inspectBundle } from './read.ts'
 import { createBundleSource } from './source.ts'
 import { addBundleUpstream, findBundleUpstream } from './upstream-of.ts'
@@ -76,10 +76,10 @@ export async function importBundle(
   })
   // Another file was copied over the bundle in the meantime: the upstream and keys found above are not those of the new
   // file.
-  if (toHeaderText(header) !== toHeaderText(inspected)) throw damaged('it changed while it was being read')
+  if (toHeaderText(header) !== toHeaderText(inspected)) throw damagedBundle('it changed while it was being read')
   const given = options.keys && keysOf(header.origin, options.keys)
   if (!upstream) await addBundleUpstream(context, name, { file, header }, { keys: given })
-  const report = await runSync(toParts(context, options), {
+  const report = await runSync(toImportParts(context, options), {
     name,
     options,
     keys: given,
@@ -113,7 +113,7 @@ async function syncBundle(run: Run, { file, header, order, keys: given }: Bundle
   await requireHistory(run, header)
   const keys = given ?? run.upstream.keys
   // The keys of an accepted pause are stored after they verified the log.
-  if (given && !run.replacesKeys) await pin(run, given)
+  if (given && !run.replacesKeys) await pinBundleKeys(run, given)
   const root = toRoot(splitHashes(frontier)).toString('base64')
   const position: Position = { known: { origin, epoch, keys, verified }, staged, root }
   const source = createBundleSource(file, header, order)
@@ -130,7 +130,7 @@ async function syncBundle(run: Run, { file, header, order, keys: given }: Bundle
   }
 }
 
-async function pin(run: Run, keys: readonly string[]): Promise<void> {
+async function pinBundleKeys(run: Run, keys: readonly string[]): Promise<void> {
   const settings = JSON.stringify({ ...run.upstream.settings, pinned: true })
   await run.parts.context.database.writer.write((trx) => updateOwn(trx, run, { keys: JSON.stringify(keys), settings }))
 }
@@ -160,7 +160,7 @@ async function requireHistory({ parts, upstream }: Run, { since, frontier }: Bun
 }
 
 /** The parts of a mirror without network access. */
-function toParts(
+function toImportParts(
   context: MirrorContext,
   { privateNames = [], onError = printError }: ImportBundleOptions,
 ): MirrorParts {
@@ -169,7 +169,7 @@ function toParts(
     mode: 'offline',
     privateNames,
     onError,
-    openFetch: (_, signal) => createUpstreamFetch({ mode: 'offline', clock: context.clock, signal }),
+    openFetch: (_, signal) => new UpstreamFetch({ mode: 'offline', clock: context.clock, signal }),
     readCredential: () => undefined,
   }
 }

@@ -37,9 +37,9 @@ export function createNeeds(): Needs {
       const { files: listed } = data
       if (Array.isArray(listed)) {
         for (const [i, file] of (listed as { digest?: unknown }[]).entries()) {
-          if (typeof file?.digest === 'string') name(files, file.digest, place + 1 + i)
+          if (typeof file?.digest === 'string') addFirstPlace(files, file.digest, place + 1 + i)
         }
-      } else if (typeof digest === 'string') name(lists, digest, place)
+      } else if (typeof digest === 'string') addFirstPlace(lists, digest, place)
     },
     isList: (digest) => lists.has(digest),
     readList(digest, bytes) {
@@ -50,7 +50,7 @@ export function createNeeds(): Needs {
       const named = lines.map((line) => manifestLine.exec(line)?.[1])
       // An upstream may declare any blob as a file list.
       if (lines.length > limits.versionFilesMax || named.includes(undefined)) return
-      for (const [i, file] of named.entries()) name(files, file!, place + 1 + i)
+      for (const [i, file] of named.entries()) addFirstPlace(files, file!, place + 1 + i)
     },
     placeOf(digest) {
       const [list = Infinity, file = Infinity] = [lists.get(digest), files.get(digest)]
@@ -61,6 +61,6 @@ export function createNeeds(): Needs {
   }
 }
 
-function name(names: Map<string, number>, digest: string, place: number): void {
+function addFirstPlace(names: Map<string, number>, digest: string, place: number): void {
   if (place < (names.get(digest) ?? Infinity)) names.set(digest, place)
 }

@@ -5,15 +5,15 @@ import { RegistryError, limits } from '@skillstead/protocol'
 import {
   blobFolder,
   bundleLimits,
-  damaged,
+  damagedBundle,
   headerName,
   logFolder,
   noBundle,
-  parseHeader,
+  parseBundleHeader,
   signatureName,
   type BundleHeader,
 } from './format.ts'
-import { readTar, type TarFile } from './tar.ts'
+import { readBundleTar, type TarFile } from './tar.ts'
 import { findFrameEnd, openDecompressor } from './zstd.ts'
 
 /** One part of a bundle. They come in this order: the header, parts of the log, blobs. */
@@ -30,10 +30,10 @@ export type BundlePart =
  */
 export async function* readBundle(file: string): AsyncGenerator<BundlePart> {
   const place: Place = { stage: 'header' }
-  const tar = readTar(unpack(file), (name) => toBytesMax(place, name))
-  const { header, text } = toHeader(await next(tar))
+  const tar = readBundleTar(unpackBundle(file), (name) => toBytesMax(place, name))
+  const { header, text } = readBundleHeader(await readNextFile(tar))
   place.stage = 'signature'
-  yield { kind: 'header', header, text, signature: decodeBundleText(await next(tar)) }
+  yield { kind: 'header', header, text, signature: decodeBundleText(await readNextFile(tar)) }
   place.stage = 'parts'
   place.next = header.since + 1
   let blobs = 0
@@ -42,18 +42,18 @@ export async function* readBundle(file: string): AsyncGenerator<BundlePart> {
       const entries = splitBundleLines(name, bytes)
       const first = place.next
       place.next += entries.length
-      if (place.next > header.until + 1) throw damaged('it has more entries than its header states')
+      if (place.next > header.until + 1) throw damagedBundle('it has more entries than its header states')
       yield { kind: 'log', first, entries }
     } else {
-      if (place.next <= header.until) throw damaged(`its log ends at entry ${place.next - 1} of ${header.until}`)
+      if (place.next <= header.until) throw damagedBundle(`its log ends at entry ${place.next - 1} of ${header.until}`)
       place.hasBlobs = true
       blobs += 1
-      if (blobs > header.counts.blobs) throw damaged('it has more content than its header states')
+      if (blobs > header.counts.blobs) throw damagedBundle('it has more content than its header states')
       yield { kind: 'blob', digest: `sha256:${name.slice(blobFolder.length)}`, bytes }
     }
   }
-  if (place.next <= header.until) throw damaged(`its log ends at entry ${place.next - 1} of ${header.until}`)
-  if (blobs < header.counts.blobs) throw damaged(`it has ${blobs} of ${header.counts.blobs} blobs`)
+  if (place.next <= header.until) throw damagedBundle(`its log ends at entry ${place.next - 1} of ${header.until}`)
+  if (blobs < header.counts.blobs) throw damagedBundle(`it has ${blobs} of ${header.counts.blobs} blobs`)
 }
 
 /** The header of a bundle, unverified. */
@@ -69,7 +69,7 @@ export async function inspectBundle(file: string): Promise<InspectedBundle> {
   const parts = readBundle(file)
   try {
     const { value } = await parts.next()
-    if (value?.kind !== 'header') throw damaged('it ends early')
+    if (value?.kind !== 'header') throw damagedBundle('it ends early')
     return { file, size: (await stat(file)).size, header: value.header }
   } finally {
     await parts.return(undefined)
@@ -94,15 +94,15 @@ function toBytesMax({ stage, next: seq, hasBlobs }: Place, name: string): number
   return /^blobs\/[0-9a-f]{64}$/.test(name) ? bundleLimits.blobBytesMax : undefined
 }
 
-async function next(tar: AsyncGenerator<TarFile>): Promise<TarFile> {
+async function readNextFile(tar: AsyncGenerator<TarFile>): Promise<TarFile> {
   const { value, done } = await tar.next()
-  if (done) throw damaged('it ends early')
+  if (done) throw damagedBundle('it ends early')
   return value
 }
 
-function toHeader({ bytes }: TarFile): { header: BundleHeader; text: string } {
+function readBundleHeader({ bytes }: TarFile): { header: BundleHeader; text: string } {
   const text = decodeBundleText({ name: headerName, bytes })
-  return { header: parseHeader(text), text }
+  return { header: parseBundleHeader(text), text }
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -111,7 +111,7 @@ function decodeBundleText({ name, bytes }: TarFile): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    throw damaged(`'${name}' is not UTF-8 text`)
+    throw damagedBundle(`'${name}' is not UTF-8 text`)
   }
 }
 
@@ -120,11 +120,11 @@ function splitBundleLines(name: string, bytes: Buffer): string[] {
   const isWhole = lines.pop() === '' && lines.length > 0 && lines.length <= bundleLimits.logPartEntriesMax
   // Counted in characters, which are never more than bytes.
   if (isWhole && lines.every((line) => line.length <= limits.logEntryBytesMax)) return lines
-  throw damaged(`'${name}' is not a part of a log`)
+  throw damagedBundle(`'${name}' is not a part of a log`)
 }
 
 /** Decompresses the archive. Failures are thrown as error messages for the operator. */
-async function* unpack(file: string): AsyncGenerator<Buffer> {
+async function* unpackBundle(file: string): AsyncGenerator<Buffer> {
   await requireOneFrame(file)
   const unpacked = openDecompressor()
   // The last stream reports the errors of both.
@@ -136,7 +136,7 @@ async function* unpack(file: string): AsyncGenerator<Buffer> {
       yield chunk
     }
   } catch (error) {
-    throw toSentence(file, error, isEmpty)
+    throw toBundleError(file, error, isEmpty)
   } finally {
     unpacked.destroy()
   }
@@ -146,21 +146,21 @@ const isNotCompressed = 'it is not compressed with Zstandard, or is incomplete'
 
 async function requireOneFrame(file: string): Promise<void> {
   const handle = await open(file).catch((error: unknown) => {
-    throw toSentence(file, error, true)
+    throw toBundleError(file, error, true)
   })
   try {
     const end = await findFrameEnd(handle)
     // A decompressor would skip frames without content (RFC 8878, section 3.1.2), and reject an incomplete one.
     if (end === undefined) throw noBundle(isNotCompressed)
-    if (end < (await handle.stat()).size) throw damaged('it has data after its end')
+    if (end < (await handle.stat()).size) throw damagedBundle('it has data after its end')
   } catch (error) {
-    throw toSentence(file, error, true)
+    throw toBundleError(file, error, true)
   } finally {
     await handle.close()
   }
 }
 
-function toSentence(file: string, error: unknown, isEmpty: boolean): unknown {
+function toBundleError(file: string, error: unknown, isEmpty: boolean): unknown {
   const { code = '' } = error as { code?: string }
   if (code === 'ENOENT') return new RegistryError('not_found', `${file} does not exist.`)
   if (code === 'EISDIR') return new RegistryError('invalid_request', `${file} is a folder, not a bundle.`)
@@ -168,7 +168,7 @@ function toSentence(file: string, error: unknown, isEmpty: boolean): unknown {
     return new RegistryError('invalid_request', `${file} cannot be read: permission denied.`)
   }
   if (/^(?:ZSTD_|Z_|ERR_ZLIB)/.test(code)) {
-    return isEmpty ? noBundle(isNotCompressed) : damaged('it cannot be decompressed')
+    return isEmpty ? noBundle(isNotCompressed) : damagedBundle('it cannot be decompressed')
   }
   return error
 }

@@ -47,7 +47,7 @@ export function createBundleSource(
     readKeys: async () => [...header.keys],
     async readPage(since) {
       const { origin, epoch, until: head, checkpoint } = header
-      const entries = since < header.since || since >= head ? [] : await readEntries(log, since)
+      const entries = since < header.since || since >= head ? [] : await readBundledEntries(log, since)
       return { origin, epoch, entries, next: since + entries.length, head, checkpoint }
     },
     async *readBlobs(digests) {
@@ -71,7 +71,7 @@ export function createBundleSource(
   }
 }
 
-async function readEntries(log: Forward<'log'>, since: number): Promise<FeedEntry[]> {
+async function readBundledEntries(log: Forward<'log'>, since: number): Promise<FeedEntry[]> {
   let part = log.current
   if (part && since + 1 < part.first) {
     await log.restart()

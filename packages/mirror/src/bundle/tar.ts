@@ -1,4 +1,4 @@
-import { damaged } from './format.ts'
+import { damagedBundle } from './format.ts'
 
 /**
  * A bundle is a plain tar archive (POSIX ustar) with a fixed order of files, and headers determined by name and size.
@@ -61,40 +61,40 @@ function paddingOf(size: number): number {
  * Reads the files in order, to the very end. `bytesMaxOf` returns the maximum size of a file by its name, undefined if
  * the file is not allowed here. Throws `invalid_request`.
  */
-export async function* readTar(
+export async function* readBundleTar(
   chunks: AsyncIterable<Buffer>,
   bytesMaxOf: (name: string) => number | undefined,
 ): AsyncGenerator<TarFile> {
   const iterator = chunks[Symbol.asyncIterator]()
   try {
-    yield* readFiles(createReader(iterator), bytesMaxOf)
+    yield* readTarFiles(createReader(iterator), bytesMaxOf)
   } finally {
     await iterator.return?.()
   }
 }
 
-async function* readFiles(bytes: Reader, bytesMaxOf: (name: string) => number | undefined): AsyncGenerator<TarFile> {
+async function* readTarFiles(bytes: Reader, bytesMaxOf: (name: string) => number | undefined): AsyncGenerator<TarFile> {
   for (;;) {
     const block = await bytes.read(blockBytes)
     if (block.equals(zeros)) break
-    const { name, size } = parseHeader(block)
+    const { name, size } = parseTarHeader(block)
     const bytesMax = bytesMaxOf(name)
-    if (bytesMax === undefined) throw damaged(`'${name}' is in the wrong place`)
-    if (size > bytesMax) throw damaged(`'${name}' has ${size} bytes; the maximum is ${bytesMax}`)
+    if (bytesMax === undefined) throw damagedBundle(`'${name}' is in the wrong place`)
+    if (size > bytesMax) throw damagedBundle(`'${name}' has ${size} bytes; the maximum is ${bytesMax}`)
     const file = { name, bytes: await bytes.read(size) }
     if (!(await bytes.read(paddingOf(size))).equals(toPadding(size)))
-      throw damaged(`there is data after the end of '${name}'`)
+      throw damagedBundle(`there is data after the end of '${name}'`)
     yield file
   }
-  if (!(await bytes.read(blockBytes)).equals(zeros)) throw damaged('its end marker is missing')
-  if (!(await bytes.isAtEnd())) throw damaged('it has data after its end')
+  if (!(await bytes.read(blockBytes)).equals(zeros)) throw damagedBundle('its end marker is missing')
+  if (!(await bytes.isAtEnd())) throw damagedBundle('it has data after its end')
 }
 
-function parseHeader(block: Buffer): { name: string; size: number } {
+function parseTarHeader(block: Buffer): { name: string; size: number } {
   const name = block.toString('latin1', 0, nameBytesMax).replace(/\0+$/, '')
   const size = Number.parseInt(block.toString('latin1', 124, 135), 8)
   if (!/^[a-z0-9./]+$/.test(name) || !Number.isSafeInteger(size) || !toTarHeader(name, size).equals(block)) {
-    throw damaged('it has an invalid file header')
+    throw damagedBundle('it has an invalid file header')
   }
   return { name, size }
 }
@@ -122,7 +122,7 @@ function createReader(iterator: AsyncIterator<Buffer>): Reader {
       if (rest.length >= size) return take(size)
       const parts: Buffer[] = []
       for (let wanted = size; wanted > 0;) {
-        if (!(await fill())) throw damaged('it ends early')
+        if (!(await fill())) throw damagedBundle('it ends early')
         const part = take(Math.min(wanted, rest.length))
         parts.push(part)
         wanted -= part.length

@@ -1,7 +1,7 @@
 import type { MirrorContext } from '../run.ts'
 import { resolve } from 'node:path'
 import { RegistryError } from '@skillstead/protocol'
-import { requireUpstreamName, requireVerifierKey, toSettings } from '../settings.ts'
+import { requireUpstreamName, requireVerifierKey, toUpstreamSettings } from '../settings.ts'
 import { insertUpstream, listUpstreams } from '../store/upstreams.ts'
 import type { Upstream } from '../types.ts'
 import type { BundleHeader } from './format.ts'
@@ -39,7 +39,7 @@ export async function findBundleUpstream(
     )
   }
   const upstreams = await listUpstreams(context.database.read)
-  const name = wanted ?? upstreams.find(({ logOrigin }) => logOrigin === origin)?.name ?? toName(origin)
+  const name = wanted ?? upstreams.find(({ logOrigin }) => logOrigin === origin)?.name ?? toUpstreamName(origin)
   const upstream = upstreams.find((one) => one.name === name)
   if (upstream) requireFit(upstream, origin, wanted !== undefined)
   return { name, upstream, keys: keys ?? upstream?.keys ?? [] }
@@ -52,7 +52,7 @@ export async function addBundleUpstream(
   { file, header: { origin, epoch } }: { readonly file: string; readonly header: BundleHeader },
   { keys = [] }: Given,
 ): Promise<void> {
-  const settings = { ...toSettings({ everySeconds: 0, maxAgeSeconds: 0 }), pinned: keys.length > 0 }
+  const settings = { ...toUpstreamSettings({ everySeconds: 0, maxAgeSeconds: 0 }), pinned: keys.length > 0 }
   await context.database.writer.write(async (trx) => {
     await insertUpstream(trx, {
       name,
@@ -63,7 +63,7 @@ export async function addBundleUpstream(
       credential: null,
       at: context.clock.now(),
     })
-    // Stored now, so that the upstream is found again if the import is killed next.
+    // Store the origin now, so that the next import finds the upstream if this one is killed.
     const known = { log_origin: origin, log_epoch: epoch }
     await withUpstreams(trx).updateTable('upstreams').set(known).where('name', '=', name).execute()
   })
@@ -81,7 +81,7 @@ function requireFit({ name, kind, logOrigin }: Upstream, origin: string, isNamed
 const nameCharactersMax = 64
 
 /** `registry.example.com` becomes `registry-example-com`. */
-function toName(origin: string): string {
+function toUpstreamName(origin: string): string {
   const name = origin
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')

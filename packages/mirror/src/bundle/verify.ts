@@ -10,13 +10,13 @@ import { appendLeaf, hashLeaf, toRoot } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { RegistryError, parseForeignJson } from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
-import { damaged, type BundleHeader } from './format.ts'
+import { damagedBundle, type BundleHeader } from './format.ts'
 import { createNeeds, type Needs } from './needs.ts'
 import { readBundle, type BundlePart } from './read.ts'
 
 /** Options of `verifyBundle`. */
 export interface VerifyBundleOptions {
-  /** The trusted verifier keys. Without any, the bundle's own keys are used, which proves only that it is complete. */
+  /** The trusted verifier keys. Default: the bundle's own keys, which prove only that the bundle is complete. */
   readonly keys?: readonly string[]
   /** Called with the digest of each blob, in the order of the file. */
   onContent?(digest: string): void
@@ -54,7 +54,7 @@ export async function verifyBundle(file: string, options: VerifyBundleOptions = 
   const parts = readBundle(file)
   try {
     const first = await parts.next()
-    if (first.done || first.value.kind !== 'header') throw damaged('it ends early')
+    if (first.done || first.value.kind !== 'header') throw damagedBundle('it ends early')
     const verified = verifyHeader(first.value, options.keys)
     await verifyParts(parts, verified.header, options)
     return verified
@@ -75,13 +75,13 @@ function verifyHeader(part: Extract<BundlePart, { kind: 'header' }>, given: read
     const writers = maker ? undefined : verifyNote(toNote(part), keys, 'the bundle').signers
     const { origin, treeSize, signedAt, endorsedKeys, signers } = verifyCheckpoint(header.checkpoint, keys)
     if (origin !== header.origin)
-      throw damaged(`its header names the log ${header.origin}, but its checkpoint ${origin}`)
+      throw damagedBundle(`its header names the log ${header.origin}, but its checkpoint ${origin}`)
     if (treeSize !== header.until)
-      throw damaged(`it ends at entry ${header.until}, but its checkpoint covers ${treeSize} entries`)
+      throw damagedBundle(`it ends at entry ${header.until}, but its checkpoint covers ${treeSize} entries`)
     // Checked after the checkpoint, so that keys of another log get the clearer error.
     const makers = maker ? verifyNote(toNote(part), isMakerTrusted ? ofMaker : maker.keys, 'the bundle').signers : []
     const writer = maker?.name ?? origin
-    if (!(writers ?? makers).some(({ name }) => name === writer)) throw damaged(`it is not signed by ${writer}`)
+    if (!(writers ?? makers).some(({ name }) => name === writer)) throw damagedBundle(`it is not signed by ${writer}`)
     return { header, signers: writers ?? signers, isTrusted, makers, isMakerTrusted, signedAt, endorsedKeys }
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error
@@ -113,7 +113,7 @@ async function verifyParts(
     signal?.throwIfAborted()
     if (part.kind === 'log') {
       for (const entry of part.entries) {
-        versions += readEntry(entry, size + 1, needs)
+        versions += recordEntryContent(entry, size + 1, needs)
         appendLeaf(frontier, size, hashLeaf(entry))
         size += 1
         if (performance.now() - yieldedMs < blockMsMax) continue
@@ -126,19 +126,19 @@ async function verifyParts(
       place = takeBlob(part, needs, place)
       onContent?.(part.digest)
       bytes += part.bytes.length
-      if (bytes > header.counts.bytes) throw damaged('it has more content than its header states')
+      if (bytes > header.counts.bytes) throw damagedBundle('it has more content than its header states')
       onProgress?.({ done: ++blobs, total: header.counts.blobs })
     }
   }
   if (!isProven) requireRoot(header, frontier)
   if (bytes !== header.counts.bytes || versions !== header.counts.versions)
-    throw damaged('its counts do not match its content')
+    throw damagedBundle('its counts do not match its content')
 }
 
 /** Records the content that an entry names. Returns 1 for a version, 0 for an entry without content. */
-function readEntry(text: string, seq: number, needs: Needs): number {
-  const entry = parseEntry(text)
-  if (!entry || entry.seq !== seq) throw damaged(`its entry ${seq} is invalid or in the wrong place`)
+function recordEntryContent(text: string, seq: number, needs: Needs): number {
+  const entry = parseBundledEntry(text)
+  if (!entry || entry.seq !== seq) throw damagedBundle(`its entry ${seq} is invalid or in the wrong place`)
   if (entry.type !== 'version') return 0
   needs.add(entry)
   return 1
@@ -151,7 +151,7 @@ interface EntryShape {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-function parseEntry(text: string): EntryShape | undefined {
+function parseBundledEntry(text: string): EntryShape | undefined {
   try {
     const value = parseForeignJson(text) as EntryShape
     // Only the canonical text is accepted: the Merkle leaf of another text for the same value would differ from the
@@ -165,7 +165,7 @@ function parseEntry(text: string): EntryShape | undefined {
 function requireRoot({ until, checkpoint, origin }: BundleHeader, frontier: readonly Buffer[]): void {
   const [, , rootHash] = checkpoint.split('\n')
   if (toRoot(frontier).toString('base64') === rootHash) return
-  throw damaged(`its entries are not the ${until} entries that ${origin} signed`)
+  throw damagedBundle(`its entries are not the ${until} entries that ${origin} signed`)
 }
 
 /**
@@ -173,11 +173,11 @@ function requireRoot({ until, checkpoint, origin }: BundleHeader, frontier: read
  * content always makes the same file.
  */
 function takeBlob({ digest, bytes }: Extract<BundlePart, { kind: 'blob' }>, needs: Needs, before: number): number {
-  if (toDigest(bytes) !== digest) throw damaged(`the blob ${digest} was altered`)
+  if (toDigest(bytes) !== digest) throw damagedBundle(`the blob ${digest} was altered`)
   if (needs.isList(digest)) needs.readList(digest, bytes)
   const place = needs.placeOf(digest)
-  if (place === undefined) throw damaged(`no entry names the blob ${digest}`)
-  if (place === before) throw damaged(`the blob ${digest} occurs twice`)
-  if (place < before) throw damaged(`the blob ${digest} is in the wrong place`)
+  if (place === undefined) throw damagedBundle(`no entry names the blob ${digest}`)
+  if (place === before) throw damagedBundle(`the blob ${digest} occurs twice`)
+  if (place < before) throw damagedBundle(`the blob ${digest} is in the wrong place`)
   return place
 }

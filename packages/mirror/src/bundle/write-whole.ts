@@ -20,17 +20,17 @@ export interface WholeFile {
  * the disk is full or not writable.
  */
 export async function writeWhole(file: string, whole: WholeFile): Promise<number> {
-  if (!whole.overwrite && (await exists(file))) throw toExistsError(file)
+  if (!whole.overwrite && (await fileExists(file))) throw toExistsError(file)
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`
   try {
     const size = await writeAll(partial, whole)
-    await removeLeftovers(file, partial)
+    await removeUnfinishedFiles(file, partial)
     await moveIntoPlace(partial, file, whole.overwrite)
-    await sync(dirname(file))
+    await syncFolder(dirname(file))
     return size
   } catch (error) {
     await unlink(partial).catch(() => undefined)
-    throw toMessage(file, error)
+    throw toWriteError(file, error)
   }
 }
 
@@ -63,7 +63,7 @@ async function writeChunk(handle: FileHandle, chunk: Buffer): Promise<void> {
 const leftAfterMs = 60 * 60 * 1000
 
 /** Deletes the abandoned temporary files of this name, which killed processes left. */
-async function removeLeftovers(file: string, own: string): Promise<void> {
+async function removeUnfinishedFiles(file: string, own: string): Promise<void> {
   const folder = dirname(file)
   // Compare with the file system's clock, which may be that of another machine.
   const { mtimeMs: now } = await stat(own)
@@ -85,13 +85,13 @@ async function moveIntoPlace(partial: string, file: string, overwrite: boolean):
   try {
     await link(partial, file)
   } catch (error) {
-    if (readErrorCode(error) === 'EEXIST' || (await exists(file))) throw toExistsError(file)
+    if (readErrorCode(error) === 'EEXIST' || (await fileExists(file))) throw toExistsError(file)
     return rename(partial, file)
   }
   await unlink(partial)
 }
 
-async function exists(file: string): Promise<boolean> {
+async function fileExists(file: string): Promise<boolean> {
   return stat(file).then(
     () => true,
     () => false,
@@ -99,7 +99,7 @@ async function exists(file: string): Promise<boolean> {
 }
 
 /** Flushes the folder, so that the file name survives if the medium is removed. */
-async function sync(folder: string): Promise<void> {
+async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => undefined)
   await handle?.sync().catch(() => undefined)
   await handle?.close()
@@ -118,7 +118,7 @@ const messages: Readonly<Record<string, (file: string) => string>> = {
   EROFS: (file) => `The folder ${dirname(file)} is on a read-only file system.`,
 }
 
-function toMessage(file: string, error: unknown): unknown {
+function toWriteError(file: string, error: unknown): unknown {
   const message = messages[readErrorCode(error) ?? '']?.(file)
   return message === undefined ? error : new RegistryError('invalid_request', message, { cause: error })
 }

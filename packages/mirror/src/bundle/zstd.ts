@@ -14,18 +14,18 @@ const chunkSize = 256 * 1024
 
 /** Throws `not_implemented` if Node.js is too old for Zstandard. */
 export function openCompressor(): ZstdCompress {
-  requireZstd()
+  requireZstdForBundle()
   const { ZSTD_c_compressionLevel: level, ZSTD_c_windowLog: window, ZSTD_c_checksumFlag: checksum } = zlib.constants
   return zlib.createZstdCompress({ chunkSize, params: { [level]: 3, [window]: windowLog, [checksum]: 1 } })
 }
 
 /** Throws `not_implemented` if Node.js is too old for Zstandard. */
 export function openDecompressor(): ZstdDecompress {
-  requireZstd()
+  requireZstdForBundle()
   return zlib.createZstdDecompress({ chunkSize, params: { [zlib.constants.ZSTD_d_windowLogMax]: windowLogMax } })
 }
 
-function requireZstd(): void {
+function requireZstdForBundle(): void {
   if (typeof zlib.createZstdCompress === 'function') return
   const sentence = `Bundles are compressed with Zstandard, which Node.js ${process.versions.node} does not support.`
   throw new RegistryError('not_implemented', `${sentence} Use Node.js 22.15 or later, or 24.`)
@@ -45,7 +45,7 @@ const rleBlock = 1
  * file does not start with a frame, Infinity if the frame is incomplete.
  */
 export async function findFrameEnd(file: FileHandle): Promise<number | undefined> {
-  const start = await read(file, 0, magic.length + 1)
+  const start = await readAt(file, 0, magic.length + 1)
   if (!start?.subarray(0, magic.length).equals(magic)) return undefined
   const descriptor = start[magic.length]!
   const isSingleSegment = (descriptor & 0x20) !== 0
@@ -53,7 +53,7 @@ export async function findFrameEnd(file: FileHandle): Promise<number | undefined
   const contentSize = contentSizeFlag === 0 && isSingleSegment ? 1 : contentSizeBytes[contentSizeFlag]!
   let at = start.length + (isSingleSegment ? 0 : 1) + dictionaryIdBytes[descriptor & 3]! + contentSize
   for (let isLast = false; !isLast;) {
-    const header = await read(file, at, blockHeaderBytes)
+    const header = await readAt(file, at, blockHeaderBytes)
     if (!header) return Infinity
     const block = header.readUIntLE(0, blockHeaderBytes)
     isLast = (block & 1) === 1
@@ -62,7 +62,7 @@ export async function findFrameEnd(file: FileHandle): Promise<number | undefined
   return at + ((descriptor & 4) === 0 ? 0 : checksumBytes)
 }
 
-async function read(file: FileHandle, position: number, length: number): Promise<Buffer | undefined> {
+async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer | undefined> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
   return bytesRead === length ? buffer : undefined
 }

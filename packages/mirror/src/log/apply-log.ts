@@ -11,7 +11,7 @@ import { findUnverified } from './find-unverified.ts'
 import type { Known } from './judge-page.ts'
 import { guardVisibility, readSuperseded, type HidingGuard } from './removals.ts'
 import { createWanted, type Wanted } from './wanted-entries.ts'
-import { selectEntries } from '../store/upstream-log.ts'
+import { selectUpstreamEntries } from '../store/upstream-log.ts'
 
 /** Maximum number of entries in a batch, and of bytes of their content as the entries declare them. */
 const batchMax = 100
@@ -70,7 +70,7 @@ async function* readBatches(application: Application, applied: number): AsyncGen
   let recent: readonly Batch[] = []
   for (let last = applied; last < known.verified;) {
     requireActive(run)
-    const batch = await prepare(application, last, new Map(recent.flatMap(({ contents }) => [...contents])))
+    const batch = await prepareStaged(application, last, new Map(recent.flatMap(({ contents }) => [...contents])))
     recent = [...recent, batch].slice(-batchesAhead)
     last = batch.entries.at(-1)!.seq
     yield batch
@@ -81,13 +81,13 @@ async function* readBatches(application: Application, applied: number): AsyncGen
  * Reads the batch of entries after a position, fetches their content and starts to inspect it. `cached` has content
  * that was fetched for entries that are not written yet.
  */
-async function prepare(
+async function prepareStaged(
   application: Application,
   after: number,
   cached: ReadonlyMap<string, Uint8Array>,
 ): Promise<Batch> {
   const { run, source, known, wanted } = application
-  const all = await readEntries(run, after, known.verified)
+  const all = await readStagedEntries(run, after, known.verified)
   const chosen = new Set(all.filter((entry) => wanted.wants(entry)))
   const entries = takeBatch(all, chosen)
   const selected = entries.filter((entry) => chosen.has(entry))
@@ -102,12 +102,12 @@ async function prepare(
   const contents = await fetchBlobs(run, source, fetched, cached)
   const groups = toGroups(entries, chosen).map((group) => ({
     entries: group,
-    prepared: chosen.has(group[0]!) ? inspect(application, group, contents, reasons) : undefined,
+    prepared: chosen.has(group[0]!) ? inspectEntries(application, group, contents, reasons) : undefined,
   }))
   return { entries, contents, groups }
 }
 
-function inspect(
+function inspectEntries(
   { run, known }: Application,
   entries: readonly FeedEntry[],
   contents: Batch['contents'],
@@ -122,13 +122,13 @@ function inspect(
     accepts: (entry) => reasons.get(entry as FeedEntry),
     acceptsScan: (_, { score }) => explainScore(score, upstream.settings.filters),
   })
-  // Awaited later. Until then a rejection must not count as unhandled, which ends the process.
+  // The promise is awaited later. Until then its rejection must not count as unhandled, which ends the process.
   prepared.catch(() => undefined)
   return prepared
 }
 
-async function readEntries({ parts, upstream }: Run, after: number, until: number): Promise<FeedEntry[]> {
-  const query = selectEntries(parts.context.database.read, upstream.name, { after, until })
+async function readStagedEntries({ parts, upstream }: Run, after: number, until: number): Promise<FeedEntry[]> {
+  const query = selectUpstreamEntries(parts.context.database.read, upstream.name, { after, until })
   const rows = await query.select('entry').limit(batchMax).execute()
   if (rows.length === 0) throw new Error(`Entry ${after + 1} is missing from the stored log of ${upstream.name}.`)
   return rows.map(({ entry }) => parseForeignJson(entry) as FeedEntry)
@@ -147,13 +147,13 @@ function takeBatch(entries: readonly FeedEntry[], chosen: ReadonlySet<FeedEntry>
 async function applyGroup(application: Application, { entries, prepared }: Group): Promise<void> {
   const { run, source } = application
   requireActive(run)
-  if (!prepared) return skip(run, entries)
+  if (!prepared) return skipEntries(run, entries)
   const { write } = await prepared
   requireActive(run)
   const outcomes = await write((trx, entry, outcome) =>
-    advance(application, trx, entry as FeedEntry, explain(source, outcome)),
+    advancePosition(application, trx, entry as FeedEntry, explainCopy(source, outcome)),
   )
-  outcomes.forEach((outcome, i) => run.tally.add(entries[i]!.subject, explain(source, outcome)))
+  outcomes.forEach((outcome, i) => run.tally.add(entries[i]!.subject, explainCopy(source, outcome)))
 }
 
 /** Explains why a version does not pass the filter on this node's scan; undefined if it passes. */
@@ -163,17 +163,17 @@ export function explainScore(score: number, { minSecurityScore = 0 }: Filters): 
 }
 
 /** Content that a bundle lacks was left out when it was created. */
-function explain({ isCopy }: LogSource, outcome: EntryOutcome): EntryOutcome {
+function explainCopy({ isCopy }: LogSource, outcome: EntryOutcome): EntryOutcome {
   if (!isCopy || outcome.result !== 'refused' || outcome.reason !== 'missing') return outcome
   const detail =
-    'Its content is not in the bundle. To import it, create a bundle without filters and import it with --full.'
+    'The content of the version is not in the bundle. To import it, create a bundle without filters and import it with --full.'
   return { ...outcome, reason: 'not_in_bundle', detail }
 }
 
 /**
  * Runs in the transaction that applies the entry, so that the entry and the position are stored together or not at all.
  */
-async function advance(
+async function advancePosition(
   { run, refusals, guard }: Application,
   trx: WriteTransaction,
   entry: FeedEntry,
@@ -184,7 +184,7 @@ async function advance(
   await refusals.record(trx, entry.subject, outcome)
 }
 
-async function skip(run: Run, group: readonly FeedEntry[]): Promise<void> {
+async function skipEntries(run: Run, group: readonly FeedEntry[]): Promise<void> {
   const applied = group.at(-1)!.seq
   await run.parts.context.database.writer.write(
     (trx) => updateOwn(trx, run, { applied }, { applied: group[0]!.seq - 1 }),

@@ -34,7 +34,7 @@ export async function fetchBlobs(
     const missing = await keepMissing(run, needs)
     for (const { digest } of missing) if (cached.has(digest)) contents.set(digest, cached.get(digest)!)
     const wanted = missing.filter(({ digest }) => !contents.has(digest))
-    for (const batch of toBatches(wanted, ({ size = 0 }) => size, requestLimits)) {
+    for (const batch of toRequestBatches(wanted, ({ size = 0 }) => size, requestLimits)) {
       await fetchBatch(run, source, batch, contents)
     }
   }
@@ -97,14 +97,14 @@ async function fetchBatch(
     }
     const [first] = altered.keys()
     if (first !== undefined && tries === triesMax) {
-      throw new SyncAlarm('altered', `The content that it sent for ${first} does not match this digest.`)
+      throw new SyncAlarm('altered', `The content that the upstream sent for ${first} does not match this digest.`)
     }
     wanted = altered
   }
 }
 
 /** Splits items into batches by their number and their total size. An item that is too large is a batch of its own. */
-export function* toBatches<Item>(
+export function* toRequestBatches<Item>(
   items: Iterable<Item>,
   sizeOf: (item: Item) => number,
   { bytesMax, countMax }: { bytesMax: number; countMax: number },

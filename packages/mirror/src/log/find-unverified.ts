@@ -1,6 +1,6 @@
 import type { Run } from '../run.ts'
 import type { FeedEntry, LogSource } from '../types.ts'
-import { toFullName } from './wanted-entries.ts'
+import { toEntrySkill } from './wanted-entries.ts'
 
 /**
  * Explains which versions the filter `verified` excludes. The log does not state whether an owner is verified, so each
@@ -14,7 +14,7 @@ export async function findUnverified(
   const reasons = new Map<FeedEntry, string>()
   if (!run.upstream.settings.filters.verified) return reasons
   const versions = entries.filter(({ type }) => type === 'version')
-  for (const [fullName, some] of Map.groupBy(versions, toFullName)) {
+  for (const [fullName, some] of Map.groupBy(versions, toEntrySkill)) {
     const reason = await explainUnverified(source, fullName)
     if (reason !== undefined) for (const entry of some) reasons.set(entry, reason)
   }
@@ -23,6 +23,6 @@ export async function findUnverified(
 
 async function explainUnverified(source: LogSource, fullName: string): Promise<string | undefined> {
   const isVerified = await source.isVerified?.(fullName)
-  if (isVerified === undefined) return 'The mirror cannot check whether its owner is verified.'
+  if (isVerified === undefined) return 'The mirror cannot check whether the owner of the skill is verified.'
   return isVerified ? undefined : 'Its owner is not verified upstream.'
 }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import {
   dropStaged,
   readUpstreamFrontier,
-  selectEntries,
+  selectUpstreamEntries,
   stageEntries,
   toStagedEntry,
   type StagedEntry,
@@ -67,7 +67,7 @@ async function readToHead(run: Run, source: LogSource, position: Position): Prom
     let rest: readonly FeedEntry[] = page.entries
     while (rest.length > 0 || position.staged === target.treeSize) {
       const count = target.treeSize - position.staged
-      await stage(run, position, rest.slice(0, count))
+      await stagePage(run, position, rest.slice(0, count))
       rest = rest.slice(count)
       if (position.staged < target.treeSize) break
       if (position.root !== target.rootHash) return 'mismatch'
@@ -124,7 +124,7 @@ async function checkOlder(run: Run, position: Position, { treeSize, rootHash }: 
   if (toRoot(frontier).toString('base64') === rootHash) return 'current'
   throw new SyncAlarm(
     'fork',
-    `The ${treeSize} entries that it signs now differ from the first ${treeSize} that it signed before.`,
+    `The ${treeSize} entries that the upstream signs now differ from the first ${treeSize} that it signed before.`,
   )
 }
 
@@ -133,7 +133,7 @@ function toOlderRefusal(name: string, { origin, verified }: Known, treeSize: num
   return new RegistryError('conflict', detail)
 }
 
-async function stage(run: Run, position: Position, entries: readonly FeedEntry[]): Promise<void> {
+async function stagePage(run: Run, position: Position, entries: readonly FeedEntry[]): Promise<void> {
   const { writer } = run.parts.context.database
   for (let i = 0; i < entries.length; i += stagedMax) {
     requireActive(run)
@@ -154,7 +154,7 @@ async function toRows(entries: readonly FeedEntry[], who: string): Promise<Stage
   const rows: StagedEntry[] = []
   let yieldedMs = performance.now()
   for (const entry of entries) {
-    const row = toRow(entry, who)
+    const row = toStagedRow(entry, who)
     if (Buffer.byteLength(row.entry) > limits.logEntryBytesMax) {
       throw new RegistryError(
         'upstream_failed',
@@ -170,7 +170,7 @@ async function toRows(entries: readonly FeedEntry[], who: string): Promise<Stage
 }
 
 /** The bytes that the log commits to. Some JSON, such as lone surrogates, has no canonical form; no node signs it. */
-function toRow(entry: FeedEntry, who: string): StagedEntry {
+function toStagedRow(entry: FeedEntry, who: string): StagedEntry {
   try {
     return toStagedEntry(entry)
   } catch (cause) {
@@ -230,10 +230,10 @@ async function explainMismatch(run: Run, source: LogSource, position: Position):
   if (reached > verified) await dropUnverified(run, position)
   const isOther = verified > 0 && (reached === verified || (await isRewritten(run, source, verified)))
   if (isOther) {
-    const sentence = `Its log was replaced: the ${verified} entries that it signed before differ from the first ${verified} that it signs now.`
+    const sentence = `The upstream's log was replaced: the ${verified} entries that it signed before differ from the first ${verified} that it signs now.`
     return new SyncAlarm('fork', sentence)
   }
-  const sentence = `Entries ${verified + 1} to ${reached} do not lead to the root that it signed. They were altered by the upstream or in transit.`
+  const sentence = `Entries ${verified + 1} to ${reached} do not lead to the root that the upstream signed. The entries were altered by the upstream or in transit.`
   return new SyncAlarm('altered', sentence)
 }
 
@@ -243,8 +243,10 @@ async function isRewritten(run: Run, source: LogSource, verified: number): Promi
     requireActive(run)
     const { entries } = checkPage(await source.readPage(since), since, run.upstream.location)
     const until = Math.min(verified, since + entries.length)
-    const stored = await selectEntries(read, run.upstream.name, { after: since, until }).select('entry').execute()
-    if (stored.some(({ entry }, i) => toRow(entries[i]!, run.upstream.location).entry !== entry)) return true
+    const stored = await selectUpstreamEntries(read, run.upstream.name, { after: since, until })
+      .select('entry')
+      .execute()
+    if (stored.some(({ entry }, i) => toStagedRow(entries[i]!, run.upstream.location).entry !== entry)) return true
     if (entries.length === 0) return false
     since += entries.length
   }

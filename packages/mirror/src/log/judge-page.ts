@@ -34,15 +34,15 @@ const Page = endpoints.getFeed.output
 export function checkPage(page: FeedPage, since: number, who: string): FeedPage {
   // Checked before validation, which visits each entry. No node sends more than was requested.
   if (Array.isArray(page?.entries) && page.entries.length > limits.feedPageMax)
-    throw fail(`${who} sent a page of ${page.entries.length} entries. The maximum is ${limits.feedPageMax}.`)
+    throw pageFailure(`${who} sent a page of ${page.entries.length} entries. The maximum is ${limits.feedPageMax}.`)
   const form = v.safeParse(Page, page, firstIssueOnly)
   if (!form.success) {
     const [issue] = form.issues
-    throw fail(`${who} returned an invalid feed: ${v.getDotPath(issue) ?? 'it'}: ${issue.message}.`)
+    throw pageFailure(`${who} returned an invalid feed: ${v.getDotPath(issue) ?? 'it'}: ${issue.message}.`)
   }
   const odd = page.entries.findIndex(({ seq }, i) => seq !== since + 1 + i)
   if (odd !== -1) {
-    throw fail(
+    throw pageFailure(
       `${who} returned entry ${page.entries[odd]!.seq} where entry ${since + 1 + odd} was expected. Its feed has a gap or a loop.`,
     )
   }
@@ -55,7 +55,7 @@ export function checkIdentity({ origin, epoch }: FeedPage, known: Known): void {
     throw new SyncAlarm('origin', `The log was named ${known.origin} before, and is named ${origin} now.`)
   }
   if (known.epoch !== null && epoch !== known.epoch) {
-    const sentence = `Its epoch was ${known.epoch} and is ${epoch} now: the upstream was restored or moved, and may have lost what it published in between.`
+    const sentence = `The upstream's epoch was ${known.epoch} and is ${epoch} now: the upstream was restored or moved, and may have lost entries.`
     throw new SyncAlarm('epoch', sentence)
   }
 }
@@ -72,10 +72,10 @@ export async function checkSignature(
   who: string,
 ): Promise<SignedHead> {
   const { checkpoint } = page
-  if (checkpoint === null) throw fail(`${who} returned no signed checkpoint, so its log cannot be verified.`)
+  if (checkpoint === null) throw pageFailure(`${who} returned no signed checkpoint, so its log cannot be verified.`)
   const isFirst = known.keys.length === 0
   const keys = isFirst ? await source.readKeys() : known.keys
-  const head = verify(checkpoint, keys, isFirst, who)
+  const head = verifyPageCheckpoint(checkpoint, keys, isFirst, who)
   if (head.origin !== page.origin) {
     throw new SyncAlarm('origin', `The feed names the log ${page.origin}, but its checkpoint names ${head.origin}.`)
   }
@@ -84,7 +84,7 @@ export async function checkSignature(
     throw new SyncAlarm('rollback', sentence)
   }
   if (head.treeSize < page.head) {
-    throw fail(`${who} signed ${head.treeSize} entries, but reports ${page.head}.`)
+    throw pageFailure(`${who} signed ${head.treeSize} entries, but reports ${page.head}.`)
   }
   return { ...head, checkpoint, keys: toTrusted(head, keys) }
 }
@@ -114,23 +114,23 @@ const aheadMsMax = 10 * 60_000
  */
 export function checkNotAhead({ signedAt }: SignedHead, now: number): void {
   if (signedAt === undefined || signedAt - now <= aheadMsMax) return
-  const sentence = `Its newest checkpoint is dated ${new Date(signedAt).toISOString()}, ahead of this node's clock (${new Date(now).toISOString()}). One of the clocks is wrong, or the upstream uses a false date to hide later entries.`
+  const sentence = `The upstream's newest checkpoint is dated ${new Date(signedAt).toISOString()}, ahead of this node's clock (${new Date(now).toISOString()}). One of the clocks is wrong, or the upstream uses a false date to hide later entries.`
   throw new SyncAlarm('future', sentence)
 }
 
 /** Pauses the sync with reason `freeze` if the checkpoint is too old. */
 export function checkFreshness({ signedAt }: SignedHead, { maxAgeSeconds }: UpstreamSettings, now: number): void {
   if (signedAt === undefined || maxAgeSeconds === 0 || now - signedAt <= maxAgeSeconds * 1000) return
-  const sentence = `Its newest checkpoint was signed at ${new Date(signedAt).toISOString()}, but this node's clock shows ${new Date(now).toISOString()}. The upstream may be hiding later entries, or one of the clocks is wrong.`
+  const sentence = `The upstream's newest checkpoint was signed at ${new Date(signedAt).toISOString()}, but this node's clock shows ${new Date(now).toISOString()}. The upstream may be hiding later entries, or one of the clocks is wrong.`
   throw new SyncAlarm('freeze', sentence)
 }
 
-function verify(checkpoint: string, keys: readonly string[], isFirst: boolean, who: string) {
+function verifyPageCheckpoint(checkpoint: string, keys: readonly string[], isFirst: boolean, who: string) {
   try {
     return verifyCheckpoint(checkpoint, keys)
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error
-    if (isFirst) throw fail(`${who} signs with none of the keys that it publishes: ${error.message}`)
+    if (isFirst) throw pageFailure(`${who} signs with none of the keys that it publishes: ${error.message}`)
     throw new SyncAlarm('key', error.message)
   }
 }
@@ -144,6 +144,6 @@ function toTrusted(
   return keys.filter((key) => signers.some(({ name, hash }) => key.startsWith(`${name}+${hash}+`)))
 }
 
-function fail(detail: string): RegistryError {
+function pageFailure(detail: string): RegistryError {
   return new RegistryError('upstream_failed', detail)
 }

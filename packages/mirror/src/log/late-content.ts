@@ -8,7 +8,7 @@ import { explainScore } from './apply-log.ts'
 import { fetchBlobs } from './fetch-blobs.ts'
 import { findUnverified } from './find-unverified.ts'
 import type { Known } from './judge-page.ts'
-import { createWanted, toFullName, type Wanted } from './wanted-entries.ts'
+import { createWanted, toEntrySkill, type Wanted } from './wanted-entries.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** Maximum number of versions retried in one run. */
@@ -46,7 +46,7 @@ async function retryMissing(late: Late, due: readonly string[]): Promise<void> {
   const wanted = await createWanted(late.run, new Map())
   for (const subject of due) {
     requireActive(late.run)
-    await retry(late, wanted, subject)
+    await retryVersion(late, wanted, subject)
   }
 }
 
@@ -78,7 +78,11 @@ export async function readDue({ parts, upstream, options }: Run): Promise<string
 }
 
 /** Applies one version again, followed by the later entries about it, which were skipped with it. */
-async function retry({ run, source, known, applied, refusals }: Late, wanted: Wanted, subject: string): Promise<void> {
+async function retryVersion(
+  { run, source, known, applied, refusals }: Late,
+  wanted: Wanted,
+  subject: string,
+): Promise<void> {
   const { context } = run.parts
   const [version, ...followers] = await readVersionEntries(run, subject, applied)
   const isGone = followers.some(({ type }) => type === 'withdrawn' || type === 'takedown')
@@ -99,7 +103,7 @@ async function retry({ run, source, known, applied, refusals }: Late, wanted: Wa
     isReread: true,
     acceptsScan: (_, { score }) => explainScore(score, run.upstream.settings.filters),
     async also(trx, entry, outcome) {
-      // The stored position stays: these entries lie before it.
+      // The stored position stays, because it is behind these entries.
       await updateOwn(trx, run, {})
       await refusals.record(trx, entry.subject, outcome)
     },
@@ -122,7 +126,7 @@ async function readVersionEntries({ parts, upstream }: Run, subject: string, app
     .executeTakeFirst()
   if (!version) return []
   const followers = await query
-    .where('subject', 'in', [subject, toFullName({ subject })])
+    .where('subject', 'in', [subject, toEntrySkill({ subject })])
     .where('type', 'in', ['yank', 'skill', 'withdrawn', 'takedown'])
     .where('seq', '>', version.seq)
     .orderBy('seq')

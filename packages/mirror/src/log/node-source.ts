@@ -15,7 +15,7 @@ export interface NodeSourceOptions {
 const blockMsMax = 10
 /** Nodes return at most 4 MiB per page of the feed. */
 const pageBytesMax = 16 * 1024 * 1024
-/** Requests for blobs ask for less, even with base64 encoding. */
+/** Maximum size of a response with blobs. Requests ask for less, even with base64 encoding. */
 const blobsBytesMax = 64 * 1024 * 1024
 /** Maximum number of keys of one log. */
 const keysMax = 16
@@ -30,12 +30,12 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
   const [api, blobs, keys] = [open(pageBytesMax), open(blobsBytesMax), open(keysBytesMax)]
   return {
     async readPage(since) {
-      // Not validated yet, despite its type.
+      // The feed has this type only after its validation, which the caller does.
       return (await api.getFeed({ since, limit: limits.feedPageMax })) as FeedPage
     },
     async *readBlobs(digests) {
       const { body } = await blobs.batchBlobs({ digests: [...digests] })
-      yield* readLines(body as Uint8Array, new Set(digests), baseUrl)
+      yield* readBlobLines(body as Uint8Array, new Set(digests), baseUrl)
     },
     async readKeys() {
       const { body } = await keys.getPublicKey({})
@@ -61,14 +61,14 @@ export function createNodeSource({ baseUrl, http, apiKey, signal }: NodeSourceOp
 }
 
 /** A complete response has a line for each requested digest, also for missing blobs. A shorter response was cut off. */
-async function* readLines(
+async function* readBlobLines(
   body: Uint8Array,
   waiting: Set<string>,
   who: string,
 ): AsyncGenerator<{ digest: string; bytes: Uint8Array }> {
   let yieldedMs = performance.now()
   for (const line of splitLines(body)) {
-    const { digest, content } = parseLine(line, who)
+    const { digest, content } = parseBlobLine(line, who)
     if (waiting.delete(digest) && content !== undefined) yield { digest, bytes: Buffer.from(content, 'base64') }
     if (performance.now() - yieldedMs < blockMsMax) continue
     await setImmediate()
@@ -91,14 +91,14 @@ function* splitLines(body: Uint8Array): Generator<string> {
   }
 }
 
-function parseLine(line: string, who: string): { digest: string; content?: string } {
+function parseBlobLine(line: string, who: string): { digest: string; content?: string } {
   try {
     const { digest, content, missing } = parseForeignJson(line) as Record<string, unknown>
     if (typeof digest === 'string' && typeof content === 'string') return { digest, content }
     // `missing` must be explicit, because a missing blob is not requested again.
     if (typeof digest === 'string' && missing === true) return { digest }
   } catch {
-    // Not JSON: throws below.
+    // A line that is not JSON throws below.
   }
   throw new RegistryError('upstream_failed', `${who} returned a line that describes no file.`)
 }

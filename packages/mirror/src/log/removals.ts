@@ -1,10 +1,10 @@
-import { parseEntry } from '../applying/entry-data.ts'
+import { parseFeedEntry } from '../applying/entry-data.ts'
 import type { EntryOutcome } from '../applying/mirrored-types.ts'
 import { parseForeignJson } from '@skillstead/protocol'
 import { SyncAlarm } from '../alarms.ts'
 import type { Run } from '../run.ts'
 import type { FeedEntry } from '../types.ts'
-import { toFullName } from './wanted-entries.ts'
+import { toEntrySkill } from './wanted-entries.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
@@ -20,10 +20,10 @@ const readMax = 200
 /** The skills that the log withdraws or takes down after a position, each with the number of the last such entry. */
 export async function readSuperseded(run: Run, after: number, until: number): Promise<Map<string, number>> {
   const superseded = new Map<string, number>()
-  const query = selectEntries(run, until).select('subject').where('type', 'in', ['withdrawn', 'takedown'])
+  const query = selectRemovalEntries(run, until).select('subject').where('type', 'in', ['withdrawn', 'takedown'])
   for (let at = after; ;) {
     const rows = await query.where('seq', '>', at).execute()
-    for (const { seq, subject } of rows) superseded.set(toFullName({ subject }), seq)
+    for (const { seq, subject } of rows) superseded.set(toEntrySkill({ subject }), seq)
     if (rows.length < readMax) return superseded
     at = rows.at(-1)!.seq
   }
@@ -66,14 +66,14 @@ export async function guardVisibility(run: Run, after: number, until: number): P
   if (run.options.allowRemovals) return noGuard
   const prospects = await readAffected(run, after, until)
   if (prospects.size <= hiddenMin) return noGuard
-  const query = selectEntries(run, until).where('type', 'in', ['version', 'yank', 'withdrawn', 'takedown'])
+  const query = selectRemovalEntries(run, until).where('type', 'in', ['version', 'yank', 'withdrawn', 'takedown'])
   await forEachChange(query, after, (changes) => {
     for (const change of changes) {
       const prospect = prospects.get(change.skillId)
-      if (prospect) apply(prospect, change)
+      if (prospect) applyToProspect(prospect, change)
     }
   })
-  const limit = await readLimit(run)
+  const limit = await readRemovalLimit(run)
   const hidden = [...prospects.values()].filter(isHidden).length
   if (hidden > limit) throw toAlarm(hidden, limit)
   return createGuard(prospects, limit)
@@ -98,7 +98,7 @@ function isHidden({ isGone, versions }: Prospect): boolean {
   return isGone || versions.values().every(({ yanked }) => yanked)
 }
 
-function apply(prospect: Prospect, { type, version, digest, yanked }: Change): void {
+function applyToProspect(prospect: Prospect, { type, version, digest, yanked }: Change): void {
   const { versions } = prospect
   if (type !== 'yank') prospect.isGone = type !== 'version'
   if (type === 'version' || (type === 'yank' && versions.get(version)?.digest === digest)) {
@@ -109,7 +109,7 @@ function apply(prospect: Prospect, { type, version, digest, yanked }: Change): v
 /** The visible skills that lose a version or are removed by an entry, whatever the later entries say. */
 async function readAffected(run: Run, after: number, until: number): Promise<Map<string, Prospect>> {
   const prospects = new Map<string, Prospect>()
-  const query = selectEntries(run, until).where((eb) =>
+  const query = selectRemovalEntries(run, until).where((eb) =>
     eb.or([
       eb('type', 'in', ['withdrawn', 'takedown', 'yank']),
       // Entries are canonical JSON, which has no spaces.
@@ -135,9 +135,9 @@ async function readAffected(run: Run, after: number, until: number): Promise<Map
   return prospects
 }
 
-type Query = ReturnType<typeof selectEntries>
+type Query = ReturnType<typeof selectRemovalEntries>
 
-function selectEntries({ parts, upstream }: Run, until: number) {
+function selectRemovalEntries({ parts, upstream }: Run, until: number) {
   return withUpstreams(parts.context.database.read)
     .selectFrom('upstream_log')
     .select('seq')
@@ -154,15 +154,15 @@ async function forEachChange(
 ): Promise<void> {
   for (let at = after; ;) {
     const rows = await query.select(['type', 'entry']).where('seq', '>', at).execute()
-    await work(rows.flatMap(({ entry }) => toChange(parseForeignJson(entry) as FeedEntry) ?? []))
+    await work(rows.flatMap(({ entry }) => toRemoval(parseForeignJson(entry) as FeedEntry) ?? []))
     if (rows.length < readMax) return
     at = rows.at(-1)!.seq
   }
 }
 
 /** Undefined for a malformed entry, which will be refused. */
-function toChange(entry: FeedEntry): Change | undefined {
-  const parsed = parseEntry(entry)
+function toRemoval(entry: FeedEntry): Change | undefined {
+  const parsed = parseFeedEntry(entry)
   if (parsed === undefined || typeof parsed === 'string' || parsed.type === 'pack') return undefined
   const { type, data } = parsed
   const [version, yanked] = 'version' in data ? [data.version, data.yanked] : ['', false]
@@ -172,7 +172,7 @@ function toChange(entry: FeedEntry): Change | undefined {
 
 /** The visible versions of these skills (full names by id), if they were imported from the upstream. */
 function readLiveVersions(run: Run, names: ReadonlyMap<string, string>) {
-  return selectOwn(run)
+  return selectMirroredSkills(run)
     .innerJoin('versions', 'versions.skill_id', 'skills.id')
     .select(['skills.id', 'skills.full_name', 'versions.version', 'versions.digest'])
     .where((eb) => eb.or([eb('skills.id', 'in', [...names.keys()]), eb('skills.full_name', 'in', [...names.values()])]))
@@ -182,8 +182,8 @@ function readLiveVersions(run: Run, names: ReadonlyMap<string, string>) {
 }
 
 /** How many skills a run may hide without a pause. */
-async function readLimit(run: Run): Promise<number> {
-  const { skills } = await selectOwn(run)
+async function readRemovalLimit(run: Run): Promise<number> {
+  const { skills } = await selectMirroredSkills(run)
     .select((eb) => eb.fn.countAll<number>().as('skills'))
     .executeTakeFirstOrThrow()
   return Math.min(hiddenMax, Math.max(hiddenMin, Math.floor(Number(skills) / share)))
@@ -193,7 +193,7 @@ async function readLimit(run: Run): Promise<number> {
  * The skills imported from the upstream. While the first sync is incomplete, its own imports do not count: the log may
  * remove them again.
  */
-function selectOwn({ parts, upstream }: Run) {
+function selectMirroredSkills({ parts, upstream }: Run) {
   const query = parts.context.database.read.selectFrom('skills').where('skills.origin_upstream', '=', upstream.name)
   return upstream.syncedAt === null ? query.where('skills.origin_synced_at', '<', upstream.createdAt) : query
 }

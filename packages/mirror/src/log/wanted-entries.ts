@@ -39,26 +39,26 @@ export async function createWanted(
       // `completePacks` creates a pack as soon as one of its skills is imported.
       if (entry.type === 'pack') return isAll || packs.has(entry.subject)
       if (entry.type !== 'version') return true
-      const fullName = toFullName(entry)
+      const fullName = toEntrySkill(entry)
       // The upstream removed the skill later, together with its content.
       if ((superseded.get(fullName) ?? 0) > entry.seq) return false
       return isChosen(fullName) && explainFiltered(filters, toFiltered(entry)) === undefined
     },
     refuse(entry) {
-      if (!isPrivateName(run.parts, toFullName(entry))) return undefined
+      if (!isPrivateName(run.parts, toEntrySkill(entry))) return undefined
       return 'The operator reserved this name for this node (--private-names).'
     },
   }
 }
 
 /** The full name of the entry's skill; for a pack its slug. */
-export function toFullName({ subject }: Pick<FeedEntry, 'subject'>): string {
+export function toEntrySkill({ subject }: Pick<FeedEntry, 'subject'>): string {
   const at = subject.indexOf('@')
   return at === -1 ? subject : subject.slice(0, at)
 }
 
 function toFiltered(entry: FeedEntry): Parameters<typeof explainFiltered>[1] {
-  const [owner = '', name = ''] = toFullName(entry).split('/')
+  const [owner = '', name = ''] = toEntrySkill(entry).split('/')
   const { keywords, category, license, size } = entry.data
   return {
     owner,

@@ -4,7 +4,8 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /**
  * Queues a star or review of a mirrored skill for its upstream, in the transaction that stores it: as the user if an
- * account is linked, else as the mirror. Without either it is not sent.
+ * account is linked, else as the mirror. Without a linked account and without a key of the mirror, the star or review
+ * is not sent.
  */
 export async function queueOpinion(
   trx: WriteTransaction,
@@ -13,9 +14,9 @@ export async function queueOpinion(
 ): Promise<void> {
   if (skill.origin_kind !== 'mirror' || skill.origin_upstream === null || skill.visibility !== 'public') return
   const userId = accountId(caller)
-  const upstream = await findUpstream(trx, skill.origin_upstream)
+  const upstream = await findWritableUpstream(trx, skill.origin_upstream)
   if (!upstream) return
-  const by = (await isLinked(trx, userId, upstream.name)) ? 'user' : 'mirror'
+  const by = (await hasLinkedAccount(trx, userId, upstream.name)) ? 'user' : 'mirror'
   if (by === 'mirror' && upstream.credential === null) return
   // All users without a linked account share the mirror's star: it stays as long as one of them has starred the skill.
   const shared = by === 'mirror' && kind === 'star' ? { starred: await hasStar(trx, skill.id, upstream.name) } : payload
@@ -24,7 +25,7 @@ export async function queueOpinion(
 }
 
 /** The upstream of this name if it accepts writes; undefined also if it was removed since the skill was imported. */
-async function findUpstream(trx: WriteTransaction, name: string) {
+async function findWritableUpstream(trx: WriteTransaction, name: string) {
   const row = await withUpstreams(trx)
     .selectFrom('upstreams')
     .select(['name', 'location', 'kind', 'credential'])
@@ -33,7 +34,7 @@ async function findUpstream(trx: WriteTransaction, name: string) {
   return row && writableKinds.has(row.kind) ? row : undefined
 }
 
-async function isLinked(trx: WriteTransaction, userId: string | null, upstream: string): Promise<boolean> {
+async function hasLinkedAccount(trx: WriteTransaction, userId: string | null, upstream: string): Promise<boolean> {
   if (userId === null) return false
   const link = await withUpstreams(trx)
     .selectFrom('upstream_links')
@@ -68,7 +69,7 @@ export async function queueInstalls(
   installs: Iterable<MirroredInstalls>,
 ): Promise<void> {
   for (const { upstream: name, fullName, skillId, count } of installs) {
-    const upstream = await findUpstream(trx, name)
+    const upstream = await findWritableUpstream(trx, name)
     if (!upstream) continue
     let left = await addToNewest(trx, { upstream: name, fullName, skillId, count })
     for (; left > 0; left -= countMax) {

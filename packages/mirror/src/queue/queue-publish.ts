@@ -24,7 +24,7 @@ export async function queuePublish(trx: WriteTransaction, parts: WriteParts, cha
     if (!forkedFrom) {
       const payload = { ...common, settings: toSentSettings(change.settings) }
       await insertWrite(trx, parts, { ...write, kind: 'publish', payload })
-    } else if (await hasSkill(trx, upstream.name, forkedFrom.fullName)) {
+    } else if (await hasMirroredSkill(trx, upstream.name, forkedFrom.fullName)) {
       const payload = { ...common, source: forkedFrom.fullName }
       await insertWrite(trx, parts, { ...write, kind: 'fork', payload })
     }
@@ -32,8 +32,8 @@ export async function queuePublish(trx: WriteTransaction, parts: WriteParts, cha
 }
 
 /**
- * Queues changed settings of a skill for the upstreams that have the skill. A skill that becomes public is published
- * there with all its versions.
+ * Queues changed settings of a skill for the upstreams that have the skill. A skill that becomes public is published at
+ * these upstreams with all its versions.
  */
 export async function queueSettings(trx: WriteTransaction, parts: WriteParts, change: SettingsChange): Promise<void> {
   const { before, skill, userId } = change
@@ -43,7 +43,7 @@ export async function queueSettings(trx: WriteTransaction, parts: WriteParts, ch
   const settings = toSentSettings(change.settings)
   if (Object.keys(settings).length === 0) return
   for (const upstream of upstreams) {
-    if (!(await hasSkill(trx, upstream.name, skill.full_name))) continue
+    if (!(await hasMirroredSkill(trx, upstream.name, skill.full_name))) continue
     const payload = { skillId: skill.id, by: 'user', settings } as const
     await insertWrite(trx, parts, { upstream, userId, subject: skill.full_name, kind: 'publish', payload })
   }
@@ -89,7 +89,7 @@ async function findLinked(trx: WriteTransaction, skill: SkillRow, userId: string
 }
 
 /** Whether an upstream has a skill, or will receive it. */
-async function hasSkill(trx: WriteTransaction, upstream: string, fullName: string): Promise<boolean> {
+async function hasMirroredSkill(trx: WriteTransaction, upstream: string, fullName: string): Promise<boolean> {
   const mirrored = await trx
     .selectFrom('skills')
     .select('id')

@@ -127,7 +127,7 @@ export async function enqueueDelivery(
     partition: toWritePartition(upstream.name),
     payload: { ...payload },
     uniqueKey: `${upstreamWriteTopic} ${upstream.name} ${subject}`,
-    host: toHost(upstream.location),
+    host: toUpstreamHost(upstream.location),
     ...(dueAt !== undefined && { dueAt }),
   })
 }
@@ -137,6 +137,6 @@ export function toWritePartition(upstream: string): string {
   return `upstream ${upstream}`
 }
 
-function toHost(location: string): string {
+function toUpstreamHost(location: string): string {
   return URL.canParse(location) ? new URL(location).host : location
 }

@@ -20,7 +20,10 @@ export function toFreshness(upstream: Upstream | undefined, { now, syncedAt = 0,
   return { ageSeconds, stale: isOld || isBroken || hasFailed }
 }
 
-/** The freshness of a list from several upstreams: that of the oldest. Undefined without upstreams. */
+/**
+ * The freshness of a list from several upstreams is the freshness of the upstream with the oldest data. Undefined
+ * without upstreams.
+ */
 export function toOldest(all: readonly Freshness[]): Freshness | undefined {
   if (all.length === 0) return undefined
   return { ageSeconds: Math.max(...all.map(({ ageSeconds }) => ageSeconds)), stale: all.some(({ stale }) => stale) }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '@skillstead/core'
 
-/** Skills that upstreams were found not to have. Each is remembered for a short time. */
+/** Skills that upstreams were found not to have. Each miss is stored for a short time. */
 export interface Misses {
   has(key: string): boolean
   add(key: string): void

@@ -10,12 +10,13 @@ import { newMs, UpstreamReading, waitMsMax } from './reading.ts'
 
 /** Connects the runs that read requests cause with the rest of the mirror. */
 export interface Reading {
-  /** Lists the stored upstreams. Reads use them as long as there are any. */
+  /** Lists the stored upstreams, which reads use. */
   list(): Promise<Upstream[]>
   /** Called when this process changes an upstream. */
   forget(): void
   /**
-   * Runs work on an upstream while no run for a reader is in progress. Those runs are short, and wait or finish first.
+   * Runs work on an upstream while no run for a reader is in progress. Runs for readers are short: they wait, or finish
+   * first.
    */
   without<T>(upstream: string, work: () => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -29,11 +30,11 @@ export interface ReadingOptions {
   begin(upstream: string, parts: MirrorParts, engine: (run: Run) => Promise<void>): Promise<unknown>
 }
 
-/** Maximum number of retries while another process syncs the upstream. Each one takes a moment. */
+/** Maximum number of retries while another process syncs the upstream. Each retry takes a moment. */
 const conflictsMax = 40
 
 /** Lets the registry's reads use the upstreams, as soon as there is one. */
-export function openReading({ parts, running, begin }: ReadingOptions): Reading {
+export function openMirrorReading({ parts, running, begin }: ReadingOptions): Reading {
   const { context } = parts
   const { read } = context.database
   const followed = createFollowed(context)

@@ -19,7 +19,7 @@ const portionBytesMax = 8 * 1024 * 1024
 
 /**
  * Imports single skills of an upstream that has a log: first verifies the new part of the log as every sync does, then
- * applies all entries about these skills. Requests nothing about them except their content. Returns the skills whose
+ * applies all entries about these skills. Of the requested skills, requests only the content. Returns the skills whose
  * content the upstream does not return.
  */
 export async function pullFromLog(run: Run, source: LogSource, { names, isNew }: PulledNames): Promise<Lacking> {
@@ -56,7 +56,7 @@ async function pullOne(run: Run, source: LogSource, pull: Pull): Promise<'done' 
   const outcomes: EntryOutcome[] = []
   for (let after = 0; ;) {
     requireActive(run)
-    const entries = takePortion(await readEntries(run, pull, after))
+    const entries = takePortion(await readPulledEntries(run, pull, after))
     if (entries.length === 0) break
     after = entries.at(-1)!.seq
     const chosen = entries.filter((entry) => wanted.wants(entry))
@@ -90,7 +90,7 @@ async function applyPortion(
     accepts: (entry) => reasons.get(entry as FeedEntry),
     acceptsScan: (_, { score }) => explainScore(score, upstream.settings.filters),
     async also(trx, { subject }, outcome) {
-      // The stored position stays: these entries lie before it.
+      // The stored position stays, because it is behind these entries.
       await updateOwn(trx, run, {})
       await refusals.record(trx, subject, outcome)
     },
@@ -107,7 +107,7 @@ function takePortion(entries: readonly FeedEntry[]): readonly FeedEntry[] {
 }
 
 /** Selects the verified entries of a skill by its subject: `owner/name` or `owner/name@version`. */
-function selectEntries({ parts }: Run, { upstream, fullName }: Pull) {
+function selectPulledEntries({ parts }: Run, { upstream, fullName }: Pull) {
   return withUpstreams(parts.context.database.read)
     .selectFrom('upstream_log')
     .where('upstream', '=', upstream.name)
@@ -121,8 +121,8 @@ function selectEntries({ parts }: Run, { upstream, fullName }: Pull) {
     )
 }
 
-async function readEntries(run: Run, pull: Pull, after: number): Promise<FeedEntry[]> {
-  const rows = await selectEntries(run, pull)
+async function readPulledEntries(run: Run, pull: Pull, after: number): Promise<FeedEntry[]> {
+  const rows = await selectPulledEntries(run, pull)
     .select('entry')
     .where('seq', '>', after)
     .where('type', '!=', 'pack')
@@ -134,7 +134,7 @@ async function readEntries(run: Run, pull: Pull, after: number): Promise<FeedEnt
 
 /** The number of the last entry that removed the skill; 0 if there is none. */
 async function readRemovedAt(run: Run, pull: Pull): Promise<number> {
-  const row = await selectEntries(run, pull)
+  const row = await selectPulledEntries(run, pull)
     .select('seq')
     .where('type', 'in', ['withdrawn', 'takedown'])
     .orderBy('seq', 'desc')

@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import { requireActive, type Run } from '../run.ts'
 import { fetchJson } from '../snapshot/fetch-answer.ts'
-import { drain, readPlace, storeReleases } from '../snapshot/drain.ts'
+import { drainSource, readSnapshotPlace, storeReleases } from '../snapshot/drain.ts'
 import { createKnownReleases } from '../snapshot/known-releases.ts'
 import { openSource, wantsListed } from '../snapshot/open-source.ts'
 import { readListPage, type ListedSkill } from '../snapshot/registry-page.ts'
@@ -29,8 +29,8 @@ async function pullFromRegistry(run: Run, names: ReadonlySet<string>): Promise<L
   const lacking = new Map<string, string>()
   for (const fullName of names) {
     requireActive(run)
-    const reading = await readOne(run, fullName, here.get(fullName)?.versions)
-    if (reading === 'moved') lacking.set(fullName, 'It changed while it was read. Try again.')
+    const reading = await readWantedSkill(run, fullName, here.get(fullName)?.versions)
+    if (reading === 'moved') lacking.set(fullName, 'The skill changed while it was read. Try again.')
     else if (reading && 'refused' in reading) lacking.set(fullName, reading.refused.detail)
     else if (reading) await storeReleases(run, refusals, [reading.release])
   }
@@ -38,7 +38,7 @@ async function pullFromRegistry(run: Run, names: ReadonlySet<string>): Promise<L
 }
 
 /** Reads one skill; undefined if it does not exist, is excluded, or is already stored. */
-async function readOne(run: Run, fullName: string, here: KnownSkill['versions'] | undefined) {
+async function readWantedSkill(run: Run, fullName: string, here: KnownSkill['versions'] | undefined) {
   // Read again if a version was published in the meantime.
   for (let tries = 1; ; tries += 1) {
     const found = await findListed(run, fullName)
@@ -76,12 +76,12 @@ async function findListed(
   }
 }
 
-/** Reads the index again, which is small, for these skills and the imported ones. */
+/** Reads the whole index again, which is small, for the requested and the imported skills. */
 async function pullFromIndex(run: Run, names: ReadonlySet<string>): Promise<void> {
   const here = await readMirroredNames(run.parts.context, run.upstream.name)
-  const place = readPlace(run.upstream.cursor)
+  const place = readSnapshotPlace(run.upstream.cursor)
   // Without the ETag, an unchanged index is read too.
   const read = run.upstream.kind === 'discovery' && (place.public as { read?: unknown } | null)?.read
   place.public = read ? { read } : null
-  await drain(run, openSource(run, new Set([...here, ...names])), { place, part: 'public' })
+  await drainSource(run, openSource(run, new Set([...here, ...names])), { place, part: 'public' })
 }

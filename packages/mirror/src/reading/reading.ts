@@ -13,7 +13,7 @@ import { createSources } from './sources.ts'
 import { readWantedState } from './wanted-state.ts'
 import { limitTime } from './time-limit.ts'
 
-/** How long a caller waits: `here` if the skill is stored, `missing` if only the upstream can have it. */
+/** How long a caller waits: `here` for a stored skill, `missing` for a skill that only the upstream can have. */
 export const waitMsMax = { here: 2_000, missing: 10_000 } as const
 /** Within this time after a response, the upstream is not asked again, however many callers there are. */
 export const newMs = 1000
@@ -130,7 +130,7 @@ export class UpstreamReading implements UpstreamPort {
   async #lookIn(upstream: Upstream, wanted: WantedSkill): Promise<boolean> {
     const { name, alarm, syncedAt, settings } = upstream
     const parts = this.#parts
-    const [owner, short] = wanted.name.split('/') as [string, string]
+    const [owner = '', short = ''] = wanted.name.split('/')
     if (upstream.kind === 'bundle' || !wantsName({ parts, upstream }, owner, short)) return false
     const pulls = settings.mode === 'pull-through'
     const isSynced = !pulls && syncedAt !== null
@@ -143,8 +143,9 @@ export class UpstreamReading implements UpstreamPort {
       const detail = `This node is in offline mode and sends no request to '${name}', which may have ${wanted.name}.`
       throw new RegistryError('offline', detail)
     }
-    if (alarm) throw fail(upstream, `is paused (${alarm.code}), so ${wanted.name} was not requested from it`)
-    if (!pulls && !isSynced) throw fail(upstream, `is not synced yet, and may have ${wanted.name}. Try again later`)
+    if (alarm) throw readingFailure(upstream, `is paused (${alarm.code}), so ${wanted.name} was not requested from it`)
+    if (!pulls && !isSynced)
+      throw readingFailure(upstream, `is not synced yet, and may have ${wanted.name}. Try again later`)
     if (!pulls) await this.#refreshWithin(name)
     const failure = pulls ? await this.#runs.pull(name, wanted.name).catch((error: unknown) => ({ error })) : undefined
     // The failure may concern another skill of the same run.
@@ -155,6 +156,6 @@ export class UpstreamReading implements UpstreamPort {
   }
 }
 
-function fail({ name }: Upstream, what: string): RegistryError {
+function readingFailure({ name }: Upstream, what: string): RegistryError {
   return new RegistryError('upstream_failed', `'${name}' ${what}.`)
 }

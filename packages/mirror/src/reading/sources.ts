@@ -24,7 +24,7 @@ export function createSources({ database, changes }: Pick<CatalogueContext, 'dat
       const found = kept.get(name)
       if (found !== undefined) return found ?? undefined
       const { position } = changes
-      const source = await readSource(database.read, name)
+      const source = await readSkillSource(database.read, name)
       if (kept.size >= namesMax) kept.clear()
       if (position === changes.position) kept.set(name, source ?? null)
       return source
@@ -32,7 +32,7 @@ export function createSources({ database, changes }: Pick<CatalogueContext, 'dat
   }
 }
 
-async function readSource(read: Database['read'], name: string): Promise<SkillSource | undefined> {
+async function readSkillSource(read: Database['read'], name: string): Promise<SkillSource | undefined> {
   const columns = ['origin_kind', 'origin_upstream', 'origin_synced_at', 'created_at'] as const
   const query = name.includes('/')
     ? read.selectFrom('skills').select(columns).where('full_name', '=', name)
@@ -47,7 +47,10 @@ async function readSource(read: Database['read'], name: string): Promise<SkillSo
 }
 
 /** The upstreams of mirrored skills by full name; other names are left out. */
-export async function readSources(read: Database['read'], fullNames: readonly string[]): Promise<Map<string, string>> {
+export async function findSourceNames(
+  read: Database['read'],
+  fullNames: readonly string[],
+): Promise<Map<string, string>> {
   if (fullNames.length === 0) return new Map()
   const rows = await read
     .selectFrom('skills')

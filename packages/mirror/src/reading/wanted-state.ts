@@ -26,7 +26,7 @@ export async function readWantedState(parts: MirrorParts, { name, version }: Wan
     .select(['id', 'origin_kind', 'origin_upstream', 'state', 'visibility', 'stub'])
     .where('full_name', '=', name)
     .executeTakeFirst()
-  if (!skill) return (await isKnown(read, name, owner)) ? own : { kind: 'missing' }
+  if (!skill) return (await isKnownName(read, name, owner)) ? own : { kind: 'missing' }
   if (!isPublished(skill)) return own
   if (version === undefined || (await hasVersion(read, skill.id, version))) return { kind: 'here' }
   return skill.origin_kind === 'mirror' ? { kind: 'missing', from: skill.origin_upstream ?? '' } : own
@@ -41,7 +41,7 @@ function parseOwner(fullName: string): string | undefined {
 
 type Read = Database['read']
 
-async function isKnown(read: Read, fullName: string, owner: string): Promise<boolean> {
+async function isKnownName(read: Read, fullName: string, owner: string): Promise<boolean> {
   const user = await read.selectFrom('users').select('claimed').where('username', '=', owner).executeTakeFirst()
   if (user?.claimed) return true
   const alias = await read.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName).executeTakeFirst()

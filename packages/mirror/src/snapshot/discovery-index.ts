@@ -61,8 +61,8 @@ export function readIndex(value: unknown, address: URL): SkillIndex {
   const entries = new Map<string, IndexEntry>()
   const refused: Refusal[] = []
   for (const raw of skills) {
-    const entry = $schema === undefined ? readFiles(raw, address) : readArtifact(raw, address)
-    if (typeof entry === 'string') refused.push({ subject: toSubject(raw), reason: 'malformed', detail: entry })
+    const entry = $schema === undefined ? readFilesEntry(raw, address) : readArtifactEntry(raw, address)
+    if (typeof entry === 'string') refused.push({ subject: toIndexSubject(raw), reason: 'malformed', detail: entry })
     else if (entries.has(entry.name)) {
       refused.push({
         subject: entry.name,
@@ -74,22 +74,22 @@ export function readIndex(value: unknown, address: URL): SkillIndex {
   return { entries: [...entries.values()], refused }
 }
 
-function readArtifact(raw: unknown, address: URL): ArtifactEntry | string {
+function readArtifactEntry(raw: unknown, address: URL): ArtifactEntry | string {
   const parsed = v.safeParse(Artifact, raw, firstIssueOnly)
-  if (!parsed.success) return toIssue(parsed.issues[0])
+  if (!parsed.success) return toEntryProblem(parsed.issues[0])
   const { name, description, type, digest } = parsed.output
-  const url = toUrl(parsed.output.url, address)
+  const url = toSameOriginUrl(parsed.output.url, address)
   return url ? { name, description, artifact: { type, url, digest } } : elsewhere
 }
 
-function readFiles(raw: unknown, address: URL): FilesEntry | string {
+function readFilesEntry(raw: unknown, address: URL): FilesEntry | string {
   const parsed = v.safeParse(Files, raw, firstIssueOnly)
-  if (!parsed.success) return toIssue(parsed.issues[0])
+  if (!parsed.success) return toEntryProblem(parsed.issues[0])
   const { name, description, files } = parsed.output
   const located = files.map((path) => {
     const isPlain = path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..')
     const encoded = path.split('/').map(encodeURIComponent).join('/')
-    return { path, url: isPlain && path.isWellFormed() ? toUrl(`${name}/${encoded}`, address) : undefined }
+    return { path, url: isPlain && path.isWellFormed() ? toSameOriginUrl(`${name}/${encoded}`, address) : undefined }
   })
   const wrong = located.find(({ url }) => url === undefined)
   if (wrong) return `The path '${wrong.path.slice(0, 100)}' leads out of the skill's folder.`
@@ -100,16 +100,16 @@ function readFiles(raw: unknown, address: URL): FilesEntry | string {
 const elsewhere = 'The file is at another host than the index. Files of other hosts are not fetched.'
 
 /** Allows only the origin that the operator chose: an index could point into the operator's own network. */
-function toUrl(reference: string, address: URL): URL | undefined {
+function toSameOriginUrl(reference: string, address: URL): URL | undefined {
   const url = URL.canParse(reference, address) ? new URL(reference, address) : undefined
   return url?.origin === address.origin && !url.username && !url.password ? url : undefined
 }
 
-function toIssue(issue: v.BaseIssue<unknown>): string {
+function toEntryProblem(issue: v.BaseIssue<unknown>): string {
   return `The entry is invalid: ${v.getDotPath(issue) ?? 'an object'} is wrong or missing.`
 }
 
-function toSubject(raw: unknown): string {
+function toIndexSubject(raw: unknown): string {
   const { name } = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
   return typeof name === 'string' ? name.slice(0, 100).replaceAll('\0', '').toWellFormed() : 'an entry without a name'
 }

@@ -1,11 +1,11 @@
 import { ArchiveError, readArchive, toDigest } from '@skillstead/skill-format/archives'
 import { RegistryError, limits } from '@skillstead/protocol'
 import * as v from 'valibot'
-import type { Refusal, Release, SnapshotSource } from '../types.ts'
+import type { KnownReleases, KnownSkill, Refusal, Release, SnapshotBatch, SnapshotSource } from '../types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
 import { Failures, fetchAnswer, fetchJson, type Answer } from './fetch-answer.ts'
 import { readIndex, type ArtifactEntry, type FilesEntry, type IndexEntry } from './discovery-index.ts'
-import { toRelease } from './to-release.ts'
+import { toFoundRelease } from './to-release.ts'
 
 export interface DiscoverySourceOptions {
   /** The URL of a host, of a scope (a path of a host), or of the index itself. */
@@ -42,19 +42,61 @@ const closed = 'The skill is public on this node, but its host no longer shows i
 const indexPaths = ['/.well-known/agent-skills/index.json', '/.well-known/skills/index.json']
 
 /** Reads the skills of a host that publishes a discovery index of version 0.2.0 or 0.1.0. */
-export function createDiscoverySource(options: DiscoverySourceOptions): SnapshotSource {
-  const { http, owner } = options
-  let apiKey: string | undefined
+export class DiscoverySource implements SnapshotSource {
+  readonly #options: DiscoverySourceOptions
+  /** Undefined until the host refuses a guest. */
+  #apiKey: string | undefined
 
-  async function readFirstIndex(etag: string | undefined) {
-    const addresses = toIndexAddresses(options.location)
-    const askIndex = (url: URL) => fetchJson(http, { url, apiKey, etag, bytesMax: indexBytesMax })
+  constructor(options: DiscoverySourceOptions) {
+    this.#options = options
+  }
+
+  get requests(): number {
+    return this.#options.http.requests
+  }
+
+  async *list(stored: unknown, known: KnownReleases): AsyncGenerator<SnapshotBatch> {
+    const { http, owner, wants } = this.#options
+    const cursor = readIndexCursor(stored)
+    const { answer, url } = await this.#readFirstIndex(cursor.etag)
+    if (!answer) return
+    const index = readIndex(answer.value, url)
+    const wanted = index.entries.filter(({ name }) => wants({ owner, name }))
+    // Skills without digests are always requested, because their changes are unknown.
+    const changed = wanted.filter(
+      (entry) => !('artifact' in entry) || cursor.read[entry.name] !== entry.artifact.digest,
+    )
+    const read: Record<string, string> = Object.fromEntries(
+      wanted.flatMap(({ name }) => (cursor.read[name] === undefined ? [] : [[name, cursor.read[name]]])),
+    )
+    yield { releases: [], refused: [...index.refused], unchanged: wanted.length - changed.length, cursor: { read } }
+    let isMissing = false
+    const failures = new Failures()
+    for (let i = 0; i < changed.length; i += batchMax) {
+      const batch = changed.slice(i, i + batchMax)
+      const rest = changed.slice(i + batchMax)
+      const here = await known.find(batch.map(({ name }) => `${owner}/${name}`))
+      const { isPassing, ...found } = await this.#readBatch(batch, { here, failures, read })
+      isMissing ||= isPassing
+      yield { ...found, cursor: { read: { ...read } } satisfies Cursor, estimate: estimateEntries(http, rest) }
+    }
+    // Stores the ETag only if all files were read, and only for an index with digests: otherwise files may change
+    // while the index does not.
+    const isWhole = !isMissing && index.entries.every((entry) => 'artifact' in entry)
+    yield { releases: [], cursor: { read, ...(isWhole && answer.etag && { etag: answer.etag }) } satisfies Cursor }
+  }
+
+  /** Reads the first of the possible indexes that exists. */
+  async #readFirstIndex(etag: string | undefined) {
+    const { http, location, apiKey } = this.#options
+    const addresses = toIndexAddresses(location)
+    const askIndex = (url: URL) => fetchJson(http, { url, apiKey: this.#apiKey, etag, bytesMax: indexBytesMax })
     for (const url of addresses) {
       const answer = await askIndex(url).catch((error: unknown) => {
         if (!(error instanceof RegistryError)) throw error
         if (error.code === 'not_found') return null
-        if (error.code !== 'unauthorized' || apiKey !== undefined || options.apiKey === undefined) throw error
-        apiKey = options.apiKey
+        if (error.code !== 'unauthorized' || this.#apiKey !== undefined || apiKey === undefined) throw error
+        this.#apiKey = apiKey
         return askIndex(url)
       })
       if (answer !== null) return { answer, url }
@@ -64,77 +106,51 @@ export function createDiscoverySource(options: DiscoverySourceOptions): Snapshot
     throw new RegistryError('upstream_failed', `${origin} has no index of skills at ${pathname}.`)
   }
 
-  async function readEntry(entry: IndexEntry, before: string | undefined, failures: Failures): Promise<ReadEntry> {
+  /** Reads the skills one by one, and stores their marks in `read`. `isPassing`: the next sync checks a skill again. */
+  async #readBatch(batch: readonly IndexEntry[], { here, failures, read }: BatchState) {
+    const { owner } = this.#options
+    const releases: Release[] = []
+    const refused: Refusal[] = []
+    let [unchanged, isPassing] = [0, false]
+    for (const entry of batch) {
+      const { name, description } = entry
+      const found = await this.#readEntry(entry, read[name], failures)
+      if (found.mark !== undefined) read[name] = found.mark
+      if (found.refused) refused.push(found.refused)
+      if (found.refused && passingReasons.has(found.refused.reason)) isPassing = true
+      const there = here.get(`${owner}/${name}`)
+      const release = found.files && toFoundRelease({ owner, name, description, files: found.files }, there)
+      if (!release) unchanged += found.refused ? 0 : 1
+      else if (this.#apiKey === undefined) releases.push(release)
+      else if (there && !there.isPrivate) refused.push(refuseEntry(owner, entry, 'missing', closed))
+      else releases.push({ ...release, visibility: 'private' })
+    }
+    return { releases, refused, unchanged, isPassing }
+  }
+
+  async #readEntry(entry: IndexEntry, before: string | undefined, failures: Failures): Promise<ReadEntry> {
+    const { owner } = this.#options
     try {
-      const access = { ...options, apiKey }
-      const read = await ('artifact' in entry ? readArtifact(access, entry) : readFiles(access, entry, before))
+      const access = { ...this.#options, apiKey: this.#apiKey }
+      const read = await ('artifact' in entry ? fetchArtifact(access, entry) : fetchEntryFiles(access, entry, before))
       failures.succeed()
       return read
     } catch (error) {
       if (error instanceof ArchiveError) {
         // Invalid bytes are not fetched again while the digest is the same.
         const mark = 'artifact' in entry ? { mark: entry.artifact.digest } : {}
-        return { refused: toRefusal(owner, entry, 'invalid', error.message), ...mark }
+        return { refused: refuseEntry(owner, entry, 'invalid', error.message), ...mark }
       }
-      return { refused: toRefusal(owner, entry, 'missing', failures.take(error).message) }
+      return { refused: refuseEntry(owner, entry, 'missing', failures.take(error).message) }
     }
   }
+}
 
-  return {
-    async *list(stored, known) {
-      const cursor = readCursor(stored)
-      const { answer, url } = await readFirstIndex(cursor.etag)
-      if (!answer) return
-      const index = readIndex(answer.value, url)
-      const wanted = index.entries.filter(({ name }) => options.wants({ owner, name }))
-      // Skills without digests are always requested, because their changes are unknown.
-      const changed = wanted.filter(
-        (entry) => !('artifact' in entry) || cursor.read[entry.name] !== entry.artifact.digest,
-      )
-      const read: Record<string, string> = Object.fromEntries(
-        wanted.flatMap(({ name }) => (cursor.read[name] === undefined ? [] : [[name, cursor.read[name]]])),
-      )
-      yield { releases: [], refused: [...index.refused], unchanged: wanted.length - changed.length, cursor: { read } }
-      let isMissing = false
-      const failures = new Failures()
-      for (let i = 0; i < changed.length; i += batchMax) {
-        const batch = changed.slice(i, i + batchMax)
-        const here = await known.find(batch.map(({ name }) => `${owner}/${name}`))
-        const releases: Release[] = []
-        const refused: Refusal[] = []
-        let unchanged = 0
-        for (const entry of batch) {
-          const found = await readEntry(entry, cursor.read[entry.name], failures)
-          if (found.mark !== undefined) read[entry.name] = found.mark
-          if (found.refused) refused.push(found.refused)
-          if (found.refused && passingReasons.has(found.refused.reason)) isMissing = true
-          const { name, description } = entry
-          const there = here.get(`${owner}/${name}`)
-          const release = found.files && toRelease({ owner, name, description, files: found.files }, there)
-          if (!release) unchanged += found.refused ? 0 : 1
-          else if (apiKey === undefined) releases.push(release)
-          else if (there && !there.isPrivate) refused.push(toRefusal(owner, entry, 'missing', closed))
-          else releases.push({ ...release, visibility: 'private' })
-        }
-        const left = changed.length - i - batch.length
-        const next: Cursor = { read: { ...read } }
-        yield {
-          releases,
-          refused,
-          unchanged,
-          cursor: next,
-          estimate: toEstimate(http, changed.slice(i + batchMax), left),
-        }
-      }
-      // Stores the ETag only if all files were read, and only for an index with digests: otherwise files may change
-      // while the index does not.
-      const isWhole = !isMissing && index.entries.every((entry) => 'artifact' in entry)
-      yield { releases: [], cursor: { read, ...(isWhole && answer.etag && { etag: answer.etag }) } satisfies Cursor }
-    },
-    get requests() {
-      return http.requests
-    },
-  }
+interface BatchState {
+  /** The stored skills of the batch, by full name. */
+  readonly here: ReadonlyMap<string, KnownSkill>
+  readonly failures: Failures
+  readonly read: Record<string, string>
 }
 
 /** The new files of a skill, if any. `mark` is compared at the next sync. */
@@ -144,13 +160,16 @@ interface ReadEntry {
   readonly refused?: Refusal
 }
 
-async function readArtifact({ http, apiKey, owner }: DiscoverySourceOptions, entry: ArtifactEntry): Promise<ReadEntry> {
+async function fetchArtifact(
+  { http, apiKey, owner }: DiscoverySourceOptions,
+  entry: ArtifactEntry,
+): Promise<ReadEntry> {
   const { url, type, digest } = entry.artifact
   const { bytes } = (await fetchAnswer(http, { url, apiKey, bytesMax: artifactBytesMax }))!
   const actual = toDigest(bytes)
   if (actual !== digest) {
     const detail = `The file at ${url.pathname} has the digest ${actual}, but the index states ${digest}.`
-    return { refused: toRefusal(owner, entry, 'altered', detail) }
+    return { refused: refuseEntry(owner, entry, 'altered', detail) }
   }
   if (type === 'skill-md') return { files: [{ path: 'SKILL.md', bytes }], mark: digest }
   const { skillMd, files } = await readArchive(bytes, isGzip(bytes) ? 'tar.gz' : 'zip')
@@ -158,7 +177,7 @@ async function readArtifact({ http, apiKey, owner }: DiscoverySourceOptions, ent
 }
 
 /** Fetches the files one by one. If one of them changed, fetches all. */
-async function readFiles(
+async function fetchEntryFiles(
   { http, apiKey, owner }: DiscoverySourceOptions,
   entry: FilesEntry,
   before: string | undefined,
@@ -173,7 +192,7 @@ async function readFiles(
     size += bytes.length
     return size <= limits.versionBytesMax
   }
-  const tooLarge = toRefusal(owner, entry, 'invalid', 'The files together exceed the maximum size of a version.')
+  const tooLarge = refuseEntry(owner, entry, 'invalid', 'The files together exceed the maximum size of a version.')
   for (const { path, url } of entry.files) {
     const etag = isSameList ? etags[path] : undefined
     const answer = await fetchAnswer(http, { url, apiKey, etag, bytesMax: limits.fileBytesMax })
@@ -211,7 +230,7 @@ function toIndexAddresses(location: string): URL[] {
   return indexPaths.map((path) => new URL(`${url.origin}${scope}${path}`))
 }
 
-function readCursor(stored: unknown): Cursor {
+function readIndexCursor(stored: unknown): Cursor {
   const parsed = v.safeParse(StoredCursor, stored)
   return parsed.success ? parsed.output : { read: {} }
 }
@@ -220,11 +239,11 @@ function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b
 }
 
-function toEstimate(http: UpstreamFetch, rest: readonly IndexEntry[], left: number) {
+function estimateEntries(http: UpstreamFetch, rest: readonly IndexEntry[]) {
   const requests = rest.reduce((sum, entry) => sum + ('artifact' in entry ? 1 : entry.files.length), 0)
-  return { left, secondsLeft: http.estimateSeconds(requests) }
+  return { left: rest.length, secondsLeft: http.estimateSeconds(requests) }
 }
 
-function toRefusal(owner: string, { name }: IndexEntry, reason: string, detail: string): Refusal {
+function refuseEntry(owner: string, { name }: IndexEntry, reason: string, detail: string): Refusal {
   return { subject: `${owner}/${name}`, reason, detail }
 }

@@ -23,13 +23,13 @@ export interface Draining {
   readonly part: 'public' | { readonly username: string }
 }
 
-export function readPlace(stored: unknown): Place {
+export function readSnapshotPlace(stored: unknown): Place {
   const { public: shown = null, private: own = {} } = (stored ?? {}) as Partial<Place>
   return { public: shown, private: { ...own } }
 }
 
 /** Imports all releases of a source, and advances its cursor with them. */
-export async function drain(run: Run, source: SnapshotSource, { place, part }: Draining): Promise<void> {
+export async function drainSource(run: Run, source: SnapshotSource, { place, part }: Draining): Promise<void> {
   const { context } = run.parts
   const stored = part === 'public' ? place.public : place.private[part.username]
   const known = createKnownReleases(context, run.upstream.name, run.options.full)
@@ -62,10 +62,10 @@ export async function storeReleases(run: Run, refusals: Refusals, offered: reado
     acceptsScan: (_, scan) => explainScan(run, scan),
     async also(trx, release, outcome) {
       await updateOwn(trx, run, {})
-      await refusals.record(trx, toSubject(release), outcome)
+      await refusals.record(trx, toReleaseSubject(release), outcome)
     },
   })
-  for (const [i, outcome] of outcomes.entries()) run.tally.add(toSubject(releases[i]!), outcome)
+  for (const [i, outcome] of outcomes.entries()) run.tally.add(toReleaseSubject(releases[i]!), outcome)
   for (const { files } of releases) run.tally.bytes += files.reduce((sum, { bytes }) => sum + bytes.length, 0)
 }
 
@@ -90,6 +90,6 @@ export async function recordRefusals(
   for (const { subject, outcome } of outcomes) run.tally.add(subject, outcome)
 }
 
-function toSubject({ owner, name, version }: Pick<MirrorRelease, 'owner' | 'name' | 'version'>): string {
+function toReleaseSubject({ owner, name, version }: Pick<MirrorRelease, 'owner' | 'name' | 'version'>): string {
   return version === undefined ? `${owner}/${name}` : `${owner}/${name}@${version}`
 }

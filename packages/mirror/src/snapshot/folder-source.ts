@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { RegistryError, limits } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { SnapshotSource } from '../types.ts'
-import { isSkipped, readTree, type Places, type SkillTree, type TreeFile } from './skill-folders.ts'
+import { isSkipped, readSkillTree, type Places, type SkillTree, type TreeFile } from './skill-folders.ts'
 
 export interface FolderSourceOptions {
   /** A path, or a `file:` URL. */
@@ -23,9 +23,9 @@ const depthMax = 32
 export function createFolderSource({ location, owner, wants }: FolderSourceOptions): SnapshotSource {
   return {
     async *list(stored, known) {
-      const places = readPlaces(stored)
-      const tree = await openFolder(location)
-      for await (const { left, ...batch } of readTree(tree, { owner, places, wants }, known)) {
+      const places = readFolderPlaces(stored)
+      const tree = await openSkillTree(location)
+      for await (const { left, ...batch } of readSkillTree(tree, { owner, places, wants }, known)) {
         yield { ...batch, cursor: stored, estimate: { left, secondsLeft: 0 } }
       }
       yield { releases: [], cursor: { places } }
@@ -35,19 +35,19 @@ export function createFolderSource({ location, owner, wants }: FolderSourceOptio
 }
 
 /** The folders of the skills at the last sync. */
-export function readPlaces(stored: unknown): Places {
+export function readFolderPlaces(stored: unknown): Places {
   const parsed = v.safeParse(StoredCursor, stored)
   return parsed.success ? { ...parsed.output.places } : {}
 }
 
-async function openFolder(location: string): Promise<SkillTree<TreeFile>> {
+async function openSkillTree(location: string): Promise<SkillTree<TreeFile>> {
   const given = resolve(location.startsWith('file:') ? fileURLToPath(location) : location)
   // The location itself may be a link, since the operator chose it. Links below it are not followed.
   const root = await realpath(given).catch((cause: unknown) => {
     throw new RegistryError('upstream_failed', `The folder ${given} does not exist or cannot be read.`, { cause })
   })
   const files: TreeFile[] = []
-  await walk(root, '', 0, files)
+  await walkFolder(root, '', 0, files)
   const read = async (wanted: readonly TreeFile[]) => {
     const bytes: Uint8Array[] = []
     for (const file of wanted) bytes.push(await readPlainFile(root, file))
@@ -56,7 +56,7 @@ async function openFolder(location: string): Promise<SkillTree<TreeFile>> {
   return { files, rootName: basename(root), read }
 }
 
-async function walk(root: string, path: string, depth: number, files: TreeFile[]): Promise<void> {
+async function walkFolder(root: string, path: string, depth: number, files: TreeFile[]): Promise<void> {
   const entries = await readdir(join(root, path), { withFileTypes: true }).catch((cause: unknown) => {
     throw new RegistryError('upstream_failed', `The folder ${join(root, path)} cannot be read.`, { cause })
   })
@@ -67,7 +67,7 @@ async function walk(root: string, path: string, depth: number, files: TreeFile[]
       files.push({ path: inner, size: 0 })
       continue
     }
-    if (entry.isDirectory() && depth < depthMax) await walk(root, inner, depth + 1, files)
+    if (entry.isDirectory() && depth < depthMax) await walkFolder(root, inner, depth + 1, files)
     if (!entry.isFile()) continue
     if (files.length >= entriesMax) {
       throw new RegistryError(
@@ -75,7 +75,7 @@ async function walk(root: string, path: string, depth: number, files: TreeFile[]
         `${root} contains more than ${entriesMax} files. Add a folder below it instead.`,
       )
     }
-    files.push({ path: inner, size: (await lstat(join(root, inner)).catch(unreadable(inner))).size })
+    files.push({ path: inner, size: (await lstat(join(root, inner)).catch(unreadablePath(inner))).size })
   }
 }
 
@@ -101,18 +101,18 @@ async function withPlainFile<T>(
 ): Promise<T> {
   const place = join(root, ...path.split('/'))
   const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
-    unreadable(path),
+    unreadablePath(path),
   )
   try {
     const isPlain = (await file.stat()).isFile() && (await realpath(place)) === place
-    if (!isPlain || !place.startsWith(root + (root.endsWith(sep) ? '' : sep))) unreadable(path)()
+    if (!isPlain || !place.startsWith(root + (root.endsWith(sep) ? '' : sep))) unreadablePath(path)()
     return await work(file)
   } finally {
     await file.close()
   }
 }
 
-function unreadable(path: string): (cause?: unknown) => never {
+function unreadablePath(path: string): (cause?: unknown) => never {
   return (cause) => {
     const detail = `${path} cannot be read, or changed while it was read. Sync again.`
     throw new RegistryError('upstream_failed', detail, { cause })

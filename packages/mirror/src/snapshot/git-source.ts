@@ -3,11 +3,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { RegistryError, limits } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { SnapshotSource } from '../types.ts'
-import { readPlaces } from './folder-source.ts'
+import { readFolderPlaces } from './folder-source.ts'
 import { runGit, type GitOptions } from './git.ts'
 import { hidePassword } from '../hide-password.ts'
 import { openScratchFolder } from './scratch-folder.ts'
-import { isSkipped, readTree, type SkillTree, type TreeFile } from './skill-folders.ts'
+import { isSkipped, readSkillTree, type SkillTree, type TreeFile } from './skill-folders.ts'
 
 export interface GitSourceOptions {
   /** A URL (https, http, ssh, or `user@host:path`), or a path on this machine. */
@@ -48,15 +48,15 @@ export function createGitSource(options: GitSourceOptions): SnapshotSource {
   return {
     async *list(stored, known) {
       requests += 1
-      const commit = await readHead(repository, options)
+      const commit = await readGitHead(repository, options)
       const before = v.safeParse(StoredCursor, stored)
       if (before.success && before.output.commit === commit) return
-      const places = readPlaces(stored)
+      const places = readFolderPlaces(stored)
       const folder = await openScratchFolder()
       try {
         requests += 1
         const { tree, cloned } = await fetchTree(repository, folder.path, options)
-        for await (const { left, ...batch } of readTree(tree, { owner, places, wants }, known)) {
+        for await (const { left, ...batch } of readSkillTree(tree, { owner, places, wants }, known)) {
           await folder.touch()
           yield { ...batch, cursor: stored, estimate: { left, secondsLeft: 0 } }
         }
@@ -94,8 +94,8 @@ function toLocal(path: string): Repository {
   return { address: pathToFileURL(resolve(path)).href, isLocal: true }
 }
 
-async function readHead({ address, isLocal }: Repository, options: GitSourceOptions): Promise<string> {
-  const output = await runGit(['ls-remote', '--', address, 'HEAD'], { ...toGit(options), isLocal })
+async function readGitHead({ address, isLocal }: Repository, options: GitSourceOptions): Promise<string> {
+  const output = await runGit(['ls-remote', '--', address, 'HEAD'], { ...toGitOptions(options), isLocal })
   const [, commit] = /^([0-9a-f]{40,64})\tHEAD$/m.exec(output.toString()) ?? []
   if (commit === undefined)
     throw new RegistryError('upstream_failed', `${hidePassword(options.location)} has no commits, or no HEAD.`)
@@ -103,7 +103,7 @@ async function readHead({ address, isLocal }: Repository, options: GitSourceOpti
 }
 
 async function fetchTree({ address, isLocal }: Repository, folder: string, options: GitSourceOptions) {
-  const git: GitOptions = { ...toGit(options), folder, isLocal }
+  const git: GitOptions = { ...toGitOptions(options), folder, isLocal }
   const flags = ['--bare', '--depth=1', '--single-branch', '--no-tags', '--template=', '--quiet']
   await runGit(['clone', ...flags, '--', address, folder], { ...git, folderBytesMax: repositoryBytesMax })
   const head = await runGit(['log', '-1', '--format=%H %ct', 'HEAD'], git)
@@ -119,7 +119,7 @@ async function fetchTree({ address, isLocal }: Repository, folder: string, optio
     // Authors choose the date. It is limited to now, because a future date would come first in every list.
     publishedAt: Math.min(Number(seconds) * 1000, options.now()),
     ...(/^https?:\/\/[^@]*$/.test(address) && { repository: address.replace(/\.git$/, '') }),
-    read: (files) => readBlobs(files, git),
+    read: (files) => readGitBlobs(files, git),
   }
   return { tree, cloned }
 }
@@ -139,7 +139,7 @@ function readListing(text: string): BlobFile[] {
 /**
  * Reads the output of `cat-file --batch`, for each file: `sha type size`, a newline, the bytes, and another newline.
  */
-async function readBlobs(files: readonly BlobFile[], git: GitOptions): Promise<Uint8Array[]> {
+async function readGitBlobs(files: readonly BlobFile[], git: GitOptions): Promise<Uint8Array[]> {
   const input = files.map(({ sha }) => `${sha}\n`).join('')
   const outputBytesMax = limits.versionBytesMax + files.length * 200
   const output = await runGit(['cat-file', '--batch'], { ...git, input, outputBytesMax })
@@ -157,6 +157,6 @@ async function readBlobs(files: readonly BlobFile[], git: GitOptions): Promise<U
   return blobs
 }
 
-function toGit({ program, signal }: GitSourceOptions): GitOptions {
+function toGitOptions({ program, signal }: GitSourceOptions): GitOptions {
   return { ...(program !== undefined && { program }), ...(signal && { signal }) }
 }

@@ -17,7 +17,7 @@ export interface GitOptions {
   readonly outputBytesMax?: number
   /** Maximum size of `folder`, checked while git runs. */
   readonly folderBytesMax?: number
-  /** Whether git may read repositories of this machine, and only those. */
+  /** Whether git may read repositories of this machine, and no others. */
   readonly isLocal?: boolean
   readonly signal?: AbortSignal
 }
@@ -57,7 +57,7 @@ export async function runGit(args: readonly string[], options: GitOptions = {}):
 
   function run(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      const child = spawn(program, [...toSettings(isLocal), ...args], {
+      const child = spawn(program, [...toGitSettings(isLocal), ...args], {
         ...(folder !== undefined && { cwd: folder }),
         env: toEnvironment(isLocal),
         stdio: ['pipe', 'pipe', 'pipe'],
@@ -79,9 +79,11 @@ export async function runGit(args: readonly string[], options: GitOptions = {}):
       child.stderr.on('data', (chunk: Buffer) => errors.add(chunk))
       child.stdin.on('error', () => undefined)
       child.stdin.end(input ?? '')
-      child.on('error', (cause: NodeJS.ErrnoException) => reject(toError(cause)))
+      child.on('error', (cause: NodeJS.ErrnoException) => reject(toGitStartError(cause)))
       child.on('close', () => ending.signal.removeEventListener('abort', kill))
-      child.on('close', (code) => (code === 0 ? resolve(output.bytes()) : reject(toFailure(errors.bytes().toString()))))
+      child.on('close', (code) =>
+        code === 0 ? resolve(output.bytes()) : reject(toGitError(errors.bytes().toString())),
+      )
     })
   }
 }
@@ -124,7 +126,7 @@ class Gathered {
 }
 
 /** Settings for this call, which take precedence over the operator's git configuration. */
-function toSettings(isLocal: boolean): string[] {
+function toGitSettings(isLocal: boolean): string[] {
   const protocols = isLocal ? ['file'] : remoteProtocols
   const settings = [
     'protocol.allow=never',
@@ -170,14 +172,14 @@ async function watchFolder(
   stop: (error: RegistryError) => void,
 ): Promise<void> {
   if (folder === undefined || folderBytesMax === undefined) return
-  const bytes = await sizeOf(folder)
+  const bytes = await measureFolder(folder)
   if (bytes <= folderBytesMax) return
   const detail = `The repository is larger than ${folderBytesMax / 1024 / 1024} MiB, and was not fetched.`
   stop(new RegistryError('upstream_failed', detail))
 }
 
 /** The size of a folder. Files that appear or disappear in the meantime do not count. */
-async function sizeOf(folder: string): Promise<number> {
+async function measureFolder(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true }).catch(() => [])
   const sizes = await Promise.all(
     names.map((name) =>
@@ -190,14 +192,14 @@ async function sizeOf(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-function toError(cause: NodeJS.ErrnoException): Error {
+function toGitStartError(cause: NodeJS.ErrnoException): Error {
   if (cause.code !== 'ENOENT') return cause
   const detail = 'The program `git` was not found. Install it to sync from git repositories.'
   return new RegistryError('not_implemented', detail, { cause })
 }
 
 /** An error with git's last `fatal:` line, else its last line. */
-function toFailure(text: string): RegistryError {
+function toGitError(text: string): RegistryError {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const said = (lines.findLast((line) => line.startsWith('fatal:')) ?? lines.at(-1) ?? 'nothing').slice(0, 300)
   const hidden = hidePassword(said)

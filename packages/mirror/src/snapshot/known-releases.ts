@@ -16,7 +16,7 @@ export function createKnownReleases(
   const { read } = database
   return {
     async find(fullNames) {
-      const rows = await lookUp(fullNames, (names) =>
+      const rows = await lookUpInParts(fullNames, (names) =>
         read
           .selectFrom('skills')
           .innerJoin('versions', 'versions.skill_id', 'skills.id')
@@ -43,7 +43,7 @@ export function createKnownReleases(
     },
     async findRefused(subjects) {
       if (full) return new Set()
-      const rows = await lookUp(subjects, (part) =>
+      const rows = await lookUpInParts(subjects, (part) =>
         withUpstreams(read)
           .selectFrom('upstream_refusals')
           .select('subject')
@@ -55,7 +55,7 @@ export function createKnownReleases(
       return new Set(rows.map(({ subject }) => subject))
     },
     async findClaimed(owners) {
-      const rows = await lookUp(owners, (names) =>
+      const rows = await lookUpInParts(owners, (names) =>
         read.selectFrom('users').select('username').where('username', 'in', names).where('claimed', '=', 1).execute(),
       )
       return new Set(rows.map(({ username }) => username))
@@ -63,7 +63,7 @@ export function createKnownReleases(
   }
 }
 
-async function lookUp<T>(keys: readonly string[], query: (part: string[]) => Promise<T[]>): Promise<T[]> {
+async function lookUpInParts<T>(keys: readonly string[], query: (part: string[]) => Promise<T[]>): Promise<T[]> {
   const wanted = [...new Set(keys)]
   const found: T[] = []
   for (let i = 0; i < wanted.length; i += lookedUpMax) found.push(...(await query(wanted.slice(i, i + lookedUpMax))))

@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Run } from '../run.ts'
 import type { SnapshotSource } from '../types.ts'
-import { createDiscoverySource } from './discovery-source.ts'
+import { DiscoverySource } from './discovery-source.ts'
 import { createFolderSource } from './folder-source.ts'
 import { createGitSource } from './git-source.ts'
 import { chooseOwner } from './owner-name.ts'
@@ -31,7 +31,7 @@ export function openSource(run: Run, only?: ReadonlySet<string>): SnapshotSource
         wants: (listed) => wants(listed) && wantsListed(run, listed),
       })
     case 'discovery':
-      return createDiscoverySource({ location, http, apiKey, owner, wants })
+      return new DiscoverySource({ location, http, apiKey, owner, wants })
     case 'git':
       return createGitSource({ location, owner, wants, now, signal: run.signal })
     case 'folder':

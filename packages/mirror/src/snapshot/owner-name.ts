@@ -9,12 +9,12 @@ import type { Upstream } from '../types.ts'
 export function chooseOwner({ kind, location, settings }: Pick<Upstream, 'kind' | 'location' | 'settings'>): string {
   const [given, ...others] = settings.filters.owners ?? []
   if (given !== undefined && others.length === 0 && isUsername(given)) return given
-  const slug = toSlug(readPlace(kind, location)).slice(0, limits.usernameCharactersMax).replace(/-$/, '')
+  const slug = toSlug(readLocationName(kind, location)).slice(0, limits.usernameCharactersMax).replace(/-$/, '')
   const owner = slug === '' ? 'mirrored' : slug
   return reservedOwners.has(owner) ? `${owner}-skills` : owner
 }
 
-function readPlace(kind: Upstream['kind'], location: string): string {
+function readLocationName(kind: Upstream['kind'], location: string): string {
   if (kind === 'discovery') return URL.canParse(location) ? new URL(location).hostname : location
   const segments = location
     .replace(/^[a-z+]+:\/\/[^/]*/i, '')

@@ -25,14 +25,14 @@ export function createPrivateSkills({ location, http, apiKey, username, wants }:
   const api = createClient({ ...options, ...patience })
   return {
     async *list(cursor, known) {
-      for await (const names of listNames(api, username)) {
-        const wanted = names.filter((fullName) => wants({ owner: username, name: toShortName(fullName) }))
+      for await (const names of listPrivateNames(api, username)) {
+        const wanted = names.filter((fullName) => wants({ owner: username, name: toNameInNamespace(fullName) }))
         const here = await known.find(wanted)
         for (const fullName of wanted) {
           const there = here.get(fullName)
           // Public skills are imported from the log. If the log has withdrawn a skill, it may have become private.
           if (there && !there.isPrivate && !there.isWithdrawn) continue
-          for await (const batch of readSkill(api, fullName, there)) yield { ...batch, cursor }
+          for await (const batch of readPrivateSkill(api, fullName, there)) yield { ...batch, cursor }
         }
       }
     },
@@ -42,7 +42,7 @@ export function createPrivateSkills({ location, http, apiKey, username, wants }:
   }
 }
 
-async function* listNames(api: RegistryApi, owner: string): AsyncGenerator<string[]> {
+async function* listPrivateNames(api: RegistryApi, owner: string): AsyncGenerator<string[]> {
   for (let page = 1; page * limits.pageSizeMax <= skillsMax; page++) {
     const { skills, totalPages } = await api.searchSkills({ owner, sort: 'recent', page, limit: limits.pageSizeMax })
     yield skills.map(({ fullName }) => fullName).filter((fullName) => fullName.startsWith(`${owner}/`))
@@ -51,7 +51,7 @@ async function* listNames(api: RegistryApi, owner: string): AsyncGenerator<strin
 }
 
 /** Yields one version at a time, because all of them may not fit into memory. */
-async function* readSkill(
+async function* readPrivateSkill(
   api: RegistryApi,
   fullName: string,
   there: KnownSkill | undefined,
@@ -64,7 +64,7 @@ async function* readSkill(
     if (changed.length === 0) yield { releases: [], unchanged: 1 }
     for (const { version } of changed) yield { releases: [await readPrivateVersion(api, details, version)] }
   } catch (error) {
-    const reason = toReason(error)
+    const reason = toSkillReason(error)
     if (!reason) throw error
     yield { releases: [], refused: [{ subject: fullName, reason, detail: (error as Error).message }] }
   }
@@ -91,7 +91,7 @@ async function readPrivateVersion(api: RegistryApi, details: SkillDetails, versi
   const isLatest = version === details.latestVersion
   return {
     owner: author.username,
-    name: toShortName(name),
+    name: toNameInNamespace(name),
     version,
     publishedAt: Date.parse(publishedAt),
     files: [{ path: 'SKILL.md', bytes: skillMd }, ...files],
@@ -109,11 +109,11 @@ async function readPrivateVersion(api: RegistryApi, details: SkillDetails, versi
   }
 }
 
-function toReason(error: unknown): string | undefined {
+function toSkillReason(error: unknown): string | undefined {
   if (error instanceof ArchiveError || error instanceof TypeError || error instanceof RangeError) return 'malformed'
   return isAboutOne(error) && error instanceof RegistryError ? 'missing' : undefined
 }
 
-function toShortName(fullName: string): string {
+function toNameInNamespace(fullName: string): string {
   return fullName.slice(fullName.indexOf('/') + 1)
 }

@@ -77,8 +77,8 @@ export function readListPage(value: unknown, origin: string): ListPage {
   const skills: ListedSkill[] = []
   const refused: Refusal[] = []
   for (const raw of page.output.skills) {
-    const skill = readItem(raw)
-    if (typeof skill === 'string') refused.push({ subject: toSubject(raw), reason: 'malformed', detail: skill })
+    const skill = readListedItem(raw)
+    if (typeof skill === 'string') refused.push({ subject: toListedSubject(raw), reason: 'malformed', detail: skill })
     else skills.push(skill)
   }
   const { total, totalPages } = page.output
@@ -86,7 +86,7 @@ export function readListPage(value: unknown, origin: string): ListPage {
 }
 
 /** Parses an item. Returns a sentence for an invalid one. */
-function readItem(raw: unknown): ListedSkill | string {
+function readListedItem(raw: unknown): ListedSkill | string {
   const parsed = v.safeParse(Item, raw, firstIssueOnly)
   if (!parsed.success)
     return `The item is invalid: ${v.getDotPath(parsed.issues[0]) ?? 'an object'} is wrong or missing.`
@@ -117,7 +117,7 @@ function readItem(raw: unknown): ListedSkill | string {
   }
 }
 
-function toSubject(raw: unknown): string {
+function toListedSubject(raw: unknown): string {
   const { fullName, name } = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
   const said = typeof fullName === 'string' ? fullName : name
   return typeof said === 'string'

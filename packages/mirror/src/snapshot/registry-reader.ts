@@ -52,26 +52,26 @@ export async function readListedSkill(access: RegistryAccess, listed: ListedSkil
     const question = { url: new URL(`${path}/skill.md`), accept: 'text/markdown, text/plain', apiKey }
     const skillMd = await fetchAnswer(http, { ...question, bytesMax: limits.fileBytesMax })
     const details = await fetchJson(http, { url: new URL(path), apiKey, bytesMax: detailsBytesMax })
-    const said = toDetails(details!.value)
-    if (!isSame(said, listed)) {
+    const said = parseDetails(details!.value)
+    if (!isListedSkill(said, listed)) {
       return refuseListed(listed, 'missing', `For '${listed.ref}' the registry returns another skill with that name.`)
     }
     if (said.latestVersion !== undefined && said.latestVersion !== listed.version) return 'moved'
     if (access.isPrivate ? said.visibility === 'public' : apiKey !== undefined && said.visibility !== 'public') {
       return refuseListed(listed, 'missing', 'The registry does not report whether guests may read this skill.')
     }
-    if (isPage(skillMd!))
+    if (isHtmlPage(skillMd!))
       return refuseListed(
         listed,
         'malformed',
         'The SKILL.md is a web page. Check whether this network requires a login.',
       )
     access.failures?.succeed()
-    return { release: toRelease(listed, said, skillMd!.bytes, access.isPrivate ? 'private' : 'public') }
+    return { release: toListedRelease(listed, said, skillMd!.bytes, access.isPrivate ? 'private' : 'public') }
   } catch (error) {
-    const one = access.failures?.take(error) ?? error
-    if (!access.failures && !isAboutOne(one)) throw one
-    return refuseListed(listed, 'missing', (one as RegistryError).message)
+    const failure = access.failures?.take(error) ?? (isAboutOne(error) ? error : undefined)
+    if (!failure) throw error
+    return refuseListed(listed, 'missing', failure.message)
   }
 }
 
@@ -79,7 +79,7 @@ export async function readListedSkill(access: RegistryAccess, listed: ListedSkil
 async function isShown({ http }: RegistryAccess, path: string, listed: ListedSkill): Promise<boolean> {
   try {
     const answer = await fetchJson(http, { url: new URL(path), bytesMax: detailsBytesMax })
-    return isSame(toDetails(answer!.value), listed)
+    return isListedSkill(parseDetails(answer!.value), listed)
   } catch (error) {
     if (isAboutOne(error)) return false
     throw error
@@ -89,21 +89,26 @@ async function isShown({ http }: RegistryAccess, path: string, listed: ListedSki
 /** Details of a skill that have not been validated. */
 type Said = { readonly [K in keyof SkillDetails]?: unknown }
 
-function toDetails(value: unknown): Said {
+function parseDetails(value: unknown): Said {
   return typeof value === 'object' && value !== null ? value : {}
 }
 
-function isSame({ id, fullName }: Said, listed: ListedSkill): boolean {
+function isListedSkill({ id, fullName }: Said, listed: ListedSkill): boolean {
   return (fullName === undefined || fullName === listed.fullName) && (id === undefined || id === listed.id)
 }
 
 /** Whether a response is a web page: hotel networks and proxies return one for every request. */
-function isPage({ bytes, contentType }: { bytes: Uint8Array; contentType: string }): boolean {
+function isHtmlPage({ bytes, contentType }: { bytes: Uint8Array; contentType: string }): boolean {
   const start = new TextDecoder().decode(bytes.subarray(0, 256)).trimStart().toLowerCase()
   return contentType.startsWith('text/html') || start.startsWith('<!doctype html') || start.startsWith('<html')
 }
 
-function toRelease(listed: ListedSkill, said: Said, skillMd: Uint8Array, visibility: 'public' | 'private'): Release {
+function toListedRelease(
+  listed: ListedSkill,
+  said: Said,
+  skillMd: Uint8Array,
+  visibility: 'public' | 'private',
+): Release {
   const { owner, name, version, publishedAt, category, license, deprecated } = listed
   const keywords = Array.isArray(said.keywords) ? said.keywords.filter((word) => typeof word === 'string') : []
   const repository = toTextWithin(said.repository, 500)
@@ -121,8 +126,8 @@ function toRelease(listed: ListedSkill, said: Said, skillMd: Uint8Array, visibil
     ...(keywords.length > 0 && { keywords: keywords.slice(0, limits.keywordsMax) }),
     repository: repository && /^https?:\/\//.test(repository) ? repository : undefined,
     deprecationMessage: toTextWithin(said.deprecationMessage, 1000),
-    ...(isId(listed.id) && { skillId: listed.id }),
-    ...(isId(listed.authorId) && { publisher: { id: listed.authorId, username: owner } }),
+    ...(isSkillId(listed.id) && { skillId: listed.id }),
+    ...(isSkillId(listed.authorId) && { publisher: { id: listed.authorId, username: owner } }),
     visibility,
   }
 }
@@ -131,7 +136,7 @@ function toTextWithin(value: unknown, charactersMax: number): string | undefined
   return typeof value === 'string' && value !== '' ? value.slice(0, charactersMax).toWellFormed() : undefined
 }
 
-function isId(text: string): boolean {
+function isSkillId(text: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 }
 

@@ -72,7 +72,7 @@ export function createRegistrySource(options: RegistrySourceOptions): SnapshotSo
 
   return {
     async *list(stored, known) {
-      const cursor = readCursor(stored)
+      const cursor = readListCursor(stored)
       const { complete } = cursor
       const isBrief = complete !== null && options.now() - complete.at < wholeEveryMs && cursor.page === 1
       const pass = new Pass(cursor)
@@ -82,15 +82,20 @@ export function createRegistrySource(options: RegistrySourceOptions): SnapshotSo
         if (!page) return
         if (number === 1) pass.begin(page)
         if (pass.isRepeated(page, origin)) {
-          // Or the list grew by a whole page while it was read.
+          // Either the list repeats its pages, or it grew by a whole page during the run.
           if (number < page.totalPages) pass.miss()
           break
         }
-        const chosen = await choose(page.skills, known, options, complete?.newest ?? -1)
+        const chosen = await chooseListed(page.skills, known, options, complete?.newest ?? -1)
         const access = { base, http, apiKey, failures, ...(options.isPrivate && { isPrivate: true }) }
-        yield* readAll(access, chosen, pass, { number, page })
+        yield* readListedBatches(access, chosen, pass, { number, page })
         if (number >= page.totalPages) break
-        if (isBrief && isOrdered(page.skills) && chosen.changed.length === 0 && reaches(page.skills, complete.newest))
+        if (
+          isBrief &&
+          isOrdered(page.skills) &&
+          chosen.changed.length === 0 &&
+          reachesNewest(page.skills, complete.newest)
+        )
           break
       }
       yield { releases: [], cursor: pass.end(options.now()) }
@@ -180,7 +185,7 @@ interface Chosen {
 }
 
 /** Selects the skills of a page that must be read. */
-async function choose(
+async function chooseListed(
   listed: readonly ListedSkill[],
   known: KnownReleases,
   { wants, isPrivate = false }: RegistrySourceOptions,
@@ -191,7 +196,9 @@ async function choose(
   const claimed = await known.findClaimed(
     wanted.filter(({ fullName }) => !here.has(fullName)).map(({ owner }) => owner),
   )
-  const refusedBefore = await known.findRefused(wanted.flatMap((skill) => [skill.fullName, toSubject(skill)]))
+  const refusedBefore = await known.findRefused(
+    wanted.flatMap((skill) => [skill.fullName, toListedVersionSubject(skill)]),
+  )
   const changed: ListedSkill[] = []
   const refused: Refusal[] = []
   let unchanged = 0
@@ -201,7 +208,7 @@ async function choose(
     const isRedated = version?.publishedAt !== skill.publishedAt && skill.publishedAt > seenUntil
     if (isPrivate && there && !there.isPrivate) unchanged += 1
     else if (!isPrivate && !there && claimed.has(skill.owner)) refused.push(toOwned(skill))
-    else if (refusedBefore.has(skill.fullName) || refusedBefore.has(toSubject(skill))) unchanged += 1
+    else if (refusedBefore.has(skill.fullName) || refusedBefore.has(toListedVersionSubject(skill))) unchanged += 1
     else if (version && !isRedated && there?.deprecated === skill.deprecated && there.isPrivate === isPrivate)
       unchanged += 1
     else changed.push(skill)
@@ -210,7 +217,12 @@ async function choose(
 }
 
 /** Reads the selected skills in batches that are stored together. */
-async function* readAll(access: RegistryAccess, { changed, refused, unchanged }: Chosen, pass: Pass, place: Place) {
+async function* readListedBatches(
+  access: RegistryAccess,
+  { changed, refused, unchanged }: Chosen,
+  pass: Pass,
+  place: Place,
+) {
   const { http, apiKey } = access
   const secondsLeft = (open: number) => {
     const { left, requests } = pass.estimate(open, place)
@@ -242,8 +254,8 @@ async function readSome(access: RegistryAccess, batch: readonly ListedSkill[]): 
   return readings
 }
 
-/** Validated, because another version of this program may have stored it. */
-function readCursor(stored: unknown): Cursor {
+/** Validates the stored cursor, because another version of this program may have stored it. */
+function readListCursor(stored: unknown): Cursor {
   const parsed = v.safeParse(StoredCursor, stored)
   return parsed.success ? parsed.output : start
 }
@@ -253,11 +265,11 @@ function isOrdered(skills: readonly ListedSkill[]): boolean {
 }
 
 /** Whether a page reaches the skills that the last complete run has read. */
-function reaches(skills: readonly ListedSkill[], newest: number): boolean {
+function reachesNewest(skills: readonly ListedSkill[], newest: number): boolean {
   return (skills.at(-1)?.publishedAt ?? 0) < newest
 }
 
-function toSubject({ fullName, version }: ListedSkill): string {
+function toListedVersionSubject({ fullName, version }: ListedSkill): string {
   return `${fullName}@${version}`
 }
 

@@ -21,7 +21,7 @@ const removing = { recursive: true, force: true, maxRetries: 5 } as const
 
 /** Creates a temporary folder, and deletes those that killed runs left. */
 export async function openScratchFolder(): Promise<ScratchFolder> {
-  await removeLeftovers(tmpdir())
+  await removeOldScratch(tmpdir())
   const path = await mkdtemp(join(tmpdir(), prefix))
   return {
     path,
@@ -37,7 +37,7 @@ export async function openScratchFolder(): Promise<ScratchFolder> {
  * Deletes only folders of the same user, because all users share the parent folder. Another run may delete them at the
  * same time.
  */
-async function removeLeftovers(place: string): Promise<void> {
+async function removeOldScratch(place: string): Promise<void> {
   const names = await readdir(place).catch(() => [])
   for (const name of names.filter((one) => named.test(one))) {
     const path = join(place, name)

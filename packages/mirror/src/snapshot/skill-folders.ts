@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { isSkillName, limits } from '@skillstead/protocol'
-import type { KnownReleases, Refusal, Release, SnapshotSource } from '../types.ts'
-import { toRelease, toSkillName } from './to-release.ts'
+import type { KnownReleases, Refusal, Release, SnapshotBatch } from '../types.ts'
+import { toFoundRelease, toFolderSkillName } from './to-release.ts'
 
 /** A file of a folder tree. The path uses `/`. */
 export interface TreeFile {
@@ -45,7 +45,7 @@ export function isSkipped(name: string): boolean {
 export type Places = Record<string, string>
 
 /** Yields the releases of a tree in batches. Updates `places` to the current folders. */
-export async function* readTree<T extends TreeFile>(
+export async function* readSkillTree<T extends TreeFile>(
   tree: SkillTree<T>,
   {
     owner,
@@ -53,14 +53,14 @@ export async function* readTree<T extends TreeFile>(
     wants,
   }: { owner: string; places: Places; wants: (skill: { owner: string; name: string }) => boolean },
   known: KnownReleases,
-): AsyncGenerator<Omit<YieldOf<SnapshotSource>, 'cursor'> & { left: number }> {
+): AsyncGenerator<Omit<SnapshotBatch, 'cursor'> & { left: number }> {
   const { folders, refused } = findSkillFolders(tree.files)
   if (refused.length > 0) yield { releases: [], refused, left: folders.length }
   // Known folders first, so that no other folder takes their names.
   const had = new Map(Object.entries(places).map(([name, folder]) => [folder, name]))
   const ordered = folders.toSorted((a, b) => Number(had.has(b.folder)) - Number(had.has(a.folder)))
   const taken = new Map<string, string>()
-  for (const [i, batch] of toBatches(ordered)) {
+  for (const [i, batch] of toFolderBatches(ordered)) {
     yield { ...(await readBatch(batch)), left: ordered.length - i - batch.length }
   }
   for (const name of Object.keys(places)) delete places[name]
@@ -71,8 +71,8 @@ export async function* readTree<T extends TreeFile>(
     const wrong: Refusal[] = []
     let unchanged = 0
     for (const one of batch) {
-      const files = await readSkill(tree, one)
-      const name = toSkillName(files, posix.basename(one.folder || tree.rootName))
+      const files = await readSkillFolder(tree, one)
+      const name = toFolderSkillName(files, posix.basename(one.folder || tree.rootName))
       const other = taken.get(name)
       if (!isSkillName(name))
         wrong.push(refuseFolder(one, 'malformed', 'Neither SKILL.md nor the folder has a valid skill name.'))
@@ -87,7 +87,7 @@ export async function* readTree<T extends TreeFile>(
     const releases = found.flatMap(({ name, files }) => {
       const { publishedAt, repository } = tree
       const about = { ...(publishedAt !== undefined && { publishedAt }), ...(repository && { repository }) }
-      const release = toRelease({ owner, name, files, ...about }, here.get(`${owner}/${name}`))
+      const release = toFoundRelease({ owner, name, files, ...about }, here.get(`${owner}/${name}`))
       if (!release) unchanged += 1
       return release ? [release] : []
     })
@@ -95,13 +95,11 @@ export async function* readTree<T extends TreeFile>(
   }
 }
 
-type YieldOf<T extends SnapshotSource> = ReturnType<T['list']> extends AsyncIterable<infer Y> ? Y : never
-
 /** Finds all folders with a SKILL.md, in the order of their paths. Each file belongs to the nearest one above it. */
 function findSkillFolders<T extends TreeFile>(tree: readonly T[]): { folders: SkillFolder<T>[]; refused: Refusal[] } {
   const all = tree.filter(({ path }) => toGitFolder(path) === undefined)
   const skillMds = all.filter(({ path }) => isSkillMd(path))
-  const byFolder = new Map(skillMds.map((file) => [toFolder(file.path), file]))
+  const byFolder = new Map(skillMds.map((file) => [toParentFolder(file.path), file]))
   const filesOf = Map.groupBy(
     all.filter(({ path }) => !isSkillMd(path)),
     ({ path }) => findOwner(path, byFolder),
@@ -112,9 +110,11 @@ function findSkillFolders<T extends TreeFile>(tree: readonly T[]): { folders: Sk
   const refused: Refusal[] = []
   for (const folder of [...byFolder.keys()].toSorted()) {
     const one = { folder, skillMd: byFolder.get(folder)!, files: filesOf.get(folder) ?? [] }
-    const nested = gitFoldersOf.get(folder)?.find((path) => toFolder(path) !== folder)
+    const nested = gitFoldersOf.get(folder)?.find((path) => toParentFolder(path) !== folder)
     const problem =
-      nested === undefined ? findProblem(one) : `${nested} is a nested git repository, which a skill must not contain.`
+      nested === undefined
+        ? findFolderProblem(one)
+        : `${nested} is a nested git repository, which a skill must not contain.`
     if (problem) refused.push(refuseFolder(one, 'invalid', problem))
     else folders.push(one)
   }
@@ -122,7 +122,7 @@ function findSkillFolders<T extends TreeFile>(tree: readonly T[]): { folders: Sk
 }
 
 /** Checks numbers and sizes before any file is read. */
-function findProblem({ skillMd, files }: SkillFolder<TreeFile>): string | undefined {
+function findFolderProblem({ skillMd, files }: SkillFolder<TreeFile>): string | undefined {
   const all = [skillMd, ...files]
   if (all.length > limits.versionFilesMax) return `The skill has more than ${limits.versionFilesMax} files.`
   const large = all.find(({ size }) => size > limits.fileBytesMax)
@@ -133,7 +133,7 @@ function findProblem({ skillMd, files }: SkillFolder<TreeFile>): string | undefi
   return undefined
 }
 
-async function readSkill<T extends TreeFile>(
+async function readSkillFolder<T extends TreeFile>(
   tree: SkillTree<T>,
   { folder, skillMd, files }: SkillFolder<T>,
 ): Promise<Release['files']> {
@@ -142,7 +142,9 @@ async function readSkill<T extends TreeFile>(
   return paths.map((path, i) => ({ path: path.normalize('NFC'), bytes: bytes[i]! }))
 }
 
-function* toBatches<T extends TreeFile>(folders: readonly SkillFolder<T>[]): Generator<[number, SkillFolder<T>[]]> {
+function* toFolderBatches<T extends TreeFile>(
+  folders: readonly SkillFolder<T>[],
+): Generator<[number, SkillFolder<T>[]]> {
   let batch: SkillFolder<T>[] = []
   let bytes = 0
   for (const [i, one] of folders.entries()) {
@@ -166,13 +168,13 @@ function isSkillMd(path: string): boolean {
   return posix.basename(path).toLowerCase() === 'skill.md'
 }
 
-function toFolder(path: string): string {
+function toParentFolder(path: string): string {
   const folder = posix.dirname(path)
   return folder === '.' ? '' : folder
 }
 
 function findOwner(path: string, folders: ReadonlyMap<string, unknown>): string | undefined {
-  for (let folder = toFolder(path); ; folder = toFolder(folder)) {
+  for (let folder = toParentFolder(path); ; folder = toParentFolder(folder)) {
     if (folders.has(folder)) return folder
     if (folder === '') return undefined
   }

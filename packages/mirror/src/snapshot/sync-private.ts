@@ -6,7 +6,7 @@ import { createPrivateSkills } from './private-skills.ts'
 import { openAccount } from '../writing/accounts.ts'
 import { toApiBase } from './registry-reader.ts'
 import { createRegistrySource } from './registry-source.ts'
-import { drain, readPlace, recordRefusals, type Place } from './drain.ts'
+import { drainSource, readSnapshotPlace, recordRefusals, type Place } from './drain.ts'
 import { createKnownReleases } from './known-releases.ts'
 import { wantsName } from './wanted-releases.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
@@ -27,11 +27,13 @@ const meBytesMax = 1024 * 1024
  * owner's name, and are in no log. An upstream could report a false username: only an account linked by the user with
  * that name may import into the user's namespace.
  */
-export async function syncPrivate(run: Run, place: Place = readPlace(run.upstream.cursor)): Promise<void> {
+export async function syncPrivate(run: Run, place: Place = readSnapshotPlace(run.upstream.cursor)): Promise<void> {
   const linked = await listLinked(run)
   for (const account of linked) {
     // An invalid key of one user must not stop the sync of others.
-    const username = await readUsername(run, account).catch(refuseFor(run, account.user, ['unauthorized', 'conflict']))
+    const username = await readAccountName(run, account).catch(
+      refuseFor(run, account.user, ['unauthorized', 'conflict']),
+    )
     // Under another name, the user could not see the skills and another user could.
     if (username === account.user) await drainPrivate(run, place, { ...account, username })
   }
@@ -45,7 +47,7 @@ async function syncOperators(run: Run, place: Place, linked: readonly Account[])
   // A key that a user linked was already used above.
   if (apiKey === undefined || linked.some((link) => link.apiKey === apiKey)) return
   const known = { apiKey, username: upstream.account ?? undefined }
-  const username = await readUsername(run, known).catch(refuseFor(run, upstream.name, ['conflict']))
+  const username = await readAccountName(run, known).catch(refuseFor(run, upstream.name, ['conflict']))
   if (username === undefined) return
   if (upstream.account === null) await bindAccount(run, username)
   if (linked.some((link) => link.user === username && link.username === username)) return
@@ -63,7 +65,7 @@ function refuseFor(run: Run, subject: string, codes: readonly ErrorCode[]) {
   }
 }
 
-/** Stores the username of the operator's key. The upstream cannot report another user for it later. */
+/** Stores the username of the operator's key. Later the upstream cannot report another user for the same key. */
 async function bindAccount(run: Run, username: string): Promise<void> {
   await run.parts.context.database.writer.write((trx) => updateOwn(trx, run, { account: username }))
 }
@@ -73,7 +75,7 @@ async function drainPrivate(
   place: Place,
   { apiKey, username }: { apiKey: string; username: string },
 ): Promise<void> {
-  await drain(run, openPrivate(run, apiKey, username), { place, part: { username } })
+  await drainSource(run, openPrivate(run, apiKey, username), { place, part: { username } })
 }
 
 async function listLinked(run: Run): Promise<(Account & { readonly user: string })[]> {
@@ -114,7 +116,7 @@ async function openLinked(
  * Requests the username of a key. Throws `unauthorized` for an invalid key or another username than before, and
  * `conflict` if the upstream reports no valid username.
  */
-async function readUsername({ upstream, http }: Run, { apiKey, user, username }: Account): Promise<string> {
+async function readAccountName({ upstream, http }: Run, { apiKey, user, username }: Account): Promise<string> {
   const base = toApiBase(upstream.location)
   const whose = user === undefined ? 'set with --api-key' : `that ${user} linked`
   const answer = await fetchJson(http, { url: new URL(`${base}/users/me`), apiKey, bytesMax: meBytesMax }).catch(

@@ -1,7 +1,7 @@
 import type { Run } from '../run.ts'
 import { readMirroredNames } from '../store/mirrored-names.ts'
 import type { SnapshotSource } from '../types.ts'
-import { drain, readPlace } from './drain.ts'
+import { drainSource, readSnapshotPlace } from './drain.ts'
 import { openSource } from './open-source.ts'
 import { syncPrivate } from './sync-private.ts'
 
@@ -13,7 +13,7 @@ export async function syncSnapshot(run: Run, source?: SnapshotSource): Promise<v
   const { name, settings } = run.upstream
   // Only skills that callers requested are updated.
   const only = settings.mode === 'pull-through' ? await readMirroredNames(run.parts.context, name) : undefined
-  const place = readPlace(run.upstream.cursor)
-  await drain(run, source ?? openSource(run, only), { place, part: 'public' })
+  const place = readSnapshotPlace(run.upstream.cursor)
+  await drainSource(run, source ?? openSource(run, only), { place, part: 'public' })
   if (run.upstream.kind === 'registry') await syncPrivate(run, place)
 }

@@ -17,9 +17,9 @@ export interface FoundSkill {
 }
 
 /** Converts a skill to a release; undefined if the newest stored version has the same content. */
-export function toRelease(found: FoundSkill, known: KnownSkill | undefined): Release | undefined {
+export function toFoundRelease(found: FoundSkill, known: KnownSkill | undefined): Release | undefined {
   const { owner, name, files, publishedAt, repository } = found
-  const fields = readFields(files)
+  const fields = readFolderFields(files)
   const version = numberRelease(files, fields.version, known)
   if (version === undefined) return undefined
   const description = fields.description ? undefined : found.description?.slice(0, limits.descriptionCharactersMax)
@@ -37,7 +37,7 @@ export function toRelease(found: FoundSkill, known: KnownSkill | undefined): Rel
 }
 
 /** Parses the frontmatter of a release's SKILL.md. */
-export function readFields(files: Release['files']): SkillFields {
+export function readFolderFields(files: Release['files']): SkillFields {
   const known = read.get(files)
   if (known) return known
   const skillMd = files.find(({ path }) => path === 'SKILL.md')
@@ -50,7 +50,7 @@ export function readFields(files: Release['files']): SkillFields {
 const read = new WeakMap<Release['files'], SkillFields>()
 
 /** The name of a skill: from its frontmatter, else from its folder; '' if neither has one. */
-export function toSkillName(files: Release['files'], folder: string): string {
-  const fields = readFields(files)
+export function toFolderSkillName(files: Release['files'], folder: string): string {
+  const fields = readFolderFields(files)
   return fields.name ?? fields.nameSlug ?? toSlug(folder)
 }

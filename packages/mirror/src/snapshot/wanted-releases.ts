@@ -2,7 +2,7 @@ import type { Security } from '@skillstead/protocol'
 import { explainFiltered, isNameMatch } from '../filters.ts'
 import { isPrivateName, type Run } from '../run.ts'
 import type { Release } from '../types.ts'
-import { readFields } from './to-release.ts'
+import { readFolderFields } from './to-release.ts'
 
 /** Whether a skill may be requested, judging by its name only. */
 export function wantsName({ parts, upstream }: Pick<Run, 'parts' | 'upstream'>, owner: string, name: string): boolean {
@@ -20,7 +20,7 @@ export function keepWanted({ upstream }: Pick<Run, 'upstream'>, releases: readon
   // Only registries verify owners; folders, git repositories and indexes cannot.
   if (filters.verified && upstream.kind !== 'registry') return []
   return releases.filter((release) => {
-    const said = readFields(release.files)
+    const said = readFolderFields(release.files)
     const { owner, name, keywords = said.keywords, category = said.category, license = said.license } = release
     const size = release.files.reduce((sum, { bytes }) => sum + bytes.length, 0)
     const skill = { owner, name, keywords, size, ...(category && { category }), ...(license && { license }) }

@@ -20,13 +20,13 @@ export async function readStatus(
   upstreams: readonly Upstream[],
   isRunning: (name: string) => boolean,
 ): Promise<UpstreamStatus[]> {
-  const counts = await readCounts(context)
+  const counts = await readUpstreamCounts(context)
   const now = context.clock.now()
   return upstreams.map((upstream) => toStatus(upstream, counts, now, isRunning(upstream.name)))
 }
 
 /** The metrics of upstreams for monitoring. */
-export function toMetrics(statuses: readonly UpstreamStatus[], now: number): Metric[] {
+export function toUpstreamMetrics(statuses: readonly UpstreamStatus[], now: number): Metric[] {
   return statuses.flatMap(({ name, alarm, verified, applied, syncedAt, refused, writesWaiting }): Metric[] => {
     const gauge = (suffix: string, help: string, value: number, labels = {}): Metric => {
       return { name: `skillstead_mirror_${suffix}`, help, type: 'gauge', value, labels: { upstream: name, ...labels } }
@@ -58,25 +58,25 @@ function toStatus(upstream: Upstream, counts: Counts, now: number, isRunning: bo
     ...(columns as Pick<Upstream, (typeof shownColumns)[number]>),
     location: kind === 'git' ? hidePassword(location) : location,
     hasApiKey: credential !== null,
-    state: toState(upstream, now, isRunning),
+    state: toUpstreamState(upstream, now, isRunning),
     freezeChecked: checkpoint !== null && checkpointAt !== null && settings.maxAgeSeconds > 0,
     skills: counts.skills.get(name) ?? 0,
     refused: counts.refused.get(name) ?? 0,
     writesWaiting: counts.waiting.get(name) ?? 0,
     writesInConflict: counts.inConflict.get(name) ?? 0,
     nextAt: toNextAt(upstream, now),
-    estimate: toEstimate(cursor),
+    estimate: readStoredEstimate(cursor),
     lastReport: report,
     lastError: error,
   }
 }
 
 /** Upstreams with a log have no estimate: the number of remaining entries is known. */
-function toEstimate(cursor: unknown): UpstreamStatus['estimate'] {
+function readStoredEstimate(cursor: unknown): UpstreamStatus['estimate'] {
   return (cursor as { estimate?: UpstreamStatus['estimate'] } | null)?.estimate ?? null
 }
 
-function toState(upstream: Upstream, now: number, isRunning: boolean): UpstreamStatus['state'] {
+function toUpstreamState(upstream: Upstream, now: number, isRunning: boolean): UpstreamStatus['state'] {
   const { alarm, lease, leaseUntil, syncedAt, error, verified, applied } = upstream
   if (alarm) return 'stopped'
   if (isRunning || (lease !== null && leaseUntil > now)) return 'syncing'
@@ -84,7 +84,7 @@ function toState(upstream: Upstream, now: number, isRunning: boolean): UpstreamS
   return error || applied < verified ? 'behind' : 'current'
 }
 
-async function readCounts({ database: { read } }: StorageContext): Promise<Counts> {
+async function readUpstreamCounts({ database: { read } }: StorageContext): Promise<Counts> {
   const skills = await read
     .selectFrom('skills')
     .select((eb) => ['origin_upstream as upstream', eb.fn.countAll<number>().as('count')])

@@ -120,12 +120,12 @@ export function readUpstreamFrontier(db: Kysely<Tables>, upstream: string, size:
 /** Reads the stored entries of an upstream's log in batches. */
 export function readUpstreamTexts(db: Kysely<Tables>, upstream: string, range: LogRange): AsyncGenerator<LogText[]> {
   return readInBatches(upstream, range, (batch) =>
-    selectEntries(db, upstream, batch).select(['seq', 'type', 'entry']).execute(),
+    selectUpstreamEntries(db, upstream, batch).select(['seq', 'type', 'entry']).execute(),
   )
 }
 
 /** Selects the stored entries of an upstream's log after a position, up to another one, in order. */
-export function selectEntries(db: Kysely<Tables>, upstream: string, { after, until }: LogRange) {
+export function selectUpstreamEntries(db: Kysely<Tables>, upstream: string, { after, until }: LogRange) {
   return withUpstreams(db)
     .selectFrom('upstream_log')
     .where('upstream', '=', upstream)
@@ -138,7 +138,7 @@ export function selectEntries(db: Kysely<Tables>, upstream: string, { after, unt
  * The proof that an upstream's log contains a version of a mirrored skill; undefined if the upstream has no log, or the
  * version is not from it.
  */
-export async function proveVersion(
+export async function proveMirroredVersion(
   db: Kysely<Tables>,
   { origin_upstream: upstream }: Pick<SkillRow, 'origin_upstream'>,
   subject: string,
@@ -166,7 +166,7 @@ export async function proveVersion(
 export function upstreamTree(upstream: string): TreeRows {
   return {
     readLeaves: (db, start, count) =>
-      selectEntries(db, upstream, { after: start, until: start + count })
+      selectUpstreamEntries(db, upstream, { after: start, until: start + count })
         .select('hash')
         .execute(),
     readRoots: (db, level, start, count) =>

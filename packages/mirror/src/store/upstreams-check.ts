@@ -10,7 +10,7 @@ import {
   splitHashes,
 } from '@skillstead/core/internal'
 import { type UpstreamRow, withUpstreams } from '../tables/mirror-tables.ts'
-import { selectEntries, upstreamReader, upstreamTree } from './upstream-log.ts'
+import { selectUpstreamEntries, upstreamReader, upstreamTree } from './upstream-log.ts'
 
 /** Checks the stored logs of upstreams against the checkpoints that the upstreams signed. */
 export const upstreamsCheck: ExtensionCheck = {
@@ -56,14 +56,14 @@ async function checkUpstreamLog(db: Db, upstream: UpstreamRow): Promise<string |
     return `Its counters contradict each other: ${staged} entries stored, ${verified} verified, ${applied} applied.`
   }
   const problem = await findTreeProblem(db, { size: staged, frontier: splitHashes(frontier) }, treeOf(name))
-  return problem ?? (await findExcess(db, upstream)) ?? findCheckpointProblem(db, upstream)
+  return problem ?? (await findStagedExcess(db, upstream)) ?? findCheckpointProblem(db, upstream)
 }
 
-function treeOf(upstream: string): CheckedTree<Awaited<ReturnType<typeof readRows>>[number]> {
+function treeOf(upstream: string): CheckedTree<Awaited<ReturnType<typeof readUpstreamRows>>[number]> {
   return {
     name: "Its log's",
     rows: upstreamTree(upstream),
-    readRows: (db, after, end) => readRows(db, upstream, after, end),
+    readRows: (db, after, end) => readUpstreamRows(db, upstream, after, end),
     matchesColumns: ({ seq, type, entry }) => {
       const fields = parseJson(entry)
       return fields['seq'] === seq && fields['type'] === type
@@ -71,11 +71,11 @@ function treeOf(upstream: string): CheckedTree<Awaited<ReturnType<typeof readRow
   }
 }
 
-function readRows(db: Db, upstream: string, after: number, until: number) {
-  return selectEntries(db, upstream, { after, until }).selectAll().execute()
+function readUpstreamRows(db: Db, upstream: string, after: number, until: number) {
+  return selectUpstreamEntries(db, upstream, { after, until }).selectAll().execute()
 }
 
-async function findExcess(db: Db, { name, staged }: UpstreamRow): Promise<string | undefined> {
+async function findStagedExcess(db: Db, { name, staged }: UpstreamRow): Promise<string | undefined> {
   const row = await withUpstreams(db)
     .selectFrom('upstream_log')
     .select('seq')

@@ -16,18 +16,18 @@ export const upstreamTables = {
     credential: optional(bytes),
     /** The username that the API key has at the upstream, as of the first request. */
     account: optional(text),
-    /** The name and the epoch of its log, once they are known. */
+    /** The name and the epoch of the upstream's log, once they are known. */
     log_origin: optional(text),
     log_epoch: optional(whole),
     /** The trusted verifier keys as a JSON list. */
     keys: json<string[]>(),
-    /** Number of stored entries of its log, verified or not, and the frontier of their tree. */
+    /** Number of stored entries of the upstream's log, verified or not, and the frontier of their tree. */
     staged: whole,
     frontier: bytes,
     /** Number of entries that a signed checkpoint confirms, and that checkpoint. */
     verified: whole,
     checkpoint: optional(text),
-    /** When the upstream signed the checkpoint, if it states that. */
+    /** When the upstream signed the checkpoint; null if the checkpoint has no time. */
     checkpoint_at: optional(whole),
     /** Number of entries that are in the catalogue. */
     applied: whole,
@@ -40,7 +40,7 @@ export const upstreamTables = {
     synced_at: optional(whole),
     /** Result of the last sync as JSON. */
     report: text,
-    /** Why the sync is paused until the operator decides, as JSON; null if it is not. */
+    /** Why the sync is paused until the operator decides, as JSON; null if the sync is not paused. */
     alarm: optional(text),
     created_at: whole,
   },

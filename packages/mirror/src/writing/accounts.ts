@@ -8,7 +8,7 @@ import { getUpstream } from '../store/upstreams.ts'
 import type { Upstream } from '../types.ts'
 import type { LinkedAccount } from '../write-types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
-import { toProblem } from './problems.ts'
+import { toStoredProblem } from './problems.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
 /** The parts that functions on linked accounts need. */
@@ -20,8 +20,8 @@ export interface AccountParts {
 
 /**
  * Links a user's account at an upstream: stores the user's API key, encrypted, to send the user's writes. Requests the
- * username from the upstream, later if the upstream does not respond. Throws `not_found`, `invalid_request` for a key
- * that the upstream rejects, and `conflict` if this node has no secret key.
+ * username from the upstream; if the upstream does not respond, the username is requested at a later write. Throws
+ * `not_found`, `invalid_request` for a key that the upstream rejects, and `conflict` if this node has no secret key.
  */
 export async function linkAccount(
   parts: AccountParts,
@@ -38,7 +38,7 @@ export async function linkAccount(
   }
   requireApiKey(given.key)
   const credential = context.secrets.seal(given.key)
-  const username = await readUsername(parts, upstream, given.key)
+  const username = await askUsername(parts, upstream, given.key)
   const at = context.clock.now()
   const row = { user_id: userId, upstream: upstream.name, username: username ?? '', credential, created_at: at }
   await context.database.writer.write((trx) =>
@@ -103,7 +103,7 @@ export async function openAccount(
   if (!link) return undefined
   const key = openKey(() => secrets.open(link.credential))
   if (link.username) return { key, username: link.username }
-  const username = await readUsername(parts, upstream, key)
+  const username = await askUsername(parts, upstream, key)
   if (username === null) return { key, username }
   await database.writer.write((trx) =>
     withUpstreams(trx)
@@ -133,14 +133,14 @@ export function openKey<T>(open: () => T): T {
 }
 
 /** Asks the upstream for the username of a key. Null if the upstream is unreachable or has no such endpoint. */
-async function readUsername({ httpOf }: AccountParts, upstream: Upstream, key: string): Promise<string | null> {
+async function askUsername({ httpOf }: AccountParts, upstream: Upstream, key: string): Promise<string | null> {
   try {
     const { fetch } = httpOf(upstream)
     const { username } = await createClient({ baseUrl: upstream.location, apiKey: key, fetch, retries: 0 }).getMe({})
     // Checked because the username is displayed and becomes part of full names.
     return isUsername(username) ? username : null
   } catch (error) {
-    const { code, isTemporary } = toProblem(error, 0)
+    const { code, isTemporary } = toStoredProblem(error, 0)
     if (isTemporary || code === 'not_found' || code === 'method_not_allowed') return null
     if (code !== 'unauthorized') throw error
     throw new RegistryError(

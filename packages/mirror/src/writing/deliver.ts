@@ -11,7 +11,7 @@ import { createBreaker, type Breaker } from '../breaker.ts'
 import { getUpstream } from '../store/upstreams.ts'
 import type { Upstream } from '../types.ts'
 import { openAccount, openKey, type AccountParts, type OpenAccount } from './accounts.ts'
-import { WriteConflict, toProblem } from './problems.ts'
+import { WriteConflict, toStoredProblem } from './problems.ts'
 import {
   beginWrite,
   endWrite,
@@ -32,7 +32,7 @@ export interface DeliveryParts extends AccountParts {
 const secondMs = 1000
 const minuteMs = 60 * secondMs
 /**
- * Delays before each further attempt. After the last one they start again from the first. A successful sync skips the
+ * Delays before each further attempt. The delays start again after the last one. A successful sync skips the current
  * delay.
  */
 const retryDelaysMs = [5 * secondMs, 15 * secondMs, minuteMs, 2 * minuteMs, ...Array<number>(12).fill(5 * minuteMs)]
@@ -155,7 +155,7 @@ export class Delivery {
   /** Stores the problem with the write. Rethrows temporary errors, so that the outbox retries the job. */
   async #storeProblem(write: StoredWrite, error: unknown): Promise<void> {
     const { database, clock } = this.#parts.context
-    const { isTemporary, ...problem } = toProblem(error, clock.now())
+    const { isTemporary, ...problem } = toStoredProblem(error, clock.now())
     if (problem.code === 'shutting_down' && this.#isStopped) throw error
     await database.writer.write((trx) => markProblem(trx, write, problem, isTemporary ? 'pending' : 'conflict'))
     if (!isTemporary) return
@@ -183,7 +183,10 @@ export class Delivery {
   }
 }
 
-/** The account that sends a write; undefined for a guest's. Throws {@link WriteConflict} if the account is gone. */
+/**
+ * The account that sends a write; undefined for a write that is sent as a guest. Throws {@link WriteConflict} if the
+ * account is gone.
+ */
 async function findAccount(
   parts: DeliveryParts,
   upstream: Upstream,

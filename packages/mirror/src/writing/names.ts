@@ -5,8 +5,8 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
 type Read = Database['read']
 
 /**
- * The full name of a skill at an upstream: the same for a skill that was mirrored from there, else a name in the
- * namespace that its owner has there.
+ * The full name of a skill at an upstream: the same name for a skill that was mirrored from the upstream, else a name
+ * in the owner's namespace at the upstream.
  */
 export async function findRemoteName(db: Read, upstream: string, fullName: string): Promise<string> {
   const skill = await db
@@ -25,8 +25,8 @@ export async function findRemoteName(db: Read, upstream: string, fullName: strin
 }
 
 /**
- * The short name that the operator chose for a skill at the upstream because its own was taken. Later writes use it
- * too.
+ * The short name that the operator chose for a skill at the upstream because its own was taken. Later writes use the
+ * chosen name too.
  */
 export async function findRename(db: Read, upstream: string, fullName: string): Promise<string | undefined> {
   const query = selectPublishing(db, upstream).where('subject', '=', fullName)

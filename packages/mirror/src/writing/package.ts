@@ -17,13 +17,14 @@ export interface SentPackage {
  * Reads the stored content of a version, renamed if `renamedTo` is set. Throws {@link WriteConflict} for a version that
  * is no longer public or has changed.
  */
-export async function readPackage(
+export async function readWrittenPackage(
   context: MirrorContext,
   wanted: { skillId: string; version: string; digest: string; renamedTo: string | undefined },
 ): Promise<SentPackage> {
   const { version, digest, renamedTo } = wanted
   const row = await findVersion(context, wanted)
-  if (!row || row.digest !== digest) throw changed(`The version ${version} has been removed or changed on this node.`)
+  if (!row || row.digest !== digest)
+    throw changedConflict(`The version ${version} has been removed or changed on this node.`)
   const files = await readVersionFiles(context, row.id)
   const contents = await readContents(
     context,
@@ -32,7 +33,7 @@ export async function readPackage(
   const read = files.map(({ path, digest: of }) => {
     const bytes = contents.get(of)
     if (!bytes || toDigest(bytes) !== of)
-      throw changed(`The file ${path} of ${version} is damaged on this node: run \`skillstead doctor\`.`)
+      throw changedConflict(`The file ${path} of ${version} is damaged on this node: run \`skillstead doctor\`.`)
     return { path, bytes }
   })
   const [skillMd, ...rest] = read
@@ -50,14 +51,14 @@ export async function readPackage(
 }
 
 /** Throws {@link WriteConflict} if the skill is no longer public. */
-export async function requirePublic({ database }: StorageContext, skillId: string): Promise<void> {
+export async function requirePublicSkill({ database }: StorageContext, skillId: string): Promise<void> {
   const skill = await database.read
     .selectFrom('skills')
     .select(['visibility', 'state'])
     .where('id', '=', skillId)
     .executeTakeFirst()
   if (skill && isPublic(skill)) return
-  throw changed('The skill is no longer public on this node, so it is not sent.')
+  throw changedConflict('The skill is no longer public on this node, so it is not sent.')
 }
 
 async function findVersion({ database }: StorageContext, { skillId, version }: { skillId: string; version: string }) {
@@ -67,7 +68,7 @@ async function findVersion({ database }: StorageContext, { skillId, version }: {
     .where('skill_id', '=', skillId)
     .where('version', '=', version)
     .executeTakeFirst()
-  if (row?.yanked) throw changed(`The version ${version} has been yanked on this node, so it is not sent.`)
+  if (row?.yanked) throw changedConflict(`The version ${version} has been yanked on this node, so it is not sent.`)
   return row
 }
 
@@ -75,6 +76,6 @@ function digestOf(files: readonly { path: string; bytes: Uint8Array }[]): string
   return toDigest(toManifest(files.map(({ path, bytes }) => ({ path, size: bytes.length, digest: toDigest(bytes) }))))
 }
 
-function changed(message: string): WriteConflict {
+function changedConflict(message: string): WriteConflict {
   return new WriteConflict('changed', `${message} Drop the write, or undo the change and retry.`)
 }

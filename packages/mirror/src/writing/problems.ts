@@ -24,7 +24,7 @@ const temporaryCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 const messageCharactersMax = 1000
 
 /** Converts the error of a write to a problem to store. `isTemporary`: a retry may succeed. */
-export function toProblem(error: unknown, at: number): WriteProblem & { readonly isTemporary: boolean } {
+export function toStoredProblem(error: unknown, at: number): WriteProblem & { readonly isTemporary: boolean } {
   if (error instanceof WriteConflict) return { ...toWriteProblem(error.code, error.message, at), isTemporary: false }
   if (!(error instanceof RegistryError)) {
     return {

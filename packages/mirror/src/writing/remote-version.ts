@@ -7,9 +7,7 @@ export interface WantedVersion extends Pick<SentPackage, 'skillMd' | 'files' | '
   readonly version: string
 }
 
-/**
- * A response whose fields may have any type: registries that have only the base API leave most of them open.
- */
+/** A response whose fields may have any type: the base API fixes the types of few fields. */
 type Details = { readonly [K in keyof SkillDetails]?: unknown }
 
 /**
@@ -41,7 +39,7 @@ export async function hasSameContent(
   const name = await findPathName(api, sending, fullName)
   const details = await readDetails(api, { name, version })
   if (!details || (details.fullName ?? fullName) !== fullName) return false
-  const digest = readDigest(details, version)
+  const digest = findRemoteDigest(details, version)
   if (digest !== undefined) return digest === wanted.digest
   if (details.latestVersion !== version || wanted.files.length > 0) return false
   const { body } = await api.getSkillMd({ name, version })
@@ -61,8 +59,8 @@ async function readDetails(api: RegistryApi, wanted: { name: string; version?: s
  * The digest of a version, from the list of versions or, for the latest one, from the skill; undefined if there is
  * none.
  */
-function readDigest({ versions, latestVersion, digest }: Details, version: string): unknown {
-  const listed = (Array.isArray(versions) ? (versions as unknown[]) : []) as (Record<string, unknown> | null)[]
+function findRemoteDigest({ versions, latestVersion, digest }: Details, version: string): unknown {
+  const listed: (Record<string, unknown> | null)[] = Array.isArray(versions) ? versions : []
   const one = listed.find((row) => row?.version === version)
   return one?.digest ?? (latestVersion === version ? digest : undefined) ?? undefined
 }

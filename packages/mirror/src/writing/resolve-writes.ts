@@ -27,7 +27,7 @@ export async function listWrites(
     .limit(limit)
     .offset(offset)
     .execute()
-  return Promise.all(rows.map(({ username, ...row }) => toShown(database.read, parseWrite(row), username)))
+  return Promise.all(rows.map(({ username, ...row }) => toOutboxWrite(database.read, parseWrite(row), username)))
 }
 
 /** The number of an upstream's writes in some states. */
@@ -53,7 +53,7 @@ export async function getWriteOf({ database }: StorageContext, upstream: string,
     .executeTakeFirst()
   if (!row) throw new RegistryError('not_found', `There is no write '${id}' for '${upstream}'.`)
   const { username, ...write } = row
-  return toShown(database.read, parseWrite(write), username)
+  return toOutboxWrite(database.read, parseWrite(write), username)
 }
 
 /** Selects writes with the names of the users who caused them. */
@@ -67,14 +67,14 @@ function selectWithUser({ read }: Database) {
 
 /** Sends a write in conflict again unchanged. Throws `not_found`, and `conflict` for a completed write. */
 export async function retryWrite(context: MirrorContext, id: string): Promise<OutboxPlace> {
-  return resolve(context, id, async (trx, write) => {
-    if (write.state === 'conflict') await reopen(trx, write, {})
+  return resolveWrite(context, id, async (trx, write) => {
+    if (write.state === 'conflict') await reopenWrite(trx, write, {})
   })
 }
 
 /** Drops a write; later writes continue. Throws `not_found`, and `conflict` for a completed write. */
 export async function dropWrite(context: MirrorContext, id: string): Promise<OutboxPlace> {
-  return resolve(context, id, async (trx, { id: dropped }) => {
+  return resolveWrite(context, id, async (trx, { id: dropped }) => {
     const change = { state: 'dropped', ended_at: context.clock.now() } as const
     await withUpstreams(trx).updateTable('upstream_writes').set(change).where('id', '=', dropped).execute()
   })
@@ -92,7 +92,7 @@ export async function renameWrite(context: MirrorContext, id: string, newName: s
       `'${newName}' is not a valid skill name. Use a short name like pdf-tools, without an owner.`,
     )
   }
-  return resolve(context, id, async (trx, write) => {
+  return resolveWrite(context, id, async (trx, write) => {
     if (write.kind !== 'publish' && write.kind !== 'fork') {
       throw new RegistryError(
         'invalid_request',
@@ -103,13 +103,17 @@ export async function renameWrite(context: MirrorContext, id: string, newName: s
       const detail = 'The write may have arrived without a response. Wait for the next attempt, or drop it.'
       throw new RegistryError('conflict', detail)
     }
-    await refuseTaken(trx, write, newName)
-    await reopen(trx, write, { renamedTo: newName })
+    await refuseTakenName(trx, write, newName)
+    await reopenWrite(trx, write, { renamedTo: newName })
   })
 }
 
 /** Throws `name_taken` if another skill of the same user has the name: the versions of both would be mixed. */
-async function refuseTaken(trx: WriteTransaction, { upstream, subject }: StoredWrite, newName: string): Promise<void> {
+async function refuseTakenName(
+  trx: WriteTransaction,
+  { upstream, subject }: StoredWrite,
+  newName: string,
+): Promise<void> {
   const there = await findRemoteName(trx, upstream, subject)
   const wanted = `${there.slice(0, there.indexOf('/'))}/${newName}`
   const mirrored = await trx
@@ -129,7 +133,7 @@ async function refuseTaken(trx: WriteTransaction, { upstream, subject }: StoredW
   throw new RegistryError('name_taken', `${wanted} is another skill at ${upstream}. Choose a name that is free there.`)
 }
 
-async function resolve(
+async function resolveWrite(
   context: MirrorContext,
   id: string,
   change: (trx: WriteTransaction, write: StoredWrite) => Promise<void>,
@@ -148,7 +152,7 @@ async function resolve(
 }
 
 /** Makes the write pending with a new idempotency key: with the old one the upstream would repeat its refusal. */
-async function reopen(trx: WriteTransaction, write: StoredWrite, more: { renamedTo?: string }): Promise<void> {
+async function reopenWrite(trx: WriteTransaction, write: StoredWrite, more: { renamedTo?: string }): Promise<void> {
   const payload = { ...write.payload, ...more, round: (write.payload.round ?? 0) + 1 }
   await setPayload(trx, write.id, payload)
   await withUpstreams(trx)
@@ -159,7 +163,7 @@ async function reopen(trx: WriteTransaction, write: StoredWrite, more: { renamed
 }
 
 /** Converts a write to its public form. */
-async function toShown(db: Database['read'], write: StoredWrite, user: string | null): Promise<OutboxWrite> {
+async function toOutboxWrite(db: Database['read'], write: StoredWrite, user: string | null): Promise<OutboxWrite> {
   const { id, upstream, subject, kind, state, attempts, error, payload } = write
   const { version = null } = payload as { version?: string }
   const there = await findRemoteName(db, upstream, subject)

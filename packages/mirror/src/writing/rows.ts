@@ -7,7 +7,7 @@ import type { WriteProblem } from '../write-types.ts'
 type Read = Database['read']
 
 /**
- * A write: a row of the queue `upstream_writes`, parsed. It repeats a local change (a published version, a star, a
+ * A parsed row of the queue `upstream_writes`: a write that repeats a local change (a published version, a star, a
  * review, an install) at an upstream.
  */
 export type StoredWrite = {
@@ -18,7 +18,8 @@ export type StoredWrite = {
 }[WriteKind]
 
 /**
- * The first unfinished write of a skill at an upstream. It may be in conflict: later writes of the skill wait for it.
+ * The first unfinished write of a skill at an upstream, which later writes of the skill wait for. The write may be in
+ * conflict.
  */
 export async function findNext(db: Read, upstream: string, subject: string): Promise<StoredWrite | undefined> {
   const rows = await withUpstreams(db)
@@ -81,7 +82,9 @@ export async function endWrite(
     .execute()
 }
 
-/** Stores why a write failed. In conflict it stays at its place until a user or the operator resolves it. */
+/**
+ * Stores why a write failed. A write in conflict stays at its place until a user or the operator resolves the conflict.
+ */
 export async function markProblem(
   trx: WriteTransaction,
   { id }: StoredWrite,

@@ -1,7 +1,7 @@
 import type { Database, StorageContext } from '@skillstead/core/internal'
 import { RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
 import { findRemoteName, findRename } from './names.ts'
-import { readPackage, requirePublic } from './package.ts'
+import { readWrittenPackage, requirePublicSkill } from './package.ts'
 import { WriteConflict } from './problems.ts'
 import { findPathName, hasSameContent } from './remote-version.ts'
 import { openApi, type Note, type Sending, type SendingOf } from './sending.ts'
@@ -15,7 +15,7 @@ export async function sendPublish(sending: SendingOf<'publish'>): Promise<Note> 
   const { context, upstream, write } = sending
   const { skillId, version, digest, settings } = write.payload
   const { read } = context.database
-  await requirePublic(context, skillId)
+  await requirePublicSkill(context, skillId)
   const renamedTo = await findRename(read, upstream.name, write.subject)
   const name = toSentName(sending, await findRemoteName(read, upstream.name, write.subject), renamedTo)
   const { keywords, visibility: _, ...rest } = settings
@@ -24,7 +24,7 @@ export async function sendPublish(sending: SendingOf<'publish'>): Promise<Note> 
     await openApi(sending).publishSkill(texts)
     return undefined
   }
-  const content = await readPackage(context, { skillId, version, digest, renamedTo })
+  const content = await readWrittenPackage(context, { skillId, version, digest, renamedTo })
   const { skillMd, files } = content
   const changelog = await readChangelog(context, { skillId, version })
   const api = openApi(sending)
@@ -41,7 +41,7 @@ export async function sendPublish(sending: SendingOf<'publish'>): Promise<Note> 
     requireSame(sending, answer?.version, { version, digest: content.digest })
     if (!answer?.quarantined) return undefined
   } catch (error) {
-    if (isTaken(error) && (await hasSameContent(api, sending, toFullName(sending, name), { version, ...content })))
+    if (isTaken(error) && (await hasSameContent(api, sending, toRemoteName(sending, name), { version, ...content })))
       return undefined
     throw error
   }
@@ -56,14 +56,14 @@ export async function sendFork(sending: SendingOf<'fork'>): Promise<Note> {
   const { context, upstream, write } = sending
   const { skillId, source, version, digest } = write.payload
   const { read } = context.database
-  await requirePublic(context, skillId)
+  await requirePublicSkill(context, skillId)
   await requireSourceDelivered(read, upstream.name, source)
   const renamedTo = await findRename(read, upstream.name, write.subject)
   const name = await findRemoteName(read, upstream.name, source)
   const newName = renamedTo ?? shortNameOf(write.subject)
-  const wanted = { version, ...(await readPackage(context, { skillId, version, digest, renamedTo })) }
+  const wanted = { version, ...(await readWrittenPackage(context, { skillId, version, digest, renamedTo })) }
   const api = openApi(sending)
-  const isForked = () => hasSameContent(api, sending, toFullName(sending, newName), wanted)
+  const isForked = () => hasSameContent(api, sending, toRemoteName(sending, newName), wanted)
   const path = await findPathName(api, sending, name)
   if ((await api.getSkill({ name: path })).latestVersion !== version) {
     if (await isForked()) return
@@ -108,7 +108,7 @@ function requireSame(
 }
 
 /** Converts a name from a request to a full name. */
-function toFullName({ account, write }: Sending, name: string): string {
+function toRemoteName({ account, write }: Sending, name: string): string {
   return name.includes('/') ? name : `${account?.username ?? ownerOf(write.subject)}/${name}`
 }
 

@@ -7,7 +7,7 @@ const itemsShownMax = 100
 const itemCharactersMax = 100
 const cutsMax = 20
 
-/** Collects the lists of what a version uses. */
+/** Collects the programs, hosts, paths and other items that a version uses. */
 export class AccessLists {
   /** The name of the skill, which is also that of its folder. */
   ownFolder = ''

@@ -16,13 +16,13 @@ export function addsAccess(access: Access): boolean {
   return lists.some((kind) => access[kind].length > 0)
 }
 
-/** A version with what it uses. */
+/** A version with its access lists. */
 export interface VersionAccess {
   readonly version: string
   readonly access: Access
 }
 
-/** What the later of two versions uses that the earlier one does not; null if nothing. */
+/** The items that the later of two versions uses in addition to the earlier one; null if there are none. */
 export function findWidening(earlier: VersionAccess, later: VersionAccess): Widens | null {
   const added = subtractAccess(later.access, earlier.access)
   return addsAccess(added) ? { since: earlier.version, patch: isPatch(earlier.version, later.version), added } : null

@@ -1,7 +1,7 @@
 import { parseSkillMd, readCapabilities } from '@skillstead/skill-format'
 
 /** The frontmatter of a SKILL.md with its tools, read only if `asking` is in it: YAML takes longer than the rest. */
-export function readHead(text: string, asking: RegExp) {
+export function readFrontmatterHead(text: string, asking: RegExp) {
   const end = text.startsWith('---') ? text.indexOf('\n---', 3) : -1
   const head = text.slice(0, end === -1 ? 0 : end)
   const name = /^name: {0,3}["']?([\w-]{1,64})/m.exec(head)?.[1] ?? ''

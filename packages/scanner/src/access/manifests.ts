@@ -1,16 +1,16 @@
 import { JsonLimitError, parseForeignJson } from '@skillstead/protocol'
 import type { AccessLists } from './access-lists.ts'
 import { addPackage } from './packages.ts'
-import { readWords } from './read-shell.ts'
+import { readCommandWords } from './read-shell.ts'
 import { readAddresses } from './references.ts'
 
 /** Reads the dependencies of a package.json. */
 export function readPackageJson(text: string, lists: AccessLists): void {
-  const json = parseJson(text, lists)
-  if (!isObject(json)) return
+  const json = parseManifestJson(text, lists)
+  if (!isManifestObject(json)) return
   for (const field of ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']) {
     const packages = json[field]
-    if (isObject(packages)) for (const name of Object.keys(packages)) addPackage(lists, 'npm', name)
+    if (isManifestObject(packages)) for (const name of Object.keys(packages)) addPackage(lists, 'npm', name)
   }
 }
 
@@ -48,26 +48,26 @@ export function readInlineMetadata(text: string, lists: AccessLists): void {
 
 /** Reads tool servers from an agent host's configuration: the command or URL of each, and its variables. */
 export function readServers(text: string, lists: AccessLists): void {
-  const json = parseJson(text, lists)
-  if (isObject(json)) readServer(json, lists, 0)
+  const json = parseManifestJson(text, lists)
+  if (isManifestObject(json)) readServer(json, lists, 0)
 }
 
 function readServer(value: Record<string, unknown>, lists: AccessLists, depth: number): void {
   const { command, args, env, url, serverUrl } = value
   if (typeof command === 'string') {
     const words = Array.isArray(args) ? args.filter((arg) => typeof arg === 'string') : []
-    readWords([...command.split(/\s+/), ...words.slice(0, 50)], lists)
+    readCommandWords([...command.split(/\s+/), ...words.slice(0, 50)], lists)
   }
-  if (isObject(env)) for (const name of Object.keys(env).slice(0, 100)) lists.addVariable(name)
+  if (isManifestObject(env)) for (const name of Object.keys(env).slice(0, 100)) lists.addVariable(name)
   for (const address of [url, serverUrl]) if (typeof address === 'string') readAddresses(address, lists)
   if (depth === 6) return
   for (const child of Object.values(value)) {
     for (const one of Array.isArray(child) ? child.slice(0, 200) : [child])
-      if (isObject(one)) readServer(one, lists, depth + 1)
+      if (isManifestObject(one)) readServer(one, lists, depth + 1)
   }
 }
 
-function parseJson(text: string, lists: AccessLists): unknown {
+function parseManifestJson(text: string, lists: AccessLists): unknown {
   try {
     return parseForeignJson(text)
   } catch (error) {
@@ -75,6 +75,6 @@ function parseJson(text: string, lists: AccessLists): unknown {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isManifestObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

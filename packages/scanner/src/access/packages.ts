@@ -5,7 +5,7 @@ interface Manager {
   readonly registry: string
   /** Words after the program and before the packages, in order; options may be between them. */
   readonly words: readonly string[]
-  /** Whether only the first word after them is a package, and the rest are its arguments. */
+  /** Whether only the first word after the command's words is a package, and the rest are its arguments. */
   readonly isOne: boolean
 }
 
@@ -58,7 +58,7 @@ export function readInstall(program: string, args: readonly string[], lists: Acc
   }
 }
 
-/** The index at which the packages begin; undefined if it is another command. */
+/** The index at which the packages begin; undefined for another command. */
 function skipWords(args: readonly string[], words: readonly string[]): number | undefined {
   let at = 0
   for (const word of words) {
@@ -81,13 +81,13 @@ function readPackages({ registry, isOne }: Manager, args: readonly string[], lis
   let isNamed = false
   for (let at = 0; at < args.length; at++) {
     const arg = args[at]!
-    const [option, value] = arg.startsWith('-') ? (arg.split('=', 2) as [string, string?]) : ['', undefined]
+    const [option = '', value] = arg.startsWith('-') ? arg.split('=', 2) : []
     if (packageOptions.has(option) && !(registry === 'docker')) {
       isNamed = addPackage(lists, registry, value ?? args[++at] ?? '') || isNamed
     } else if (otherOptions.has(option) || (registry === 'docker' && option === '-p')) at += value === undefined ? 1 : 0
     else if (option !== '') continue
     else {
-      // If an option names the package, the first word is a program of it.
+      // If an option names the package, the first word is a program of this package.
       if (!(isOne && isNamed)) addPackage(lists, registry, arg)
       if (isOne) return
     }
@@ -105,7 +105,7 @@ const names: Readonly<Record<string, RegExp>> = {
 /** Words of a sentence that continues after a command. Names that could be registered as a package are not included. */
 const noPackage = /^(?:and|or|if|for|to|with|from|via|then|package-?name)$/i
 
-/** Adds a package if its name is valid. Returns whether it is. */
+/** Adds a package if its name is valid. Returns whether the name is valid. */
 export function addPackage(lists: AccessLists, registry: string, text: string): boolean {
   const name = (names[registry] ?? names.other!).exec(text)?.[1]
   if (name === undefined || noPackage.test(name) || localFile.test(name)) return false

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Access } from '@skillstead/protocol'
 import { AccessLists } from './access-lists.ts'
-import { readHead } from './frontmatter.ts'
+import { readFrontmatterHead } from './frontmatter.ts'
 import { readBlock, toFileKind } from './read-block.ts'
 import { readMarkdown } from './read-markdown.ts'
-import { toProgram } from './read-shell.ts'
+import { toProgramName } from './read-shell.ts'
 
 /** A file of a version. */
 export interface AccessFile {
@@ -24,7 +24,7 @@ const batchMs = 10
  */
 export function readAccess(files: readonly AccessFile[]): Access {
   const lists = new AccessLists()
-  for (const _ of readFiles(files, lists));
+  for (const _ of readAccessFiles(files, lists));
   return lists.toAccess()
 }
 
@@ -32,7 +32,7 @@ export function readAccess(files: readonly AccessFile[]): Access {
 export async function inspectAccess(files: readonly AccessFile[]): Promise<Access> {
   const lists = new AccessLists()
   let startedMs = performance.now()
-  for (const _ of readFiles(files, lists)) {
+  for (const _ of readAccessFiles(files, lists)) {
     if (performance.now() - startedMs < batchMs) continue
     await setImmediate()
     startedMs = performance.now()
@@ -41,7 +41,7 @@ export async function inspectAccess(files: readonly AccessFile[]): Promise<Acces
 }
 
 /** Reads one file at a time. */
-function* readFiles(files: readonly AccessFile[], lists: AccessLists): Generator<void> {
+function* readAccessFiles(files: readonly AccessFile[], lists: AccessLists): Generator<void> {
   let left = bytesMax
   for (const { path, bytes } of files) {
     const kind = toFileKind(path, bytes)
@@ -65,11 +65,14 @@ function* readFiles(files: readonly AccessFile[], lists: AccessLists): Generator
 
 /** Reads the tools and requirements in frontmatter. Returns the skill's name, which is also that of its folder. */
 function readFrontmatter(text: string, lists: AccessLists): string {
-  const { name, frontmatter, tools } = readHead(text, /\b(?:tools|requires|bins|env|primaryEnv)["']?\s{0,3}:/)
+  const { name, frontmatter, tools } = readFrontmatterHead(
+    text,
+    /\b(?:tools|requires|bins|env|primaryEnv)["']?\s{0,3}:/,
+  )
   for (const tool of tools) {
     lists.add('tools', tool)
     // `Bash(git:*)` also grants a program.
-    const program = toProgram(/^Bash\(([^\s:*)]{1,60})/.exec(tool)?.[1] ?? '')
+    const program = toProgramName(/^Bash\(([^\s:*)]{1,60})/.exec(tool)?.[1] ?? '')
     if (program) lists.add('commands', program)
   }
   readRequired(frontmatter, lists, 0)
@@ -81,7 +84,8 @@ function readRequired(value: object, lists: AccessLists, depth: number): void {
   for (const [key, child] of Object.entries(value)) {
     const items = Array.isArray(child) ? child.filter((item) => typeof item === 'string').slice(0, 100) : []
     if (key === 'env') for (const name of items) lists.addVariable(name)
-    if (key === 'bins' || key === 'anyBins') for (const name of items) if (toProgram(name)) lists.add('commands', name)
+    if (key === 'bins' || key === 'anyBins')
+      for (const name of items) if (toProgramName(name)) lists.add('commands', name)
     if (key === 'primaryEnv' && typeof child === 'string') lists.addVariable(child)
     if (typeof child === 'object' && child !== null && !Array.isArray(child) && depth < 6)
       readRequired(child as object, lists, depth + 1)

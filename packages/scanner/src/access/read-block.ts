@@ -3,23 +3,23 @@ import { toTyped } from '../code/shell/shell-syntax.ts'
 import type { AccessLists } from './access-lists.ts'
 import { readPackageJson, readPyproject, readRequirements, readServers } from './manifests.ts'
 import { addPackage } from './packages.ts'
-import { dropBadExamples, isProhibited } from './prohibitions.ts'
-import { readCode } from './read-code.ts'
-import { isCommandLine, readShell } from './read-shell.ts'
-import { readAddresses, readMcpTools, readPlaces } from './references.ts'
+import { dropBadExamples, isProhibitedLine } from './prohibitions.ts'
+import { readCodeAccess } from './read-code.ts'
+import { isCommandLine, readShellAccess } from './read-shell.ts'
+import { readAddresses, readMcpTools, readReferencedPlaces } from './references.ts'
 
 /** How a block of code in a document or a file is read. */
 const readers = {
   none: () => {},
   shell(code, lists) {
     const text = toTyped(code)
-    readPlaces(dropComments(text), lists)
-    readShell(text, lists)
+    readReferencedPlaces(dropBlockComments(text), lists)
+    readShellAccess(text, lists)
   },
-  python: (code, lists) => readCode(code, 'python', lists),
-  script: (code, lists) => readCode(code, 'script', lists),
+  python: (code, lists) => readCodeAccess(code, 'python', lists),
+  script: (code, lists) => readCodeAccess(code, 'script', lists),
   other(code, lists) {
-    readCode(code, 'other', lists)
+    readCodeAccess(code, 'other', lists)
     readPyproject(code, lists)
   },
   packageJson: readPackageJson,
@@ -35,7 +35,7 @@ const readers = {
   },
   requests: readAddresses,
   steps: readSteps,
-  lines: readLines,
+  lines: readBlockLines,
 } satisfies Record<string, (code: string, lists: AccessLists) => void>
 
 type Kind = keyof typeof readers
@@ -96,37 +96,37 @@ export function readBlock(kind: Kind, given: string, lists: AccessLists): void {
   readMcpTools(code, lists)
 }
 
-function dropComments(code: string): string {
+function dropBlockComments(code: string): string {
   return code.includes('#') ? code.replace(/(^|\s)#[^\n]*/g, '$1') : code
 }
 
 /** Build files and workflows: the lines that are run, and the items in them. */
 function readSteps(code: string, lists: AccessLists): void {
-  readCode(code, 'other', lists)
+  readCodeAccess(code, 'other', lists)
   for (const { 1: image } of code.matchAll(/^(?:FROM|\s{0,20}image:) {1,4}["']?([\w./:@-]{1,200})/gm))
     if (image !== 'scratch') addPackage(lists, 'docker', image!)
   const runs = code.split('\n').flatMap((line) => {
     const run = /^\s{0,20}(?:- )?(?:RUN|run:|- run:) {1,4}(.{1,2000})/.exec(line)?.[1]
     return run ?? (isCommandLine(line.trim()) ? line.trim() : [])
   })
-  readShell(runs.filter((run) => run !== '|' && run !== '>').join('\n'), lists)
+  readShellAccess(runs.filter((run) => run !== '|' && run !== '>').join('\n'), lists)
 }
 
 /** A block without a language: lines that begin with a known program or a prompt. */
-function readLines(code: string, lists: AccessLists): void {
+function readBlockLines(code: string, lists: AccessLists): void {
   let continues = false
   const typed: string[] = []
   for (const line of code.split('\n')) {
     const command = line.trim().replace(/^[$%>] /, '')
     const isTyped: boolean =
-      continues || (isCommandLine(command) && !isProhibited(command)) || /^\s{0,8}[$%] [a-z.]/.test(line)
+      continues || (isCommandLine(command) && !isProhibitedLine(command)) || /^\s{0,8}[$%] [a-z.]/.test(line)
     if (isTyped) typed.push(command)
     else if (isRequestLine(command)) readAddresses(command, lists)
     continues = isTyped && command.endsWith('\\')
   }
   const script = typed.join('\n')
-  readPlaces(dropComments(script), lists)
-  readShell(script, lists)
+  readReferencedPlaces(dropBlockComments(script), lists)
+  readShellAccess(script, lists)
 }
 
 /** `GET https://host/path` */

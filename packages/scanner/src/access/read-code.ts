@@ -1,21 +1,21 @@
 import { regexWith } from '../text/regex.ts'
 import type { AccessLists } from './access-lists.ts'
 import { readInlineMetadata } from './manifests.ts'
-import { readShell, readWords, toProgram } from './read-shell.ts'
-import { readAddresses, readPlaces, readVariables } from './references.ts'
+import { readShellAccess, readCommandWords, toProgramName } from './read-shell.ts'
+import { readAddresses, readReferencedPlaces, readVariables } from './references.ts'
 
 /** Finds what a program uses. Languages are grouped by their comments and calls; shell scripts are read separately. */
-export function readCode(code: string, language: 'python' | 'script' | 'other', lists: AccessLists): void {
+export function readCodeAccess(code: string, language: 'python' | 'script' | 'other', lists: AccessLists): void {
   if (language === 'python') readInlineMetadata(code, lists)
-  const text = language === 'other' ? code : dropComments(code, language)
+  const text = language === 'other' ? code : dropCodeComments(code, language)
   readAddresses(text, lists)
   readVariables(text, lists)
-  readPlaces(text, lists)
+  readReferencedPlaces(text, lists)
   readCalls(text, lists)
 }
 
 /** Drops comment lines and docstrings: text in them is not executed. */
-function dropComments(code: string, language: 'python' | 'script'): string {
+function dropCodeComments(code: string, language: 'python' | 'script'): string {
   const isPython = language === 'python'
   if (!(isPython ? /#|"""|'''/ : /\/\/|\/\*/).test(code)) return code
   const kept: string[] = []
@@ -41,13 +41,13 @@ const call = regexWith('g')`(\bsubprocess\.(run|call|check_call|check_output|Pop
   ((?<![\w.])|\b(child_process|cp|childProcess)\.)exec(Sync|File|FileSync|Async|a|aSync|aCommand)?\(|\bspawn(Sync)?\(|
   \bDeno\.Command\(|\bexec\.Command(Context)?\((ctx, ?)?|\bCommand::new\(|(?<![\w.])system\(?|\b(shutil\.)?which\(|
   (?<![\w$])\$(?=\x60))\s{0,20}(?<list>\[\s{0,20})?[rbf]{0,2}(?<quote>["'\x60])`
-/** Lists of words that are run later. */
+/** Lists of words that the program runs later. */
 const wordLists = /\b(?:cmd|command|args|argv)\w{0,20}(?:: ?[\w[\], .|]{1,40})? ?= ?(\[)\s{0,20}[rbf]{0,2}(["'])/g
 const runsLists = /subprocess|spawn|execFile|Popen|exec\.Command/
-/** A part of every call: a fast check that skips the many texts that run nothing. */
+/** A part of every call, as a fast check: most texts run nothing, and are skipped. */
 const callHint = /process|exec|spawn|[Pp]open|Command|system|which|\$`/
 
-/** Each call examines the text ahead of it, so their number is limited. */
+/** The number of calls is limited, because each call examines the text after it. */
 const callsMax = 1000
 const commandCharactersMax = 1000
 
@@ -69,19 +69,19 @@ function readCall(text: string, { 0: start, 1: list, 2: quote, index }: RegExpEx
   while (end !== -1 && window[end - 1] === '\\') end = window.indexOf(quote!, end + 1)
   const command = end === -1 ? window : window.slice(0, end)
   const after = text.slice(begin + command.length + 1, begin + command.length + commandCharactersMax)
-  if (list !== undefined) readWords([command, ...readItems(after, ']')], lists, 1)
+  if (list !== undefined) readCommandWords([command, ...readListItems(after, ']')], lists, 1)
   // The value of a placeholder is only known at run time.
-  else if (/\s/.test(command)) readShell(command.replace(/\$?\{[^{}\n]{0,80}\}/g, 'x'), lists, 1)
-  else if (toProgram(command) !== undefined) {
+  else if (/\s/.test(command)) readShellAccess(command.replace(/\$?\{[^{}\n]{0,80}\}/g, 'x'), lists, 1)
+  else if (toProgramName(command) !== undefined) {
     // `execFile('git', ['push'])`, `which('git')`
     const open = /^\s{0,20},\s{0,20}\[/.exec(after)?.[0]
-    const items = open === undefined ? readItems(after, ')') : readItems(after.slice(open.length), ']')
-    readWords([command, ...items], lists, 1)
+    const items = open === undefined ? readListItems(after, ')') : readListItems(after.slice(open.length), ']')
+    readCommandWords([command, ...items], lists, 1)
   }
 }
 
 /** The strings of a list, up to its end. */
-function readItems(text: string, end: ']' | ')'): string[] {
+function readListItems(text: string, end: ']' | ')'): string[] {
   const items: string[] = []
   for (const [item] of text.matchAll(/"[^"\n]{0,200}"|'[^'\n]{0,200}'|`[^`\n]{0,200}`|[\])]/g)) {
     if (item === end || items.length === 20) break

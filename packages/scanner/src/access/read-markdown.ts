@@ -1,10 +1,10 @@
 import { regex, regexWith } from '../text/regex.ts'
 import type { AccessLists } from './access-lists.ts'
 import { agentTools } from './access-words.ts'
-import { isProhibited, keepAllowed } from './prohibitions.ts'
+import { isProhibitedLine, keepAllowed } from './prohibitions.ts'
 import { isRequestLine, readBlock, toBlockKind } from './read-block.ts'
-import { isCommandLine, readShell } from './read-shell.ts'
-import { readAddresses, readMcpTools, readPlaces } from './references.ts'
+import { isCommandLine, readShellAccess } from './read-shell.ts'
+import { readAddresses, readMcpTools, readReferencedPlaces } from './references.ts'
 
 const fencePattern = /^[ \t]{0,12}(?:[-*>] {0,3}|\d{1,3}\. )?(`{3,}|~{3,})[ \t]*([\w+#.-]{0,30})/
 const badHeading = regexWith('i')`^#{1,6} {0,3}(❌|🚫|⛔|anti-?patterns?\b|don['’]?ts?\b|do not\b|never\b|what not to|
@@ -36,10 +36,10 @@ export function readMarkdown(text: string, lists: AccessLists): void {
     const line = text.slice(begin, text[end - 1] === '\r' ? end - 1 : end)
     const mark = line.includes('```') || line.includes('~~~') ? fencePattern.exec(line) : null
     if (fence) {
-      // A mark with a language is inside of a document that is shown.
+      // A mark with a language is part of a document that the block shows.
       if (mark?.[2] === '' && mark[1]!.startsWith(fence.mark)) close(begin)
     } else if (mark) {
-      const isForbidden = isBadSection || isProhibited(before)
+      const isForbidden = isBadSection || isProhibitedLine(before)
       fence = { mark: mark[1]!, language: mark[2]!.toLowerCase(), begin: end + 1, isForbidden }
     } else if (line !== '') {
       if (line.startsWith('#')) isBadSection = badHeading.test(line)
@@ -62,7 +62,7 @@ const calling = regexWith('i')`\b(base ?url|endpoint|api (url|base|host)|webhook
 function readProse(given: string, lists: AccessLists): void {
   const line = keepAllowed(given)
   const unlinked = line.includes('](') ? line.replace(linkTarget, '](') : line
-  readPlaces(unlinked, lists)
+  readReferencedPlaces(unlinked, lists)
   readMcpTools(line, lists)
   if (line.includes(' tool')) for (const { 1: tool } of line.matchAll(toolNamed)) addTool(tool!, lists)
   if (line.includes('`')) for (const { 1: code } of line.matchAll(inlineCode)) readInline(code!, lists)
@@ -70,9 +70,9 @@ function readProse(given: string, lists: AccessLists): void {
 }
 
 function readInline(code: string, lists: AccessLists): void {
-  // Programs have lower-case names, and nothing else that is read here does.
+  // Of the names that are read here, only those of programs are in lower case.
   if (/^[a-z]/.test(code)) {
-    if (code.includes(' ') && isCommandLine(code)) readShell(code, lists)
+    if (code.includes(' ') && isCommandLine(code)) readShellAccess(code, lists)
     return
   }
   const variable = /^\$?\{?([A-Z][A-Z0-9_]{2,63})\}?(?:=|$)/.exec(code)?.[1]

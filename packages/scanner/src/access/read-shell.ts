@@ -14,7 +14,7 @@ const nodesMax = 30_000
 const wordsMax = 200
 
 /** Finds what a shell script uses: programs, packages, hosts, variables. Paths are read separately. */
-export function readShell(text: string, lists: AccessLists, depth = 0): void {
+export function readShellAccess(text: string, lists: AccessLists, depth = 0): void {
   const commands: Command[] = []
   let nodes = 0
   let inner = 0
@@ -43,7 +43,7 @@ export function readShell(text: string, lists: AccessLists, depth = 0): void {
       word.type === 'Word' ? word.value : word.text,
     )
     const input = command.redirects.flatMap((redirect) => (redirect.type === 'HereDoc' ? redirect.body.text : []))
-    readWords(words.slice(0, wordsMax), lists, depth, input.join('\n'))
+    readCommandWords(words.slice(0, wordsMax), lists, depth, input.join('\n'))
   }
 }
 
@@ -64,7 +64,7 @@ function toPlainShell(text: string): string {
 }
 
 /**
- * Parses a script. After an error, its next line is the beginning of another one; unclosed quotes are letters. A large
+ * Parses a script. After an error, the next line begins another script; unclosed quotes count as letters. A large
  * script is not parsed again.
  */
 function* parseAll(given: string): Generator<SyntaxNode> {
@@ -83,14 +83,14 @@ function* parseAll(given: string): Generator<SyntaxNode> {
 }
 
 /** Reads the words of one command, with its here-documents. */
-export function readWords(words: readonly string[], lists: AccessLists, depth = 0, input = ''): void {
+export function readCommandWords(words: readonly string[], lists: AccessLists, depth = 0, input = ''): void {
   const start = skipRunners(words, lists)
   const first = words[start]
   // `name = value` of a configuration.
   if (first === undefined || words[start + 1] === '=') return
   const args = words.slice(start + 1)
   if (shellBuiltins.has(first)) return readBuiltin(first, args, lists, depth)
-  const program = toProgram(first)
+  const program = toProgramName(first)
   if (program === undefined || lists.functions.has(program)) return
   lists.add('commands', program)
   if (program === 'printenv' || (program === 'env' && args.length === 0)) lists.add('environment', args[0] ?? '*')
@@ -120,8 +120,8 @@ function skipRunners(words: readonly string[], lists: AccessLists): number {
 
 /** Records what a shell builtin sets, reads or runs. */
 function readBuiltin(word: string, args: readonly string[], lists: AccessLists, depth: number): void {
-  if (word === 'eval' && depth < depthMax) readShell(args.join(' '), lists, depth + 1)
-  if (word === 'trap' && depth < depthMax && args[0]?.includes(' ')) readShell(args[0], lists, depth + 1)
+  if (word === 'eval' && depth < depthMax) readShellAccess(args.join(' '), lists, depth + 1)
+  if (word === 'trap' && depth < depthMax && args[0]?.includes(' ')) readShellAccess(args[0], lists, depth + 1)
   const isSetting = /^(?:read|mapfile|readarray|export|local|declare|typeset|readonly)$/.test(word)
   for (const arg of isSetting ? args : []) {
     const name = assignment.exec(arg)?.[1]
@@ -134,7 +134,7 @@ function readBuiltin(word: string, args: readonly string[], lists: AccessLists, 
 const assignment = /^([A-Za-z_]\w{0,80})(?:\[[^\]]{0,40}\])?\+?=/
 
 /** The program of a command, without its folder; undefined for the skill's own files and for invalid names. */
-export function toProgram(word: string): string | undefined {
+export function toProgramName(word: string): string | undefined {
   const isPath = word.includes('/')
   if (isPath && !systemFolder.test(word)) return undefined
   const name = (isPath ? word.slice(word.lastIndexOf('/') + 1) : word).replace(/\.(?:exe|cmd)$/i, '')
@@ -144,11 +144,11 @@ export function toProgram(word: string): string | undefined {
 const systemFolder = /^(?:\/|~\/\.[\w-]+\/(?:[\w.-]+\/){0,4}bin\/|~\/bin\/)/
 const programName = /^(?:_?[a-z][a-z0-9_]*(?:[.+-][a-z0-9_]+)*|Rscript|R|Xvfb)$/
 const ownFile = /\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl|md|json|ya?ml|txt|toml|csv|html?|log|env|sql|go|rs)$/
-/** Words at the position of a command in texts that are not scripts. */
+/** Words that occur at the position of a command in texts that are not scripts. */
 const noProgram = /^(?:e\.g|i\.e|etc|example|name|output|usage|note|none|all|on|off|yes|no)$/
 
 function readHosts(program: string, args: readonly string[], lists: AccessLists): void {
-  // These print or search for their arguments instead of calling them.
+  // These programs print or search for their arguments instead of calling them.
   if (/^(?:grep|rg|sed|awk|jq)$/.test(program)) return
   for (const arg of args) {
     if (arg.includes('://')) readAddresses(arg, lists)
@@ -164,13 +164,13 @@ const delegating = /^(?:op|doppler|direnv|dotenv|infisical|mise|strace)$/
 function readNested(program: string, args: readonly string[], input: string, lists: AccessLists, depth: number): void {
   if (shells.has(program)) {
     const at = args.findIndex((arg) => /^-[a-z]*c$/.test(arg))
-    return readShell(at === -1 ? input : (args[at + 1] ?? ''), lists, depth)
+    return readShellAccess(at === -1 ? input : (args[at + 1] ?? ''), lists, depth)
   }
   if (program === 'find') {
     const found = args.join('\n').matchAll(/^-(?:exec|ok)(?:dir)?\n([^]*?)(?=\n[;+]$|$(?!\n))/gm)
-    for (const { 1: command } of found) readWords(command!.split('\n'), lists, depth)
+    for (const { 1: command } of found) readCommandWords(command!.split('\n'), lists, depth)
   } else if (delegating.test(program) && args.includes('--'))
-    readWords(args.slice(args.indexOf('--') + 1), lists, depth)
+    readCommandWords(args.slice(args.indexOf('--') + 1), lists, depth)
   readAddresses(input, lists)
 }
 

@@ -2,7 +2,7 @@ import type { AccessLists } from './access-lists.ts'
 import { numbersOf } from './access-words.ts'
 import { regex, regexWith } from '../text/regex.ts'
 
-// What looks the same in code and commands of every language: hosts, variables, paths and tools of servers.
+// Finds hosts, variables, paths and tools of servers, which look the same in code and commands of every language.
 
 const address = regexWith('gi')`\b(https?|wss?|ftps?|sftp|ssh|git|redis|
   postgres(ql)?|mysql|mongodb(\+srv)?)://(?<rest>[^\s"'\x60<>()[\]{}|\\,;]{1,200})`
@@ -74,7 +74,7 @@ export function readMcpTools(text: string, lists: AccessLists): void {
 }
 
 /** Finds paths of files, and hosts that are written as paths. */
-export function readPlaces(text: string, lists: AccessLists): void {
+export function readReferencedPlaces(text: string, lists: AccessLists): void {
   if (homeHint.test(text)) readHome(text, lists)
   if (text.includes('/')) readAbsolute(text, lists)
   if (!projectHint.test(text)) return

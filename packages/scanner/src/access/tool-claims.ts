@@ -2,7 +2,7 @@ import { findCode } from '../code/parts.ts'
 import type { Document } from '../text/document.ts'
 import type { EngineRuleId } from '../rules/engine-rules.ts'
 import type { FileRole } from '../files/role.ts'
-import { readHead } from './frontmatter.ts'
+import { readFrontmatterHead } from './frontmatter.ts'
 
 interface ClaimFile {
   readonly path: string
@@ -27,7 +27,7 @@ const searchedMax = 64 * 1024
  */
 export function* findToolClaims<T extends ClaimFile>(files: readonly T[]) {
   const skill = files.find(({ path }) => path === 'SKILL.md')
-  const tools = skill ? readHead(skill.document.text, /^allowed[-_]tools:/m).tools : []
+  const tools = skill ? readFrontmatterHead(skill.document.text, /^allowed[-_]tools:/m).tools : []
   if (!skill || tools.length === 0) return
   const shell = [...findCode(skill.path, skill.document)].find(({ language }) => language === 'shell')
   if (shell && tools.every((tool) => tamePattern.test(tool)))

@@ -12,8 +12,8 @@ import { builtInIds } from '../rules/rule-table.ts'
 import { Scan } from '../scan-files.ts'
 
 /**
- * Checks the rules of a document: their ids, their expressions by the checks of the built-in ones, and their examples.
- * Yields to the event loop after each rule. Throws an error that names the rule and what is wrong with it.
+ * Checks the rules of a document: their ids, their expressions (with the checks of the built-in rules), and their
+ * examples. Yields to the event loop after each rule. Throws an error that names the rule and what is wrong with it.
  */
 export async function checkRules(document: RulesDocument): Promise<void> {
   const ids = new Set<string>()
@@ -77,11 +77,12 @@ function requireIds(named: readonly string[], ids: ReadonlySet<string>): void {
 
 function checkExamples(data: RuleData, prepared: PreparedRules): void {
   for (const example of data.examples.hit) {
-    if (!hasFinding(prepared, data.id, example)) throw new TypeError(`It does not find its example ${quote(example)}`)
+    if (!hasFinding(prepared, data.id, example))
+      throw new TypeError(`It does not find its example ${quoteExample(example)}`)
   }
   for (const example of data.examples.miss) {
     if (hasFinding(prepared, data.id, example))
-      throw new TypeError(`It finds ${quote(example)}, which it must not find.`)
+      throw new TypeError(`It finds ${quoteExample(example)}, which it must not find.`)
   }
 }
 
@@ -99,8 +100,9 @@ function checkPattern(pattern: Pattern): void {
 function requireFewWays(expression: RegExp): number {
   const { source } = expression
   visitRegExpAST(parseExpression(source), {
-    onBackreferenceEnter: ({ raw }) => refuseBundle(`The backreference ${raw} is not allowed.`),
-    onCapturingGroupEnter: ({ name, raw }) => name !== null && refuseBundle(`The named group ${raw} is not allowed.`),
+    onBackreferenceEnter: ({ raw }) => refuseRulesBundle(`The backreference ${raw} is not allowed.`),
+    onCapturingGroupEnter: ({ name, raw }) =>
+      name !== null && refuseRulesBundle(`The named group ${raw} is not allowed.`),
   })
   const { ways, charactersMin } = readExpression(expression)
   if (ways <= bundleLimits.waysMax) return charactersMin
@@ -110,7 +112,7 @@ function requireFewWays(expression: RegExp): number {
   )
 }
 
-function refuseBundle(reason: string): never {
+function refuseRulesBundle(reason: string): never {
   throw new TypeError(reason)
 }
 
@@ -120,6 +122,6 @@ function hasFinding(rules: PreparedRules, id: string, example: Example): boolean
   return scan.toSecurity(0).findings.some(({ ruleId, signal }) => ruleId === id && signal !== 'none')
 }
 
-function quote(example: Example): string {
+function quoteExample(example: Example): string {
   return JSON.stringify(typeof example === 'string' ? example : example.text)
 }

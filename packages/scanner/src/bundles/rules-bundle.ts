@@ -14,13 +14,13 @@ export interface RulesBundle extends AddedRules {
   /** `YYYY-MM-DD` */
   readonly date: string
   readonly rules: RulesDocument['rules']
-  /** The keys that signed it, as `<name>+<hash>`. */
+  /** The keys that signed the bundle, as `<name>+<hash>`. */
   readonly signers: readonly string[]
 }
 
 /**
  * Checks the rules of a document (JSON) and signs them. Returns the bundle: the document on one line, as a signed note.
- * Throws an error that names what is wrong.
+ * Throws an error that names the fault.
  */
 export async function signBundle(json: string, signingKey: string): Promise<string> {
   const document = parseDocument(json)

@@ -4,7 +4,7 @@ import { regex, regexWith } from '../text/regex.ts'
 interface Signs {
   /** Items of the access lists that show the ability. */
   readonly access: Partial<Record<Exclude<keyof Access, 'cut'>, RegExp>>
-  /** Categories of findings that show it. */
+  /** Categories of findings that show the ability. */
   readonly categories?: readonly string[]
 }
 
@@ -51,7 +51,7 @@ const signs = {
 } satisfies Record<string, Signs>
 export type Ability = keyof typeof signs
 
-/** What shows that a version has each ability; an ability without items is not there. */
+/** The evidence for each ability of a version; an ability without items is absent. */
 export function findAbilities(access: Access, findings: readonly ScanFinding[]): Record<Ability, string[]> {
   const found = findings.filter(({ signal, context }) => signal !== 'none' && context.role !== 'data')
   const entries = Object.entries<Signs>(signs).map(([ability, { access: patterns, categories = [] }]) => {

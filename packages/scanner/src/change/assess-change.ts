@@ -5,7 +5,7 @@ import { findAbilities, type Ability } from './abilities.ts'
 import { changeRules, type ChangeRuleId } from './change-rules.ts'
 import { hashCharacters, type Outline, type Passage } from './outline.ts'
 
-/** A version with what is known of its content. */
+/** A version with its outline, access lists and findings. */
 export interface ComparedVersion {
   readonly version: string
   readonly access: Access
@@ -16,7 +16,7 @@ export interface ComparedVersion {
 
 /** Maximum number of items of a finding; the last item counts the rest. */
 const itemsMax = 20
-/** Minimum share of its lines that a text keeps if only a part was changed; one line may always differ. */
+/** Minimum share of the lines that are unchanged if only a part of a text was changed; one line may always differ. */
 const keptShareMin = 0.9
 /** Minimum similarity of two wordings of one restriction. */
 const rewordedMin = 0.5
@@ -51,17 +51,15 @@ function toScanFindings(added: readonly ScanFinding[]): ChangeFinding[] {
     suppressed && signal !== 'hostile' ? 'power' : signal,
   )
   return [...bySignal].map(([signal, found]) => {
-    const [{ path, line }] = found as [ScanFinding]
+    const { path, line } = found[0]!
     const items = found.map(({ title, excerpt }) => `${title}: ${excerpt}`)
     return { ...toFinding('adds-findings', items, false), signal, path, line }
   })
 }
 
 function listChanges(earlier: ComparedVersion, later: ComparedVersion, patch: boolean): ChangeFinding[] {
-  const [before, after] = [earlier, later].map(({ access, findings }) => findAbilities(access, findings)) as [
-    Abilities,
-    Abilities,
-  ]
+  const before = findAbilities(earlier.access, earlier.findings)
+  const after = findAbilities(later.access, later.findings)
   const { outline } = later
   const lines = { earlier: toHashes(earlier.outline), later: toHashes(outline) }
   const isKept = isNearlyWithin(lines.earlier, lines.later)
@@ -72,10 +70,10 @@ function listChanges(earlier: ComparedVersion, later: ComparedVersion, patch: bo
   return [
     ...findGained(before, after).map(([id, items]) => toFinding(id, items, patch)),
     toFinding('reaches-other-hosts', hasSecrets ? findOtherHosts(earlier, later) : [], patch && isKept),
-    { ...toFinding('adds-instructions', toTexts(inserted), patch), path, line },
+    { ...toFinding('adds-instructions', toPassageTexts(inserted), patch), path, line },
     toFinding('adds-binary', findBinaries(earlier.outline, outline), patch),
     // A text that was written again words its restrictions in other ways, or has them at other places.
-    toFinding('removes-safeguards', toTexts(dropReworded(removed, outline.safeguards)), patch && isKept),
+    toFinding('removes-safeguards', toPassageTexts(dropReworded(removed, outline.safeguards)), patch && isKept),
     toFinding('not-compared', [...findNew(outline, earlier.outline), ...findNew(later.access, earlier.access)], patch),
   ].filter(({ items }) => items.length > 0)
 }
@@ -137,14 +135,14 @@ function findBinaries(earlier: Outline, later: Outline): string[] {
 /** The restrictions that no other one in the later version words differently. */
 function dropReworded(removed: readonly Passage[], present: readonly Passage[]): readonly Passage[] {
   if (removed.length === 0) return removed
-  const others = present.map(({ text }) => toWords(text))
+  const others = present.map(({ text }) => toWordSet(text))
   return removed.filter(({ text }) => {
-    const words = toWords(text)
+    const words = toWordSet(text)
     return !others.some((other) => toSimilarity(words, other) >= rewordedMin)
   })
 }
 
-function toWords(text: string): Set<string> {
+function toWordSet(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/\p{Script=Han}|[\p{L}\p{N}]+/gu))
 }
 
@@ -158,4 +156,4 @@ function findNew({ cut }: { readonly cut: readonly string[] }, earlier: { readon
   return cut.filter((item) => !earlier.cut.includes(item))
 }
 
-const toTexts = (passages: readonly Passage[]) => passages.map(({ text }) => text)
+const toPassageTexts = (passages: readonly Passage[]) => passages.map(({ text }) => text)

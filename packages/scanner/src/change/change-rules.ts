@@ -1,7 +1,7 @@
 import type { ChangeFinding } from '@skillstead/protocol'
 
 interface ChangeRule extends Pick<ChangeFinding, 'severity' | 'title' | 'remediation'> {
-  /** What it indicates in a patch release, and in a release that may bring new abilities. */
+  /** The signal of the change in a patch release, and in a release that may bring new abilities. */
   readonly inPatch: ChangeFinding['signal']
   readonly inOther: ChangeFinding['signal']
 }
@@ -14,7 +14,10 @@ const gain = {
 } as const
 const readTheDifference = 'Read the difference between the versions before you update.'
 
-/** What a version can change, by the id of the rule, with what that indicates. Findings of the scan have their own signals. */
+/**
+ * The changes of a version that rules report, by the id of the rule, with their signals. Findings of the scan have
+ * their own signals.
+ */
 export const changeRules = {
   'adds-findings': {
     ...always,

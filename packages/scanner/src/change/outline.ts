@@ -20,13 +20,15 @@ export interface Passage {
 export interface Outline {
   /** The hashes of the first distinct lines of Markdown files, each of `hashCharacters`, joined. */
   readonly lines: string
-  /** Lines that tell the agent to do something which reaches beyond the task. */
+  /** Lines that direct the agent to do something beyond the task. */
   readonly directives: readonly Passage[]
   /** Lines that restrict the agent. */
   readonly safeguards: readonly Passage[]
   /** Files that are not text. Images and fonts are left out. */
   readonly binaries: readonly { readonly path: string; readonly digest: string }[]
-  /** Parts that were not read, with their digests: two versions with different ones never look alike. */
+  /**
+   * Parts that were not read, with their digests, so that two versions with different unread parts never look alike.
+   */
   readonly cut: readonly string[]
 }
 
@@ -56,12 +58,12 @@ export function readOutline(files: readonly OutlinedFile[]): Outline {
   let left = bytesMax
   for (const { path, bytes } of files) {
     if (!isText(bytes)) {
-      if (!isPicture(bytes)) binaries.push({ path, digest: toHash(bytes) })
+      if (!isPicture(bytes)) binaries.push({ path, digest: toContentHash(bytes) })
     } else if (isMarkdown(path)) {
       if (bytes.length <= Math.min(left, fileBytesMax)) {
         left -= bytes.length
-        readLines(path, new TextDecoder().decode(bytes).split('\n'), { lines, directives, safeguards })
-      } else cut.push(`${path}: it is too large to compare (sha256:${toHash(bytes)})`)
+        outlineLines(path, new TextDecoder().decode(bytes).split('\n'), { lines, directives, safeguards })
+      } else cut.push(`${path}: it is too large to compare (sha256:${toContentHash(bytes)})`)
     }
   }
   const compared = [...lines]
@@ -82,14 +84,14 @@ interface Found {
 }
 
 /** Adds the lines of a file that are not known yet, and the passages on them. */
-function readLines(path: string, all: readonly string[], { lines, directives, safeguards }: Found): void {
+function outlineLines(path: string, all: readonly string[], { lines, directives, safeguards }: Found): void {
   const bodyStart = findBodyStart(all)
   let isCode = false
   for (const [index, raw] of all.entries()) {
     if (fencePattern.test(raw)) isCode = !isCode
-    const line = toPlainLine(raw)
+    const line = toOutlineLine(raw)
     if (line === '') continue
-    const hash = toHash(line.toLowerCase())
+    const hash = toContentHash(line.toLowerCase())
     const count = lines.size
     if (lines.add(hash).size === count || count >= linesMax) continue
     const { isDirective, isSafeguard } = readLineKinds(line)
@@ -111,7 +113,7 @@ function findBodyStart(lines: readonly string[]): number {
 }
 
 /** The line without white space around it, marks of Markdown and invisible characters; empty without a letter. */
-function toPlainLine(raw: string): string {
+function toOutlineLine(raw: string): string {
   const trimmed = raw.trim()
   const cleaned = unclean.test(trimmed)
     ? trimmed
@@ -128,10 +130,10 @@ const fencePattern = /^\s{0,20}(?:```|~~~)/
 const unclean = /[*_`~]| {2}|[^ -~]/
 
 function toRest(name: string, rest: readonly unknown[]): string {
-  return `${rest.length} more ${name} are not compared (sha256:${toHash(JSON.stringify(rest))})`
+  return `${rest.length} more ${name} are not compared (sha256:${toContentHash(JSON.stringify(rest))})`
 }
 
-function toHash(content: string | Uint8Array): string {
+function toContentHash(content: string | Uint8Array): string {
   return hashOnce('sha256', content, 'base64url').slice(0, hashCharacters)
 }
 

@@ -30,15 +30,15 @@ const automatic = regex`${unasked}\b[^.!?]{0,80}
 const reaching = regexWith('i')`\b(${outward}|${fetched}|${automatic})`
 const taken = regexWith('i')`\b${takes}\b`
 
-/** What a line of instructions may be. */
+/** The kinds of lines of instructions. */
 interface LineKinds {
-  /** It tells the agent to do something that reaches beyond the task at hand. */
+  /** The line directs the agent to do something beyond the task. */
   readonly isDirective: boolean
-  /** It restricts what the agent may do. */
+  /** The line restricts what the agent may do. */
   readonly isSafeguard: boolean
 }
 
-/** Finds out what a line of instructions is. */
+/** Determines the kind of a line of instructions. */
 export function readLineKinds(line: string): LineKinds {
   const text = line.slice(0, examinedCharactersMax)
   const [mayDirect, isRestricting] = [beginning.test(text), restricting.test(text)]

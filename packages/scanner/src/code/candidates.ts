@@ -1,7 +1,7 @@
 import { regex, regexWith } from '../text/regex.ts'
 import type { CodeLanguage } from './parts.ts'
 
-// An expression here may match too much: what it misses is never read.
+// These expressions may match too much, but must not miss code, because other code is never read.
 
 /** Words that run a text or a program, and ways to name functions without writing their name. */
 const runs = {

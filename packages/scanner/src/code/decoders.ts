@@ -33,7 +33,7 @@ const decoders = {
 export type Encoding = keyof typeof decoders
 
 /** Decodes a text; undefined if it is not a text of the encoding. */
-export function decode(encoding: Encoding, text: string): string | undefined {
+export function decodeAs(encoding: Encoding, text: string): string | undefined {
   try {
     return decoders[encoding](text)
   } catch {
@@ -57,13 +57,13 @@ export function readEscapes(source: string): string {
     escapePattern,
     (_, x?: string, u?: string, braced?: string, long?: string, octal?: string, newline?: string, letter?: string) => {
       const hex = x ?? u ?? braced ?? long
-      if (hex !== undefined) return toCharacter(Number.parseInt(hex, 16))
-      if (octal !== undefined) return toCharacter(Number.parseInt(octal, 8))
+      if (hex !== undefined) return toCodePoint(Number.parseInt(hex, 16))
+      if (octal !== undefined) return toCodePoint(Number.parseInt(octal, 8))
       return newline === undefined ? (letters[letter!] ?? letter!) : ''
     },
   )
 }
 
-function toCharacter(point: number): string {
+function toCodePoint(point: number): string {
   return point <= 0x10ffff ? String.fromCodePoint(point) : '\ufffd'
 }

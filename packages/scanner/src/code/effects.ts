@@ -1,4 +1,4 @@
-import { decode as decodeText, toUtf8, type Encoding } from './decoders.ts'
+import { decodeAs as decodeText, toUtf8, type Encoding } from './decoders.ts'
 import type { Call, Effect, Evaluator } from './library.ts'
 import {
   findSecretStore,
@@ -11,16 +11,26 @@ import {
 import type { CodeFactKind } from './reading.ts'
 import type { Code } from './syntax.ts'
 import { joinPath } from './text-methods.ts'
-import { gather, isHiding, mix, nothing, textOf, toTextValue, unknownPart, withFacts, type Value } from './values.ts'
+import {
+  gatherFacts,
+  isHiding,
+  mixValues,
+  nothing,
+  textOf,
+  toTextValue,
+  unknownPart,
+  withFactsOf,
+  type Value,
+} from './values.ts'
 
 /** A positional argument, a named one, or the first of several that is given. */
 export type Which = number | string | readonly (number | string)[]
 
-export function argument({ args, named }: Call, which: Which): Value | undefined {
+export function findCallArgument({ args, named }: Call, which: Which): Value | undefined {
   if (typeof which === 'number') return args[which]
   if (typeof which === 'string') return named.get(which) ?? optionOf(args, which)
   for (const one of which) {
-    const found = argument({ args, named } as Call, one)
+    const found = findCallArgument({ args, named } as Call, one)
     if (found) return found
   }
   return undefined
@@ -40,7 +50,7 @@ function otherHeaders(headers: Value | undefined): Value[] {
 }
 
 /** The known part of an address; undefined if not even its beginning is known. */
-export function toAddress(value: Value | undefined): string | undefined {
+export function toCallAddress(value: Value | undefined): string | undefined {
   if (value?.items) return textOf(value.items[0])
   const text = value?.fields
     ? textOf(value.fields.get('hostname') ?? value.fields.get('host') ?? value.fields.get('url'))
@@ -52,29 +62,29 @@ interface Request {
   readonly address: Which
   /** Arguments that are sent; those named `headers` are always considered. */
   readonly data: readonly (number | string)[]
-  /** Whether it is one only if data is sent. */
+  /** Whether the call is a request only if data is sent. */
   readonly isOptional?: boolean
 }
 
 /** A request, which sends its data and receives an answer. */
 export function requests({ address, data, isOptional }: Request): Effect {
   return (call, on) => {
-    const to = argument(call, address)
-    const where = toAddress(to)
-    const bodies = data.flatMap((which) => argument(call, which) ?? [])
+    const to = findCallArgument(call, address)
+    const where = toCallAddress(to)
+    const bodies = data.flatMap((which) => findCallArgument(call, which) ?? [])
     // A value that chooses the host is no data that is sent to it.
     const isHostKnown = where !== undefined && /^(?:https?:\/\/)?[\w.-]{3,}[/?:]|^\ufffc\.[\w-]/.test(where)
-    const sent = [...bodies, ...(to && isHostKnown ? [to] : []), ...otherHeaders(argument(call, 'headers'))]
-    if (bodies.length > 0 || sent.some((value) => gather(value).length > 0))
+    const sent = [...bodies, ...(to && isHostKnown ? [to] : []), ...otherHeaders(findCallArgument(call, 'headers'))]
+    if (bodies.length > 0 || sent.some((value) => gatherFacts(value).length > 0))
       on.record('network-send', call.code, where, sent)
     else if (isOptional) return undefined
     if (to?.made.some(isHiding)) on.reveal(to, call.code)
-    return answer(call, on, where)
+    return toRequestAnswer(call, on, where)
   }
 }
 
 /** The answer to a request: it comes from the network, or is a secret of the machine itself. */
-export function answer(call: Call, on: Evaluator, where: string | undefined): Value {
+export function toRequestAnswer(call: Call, on: Evaluator, where: string | undefined): Value {
   const store = where === undefined ? undefined : findSecretStore(where)
   const facts = [on.record(store ? 'secret-read' : 'network-fetch', call.code, where)]
   return { path: 'answer', facts, made: [] }
@@ -83,19 +93,19 @@ export function answer(call: Call, on: Evaluator, where: string | undefined): Va
 /** Sends arguments, or what was put into the object. */
 export function sends(data: readonly (number | string)[], address?: Which): Effect {
   return (call, on) => {
-    const sent = data.flatMap((which) => argument(call, which) ?? [])
-    const where = address === undefined ? undefined : toAddress(argument(call, address))
+    const sent = data.flatMap((which) => findCallArgument(call, which) ?? [])
+    const where = address === undefined ? undefined : toCallAddress(findCallArgument(call, address))
     on.record('network-send', call.code, where, sent.length > 0 ? sent : call.args)
     return nothing
   }
 }
 
-/** What was read from a file. */
-export function readFile(path: Value | undefined, call: Call, on: Evaluator): Value {
+/** The content of a file as a value. */
+export function readFileValue(path: Value | undefined, call: Call, on: Evaluator): Value {
   const known = path && (on.files.get(path.text ?? path) ?? undefined)
   const text = textOf(path)
   const kind = toReadKind(text)
-  const facts = [...(path?.facts ?? []), ...(known ? gather(known) : [])]
+  const facts = [...(path?.facts ?? []), ...(known ? gatherFacts(known) : [])]
   if (kind) facts.push(on.record(kind, call.code, text))
   return { path: 'file', facts, made: [], ...(path && { self: path }) }
 }
@@ -106,7 +116,8 @@ export function writeFile(path: Value | undefined, data: Value | undefined, call
   const from = data ? [data] : []
   if (isStartupPlace(text)) on.record('startup-write', call.code, text, from)
   else if (isAgentFile(text)) on.record('agent-config-write', call.code, text, from)
-  if (path && data && gather(data).length > 0) on.files.set(path.text ?? path, { ...nothing, facts: gather(data) })
+  if (path && data && gatherFacts(data).length > 0)
+    on.files.set(path.text ?? path, { ...nothing, facts: gatherFacts(data) })
   if (data) on.reveal(data, call.code)
   return nothing
 }
@@ -114,14 +125,14 @@ export function writeFile(path: Value | undefined, data: Value | undefined, call
 /** Runs a text as code. */
 export function runsCode(which: Which, language?: 'python' | 'script'): Effect {
   return (call, on) => {
-    const text = argument(call, which)
+    const text = findCallArgument(call, which)
     if (!text || text.closure) return undefined
     const isKnown = text.text !== undefined && text.made.length === 0
     const from = [text, ...hiddenIn(text, call, on)]
-    if (!isKnown || gather(text).length > 0) on.record('dynamic-run', call.code, undefined, from)
+    if (!isKnown || gatherFacts(text).length > 0) on.record('dynamic-run', call.code, undefined, from)
     on.reveal(text, call.code)
-    if (text.text === undefined) return mix([text])
-    return withFacts(on.runText(language ?? on.library.language, toUtf8(text.text), call.code, call.scope), [])
+    if (text.text === undefined) return mixValues([text])
+    return withFactsOf(on.runText(language ?? on.library.language, toUtf8(text.text), call.code, call.scope), [])
   }
 }
 
@@ -144,9 +155,9 @@ const lineCharactersMax = 4096
 /** Starts a program: with a command line, or a list of words. */
 export function runsProgram(command: Which, words?: Which): Effect {
   return (call, on) => {
-    const first = argument(call, command)
+    const first = findCallArgument(call, command)
     if (!first) return undefined
-    const more = words === undefined ? undefined : argument(call, words)
+    const more = words === undefined ? undefined : findCallArgument(call, words)
     const list = [...(first.items ?? [first]), ...(more?.items ?? [])].slice(0, wordsMax)
     const line = list
       .map((word) => toUtf8(textOf(word).slice(0, lineCharactersMax)))
@@ -163,7 +174,7 @@ export function runsProgram(command: Which, words?: Which): Effect {
     if (installs.test(line)) on.record('package-install', call.code, line)
     if (list.some(({ made }) => made.length > 0)) for (const word of list) on.reveal(word, call.code)
     const isList = first.items !== undefined || more !== undefined
-    const output = on.runCommand(isList ? list : first, argument(call, 'input') ?? nothing, call)
+    const output = on.runCommand(isList ? list : first, findCallArgument(call, 'input') ?? nothing, call)
     return { ...nothing, path: 'process', facts: output }
   }
 }
@@ -171,23 +182,23 @@ export function runsProgram(command: Which, words?: Which): Effect {
 /** Decodes a text; a fact if the text is written in the code. */
 export function decodes(encoding: Encoding, which: Which = 0): Effect {
   return (call, on) => {
-    const given = argument(call, which)
+    const given = findCallArgument(call, which)
     if (!given) return undefined
     return decodeWith(encoding, given, call, on)
   }
 }
 
-/** Shorter texts hide nothing. */
+/** Minimum length of an encoded text: shorter texts hide nothing. */
 const encodedCharactersMin = 4
 
 export function decodeWith(encoding: Encoding, given: Value, call: Call, on: Evaluator): Value {
   const text = given.text
-  if (text === undefined || text.includes(unknownPart)) return mix([{ ...nothing, facts: gather(given) }])
+  if (text === undefined || text.includes(unknownPart)) return mixValues([{ ...nothing, facts: gatherFacts(given) }])
   const decoded = decodeText(encoding, text)
   if (decoded === text || text.length < encodedCharactersMin) return toTextValue(decoded ?? text, [given])
   const fact = on.record('decode', call.code, encoding)
   const from = [{ ...given, facts: [...given.facts, fact] }]
-  if (decoded === undefined) return mix(from)
+  if (decoded === undefined) return mixValues(from)
   const value = toTextValue(decoded, from, encoding)
   if (/^[\t\n\r -~]{4,}$/.test(decoded)) on.reveal(value, call.code)
   return value
@@ -207,7 +218,7 @@ const folders = new Map([
 ])
 
 /** The value of one environment variable. */
-export function readVariable(name: string, code: Code, on: Evaluator): Value {
+export function readNamedVariable(name: string, code: Code, on: Evaluator): Value {
   const folder = folders.get(name)
   if (folder !== undefined) return toTextValue(folder)
   return isSecretVariable(name) ? { ...nothing, facts: [on.record('variable-read', code, name)] } : nothing
@@ -215,7 +226,7 @@ export function readVariable(name: string, code: Code, on: Evaluator): Value {
 
 /** Reads the variable that is named by the first argument. */
 export const readsVariable: Effect = ({ args, code }, on) =>
-  args[0]?.text === undefined ? mix(args) : readVariable(args[0].text, code, on)
+  args[0]?.text === undefined ? mixValues(args) : readNamedVariable(args[0].text, code, on)
 
 const personalFolder =
   /^~\/?(?:\*|$)|^~\/(?:documents|desktop|downloads|pictures)(?:\/|$)|^\/(?:home|users)?\/?(?:\*|$)/i
@@ -224,7 +235,7 @@ const personalFolder =
 export const listsFiles: Effect = (call, on) => {
   const path = call.self?.text === undefined ? call.args[0] : joinPath([call.self, ...call.args])
   const text = textOf(path)
-  if (!personalFolder.test(text)) return path && readFile(path, call, on)
+  if (!personalFolder.test(text)) return path && readFileValue(path, call, on)
   return { ...nothing, facts: [on.record('data-collected', call.code, text)] }
 }
 
@@ -232,7 +243,7 @@ export const returnsFirst: Effect = ({ args }) => args[0]
 
 const everything = /^(?:~|\/|\/home|\/users|\/root|[a-z]:\/?|~\/(?:documents|desktop|pictures))\/?\*?$/i
 
-/** Deletes a folder with all that is in it. */
+/** Deletes a folder with its content. */
 export const deletesFolder: Effect = (call, on) => {
   const path = textOf(call.args[0])
   if (everything.test(path)) on.record('destruction', call.code, path)

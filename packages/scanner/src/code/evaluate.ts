@@ -1,20 +1,28 @@
 import type { Call, Evaluator, InnerReaders, Library } from './library.ts'
-import { assign, put, readMember, readPath, readSlice, selectVariable, toCharacter } from './members.ts'
-import { operate } from './operators.ts'
+import {
+  assignValue,
+  addFactsToRoot,
+  readMember,
+  readMemberPath,
+  readSlice,
+  selectVariable,
+  toPythonCharacter,
+} from './members.ts'
+import { applyOperator } from './operators.ts'
 import type { CodeFact, CodeFactKind } from './reading.ts'
 import { Recorder } from './recorder.ts'
 import type { Argument, Code } from './syntax.ts'
 import { textMethods } from './text-methods.ts'
 import {
-  gather,
+  gatherFacts,
   itemsMax,
-  mix,
+  mixValues,
   nothing,
   Scope,
   textOf,
   toTextValue,
   unknownPart,
-  withFacts,
+  withFactsOf,
   type Closure,
   type Value,
 } from './values.ts'
@@ -76,7 +84,7 @@ export class Evaluation implements Evaluator {
 
   record(kind: CodeFactKind, code: Code, value?: string, from: readonly Value[] = []): CodeFact {
     const fact = this.recorder.add(kind, this.#place ?? code, value)
-    for (const one of from) this.recorder.addFlows(gather(one), fact)
+    for (const one of from) this.recorder.addFlows(gatherFacts(one), fact)
     return fact
   }
 
@@ -123,10 +131,11 @@ export class Evaluation implements Evaluator {
         return { number: code.number, facts: [], made: [] }
       case 'name':
         return (
-          scope.find(code.name) ?? (this.library.globals.has(code.name) ? readPath(code.name, code, this) : nothing)
+          scope.find(code.name) ??
+          (this.library.globals.has(code.name) ? readMemberPath(code.name, code, this) : nothing)
         )
       case 'module':
-        return readPath(code.path, code, this)
+        return readMemberPath(code.path, code, this)
       case 'member': {
         const of = this.evaluate(code.of, scope)
         return selectVariable(readMember(of, this.evaluate(code.key, scope), code, this), of, code.key, this)
@@ -139,7 +148,7 @@ export class Evaluation implements Evaluator {
       case 'call':
         return this.#call(code, scope)
       case 'operation':
-        return operate(code.operator, this.#all(code.parts, scope), this.library.language)
+        return applyOperator(code.operator, this.#all(code.parts, scope), this.library.language)
       case 'template': {
         const parts = this.#all(code.parts, scope)
         return toTextValue(parts.map(textOf).join(''), parts, ...(parts.length > 1 ? ['concatenation'] : []))
@@ -162,15 +171,15 @@ export class Evaluation implements Evaluator {
         const inner = new Scope(scope)
         const over = this.evaluate(code.over, scope)
         this.#forEach(over, (item) => {
-          assign(code.target, item, inner, this)
+          assignValue(code.target, item, inner, this)
           items.push(this.evaluate(code.item, inner))
         })
-        return over.items || over.text !== undefined ? { items, facts: [], made: [] } : mix(items)
+        return over.items || over.text !== undefined ? { items, facts: [], made: [] } : mixValues(items)
       }
       case 'choice': {
         const values = this.#branch(() => this.#all(code.parts, scope))
         const first = values.find((value) => value !== nothing && value.number === undefined) ?? values[0] ?? nothing
-        return withFacts(first, values)
+        return withFactsOf(first, values)
       }
       case 'assign':
         return this.#assign(code, scope)
@@ -185,7 +194,7 @@ export class Evaluation implements Evaluator {
       case 'each':
         this.#branch(() =>
           this.#forEach(this.evaluate(code.over, scope), (item) => {
-            assign(code.target, item, scope, this)
+            assignValue(code.target, item, scope, this)
             this.evaluate(code.body, scope)
           }),
         )
@@ -212,7 +221,7 @@ export class Evaluation implements Evaluator {
       if (item.type !== 'spread') return [value]
       return (
         value.items ??
-        (value.text === undefined ? [mix([value])] : [...value.text].map((one) => toTextValue(one, [value])))
+        (value.text === undefined ? [mixValues([value])] : [...value.text].map((one) => toTextValue(one, [value])))
       )
     })
     return items.slice(0, itemsMax)
@@ -228,7 +237,7 @@ export class Evaluation implements Evaluator {
       else if (value.fields && !name) for (const [field, one] of value.fields) fields.set(field, one)
       else others.push(value, ...(name ? [name] : []))
     }
-    return { fields, facts: mix(others).facts, made: [] }
+    return { fields, facts: mixValues(others).facts, made: [] }
   }
 
   #class(code: Extract<Code, { type: 'class' }>, scope: Scope): Value {
@@ -245,11 +254,11 @@ export class Evaluation implements Evaluator {
   #forEach(over: Value, act: (item: Value) => void): void {
     const isText = over.items === undefined && over.text !== undefined && !over.text.includes(unknownPart)
     const size = Math.min((isText ? over.text : over.items)?.length ?? 0, itemsMax)
-    if (size === 0) return act({ ...nothing, facts: gather(over) })
+    if (size === 0) return act({ ...nothing, facts: gatherFacts(over) })
     for (let index = 0; index < size; index++) {
       if (index > 0 && this.#isSpent) return
-      const item = isText ? toCharacter(over.text![index]!, over, this) : over.items![index]!
-      const given = item.facts.length === 0 && over.facts.length > 0 ? withFacts(item, [over]) : item
+      const item = isText ? toPythonCharacter(over.text![index]!, over, this) : over.items![index]!
+      const given = item.facts.length === 0 && over.facts.length > 0 ? withFactsOf(item, [over]) : item
       this.#repeat(index > 0, () => act(given))
     }
   }
@@ -269,12 +278,12 @@ export class Evaluation implements Evaluator {
   #assign({ target, operator, value: code }: Extract<Code, { type: 'assign' }>, scope: Scope): Value {
     const value = this.evaluate(code, scope)
     if (operator === '=' || operator === 'define') {
-      assign(target, value, scope, this, operator === 'define')
+      assignValue(target, value, scope, this, operator === 'define')
       return value
     }
     const before = this.evaluate(target, scope)
-    const result = operate(operator, [before, value], this.library.language)
-    assign(target, result, scope, this)
+    const result = applyOperator(operator, [before, value], this.library.language)
+    assignValue(target, result, scope, this)
     return result
   }
 
@@ -295,7 +304,7 @@ export class Evaluation implements Evaluator {
       if (name !== undefined) named.set(name, value)
       else if (code.type !== 'spread') args.push(value)
       else if (value.fields) for (const [field, one] of value.fields) named.set(field, one)
-      else args.push(...(value.items ?? [mix([value])]))
+      else args.push(...(value.items ?? [mixValues([value])]))
     }
     return { args, named }
   }
@@ -306,7 +315,7 @@ export class Evaluation implements Evaluator {
     return { closure, facts: [], made: [] }
   }
 
-  /** Follows what the program leaves to others to call. */
+  /** Follows the functions that the program leaves to others to call. */
   #finish(): void {
     // A callback runs after the code around it, and sees variables that are defined after it.
     for (const call of this.#later.splice(0)) if (!this.#isSpent) call()
@@ -332,7 +341,7 @@ export class Evaluation implements Evaluator {
     }
     if (callee.method !== undefined && self) {
       const result = textMethods.get(callee.method)?.(self, args)
-      if (result) return withFacts(result, [])
+      if (result) return withFactsOf(result, [])
       const found = effect ? undefined : library.methods.get(callee.method)?.(call, this)
       if (found) {
         this.#callBack(found, all, call)
@@ -342,19 +351,21 @@ export class Evaluation implements Evaluator {
         this.#mutate(code.callee.of, self, all, call.scope)
       }
     }
-    const facts = mix([...all, ...(self ? [self] : [])].map((value) => ({ ...nothing, facts: gather(value) }))).facts
+    const facts = mixValues(
+      [...all, ...(self ? [self] : [])].map((value) => ({ ...nothing, facts: gatherFacts(value) })),
+    ).facts
     const path = callee.path === undefined ? undefined : `${callee.path}()`
     const result =
-      path === undefined ? { facts, made: [] } : withFacts(readPath(path, code, this), [{ facts, made: [] }])
+      path === undefined ? { facts, made: [] } : withFactsOf(readMemberPath(path, code, this), [{ facts, made: [] }])
     return this.#callBack(result, all, call)
   }
 
   #mutate(code: Code, self: Value, values: readonly Value[], scope: Scope): void {
     if (!self.items || code.type !== 'name' || self.items.length >= itemsMax) {
-      return put(code, self, values, scope, this)
+      return addFactsToRoot(code, self, values, scope, this)
     }
     const longer = { ...self, items: [...self.items, ...values] }
-    scope.set(code.name, this.isInBranch ? withFacts(longer, values) : longer)
+    scope.set(code.name, this.isInBranch ? withFactsOf(longer, values) : longer)
   }
 
   /** Calls the functions among arguments, with a value that stands for each of their parameters. */
@@ -363,7 +374,7 @@ export class Evaluation implements Evaluator {
     const functions = args.filter(({ closure, path }) => closure || (path !== undefined && library.functions.has(path)))
     if (functions.length === 0 || this.#depth > depthMax) return result
     const { self } = call
-    const given = withFacts(result, self ? [self] : [])
+    const given = withFactsOf(result, self ? [self] : [])
     this.#depth++
     const results = functions.map((one) => {
       const items = self?.items
@@ -379,14 +390,14 @@ export class Evaluation implements Evaluator {
     })
     this.#depth--
     // `map` and `then` return what their function returns.
-    return results.length === 1 ? withFacts(results[0]!, [result]) : withFacts(result, results)
+    return results.length === 1 ? withFactsOf(results[0]!, [result]) : withFactsOf(result, results)
   }
 
   /** Follows a function with arguments, unless it was followed too often. */
   #enter(closure: Closure, args: readonly Value[], self: Value | undefined, named?: ReadonlyMap<string, Value>): Value {
     const isFirst = closure.calls === 0
-    if (!isFirst && (closure.calls > callsMax || this.#isSpent)) return mix(args)
-    if (this.#depth > depthMax) return mix(args)
+    if (!isFirst && (closure.calls > callsMax || this.#isSpent)) return mixValues(args)
+    if (this.#depth > depthMax) return mixValues(args)
     closure.calls++
     this.#depth++
     this.#returned.push([])
@@ -399,7 +410,7 @@ export class Evaluation implements Evaluator {
     this.#branches = branches
     const returned = this.#returned.pop()!
     this.#depth--
-    return withFacts(returned.find((value) => value !== nothing) ?? nothing, returned)
+    return withFactsOf(returned.find((value) => value !== nothing) ?? nothing, returned)
   }
 
   /** Assigns the arguments of a call to the parameters of a function. */
@@ -419,7 +430,7 @@ export class Evaluation implements Evaluator {
       const target = parameter.type === 'assign' && parameter.target.type === 'name' ? parameter.target.name : name
       const value = named?.get(target ?? '') ?? values[index] ?? nothing
       const rest = parameter.type === 'spread' ? { ...nothing, items: values.slice(index) } : value
-      assign(parameter, rest, scope, this, true)
+      assignValue(parameter, rest, scope, this, true)
     }
   }
 

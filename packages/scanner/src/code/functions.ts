@@ -1,12 +1,12 @@
 import {
-  answer,
-  argument,
+  toRequestAnswer,
+  findCallArgument,
   collects,
   decodes,
   decodeWith,
   deletesFolder,
   listsFiles,
-  readFile,
+  readFileValue,
   readsVariable,
   requests,
   returnsFirst,
@@ -14,13 +14,13 @@ import {
   runsProgram,
   sends,
   setsMode,
-  toAddress,
+  toCallAddress,
   writeFile,
 } from './effects.ts'
 import { toTable, type Effect } from './library.ts'
 import { readMember } from './members.ts'
 import { codecs, joinPath, readsNumber } from './text-methods.ts'
-import { gather, itemsMax, mix, nothing, textOf, toCodes, toTextValue, type Value } from './values.ts'
+import { gatherFacts, itemsMax, mixValues, nothing, textOf, toCodes, toTextValue, type Value } from './values.ts'
 
 const bodies = ['data', 'json', 'files', 'params', 'content', 'body', 'fields', 'form']
 const get = requests({ address: [0, 'url'], data: bodies })
@@ -34,7 +34,7 @@ const agents = '{axios,got,ky,needle,request,superagent,phin,axios.create(),$,ht
 
 /** A request of `http`, whose body is written to what it returns. */
 const httpRequest: Effect = (call, on) => {
-  const result = get(call, on) ?? answer(call, on, toAddress(call.args[0]))
+  const result = get(call, on) ?? toRequestAnswer(call, on, toCallAddress(call.args[0]))
   return { ...result, path: 'outgoing', self: call.args[0] ?? nothing }
 }
 
@@ -42,7 +42,7 @@ const httpRequest: Effect = (call, on) => {
 const sendsOn: Effect = (call, on) => {
   const sent = [...call.args, ...call.named.values()].filter(({ closure }) => !closure)
   if (sent.length === 0) return undefined
-  on.record('network-send', call.code, toAddress(call.self?.self), sent)
+  on.record('network-send', call.code, toCallAddress(call.self?.self), sent)
   return nothing
 }
 
@@ -63,8 +63,8 @@ const pipe: Effect = ({ self, args: [to], ...call }, on) => {
   if (ends.some((end) => end.startsWith('socket')) && ends.some((end) => end.startsWith('process')))
     on.record('shell-connected', call.code)
   if (to?.path === 'written' && self) writeFile(to.self, self, { ...call, self, args: [to] }, on)
-  if (/^(?:outgoing|socket)/.test(to?.path ?? '') && self && gather(self).length > 0)
-    on.record('network-send', call.code, toAddress(to!.self), [self])
+  if (/^(?:outgoing|socket)/.test(to?.path ?? '') && self && gatherFacts(self).length > 0)
+    on.record('network-send', call.code, toCallAddress(to!.self), [self])
   return to ?? nothing
 }
 
@@ -85,19 +85,19 @@ const bind: Effect = (call, on) => {
 /** A request that is sent later. */
 const makeRequest: Effect = (call) => {
   const named = [...call.named].filter(([name]) => name !== 'headers').map(([, value]) => value)
-  return { ...mix([...call.args.slice(1), ...named]), text: textOf(argument(call, [0, 'url'])) }
+  return { ...mixValues([...call.args.slice(1), ...named]), text: textOf(findCallArgument(call, [0, 'url'])) }
 }
 
 const retrieve: Effect = (call, on) => {
-  const content = answer(call, on, toAddress(call.args[0]))
-  const path = argument(call, [1, 'filename', 'out'])
+  const content = toRequestAnswer(call, on, toCallAddress(call.args[0]))
+  const path = findCallArgument(call, [1, 'filename', 'out'])
   if (path) writeFile(path, content, call, on)
   return path ?? content
 }
 
 const importModule: Effect = (call, on) => {
-  const name = argument(call, [0, 'name'])
-  if (name?.text === undefined) return mix(call.args)
+  const name = findCallArgument(call, [0, 'name'])
+  if (name?.text === undefined) return mixValues(call.args)
   const { text, made } = name
   // Paths of files are often put together.
   const isPlain = made.every((one) => one === 'concatenation') && !/^(?:node:)?[a-z_]{2,20}$/.test(text)
@@ -108,7 +108,7 @@ const importModule: Effect = (call, on) => {
     return runsCode(0)({ ...call, args: [code] }, on)
   }
   if (!/^https?:/.test(text)) return { path: text, facts: [], made: [] }
-  on.record('dynamic-run', call.code, text, [answer(call, on, text)])
+  on.record('dynamic-run', call.code, text, [toRequestAnswer(call, on, text)])
   return nothing
 }
 
@@ -138,15 +138,15 @@ const runsFile: Effect = (call, on) => {
 const loadsObject: Effect = (call, on) => {
   const facts = call.args[0]?.facts.filter(({ kind }) => kind === 'network-fetch') ?? []
   if (facts.length > 0) on.record('dynamic-run', call.code, 'pickle', [{ ...nothing, facts }])
-  return mix(call.args)
+  return mixValues(call.args)
 }
 
-const read: Effect = (call, on) => readFile(call.args[0], call, on)
+const read: Effect = (call, on) => readFileValue(call.args[0], call, on)
 
 const open: Effect = (call, on) => {
-  const path = argument(call, [0, 'file'])
-  const isWritten = /[wax+]/.test(textOf(argument(call, [1, 'mode'])))
-  return isWritten && path ? { ...nothing, path: 'written', self: path } : readFile(path, call, on)
+  const path = findCallArgument(call, [0, 'file'])
+  const isWritten = /[wax+]/.test(textOf(findCallArgument(call, [1, 'mode'])))
+  return isWritten && path ? { ...nothing, path: 'written', self: path } : readFileValue(path, call, on)
 }
 
 /** Writes to a file that is open, or to what may be one. */
@@ -163,9 +163,9 @@ const copyFile: Effect = (call, on) => writeFile(call.args[1], read(call, on), c
 /** Adds a file or a text to an archive, which is in a file or a buffer. */
 const addToArchive: Effect = (call, on) => {
   const to = call.self?.self
-  const content = mix([...call.args.slice(1), read(call, on)!])
+  const content = mixValues([...call.args.slice(1), read(call, on)!])
   if (to && content.facts.length > 0)
-    on.files.set(to.text ?? to, mix([on.files.get(to.text ?? to) ?? nothing, content]))
+    on.files.set(to.text ?? to, mixValues([on.files.get(to.text ?? to) ?? nothing, content]))
   return nothing
 }
 
@@ -178,7 +178,7 @@ const makeArchive: Effect = (call, on) => {
 }
 
 const inflate: Effect = (call, on) => {
-  const isRaw = (argument(call, [1, 'wbits'])?.number ?? 15) < 0
+  const isRaw = (findCallArgument(call, [1, 'wbits'])?.number ?? 15) < 0
   return decodes(isRaw ? 'raw deflate' : 'deflate')(call, on)
 }
 
@@ -186,7 +186,7 @@ const inflate: Effect = (call, on) => {
 const decode: Effect = (call, on) => {
   const [content] = call.args
   if (content?.items) return fromCodes(call, on)
-  const encoding = codecs.get(argument(call, [1, 'encoding'])?.text?.toLowerCase() ?? '')
+  const encoding = codecs.get(findCallArgument(call, [1, 'encoding'])?.text?.toLowerCase() ?? '')
   return content && encoding ? decodeWith(encoding, content, call, on) : content
 }
 
@@ -195,7 +195,7 @@ const fromCodes: Effect = ({ args }) => {
   if (args.length === 0 || args[0]!.text !== undefined) return args[0]
   const codes = args.flatMap((arg) => arg.items ?? [arg])
   const from = [...args, ...codes]
-  if (!codes.every(({ number }) => number !== undefined && number >= 0 && number <= 0x10ffff)) return mix(from)
+  if (!codes.every(({ number }) => number !== undefined && number >= 0 && number <= 0x10ffff)) return mixValues(from)
   return toTextValue(codes.map(({ number }) => String.fromCodePoint(Math.floor(number!))).join(''), from, 'numbers')
 }
 
@@ -226,7 +226,7 @@ const length: Effect = ({ args: [list] }) => {
 }
 
 const copyEnvironment: Effect = ({ args }) =>
-  args.some(({ path }) => path === 'process.env') ? mix(args.slice(0, 1)) : undefined
+  args.some(({ path }) => path === 'process.env') ? mixValues(args.slice(0, 1)) : undefined
 
 const clipboard = collects('data-collected', 'clipboard or screen')
 const keystrokes = collects('data-collected', 'keystrokes')
@@ -246,7 +246,7 @@ export const functions = toTable([
   ['http.client.{HTTPSConnection,HTTPConnection}', makes('connection')],
   ['connection.request {outgoing,socket}.{write,end,send,sendall,sendto}', sendsOn],
   ['{XMLHttpRequest(),WebSocket(),ws()}.send', sendsOn],
-  ['connection.getresponse', (call, on) => answer(call, on, toAddress(call.self?.self))],
+  ['connection.getresponse', (call, on) => toRequestAnswer(call, on, toCallAddress(call.self?.self))],
   ['navigator.sendBeacon', sends([1], 0)],
   ['net.{connect,createConnection,Socket} tls.connect dgram.createSocket', connect],
   ['socket.{socket,create_connection}', makes('socket')],
@@ -297,10 +297,17 @@ export const functions = toTable([
   ['tempfile.NamedTemporaryFile', () => ({ ...nothing, path: 'written', self: { ...nothing } })],
   [
     'zipfile.ZipFile tarfile.{open,TarFile}',
-    (call) => ({ ...nothing, path: 'archive', self: argument(call, ['fileobj', 0, 'name', 'file']) ?? nothing }),
+    (call) => ({
+      ...nothing,
+      path: 'archive',
+      self: findCallArgument(call, ['fileobj', 0, 'name', 'file']) ?? nothing,
+    }),
   ],
   ['archive.{write,add,writestr,addfile}', addToArchive],
-  ['io.BytesIO().{getvalue,read,getbuffer}', ({ self }, on) => self && mix([self, on.files.get(self) ?? nothing])],
+  [
+    'io.BytesIO().{getvalue,read,getbuffer}',
+    ({ self }, on) => self && mixValues([self, on.files.get(self) ?? nothing]),
+  ],
   ['shutil.make_archive', makeArchive],
   ['os.{walk,listdir,scandir} glob.{glob,iglob,sync,globSync} fast-glob.sync fs.{readdir,readdirSync}', listsFiles],
   ['shutil.rmtree fs.{rm,rmdir,remove}{,Sync} rimraf rimraf.{sync,rimraf}', deletesFolder],
@@ -353,7 +360,7 @@ export const methods = toTable([
   ['sendall sendto', sendsOn],
   ['upload_file upload_fileobj put_object upload_from_filename upload_from_string', sends([0, 1, 'Body', 'Filename'])],
   ['sendmail send_message storbinary', sends([0, 1, 2])],
-  ['read_text read_bytes', (call, on) => readFile(call.self, call, on)],
+  ['read_text read_bytes', (call, on) => readFileValue(call.self, call, on)],
   ['write_text write_bytes', (call, on) => writeFile(call.self, call.args[0], call, on)],
   ['write writelines', write],
   ['rglob glob iterdir', listsFiles],

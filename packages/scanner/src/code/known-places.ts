@@ -114,7 +114,7 @@ const personal = regexWith('i')`/\.(bash|zsh|python|node_repl|mysql|psql|sqlite)
   consolehost_history\.txt$|/(google/chrome|google-chrome|chromium)/[^]{0,40}history$|places\.sqlite$|
   /library/messages/chat\.db$`
 
-/** What kind of fact it is to read a file: of a store of secrets, of the secrets of a project, or of personal data. */
+/** The kind of fact when a file is read: a store of secrets, the secrets of a project, or personal data. */
 export function toReadKind(path: string): CodeFactKind | undefined {
   const plain = toPlainPath(path)
   if (secretStores.some((store) => store.path.test(plain))) return 'secret-read'

@@ -8,7 +8,7 @@ export interface Evaluator {
   readonly library: Library
   /** Contents that the code wrote to files, by path or by the value of an unknown path. */
   readonly files: Map<string | Value, Value>
-  /** Whether the code that is followed may not run at all. */
+  /** Whether the code that is followed is in a branch, which may not run. */
   readonly isInBranch: boolean
   evaluate(code: Code, scope: Scope): Value
   /** The result of a call, with what it does. */
@@ -34,28 +34,28 @@ export interface Call {
   readonly scope: Scope
 }
 
-/** What a function of a library does; undefined if it does nothing special with these arguments. */
+/** The effect of a function of a library; undefined if it has no special effect with these arguments. */
 export type Effect = (call: Call, on: Evaluator) => Value | undefined
 
 /** Functions by their paths, or methods by name. */
 export type EffectTable = ReadonlyMap<string, Effect>
 
-/** What is known of a language and its libraries. */
+/** The names, functions and methods of a language and its libraries. */
 export interface Library {
   readonly language: 'python' | 'script'
   /** The part of a library that a name or path stands for, in one spelling. */
   toPath(path: string): string
   /** Names that need no definition. */
   readonly globals: ReadonlySet<string>
-  /** By path: what the functions do. */
+  /** The effects of functions, by path. */
   readonly functions: EffectTable
-  /** By name: what methods of unknown objects do. */
+  /** The effects of methods of unknown objects, by name. */
   readonly methods: EffectTable
   /** Values of paths. */
   value(path: string, code: Code, on: Evaluator): Value | undefined
 }
 
-/** What reads code that a program contains as a text. */
+/** The reader of code that a program contains as a text. */
 export interface InnerReaders {
   parse(language: 'python' | 'script', text: string): Code | undefined
   readCommand: typeof readCommand
@@ -71,13 +71,13 @@ export function toTable(rows: readonly (readonly [names: string, effect: Effect]
       names
         .trim()
         .split(/\s+/)
-        .flatMap(expand)
+        .flatMap(expandChoices)
         .map((name) => [name, effect]),
     ),
   )
 }
 
-function expand(name: string): string[] {
+function expandChoices(name: string): string[] {
   const [, before, choices, after] = /^(.*)\{([^{}]*)\}(.*)$/.exec(name) ?? []
-  return choices === undefined ? [name] : choices.split(',').flatMap((one) => expand(`${before}${one}${after}`))
+  return choices === undefined ? [name] : choices.split(',').flatMap((one) => expandChoices(`${before}${one}${after}`))
 }

@@ -3,7 +3,7 @@ import type { Argument, Code, Tree } from './syntax.ts'
 type Span = Pick<Tree, 'start' | 'end'>
 type WithoutSpan<T> = T extends Code ? Omit<T, 'start' | 'end'> : never
 
-/** Code that stands where its node stands, unless it says where. */
+/** Code at the position of its node, unless it states its own position. */
 export type Shape = WithoutSpan<Code> & Partial<Span>
 /** Translates one kind of node. */
 export type Lower = (on: Lowering, tree: Tree) => Shape
@@ -48,7 +48,7 @@ export class Lowering {
     return trees.filter(this.isPart).map((tree) => this.code(tree))
   }
 
-  /** The name or key that a node is. */
+  /** The name or key that a node stands for. */
   key(tree: Tree): Code {
     return this.at(tree, { type: 'text', text: this.source(tree) })
   }
@@ -73,9 +73,9 @@ export class Lowering {
     return this.at({ start: parts[0]?.start ?? 0, end: parts.at(-1)?.end ?? 0 }, { type: 'list', items })
   }
 
-  /** What commas separate; an item may be `*item` or `...item`. */
+  /** The items between commas; an item may be `*item` or `...item`. */
   items(parts: readonly Tree[]): Code[] {
-    return toItems(parts).map((item) => {
+    return toListItems(parts).map((item) => {
       const of = this.code(item.at(-1)!)
       return isSpread(item) ? this.at({ ...of, start: item[0]!.start }, { type: 'spread', of }) : of
     })
@@ -84,7 +84,7 @@ export class Lowering {
   args({ children }: Tree): Argument[] {
     const inner = children.slice(1, children.at(-1)?.name === ')' ? -1 : undefined)
     if (inner.some(({ name }) => name === 'for')) return [{ value: this.comprehension(inner) }]
-    return toItems(inner).map((arg): Argument => {
+    return toListItems(inner).map((arg): Argument => {
       if (arg[1]?.name === 'AssignOp' && arg[2]) return { name: this.source(arg[0]!), value: this.code(arg[2]) }
       return { value: this.items(arg)[0]! }
     })
@@ -132,7 +132,7 @@ export function splitAt(trees: readonly Tree[], separator: string): Tree[][] {
 }
 
 /** The items of a list, which are separated by commas. */
-export function toItems(trees: readonly Tree[]): Tree[][] {
+export function toListItems(trees: readonly Tree[]): Tree[][] {
   return splitAt(trees, ',').filter(({ length }) => length > 0)
 }
 
@@ -164,7 +164,7 @@ export const lowerFunction: Lower = (on, { children }) => {
 const targets = new Set(['VariableDefinition', 'ObjectPattern', 'ArrayPattern', 'VariableName'])
 
 function lowerParameters(on: Lowering, trees: readonly Tree[]): Code[] {
-  return toItems(trees.filter(({ name }) => name !== '(' && name !== ')')).flatMap((part): Code[] => {
+  return toListItems(trees.filter(({ name }) => name !== '(' && name !== ')')).flatMap((part): Code[] => {
     const target = part.find(({ name }) => targets.has(name))
     if (!target) return []
     const of = on.code(target)

@@ -1,5 +1,5 @@
 import { joinPath } from './text-methods.ts'
-import { joinMade, mix, textOf, toTextValue, type Value } from './values.ts'
+import { joinMade, mixValues, textOf, toTextValue, type Value } from './values.ts'
 
 const numeric: Readonly<Record<string, (a: number, b: number) => number>> = {
   '+': (a, b) => a + b,
@@ -23,7 +23,7 @@ const numeric: Readonly<Record<string, (a: number, b: number) => number>> = {
 }
 
 /** The result of an operator. */
-export function operate(operator: string, parts: readonly Value[], language: 'python' | 'script'): Value {
+export function applyOperator(operator: string, parts: readonly Value[], language: 'python' | 'script'): Value {
   const [first, second] = parts
   if (!second) return operateOnOne(operator, first!)
   if (operator === '+' && parts.some(isTextual)) return toTextValue(parts.map(textOf).join(''), parts, 'concatenation')
@@ -32,16 +32,17 @@ export function operate(operator: string, parts: readonly Value[], language: 'py
   }
   if (language === 'python') {
     if (operator === '/' && parts.some(isTextual)) return joinPath(parts)
-    if (operator === '%' && first!.text !== undefined && first!.number === undefined) return formatText(first!, second)
+    if (operator === '%' && first!.text !== undefined && first!.number === undefined)
+      return formatPercent(first!, second)
     if (operator === '*' && first!.text !== undefined && second.number !== undefined && second.number < 1000) {
       return toTextValue(first!.text.repeat(Math.max(0, second.number)), [first!])
     }
   }
   // JavaScript has `===`, `!==` and `>>>`.
   const apply = numeric[operator.replace(/^(.[=>])[=>]$/, '$1')]
-  if (!apply || parts.some(({ number }) => number === undefined)) return mix(parts)
+  if (!apply || parts.some(({ number }) => number === undefined)) return mixValues(parts)
   const number = parts.slice(1).reduce((sum, part) => apply(sum, part.number!), first!.number!)
-  return { number, facts: mix(parts).facts, made: joinMade(operator === '^' ? ['xor'] : [], parts) }
+  return { number, facts: mixValues(parts).facts, made: joinMade(operator === '^' ? ['xor'] : [], parts) }
 }
 
 const isTextual = ({ text }: Value) => text !== undefined
@@ -49,13 +50,13 @@ const isTextual = ({ text }: Value) => text !== undefined
 function operateOnOne(operator: string, value: Value): Value {
   const { number } = value
   if (number === undefined)
-    return operator === '!' || operator === 'not' || operator === 'typeof' ? mix([]) : mix([value])
+    return operator === '!' || operator === 'not' || operator === 'typeof' ? mixValues([]) : mixValues([value])
   const result = { '-': -number, '~': ~number, '!': Number(!number), not: Number(!number) }[operator]
   return { number: result ?? number, facts: value.facts, made: value.made }
 }
 
 /** `'%s' % value` */
-function formatText(format: Value, value: Value): Value {
+function formatPercent(format: Value, value: Value): Value {
   const values = value.items ?? [value]
   let next = 0
   const text = format.text!.replace(

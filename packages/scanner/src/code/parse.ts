@@ -80,7 +80,7 @@ function isRecovering(parse: PartialParse): boolean {
   return Boolean((parse as PartialParse & { recovering?: number }).recovering)
 }
 
-/** A text that a parser reads in pieces, of which those that follow the one before are counted. */
+/** A text that a parser reads in pieces. Counts the pieces that follow the piece before. */
 class CountedText implements Input {
   readonly lineChunks = false
   reads = 0

@@ -8,23 +8,23 @@ import { parseCode, type Grammar } from './parse.ts'
 import type { CodeReading } from './reading.ts'
 import { Recorder } from './recorder.ts'
 import type { CodeLanguage } from './parts.ts'
-import { readCommand, readShell } from './shell/run.ts'
+import { readCommand, readShellProgram } from './shell/run.ts'
 import type { Code } from './syntax.ts'
 
 /** Reads a program in Python: what it does, and which values reach what. Never throws. */
-export const readPython = (text: string): CodeReading => read(text, 'python', python)
+export const readPython = (text: string): CodeReading => readWithGrammar(text, 'python', python)
 
 /** As {@link readPython}, for JavaScript and TypeScript; `isJsx` if it contains elements of React. */
 export const readJavaScript = (text: string, isJsx = false): CodeReading =>
-  read(text, isJsx ? 'jsx' : 'script', javascript)
+  readWithGrammar(text, isJsx ? 'jsx' : 'script', javascript)
 
 /** Reads code in any of the languages, with the code of others that it runs. */
-export function readCode(language: CodeLanguage, text: string): CodeReading {
+export function readCodeText(language: CodeLanguage, text: string): CodeReading {
   if (language === 'python') return readPython(text)
-  return language === 'shell' ? readShell(text, readCode) : readJavaScript(text, language === 'jsx')
+  return language === 'shell' ? readShellProgram(text, readCodeText) : readJavaScript(text, language === 'jsx')
 }
 
-function read(text: string, grammar: Grammar, library: Library): CodeReading {
+function readWithGrammar(text: string, grammar: Grammar, library: Library): CodeReading {
   const recorder = new Recorder()
   const parse = (written: string): Code => {
     const { tree, text: given, cut } = parseCode(grammar, written)

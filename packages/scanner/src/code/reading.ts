@@ -1,4 +1,4 @@
-/** What a passage of code may do. */
+/** The kinds of facts about code. */
 export const codeFactKinds = [
   /** Reads a store of credentials; the value is its path, or the name of the store. */
   'secret-read',
@@ -42,7 +42,7 @@ export interface CodeFact {
   readonly kind: CodeFactKind
   readonly start: number
   readonly end: number
-  /** What the fact is about, for example a path, address, variable or package. U+FFFC stands for an unknown part. */
+  /** The subject of the fact, for example a path, address, variable or package. U+FFFC stands for an unknown part. */
   readonly value?: string
 }
 
@@ -57,11 +57,11 @@ export interface ComputedText {
   readonly text: string
   readonly start: number
   readonly end: number
-  /** The operations that lead to it, such as `base64` or `concatenation`, outermost first. */
+  /** The operations that lead to the text, such as `base64` or `concatenation`, outermost first. */
   readonly decoded: readonly string[]
 }
 
-/** What was read from a piece of code. */
+/** The result of reading a piece of code. */
 export interface CodeReading {
   readonly facts: readonly CodeFact[]
   readonly flows: readonly CodeFlow[]

@@ -11,7 +11,7 @@ const textsMax = 200
 const textCharactersMax = 1024 * 1024
 const valueCharactersMax = 300
 
-/** Collects what a reader finds, each thing once and not without limit. */
+/** Collects the facts, flows and texts that a reader finds, each once, up to a limit. */
 export class Recorder implements CodeReading {
   readonly facts: CodeFact[] = []
   readonly flows: CodeFlow[] = []
@@ -42,7 +42,10 @@ export class Recorder implements CodeReading {
     }
   }
 
-  /** Records what another reader found in a text, at the place of the text. Returns what its facts are here. */
+  /**
+   * Records the facts that another reader found in a text, at the place of the text. Returns a function
+   * from such a fact to its fact at this place.
+   */
   adopt({ facts, flows, texts, cut }: CodeReading, at: Span): (fact: CodeFact) => CodeFact {
     const found = new Set(facts)
     const adopted = (fact: CodeFact): CodeFact =>

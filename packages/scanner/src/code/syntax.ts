@@ -1,4 +1,6 @@
-/** A node of a syntax tree, as the parsers name it. Nodes for punctuation have it as their name. */
+/**
+ * A node of a syntax tree, by the name that its parser gives it. The name of a node for punctuation is the punctuation.
+ */
 export interface Tree {
   readonly name: string
   readonly start: number

@@ -1,5 +1,5 @@
-import { decode, toUtf8, type Encoding } from './decoders.ts'
-import { itemsMax, mix, nothing, textOf, toTextValue, type Value } from './values.ts'
+import { decodeAs, toUtf8, type Encoding } from './decoders.ts'
+import { itemsMax, mixValues, nothing, textOf, toTextValue, type Value } from './values.ts'
 
 /** A method of a text or list: what it returns, or undefined if that is unknown. */
 type Method = (self: Value, args: readonly Value[]) => Value | undefined
@@ -40,7 +40,7 @@ const join = (list: Value, separator: Value): Value | undefined => {
 }
 
 const replace: Method = (self, args) => {
-  if (args.length < 2 || args[0]!.text === undefined) return self.text === undefined ? undefined : mix([self])
+  if (args.length < 2 || args[0]!.text === undefined) return self.text === undefined ? undefined : mixValues([self])
   const apply = onText((text, old, by) => (old === '' ? text : text.replaceAll(old!, by!)), 'replacement')
   return apply(self, args.slice(0, 2))
 }
@@ -89,7 +89,7 @@ const rows: readonly (readonly [names: string, method: Method])[] = [
     (self, [name]) => {
       if (self.text === undefined) return undefined
       const encoding = codecs.get(name?.text?.toLowerCase() ?? '')
-      const text = encoding ? decode(encoding, self.text) : toUtf8(self.text)
+      const text = encoding ? decodeAs(encoding, self.text) : toUtf8(self.text)
       return text === undefined ? undefined : toTextValue(text, [self], ...(encoding ? [encoding] : []))
     },
   ],
@@ -135,7 +135,7 @@ const encode = (self: Value, encoding: 'hex' | 'base64') =>
 export function readsNumber({ args: [text, base] }: { readonly args: readonly Value[] }): Value | undefined {
   if (text?.text === undefined) return text
   const number = parseInt(text.text, base?.number ?? 10)
-  return Number.isNaN(number) ? mix([text]) : { number, facts: text.facts, made: text.made }
+  return Number.isNaN(number) ? mixValues([text]) : { number, facts: text.facts, made: text.made }
 }
 
 /** Names of encodings in programs. */

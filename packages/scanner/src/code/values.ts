@@ -8,7 +8,7 @@ export const textCharactersMax = 262_144
 const factsMax = 16
 export const itemsMax = 4096
 
-/** What is known of a value. */
+/** The known properties of a value. */
 export interface Value {
   /** A text, or bytes with one character each. */
   readonly text?: string
@@ -22,9 +22,9 @@ export interface Value {
   /** The object and the name of a method or field. */
   readonly self?: Value
   readonly method?: string
-  /** Whether it is a class, whose fields are its methods. */
+  /** Whether the value is a class, whose fields are its methods. */
   readonly isClass?: true
-  /** Facts that it comes from. */
+  /** The facts that the value comes from. */
   readonly facts: readonly CodeFact[]
   /** The operations that computed the text from literals. */
   readonly made: readonly string[]
@@ -33,7 +33,7 @@ export interface Value {
 export interface Closure {
   readonly code: Extract<Code, { type: 'function' }>
   readonly scope: Scope
-  /** The object whose method it is. */
+  /** The object whose method the value is. */
   owner?: Value
   calls: number
 }
@@ -74,7 +74,7 @@ export class Scope {
 export const nothing: Value = { facts: [], made: [] }
 
 export function toTextValue(text: string, from: readonly Value[] = [], ...made: readonly string[]): Value {
-  if (text.length > textCharactersMax) return mix(from)
+  if (text.length > textCharactersMax) return mixValues(from)
   return { text, facts: joinFacts(from), made: joinMade(made, from) }
 }
 
@@ -91,13 +91,13 @@ export function joinMade(made: readonly string[], from: readonly Value[]): reado
 export const isHiding = (operation: string) => operation !== 'concatenation' && operation !== 'replacement'
 
 /** An unknown value that depends on others. */
-export function mix(values: readonly Value[]): Value {
+export function mixValues(values: readonly Value[]): Value {
   const facts = joinFacts(values)
   return facts.length === 0 ? nothing : { facts, made: [] }
 }
 
 /** The same value, with the facts of others. */
-export function withFacts(value: Value, from: readonly Value[]): Value {
+export function withFactsOf(value: Value, from: readonly Value[]): Value {
   const facts = joinFacts([value, ...from])
   return facts.length === value.facts.length ? value : { ...value, facts }
 }
@@ -116,7 +116,7 @@ function joinFacts(values: readonly Value[]): readonly CodeFact[] {
 const innerMax = 500
 
 /** The facts of a value and of everything in it. */
-export function gather(value: Value): readonly CodeFact[] {
+export function gatherFacts(value: Value): readonly CodeFact[] {
   if (!value.items && !value.fields) return value.facts
   const seen = new Set([value])
   for (const { items, fields } of seen) {

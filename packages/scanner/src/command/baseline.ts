@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { firstIssueOnly, parseForeignJson, type ScanFinding, type Security } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { toRisk, toScore, toVerdict } from '../verdict/score.ts'
-import { locate, type Sample } from './sample.ts'
+import { locateInSample, type Sample } from './sample.ts'
 
 const Reason = v.pipe(v.string(), v.trim(), v.minLength(1))
 
@@ -21,7 +21,7 @@ export function readBaseline(file: string) {
     /** The report without known findings, and their number. A skill that was not scanned completely keeps its verdict. */
     apply(sample: Sample, report: Security): { readonly report: Security; readonly known: number } {
       const findings = report.findings.filter((finding) => {
-        const { rule, file: name, passage } = identify(sample, report, finding)
+        const { rule, file: name, passage } = toBaselineId(sample, report, finding)
         const found = known.get(toBaselineKey(rule, name, passage))
         if (found) unused.delete(found)
         return !found
@@ -57,7 +57,7 @@ export function createBaselineWriter(file: string, reason: string) {
   return {
     add(sample: Sample, report: Security): void {
       for (const finding of report.findings.filter(({ signal }) => signal !== 'none')) {
-        const { rule, file: name, passage } = identify(sample, report, finding)
+        const { rule, file: name, passage } = toBaselineId(sample, report, finding)
         const { line, title } = finding
         listed.set(toBaselineKey(rule, name, passage), { rule, file: name, line, title, passage, reason })
       }
@@ -69,9 +69,9 @@ export function createBaselineWriter(file: string, reason: string) {
 const toBaselineKey = (...parts: readonly string[]) => JSON.stringify(parts)
 
 /** Identifies a finding by its rule, its file and the text of its line, so that it may move within the file. */
-function identify(sample: Sample, report: Security, finding: ScanFinding) {
+function toBaselineId(sample: Sample, report: Security, finding: ScanFinding) {
   const { ruleId, path, excerpt } = finding
-  const { file: outer, inside } = locate(sample, path)
+  const { file: outer, inside } = locateInSample(sample, path)
   const file = inside === undefined ? outer : `${outer}!/${inside}`
   const text = ruleId === 'incomplete-scan' ? JSON.stringify(report.cut) : readPassage(sample, finding)
   const passage = createHash('sha256').update(toBaselineKey(excerpt, text)).digest('hex').slice(0, 32)

@@ -18,7 +18,7 @@ const options: Readonly<Record<string, ScanOption>> = {
 export async function runCommandLine(args: readonly string[], io: ScanIo): Promise<number> {
   const print = (text: string) => void io.stdout.write(`${text}\n`)
   try {
-    const request = parse(args)
+    const request = parseScanArguments(args)
     if (request === 'help') print(toHelp())
     else if (request === 'version') print(readProgramVersion())
     else {
@@ -37,7 +37,7 @@ export async function runCommandLine(args: readonly string[], io: ScanIo): Promi
 
 class UsageError extends Error {}
 
-function parse(args: readonly string[]): ScanRequest | 'help' | 'version' {
+function parseScanArguments(args: readonly string[]): ScanRequest | 'help' | 'version' {
   const { values, positionals } = parseWords(args)
   if (values['help'] === true) return 'help'
   if (values['version'] === true) return 'version'
@@ -53,7 +53,7 @@ function parse(args: readonly string[]): ScanRequest | 'help' | 'version' {
 }
 
 function parseWords(args: readonly string[]) {
-  const types = Object.fromEntries(Object.entries(options).map(([option, one]) => [option, toType(option, one)]))
+  const types = Object.fromEntries(Object.entries(options).map(([option, one]) => [option, toOptionType(option, one)]))
   try {
     return parseArgs({ args: [...args], options: types, allowPositionals: true })
   } catch (error) {
@@ -62,7 +62,7 @@ function parseWords(args: readonly string[]) {
   }
 }
 
-function toType(option: string, { value }: ScanOption) {
+function toOptionType(option: string, { value }: ScanOption) {
   return { type: value === undefined ? 'boolean' : 'string', ...(option === 'help' && { short: 'h' }) } as const
 }
 

@@ -5,7 +5,7 @@ import { limits, readErrorCode } from '@skillstead/protocol'
 import { isSkillMd, type Unreadable } from '@skillstead/skill-format/archives'
 import type { ScanFile } from '../files/scan-file.ts'
 import { readLimited, toReadProblem } from './read-limited.ts'
-import { toId, type Sample } from './sample.ts'
+import { toSampleId, type Sample } from './sample.ts'
 
 /** Options for folders. */
 export interface FolderOptions {
@@ -22,13 +22,13 @@ const leftOut: ReadonlySet<string> = new Set(['.git', 'node_modules', '__MACOSX'
  * Reads the skills of a folder at any depth: every folder with a SKILL.md is a skill. Folders are listed while they are
  * walked, so that entries may appear and vanish. Throws if the folder itself cannot be listed.
  */
-export async function* readSkills(root: string, options: FolderOptions): AsyncGenerator<Sample | Unreadable> {
+export async function* readFolderSkills(root: string, options: FolderOptions): AsyncGenerator<Sample | Unreadable> {
   const folders = [root]
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    const entries = await list(folder, options)
+    const entries = await listFolder(folder, options)
     if (typeof entries === 'string') {
       if (folder === root) throw new Error(`${root}: ${entries}`)
-      yield { id: toId(folder), reason: entries }
+      yield { id: toSampleId(folder), reason: entries }
       continue
     }
     const skillFile = findSkillFile(entries)
@@ -45,10 +45,10 @@ export async function* readSkills(root: string, options: FolderOptions): AsyncGe
 
 function isWalked(path: string, entry: Dirent, { onNote }: FolderOptions): boolean {
   const isLeftOut = leftOut.has(entry.name)
-  if (isLeftOut && entry.name !== '.git') onNote(toId(path), 'left out.')
+  if (isLeftOut && entry.name !== '.git') onNote(toSampleId(path), 'left out.')
   const isLink = !isLeftOut && entry.isSymbolicLink()
   if (isLink && statSync(path, { throwIfNoEntry: false })?.isDirectory())
-    onNote(toId(path), 'a link to a folder, which is not followed.')
+    onNote(toSampleId(path), 'a link to a folder, which is not followed.')
   return entry.isDirectory() && !isLeftOut
 }
 
@@ -63,20 +63,20 @@ export async function* readEnclosing(
   const skills = new Set<string>()
   for (const file of files) {
     let folder = dirname(resolve(file))
-    while (!hasSkill(folder) && folder !== dirname(folder)) folder = dirname(folder)
-    if (hasSkill(folder)) skills.add(relative('', folder) || '.')
+    while (!hasSkillMd(folder) && folder !== dirname(folder)) folder = dirname(folder)
+    if (hasSkillMd(folder)) skills.add(relative('', folder) || '.')
   }
   for (const folder of skills) {
-    const entries = await list(folder, options)
+    const entries = await listFolder(folder, options)
     const skillFile = typeof entries === 'string' ? undefined : findSkillFile(entries)
     if (typeof entries === 'string' || skillFile === undefined) continue
     // A link may lead to a file of the repository.
-    const top = realpathSync(isInside(resolve(folder), resolve('.')) ? '.' : folder)
+    const top = realpathSync(isInsideFolder(resolve(folder), resolve('.')) ? '.' : folder)
     yield await new SkillReader(folder, top, options).read(skillFile, entries)
   }
 }
 
-function hasSkill(folder: string): boolean {
+function hasSkillMd(folder: string): boolean {
   try {
     return findSkillFile(readdirSync(folder, { withFileTypes: true })) !== undefined
   } catch {
@@ -90,7 +90,7 @@ function findSkillFile(entries: readonly Dirent[]): string | undefined {
 }
 
 /** The entries of a folder in order, or why it cannot be listed. */
-async function list(folder: string, { onFolder }: FolderOptions): Promise<Dirent[] | string> {
+async function listFolder(folder: string, { onFolder }: FolderOptions): Promise<Dirent[] | string> {
   onFolder?.(folder)
   try {
     const entries = await readdir(folder, { withFileTypes: true })
@@ -128,7 +128,7 @@ class SkillReader {
     const [first] = this.#files
     const others = entries.filter(({ name }) => name !== skillFile)
     await this.#addFolder('', others)
-    const id = toId(join(this.#folder, skillFile))
+    const id = toSampleId(join(this.#folder, skillFile))
     if (first && 'unread' in first) return { id, reason: first.unread }
     return { id, files: this.#files, at: { folder: this.#folder, skillFile } }
   }
@@ -146,12 +146,12 @@ class SkillReader {
   /** A `.git` deeper in a skill can make git run programs: its names are scanned. */
   #addLeftOut(path: string): void {
     if (basename(path) === '.git' && path !== '.git') this.#files.push({ path: `${path}/config`, text: '' })
-    this.#options.onNote(toId(join(this.#folder, path)), 'left out.')
+    this.#options.onNote(toSampleId(join(this.#folder, path)), 'left out.')
   }
 
   async #addNested(path: string): Promise<void> {
     const folder = join(this.#folder, path)
-    const entries = await list(folder, this.#options)
+    const entries = await listFolder(folder, this.#options)
     if (typeof entries === 'string') this.#files.push({ path, unread: entries })
     else if (findSkillFile(entries) === undefined) await this.#addFolder(path, entries)
     else this.nested.push(folder)
@@ -169,8 +169,8 @@ class SkillReader {
   /** Reads a link, unless its target is in the skill and is read at its own path. */
   async #readLink(name: string, path: string) {
     const target = toReal(join(this.#folder, path))
-    if (isInside(target, this.#own) && name !== 'SKILL.md') return undefined
-    if (isInside(target, this.#top)) return this.#readFile(path)
+    if (isInsideFolder(target, this.#own) && name !== 'SKILL.md') return undefined
+    if (isInsideFolder(target, this.#top)) return this.#readFile(path)
     return { unread: target === '' ? 'It is a link to nothing.' : 'It is a link out of the scanned folder.' }
   }
 
@@ -192,7 +192,7 @@ function toReal(path: string): string {
   }
 }
 
-function isInside(path: string, folder: string): boolean {
+function isInsideFolder(path: string, folder: string): boolean {
   const way = relative(folder, path)
   return path !== '' && way !== '..' && !way.startsWith(`..${sep}`)
 }

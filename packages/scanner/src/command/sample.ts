@@ -22,25 +22,25 @@ export interface FilePlace {
 }
 
 /** Finds the place of a file of a sample. `a.zip!/b` is a file in an archive. */
-export function locate({ id, at }: Sample, path: string): FilePlace {
+export function locateInSample({ id, at }: Sample, path: string): FilePlace {
   const inside = `${id}!/${path}`
-  if ('container' in at) return { file: isUrl(at.container) ? at.container : relative('', at.container), inside }
+  if ('container' in at) return { file: isSampleUrl(at.container) ? at.container : relative('', at.container), inside }
   const [own = path] = path.split('!/', 1)
-  const file = toId(relative('', join(at.folder, own === 'SKILL.md' ? at.skillFile : own)))
+  const file = toSampleId(relative('', join(at.folder, own === 'SKILL.md' ? at.skillFile : own)))
   return own === path ? { file } : { file, inside }
 }
 
 /** Whether a place is a URL instead of a path. */
-export function isUrl(place: string): boolean {
+export function isSampleUrl(place: string): boolean {
   return /^https?:\/\//i.test(place)
 }
 
 /** A path with `/` on every system. */
-export function toId(path: string): string {
+export function toSampleId(path: string): string {
   return sep === '/' ? path : path.replaceAll(sep, '/')
 }
 
-/** The digest of the files of a sample, as that of a version. */
+/** The digest of the files of a sample, computed like the digest of a version. */
 export function toSkillDigest({ files }: Sample): string {
   const listed = files.flatMap((file) => {
     if ('unread' in file) return []

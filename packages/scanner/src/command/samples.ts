@@ -6,8 +6,8 @@ import { firstIssueOnly, limits } from '@skillstead/protocol'
 import { isSkillMd, isUnreadable, openZip, readObjects, type Unreadable } from '@skillstead/skill-format/archives'
 import * as v from 'valibot'
 import { readLimited, toReadProblem } from './read-limited.ts'
-import { readEnclosing, readSkills, type FolderOptions } from './read-skills.ts'
-import { isUrl, type Sample } from './sample.ts'
+import { readEnclosing, readFolderSkills, type FolderOptions } from './read-skills.ts'
+import { isSampleUrl, type Sample } from './sample.ts'
 import type { ScanRequest } from './scan-options.ts'
 
 /** Options of {@link openSamples}. */
@@ -23,7 +23,7 @@ export type OpenPlace = (place: string) => AsyncIterable<Sample | Unreadable> | 
 export async function* openAll(
   { places, enclosing }: Pick<ScanRequest, 'places' | 'enclosing'>,
   options: SampleOptions,
-  openPlace: OpenPlace = refuseUrl,
+  openPlace: OpenPlace = refuseUrlSample,
 ): AsyncGenerator<Sample | Unreadable> {
   if (enclosing) return yield* readEnclosing(places, options)
   for (const place of places) {
@@ -34,15 +34,15 @@ export async function* openAll(
         yield sample
       }
     } catch (error) {
-      // The place is printed before the reason.
+      // The place is removed from the reason, because it is printed before the reason.
       reason = (error as Error).message.replace(`${place} `, () => 'It ')
     }
     if (reason !== undefined) yield { id: place, reason }
   }
 }
 
-function refuseUrl(place: string): undefined {
-  if (isUrl(place)) throw new Error('This command uses no network. Save the file, or use `skillstead scan URL`.')
+function refuseUrlSample(place: string): undefined {
+  if (isSampleUrl(place)) throw new Error('This command uses no network. Save the file, or use `skillstead scan URL`.')
 }
 
 /**
@@ -50,17 +50,17 @@ function refuseUrl(place: string): undefined {
  * one, so that a large source needs no more memory than a small one. Throws if the source cannot be read.
  */
 export async function* openSamples(place: string, options: SampleOptions): AsyncGenerator<Sample | Unreadable> {
-  if (place === '-') return yield* readInput(options.stdin)
+  if (place === '-') return yield* readStdinSamples(options.stdin)
   const stats = statSync(place, { throwIfNoEntry: false })
   if (!stats) throw new Error(`${place} does not exist.`)
-  if (stats.isDirectory()) return yield* readSkills(place, options)
+  if (stats.isDirectory()) return yield* readFolderSkills(place, options)
   if (!stats.isFile()) throw new Error(`${place} is neither a file nor a folder.`)
   if (/\.(?:zip|skill|tgz|tar\.gz)$/i.test(place)) return yield* readArchivedSamples(place)
   if (/\.(?:ndjson|jsonl)(?:\.gz)?$/i.test(place)) return yield* readRecords(place)
-  yield await readOne(place)
+  yield await readSampleFile(place)
 }
 
-async function readOne(file: string): Promise<Sample> {
+async function readSampleFile(file: string): Promise<Sample> {
   const name = basename(file)
   const isSkill = isSkillMd(name)
   const read = await readLimited(file, limits.fileBytesMax)
@@ -72,7 +72,7 @@ async function readOne(file: string): Promise<Sample> {
   }
 }
 
-async function* readInput(stdin: Readable): AsyncGenerator<Sample> {
+async function* readStdinSamples(stdin: Readable): AsyncGenerator<Sample> {
   const bytes = await buffer(stdin.compose(limitBytes))
   yield { id: '-', files: [{ path: 'SKILL.md', bytes }], at: { container: 'stdin' } }
 }

@@ -5,7 +5,7 @@ import type { Security } from '@skillstead/protocol'
 import type { Unreadable } from '@skillstead/skill-format/archives'
 import type { AddedRules } from '../rules/added-rules.ts'
 import { toRegion, toSarifLog, toSarifResult, toUri } from '../sarif.ts'
-import { isUrl, locate, toSkillDigest, type Sample } from './sample.ts'
+import { isSampleUrl, locateInSample, toSkillDigest, type Sample } from './sample.ts'
 
 /**
  * Opens a SARIF log of several skills; `-` is standard output. GitHub accepts one run of a tool, so it has one. Throws if
@@ -21,7 +21,7 @@ export function openSarifFile(file: string, print: (text: string) => void, added
     add(sample: Sample, { findings, cut, score, verdict, risk }: Security): void {
       for (const finding of findings) {
         const { path, line, column, excerpt } = finding
-        const { file: outer, inside } = locate(sample, path)
+        const { file: outer, inside } = locateInSample(sample, path)
         const artifactLocation = toArtifact(outer)
         // The lines of an archive mean nothing: the passage is in one of its files.
         const inArchive = {
@@ -35,7 +35,7 @@ export function openSarifFile(file: string, print: (text: string) => void, added
         notifications.push({
           level: 'warning',
           message: { text: `${path} was not scanned completely. ${reason}` },
-          locations: [{ physicalLocation: { artifactLocation: toArtifact(locate(sample, path).file) } }],
+          locations: [{ physicalLocation: { artifactLocation: toArtifact(locateInSample(sample, path).file) } }],
         })
       }
       skills.push({ source: sample.id, digest: toSkillDigest(sample), score, verdict, risk })
@@ -73,7 +73,7 @@ function openFile(file: string): number {
 
 /** The file in which code scanning shows a finding. */
 function toArtifact(file: string) {
-  if (isUrl(file)) return { uri: file }
+  if (isSampleUrl(file)) return { uri: file }
   if (file === '..' || file.startsWith('../')) return { uri: String(pathToFileURL(resolve(file))) }
   return { uri: toUri(file), uriBaseId: root }
 }

@@ -79,7 +79,7 @@ function watchFolders(output: ScanOutput) {
         if (!hasChanged) await once(changes, 'change', { signal })
         await setTimeout(quietMs, undefined, { signal })
       } catch {
-        // The interruption.
+        // The interruption ends the wait.
       }
     },
     close: () => closing.abort(),

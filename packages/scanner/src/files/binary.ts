@@ -2,7 +2,7 @@ import type { EngineRuleId } from '../rules/engine-rules.ts'
 import { findForm, isDisguised, type Form } from './file-forms.ts'
 import { readPdf } from './pdf-text.ts'
 import { isTar } from './tar-entries.ts'
-import { isOpaque, isText, toTexts, toUtf8Texts, toWords } from './text-of-bytes.ts'
+import { isOpaque, isText, readTextsOf, toUtf8Texts, extractTextRuns } from './text-of-bytes.ts'
 import { findEmbedded, unpackGzip, unpackTar, unpackZip, type UnpackBudget, type Unpacked } from './unpack.ts'
 import { hasReader, readMetadata } from './well-formed.ts'
 import { regexWith } from '../text/regex.ts'
@@ -13,14 +13,14 @@ export interface BinaryFile {
 }
 
 export interface BinaryReport {
-  /** The texts that a reader or an interpreter could see in it. */
+  /** The texts that a reader or an interpreter could see in the file. */
   readonly texts: readonly string[]
   /** Words in the headers, metadata and other bytes of a file whose structure was parsed to its end. */
   readonly words: readonly string[]
   readonly found: readonly EngineRuleId[]
-  /** The files in it, if it is an archive. */
+  /** The files in the file, if it is an archive. */
   readonly inner: readonly BinaryFile[]
-  /** Why a part of it was not inspected, as a sentence. */
+  /** Why a part of the file was not inspected, as a sentence. */
   readonly cut: string | undefined
 }
 
@@ -46,10 +46,16 @@ export function inspectBytes(file: BinaryFile, paths: ReadonlySet<string>, budge
   if (form?.kind === 'program') found.push(form.endings!.test(path) ? 'executable-file' : 'disguised-executable')
   else if (isDisguised(path, form, bytes) || (form && form.name !== 'zip' && endsAsZip(bytes)))
     found.push('disguised-file')
-  const unpacked = unpack(file, form, budget)
+  const unpacked = unpackBinary(file, form, budget)
   if (unpacked) return toArchiveReport(file, unpacked, found)
   if (form?.kind === 'archive') {
-    return { texts: toTexts(bytes), words: [], found, inner: [], cut: `The scan cannot open ${form.name} archives.` }
+    return {
+      texts: readTextsOf(bytes),
+      words: [],
+      found,
+      inner: [],
+      cut: `The scan cannot open ${form.name} archives.`,
+    }
   }
   if (form && hasReader(form.name)) {
     const metadata = readMetadata(form.name, bytes, budget)
@@ -60,10 +66,10 @@ export function inspectBytes(file: BinaryFile, paths: ReadonlySet<string>, budge
   }
   if (form?.name === 'pdf') {
     const { text, cut } = readPdf(bytes, budget)
-    return { texts: toTexts(bytes), words: text ? [text] : [], found, inner: [], cut }
+    return { texts: readTextsOf(bytes), words: text ? [text] : [], found, inner: [], cut }
   }
   const isRead = form?.kind !== 'program' || isText(bytes)
-  const texts = isRead ? toTexts(bytes) : []
+  const texts = isRead ? readTextsOf(bytes) : []
   if (form) return { texts, words: [], found, inner: [], cut: undefined }
   const { inner, cut } = findEmbedded(path, bytes, budget)
   const unread = isOpaque(bytes) ? 'Its format is unknown, and most of it is not text.' : undefined
@@ -73,11 +79,11 @@ export function inspectBytes(file: BinaryFile, paths: ReadonlySet<string>, budge
 /** `parts`: the parts of a completely parsed file that are scanned for words; undefined if parsing failed. */
 function toReadings(path: string, bytes: Uint8Array, parts: readonly Uint8Array[] | undefined) {
   const gap = Buffer.from('\n\n')
-  const words = toUtf8Texts(Buffer.concat((parts ?? []).flatMap((part) => [part, gap]))).map(toWords)
-  return { texts: parts && isNamedBinary(path) ? [] : toTexts(bytes), words: [...new Set(words)].filter(Boolean) }
+  const words = toUtf8Texts(Buffer.concat((parts ?? []).flatMap((part) => [part, gap]))).map(extractTextRuns)
+  return { texts: parts && isNamedBinary(path) ? [] : readTextsOf(bytes), words: [...new Set(words)].filter(Boolean) }
 }
 
-function unpack({ path, bytes }: BinaryFile, form: Form | undefined, budget: UnpackBudget): Unpacked | undefined {
+function unpackBinary({ path, bytes }: BinaryFile, form: Form | undefined, budget: UnpackBudget): Unpacked | undefined {
   if (form?.name === 'zip' || endsAsZip(bytes)) return unpackZip(bytes, budget)
   if (form?.name === 'gzip') return unpackGzip(path, bytes, budget)
   return isTar(bytes) ? unpackTar(bytes, budget) : undefined

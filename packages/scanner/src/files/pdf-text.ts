@@ -29,7 +29,7 @@ export function readPdf(bytes: Uint8Array, budget: UnpackBudget): PdfText {
     const data = buffer.subarray(start, end === -1 ? buffer.length : end)
     const stream = inflateSafely(data, budget)
     if (stream === 'too large') return { text: texts.join('\n'), cut: 'It contains too much to be inspected.' }
-    texts.push(toShown(stream))
+    texts.push(toShownText(stream))
     if (end !== -1) at = end + 'endstream'.length
   }
   const isEncrypted = buffer.includes('/Encrypt ') && count > 0
@@ -57,11 +57,11 @@ const shownPattern =
 const gapMin = -180
 
 /** Concatenates the strings that a content stream shows, with line breaks where it moves to another line. */
-function toShown(stream: string): string {
+function toShownText(stream: string): string {
   if (!stream.includes('BT')) return ''
   let text = ''
   for (const [token] of stream.matchAll(shownPattern)) {
-    if (token.startsWith('(')) text += unescape(token.slice(1, -1))
+    if (token.startsWith('(')) text += unescapePdfText(token.slice(1, -1))
     else if (token.startsWith('<'))
       text += Buffer.from(token.replace(/[<>\s]/g, ''), 'hex')
         .toString('latin1')
@@ -72,7 +72,7 @@ function toShown(stream: string): string {
   return text.trim()
 }
 
-function unescape(text: string): string {
+function unescapePdfText(text: string): string {
   return text.replace(/\\(?:([0-7]{1,3})|\r?\n|([^]))/g, (_, octal?: string, other?: string) =>
     octal === undefined
       ? ({ n: '\n', r: '\n', t: '\t' }[other ?? ''] ?? other ?? '')

@@ -21,7 +21,7 @@ export interface TextFile {
 type OnCut = (path: string, reason?: string) => void
 
 /** Returns all texts of the files of a skill, at least one of each; unreadable files do not affect the others. */
-export function readFiles(files: readonly ScanFile[], onCut: OnCut): readonly TextFile[] {
+export function readTextFiles(files: readonly ScanFile[], onCut: OnCut): readonly TextFile[] {
   const reader = new Reader(files, onCut)
   const inGit = new Set(findGitProblems([...reader.paths]).map(({ path }) => path))
   return files.flatMap((file) => {

@@ -83,7 +83,7 @@ export function toRoles(files: readonly NamedFile[]): Map<string, FileRole> {
   const byName = Map.groupBy(files, ({ path }) => path.split('/').at(-1)!.toLowerCase())
   const queue = new Set(files.filter(({ path }) => roles.get(path) === 'instruction'))
   for (const { text } of queue) {
-    for (const { file, isRun } of findNamed(text, byName)) {
+    for (const { file, isRun } of findMentionedFiles(text, byName)) {
       const role = isRun && !isMarkdown(file.path) ? 'script' : toUsedRole(file.path, roles.get(file.path)!)
       if (role === 'instruction') queue.add(file)
       // A file that is run in one place may be read in another.
@@ -94,7 +94,7 @@ export function toRoles(files: readonly NamedFile[]): Map<string, FileRole> {
 }
 
 /** The files to which the paths in a text lead, which may be written from any folder. */
-function* findNamed(
+function* findMentionedFiles(
   text: string,
   byName: ReadonlyMap<string, readonly NamedFile[]>,
 ): Generator<{ readonly file: NamedFile; readonly isRun: boolean }> {

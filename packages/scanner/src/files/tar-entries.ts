@@ -24,16 +24,16 @@ export function* readTarEntries(bytes: Uint8Array): Generator<UnpackedEntry> {
   let at = 0
   while (at < bytes.length && bytes[at] !== 0) {
     const header = bytes.subarray(at, at + blockBytes)
-    if (header.length < blockBytes || !hasChecksum(header)) throw damaged()
-    const size = toSize(header)
+    if (header.length < blockBytes || !hasChecksum(header)) throw damagedTar()
+    const size = toTarSize(header)
     const data = bytes.subarray(at + blockBytes, at + blockBytes + size)
-    if (data.length < size) throw damaged()
+    if (data.length < size) throw damagedTar()
     at += blockBytes + Math.ceil(size / blockBytes) * blockBytes
     const type = String.fromCharCode(header[156]!)
     if (type === 'L') longName = decodeEntryText(data)
     else if (type === 'x') longName = toPaxPath(decodeEntryText(data)) ?? longName
     else {
-      if (isFile(type)) yield { name: longName ?? toName(header), bytes: data }
+      if (isTarFile(type)) yield { name: longName ?? toTarName(header), bytes: data }
       // Links, folders and devices have no content; an unknown type may have any.
       else if (!/[1-6gK]/.test(type)) throw new NotInspected('The archive has an entry of an unknown type.')
       if (type !== 'K' && type !== 'g') longName = undefined
@@ -43,7 +43,7 @@ export function* readTarEntries(bytes: Uint8Array): Generator<UnpackedEntry> {
     throw new NotInspected('There are bytes after the end of the archive.')
 }
 
-function isFile(type: string): boolean {
+function isTarFile(type: string): boolean {
   return type === '0' || type === '\0' || type === '7'
 }
 
@@ -55,9 +55,9 @@ function hasChecksum(header: Uint8Array): boolean {
   return declared === sum
 }
 
-function toSize(header: Uint8Array): number {
+function toTarSize(header: Uint8Array): number {
   const size = toOctal(header.subarray(124, 136))
-  if (size === undefined) throw damaged()
+  if (size === undefined) throw damagedTar()
   return size
 }
 
@@ -66,7 +66,7 @@ function toOctal(field: Uint8Array): number | undefined {
   return /^[0-7]{1,11}$/.test(digits) ? Number.parseInt(digits, 8) : undefined
 }
 
-function toName(header: Uint8Array): string {
+function toTarName(header: Uint8Array): string {
   const name = decodeEntryText(header.subarray(0, 100))
   const isUstar = decodeEntryText(header.subarray(257, 262)) === 'ustar'
   const prefix = isUstar ? decodeEntryText(header.subarray(345, 500)) : ''
@@ -86,6 +86,6 @@ function decodeEntryText(bytes: Uint8Array): string {
   return new TextDecoder().decode(end === -1 ? bytes : bytes.subarray(0, end))
 }
 
-function damaged(): NotInspected {
+function damagedTar(): NotInspected {
   return new NotInspected('The archive is damaged.')
 }

@@ -8,11 +8,11 @@ const utf16ZerosMin = 0.05
  * bytes. Reads UTF-8 without the mark, because an interpreter skips the mark and runs the ASCII after it. Returns none
  * for no bytes.
  */
-export function toTexts(bytes: Uint8Array): string[] {
+export function readTextsOf(bytes: Uint8Array): string[] {
   if (bytes.length === 0) return []
   const mark = findMark(bytes)
   const encoding = mark ?? findUtf16(bytes)
-  const wide = encoding ? [decode(bytes, encoding).replace(unshownCharacters, '').replaceAll('\0', '')] : []
+  const wide = encoding ? [decodeBytes(bytes, encoding).replace(unshownCharacters, '').replaceAll('\0', '')] : []
   return [...new Set([...wide, ...toUtf8Texts(mark ? bytes.subarray(2) : bytes)])]
 }
 
@@ -21,13 +21,13 @@ export function toTexts(bytes: Uint8Array): string[] {
  * drop NUL and run the rest; other programs end strings at NUL. Other control characters separate words, or are ignored.
  */
 export function toUtf8Texts(bytes: Uint8Array): string[] {
-  const heard = withoutNoise(decode(bytes))
+  const heard = withoutNoise(decodeBytes(bytes))
   const shown = heard.replace(unshownCharacters, '')
   const apart = shown === heard ? [shown] : [shown, heard]
   return [...new Set([shown.replaceAll('\0', ''), ...apart.map(withZerosApart)])]
 }
 
-function decode(bytes: Uint8Array, encoding: 'utf-8' | Utf16 = 'utf-8'): string {
+function decodeBytes(bytes: Uint8Array, encoding: 'utf-8' | Utf16 = 'utf-8'): string {
   return new TextDecoder(encoding).decode(bytes)
 }
 
@@ -61,7 +61,7 @@ const noise = /\uFFFD(?:(?:[\0-\u07FF]|[\u0800-\uFFFC](?![\u0800-\uFFFC])){0,7}\
 
 /** Whether most of the bytes are noise, in which a program may see what a scan does not. */
 export function isOpaque(bytes: Uint8Array): boolean {
-  const text = decode(bytes)
+  const text = decodeBytes(bytes)
   return withoutNoise(text).length < text.length / 2 && !isText(bytes)
 }
 /** Whether bytes are text, except for a few characters that do not occur in text. */
@@ -73,7 +73,7 @@ export function isText(bytes: Uint8Array): boolean {
   return odd <= text.length * 0.05
 }
 
-/** Most of a text, in which the expression of odd characters is slow. */
+/** The characters that make up most of a text, in which the expression of odd characters is slow. */
 const plainCharacters = /[\t-\r -~]+/g
 const oddCharacter = /[^\P{Cc}\s]|[\p{Cn}\p{Co}\p{Cs}\uFFFD]/gu
 
@@ -87,11 +87,11 @@ const wordsPattern = /[[\t\n\r\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}\p{Cf}]--\uFFFD]{6,
  * Extracts the runs of text from bytes that are mostly not text. Shortens runs of white space, with which XMP is
  * padded.
  */
-export function toWords(text: string): string {
+export function extractTextRuns(text: string): string {
   const runs: string[] = []
   let end = 0
   for (const { 0: run, index } of text.matchAll(wordsPattern)) {
-    // A long run has several matches.
+    // A long run has several matches, which are joined.
     runs.push(index === end || runs.length === 0 ? run : `\n${run}`)
     end = index + run.length
   }

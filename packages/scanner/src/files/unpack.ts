@@ -31,7 +31,7 @@ export interface Unpacked {
 
 /** Reads the entries of a zip by its central directory, after checking that all readers would see the same ones. */
 export function unpackZip(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
-  return unpack(bytes, function* () {
+  return unpackEntries(bytes, function* () {
     const entries = readZipDirectory(bytes, { filesMax: Infinity, fileBytesMax: Infinity, versionBytesMax: Infinity })
     const sorted = entries.toSorted((a, b) => a.start - b.start)
     refuseGaps(sorted, bytes)
@@ -45,8 +45,11 @@ export function unpackZip(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
 
 /** Reads the content of a gzip: one file, or the entries of a tar. */
 export function unpackGzip(path: string, bytes: Uint8Array, budget: UnpackBudget): Unpacked {
-  return unpack(bytes, function* () {
-    const inner = inflate(() => gunzipSync(bytes, { maxOutputLength: budget.bytes + 1, info: true }), bytes.length)
+  return unpackEntries(bytes, function* () {
+    const inner = inflateWithin(
+      () => gunzipSync(bytes, { maxOutputLength: budget.bytes + 1, info: true }),
+      bytes.length,
+    )
     budget.take(inner.length)
     const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.t?gz$|\.gzip$|\.svgz$/i, '')
     yield { name, bytes: inner }
@@ -55,7 +58,7 @@ export function unpackGzip(path: string, bytes: Uint8Array, budget: UnpackBudget
 
 /** Reads the files of a tar. */
 export function unpackTar(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
-  return unpack(bytes, function* () {
+  return unpackEntries(bytes, function* () {
     for (const entry of readTarEntries(bytes)) {
       budget.take(0)
       yield entry
@@ -89,11 +92,11 @@ export function findEmbedded(path: string, bytes: Uint8Array, budget: UnpackBudg
 }
 
 /** Runs a reader to its end or its first error. Entries that were read before the error are inspected too. */
-function unpack(archive: Uint8Array, read: () => Generator<UnpackedEntry>): Unpacked {
+function unpackEntries(archive: Uint8Array, read: () => Generator<UnpackedEntry>): Unpacked {
   const entries: UnpackedEntry[] = []
   try {
     for (const entry of read()) entries.push(entry)
-    return { entries, rest: toRest(archive, entries), cut: undefined }
+    return { entries, rest: toRestOfArchive(archive, entries), cut: undefined }
   } catch (error) {
     if (error instanceof NotInspected || error instanceof ArchiveError)
       return { entries, rest: archive, cut: error.message }
@@ -102,7 +105,7 @@ function unpack(archive: Uint8Array, read: () => Generator<UnpackedEntry>): Unpa
 }
 
 /** Uncompressed entries are inspected as files, and left out of the archive's own bytes. */
-function toRest(archive: Uint8Array, entries: readonly UnpackedEntry[]): Uint8Array {
+function toRestOfArchive(archive: Uint8Array, entries: readonly UnpackedEntry[]): Uint8Array {
   const parts: Uint8Array[] = []
   let at = 0
   for (const { bytes } of entries) {
@@ -134,14 +137,16 @@ function readZipEntry(archive: Uint8Array, { name, method, dataStart, dataEnd, s
   if (method !== 0 && method !== 8)
     throw new NotInspected(`${name}: It is compressed with a method other than deflate.`)
   const bytes =
-    method === 0 ? data : inflate(() => inflateRawSync(data, { maxOutputLength: size + 1, info: true }), data.length)
+    method === 0
+      ? data
+      : inflateWithin(() => inflateRawSync(data, { maxOutputLength: size + 1, info: true }), data.length)
   if (bytes.length !== size || crc32(bytes) !== crc)
     throw new NotInspected(`${name}: Its size or checksum does not match the archive.`)
   return bytes
 }
 
 /** With `info`, zlib also returns how much of the input it read. */
-function inflate(run: () => unknown, inputBytes: number): Uint8Array {
+function inflateWithin(run: () => unknown, inputBytes: number): Uint8Array {
   let result: { buffer: Buffer; engine: { bytesWritten: number } }
   try {
     result = run() as typeof result

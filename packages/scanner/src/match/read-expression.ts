@@ -79,7 +79,7 @@ function readAlternatives(alternatives: readonly AST.Alternative[]): Part {
   const whole = {
     charactersMin: Math.min(...parts.map(({ charactersMin }) => charactersMin)),
     charactersMax: Math.max(...parts.map(({ charactersMax }) => charactersMax)),
-    ways: toWaysOfAny(parts, alternatives.map(toStart)),
+    ways: toWaysOfAny(parts, alternatives.map(toLiteralStart)),
     ahead: Math.max(...parts.map(({ ahead }) => ahead)),
   }
   const texts = new Set(parts.flatMap((part) => part.texts ?? []))
@@ -87,7 +87,7 @@ function readAlternatives(alternatives: readonly AST.Alternative[]): Part {
     return { ...whole, needs: [], texts: [...texts] }
   const needs = parts.map(listNeeds)
   const count = Math.min(...needs.map(({ length }) => length))
-  const united = Array.from({ length: count }, (_, index) => unite(needs.map((each) => each[index]!)))
+  const united = Array.from({ length: count }, (_, index) => uniteNeeds(needs.map((each) => each[index]!)))
   return { ...whole, needs: united.filter((need) => need.texts.length <= needTextsMax) }
 }
 
@@ -99,7 +99,7 @@ function toWaysOfAny(parts: readonly Part[], starts: readonly string[]): number 
 }
 
 /** The characters with which all matches begin, in the case in which RegExp compares (ECMA-262, Canonicalize). */
-function toStart({ elements }: AST.Alternative): string {
+function toLiteralStart({ elements }: AST.Alternative): string {
   const consuming = elements.filter(({ type }) => type !== 'Assertion')
   const end = consuming.findIndex(({ type }) => type !== 'Character')
   const characters = consuming.slice(0, end === -1 ? consuming.length : end)
@@ -128,7 +128,7 @@ function readSequence(elements: readonly AST.Element[]): Part {
       texts = texts.flatMap((text) => part.texts!.map((next) => text + next))
     } else {
       const after = charactersMax - at - part.charactersMax
-      needs.push(...toNeeds(texts, textsAt, charactersMax - textsAt), ...spread(part.needs, at, after))
+      needs.push(...toNeeds(texts, textsAt, charactersMax - textsAt), ...spreadNeeds(part.needs, at, after))
       texts = part.texts ?? ['']
       textsAt = part.texts ? at : at + part.charactersMax
     }
@@ -186,7 +186,7 @@ function readRepetition({ min, max, element }: AST.Quantifier, next: AST.Element
   }
   if (min === 0 && max === 1 && part.texts) return { ...whole, needs: [], texts: [...new Set(['', ...part.texts])] }
   const others = whole.charactersMax - part.charactersMax
-  return { ...whole, needs: min === 0 ? [] : spread(listNeeds(part), others, others) }
+  return { ...whole, needs: min === 0 ? [] : spreadNeeds(listNeeds(part), others, others) }
 }
 
 function toWaysOfTimes(each: number, min: number, max: number, element: AST.Element, next?: AST.Element): number {
@@ -232,11 +232,11 @@ function toNeeds(texts: readonly string[], at: number, after: number): Need[] {
 }
 
 /** The needs of a part as those of an expression that continues before and after it. */
-export function spread(needs: readonly Need[], before: number, after: number): Need[] {
+export function spreadNeeds(needs: readonly Need[], before: number, after: number): Need[] {
   return needs.map((need) => ({ texts: need.texts, before: need.before + before, after: need.after + after }))
 }
 
-function unite(needs: readonly Need[]): Need {
+function uniteNeeds(needs: readonly Need[]): Need {
   return {
     texts: [...new Set(needs.flatMap(({ texts }) => texts))],
     before: Math.max(...needs.map(({ before }) => before)),

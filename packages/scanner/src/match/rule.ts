@@ -19,7 +19,7 @@ export interface Together {
   readonly stop: RegExp
   /** Maximum length of the sentence before and after the first expression. */
   readonly withinMax: number
-  /** What makes the sentence innocent, such as a negation. */
+  /** Words that make the sentence harmless, such as a negation. */
   readonly unless: RegExp
 }
 
@@ -62,7 +62,7 @@ export interface Rule {
   readonly category: Category
   readonly severity: ScanFinding['severity']
   readonly signal: Exclude<ScanFinding['signal'], 'none'>
-  /** What was found, as a sentence without its full stop. */
+  /** The finding, as a sentence without its full stop. */
   readonly title: string
   /** The risk for a user who installs the skill. */
   readonly why: string
@@ -73,11 +73,11 @@ export interface Rule {
   readonly roles?: readonly (typeof fileRoles)[number][]
   /** Whether a match counts even if it is quoted or prohibited, such as hidden text or a secret. */
   readonly regardless?: true
-  /** Whether it judges the meaning of sentences, so that it needs findings in several independent sources. */
+  /** Whether the rule judges the meaning of sentences, so that it needs findings in several independent sources. */
   readonly prose?: true
   /**
-   * Whether it is about sources of others: a match with the addresses of the skill's own product is a power, and no part
-   * of combinations that are about sources of others.
+   * Whether the rule is about sources of others. A match with addresses of the skill's own product then has the signal
+   * `power`, and is no part of combinations about sources of others.
    */
   readonly foreign?: true
   readonly patterns: readonly Pattern[]

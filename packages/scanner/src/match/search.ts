@@ -32,7 +32,7 @@ interface Window {
 
 interface Sought {
   readonly probe: number
-  /** Read on first use: a text needs few. */
+  /** The patterns are read on first use, because a text needs few of them. */
   readonly getPattern: () => Pattern
   readonly traits: PatternTraits
   /** For each need, the number of its texts. */
@@ -89,7 +89,7 @@ export class Search {
 
   /** The disjoint ranges of a piece in which a pattern may match, in ascending order. */
   #findWindows({ traits, sets }: Sought, size: number): readonly Window[] {
-    return traits.needs.map((need, index) => this.#sets.listAround(sets[index]!, need, size)).reduce(intersect)
+    return traits.needs.map((need, index) => this.#sets.listAround(sets[index]!, need, size)).reduce(intersectWindows)
   }
 }
 
@@ -162,7 +162,7 @@ function addWindow(windows: Window[], start: number, end: number): void {
 }
 
 /** The ranges that two lists of disjoint ranges have in common. */
-function intersect(some: readonly Window[], others: readonly Window[]): Window[] {
+function intersectWindows(some: readonly Window[], others: readonly Window[]): Window[] {
   const both: Window[] = []
   for (let one = 0, other = 0; one < some.length && other < others.length;) {
     const start = Math.max(some[one]!.start, others[other]!.start)

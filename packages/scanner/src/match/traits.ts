@@ -1,8 +1,8 @@
 import { contextCharacters } from '../text/fold.ts'
-import { needsMax, readExpression, spread, toRarest, type ExpressionTraits, type Need } from './read-expression.ts'
+import { needsMax, readExpression, spreadNeeds, toRarest, type ExpressionTraits, type Need } from './read-expression.ts'
 import type { Flow, Pattern, Together } from './rule.ts'
 
-/** What a search must know of a pattern before it tries it: plain data, which packages store. */
+/** The properties of a pattern that a search needs before it tries the pattern: plain data, which packages store. */
 export interface PatternTraits {
   /** The pattern is tried where the texts of all needs are near enough. */
   readonly needs: readonly Need[]
@@ -62,8 +62,8 @@ function readMatch(match: RegExp | Flow | Together, all: readonly ExpressionTrai
     const needs = all.slice(0, match.all.length).flatMap((each) => each.needs)
     return { width, needs: toRarest(needs).map(({ texts }) => ({ texts, before: width, after: width })) }
   }
-  const begins = spread(first.needs, 0, withinMax + last.charactersMax)
-  const ends = spread(last.needs, first.charactersMax + withinMax, 0)
+  const begins = spreadNeeds(first.needs, 0, withinMax + last.charactersMax)
+  const ends = spreadNeeds(last.needs, first.charactersMax + withinMax, 0)
   const width = first.charactersMax + withinMax + last.charactersMax
   return { width, needs: toRarest([...begins, ...ends]) }
 }

@@ -8,7 +8,7 @@ const usualSeverities = { hostile: 'critical', suspicious: 'high', power: 'low' 
 /** The files of built-in rules, in the order of their names. Packages are built with their content in place of this module. */
 export const builtInDocuments: readonly BuiltInDocument[] = readdirSync(folder)
   .toSorted()
-  .map((name) => toDocument(parse(readFileSync(new URL(name, folder), 'utf8'))))
+  .map((name) => toBuiltInDocument(parse(readFileSync(new URL(name, folder), 'utf8'))))
 
 /** A file leaves out what a bundle must have: fields in its `defaults`, usual severities, and lists of one item. */
 interface RulesFile {
@@ -25,7 +25,7 @@ interface FileRule {
   readonly miss?: unknown
 }
 
-function toDocument({ defaults, facts, rules, ...others }: RulesFile): BuiltInDocument {
+function toBuiltInDocument({ defaults, facts, rules, ...others }: RulesFile): BuiltInDocument {
   const document = {
     ...others,
     facts: facts?.map((fact) => ({ ...fact, patterns: [fact.patterns].flat() })),
@@ -34,7 +34,7 @@ function toDocument({ defaults, facts, rules, ...others }: RulesFile): BuiltInDo
       return {
         severity: usualSeverities[head.signal],
         ...head,
-        references: head.references.map(toUrl),
+        references: head.references.map(toReferenceUrl),
         ...(patterns !== undefined && { patterns: [patterns].flat() }),
         ...(hit !== undefined && { examples: { hit: [hit].flat(), miss: [miss].flat() } }),
       }
@@ -44,7 +44,7 @@ function toDocument({ defaults, facts, rules, ...others }: RulesFile): BuiltInDo
 }
 
 /** Techniques of MITRE ATT&CK (`T1546.004`) and ATLAS (`AML.T0051`), weaknesses (`CWE-94`). */
-function toUrl(reference: string): string {
+function toReferenceUrl(reference: string): string {
   return reference
     .replace(/^CWE-(\d+)$/, 'https://cwe.mitre.org/data/definitions/$1.html')
     .replace(/^AML\.T\d+$/, 'https://atlas.mitre.org/techniques/$&')

@@ -16,6 +16,6 @@ export interface CodeRule extends Omit<Rule, 'patterns'> {
   readonly to: FactsOf
   /** Ids of rules that report the same: on a line with a finding of one of them, this rule adds none. */
   readonly unlessReported?: readonly string[]
-  /** Only if the value belongs to a service, and the address to another. */
+  /** Only if the value belongs to one service and the address to another. */
   readonly toStranger?: true
 }

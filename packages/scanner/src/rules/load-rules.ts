@@ -6,12 +6,12 @@ import { bundleLimits } from './bundle-limits.ts'
 import type { BuiltInDocument, CodeData, CodeFactsData, EngineRuleData } from './rule-document.ts'
 import type { Part, PatternData, Parts, RuleData } from './rule-document.ts'
 
-/** What a rule reports, whatever it matches. */
+/** The report of a rule, which does not depend on its pattern. */
 export type RuleHead = Omit<Rule, 'patterns'>
 
 /** Rules by what they match. */
 export interface LoadedRules {
-  /** What all rules report, also those that the engine checks itself. */
+  /** The reports of all rules, including those that the engine checks itself. */
   readonly heads: readonly RuleHead[]
   readonly rules: readonly Rule[]
   readonly facts: readonly Fact[]
@@ -25,7 +25,7 @@ export interface LoadedRules {
  */
 export function loadRules(documents: readonly BuiltInDocument[], otherParts: Parts = {}): LoadedRules {
   const parts: Parts = Object.assign({}, otherParts, ...documents.map((document) => document.parts))
-  const compile: Compile = (source, flags) => compose(source, parts, flags)
+  const compile: Compile = (source, flags) => composePattern(source, parts, flags)
   const data = documents.flatMap(({ rules = [] }) => rules)
   return {
     heads: data.map(toHead),
@@ -72,12 +72,12 @@ function toCodeRule(rule: RuleData, { from, to, ...others }: CodeData, compile: 
   return {
     ...toHead(rule),
     ...others,
-    ...(from && { from: toFacts(from, compile) }),
-    to: toFacts(to, compile),
+    ...(from && { from: toFactsOf(from, compile) }),
+    to: toFactsOf(to, compile),
   }
 }
 
-function toFacts({ kinds, value, except }: CodeFactsData, compile: Compile): FactsOf {
+function toFactsOf({ kinds, value, except }: CodeFactsData, compile: Compile): FactsOf {
   return {
     kinds,
     ...(value !== undefined && { value: compile(value, 'i') }),
@@ -117,7 +117,7 @@ const spaceBeforeGap = / (?=\{\d+-\d+ in (?:line|sentence)\})/g
 /** An escape, a class or a named part, also in the older notation `${name}`. */
 const tokenPattern = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|\$?\{(?!word\})([a-z][A-Za-z0-9-]*)\}/g
 
-function compose(source: Part, parts: Parts, flags = ''): RegExp {
+function composePattern(source: Part, parts: Parts, flags = ''): RegExp {
   const text = insertParts(source, parts, [])
   return regexWith(flags)(Object.assign([text], { raw: [text] }))
 }

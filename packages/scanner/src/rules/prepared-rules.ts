@@ -6,13 +6,16 @@ import { Search } from '../match/search.ts'
 import { listTraits, type PatternTraits } from '../match/traits.ts'
 import { listBuiltInTraits } from './list-traits.ts'
 
-/** What a scan searches for, the combinations of it that are findings, and the rules about what code does. Rules come before facts. */
+/**
+ * The rules and facts that a scan searches for, the combinations of them that are findings, and the rules about code.
+ * Rules come before facts.
+ */
 interface RuleTable {
   readonly rules: readonly Rule[]
   readonly probes: readonly (Rule | Fact)[]
   readonly combinations: readonly Combination[]
   readonly codeRules: readonly CodeRule[]
-  /** Whether code is read in which no built-in rule can find anything. Default: false. */
+  /** Whether code is read even if no built-in rule can match it. Default: false. */
   readonly readsAllCode?: boolean
 }
 

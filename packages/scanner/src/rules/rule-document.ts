@@ -77,9 +77,9 @@ const head = {
   references: v.optional(v.pipe(v.array(v.pipe(line(300), v.regex(/^https:\/\//))), v.maxLength(10))),
   roles: v.optional(listOf(v.picklist(fileRoles), fileRoles.length)),
   regardless: v.optional(v.literal(true)),
-  /** Whether it judges the meaning of sentences, and so must be supported by several sources; see the ablation. */
+  /** Whether the rule judges the meaning of sentences, and so needs findings in several sources (see the ablation). */
   prose: v.optional(v.literal(true)),
-  /** Whether it is about sources of others than the skill's own product. */
+  /** Whether the rule is about sources of others than the skill's own product. */
   foreign: v.optional(v.literal(true)),
 }
 const examples = v.strictObject({

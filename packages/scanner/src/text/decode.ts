@@ -26,7 +26,7 @@ const textsMax = 2000
  * and sentences that are reversed or in ROT13. Only results that are text count, so digests, images and fonts do not.
  * `onCut` receives the reason of an early end.
  */
-export function* decodeText(text: string, onCut: (reason: string) => void): Generator<DecodedText> {
+export function* decodeEncodedText(text: string, onCut: (reason: string) => void): Generator<DecodedText> {
   let room = Math.max(text.length * decodedShareMax, decodedCharactersMin)
   let count = 0
   const queue: (DecodedText & { depth: number })[] = [

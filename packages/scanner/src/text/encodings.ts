@@ -17,7 +17,7 @@ export interface Encoded {
 export const decoders: readonly ((text: string) => Generator<Encoded>)[] = [
   findRuns,
   findLines,
-  findPassages,
+  findEncodedPassages,
   findReversedStrings,
   findSpelled,
 ]
@@ -82,31 +82,31 @@ function decodeRun(run: string): { text: string; form: string } | undefined {
   const compact = run.replace(/[\s"'\\]/g, '').replace(/^0x(?=[\da-f]+$)/i, '')
   const isHex = compact.length % 2 === 0 && /^[\da-f]+$/i.test(compact)
   for (const form of isHex ? (['hex', 'base64'] as const) : (['base64'] as const)) {
-    const text = decodeAs(form, compact)
+    const text = decodeEncodedRun(form, compact)
     if (text !== undefined) return { text, form }
   }
   return undefined
 }
 
-function decodeAs(encoding: 'base64' | 'hex', run: string): string | undefined {
+function decodeEncodedRun(encoding: 'base64' | 'hex', run: string): string | undefined {
   const taste = Buffer.from(run.slice(0, tasteCharacters), encoding)
-  if (isDeflated(taste)) return inflate(Buffer.from(run, encoding))
+  if (isDeflated(taste)) return inflateText(Buffer.from(run, encoding))
   const isWide = taste.length >= 8 && taste.every((byte, index) => index % 2 === 0 || byte === 0)
   const decode = (bytes: Buffer) => bytes.toString(isWide ? 'utf16le' : 'utf8')
   // The last character of the sample may be cut in half.
-  if (!isReadable(decode(taste).slice(0, -1))) return undefined
+  if (!isReadableText(decode(taste).slice(0, -1))) return undefined
   const text = decode(Buffer.from(run.slice(0, runCharactersMax), encoding))
-  return isReadable(text) ? text : undefined
+  return isReadableText(text) ? text : undefined
 }
 
 function isDeflated([first, second]: Uint8Array): boolean {
   return (first === 0x1f && second === 0x8b) || (first === 0x78 && [0x01, 0x5e, 0x9c, 0xda].includes(second!))
 }
 
-function inflate(bytes: Buffer): string | undefined {
+function inflateText(bytes: Buffer): string | undefined {
   try {
     const text = unzipSync(bytes, { maxOutputLength: inflatedBytesMax }).toString()
-    return isReadable(text) ? text : undefined
+    return isReadableText(text) ? text : undefined
   } catch {
     return undefined
   }
@@ -116,7 +116,7 @@ const unreadableShareMax = 0.02
 const unreadablePattern = /[\p{Cc}\ufffd]/gu
 
 /** Whether a decoded text is really text: almost no characters that never occur in text. */
-function isReadable(text: string): boolean {
+function isReadableText(text: string): boolean {
   const unreadable = text.replace(/[\t\n\r]/g, ' ').match(unreadablePattern)?.length ?? 0
   return text.length > 0 && unreadable <= text.length * unreadableShareMax && /[a-z]{3}/i.test(text)
 }
@@ -126,7 +126,7 @@ interface LineForm {
   readonly form: string
   /** Strings of which every such line contains one; other lines are skipped. */
   readonly marks: readonly string[]
-  /** Undefined for a line that is not written so. */
+  /** Undefined for a line that is not written in this way. */
   read(line: string): string | undefined
 }
 
@@ -253,7 +253,7 @@ function toBytesOfBits(passage: string, zero: string): string {
   return String.fromCharCode(...bits.slice(0, 8192).map((byte) => parseInt(byte, 2)))
 }
 
-function* findPassages(text: string): Generator<Encoded> {
+function* findEncodedPassages(text: string): Generator<Encoded> {
   for (const { form, mark, pattern, read } of passageForms) {
     if (!mark.test(text)) continue
     for (const { 0: passage, index } of text.matchAll(pattern)) {
@@ -278,7 +278,7 @@ function* findReversedStrings(text: string): Generator<Encoded> {
     last = index + aroundCharacters
     for (const { groups, index: at } of text.slice(start, last).matchAll(stringPattern)) {
       yield {
-        text: reverse(groups!.inner!),
+        text: reverseText(groups!.inner!),
         start: start + at,
         end: start + at + groups!.inner!.length + 2,
         form: 'reversed',
@@ -292,7 +292,7 @@ interface Spelling {
   readonly form: string
   /** A faster test than that of the signs, which fails for most texts. */
   mayHave?(text: string): boolean
-  /** A passage is read again if it has so many of these. */
+  /** A passage is read again if it has this many of the signs. */
   readonly sign: RegExp
   readonly signsMin: number
   /** Whether the spelling has a legitimate use. */
@@ -335,7 +335,7 @@ const spellings: readonly Spelling[] = [
     sign: reversedWords,
     signsMin: 2,
     isUsual: false,
-    read: (passage) => passage.split('\n').map(reverse).join('\n'),
+    read: (passage) => passage.split('\n').map(reverseText).join('\n'),
   },
   {
     form: 'rot13',
@@ -343,7 +343,7 @@ const spellings: readonly Spelling[] = [
     sign: rotatedWords,
     signsMin: 2,
     isUsual: false,
-    read: (passage) => passage.replace(/[a-z]/gi, rotate),
+    read: (passage) => passage.replace(/[a-z]/gi, rotateLetter),
   },
 ]
 
@@ -392,11 +392,11 @@ function removeMarks(passage: string): string {
     .replace(/[ \t]{2,}/g, ' ')
 }
 
-function reverse(text: string): string {
+function reverseText(text: string): string {
   return [...text].toReversed().join('')
 }
 
-function rotate(letter: string): string {
+function rotateLetter(letter: string): string {
   const first = letter <= 'Z' ? 65 : 97
   return String.fromCharCode(((letter.charCodeAt(0) - first + 13) % 26) + first)
 }

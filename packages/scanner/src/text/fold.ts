@@ -72,7 +72,7 @@ class Fold implements Folded {
   readonly offsets: Uint32Array
   readonly hidden: Uint8Array
   readonly #source: string
-  /** Those of the source, and a zero: reading them is several times faster than `charCodeAt`. */
+  /** The code units of the source, and a zero. Reading this array is several times faster than `charCodeAt`. */
   readonly #units: Uint16Array
   #at = 0
   /** Whether the line so far has only white space and quote marks. */

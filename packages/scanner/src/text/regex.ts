@@ -23,10 +23,10 @@ const sugar = /\\[^]|\[(?:\\[^]|[^\]\\])*\]|\s*\n\s*|\((?!\?)|\{(?:word|(\d+)-(\
 /** The source of an expression of a template and its pieces. */
 function compose(strings: TemplateStringsArray, pieces: readonly Piece[]): string {
   const sources = pieces.map((piece) => `(?:${piece instanceof RegExp ? piece.source : piece.join('|')})`)
-  return String.raw({ raw: strings.raw.map(toSource) }, ...sources)
+  return String.raw({ raw: strings.raw.map(toPatternSource) }, ...sources)
 }
 
-function toSource(text: string): string {
+function toPatternSource(text: string): string {
   return text.replace(sugar, (found, least?: string, most?: string, unit?: string) => {
     if (unit) return `${units[unit as keyof typeof units]}{${least},${most}}?`
     if (found === '(') return '(?:'

@@ -6,12 +6,12 @@ export interface Match {
 
 /** Whether an offset is in one of some sorted, disjoint ranges. */
 export function isWithin(spans: readonly Match[], offset: number): boolean {
-  const found = spans[findFirst(spans.length, (index) => spans[index]!.end > offset)]
+  const found = spans[findFirstIndex(spans.length, (index) => spans[index]!.end > offset)]
   return found !== undefined && found.start <= offset
 }
 
 /** The first of some sorted places at which a condition holds, which it then does for all after it; else their number. */
-export function findFirst(count: number, isReached: (index: number) => boolean): number {
+export function findFirstIndex(count: number, isReached: (index: number) => boolean): number {
   let [low, high] = [0, count]
   while (low < high) {
     const middle = (low + high) >>> 1

@@ -36,7 +36,7 @@ export async function scanPackage(
   added?: AddedRules,
   threads = pool,
 ): Promise<Security> {
-  const bytes = files.reduce((sum, file) => sum + countBytes(file), 0)
+  const bytes = files.reduce((sum, file) => sum + countFileBytes(file), 0)
   return bytes <= inlineBytesMax
     ? (await loadScan()).scanFiles(files, now, added)
     : scanInThread(files, now, added, threads)
@@ -74,7 +74,7 @@ async function scanAtEase(files: readonly ScanFile[], now: number, added?: Added
   }
 }
 
-function countBytes(file: ScanFile): number {
+function countFileBytes(file: ScanFile): number {
   if ('bytes' in file) return file.bytes.length
   return 'text' in file ? file.text.length : 0
 }

@@ -1,4 +1,4 @@
-import { findFirst } from '../text/spans.ts'
+import { findFirstIndex } from '../text/spans.ts'
 import type { Combination } from '../match/rule.ts'
 
 /** Location of a fact or a finding. */
@@ -15,7 +15,10 @@ export interface Spot {
  * Finds the spots of a combination: each spot of its last group, at most one per line, that has spots of all other
  * groups within the distance.
  */
-export function combine({ all, within, foreign }: Combination, spotsOf: ReadonlyMap<string, readonly Spot[]>): Spot[] {
+export function findCombinedSpots(
+  { all, within, foreign }: Combination,
+  spotsOf: ReadonlyMap<string, readonly Spot[]>,
+): Spot[] {
   if (!all.every((ids) => ids.some((id) => spotsOf.has(id)))) return []
   const groups = all.map((ids) => ids.flatMap((id) => spotsOf.get(id) ?? []).filter(({ isOwn }) => !(foreign && isOwn)))
   const last = firstOfLines(groups.at(-1)!)
@@ -45,7 +48,7 @@ class Near {
     const lines = this.#linesOf.get(file)
     if (!lines) return false
     if (within === 'file') return true
-    const nearest = lines[findFirst(lines.length, (index) => lines[index]! >= line - within)]
+    const nearest = lines[findFirstIndex(lines.length, (index) => lines[index]! >= line - within)]
     return nearest !== undefined && nearest <= line + within
   }
 }

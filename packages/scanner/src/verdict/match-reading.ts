@@ -32,11 +32,11 @@ function isMeant({ kind, value = '' }: CodeFact, { kinds, value: wanted, except 
 
 /** A secret may go to the service that it belongs to. */
 function isStrange(rule: CodeRule, { from, to }: CodeReading['flows'][number]): boolean {
-  if (from.kind === 'secret-read') return !findSecretStore(from.value ?? '')?.hosts?.test(toHost(to.value ?? ''))
+  if (from.kind === 'secret-read') return !findSecretStore(from.value ?? '')?.hosts?.test(toAddressHost(to.value ?? ''))
   return !rule.toStranger || isToStranger(from.value ?? '', to.value ?? '')
 }
 
-function toHost(address: string): string {
+function toAddressHost(address: string): string {
   return address
     .replace(/^\w+:\/\//, '')
     .split(/[/:?#]/, 1)[0]!

@@ -46,9 +46,9 @@ export class OwnSources {
     const frontmatter = /^---\r?\n([^]{0,4000}?)\n---/.exec(skillMd)?.[1] ?? ''
     const name = (/^name:\s*(\S.{0,100})/m.exec(frontmatter) ?? /^# (.{1,100})/m.exec(skillMd))?.[1] ?? ''
     const description = /^description:([^]{0,2000}?)(?=\n[\w-]+:|$(?![^]))/m.exec(frontmatter)?.[1] ?? ''
-    this.#name = toName(name)
-    this.#words = toNames(name.split(/[^\dA-Za-z]+/))
-    this.#products = toNames(description.replace(addressPattern, ' ').match(/\b[A-Z][\w-]+/g) ?? [])
+    this.#name = toSourceName(name)
+    this.#words = toSourceNames(name.split(/[^\dA-Za-z]+/))
+    this.#products = toSourceNames(description.replace(addressPattern, ' ').match(/\b[A-Z][\w-]+/g) ?? [])
   }
 
   /** Whether a text names addresses, and all of them have the name of the skill or of its product. */
@@ -73,15 +73,15 @@ export class OwnSources {
     if (forgePattern.test(host)) {
       const [, owner = '', repository = ''] = path.split('/')
       return [owner, owner.split(/[-_]/, 1)[0]!, repository]
-        .map(toName)
+        .map(toSourceName)
         .some((each) => this.#isName(each) || this.#products.has(each))
     }
     const labels = host.replace(/\.+$/, '').split('.')
     if (labels.length < 2) return false
     const domain = labels.join('.')
     if (hostingPattern.test(domain)) return false
-    if (forgePagesPattern.test(domain)) return this.#isName(toName(labels.at(-3) ?? ''))
-    const label = toName(labels.at(registryPattern.test(domain) ? -3 : -2) ?? '')
+    if (forgePagesPattern.test(domain)) return this.#isName(toSourceName(labels.at(-3) ?? ''))
+    const label = toSourceName(labels.at(registryPattern.test(domain) ? -3 : -2) ?? '')
     return this.#isName(label) || this.#products.has(label)
   }
 
@@ -95,10 +95,10 @@ export class OwnSources {
   }
 }
 
-function toName(text: string): string {
+function toSourceName(text: string): string {
   return text.toLowerCase().replace(/[^\da-z]/g, '')
 }
 
-function toNames(words: readonly string[]): ReadonlySet<string> {
-  return new Set(words.map(toName).filter((name) => name.length >= nameCharactersMin && !sharedNames.has(name)))
+function toSourceNames(words: readonly string[]): ReadonlySet<string> {
+  return new Set(words.map(toSourceName).filter((name) => name.length >= nameCharactersMin && !sharedNames.has(name)))
 }

@@ -30,7 +30,7 @@ export interface Passage {
 
 const sentenceCharactersMax = 160
 
-export function toPassage(document: Document, from: number, end: number): Passage {
+export function toPassageAround(document: Document, from: number, end: number): Passage {
   const { text } = document
   const offset = skipMarks(text, from, end)
   const number = document.toLine(offset)

@@ -1,7 +1,7 @@
 import type { polarities } from '@skillstead/protocol'
 import type { Document } from '../text/document.ts'
 import { regex, regexWith } from '../text/regex.ts'
-import { toPassage, type Passage } from './passage.ts'
+import { toPassageAround, type Passage } from './passage.ts'
 
 type Polarity = (typeof polarities)[number]
 
@@ -24,8 +24,8 @@ const imperative: Stance = { polarity: 'imperative', basis: 'certain' }
  * detecting attacks.
  */
 export function toStance(document: Document, offset: number, end: number, isLesson: boolean): Stance {
-  const passage = toPassage(document, offset, end)
-  if (isProhibited(passage)) return { polarity: 'prohibition', basis: 'certain' }
+  const passage = toPassageAround(document, offset, end)
+  if (isProhibitedPassage(passage)) return { polarity: 'prohibition', basis: 'certain' }
   const polarity = passage.isQuoted ? 'quotation' : 'example'
   const { said, placed } = countSigns(passage, isLesson)
   const signs = said + placed
@@ -54,10 +54,10 @@ const denyArray = regexWith('i')`^\s*[{,]?\s*["'](deny|denied|blocked|disallowed
   (deny|block|black)_?list)["']\s*:\s*\[(\s*["'][^"'$\x60\n]*["']\s*,)*\s*["'][^"'$\x60\n]*$`
 const settingsLanguages: ReadonlySet<string> = new Set(['json', 'jsonc', 'json5', 'yaml', 'yml', 'toml'])
 
-function isProhibited(passage: Passage): boolean {
+function isProhibitedPassage(passage: Passage): boolean {
   const { before, lineBefore, leadIn, headings, language, isInItem, isInTable, isInFence } = passage
   const forbidden = [...before.matchAll(forbiddances)].at(-1)
-  if (forbidden && governs(forbidden, before)) return true
+  if (forbidden && governsWhatFollows(forbidden, before)) return true
   if (chineseForbiddance.test(before)) return true
   if (isInFence) return settingsLanguages.has(language) && denyArray.test(lineBefore)
   if ((isInItem || isInTable) && forbiddingTitle.test(leadIn)) return true
@@ -68,7 +68,7 @@ function isProhibited(passage: Passage): boolean {
  * Whether a prohibition is about what follows it: no turn is between them, and the first verb of use is near enough to
  * belong to the prohibition. What merely is not so, as in `if it is not installed`, prohibits only with such a verb.
  */
-function governs({ groups, index, 0: words }: RegExpExecArray, before: string): boolean {
+function governsWhatFollows({ groups, index, 0: words }: RegExpExecArray, before: string): boolean {
   const between = before.slice(index + words.length)
   if (between.trim() === '') return true
   if (turnPattern.test(between)) return false

@@ -39,11 +39,11 @@ export function weighMatch(rule: Omit<Rule, 'patterns'>, place: Place): Weight {
   const isShown = rule.category === 'hidden-instructions' && isCode && !isMeant
   if (rule.regardless && !isShown) return weight
   const isAside = asideRoles.has(role)
-  if (isUnseen && !isAside) return raised(weight)
+  if (isUnseen && !isAside) return raiseWeight(weight)
   if (!isMeant && stance.basis === 'certain') return { signal: 'none', severity: 'info' }
-  const adjusted = !isMeant && isLowered(rule, stance, isEncoded, weight.signal) ? lowered(weight) : weight
-  if (isAside) return lowered(adjusted)
-  return isEncoded && isMeant ? raised(adjusted) : adjusted
+  const adjusted = !isMeant && isLowered(rule, stance, isEncoded, weight.signal) ? lowerWeight(weight) : weight
+  if (isAside) return lowerWeight(adjusted)
+  return isEncoded && isMeant ? raiseWeight(adjusted) : adjusted
 }
 
 /** Whether sources are the skill's own and a reader sees them: one who hides an own installer is treated like any other. */
@@ -63,12 +63,12 @@ function isLowered(
   return basis === 'label' && category !== 'concealment' && category !== 'obfuscation'
 }
 
-function raised({ signal, severity }: Weight): Weight {
+function raiseWeight({ signal, severity }: Weight): Weight {
   if (signal !== 'suspicious') return { signal, severity }
   return { signal: 'hostile', severity: severities[Math.min(severities.indexOf(severity) + 1, severities.length - 1)]! }
 }
 
-function lowered({ signal, severity }: Weight): Weight {
+function lowerWeight({ signal, severity }: Weight): Weight {
   const lower = lowerSignals[signal]
   if (lower === 'none') return { signal: 'none', severity: 'info' }
   return { signal: lower, severity: severities[Math.max(severities.indexOf(severity) - 1, 1)]! }

@@ -23,7 +23,7 @@ interface Entrance {
 }
 
 /** Finds the caller, and charges the request. Undefined on a node without limits if no key has to be looked up. */
-export function admit(
+export function admitCall(
   node: NodeParts,
   call: Call,
   { admission, scheme, needsKey }: Entrance,
@@ -35,10 +35,10 @@ export function admit(
   if (hasKey) return admitWithKey(node, call, admission, parseAuthorization(authorization, scheme))
   const session = looksAtKeys && admission !== 'keyed' ? readSessionToken(node, call) : undefined
   if (session !== undefined) return admitWithSession(node, call, admission, session)
-  return count(node, call, admission)
+  return countRequest(node, call, admission)
 }
 
-/** Without user name and password, as containers/image (Skopeo, Podman) sends it for guests. */
+/** `Basic` without user name and password, which containers/image (Skopeo, Podman) sends for guests. */
 const emptyBasic = /^Basic +Og== *$/i
 
 async function admitWithKey(
@@ -52,10 +52,10 @@ async function admitWithKey(
     call.caller = await findCaller(node, key)
   } catch (error) {
     // Limit the guessing of keys: a wrong key is charged to the address that sent it.
-    if (error instanceof RegistryError && error.status === 401) await count(node, call, 'api')
+    if (error instanceof RegistryError && error.status === 401) await countRequest(node, call, 'api')
     throw error
   }
-  await count(node, call, admission)
+  await countRequest(node, call, admission)
 }
 
 /** The caller with an API key, or a guest with the token of a share link. Throws `unauthorized`. */
@@ -71,7 +71,7 @@ async function findCaller(node: NodeParts, key: string | undefined): Promise<Cal
 }
 
 /**
- * Treat a caller with an expired session as a guest: public content stays available, and other content requires a key.
+ * A caller with an expired session counts as a guest: public content stays available, and other content requires a key.
  */
 async function admitWithSession(node: NodeParts, call: Call, admission: EntryAdmission, token: string): Promise<void> {
   call.crossOrigin = false
@@ -81,11 +81,11 @@ async function admitWithSession(node: NodeParts, call: Call, admission: EntryAdm
   } catch (error) {
     if (!(error instanceof RegistryError && error.status === 401)) throw error
   }
-  await count(node, call, admission)
+  await countRequest(node, call, admission)
 }
 
 /** Whether every caller is admitted, a page of another site too. */
-export function isOpen(admission: EntryAdmission): boolean {
+export function admitsEveryone(admission: EntryAdmission): boolean {
   return admission === 'open-files' || admission === 'probe'
 }
 
@@ -93,7 +93,7 @@ function spendsRequest(admission: EntryAdmission): boolean {
   return admission === 'api' || admission === 'guests' || admission === 'keyed' || admission === 'page'
 }
 
-function count(node: NodeParts, call: Call, admission: EntryAdmission): Promise<void> | undefined {
+function countRequest(node: NodeParts, call: Call, admission: EntryAdmission): Promise<void> | undefined {
   const spends = admission !== 'probe' && call.method !== 'OPTIONS'
   if (spends && !spendsRequest(admission)) return spendFile(node, call).then(() => requireKeyOf(node, call, admission))
   const address = () => node.addresses.clientOf(call.request)
@@ -108,14 +108,14 @@ function count(node: NodeParts, call: Call, admission: EntryAdmission): Promise<
 
 /** Throws `unauthorized` for a guest of a private node, unless the address admits guests or is a credential itself. */
 function requireKeyOf(node: NodeParts, { caller, personal, method }: Call, admission: EntryAdmission): void {
-  const letsGuestsIn = isOpen(admission) || admission === 'guests' || admission === 'page'
+  const letsGuestsIn = admitsEveryone(admission) || admission === 'guests' || admission === 'page'
   if (node.requireKey && !letsGuestsIn && caller.kind === 'guest' && !personal && method !== 'OPTIONS')
     throw keyNeeded()
 }
 
 /** Charges one request to the caller of a page that checks a secret or causes an upstream request. */
 export function spendOne(node: NodeParts, call: Call): Promise<void> | undefined {
-  return count(node, call, 'api')
+  return countRequest(node, call, 'api')
 }
 
 /**
@@ -141,7 +141,7 @@ export function limitKeyOf(node: NodeParts, { caller, request }: Call): string {
 
 /**
  * The key of `Bearer <key>` (RFC 6750, section 2.1), or the password of `Basic` (RFC 7617, section 2) where that is
- * allowed. Only there may it be the token of a share link. Undefined for other texts.
+ * allowed. Only such a password may be the token of a share link. Undefined for other texts.
  */
 function parseAuthorization(authorization: string, scheme: 'bearer' | 'basic'): string | undefined {
   const bearer = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1]

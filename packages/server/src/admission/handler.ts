@@ -5,7 +5,7 @@ import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import type { Quota } from '../context/quotas.ts'
 import { replyOptions, replyProblem, toRegistryError } from '../replies/replies.ts'
-import { admit, isOpen, type EntryAdmission } from './admit.ts'
+import { admitCall, admitsEveryone, type EntryAdmission } from './admit.ts'
 import { foreignPage, judgeOrigin } from './cross-origin.ts'
 
 /** An error with additional headers, such as 405. */
@@ -42,8 +42,8 @@ interface Entry {
 
 /**
  * Makes an h3 handler that admits a request, runs the work of the entry, and converts thrown errors to problem
- * responses. Every response of a node passes through such a handler, or is sent by `serveCached`, so that each has rate
- * headers, a request id, a log line and metrics.
+ * responses. Every response of a node passes through such a handler, or is sent by `serveCached`, so that every
+ * response has rate headers, a request id, a log line and metrics.
  */
 export function toHandler(node: NodeParts, entry: Entry) {
   const { admission, endpoint = 'unknown', methods, crossOrigin = true, personal = false, work } = entry
@@ -57,24 +57,24 @@ export function toHandler(node: NodeParts, entry: Entry) {
     call.allowances = entry.allowances ?? []
     let response: Response
     try {
-      if (node.draining && !isOpen(admission)) {
+      if (node.draining && !admitsEveryone(admission)) {
         throw new RegistryError('shutting_down', 'The node is shutting down; try again in a moment.')
       }
-      const needsKey = !isOpen(admission) && judgeOrigin(node, call, readMethods)
-      const waiting = admit(node, call, { admission, scheme, needsKey })
+      const needsKey = !admitsEveryone(admission) && judgeOrigin(node, call, readMethods)
+      const waiting = admitCall(node, call, { admission, scheme, needsKey })
       if (waiting) await waiting
       if (needsKey && call.caller.kind === 'guest') throw foreignPage()
       const isRefused = methods !== undefined && !methods.includes(call.method)
-      response = isRefused ? refuseMethod(call, methods) : await work(call)
+      response = isRefused ? refuseCallMethod(call, methods) : await work(call)
     } catch (thrown) {
       response = await replyThrown(node, call, thrown, toFailure)
     }
-    finish(node, call, response.status)
+    finishCall(node, call, response.status)
     return response
   }
 }
 
-/** The response to what the handling of a request threw. */
+/** The response for a thrown error. */
 export async function replyThrown(
   node: NodeParts,
   call: Call,
@@ -83,13 +83,13 @@ export async function replyThrown(
 ): Promise<Response> {
   const error = toRegistryError(thrown)
   if (error.status >= 500) node.log.failure(call, error)
-  if (error.allowance) call.quota = toQuota(error.allowance, error.retryAfterSeconds)
+  if (error.allowance) call.quota = toAllowanceQuota(error.allowance, error.retryAfterSeconds)
   call.quota ??= await node.quotas.peek(call.caller, () => node.addresses.clientOf(call.request))
   return replyProblem(call, error, thrown instanceof ErrorWithHeaders ? thrown.headers : undefined, toFailure)
 }
 
 /** Counts and logs a request that was handled. */
-export function finish(node: NodeParts, call: Call, status: number): void {
+export function finishCall(node: NodeParts, call: Call, status: number): void {
   node.metrics.end(call, status)
   try {
     node.log.answered(call, status)
@@ -102,7 +102,7 @@ export function finish(node: NodeParts, call: Call, status: number): void {
 }
 
 /** Responds to `OPTIONS`, and throws `method_not_allowed` for every other method. */
-export function refuseMethod(call: Call, methods: readonly string[]): Response {
+export function refuseCallMethod(call: Call, methods: readonly string[]): Response {
   const allowed = [...methods, 'OPTIONS']
   if (call.method === 'OPTIONS') return replyOptions(call, allowed)
   const list = allowed.join(', ')
@@ -110,7 +110,7 @@ export function refuseMethod(call: Call, methods: readonly string[]): Response {
 }
 
 /** The abuse limit that was hit, in place of the plan's allowance. */
-function toQuota(policy: AllowanceName, resetSeconds = 0): Quota {
+function toAllowanceQuota(policy: AllowanceName, resetSeconds = 0): Quota {
   const { limit, windowSeconds } = allowances[policy]
   return { policy, limit, windowSeconds, remaining: 0, resetSeconds, exceeded: true }
 }

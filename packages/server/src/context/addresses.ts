@@ -18,10 +18,10 @@ export interface Addresses {
 
 /** Throws a TypeError for a network that is not in CIDR form. */
 export function createAddresses(trustedProxies: readonly string[]): Addresses {
-  const networks = trustedProxies.map(parseNetwork)
+  const networks = trustedProxies.map(parseIpNetwork)
   const isTrusted = (address: string) => {
-    const parsed = parseAddress(address)
-    return parsed !== undefined && networks.some((network) => isInside(parsed, network))
+    const parsed = parseIpAddress(address)
+    return parsed !== undefined && networks.some((network) => isInNetwork(parsed, network))
   }
 
   function clientOf(request: ServerRequest): string {
@@ -32,7 +32,7 @@ export function createAddresses(trustedProxies: readonly string[]): Addresses {
     // count.
     for (const hop of hops.toReversed()) {
       const address = stripPort(hop.trim())
-      if (!parseAddress(address)) break
+      if (!parseIpAddress(address)) break
       client = address
       if (!isTrusted(address)) break
     }
@@ -54,7 +54,7 @@ export function createAddresses(trustedProxies: readonly string[]): Addresses {
       // Without this check an untrusted proxy on this machine would make remote clients look local.
       const handedOn = request.headers.has('x-forwarded-for') || request.headers.has('forwarded')
       if (handedOn && client === peerOf(request)) return false
-      return parseAddress(client)?.range() === 'loopback'
+      return parseIpAddress(client)?.range() === 'loopback'
     },
   }
 }
@@ -70,7 +70,7 @@ export function isPlainHost(hostname: string): boolean {
  */
 export function toLimitKey(address: string): string {
   if (!address.includes(':')) return address
-  const parsed = parseAddress(address)
+  const parsed = parseIpAddress(address)
   if (!parsed) return 'unknown'
   return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString()
 }
@@ -79,18 +79,18 @@ function peerOf(request: ServerRequest): string {
   return request.ip ?? 'unknown'
 }
 
-function parseNetwork(text: string): [Address, number] {
+function parseIpNetwork(text: string): [Address, number] {
   const whole = text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`
   if (!ipaddr.isValidCIDR(whole)) throw new TypeError(`\`${text}\` is not a network. Use the form 10.0.0.0/8.`)
   return ipaddr.parseCIDR(whole)
 }
 
 /** Parses an address. Converts an IPv4 address in IPv6 notation to IPv4. */
-function parseAddress(text: string): Address | undefined {
+function parseIpAddress(text: string): Address | undefined {
   return ipaddr.isValid(text) ? ipaddr.process(text) : undefined
 }
 
-function isInside(address: Address, [network, bits]: [Address, number]): boolean {
+function isInNetwork(address: Address, [network, bits]: [Address, number]): boolean {
   return address.kind() === network.kind() && address.match([network, bits] as never)
 }
 

@@ -8,8 +8,8 @@ import type { Quota } from './quotas.ts'
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 
 /**
- * A request during its processing. h3 takes it as the context of its event and writes the matched route's parameters
- * into it. All fields exist from the start, so that all calls have the same hidden class.
+ * A request during its processing. h3 takes the call as the context of its event, and writes the matched route's
+ * parameters into the call. All fields exist from the start, so that all calls have the same hidden class.
  */
 export class Call {
   readonly request: ServerRequest
@@ -39,7 +39,7 @@ export class Call {
   url: URL | undefined = undefined
   /** Set by h3: the segments of the path by name, still percent-encoded. */
   params: Record<string, string> | undefined = undefined
-  /** Set by h3. */
+  /** The route that h3 matched. */
   matchedRoute: unknown = undefined
 
   constructor(request: ServerRequest) {

@@ -3,21 +3,6 @@ import { Counter, Gauge, Histogram, Registry as PromRegistry } from 'prom-client
 import type { Registry } from '@skillstead/core'
 import type { Call } from './call.ts'
 
-/** Metrics of the node in a Prometheus registry of its own, apart from those of an embedding program. */
-export interface Metrics {
-  begin(): void
-  end(call: Call, status: number): void
-  limited(): void
-  /** Counts a request that was refused because others were waiting. */
-  shed(): void
-  /** Number of requests refused by a rate limit. */
-  limitedTotal(): Promise<number>
-  /** Prometheus text, including the metrics of the skill registry. */
-  render(registry: Registry): Promise<string>
-  readonly contentType: string
-  close(): void
-}
-
 /** Requests of one endpoint, method and status class. */
 interface Series {
   readonly labels: Readonly<Record<'endpoint' | 'method' | 'status', string>>
@@ -26,91 +11,120 @@ interface Series {
   observe(seconds: number): void
 }
 
-export function createMetrics(): Metrics {
-  const own = new PromRegistry()
-  const registers = [own]
+/** Metrics of the node in a Prometheus registry of its own, apart from those of an embedding program. */
+export class Metrics {
+  readonly #own = new PromRegistry()
+  readonly #registers = [this.#own]
   /**
    * A look-up of labels takes longer than counting, so each of the few combinations of labels has its own counter: by
    * endpoint and method, one for each class of status.
    */
-  const kept = new Map<string, Map<string, Series[]>>()
+  readonly #series = createSeriesTable(this.#registers)
+  readonly #durations = new Histogram({
+    name: 'skillstead_http_request_duration_seconds',
+    help: 'Time from the head of a request to the head of its response.',
+    labelNames: ['endpoint'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: this.#registers,
+  })
+  readonly #inFlight = new Gauge({
+    name: 'skillstead_http_requests_in_flight',
+    help: 'Requests in progress.',
+    registers: this.#registers,
+  })
+  readonly #limited = new Counter({
+    name: 'skillstead_http_rate_limited_total',
+    help: 'Requests refused by a rate limit.',
+    registers: this.#registers,
+  })
+  readonly #shed = new Counter({
+    name: 'skillstead_http_shed_total',
+    help: 'Costly requests refused because the node was overloaded.',
+    registers: this.#registers,
+  })
+  readonly #delay = monitorEventLoopDelay({ resolution: 20 })
+  #running = 0
+
+  /** Starts the measurement of the event loop's delay, until `close`. */
+  constructor() {
+    this.#delay.enable()
+    registerEventLoopDelay(this.#delay, this.#registers)
+  }
+
+  begin(): void {
+    this.#running += 1
+  }
+
+  end(call: Call, status: number): void {
+    this.#running -= 1
+    const series = this.#seriesOf(call.endpoint, call.method, status)
+    series.fresh += 1
+    series.observe((performance.now() - call.startedAtMs) / 1000)
+  }
+
+  /** Counts a request that a rate limit refused. */
+  limited(): void {
+    this.#limited.inc()
+  }
+
+  /** Counts a request that was refused because others were waiting. */
+  shed(): void {
+    this.#shed.inc()
+  }
+
+  /** Number of requests refused by a rate limit. */
+  async limitedTotal(): Promise<number> {
+    return (await this.#limited.get()).values[0]?.value ?? 0
+  }
+
+  /** Prometheus text, including the metrics of the skill registry. */
+  async render(registry: Registry): Promise<string> {
+    this.#inFlight.set(this.#running)
+    const [ours, theirs] = await Promise.all([this.#own.metrics(), renderRegistryMetrics(registry)])
+    return ours + theirs
+  }
+
+  get contentType(): string {
+    return this.#own.contentType
+  }
+
+  close(): void {
+    this.#delay.disable()
+  }
+
+  #seriesOf(endpoint: string, sent: string, status: number): Series {
+    const method = toMethodLabel(sent)
+    let byMethod = this.#series.get(endpoint)
+    if (!byMethod) this.#series.set(endpoint, (byMethod = new Map()))
+    let byClass = byMethod.get(method)
+    if (!byClass) byMethod.set(method, (byClass = []))
+    const statusClass = Math.trunc(status / 100)
+    byClass[statusClass] ??= this.#createSeries({ endpoint, method, status: `${statusClass}xx` })
+    return byClass[statusClass]
+  }
+
+  #createSeries(labels: Series['labels']): Series {
+    const histogram = this.#durations.labels({ endpoint: labels.endpoint })
+    return { labels, fresh: 0, observe: (seconds) => histogram.observe(seconds) }
+  }
+}
+
+/** The series by endpoint and method, with the counter that shows them. */
+function createSeriesTable(registers: PromRegistry[]): Map<string, Map<string, Series[]>> {
+  const table = new Map<string, Map<string, Series[]>>()
   const requests = new Counter({
     name: 'skillstead_http_requests_total',
     help: 'Completed requests, by endpoint, method and status class.',
     labelNames: ['endpoint', 'method', 'status'],
     registers,
     collect() {
-      for (const series of [...kept.values()].flatMap((byMethod) => [...byMethod.values()].flat())) {
+      for (const series of [...table.values()].flatMap((byMethod) => [...byMethod.values()].flat())) {
         requests.inc(series.labels, series.fresh)
         series.fresh = 0
       }
     },
   })
-  const durations = new Histogram({
-    name: 'skillstead_http_request_duration_seconds',
-    help: 'Time from the head of a request to the head of its response.',
-    labelNames: ['endpoint'],
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-    registers,
-  })
-  const inFlight = new Gauge({
-    name: 'skillstead_http_requests_in_flight',
-    help: 'Requests in progress.',
-    registers,
-  })
-  const limited = new Counter({
-    name: 'skillstead_http_rate_limited_total',
-    help: 'Requests refused by a rate limit.',
-    registers,
-  })
-  const shed = new Counter({
-    name: 'skillstead_http_shed_total',
-    help: 'Costly requests refused because the node was overloaded.',
-    registers,
-  })
-  const delay = monitorEventLoopDelay({ resolution: 20 })
-  delay.enable()
-  registerEventLoopDelay(delay, registers)
-
-  let running = 0
-
-  function seriesOf(endpoint: string, sent: string, status: number): Series {
-    const method = toMethodLabel(sent)
-    let byMethod = kept.get(endpoint)
-    if (!byMethod) kept.set(endpoint, (byMethod = new Map()))
-    let byClass = byMethod.get(method)
-    if (!byClass) byMethod.set(method, (byClass = []))
-    const statusClass = Math.trunc(status / 100)
-    byClass[statusClass] ??= createSeries({ endpoint, method, status: `${statusClass}xx` })
-    return byClass[statusClass]
-  }
-
-  function createSeries(labels: Series['labels']): Series {
-    const histogram = durations.labels({ endpoint: labels.endpoint })
-    return { labels, fresh: 0, observe: (seconds) => histogram.observe(seconds) }
-  }
-
-  return {
-    begin() {
-      running += 1
-    },
-    end(call, status) {
-      running -= 1
-      const series = seriesOf(call.endpoint, call.method, status)
-      series.fresh += 1
-      series.observe((performance.now() - call.startedAtMs) / 1000)
-    },
-    limited: () => limited.inc(),
-    shed: () => shed.inc(),
-    limitedTotal: async () => (await limited.get()).values[0]?.value ?? 0,
-    async render(registry) {
-      inFlight.set(running)
-      const [ours, theirs] = await Promise.all([own.metrics(), renderRegistryMetrics(registry)])
-      return ours + theirs
-    },
-    contentType: own.contentType,
-    close: () => void delay.disable(),
-  }
+  return table
 }
 
 function registerEventLoopDelay(delay: ReturnType<typeof monitorEventLoopDelay>, registers: PromRegistry[]): void {

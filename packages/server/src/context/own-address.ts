@@ -12,8 +12,9 @@ export type AddressOf = (call: Call) => string
 export function createAddressOf(publicUrl: string | undefined, addresses: Addresses): AddressOf {
   const configured = publicUrl?.replace(/\/+$/, '')
   if (configured !== undefined) return () => configured
-  // Clients of a node use few hosts, usually one: parsing it again costs as much as the rest of a cached response.
-  let last = { host: null as string | null, origin: '' }
+  // The last host is cached: clients of a node use few hosts, usually one, and parsing a host costs as much as the rest
+  // of a cached response.
+  let last: { host: string | null; origin: string } = { host: null, origin: '' }
   return (call) => {
     const told = addresses.originOf(call.request)
     if (told !== undefined) return told

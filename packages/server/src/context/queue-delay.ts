@@ -8,12 +8,14 @@ export interface QueueDelay {
 }
 
 const tickMs = 20
-/** A request then waits at most as long again for the requests in front of it: less than a second in all. */
+/**
+ * With this delay, a request waits at most as long again for the requests in front of it: less than a second in all.
+ */
 const delayMsMax = 400
 
 /**
- * Measures by how much a timer is overdue. A round of the event loop handles all requests that have arrived, and the
- * timer runs between rounds: while a round lasts, the delay grows with each request that it handles.
+ * Measures how late a timer fires. A round of the event loop handles all requests that have arrived, and the timer runs
+ * between rounds: while a round lasts, the delay grows with each request that it handles.
  */
 export function measureQueueDelay(now: () => number = () => performance.now()): QueueDelay {
   let dueAtMs = now() + tickMs
@@ -27,7 +29,7 @@ export function measureQueueDelay(now: () => number = () => performance.now()): 
  * Throws `overloaded` while requests wait too long. Costly operations are refused, so that cached responses, lists,
  * details, writes and health checks need not wait for them.
  */
-export function requireRoom({ ms }: Pick<QueueDelay, 'ms'>, refused: () => void): void {
+export function requireShortQueue({ ms }: Pick<QueueDelay, 'ms'>, refused: () => void): void {
   if (ms() <= delayMsMax) return
   refused()
   throw new RegistryError('overloaded', 'Too many requests are waiting. Try again in a moment.', {

@@ -11,7 +11,7 @@ const mebibyte = 1024 * 1024
 const unlimitedRequests = 1_000_000_000
 /** Number of allowances that the addresses above the limit share. */
 const sharedKeys = 1024
-/** Addresses with their own rate limit at a time; further addresses share limits. */
+/** Maximum number of addresses that have their own rate limit at a time; further addresses share limits. */
 const addressesMaxDefault = 100_000
 /**
  * A node leases one eighth of the rest of a shared allowance at a time: of 6,000 requests, one in a hundred queries the
@@ -72,10 +72,13 @@ export function createQuotas(
   }
   const rates: Rates = { ...defaultRates(), ...options.rates }
   const requests = Object.fromEntries(
-    requestPolicies.map((policy) => [policy, createLimiter({ policy, limit: rates[policy] }, shared)]),
+    requestPolicies.map((policy) => [policy, createPolicyLimiter({ policy, limit: rates[policy] }, shared)]),
   ) as Record<RequestPolicy, Limiter>
-  const files = createLimiter({ policy: 'files', limit: rates.files }, shared)
-  const bytes = createLimiter({ policy: 'bytes', limit: rates.mebibytes * mebibyte, unit: 'content-bytes' }, shared)
+  const files = createPolicyLimiter({ policy: 'files', limit: rates.files }, shared)
+  const bytes = createPolicyLimiter(
+    { policy: 'bytes', limit: rates.mebibytes * mebibyte, unit: 'content-bytes' },
+    shared,
+  )
   const keyOfCaller = createAddressKeys(requests.anonymous, addressesMax)
   const keyOfDownloads = createAddressKeys(files, addressesMax)
 
@@ -105,16 +108,16 @@ interface Limiter {
 type Policy = Pick<Quota, 'policy' | 'limit' | 'unit'>
 type Standing = Pick<Quota, 'remaining' | 'exceeded'> & { readonly resetMs: number }
 
-function createLimiter(policy: Policy, shared?: SharedLimits): Limiter {
+function createPolicyLimiter(policy: Policy, shared?: SharedLimits): Limiter {
   const memory = createMemoryLimiter(policy.limit)
   const allowance = { points: policy.limit, windowMs: windowSeconds * 1000, share: leaseShare }
   const toKey = (key: string) => `${policy.policy} ${key}`
   const readAllowance = async (key: string) => shared?.peek(toKey(key)) ?? memory.read(key)
   return {
     async take(key, cost = 1) {
-      return toQuota(policy, (await shared?.take(toKey(key), allowance, cost)) ?? (await memory.take(key, cost)))
+      return toPolicyQuota(policy, (await shared?.take(toKey(key), allowance, cost)) ?? (await memory.take(key, cost)))
     },
-    read: async (key) => toQuota(policy, await readAllowance(key)),
+    read: async (key) => toPolicyQuota(policy, await readAllowance(key)),
     knows: async (key) => (await readAllowance(key)) !== undefined,
   }
 }
@@ -123,12 +126,12 @@ function createMemoryLimiter(points: number) {
   const limiter = new RateLimiterMemory({ points, duration: windowSeconds })
   const toStanding = ({ consumedPoints, msBeforeNext }: RateLimiterRes): Standing => ({
     remaining: Math.max(0, points - consumedPoints),
-    // No more than the window: the limiter computes the time with a clock that may be set back.
+    // Not more than the window, because the limiter computes the time with a clock that may be set back.
     resetMs: Math.min(msBeforeNext, windowSeconds * 1000),
     exceeded: consumedPoints > points,
   })
   return {
-    take: async (key: string, cost: number) => toStanding(await limiter.consume(key, cost).catch(toState)),
+    take: async (key: string, cost: number) => toStanding(await limiter.consume(key, cost).catch(toLimiterState)),
     /** Undefined for a key with a full allowance. */
     async read(key: string) {
       const state = await limiter.get(key)
@@ -164,14 +167,14 @@ function createAddressKeys(limiter: Limiter, addressesMax: number) {
       fresh = 0
     }
     if (await limiter.knows(address)) return address
-    if (fresh >= addressesMax) return `shared ${hash(address) % sharedKeys}`
+    if (fresh >= addressesMax) return `shared ${hashFnv1a(address) % sharedKeys}`
     fresh += 1
     return address
   }
 }
 
 /** FNV-1a with 32 bits distributes well enough; an attacker who chooses addresses only affects a shared allowance. */
-function hash(text: string): number {
+function hashFnv1a(text: string): number {
   let value = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {
     value = Math.imul(value ^ text.charCodeAt(index), 0x01000193) >>> 0
@@ -180,12 +183,12 @@ function hash(text: string): number {
 }
 
 /** The limiter rejects with its state when an allowance is used up, and with an Error when it fails. */
-function toState(reason: unknown): RateLimiterRes {
+function toLimiterState(reason: unknown): RateLimiterRes {
   if (reason instanceof RateLimiterRes) return reason
   throw reason
 }
 
-function toQuota(policy: Policy, standing: Standing | undefined): Quota {
+function toPolicyQuota(policy: Policy, standing: Standing | undefined): Quota {
   if (!standing) return { ...policy, windowSeconds, remaining: policy.limit, resetSeconds: 0, exceeded: false }
   const { remaining, resetMs, exceeded } = standing
   return { ...policy, windowSeconds, remaining, resetSeconds: Math.max(0, Math.ceil(resetMs / 1000)), exceeded }

@@ -12,7 +12,7 @@ import type { Route } from './routes.ts'
 export type Result = AnyReply & { readonly headers?: readonly Header[] }
 
 /** Converts the result of an operation to a response. */
-export function toAnswer(node: NodeParts, call: Call, route: Route, { status, body, headers }: Result): Answer {
+export function toEndpointAnswer(node: NodeParts, call: Call, route: Route, { status, body, headers }: Result): Answer {
   if (status === 204 || body === undefined) return { status: 204, body: null, headers }
   const reads = call.method === 'GET' || call.method === 'HEAD'
   // Responses for guests may be cached but must be revalidated; responses to a key or token must not be stored.

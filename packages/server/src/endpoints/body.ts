@@ -11,7 +11,7 @@ const lingerMs = 2000
  * called with each chunk before it is stored, and may throw. Throws `payload_too_large`, and `invalid_request` when the
  * caller aborts.
  */
-export async function readBody(
+export async function readRequestBody(
   request: ServerRequest,
   bytesMax: number,
   hold: (bytes: number) => void = () => {},
@@ -23,28 +23,28 @@ export async function readBody(
   let size = 0
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength
-    if (size > bytesMax) throw tooLarge(bytesMax)
+    if (size > bytesMax) throw bodyTooLarge(bytesMax)
     hold(chunk.byteLength)
     chunks.push(chunk)
   }
-  return join(chunks)
+  return joinChunks(chunks)
 }
 
-/** Read Node's stream directly: a web stream would take longer than a small operation. */
+/** Reads Node's stream directly, because a web stream would take longer than a small operation. */
 function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: number) => void): Promise<Uint8Array> {
   const { 'content-length': declared, 'transfer-encoding': encoding } = request.headers
   if (encoding === undefined && (declared === undefined || declared === '0')) return Promise.resolve(nothing)
   return new Promise((resolve, reject) => {
     const refuse = (error: unknown) => {
       request.off('data', onData).off('end', onEnd)
-      discard(request)
+      discardRest(request)
       reject(error)
     }
     const chunks: Uint8Array[] = []
     let size = 0
     const onData = (chunk: Uint8Array) => {
       size += chunk.byteLength
-      if (size > bytesMax) return refuse(tooLarge(bytesMax))
+      if (size > bytesMax) return refuse(bodyTooLarge(bytesMax))
       try {
         hold(chunk.byteLength)
       } catch (error) {
@@ -55,11 +55,11 @@ function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: 
     const onEnd = () => {
       // Every request emits `close` at its end; only an earlier `close` means that the caller aborted.
       request.off('close', onGone)
-      resolve(join(chunks))
+      resolve(joinChunks(chunks))
     }
     const onGone = () => reject(new RegistryError('invalid_request', 'The request ended before its body was complete.'))
     request.once('error', onGone).once('close', onGone)
-    if (Number(declared) > bytesMax) return refuse(tooLarge(bytesMax))
+    if (Number(declared) > bytesMax) return refuse(bodyTooLarge(bytesMax))
     request.on('data', onData).once('end', onEnd)
   })
 }
@@ -69,7 +69,7 @@ function readNodeBody(request: IncomingMessage, bytesMax: number, hold: (bytes: 
  * reset instead of the 413. So read and discard as many bytes as the largest endpoint accepts, for a short time, and
  * then close the connection.
  */
-function discard(request: IncomingMessage): void {
+function discardRest(request: IncomingMessage): void {
   const timer = setTimeout(() => request.destroy(), lingerMs)
   request.once('close', () => clearTimeout(timer))
   let left: number = limits.bodyBytesMax
@@ -79,10 +79,10 @@ function discard(request: IncomingMessage): void {
   })
 }
 
-function join(chunks: readonly Uint8Array[]): Uint8Array {
+function joinChunks(chunks: readonly Uint8Array[]): Uint8Array {
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
 
-function tooLarge(bytesMax: number): RegistryError {
+function bodyTooLarge(bytesMax: number): RegistryError {
   return new RegistryError('payload_too_large', `The body is larger than ${bytesMax} bytes.`)
 }

@@ -2,11 +2,11 @@ import type { H3 } from 'h3'
 import type { CallOptions } from '@skillstead/core'
 import { PermittedCall, SkillMoved } from '@skillstead/core/internal'
 import { toLimitKey } from '../context/addresses.ts'
-import { toAnswer, type Result } from './answers.ts'
+import { toEndpointAnswer, type Result } from './answers.ts'
 import type { Call } from '../context/call.ts'
 import { withFreshness } from './freshness.ts'
 import { limitKeyOf } from '../admission/admit.ts'
-import { refuseMethod, toHandler } from '../admission/handler.ts'
+import { refuseCallMethod, toHandler } from '../admission/handler.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import { claimKey } from './idempotency.ts'
 import { readPayload, toInput } from './input.ts'
@@ -23,7 +23,10 @@ export function mountEndpoints(app: H3, node: NodeParts): void {
   mountPatterns(app, node, toSlashedPattern, takeSlashedParams)
 }
 
-/** Converts the parameters that h3 found to those of the route. Throws `not_found` if they do not fit. */
+/**
+ * Converts the parameters that h3 found to those of the route. Throws `not_found` for parameters that do not fit the
+ * route.
+ */
 type TakeParams = (call: Call) => void
 
 const takeParams: TakeParams = () => {}
@@ -57,7 +60,7 @@ function mountPatterns(
   for (const [pattern, methods] of methodsOf) {
     const work = (call: Call) => {
       take(call)
-      return refuseMethod(call, methods)
+      return refuseCallMethod(call, methods)
     }
     app.all(pattern, toHandler(node, { admission: 'api', readMethods: readMethodsOf.get(pattern), work }))
   }
@@ -67,7 +70,7 @@ function methodsOfRoute({ endpoint }: Route): readonly string[] {
   return endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method]
 }
 
-/** What an admitted request to an endpoint runs: reads the input, calls the operation, and builds the response. */
+/** Handles an admitted request to an endpoint: reads the input, calls the operation, and builds the response. */
 function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) => Promise<Response> {
   const { endpoint, name } = route
   return async function answer(call) {
@@ -84,11 +87,12 @@ function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) =
         if (endpoint.cookie) requireOwnPage(node, call)
         const input = toInput(call, route, payload)
         const options = toCallOptions(node, call, route, input)
-        // A cached copy at the caller is not a download; this is known only when the entity tags can be compared.
+        // A response that the caller has cached is not a download. Whether the caller has it is known only when the
+        // entity tags can be compared.
         const compares = options.counts === true && call.header('if-none-match') !== null
         const first = compares ? { ...options, counts: false } : options
         result = await permitted.run(context, input, first)
-        if (compares && !isKnownToCaller(call, etagOf(toAnswer(node, call, route, result)))) {
+        if (compares && !isKnownToCaller(call, etagOf(toEndpointAnswer(node, call, route, result)))) {
           result = await permitted.run(context, input, options)
         }
         if (endpoint.cookie) result = moveSession(node, call, result)
@@ -98,7 +102,7 @@ function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) =
         throw error
       }
       await claim?.finish(result)
-      const given = toAnswer(node, call, route, result)
+      const given = toEndpointAnswer(node, call, route, result)
       const { port } = node.context.upstreams
       return reply(call, port === undefined ? given : await withFreshness(port, call, route, given))
     } finally {

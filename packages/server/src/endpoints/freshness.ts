@@ -5,8 +5,8 @@ import type { Route } from './routes.ts'
 
 /**
  * Adds freshness headers to responses about a skill from an upstream, or about lists that may contain such skills:
- * `Age` in seconds since the upstream confirmed it (RFC 9111, section 5.1), and `X-Skillstead-Stale` if that was too
- * long ago or the last sync failed.
+ * `Age`, the seconds since the upstream confirmed the content (RFC 9111, section 5.1), and `X-Skillstead-Stale` if this
+ * age is too high or the last sync failed.
  */
 export async function withFreshness(port: UpstreamPort, call: Call, route: Route, answer: Answer): Promise<Answer> {
   if (!tellsFreshness(route)) return answer

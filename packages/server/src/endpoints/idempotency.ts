@@ -70,17 +70,17 @@ export async function claimKey(
   const store = async (end: IdempotentEnd) => {
     if (begun.state !== 'done') await finishIdempotent(node.context, caller, key, begun, end)
   }
-  // A repeated PUT stores the same again.
+  // A repeated PUT stores the same content again, so its writes need no note.
   const isNoted = begun.state !== 'done' && route.endpoint.method === 'POST'
   return {
     context: isNoted ? { ...node.context, ...noteWrites(node.context, caller, key, begun) } : node.context,
-    ...(begun.state === 'done' && { replayed: replay(node, call, begun) }),
+    ...(begun.state === 'done' && { replayed: replayResponse(node, call, begun) }),
     finish: ({ status, body }) => store({ status, body: keepBody(route, body) }),
-    fail: (thrown) => store(toEnd(call, thrown)),
+    fail: (thrown) => store(toIdempotentEnd(call, thrown)),
   }
 }
 
-function replay(node: NodeParts, call: Call, { status, body }: StoredAnswer): Response {
+function replayResponse(node: NodeParts, call: Call, { status, body }: StoredAnswer): Response {
   const type = status >= 400 ? 'application/problem+json' : jsonType
   return reply(call, {
     status,
@@ -90,7 +90,7 @@ function replay(node: NodeParts, call: Call, { status, body }: StoredAnswer): Re
   })
 }
 
-/** A hash of everything that identifies a request; also of its media type, which defines how the bytes are read. */
+/** A hash of everything that identifies a request, including its media type, which defines how the bytes are read. */
 function hashRequest(call: Call, payload: Payload | undefined): string {
   const head = `${call.method} ${call.url?.pathname}${call.url?.search}\n${payload?.contentType ?? ''}\n`
   return createHash('sha256')
@@ -100,7 +100,7 @@ function hashRequest(call: Call, payload: Payload | undefined): string {
 }
 
 /** Errors that a retry may avoid are not stored: an invalid key, the rate limit, and failures of the node. */
-function toEnd(call: Call, thrown: unknown): IdempotentEnd {
+function toIdempotentEnd(call: Call, thrown: unknown): IdempotentEnd {
   if (thrown instanceof SkillMoved) return 'refused'
   const error = toRegistryError(thrown)
   if (error.status >= 500) return 'failed'

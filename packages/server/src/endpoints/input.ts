@@ -1,6 +1,6 @@
 import { checkJsonShape, type CallInFlight } from '@skillstead/core/internal'
 import { RegistryError, limits, type FieldError } from '@skillstead/protocol'
-import { readBody } from './body.ts'
+import { readRequestBody } from './body.ts'
 import type { Call } from '../context/call.ts'
 import type { Route } from './routes.ts'
 
@@ -31,7 +31,7 @@ export async function readPayload(call: Call, route: Route, { hold }: CallInFlig
     throw new RegistryError('unsupported_media_type', 'Send the body without a `Content-Encoding`.')
   }
   const archive = takesArchive(route, contentType)
-  const bytes = await readBody(call.request, archive ? limits.archiveBytesMax : bodyBytesMaxOf(route), hold)
+  const bytes = await readRequestBody(call.request, archive ? limits.archiveBytesMax : bodyBytesMaxOf(route), hold)
   if (bytes.byteLength > 0 && !archive && contentType !== 'application/json') {
     const accepted = ['application/json', ...(route.endpoint.uploads ?? [])].join(', ')
     throw new RegistryError('unsupported_media_type', `Send the body as one of: ${accepted}. Text must be UTF-8.`)
@@ -79,7 +79,7 @@ function decodeSegment(segment: string, name: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    throw invalid([{ path: name, message: 'contains an invalid percent-escape' }])
+    throw invalidInput([{ path: name, message: 'contains an invalid percent-escape' }])
   }
 }
 
@@ -91,7 +91,8 @@ function addQuery(input: Fields, search: string, names: ReadonlySet<string>): vo
     if (Object.hasOwn(input, name)) repeated.add(name)
     input[name] = value
   }
-  if (repeated.size > 0) throw invalid([...repeated].map((path) => ({ path, message: 'was given more than once' })))
+  if (repeated.size > 0)
+    throw invalidInput([...repeated].map((path) => ({ path, message: 'was given more than once' })))
 }
 
 function parseObject(bytes: Uint8Array): Fields {
@@ -112,7 +113,7 @@ function parseObject(bytes: Uint8Array): Fields {
   return value as Fields
 }
 
-/** The path names the resource. A body that names another one, or contains an archive field, is refused. */
+/** The path names the resource. A body that names another resource, or contains an archive field, is refused. */
 function addBody(input: Fields, body: Fields, route: Route): void {
   const errors: FieldError[] = []
   for (const [name, value] of Object.entries(body)) {
@@ -124,10 +125,10 @@ function addBody(input: Fields, body: Fields, route: Route): void {
       input[name] = value
     }
   }
-  if (errors.length > 0) throw invalid(errors)
+  if (errors.length > 0) throw invalidInput(errors)
 }
 
-function invalid(errors: readonly FieldError[]): RegistryError {
+function invalidInput(errors: readonly FieldError[]): RegistryError {
   const detail = errors.map(({ path, message }) => `\`${path}\` ${message}`).join('; ')
   return new RegistryError('invalid_request', `${detail}.`, { errors })
 }

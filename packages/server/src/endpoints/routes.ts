@@ -28,8 +28,8 @@ const counted: Partial<Record<EndpointName, Route['counts']>> = {
 }
 
 /**
- * The entity tag does not cover the download counter, which changes with each read. It covers a hash of the document,
- * because encoding 9 MiB twice would block the event loop for too long.
+ * The entity tag does not cover the download counter, which changes with each read. In place of the document the tag
+ * covers the document's hash, because encoding 9 MiB twice would block the event loop for too long.
  */
 const tagged: Partial<Record<EndpointName, Route['toTagged']>> = {
   loadSkill({ fullContent, ...loaded }: LoadedSkill) {
@@ -88,7 +88,7 @@ export function inputFields(endpoint: Endpoint): Readonly<Record<string, Endpoin
   return input.entries as Record<string, Endpoint['input']>
 }
 
-/** The same path with another skill name; the rest as it was sent. */
+/** The same path with another skill name; the rest stays as the client sent it. */
 export function renameInPath(route: Route, params: Record<string, string>, name: string): string {
   return route.pattern.replace(/(?:\*\*)?:([A-Za-z]+)/g, (_, parameter: string) =>
     parameter === 'name' ? encodeURIComponent(name) : (params[parameter] ?? ''),

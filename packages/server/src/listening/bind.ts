@@ -10,7 +10,7 @@ interface Place {
   readonly limits: ConnectionLimits
 }
 
-/** How often another free port is tried, if another process takes the one that listhen found. */
+/** How often another free port is tried if another process takes the port that listhen found. */
 const attemptsMax = 5
 
 /**
@@ -20,7 +20,7 @@ const attemptsMax = 5
  * - its listener for each request, which tracks idle connections as Node does, is removed: it takes 8 % of a cached read;
  * - it does not report why a port cannot be used, so that Node itself is asked.
  */
-export async function bind(handle: RequestListener, place: Place): Promise<Server> {
+export async function bindServer(handle: RequestListener, place: Place): Promise<Server> {
   for (let attempt = 1; ; attempt++) {
     try {
       const server = await listenOnce(handle, place)
@@ -29,7 +29,7 @@ export async function bind(handle: RequestListener, place: Place): Promise<Serve
       if (place.port === 0 && attempt < attemptsMax) continue
       const found = (error as Error).name === 'GetPortError' ? await findBindError(place) : error
       const { code } = found as NodeJS.ErrnoException
-      throw Object.assign(new Error(toFailure(found as NodeJS.ErrnoException, place), { cause: error }), { code })
+      throw Object.assign(new Error(toBindFailure(found as NodeJS.ErrnoException, place), { cause: error }), { code })
     }
   }
 }
@@ -68,12 +68,12 @@ async function findBindError({ host, port }: Place): Promise<unknown> {
   }
 }
 
-function toFailure(error: NodeJS.ErrnoException, { host, port }: Place): string {
+function toBindFailure(error: NodeJS.ErrnoException, { host, port }: Place): string {
   if (error.code === 'EADDRINUSE') return `Port ${port} is already in use.`
-  return `Cannot listen on ${host}, port ${port}: ${toReason(error)}.`
+  return `Cannot listen on ${host}, port ${port}: ${toBindReason(error)}.`
 }
 
-function toReason(error: NodeJS.ErrnoException): string {
+function toBindReason(error: NodeJS.ErrnoException): string {
   if (error.code === 'EACCES') return 'permission denied'
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return 'this machine has no such address'
   return error.message

@@ -32,8 +32,8 @@ const lingerMs = 1000
 export type Refuse = (socket: Duplex, refusal: Refusal) => Promise<void>
 
 /**
- * Refuses with the same headers and format as other errors. The caller is unknown, so the rate headers show the full
- * allowance of a guest.
+ * Sends the refusal with the same headers and format as other errors. The caller is unknown, so the rate headers show
+ * the full allowance of a guest.
  */
 export function createRefuse({ rates, publicUrl }: Pick<NodeOptions, 'rates' | 'publicUrl'>): Refuse {
   const quotas = createQuotas({ rates })
@@ -85,7 +85,7 @@ export function clientErrorHandler(refuse: Refuse) {
   }
 }
 
-/** The response that the connection is sending: Node stores it there, because its own error handling needs it. */
+/** The response that the connection is sending. Node stores the response at the socket for its own error handling. */
 function answeringOn(socket: Duplex): ServerResponse | undefined {
   return (Reflect.get(socket, '_httpMessage') as ServerResponse | null | undefined) ?? undefined
 }

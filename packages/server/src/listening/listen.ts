@@ -2,12 +2,12 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metric, Registry } from '@skillstead/core'
 import { createAddresses } from '../context/addresses.ts'
-import { bind } from './bind.ts'
+import { bindServer } from './bind.ts'
 import { clientErrorHandler, createRefuse, type Refusal } from './client-errors.ts'
 import { guardConnections, toConnectionLimits, type ConnectionLimits, type Guard } from './connections.ts'
 import { openNode } from '../node.ts'
 import type { NodeOptions } from '../context/options.ts'
-import { serveRouted, toListener } from './node-listener.ts'
+import { serveRouted, toRequestListener } from './node-listener.ts'
 import { serveCached } from './serve-cached.ts'
 
 /** Options of `listenNode`: those of the node, and where it listens. */
@@ -44,8 +44,8 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
   const limits = toConnectionLimits(options.connections)
   const node = openNode(registry, options)
   const refuse = createRefuse(options)
-  const handle = toListener(node, serveCached(node.parts, serveRouted(node)), limits, refuse)
-  const server = await bind(handle, { host, port, limits }).catch((error: Error) => {
+  const handle = toRequestListener(node, serveCached(node.parts, serveRouted(node)), limits, refuse)
+  const server = await bindServer(handle, { host, port, limits }).catch((error: Error) => {
     node.close()
     throw error
   })
@@ -57,7 +57,7 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
     isProxy: createAddresses(options.trustedProxies ?? []).isProxy,
     refuse: (socket) => void refuse(socket, tooManyConnections),
   })
-  registry.addMetrics(async () => toMetrics(guard))
+  registry.addMetrics(async () => toConnectionMetrics(guard))
   const bound = (server.address() as AddressInfo).port
   let closing: Promise<void> | undefined
   return {
@@ -65,7 +65,7 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
     port: bound,
     close() {
       node.drain()
-      return (closing ??= stop(server, guard, graceMs).finally(() => {
+      return (closing ??= stopServer(server, guard, graceMs).finally(() => {
         guard.stop()
         node.close()
       }))
@@ -73,7 +73,7 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
   }
 }
 
-function toMetrics(guard: Guard): Metric[] {
+function toConnectionMetrics(guard: Guard): Metric[] {
   const { open, refused, givenUp } = guard.figures()
   return [
     { name: 'skillstead_connections', help: 'Open connections.', type: 'gauge', value: open },
@@ -96,14 +96,14 @@ const noProxy: Refusal = { code: 'invalid_request', status: 400, detail: 'This n
 const tooManyConnections: Refusal = {
   code: 'rate_limited',
   status: 429,
-  detail: 'This address has too many connections open; close some, or use those that are open.',
+  detail: 'This address has too many connections open; close some of them, or reuse them.',
 }
 
 /**
  * Closes idle connections at once, connections with a request after its response, and all others after the grace
  * period.
  */
-function stop(server: Server, guard: Guard, graceMs: number): Promise<void> {
+function stopServer(server: Server, guard: Guard, graceMs: number): Promise<void> {
   const closeIdle = server.closeIdleConnections.bind(server)
   // Node counts a response as sent when it is written, and would cut off a client that is still receiving it.
   server.closeIdleConnections = () => void (guard.isSending() || closeIdle())

@@ -16,7 +16,7 @@ export type Serve = (call: Call, res: ServerResponse) => void
  * Handles Node's requests by `serve`. Refuses requests that Node's parser accepts: too many headers, and a missing or
  * repeated `Host` (RFC 9112, section 3.2).
  */
-export function toListener(
+export function toRequestListener(
   { begin }: Pick<OpenedNode, 'begin'>,
   serve: Serve,
   { headersMax }: Pick<ConnectionLimits, 'headersMax'>,
@@ -64,7 +64,7 @@ export const textBytesMax = 16 * 1024
 
 function sendWhole(res: ServerResponse, { status, head, content }: WholeResponse): void {
   const fields: string[] = []
-  // A loop, because `flat` takes longer than sending the head.
+  // This is a loop, because `flat` takes longer than sending the head.
   for (const [name, value] of head) fields.push(name, value)
   res.writeHead(status, fields)
   if (content === null) res.end()

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { EncodedJson, PreparedResponse } from '@skillstead/core/internal'
 import { spendOne } from '../admission/admit.ts'
-import { finish, replyThrown } from '../admission/handler.ts'
+import { finishCall, replyThrown } from '../admission/handler.ts'
 import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import { encodeJson, jsonType } from '../replies/encode-json.ts'
@@ -23,12 +23,12 @@ export function serveCached(node: NodeParts, next: Serve): Serve {
   const { answers, closing, traffic, upstreams } = node.context
 
   function send(call: Call, res: ServerResponse, cached: EncodedJson): void {
-    const { headers, headersOf304, body } = prepare(node, call, cached)
+    const { headers, headersOf304, body } = prepareResponse(node, call, cached)
     const head: string[] = []
     for (const [name, value] of commonHeaders(call)) head.push(name, value)
     const status = isKnownToCaller(call, cached.etag) ? 304 : 200
     traffic.calls += 1
-    finish(node, call, status)
+    finishCall(node, call, status)
     res.writeHead(status, head.concat(status === 304 ? headersOf304 : headers))
     if (status === 304) res.end()
     else if (typeof body === 'string') res.end(body, 'latin1')
@@ -40,10 +40,10 @@ export function serveCached(node: NodeParts, next: Serve): Serve {
       await charged
     } catch (thrown) {
       const response = await replyThrown(node, call, thrown)
-      finish(node, call, response.status)
+      finishCall(node, call, response.status)
       return sendResponse(res, response)
     }
-    // The skill may have changed meanwhile.
+    // The skill may have changed while the allowance was awaited.
     return cached.isCached ? send(call, res, cached) : next(call, res)
   }
 
@@ -65,8 +65,10 @@ export function serveCached(node: NodeParts, next: Serve): Serve {
   }
 }
 
-/** The response for the address of the node, which its clients seldom reach by several. */
-function prepare(node: NodeParts, call: Call, cached: EncodedJson): PreparedResponse {
+/**
+ * The response for the address of the node. Clients seldom reach a node by several addresses, so one address is cached.
+ */
+function prepareResponse(node: NodeParts, call: Call, cached: EncodedJson): PreparedResponse {
   const address = node.addressOf(call)
   if (cached.prepared?.address === address) return cached.prepared
   const bytes = encodeJson(cached.json, address)

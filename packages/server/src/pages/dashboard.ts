@@ -81,7 +81,7 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): Re
   ) => {
     const read = files.get(path)
     if (!read) throw nothingHere()
-    const kept = keptFiles.get(path) ?? keep(read())
+    const kept = keptFiles.get(path) ?? keepFile(read())
     keptFiles.set(path, kept)
     const coding = chooseCoding(call.header('accept-encoding') ?? '')
     const own: Header[] = [...headers, ['vary', 'Accept-Encoding']]
@@ -89,7 +89,7 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): Re
     return reply(call, {
       status,
       contentType: contentTypes[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
-      body: await encode(kept, coding),
+      body: await encodeFile(kept, coding),
       etag: `${kept.etag.slice(0, -1)}-${coding}"`,
       cacheControl,
       headers: own,
@@ -113,17 +113,17 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): Re
   return replyPage
 }
 
-function keep(bytes: Uint8Array): Kept {
+function keepFile(bytes: Uint8Array): Kept {
   return { etag: toEtag(bytes), bytes: new Map([['identity', Promise.resolve(bytes)]]) }
 }
 
-async function encode({ bytes }: Kept, coding: Coding): Promise<Uint8Array> {
-  const made = bytes.get(coding) ?? compress(coding, await bytes.get('identity')!)
+async function encodeFile({ bytes }: Kept, coding: Coding): Promise<Uint8Array> {
+  const made = bytes.get(coding) ?? compressFile(coding, await bytes.get('identity')!)
   bytes.set(coding, made)
   return made
 }
 
-function compress(coding: Coding, plain: Uint8Array): Promise<Uint8Array> {
+function compressFile(coding: Coding, plain: Uint8Array): Promise<Uint8Array> {
   if (coding === 'gzip') return promisify(gzip)(plain, { level: 9 })
   return promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: plain.byteLength } })
 }

@@ -1,7 +1,7 @@
 import { WebhookEvent, errorTable, plans, type Endpoint } from '@skillstead/protocol'
-import { escapeHtml, toPage, type Page } from './html.ts'
+import { escapeHtml, toHtmlPage, type Page } from './html.ts'
 import { isRequired, statusesOf, toOpenApiPath } from './openapi.ts'
-import { eventSummaries, toSchema } from './openapi-webhooks.ts'
+import { eventSummaries, toOpenapiSchema } from './openapi-webhooks.ts'
 import { apiBase } from '../context/options.ts'
 import { inputFields, routes, type Route } from '../endpoints/routes.ts'
 
@@ -16,12 +16,12 @@ export function toDocsPage(origin: string): Page {
     toEventSection(),
     toErrorSection(),
   ]
-  return toPage('Skillstead: API reference', markup.join('\n'))
+  return toHtmlPage('Skillstead: API reference', markup.join('\n'))
 }
 
 /** The page at `/`. */
 export function toWelcomePage(): Page {
-  return toPage(
+  return toHtmlPage(
     'Skillstead',
     `<h1>Skillstead</h1>
 <p>A registry for agent skills. The API is at <a href="${apiBase}/skills"><code>${apiBase}</code></a>.</p>
@@ -67,7 +67,7 @@ function toFieldTable({ endpoint, pathNames }: Route): string {
         ? 'query'
         : 'body'
     const needed = place === 'path' || isRequired(schema) ? 'required' : ''
-    const type = field === 'archive' ? endpoint.uploads!.join(' or ') : toTypeText(toSchema(schema, 'input'))
+    const type = field === 'archive' ? endpoint.uploads!.join(' or ') : toTypeText(toOpenapiSchema(schema, 'input'))
     return `<tr><td><code>${escapeHtml(field)}</code></td><td>${place}</td><td>${escapeHtml(type)}</td><td>${needed}</td></tr>`
   })
   return rows.length > 0 ? `<table>${rows.join('')}</table>` : ''

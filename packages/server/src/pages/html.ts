@@ -26,7 +26,7 @@ const csp = [
 ].join('; ')
 
 /** A complete page from a title and the markup of its body. */
-export function toPage(title: string, markup: string): Page {
+export function toHtmlPage(title: string, markup: string): Page {
   const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title>`
   return {
     body: Buffer.from(

@@ -17,7 +17,7 @@ export const eventSummaries: Readonly<Record<DeliveryName, string>> = {
   ping: 'You requested a test delivery; it needs no subscription and is not retried',
 }
 
-/** The headers of every delivery, in addition to the one with its event. */
+/** The headers of every delivery, in addition to the header with its event. */
 const headers: Readonly<Record<string, { description: string; schema: Json }>> = {
   'X-Service-Delivery': {
     description: "The delivery's id, the same in each of its attempts.",
@@ -43,9 +43,9 @@ const headers: Readonly<Record<string, { description: string; schema: Json }>> =
 }
 
 /** A JSON Schema of values as callers send them, or as they receive them. */
-export function toSchema(schema: Endpoint['input'], typeMode: 'input' | 'output'): Json {
+export function toOpenapiSchema(schema: Endpoint['input'], typeMode: 'input' | 'output'): Json {
   const { $schema: _, ...rest } = toJsonSchema(schema, { target: 'draft-2020-12', errorMode: 'ignore', typeMode })
-  return rest as Json
+  return rest
 }
 
 /** The events that a node sends to webhooks, as the `webhooks` of an OpenAPI 3.1 document. */
@@ -56,13 +56,16 @@ export function toWebhooks(): Json {
 /** The parameters that {@link toWebhooks} refers to, for `components.parameters`. */
 export function toWebhookParameters(): Json {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, { description, schema }]) => [name, toHeader(name, description, schema)]),
+    Object.entries(headers).map(([name, { description, schema }]) => [
+      name,
+      toDeliveryHeader(name, description, schema),
+    ]),
   )
 }
 
 function toPathItem(option: (typeof WebhookEvent.options)[number]): Json {
   const event = option.entries.event.literal
-  const schema = toSchema(option, 'output')
+  const schema = toOpenapiSchema(option, 'output')
   return {
     post: {
       operationId: toOperationId(event),
@@ -70,25 +73,25 @@ function toPathItem(option: (typeof WebhookEvent.options)[number]): Json {
       summary: eventSummaries[event],
       security: [],
       parameters: [
-        toHeader('X-Service-Event', 'The event, as in the body.', { const: event }),
+        toDeliveryHeader('X-Service-Event', 'The event, as in the body.', { const: event }),
         ...Object.keys(headers).map((name) => ({ $ref: `#/components/parameters/${name}` })),
       ],
       requestBody: { required: true, content: { 'application/json': { schema } } },
       responses: {
         '2XX': { description: 'Delivered, if the response arrives within 5 seconds. Its body is ignored.' },
-        default: { description: toFailure(event) },
+        default: { description: toDeliveryFailure(event) },
       },
     },
   }
 }
 
-function toFailure(event: DeliveryName): string {
+function toDeliveryFailure(event: DeliveryName): string {
   const failed = 'Not delivered; the same for a redirect, and for no response within 5 seconds.'
   if (event === 'ping') return failed
   return `${failed} Retried after 1 minute, 5 minutes, 30 minutes and 2 hours, then failed for good.`
 }
 
-function toHeader(name: string, description: string, schema: Json): Json {
+function toDeliveryHeader(name: string, description: string, schema: Json): Json {
   return { name, in: 'header', required: true, description, schema: { type: 'string', ...schema } }
 }
 

@@ -8,7 +8,7 @@ import {
 } from '@skillstead/protocol'
 import { tellsFreshness } from '../endpoints/freshness.ts'
 import { takesIdempotencyKey } from '../endpoints/idempotency.ts'
-import { toSchema, toWebhookParameters, toWebhooks } from './openapi-webhooks.ts'
+import { toOpenapiSchema, toWebhookParameters, toWebhooks } from './openapi-webhooks.ts'
 import { apiBase } from '../context/options.ts'
 import { hasBody, inputFields, routes, type Route } from '../endpoints/routes.ts'
 import { secureCookieName } from '../admission/sessions.ts'
@@ -20,7 +20,7 @@ const rateHeaders = {
     description: 'The limit per window: requests per minute, unless another limit was hit.',
     schema: { type: 'integer' },
   },
-  'X-RateLimit-Remaining': { description: 'What remains in this window.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': { description: 'The rest of the limit in this window.', schema: { type: 'integer' } },
   'X-RateLimit-Reset': {
     description: 'Unix time in seconds when the window resets.',
     schema: { type: 'integer' },
@@ -69,7 +69,7 @@ export function toOpenApi(origin: string): Json {
     paths,
     webhooks: toWebhooks(),
     components: {
-      ...components(),
+      ...toOpenapiComponents(),
       headers: { ...rateHeaders, ...cookieHeaders, ...freshnessHeaders },
       parameters: toWebhookParameters(),
     },
@@ -100,13 +100,13 @@ function toOperation(route: Route): Json {
     operationId: name,
     tags: [endpoint.tag],
     summary: endpoint.summary,
-    ...toDescription(endpoint),
+    ...toOperationText(endpoint),
     security: toSecurity(route),
     'x-auth': endpoint.auth,
     'x-scope': endpoint.scope ?? 'read',
     parameters: [
-      ...pathNames.map((field) => toParameter('path', field, fields[field]!)),
-      ...inQuery.map((field) => toParameter('query', field, fields[field]!)),
+      ...pathNames.map((field) => toOpenapiParameter('path', field, fields[field]!)),
+      ...inQuery.map((field) => toOpenapiParameter('query', field, fields[field]!)),
       ...requestHeaders.filter(({ isTaken }) => isTaken(route)).map(toHeaderParameter),
     ],
     ...(bodyNames.length > 0 && { requestBody: toRequestBody(endpoint, fields, bodyNames) }),
@@ -117,7 +117,7 @@ function toOperation(route: Route): Json {
 /**
  * The description of an operation: facts without a field in OpenAPI, such as the required plan and the abuse limits.
  */
-function toDescription({ plan, allowances: names = [] }: Endpoint): Json {
+function toOperationText({ plan, allowances: names = [] }: Endpoint): Json {
   const sentences = plan ? [`Needs the ${plan} plan or a higher one, which an administrator sets.`] : []
   for (const name of names) {
     const { limit, windowSeconds, of } = allowances[name]
@@ -178,16 +178,16 @@ function toSecurity({ name, endpoint }: Route): Json[] {
   return ways
 }
 
-function toParameter(place: 'path' | 'query', name: string, schema: Endpoint['input']): Json {
+function toOpenapiParameter(place: 'path' | 'query', name: string, schema: Endpoint['input']): Json {
   // A list is sent as one comma-separated parameter; numbers and flags are sent as text.
-  return { name, in: place, required: place === 'path' || isRequired(schema), schema: toSchema(schema, 'input') }
+  return { name, in: place, required: place === 'path' || isRequired(schema), schema: toOpenapiSchema(schema, 'input') }
 }
 
 function toRequestBody(endpoint: Endpoint, fields: ReturnType<typeof inputFields>, names: readonly string[]): Json {
   const required = names.filter((name) => isRequired(fields[name]!))
   const json = {
     type: 'object',
-    properties: Object.fromEntries(names.map((name) => [name, toSchema(fields[name]!, 'input')])),
+    properties: Object.fromEntries(names.map((name) => [name, toOpenapiSchema(fields[name]!, 'input')])),
     ...(required.length > 0 && { required }),
     additionalProperties: false,
   }
@@ -207,7 +207,11 @@ function toResponses(route: Route): Json {
   const headers = toHeaderRefs(names)
   const responses: Json = {}
   for (const status of statusesOf(endpoint)) {
-    responses[status] = { description: 'Done.', headers, ...(status !== 204 && { content: toContent(endpoint) }) }
+    responses[status] = {
+      description: 'Done.',
+      headers,
+      ...(status !== 204 && { content: toResponseContent(endpoint) }),
+    }
   }
   if (endpoint.method === 'GET') responses[304] = { description: 'Not modified.', headers }
   if (endpoint.path.startsWith('/skills/:name')) {
@@ -223,12 +227,12 @@ function toHeaderRefs(names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-function toContent(endpoint: Endpoint): Json {
+function toResponseContent(endpoint: Endpoint): Json {
   if (endpoint.kind === 'content') return { '*/*': { schema: { type: 'string', contentEncoding: 'binary' } } }
-  return { 'application/json': { schema: toSchema(endpoint.output, 'output') } }
+  return { 'application/json': { schema: toOpenapiSchema(endpoint.output, 'output') } }
 }
 
-function components(): Json {
+function toOpenapiComponents(): Json {
   const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
   const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
   return {

@@ -79,14 +79,14 @@ function replyPage(call: Call, { body, csp }: Page): Response {
 /** Compare digests in constant time, so that not even the length of the token leaks. */
 function holdsToken(call: Call, token: string | undefined): boolean {
   if (!token) return false
-  return timingSafeEqual(digest(call.header('authorization') ?? ''), digest(`Bearer ${token}`))
+  return timingSafeEqual(digestToken(call.header('authorization') ?? ''), digestToken(`Bearer ${token}`))
 }
 
-function digest(text: string): Buffer {
+function digestToken(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** Caches the result for the last origin; it is rebuilt only when a proxy reports another origin. */
+/** Caches the result for the last origin; the result is rebuilt only when a proxy reports another origin. */
 function keepLast<T>(make: (origin: string) => T): (origin: string) => T {
   let kept: { origin: string; made: T } | undefined
   return (origin) => {

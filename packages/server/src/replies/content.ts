@@ -5,12 +5,12 @@ const csp: Header = ['content-security-policy', "sandbox; default-src 'none'"]
 
 /**
  * The headers of published bytes. The bytes are untrusted and share an origin with the dashboard, so a browser must not
- * guess a type, run anything, or display anything but plain text and Markdown.
+ * guess a type, run code, or display anything but plain text and Markdown.
  */
 export function toContentHeaders({ contentType, etag, filename }: Content) {
   const shown = /^text\/(?:plain|markdown)(?:$|[;\s])/i.test(contentType)
   const disposition: Header = ['content-disposition', toDisposition(shown ? 'inline' : 'attachment', filename)]
-  return { contentType, etag: etag && quote(etag), headers: [csp, disposition] }
+  return { contentType, etag: etag && quoteEtag(etag), headers: [csp, disposition] }
 }
 
 /** The last part of the name, in plain ASCII and in UTF-8 (RFC 6266, RFC 8187). */
@@ -19,14 +19,14 @@ function toDisposition(kind: 'inline' | 'attachment', filename: string | undefin
   if (!name) return kind
   const ascii = name.replaceAll(/[^\x20-\x7e]|["%]/g, '_')
   if (ascii === name) return `${kind}; filename="${ascii}"`
-  const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, toEscape)
+  const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, toPercentEscape)
   return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }
 
-function toEscape(character: string): string {
+function toPercentEscape(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 }
 
-function quote(etag: string): string {
+function quoteEtag(etag: string): string {
   return etag.startsWith('"') ? etag : `"${etag}"`
 }

@@ -22,7 +22,7 @@ export class WholeResponse extends FastResponse {
   }
 }
 
-/** Send this header only if the request has `Origin`: only browsers with cross-origin requests read it. */
+/** This header is sent only if the request has `Origin`, because only browsers with cross-origin requests read it. */
 const exposed: Header = [
   'access-control-expose-headers',
   'age, etag, idempotency-replayed, location, ratelimit, ratelimit-policy, retry-after, www-authenticate, ' +
@@ -51,13 +51,13 @@ export function reply(call: Call, answer: Answer): Response {
   const etag = status === 200 && reads ? etagOf(answer) : undefined
   const headers: Header[] = commonHeaders(call)
   if (isKnownToCaller(call, etag)) {
-    abandon(body)
+    cancelBody(body)
     headers.push(...cacheHeaders(answer, etag))
     return new WholeResponse(null, { status: 304, headers })
   }
   headers.push(...contentHeaders(answer, etag))
   if (call.method === 'HEAD') {
-    abandon(body)
+    cancelBody(body)
     return new WholeResponse(null, { status, headers })
   }
   if (bytes) return new WholeResponse(bytes, { status, headers })
@@ -111,7 +111,7 @@ export function replyProblem(
   const own: Header[] = [...headers, ...(failure?.headers ?? [])]
   if (error.status === 401 && !own.some(([name]) => name === 'www-authenticate'))
     own.push(['www-authenticate', 'Bearer'])
-  // Send no `Retry-After`: the operator chose the offline mode, so a retry does not help.
+  // There is no `Retry-After`, because a retry does not help: the operator chose the offline mode.
   const passes = error.status === 503 && error.code !== 'offline'
   const retryAfter = error.retryAfterSeconds ?? (passes ? 5 : undefined)
   if (retryAfter !== undefined) own.push(['retry-after', `${retryAfter}`])
@@ -135,7 +135,7 @@ export function nothingHere(): RegistryError {
 
 /** Converts anything thrown to an error that a caller may see; unknown errors disclose nothing. */
 export function toRegistryError(thrown: unknown): RegistryError {
-  // Also convert errors of the database, which may be unavailable when the caller is looked up.
+  // Converts errors of the database too, which may be unavailable when the caller is looked up.
   const error = toKnownError(thrown)
   if (error instanceof RegistryError && isResponseCode(error.code)) return error
   if (isRegistryError(error, 'read_only')) return new RegistryError('forbidden', error.message)
@@ -188,7 +188,7 @@ function toStream(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
 }
 
 /** Cancels a stream that will not be read, so that it frees its resources. */
-function abandon(body: Answer['body']): void {
+function cancelBody(body: Answer['body']): void {
   if (body === null || body instanceof Uint8Array) return
   body[Symbol.asyncIterator]()
     .return?.()

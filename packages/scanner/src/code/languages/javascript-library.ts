@@ -1,4 +1,4 @@
-import { readVariable } from '../effects.ts'
+import { readNamedVariable } from '../effects.ts'
 import { functions, methods } from '../functions.ts'
 import type { Library } from '../library.ts'
 
@@ -32,6 +32,6 @@ export const javascript: Library = {
   value(path, code, on) {
     if (path === 'process.env') return { path, facts: [on.wholeEnvironment(code)], made: [] }
     const name = /^(?:process|Bun)\.env\.(\w{1,80})$/.exec(path)?.[1]
-    return name === undefined ? undefined : readVariable(name, code, on)
+    return name === undefined ? undefined : readNamedVariable(name, code, on)
   },
 }

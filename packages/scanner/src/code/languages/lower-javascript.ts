@@ -5,7 +5,7 @@ import {
   lowerInner,
   lowerLast,
   Lowering,
-  toItems,
+  toListItems,
   type Lower,
   type Lowerings,
   type Shape,
@@ -111,7 +111,7 @@ const lowerings: Lowerings = {
   },
   VariableDeclaration: (on, { children }) => ({
     type: 'block',
-    parts: toItems(children.slice(1)).flatMap((part): Code[] => {
+    parts: toListItems(children.slice(1)).flatMap((part): Code[] => {
       const equals = part.findIndex(({ name }) => name === 'Equals')
       const [target, value] = [part[0]!, part[equals + 1]]
       if (equals < 1 || !value) return []
@@ -128,7 +128,7 @@ const lowerings: Lowerings = {
     return { type: 'each', target: on.code(target!), over: on.code(over!), body }
   },
   SwitchStatement: lowerBranches,
-  ImportDeclaration: lowerImport,
+  ImportDeclaration: lowerJavascriptImport,
   ExportDeclaration: lowerInner,
 }
 
@@ -144,12 +144,12 @@ function lowerForLoop(on: Lowering, spec: Tree, body: Code): Shape {
 }
 
 /** `import a, { b as c } from 'd'`, `import * as e from 'f'`. */
-function lowerImport(on: Lowering, { children }: Tree): Shape {
+function lowerJavascriptImport(on: Lowering, { children }: Tree): Shape {
   const source = children.find(({ name }) => name === 'String')
   const from = source ? on.source(source).slice(1, -1) : ''
   const whole = children.filter(({ name }) => name === 'VariableDefinition').map((target) => on.bind(target, from))
   const group = children.find(({ name }) => name === 'ImportGroup')
-  const named = toItems(group?.children.slice(1, -1) ?? []).map((item) => {
+  const named = toListItems(group?.children.slice(1, -1) ?? []).map((item) => {
     const name = on.source(item.find((each) => each.name.startsWith('Variable'))!)
     return on.bind(item.at(-1)!, name === 'default' ? from : `${from}.${name}`)
   })

@@ -1,5 +1,5 @@
 import { readEscapes } from '../decoders.ts'
-import { lowerFunction, Lowering, splitAt, toItems, type Lower, type Lowerings, type Shape } from '../lowering.ts'
+import { lowerFunction, Lowering, splitAt, toListItems, type Lower, type Lowerings, type Shape } from '../lowering.ts'
 import type { Code, Tree } from '../syntax.ts'
 
 /** Translates a syntax tree of Python. */
@@ -55,7 +55,7 @@ const lowerings: Lowerings = {
   DictionaryComprehensionExpression: lowerList,
   DictionaryExpression: (on, { children }) => ({
     type: 'map',
-    entries: toItems(children.slice(1, -1)).map((entry) => ({
+    entries: toListItems(children.slice(1, -1)).map((entry) => ({
       ...(entry[1]?.name === ':' && { key: on.code(entry[0]!) }),
       value: on.code(entry.at(-1)!),
     })),
@@ -71,7 +71,7 @@ const lowerings: Lowerings = {
   YieldStatement: (on, tree) => on.code({ ...tree, name: 'ReturnStatement' }),
   WithStatement(on, tree) {
     const inside = tree.children.filter(({ name }) => !['with', 'async', 'Body', '(', ')', ':'].includes(name))
-    const items = toItems(inside).map(([value, as, target]) => {
+    const items = toListItems(inside).map(([value, as, target]) => {
       const code = on.code(value!)
       return as?.name === 'as' && target ? on.at({ ...code, end: target.end }, on.define(on.code(target), code)) : code
     })
@@ -85,7 +85,7 @@ const lowerings: Lowerings = {
     if (at === -1 || bodies === -1) return body
     return { type: 'each', target: on.tuple(inside.slice(1, at)), over: on.tuple(inside.slice(at + 1, bodies)), body }
   },
-  ImportStatement: lowerImport,
+  ImportStatement: lowerPythonImport,
   ScopeStatement: (on, { children }) => ({
     type: 'outside',
     names: children.filter(({ name }) => name === 'VariableName').map((name) => on.source(name)),
@@ -93,11 +93,11 @@ const lowerings: Lowerings = {
 }
 
 /** `import a.b as c`, `from a import b as c`. */
-function lowerImport(on: Lowering, { children }: Tree): Shape {
+function lowerPythonImport(on: Lowering, { children }: Tree): Shape {
   const at = children.findIndex(({ name }) => name === 'import')
   const dotted = (trees: readonly Tree[]) => trees.map((each) => on.source(each)).join('')
   const from = children[0]?.name === 'from' ? dotted(children.slice(1, at)) : ''
-  const items = toItems(children.slice(at + 1).filter(({ name }) => name !== '(' && name !== ')'))
+  const items = toListItems(children.slice(at + 1).filter(({ name }) => name !== '(' && name !== ')'))
   const parts = items.flatMap((item): Code[] => {
     const as = item.findIndex(({ name }) => name === 'as')
     const path = dotted(as === -1 ? item : item.slice(0, as))

@@ -1,4 +1,4 @@
-import { readVariable } from '../effects.ts'
+import { readNamedVariable } from '../effects.ts'
 import { functions, methods } from '../functions.ts'
 import type { Library } from '../library.ts'
 
@@ -28,6 +28,6 @@ export const python: Library = {
   value(path, code, on) {
     if (path === 'os.environ') return { path, facts: [on.wholeEnvironment(code)], made: [] }
     const name = /^os\.environ\.([A-Z]\w{0,79})$/.exec(path)?.[1]
-    return name === undefined ? undefined : readVariable(name, code, on)
+    return name === undefined ? undefined : readNamedVariable(name, code, on)
   },
 }

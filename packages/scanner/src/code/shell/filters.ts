@@ -1,4 +1,4 @@
-import { decode, readEscapes, type Encoding } from '../decoders.ts'
+import { decodeAs, readEscapes, type Encoding } from '../decoders.ts'
 import type { Call, Program, ProgramRow } from './shell-call.ts'
 import { connect } from './network.ts'
 import {
@@ -7,8 +7,8 @@ import {
   filtered,
   isKnown,
   joinValues,
-  toValue,
-  transform,
+  toShellValue,
+  transformValue,
   unknown,
   withFacts,
   type Value,
@@ -16,20 +16,20 @@ import {
 import { hidesLetters } from './shell-words.ts'
 
 /** The files in the arguments, or else the input. */
-function readInput({ input, run }: Call, paths: readonly Value[]): Value {
+function readFilterInput({ input, run }: Call, paths: readonly Value[]): Value {
   const files = paths.filter(({ text }) => text !== '-' && !text.startsWith('<'))
   return files.length === 0 ? input : joinValues(files.map((path) => run.files.read(path)))
 }
 
 const nothing: Program = () => empty
 const anything: Program = () => unknown
-const printsFiles: Program = (call) => readInput(call, call.rest)
+const printsFiles: Program = (call) => readFilterInput(call, call.rest)
 
 /** Prints a part of its files or input, or changes them in a way that is not computed here. */
 const selects =
   (skips = 0): Program =>
   (call) => {
-    const value = readInput(call, call.rest.slice(skips))
+    const value = readFilterInput(call, call.rest.slice(skips))
     const isText = isKnown(value) && value.text !== ''
     return { ...dependOn([value]), made: isText ? [filtered] : [] }
   }
@@ -42,15 +42,15 @@ function toDecoded(value: Value, encoding: Encoding, { run }: Call): Value {
   const isFetched = value.facts.some(({ kind }) => kind === 'network-fetch')
   const isUsual = /^(?:gzip|bzip2|lzma)$/.test(encoding) && !isKnown(value)
   const facts = isFetched || isUsual ? [] : [run.fact('decode', encoding)]
-  const text = isKnown(value) ? decode(encoding, value.text) : undefined
-  return withFacts(transform(value, encoding, text), facts)
+  const text = isKnown(value) ? decodeAs(encoding, value.text) : undefined
+  return withFacts(transformValue(value, encoding, text), facts)
 }
 
 /** Decodes its files or input, always or with an option; without it, encodes them. */
 const decodes =
   (encoding: Encoding, ...options: string[]): Program =>
   (call) => {
-    const value = readInput(call, call.rest)
+    const value = readFilterInput(call, call.rest)
     if (options.length === 0 || call.has(...options)) return toDecoded(value, encoding, call)
     if (!isKnown(value) || encoding !== 'base64') return dependOn([value])
     return { ...value, text: Buffer.from(value.text).toString('base64') }
@@ -85,9 +85,9 @@ const sed: Program = (call) => {
 }
 
 const rev: Program = (call) => {
-  const value = readInput(call, call.rest)
+  const value = readFilterInput(call, call.rest)
   const text = value.text.replaceAll(/[^\n]+/g, (line) => [...line].toReversed().join(''))
-  return transform(value, 'rev', isKnown(value) ? text : undefined)
+  return transformValue(value, 'rev', isKnown(value) ? text : undefined)
 }
 
 /** `tr` deletes characters, or rotates the alphabet by half of it; other translations are not computed. */
@@ -98,9 +98,9 @@ const tr: Program = (call) => {
   if (call.has('-d')) {
     const text = [...input.text].filter((each) => !readEscapes(from).includes(each)).join('')
     // Line ends are removed for many reasons.
-    return text === input.text.replaceAll(/\s/g, '') ? { ...input, text } : transform(input, 'translation', text)
+    return text === input.text.replaceAll(/\s/g, '') ? { ...input, text } : transformValue(input, 'translation', text)
   }
-  if (/n-za-m/i.test(to)) return transform(input, 'rot13', decode('rot13', input.text))
+  if (/n-za-m/i.test(to)) return transformValue(input, 'rot13', decodeAs('rot13', input.text))
   return selects(call.rest.length)(call)
 }
 
@@ -116,14 +116,14 @@ const printf: Program = ({ args, run }) => {
   const isAssigned = args[0]?.text === '-v'
   const [format, ...values] = isAssigned ? args.slice(2) : args
   if (!format) return empty
-  const printed = toPrinted(joinValues([format, ...values]), formatText(format.text, values))
+  const printed = toPrinted(joinValues([format, ...values]), formatPrintf(format.text, values))
   if (!isAssigned) return printed
   run.variables.set(args[1]?.text ?? '', printed)
   return empty
 }
 
 /** The output of `printf`, which repeats its format for further arguments. */
-function formatText(format: string, values: readonly Value[]): string {
+function formatPrintf(format: string, values: readonly Value[]): string {
   const left = [...values]
   const print = () =>
     unescape(format).replaceAll(/%(?:%|-?\d*(?:\.\d+)?([a-zA-Z]))/g, (_, kind?: string) => {
@@ -161,7 +161,7 @@ const read: Program = (call) => {
   const descriptor = call.option('-u')?.text
   const given = (descriptor === undefined ? undefined : call.run.files.readDescriptor(descriptor)) ?? call.input
   const value = given.text === '' ? { ...unknown, facts: given.facts } : given
-  for (const { text } of call.rest.length > 0 ? call.rest : [toValue('REPLY')]) call.run.variables.set(text, value)
+  for (const { text } of call.rest.length > 0 ? call.rest : [toShellValue('REPLY')]) call.run.variables.set(text, value)
   return empty
 }
 

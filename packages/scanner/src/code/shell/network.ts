@@ -7,7 +7,7 @@ import {
   isEmpty,
   joinValues,
   session,
-  toValue,
+  toShellValue,
   unknown,
   unknownPart,
   withFacts,
@@ -15,20 +15,20 @@ import {
 } from './value.ts'
 
 /** Records that data are sent to an address. */
-function send({ run }: Call, address: string, from: readonly Value[]): void {
+function sendFiles({ run }: Call, address: string, from: readonly Value[]): void {
   const isSession = from.some(({ made }) => made.includes(session))
-  run.sink(isSession ? 'shell-connected' : 'network-send', toAddress(address), from)
+  run.sink(isSession ? 'shell-connected' : 'network-send', toRemoteAddress(address), from)
 }
 
 /** The response of a server, which is a secret if it is the server of a cloud's credentials. */
 function fetched({ run }: Call, url: Value | undefined): Value {
-  const address = toAddress(url?.text ?? '')
+  const address = toRemoteAddress(url?.text ?? '')
   const kind = address && findSecretStore(address) ? 'secret-read' : 'network-fetch'
   return withFacts(unknown, [run.fact(kind, address)])
 }
 
 /** A URL as programs complete it; undefined if not even its host is known. */
-function toAddress(text: string): string | undefined {
+function toRemoteAddress(text: string): string | undefined {
   // `[YOUR_URL]` stands for an address.
   if (text === unknownPart || text === '' || /^\[[A-Z]/.test(text)) return undefined
   if (text.startsWith(unknownPart) || /^\w{2,8}:\/\/[^/]+\//.test(text)) return text
@@ -43,7 +43,8 @@ function toFileName(url: Value): Value {
 }
 
 /** The content of a file, or the input for `-`. */
-const readPath = ({ input, run }: Call, path: Value): Value => (/^[-.]$/.test(path.text) ? input : run.files.read(path))
+const readSentFile = ({ input, run }: Call, path: Value): Value =>
+  /^[-.]$/.test(path.text) ? input : run.files.read(path)
 
 /** The options that send something, with the notation of a file in their value. */
 const bodyOptions: readonly (readonly [names: string, notation: RegExp])[] = [
@@ -54,12 +55,12 @@ const bodyOptions: readonly (readonly [names: string, notation: RegExp])[] = [
   ['--data-urlencode', /^\w{0,60}@([^]+)$/],
 ]
 
-/** What the options of a request send. */
+/** The data that the options of a request send. */
 function toBodies(call: Call): Value[] {
   return bodyOptions.flatMap(([names, notation]) =>
     call.all(...names.split(' ')).map((value) => {
       const path = notation.exec(value.text)?.[1]
-      return path === undefined ? value : withFacts(readPath(call, { ...value, text: path }), value.facts)
+      return path === undefined ? value : withFacts(readSentFile(call, { ...value, text: path }), value.facts)
     }),
   )
 }
@@ -68,7 +69,7 @@ const isCollected = ({ kind }: CodeFact) => kind !== 'network-fetch' && kind !==
 
 const isStore = ({ facts }: Value) => facts.some(({ kind, value }) => kind === 'secret-read' && /^[~/]/.test(value!))
 
-/** What is sent in headers and in the address. Keys that identify the caller usually belong to the server. */
+/** The data that is sent in headers and in the address. Keys that identify the caller usually belong to the server. */
 function toExtras(headers: readonly Value[], urls: readonly Value[]): Value[] {
   const sent = headers.filter((header) => !isOwnHeader(header.text.split(':', 1)[0]!.trim()) || isStore(header))
   // A value that chooses the host is not sent to it.
@@ -82,7 +83,7 @@ const curl: Program = (call) => {
   const headers = call.all('-H', '--header', '-A', '--user-agent', '-e', '--referer')
   const sent = [...toBodies(call), ...toExtras(headers, urls)]
   const method = call.option('-X', '--request')?.text ?? 'GET'
-  if (sent.length > 0 || !/^(?:GET|HEAD|)$/.test(method)) send(call, urls[0]?.text ?? '', sent)
+  if (sent.length > 0 || !/^(?:GET|HEAD|)$/.test(method)) sendFiles(call, urls[0]?.text ?? '', sent)
   const response = fetched(call, urls[0])
   const output = call.option('-o', '--output')
   const isNamed = call.has('-O', '--remote-name', '--remote-name-all')
@@ -95,7 +96,7 @@ const curl: Program = (call) => {
 const wget: Program = (call) => {
   const [url = unknown] = call.rest
   const sent = [...toBodies(call), ...toExtras(call.all('--header'), [url])]
-  if (sent.length > 0) send(call, url.text, sent)
+  if (sent.length > 0) sendFiles(call, url.text, sent)
   const response = fetched(call, url)
   const output = call.option('-O', '--output-document', '-o', '--out') ?? toFileName(url)
   if (/^(?:-|\/dev\/stdout)$/.test(output.text)) return response
@@ -108,9 +109,9 @@ const wget: Program = (call) => {
 const httpie: Program = (call) => {
   const [url = unknown, ...items] = call.rest.filter(({ text }, index) => index > 0 || !/^[A-Z]{3,7}$/.test(text))
   const paths = items.flatMap(({ text }) => /@([\w~./-]{1,200})$/.exec(text)?.[1] ?? [])
-  const files = paths.map((path) => call.run.files.read(toValue(path)))
+  const files = paths.map((path) => call.run.files.read(toShellValue(path)))
   const body = [...items.filter(({ text }) => !text.includes(':')), ...files, call.input]
-  if (!body.every(isEmpty)) send(call, url.text, body)
+  if (!body.every(isEmpty)) sendFiles(call, url.text, body)
   return fetched(call, url)
 }
 
@@ -127,7 +128,7 @@ const netcat: Program = (call) => {
 
 /** Sends the input, if there is any, and returns what the other side answers: it may be commands. */
 export function connect(call: Call, address: string, input: Value): Value {
-  if (!isEmpty(input) || input.made.length > 0) send(call, address, [input])
+  if (!isEmpty(input) || input.made.length > 0) sendFiles(call, address, [input])
   return { ...withFacts(unknown, [call.run.fact('network-fetch', address)]), made: [session] }
 }
 
@@ -153,7 +154,7 @@ const resolver: Program = ({ args, line, run }) => {
 const mail: Program = (call) => {
   const sent = [call.input, ...call.all('-a', '-A').map((path) => call.run.files.read(path))]
   const host = call.rest[0]?.text.split('@').at(-1) ?? unknownPart
-  if (sent.length > 1 || call.input.facts.length > 0) send(call, `smtp://${host}/`, sent)
+  if (sent.length > 1 || call.input.facts.length > 0) sendFiles(call, `smtp://${host}/`, sent)
   return empty
 }
 
@@ -161,7 +162,7 @@ const mail: Program = (call) => {
 const remotePlace = /^(?:[\w.-]{1,60}@)?[\w.-]{1,100}:(?!\\)|^(?:s3|gs|az|rsync|sftp|ftp|https?):\/\/|\uFFFC@|@\uFFFC/
 
 /** The address of a place: `user@host:path`, `s3://bucket/path`. */
-function toUrl(place: string): string {
+function toRemoteUrl(place: string): string {
   const bucket = /^(s3|gs):\/\/([^/]+)/.exec(place)
   if (bucket)
     return bucket[1] === 's3' ? `https://${bucket[2]}.s3.amazonaws.com/` : `https://storage.googleapis.com/${bucket[2]}`
@@ -178,8 +179,8 @@ const transfers =
     const sources = places.slice(0, -1)
     if (!target) return empty
     if (remotePlace.test(target.text)) {
-      const contents = sources.map((path) => readPath(call, path))
-      send(call, toUrl(target.text), contents)
+      const contents = sources.map((path) => readSentFile(call, path))
+      sendFiles(call, toRemoteUrl(target.text), contents)
     } else
       for (const source of sources)
         if (remotePlace.test(source.text)) call.run.files.write(target, fetched(call, source))
@@ -198,7 +199,7 @@ const ssh: Program = (call) => {
   const forwarding = call.option('-R')
   if (forwarding) call.run.fact('listener', `ssh -R ${forwarding.text}`)
   const sent = [call.input, ...command]
-  if (host && sent.some(({ facts }) => facts.length > 0)) send(call, `ssh://${host.text.split('@').at(-1)}/`, sent)
+  if (host && sent.some(({ facts }) => facts.length > 0)) sendFiles(call, `ssh://${host.text.split('@').at(-1)}/`, sent)
   return unknown
 }
 
@@ -206,10 +207,10 @@ const gh: Program = (call) => {
   const { line, rest, run, args } = call
   if (line === 'auth token') return withFacts(unknown, [run.fact('secret-read', 'gh auth token')])
   const paths = line.startsWith('gist create') ? rest.slice(2) : call.all('-F', '--body-file')
-  const sent = [...args, ...paths.map((path) => readPath(call, path)), call.input]
+  const sent = [...args, ...paths.map((path) => readSentFile(call, path)), call.input]
   const area = /^(gist create|(?:issue|pr|release) (?:create|comment|upload)|api)\b/.exec(line)?.[1]
   if (area && sent.some(({ facts }) => facts.length > 0))
-    send(call, area === 'gist create' ? 'https://gist.github.com' : 'https://github.com', sent)
+    sendFiles(call, area === 'gist create' ? 'https://gist.github.com' : 'https://github.com', sent)
   return dependOn([])
 }
 
@@ -236,7 +237,7 @@ const git: Program = (call) => {
     }
     case 'push': {
       const added = run.variables.read(index)
-      if (added.facts.length > 0) send(call, rest[0]?.text.includes(':') ? rest[0].text : '', [added])
+      if (added.facts.length > 0) sendFiles(call, rest[0]?.text.includes(':') ? rest[0].text : '', [added])
       return unknown
     }
     default:
@@ -255,7 +256,7 @@ function setGit(name: string, value: string, { run, args }: Call): void {
     /[/!]|\b(?:sh|curl|wget|nc)\b/.test(value)
   )
     run.fact('startup-write', `git ${name}`)
-  if (name.startsWith('alias.') && value.startsWith('!')) run.runCode(toValue(value.slice(1)), empty)
+  if (name.startsWith('alias.') && value.startsWith('!')) run.runCode(toShellValue(value.slice(1)), empty)
 }
 
 /** The options of `curl` that are read here, or whose values look like an address. */

@@ -1,5 +1,5 @@
 import { toUtf8 } from '../decoders.ts'
-import { gather, isHiding, nothing as noValue, textOf, type Value as ProgramValue } from '../values.ts'
+import { gatherFacts, isHiding, nothing as noValue, textOf, type Value as ProgramValue } from '../values.ts'
 import type { CodeFact, CodeFactKind, CodeReading } from '../reading.ts'
 import { findSecretStore } from '../known-places.ts'
 import { Recorder } from '../recorder.ts'
@@ -25,8 +25,8 @@ import {
   isKnown,
   joinValues,
   session,
-  toValue,
-  transform,
+  toShellValue,
+  transformValue,
   unknown,
   unknownPart,
   withFacts,
@@ -41,7 +41,7 @@ export type ReadOther = (language: 'python' | 'script', text: string) => CodeRea
  * Reads what a shell script does: its facts, the flows between them, and the texts that it computes. Follows variables,
  * pipes, files that the script writes, functions and code in strings. Takes linear time and never throws.
  */
-export function readShell(text: string, readOther?: ReadOther): CodeReading {
+export function readShellProgram(text: string, readOther?: ReadOther): CodeReading {
   const run = new ShellRun(toTyped(text), readOther)
   try {
     run.runAll()
@@ -82,7 +82,7 @@ function fromProgram(value: ProgramValue): Value {
   if (value === noValue) return empty
   return {
     text: toUtf8(textOf(value).slice(0, wordCharactersMax)),
-    facts: gather(value),
+    facts: gatherFacts(value),
     made: value.made.filter(isHiding),
   }
 }
@@ -119,7 +119,7 @@ class ShellRun implements Shell {
   /** The position of everything while code in a string is read. */
   #outer: Span | undefined
   #span: Span = { start: 0, end: 0 }
-  /** What the unknown parts of the code come from. */
+  /** The facts that the unknown parts of the code come from. */
   #unknown = unknown
 
   constructor(text: string, readOther: ReadOther | undefined) {
@@ -147,7 +147,7 @@ class ShellRun implements Shell {
   }
 
   literal(text: string): Value {
-    return text.includes(unknownPart) ? { ...this.#unknown, text } : toValue(text)
+    return text.includes(unknownPart) ? { ...this.#unknown, text } : toShellValue(text)
   }
 
   get #place(): Span {
@@ -262,7 +262,7 @@ class ShellRun implements Shell {
     }
     const line = joinValues(words, ' ')
     if (this.#isExhausted(line.text.length)) return []
-    this.showText(disguise ? transform(line, 'concatenation', line.text) : line)
+    this.showText(disguise ? transformValue(line, 'concatenation', line.text) : line)
     return words
   }
 
@@ -272,14 +272,14 @@ class ShellRun implements Shell {
     if (value.type === 'ArrayValue') {
       const added = value.elements.flatMap((word) => expandFields(word, this))
       this.variables.setArray(name, append ? [...elements, ...added] : added)
-      return toValue(name)
+      return toShellValue(name)
     }
     const given = expandText(value, this)
     const result = append ? joinValues([this.variables.read(name), given]) : given
     if (this.#isExhausted(result.text.length)) return unknown
     if (index) this.variables.setArray(name, [...elements, given])
     else this.variables.set(name, result)
-    return joinValues([toValue(`${name}=`), result])
+    return joinValues([toShellValue(`${name}=`), result])
   }
 
   runWords(words: readonly Value[], input: Value): Value {
@@ -425,18 +425,21 @@ function runProgram(name: Value, args: readonly Value[], input: Value, run: Shel
   const isSystem = !text.includes('/') || /^(?:\/|~\/\.\w)/.test(text)
   const known = programs.get(program)
   const call = new Call(program, args, input, run, known?.taking ?? new Set())
-  if (isSystem && (known || telling.has(program))) return tell(call, (known?.run ?? runUnknown)(call))
+  if (isSystem && (known || telling.has(program))) return addCallFacts(call, (known?.run ?? runUnknown)(call))
   return text.includes('/') || run.files.has(text) ? runFile(name, args, input, run) : runUnknown(call)
 }
 
-/** A program without a row prints what it is given, and the secrets that it is told to open. */
+/** A program without a row prints its arguments and input, and the secrets that its arguments name. */
 function runUnknown({ args, input, run }: Call): Value {
   const opened = args.filter(({ text }) => findSecretStore(text)).map((arg) => run.files.read(arg))
   return dependOn([input, ...args, ...opened])
 }
 
-/** Records the facts that the arguments tell. What is collected is in the output, and in a file that is named. */
-function tell({ program, args, line, run }: Call, output: Value): Value {
+/**
+ * Records the facts that follow from the arguments. Collected data is in the output, and in a file that the arguments
+ * name.
+ */
+function addCallFacts({ program, args, line, run }: Call, output: Value): Value {
   let told = output
   for (const { kind, line: pattern, value } of telling.get(program) ?? []) {
     const found = pattern.exec(line)

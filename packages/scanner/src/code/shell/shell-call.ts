@@ -1,5 +1,5 @@
 import type { Shell } from './state.ts'
-import { toValue, type Value } from './value.ts'
+import { toShellValue, type Value } from './value.ts'
 
 interface Option {
   /** With its dashes. */
@@ -72,8 +72,8 @@ export class Call {
       }
       if (!text.startsWith('-') || text === '-') this.#rest.push(arg)
       else if (equals !== -1) options.push({ name: text.slice(0, equals), value: part(arg, equals + 1) })
-      else if (this.#taking.has(text)) options.push({ name: text, value: this.args[++at] ?? toValue('') })
-      else if (text.startsWith('--')) options.push({ name: text, value: toValue('') })
+      else if (this.#taking.has(text)) options.push({ name: text, value: this.args[++at] ?? toShellValue('') })
+      else if (text.startsWith('--')) options.push({ name: text, value: toShellValue('') })
       else at += this.#readLetters(arg, this.args[at + 1], options)
     }
     return options
@@ -87,7 +87,7 @@ export class Call {
       const isTaking = this.#taking.has(name)
       const isLast = letter + 1 === arg.text.length
       const value = isTaking && isLast ? next : isTaking ? part(arg, letter + 1) : undefined
-      options.push({ name, value: value ?? toValue('') })
+      options.push({ name, value: value ?? toShellValue('') })
       if (isTaking) return Number(isLast)
     }
     return 0

@@ -22,12 +22,12 @@ interface ParsedShell {
 
 /** Parses a shell script, also if it is damaged. The time is linear in its length. */
 export function parseScript(text: string): ParsedShell {
-  const length = findEnd(text)
+  const length = findReadableEnd(text)
   const script = loadParser().parse(text.slice(0, length))
   return length < text.length ? { script, cut: `Code after its first ${length} characters was not read.` } : { script }
 }
 
-function findEnd(text: string): number {
+function findReadableEnd(text: string): number {
   const length = Math.min(text.length, charactersMax, findDeep(text))
   let lineStart = -1
   let count = 0

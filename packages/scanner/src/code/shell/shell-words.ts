@@ -1,6 +1,16 @@
 import type { Shell } from './state.ts'
 import type { Word, WordPart } from './shell-syntax.ts'
-import { empty, isKnown, joinValues, toValue, transform, unknown, unknownPart, withFacts, type Value } from './value.ts'
+import {
+  empty,
+  isKnown,
+  joinValues,
+  toShellValue,
+  transformValue,
+  unknown,
+  unknownPart,
+  withFacts,
+  type Value,
+} from './value.ts'
 
 /** The result of one part of a word. */
 export interface Piece {
@@ -61,7 +71,7 @@ type ExpandedWord = Word & { readonly parts: readonly WordPart[] }
 /** A word of very many parts is no code, and counts as text. */
 const isExpanded = (word: Word): word is ExpandedWord => word.parts !== undefined && word.parts.length <= partsMax
 
-/** Escapes of letters and digits, which never need one. */
+/** Escapes of letters and digits, which never need an escape. */
 export const hidesLetters = /\\(?:x[3-7][\da-f]|u00[3-7][\da-f]|0?(?:6[0-7]|7[01]|1[0-7]{2}))/i
 
 const toPiece = (value: Value, isQuoted: boolean): Piece => ({ values: [value], kind: 'text', isQuoted })
@@ -75,17 +85,17 @@ function expandPart(part: WordPart, shell: Shell, isQuoted: boolean): Piece {
       return toPiece(shell.literal(part.value), true)
     case 'AnsiCQuoted': {
       const isEscaped = hidesLetters.test(part.text)
-      return toPiece(isEscaped ? transform(empty, 'escapes', part.value) : toValue(part.value), true)
+      return toPiece(isEscaped ? transformValue(empty, 'escapes', part.value) : toShellValue(part.value), true)
     }
     case 'DoubleQuoted':
     case 'LocaleString':
       return expandQuoted(part.parts, shell)
     case 'SimpleExpansion':
-      return splitWords(readValues(part.text.slice(1), undefined, shell), isQuoted)
+      return splitPieces(readShellVariable(part.text.slice(1), undefined, shell), isQuoted)
     case 'ParameterExpansion':
-      return splitWords(expandParameter(part, shell), isQuoted)
+      return splitPieces(expandParameter(part, shell), isQuoted)
     case 'CommandExpansion':
-      return splitWords([shell.runScript(part.script)], isQuoted)
+      return splitPieces([shell.runScript(part.script)], isQuoted)
     case 'ProcessSubstitution':
       return toPiece(shell.openProcess(part.script, part.operator), true)
     case 'BraceExpansion':
@@ -93,7 +103,7 @@ function expandPart(part: WordPart, shell: Shell, isQuoted: boolean): Piece {
     case 'ArithmeticExpansion':
       return toPiece(unknown, false)
     default:
-      return toPiece(toValue(part.text), false)
+      return toPiece(toShellValue(part.text), false)
   }
 }
 
@@ -104,7 +114,7 @@ function expandQuoted(parts: readonly WordPart[], shell: Shell): Piece {
 }
 
 /** Unquoted values are split into words. */
-function splitWords(values: readonly Value[], isQuoted: boolean): Piece {
+function splitPieces(values: readonly Value[], isQuoted: boolean): Piece {
   if (isQuoted) return { values, kind: values.length === 1 ? 'text' : 'words', isQuoted }
   const words = values.flatMap((value) => {
     if (!/\s/.test(value.text)) return value
@@ -117,8 +127,8 @@ function splitWords(values: readonly Value[], isQuoted: boolean): Piece {
 /** `{a,b}`; ranges of characters and braces in braces are a text. */
 function expandBraces(source: string): Value[] {
   const inner = source.slice(1, -1)
-  if (!inner.includes(',') || inner.includes('{')) return [toValue(source)]
-  return inner.split(',', alternativesMax).map((word) => toValue(word.replace(/["'\\]/g, '')))
+  if (!inner.includes(',') || inner.includes('{')) return [toShellValue(source)]
+  return inner.split(',', alternativesMax).map((word) => toShellValue(word.replace(/["'\\]/g, '')))
 }
 
 type Parameter = Extract<WordPart, { type: 'ParameterExpansion' }>
@@ -128,11 +138,11 @@ type Operation = NonNullable<Parameter['operation']>
 function expandParameter({ prefix, operation, index, parameter }: Parameter, shell: Shell): readonly Value[] {
   if (prefix === '#' || operation?.type === 'Names') return [unknown]
   const name = prefix === '!' ? shell.variables.read(parameter).text : parameter
-  const values = readValues(name, index && expandText(index, shell).text, shell)
-  return operation ? values.map((value) => operate(value, operation, name, shell)) : values
+  const values = readShellVariable(name, index && expandText(index, shell).text, shell)
+  return operation ? values.map((value) => applyExpansion(value, operation, name, shell)) : values
 }
 
-function readValues(name: string, index: string | undefined, { variables }: Shell): readonly Value[] {
+function readShellVariable(name: string, index: string | undefined, { variables }: Shell): readonly Value[] {
   const isList = name === '@' || name === '*'
   const elements = variables.readArray(isList ? '@' : name)
   if (!elements) return [isList ? unknown : variables.read(name)]
@@ -141,7 +151,7 @@ function readValues(name: string, index: string | undefined, { variables }: Shel
   return [index === undefined ? variables.read(name) : (elements[Number(index)] ?? joinValues(elements))]
 }
 
-function operate(value: Value, operation: Operation, name: string, shell: Shell): Value {
+function applyExpansion(value: Value, operation: Operation, name: string, shell: Shell): Value {
   switch (operation.type) {
     case 'Default': {
       const operand = expandText(operation.operand, shell)
@@ -152,14 +162,18 @@ function operate(value: Value, operation: Operation, name: string, shell: Shell)
       return isSet ? value : withFacts(operand, value.facts)
     }
     case 'Slice':
-      return slice(value, expandText(operation.offset, shell), operation.length && expandText(operation.length, shell))
+      return sliceValue(
+        value,
+        expandText(operation.offset, shell),
+        operation.length && expandText(operation.length, shell),
+      )
     case 'Replace': {
       const [pattern, by] = [expandText(operation.pattern, shell), expandText(operation.replacement, shell)]
       const from = withFacts(value, by.facts)
       if (!isKnown(value) || !value.text.includes(pattern.text)) return from
       const isAll = operation.operator === '//'
       const text = value.text[isAll ? 'replaceAll' : 'replace'](pattern.text, () => by.text)
-      return transform(from, 'replacement', text)
+      return transformValue(from, 'replacement', text)
     }
     case 'CaseModification': {
       const isUpper = operation.operator.startsWith('^')
@@ -167,17 +181,18 @@ function operate(value: Value, operation: Operation, name: string, shell: Shell)
     }
     // `${path%/*}` and the like select a part.
     default:
-      return transform(value, operation.type, undefined)
+      return transformValue(value, operation.type, undefined)
   }
 }
 
-function slice(value: Value, offset: Value, length: Value | undefined): Value {
+function sliceValue(value: Value, offset: Value, length: Value | undefined): Value {
   const start = Number(offset.text.trim())
   const count = length === undefined ? undefined : Number(length.text.trim())
-  if (!isKnown(value) || Number.isNaN(start) || Number.isNaN(count ?? 0)) return transform(value, 'slice', undefined)
+  if (!isKnown(value) || Number.isNaN(start) || Number.isNaN(count ?? 0))
+    return transformValue(value, 'slice', undefined)
   const from = start < 0 ? Math.max(0, value.text.length + start) : start
   const end = count === undefined ? undefined : count < 0 ? count : from + count
-  return transform(value, 'slice', value.text.slice(from, end))
+  return transformValue(value, 'slice', value.text.slice(from, end))
 }
 
 /** Programs whose names a script only takes apart to hide them. */

@@ -2,7 +2,17 @@ import { isSecretVariable, isStartupPlace, toPlainPath, toReadKind, isAgentFile 
 import type { CodeFact, CodeFactKind } from '../reading.ts'
 import type { Recorder } from '../recorder.ts'
 import type { Script } from './shell-syntax.ts'
-import { empty, joinValues, noise, session, toValue, unknown, unknownPart, withFacts, type Value } from './value.ts'
+import {
+  empty,
+  joinValues,
+  noise,
+  session,
+  toShellValue,
+  unknown,
+  unknownPart,
+  withFacts,
+  type Value,
+} from './value.ts'
 
 /** A script that is followed, as its words, files and programs see it. */
 export interface Shell {
@@ -12,7 +22,7 @@ export interface Shell {
   fact(kind: CodeFactKind, value?: string): CodeFact
   /** Records a fact that the values lead to. */
   sink(kind: CodeFactKind, value: string | undefined, from: readonly Value[]): CodeFact
-  /** Records a computed text, to be scanned like a decoded one. */
+  /** Records a computed text, to be scanned like a decoded text. */
   showText(value: Value, isHidden?: boolean): void
   /** A text of the script, which is not known in full if another program computes the script. */
   literal(text: string): Value
@@ -58,11 +68,11 @@ export class ShellVariables {
     const elements = this.#arrays.get(name)
     if (elements) return name === '@' ? joinValues(elements, ' ') : (elements[0] ?? empty)
     const text = initial.get(name)
-    if (text !== undefined) return toValue(text)
+    if (text !== undefined) return toShellValue(text)
     return isSecretVariable(name) ? withFacts(unknown, [this.#shell.fact('variable-read', name)]) : unknown
   }
 
-  /** The elements of an array; undefined if the variable is none. */
+  /** The elements of an array; undefined if the variable is not an array. */
   readArray(name: string): readonly Value[] | undefined {
     return this.#arrays.get(name)
   }
@@ -106,7 +116,7 @@ export class ShellVariables {
 }
 
 const filesMax = 500
-/** What a startup file does that matters to its owner. */
+/** The kinds of facts about a startup file that matter to its owner. */
 const acts: ReadonlySet<CodeFactKind> = new Set([
   ...(['network-send', 'network-fetch', 'dynamic-run', 'listener', 'shell-connected'] as const),
   ...(['decode', 'secret-read', 'environment-read'] as const),
@@ -196,7 +206,7 @@ export class ShellFiles {
     const path = `/dev/fd/${++this.#pipes}`
     if (typeof content === 'function') this.#sinks.set(path, content)
     else this.#written.set(path, content)
-    return toValue(path)
+    return toShellValue(path)
   }
 
   openDescriptor(descriptor: string, path: Value): void {

@@ -3,7 +3,7 @@ import type { CodeFactKind } from '../reading.ts'
 import { regex } from '../../text/regex.ts'
 import type { Call, Program, ProgramRow } from './shell-call.ts'
 import { fillIn, runText } from './runners.ts'
-import { dependOn, empty, isEmpty, joinValues, toValue, withFacts, type Value } from './value.ts'
+import { dependOn, empty, isEmpty, joinValues, toShellValue, withFacts, type Value } from './value.ts'
 
 /** Facts about a command: if the line of its arguments matches. The value is the text, or the command as it matches. */
 export const tellingCommands: readonly (readonly [names: string, kind: CodeFactKind, line: RegExp, value?: string])[] =
@@ -65,7 +65,7 @@ const crontab: Program = (call) => {
   const { rest, input, run } = call
   if (call.has('-l', '-r', '-e')) return empty
   const content = rest[0] && rest[0].text !== '-' ? run.files.read(rest[0]) : input
-  if (!isEmpty(content)) run.files.write(toValue('/var/spool/cron/crontab'), content)
+  if (!isEmpty(content)) run.files.write(toShellValue('/var/spool/cron/crontab'), content)
   return empty
 }
 
@@ -106,7 +106,7 @@ const copyFile: Program = (call) => {
     // A startup file that is renamed was there before.
     if (isStartupPlace(source.text)) continue
     const name = source.text.slice(source.text.lastIndexOf('/') + 1)
-    const path = /(?:^|\/)\.?$/.test(target!.text) ? joinValues([target!, toValue(`/${name}`)]) : target!
+    const path = /(?:^|\/)\.?$/.test(target!.text) ? joinValues([target!, toShellValue(`/${name}`)]) : target!
     call.run.files.write(path, call.run.files.read(source))
   }
   return empty
@@ -137,7 +137,7 @@ const find: Program = ({ args, run }) => {
   const isKeySearch = wanted.some((name) => keyNames.test(name) || findSecretStore(`~/${name.replaceAll('*', '')}`))
   if (isKeySearch && places.length > 0) facts.push(run.fact('data-collected', wanted.join(' ')))
   if (names.includes('-delete') && places.length > 0) run.fact('destruction', places[0]!.text)
-  const value = withFacts(joinValues(paths.length > 0 ? paths : [toValue('.')], '\n'), facts)
+  const value = withFacts(joinValues(paths.length > 0 ? paths : [toShellValue('.')], '\n'), facts)
   const at = names.findIndex((text) => /^-(?:exec|execdir|ok)$/.test(text))
   if (at === -1) return value
   const end = names.findIndex((text, index) => index > at && (text === ';' || text === '+'))

@@ -6,9 +6,9 @@ export const unknownPart = '\uFFFC'
 /** The value of a variable, word, file or stream of a shell script. */
 export interface Value {
   readonly text: string
-  /** Where its content comes from. */
+  /** The facts that the content of the value comes from. */
   readonly facts: readonly CodeFact[]
-  /** The operations that computed it, outermost first. */
+  /** The operations that computed the value, outermost first. */
   readonly made: readonly string[]
 }
 
@@ -19,13 +19,13 @@ const operationsMax = 6
 export const empty: Value = { text: '', facts: [], made: [] }
 export const unknown: Value = { text: unknownPart, facts: [], made: [] }
 
-export function toValue(text: string): Value {
+export function toShellValue(text: string): Value {
   return { text: text.slice(0, charactersMax), facts: [], made: [] }
 }
 
 export const isKnown = ({ text }: Value) => !text.includes(unknownPart)
 
-/** Whether there is nothing in it, and nothing can be. */
+/** Whether the value is certainly empty. */
 export const isEmpty = ({ text, facts }: Value) => text === '' && facts.length === 0
 
 /** The values one after the other. */
@@ -34,28 +34,28 @@ export function joinValues(values: readonly Value[], separator = ''): Value {
   const text = values.map((value) => value.text).join(separator)
   return {
     text: text.slice(0, charactersMax),
-    facts: unite(values.map(({ facts }) => facts)),
+    facts: uniteFacts(values.map(({ facts }) => facts)),
     made: [...new Set(values.flatMap(({ made }) => made))].slice(0, operationsMax),
   }
 }
 
 /** An unknown text that depends on the values. */
 export function dependOn(values: readonly Value[]): Value {
-  return { text: unknownPart, facts: unite(values.map(({ facts }) => facts)), made: [] }
+  return { text: unknownPart, facts: uniteFacts(values.map(({ facts }) => facts)), made: [] }
 }
 
 export function withFacts(value: Value, facts: readonly CodeFact[]): Value {
-  return facts.length === 0 ? value : { ...value, facts: unite([value.facts, facts]) }
+  return facts.length === 0 ? value : { ...value, facts: uniteFacts([value.facts, facts]) }
 }
 
 /** The result of an operation on a value; undefined if the result is not known. */
-export function transform(value: Value, operation: string, text: string | undefined): Value {
+export function transformValue(value: Value, operation: string, text: string | undefined): Value {
   if (text === undefined) return { text: unknownPart, facts: value.facts, made: [] }
   const made = [...new Set([operation, ...value.made])].slice(0, operationsMax)
   return { text: text.slice(0, charactersMax), facts: value.facts, made }
 }
 
-function unite(lists: readonly (readonly CodeFact[])[]): readonly CodeFact[] {
+function uniteFacts(lists: readonly (readonly CodeFact[])[]): readonly CodeFact[] {
   const filled = lists.filter((list) => list.length > 0)
   if (filled.length < 2) return filled[0] ?? []
   return [...new Set(filled.flat())].slice(0, factsMax)
