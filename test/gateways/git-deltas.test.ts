@@ -93,13 +93,22 @@ const toVersion = (n: number, skills: number, size = 100) => ({
 })
 
 /** `history`: newest first. */
-async function pack(history: readonly Commit[], commits: readonly Commit[], known: readonly Commit[], isThin: boolean) {
-  const selection = { history: history.toReversed(), commits, tags: [], known, isThin, shallow: [], unshallow: [] }
+async function pack(
+  history: readonly Commit[],
+  commits: readonly Commit[],
+  known: readonly Commit[],
+  { isThin = false, readsOffsets = false } = {},
+) {
+  const client = { known, isThin, readsOffsets, shallow: [], unshallow: [] }
+  const selection = { history: history.toReversed(), commits, tags: [], ...client }
   const plan = await planPack(selection, { readContent, charge: async () => {} })
   const chunks: Uint8Array[] = []
   for await (const chunk of writePack(new PackEntries(noBlobs), plan, { readContent })) chunks.push(chunk)
   return Buffer.concat(chunks)
 }
+
+const toId = (kind: string, bytes: Buffer) =>
+  createHash('sha1').update(`${kind} ${bytes.length}\0`).update(bytes).digest('hex')
 
 const readContent = async ({ digest }: { readonly digest: string }) => {
   return [{ kind: 'tree' as const, id: createHash('sha1').update(digest).digest('hex'), bytes: Buffer.from(digest) }]
@@ -121,18 +130,28 @@ describe('a long history', () => {
       }
       commits.unshift(writer.append(change).commit)
     }
-    const whole = await pack(commits, commits, [], false)
+    const whole = await pack(commits, commits, [], { readsOffsets: true })
     const deltas = readEntries(whole).filter(({ kind }) => kind === 'delta')
     // Three texts for each commit, of which every 65th is whole.
     expect(deltas).toHaveLength(3 * (200 - Math.ceil(200 / 65)))
+    expect(deltas.every(({ base }) => typeof base === 'number')).toBe(true)
     const objects = readPack(whole)
+    // Clients that read no offsets get deltas whose base is whole.
+    const plain = await pack(commits, commits, [])
+    const { delta = [], other = [] } = Object.groupBy(readEntries(plain), ({ kind }) =>
+      kind === 'delta' ? kind : 'other',
+    )
+    const wholeIds = new Set(other.map(({ kind, bytes }) => toId(kind, bytes)))
+    expect(delta).toHaveLength(3 * 100)
+    expect(delta.every(({ base }) => wholeIds.has(String(base)))).toBe(true)
+    expect(new Set(readPack(plain).keys())).toEqual(new Set(objects.keys()))
     for (const commit of [0, 17, 199].map((i) => commits[i]!)) {
       for (const { id } of commit.texts) expect(objects.has(id)).toBe(true)
     }
     const [recent, older] = [commits.slice(0, 100), commits.slice(100)]
-    const had = readPack(await pack(commits, older, [], false))
-    for (const isThin of [false, true]) {
-      const added = readPack(await pack(commits, recent, older.slice(0, 1), isThin), had)
+    const had = readPack(await pack(commits, older, []))
+    for (const client of [{}, { isThin: true }, { readsOffsets: true }, { isThin: true, readsOffsets: true }]) {
+      const added = readPack(await pack(commits, recent, older.slice(0, 1), client), had)
       expect(new Set([...had, ...added].map(([id]) => id))).toEqual(new Set(objects.keys()))
     }
   })

@@ -96,13 +96,19 @@ describe('the history of the skills of an owner', () => {
     const after = await readHistory(repository)
     expect(after.commits.slice(2)).toEqual(before.commits)
     const have = `have ${before.commits[0]!.id}`
-    for (const thin of [[], ['thin-pack']]) {
-      const pack = await fetchPack(repository, [after.commits[0]!.id], [...thin, have, 'done'])
+    for (const [reads, deltas] of [
+      [[], 3],
+      // A delta whose base is in the client is no whole base for the next one.
+      [['thin-pack'], 3],
+      [['ofs-delta'], 3],
+      [['thin-pack', 'ofs-delta'], 6],
+    ] as const) {
+      const pack = await fetchPack(repository, [after.commits[0]!.id], [...reads, have, 'done'])
       const kinds = readEntries(pack).map(({ kind }) => kind)
       expect(kinds.filter((kind) => kind === 'commit')).toHaveLength(2)
       // The list of the folders and two documents, for two commits: the bases for the first are in the client.
-      expect(kinds.filter((kind) => kind === 'delta')).toHaveLength(thin.length === 0 ? 3 : 6)
-      const added = await fetchObjects(repository, [after.commits[0]!.id], [...thin, have, 'done'], before.objects)
+      expect(kinds.filter((kind) => kind === 'delta')).toHaveLength(deltas)
+      const added = await fetchObjects(repository, [after.commits[0]!.id], [...reads, have, 'done'], before.objects)
       expect(new Map([...before.objects, ...added])).toEqual(after.objects)
       expect([...added.keys()].filter((id) => before.objects.has(id))).toEqual([])
     }

@@ -70,7 +70,8 @@ function createListing() {
 }
 
 function toSelection({ commits: history }: History, wanted: readonly Commit[], known: readonly Commit[] = []) {
-  return { history, commits: wanted.toReversed(), tags: [], known, isThin: false, shallow: [], unshallow: [] }
+  const client = { known, isThin: false, readsOffsets: true, shallow: [], unshallow: [] }
+  return { history, commits: wanted.toReversed(), tags: [], ...client }
 }
 
 const free = async () => {}

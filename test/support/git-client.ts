@@ -98,14 +98,16 @@ function readBands(packets: readonly string[]): Buffer {
 
 const kinds = ['', 'commit', 'tree', 'blob', 'tag']
 
-/** An entry of a pack; `base` is the id of the object to which a delta applies. */
+/** An entry of a pack; `base` is the object to which a delta applies, by its id or by the place of its entry. */
 export interface PackEntry {
+  readonly place: number
   readonly kind: string
-  readonly base?: string
+  readonly base?: string | number
   readonly bytes: Buffer
 }
 
 const deltaKind = 7
+const offsetDeltaKind = 6
 
 /** The entries of a pack. Throws if the pack is damaged. */
 export function readEntries(pack: Buffer): PackEntry[] {
@@ -117,6 +119,7 @@ export function readEntries(pack: Buffer): PackEntry[] {
   const entries: PackEntry[] = []
   let at = 12
   for (let left = pack.readUInt32BE(8); left > 0; left--) {
+    const place = at
     let byte = pack[at++]!
     const number = (byte >> 4) & 7
     let size = byte & 15
@@ -124,14 +127,24 @@ export function readEntries(pack: Buffer): PackEntry[] {
       byte = pack[at++]!
       size += (byte & 127) * 2 ** shift
     }
-    const base = number === deltaKind ? pack.toString('hex', at, (at += 20)) : undefined
+    let base: string | number | undefined
+    if (number === deltaKind) base = pack.toString('hex', at, (at += 20))
+    if (number === offsetDeltaKind) {
+      byte = pack[at++]!
+      let distance = byte & 127
+      while (byte & 128) {
+        byte = pack[at++]!
+        distance = (distance + 1) * 128 + (byte & 127)
+      }
+      base = place - distance
+    }
     const { buffer: bytes, engine } = inflateSync(body.subarray(at), { info: true }) as unknown as {
       buffer: Buffer
       engine: { bytesWritten: number }
     }
     if (bytes.length !== size) throw new Error(`An object has ${bytes.length} instead of ${size} bytes.`)
     at += engine.bytesWritten
-    entries.push(base === undefined ? { kind: kinds[number]!, bytes } : { kind: 'delta', base, bytes })
+    entries.push({ place, ...(base === undefined ? { kind: kinds[number]! } : { kind: 'delta', base }), bytes })
   }
   if (at !== body.length) throw new Error('The pack has bytes after its last object.')
   return entries
@@ -143,13 +156,16 @@ export function readEntries(pack: Buffer): PackEntry[] {
  */
 export function readPack(pack: Buffer, known: ReadonlyMap<string, PackedObject> = new Map()) {
   const objects = new Map<string, PackedObject>()
-  for (const { kind: entryKind, base, bytes: content } of readEntries(pack)) {
+  const places = new Map<number, string>()
+  for (const { place, kind: entryKind, base: named, bytes: content } of readEntries(pack)) {
+    const base = typeof named === 'number' ? (places.get(named) ?? `at ${named}`) : named
     const from = base === undefined ? undefined : (objects.get(base) ?? known.get(base))
     if (base !== undefined && !from) throw new Error(`The base ${base} is missing.`)
     const kind = from ? from.kind : entryKind
     const bytes = from ? applyDelta(from.bytes, content) : content
     const id = createHash('sha1').update(`${kind} ${bytes.length}\0`).update(bytes).digest('hex')
     objects.set(id, { kind, bytes })
+    places.set(place, id)
   }
   return objects
 }

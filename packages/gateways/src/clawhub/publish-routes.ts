@@ -66,8 +66,8 @@ interface Ticket {
 }
 
 /**
- * The ticket contains the announcement itself, so that no node stores announcements and nobody can exhaust a store of
- * them. A ticket needs no signature: a forged one gives a user no more than a real one.
+ * The ticket contains the announcement itself, so that no node stores announcements and no caller can exhaust a
+ * store of them. A ticket needs no signature: a forged one gives a user no more than a real one.
  */
 function toTicket({ userId, size, sha256, endsAt }: Ticket): string {
   return Buffer.from(JSON.stringify([userId, size, sha256, endsAt])).toString('base64url')

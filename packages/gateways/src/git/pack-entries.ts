@@ -224,3 +224,22 @@ function toEntryHeader(kind: keyof typeof entryKinds, size: number, base = ''): 
   }
   return Buffer.concat([Buffer.of(...header, bits), Buffer.from(base, 'hex')])
 }
+
+const idBytes = 20
+const offsetDeltaKind = 6
+
+/** A delta that names its base by the bytes from the start of the base's entry to its own, in place of an id. */
+export function toOffsetDelta(entry: Uint8Array, distance: number): Uint8Array {
+  const headBytes = entry.findIndex((byte) => byte < 128) + 1
+  const head = Buffer.copyBytesFrom(entry, 0, headBytes)
+  head[0] = (head[0]! & 0b1000_1111) | (offsetDeltaKind << 4)
+  return Buffer.concat([head, toDistance(distance), entry.subarray(headBytes + idBytes)])
+}
+
+/** Seven bits per byte, highest first; each further byte stands for at least one (gitformat-pack, "offset encoding"). */
+function toDistance(distance: number): Buffer {
+  const bytes = [distance % 128]
+  for (let rest = Math.floor(distance / 128); rest > 0; rest = Math.floor(rest / 128))
+    bytes.unshift(128 | (--rest % 128))
+  return Buffer.from(bytes)
+}

@@ -1,6 +1,6 @@
 import { isSliceOver, nextSlice } from '@skillstead/core/internal'
 import { createHash } from 'node:crypto'
-import type { PackEntries } from './pack-entries.ts'
+import { type PackEntries, toOffsetDelta } from './pack-entries.ts'
 import { flushPacket, GitError, toBandPacket } from './pkt-line.ts'
 import type { Commit, CommitVersion, PackObject } from './repository.ts'
 import type { Selection } from './select-commits.ts'
@@ -8,6 +8,11 @@ import type { ChargeVersions, VersionTrees } from './version-trees.ts'
 
 /** A longer chain of deltas would cost clients much to read its last object. */
 const deltaDepthMax = 64
+/**
+ * For clients that read no offsets: some of them find a base by its id only among whole objects (go-git before 5.5,
+ * JGit's older releases).
+ */
+const idDeltaDepthMax = 1
 
 /**
  * The content of a pack. It takes little memory, because the objects of versions are listed again while the pack is
@@ -16,6 +21,8 @@ const deltaDepthMax = 64
 export interface PackPlan {
   /** Commits, tags and generated trees and files. */
   readonly objects: readonly PackObject[]
+  /** Whether deltas name a base in the pack by its place. */
+  readonly hasOffsets: boolean
   /** The versions whose objects follow. */
   readonly versions: readonly PlannedVersion[]
   readonly count: number
@@ -72,7 +79,7 @@ export async function planPack(selection: Selection, planning: Planning): Promis
     }
     versions.push({ version, isSent })
   }
-  return { objects: [...objects.values()], versions, count, bytes }
+  return { objects: [...objects.values()], hasOffsets: selection.readsOffsets, versions, count, bytes }
 }
 
 /** A pack without the objects of a version would break the clone. */
@@ -92,7 +99,7 @@ function createIsContinued({ commits, known }: Selection): IsContinued {
 
 /** The commits, the tags, and the generated trees and files that the client lacks. */
 async function listTexts(
-  { commits, tags, known, isThin }: Selection,
+  { commits, tags, known, isThin, readsOffsets }: Selection,
   isContinued: IsContinued,
   signal?: AbortSignal,
 ): Promise<Map<string, PackObject>> {
@@ -100,6 +107,7 @@ async function listTexts(
   const objects = new Map<string, PackObject>()
   for (const { object } of [...commits, ...tags]) objects.set(object.id, object)
   const depths = new Map<string, number>()
+  const depthMax = readsOffsets ? deltaDepthMax : idDeltaDepthMax
   // The oldest commit is the last.
   for (const commit of commits.toReversed()) {
     if (isSliceOver()) await nextSlice(signal)
@@ -110,7 +118,7 @@ async function listTexts(
         continue
       }
       const depth = (depths.get(object.base) ?? 0) + 1
-      const isUsable = depth <= deltaDepthMax && (objects.has(object.base) || (isThin && had.has(object.base)))
+      const isUsable = depth <= depthMax && (objects.has(object.base) || (isThin && had.has(object.base)))
       objects.set(object.id, isUsable ? object : object.whole)
       if (isUsable) depths.set(object.id, depth)
     }
@@ -169,7 +177,7 @@ const listedObjectsMax = 256
 /** A pack (gitformat-pack), version 2. */
 export async function* writePack(
   entries: PackEntries,
-  { objects, versions, count }: PackPlan,
+  { objects, hasOffsets, versions, count }: PackPlan,
   { readContent, signal }: Omit<Planning, 'charge'>,
 ): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha1')
@@ -179,13 +187,21 @@ export async function* writePack(
   head.writeUInt32BE(count, 8)
   hash.update(head)
   yield head
-  let listed = objects
-  for (let next = 0; ;) {
-    for await (const entry of entries.read(listed, signal)) {
-      hash.update(entry)
-      yield entry
-    }
-    if (next === versions.length) break
+  /** The places of the objects that may be bases, by id. */
+  const places = new Map<string, number>()
+  let at = head.length
+  let index = 0
+  // Generated objects have one entry each.
+  for await (const entry of entries.read(objects, signal)) {
+    const object = objects[index++]!
+    const base = hasOffsets && object.kind === 'delta' ? places.get(object.base) : undefined
+    const sent = base === undefined ? entry : toOffsetDelta(entry, at - base)
+    if (hasOffsets) places.set(object.id, at)
+    at += sent.length
+    hash.update(sent)
+    yield sent
+  }
+  for (let next = 0; next < versions.length;) {
     const batch: PackObject[] = []
     for (; next < versions.length && batch.length < listedObjectsMax; next++) {
       const { version, isSent } = versions[next]!
@@ -193,7 +209,10 @@ export async function* writePack(
       if (content.length !== isSent.length) throw new GitError(deletedMeanwhile)
       for (const [i, object] of content.entries()) if (isSent[i] === 1) batch.push(object)
     }
-    listed = batch
+    for await (const entry of entries.read(batch, signal)) {
+      hash.update(entry)
+      yield entry
+    }
   }
   yield hash.digest()
 }

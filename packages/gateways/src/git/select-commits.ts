@@ -12,6 +12,8 @@ export interface Selection {
   readonly known: readonly Commit[]
   /** Whether the bases of deltas may be objects that only the client has. */
   readonly isThin: boolean
+  /** See {@link FetchRequest.readsOffsets}. */
+  readonly readsOffsets: boolean
   /** Commits that the client must treat as having no parents, and commits that now have their parents. */
   readonly shallow: readonly string[]
   readonly unshallow: readonly string[]
@@ -62,6 +64,7 @@ export function selectCommits(repository: Repository, request: FetchRequest): Se
     ),
     known: [...known].map((id) => repository.commits.get(id!)!),
     isThin: request.isThin,
+    readsOffsets: request.readsOffsets,
     shallow: isDeepening(request) ? [...boundary].filter((id) => !request.shallow.has(id)) : [],
     unshallow: isDeepening(request) ? [...request.shallow].filter((id) => reached.has(id) && !boundary.has(id)) : [],
   }

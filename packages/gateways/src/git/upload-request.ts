@@ -13,6 +13,8 @@ export interface FetchRequest {
   readonly includeTag: boolean
   /** Whether the bases of deltas may be objects that only the client has. */
   readonly isThin: boolean
+  /** Whether the client reads deltas that name their base by its place in the pack. */
+  readonly readsOffsets: boolean
   /** How many commits from the tips, or below the client's shallow commits if `isRelative`. */
   readonly depth: number | undefined
   readonly isRelative: boolean
@@ -48,6 +50,7 @@ class RequestBuilder implements FetchRequest {
   isDone = false
   includeTag = false
   isThin = false
+  readsOffsets = false
   isRelative = false
   depth: number | undefined
   sinceSeconds: number | undefined
@@ -106,6 +109,7 @@ export async function parseClassicRequest(body: Uint8Array, signal: AbortSignal)
   request.includeTag = capabilities?.has('include-tag') ?? false
   request.isRelative = capabilities?.has('deepen-relative') ?? false
   request.isThin = capabilities?.has('thin-pack') ?? false
+  request.readsOffsets = capabilities?.has('ofs-delta') ?? false
   let negotiates = false
   for (let packet = reader.read(); packet.type !== 'end' && !request.isDone; packet = reader.read()) {
     if (isSliceOver()) await nextSlice(signal)
@@ -115,9 +119,7 @@ export async function parseClassicRequest(body: Uint8Array, signal: AbortSignal)
     const isKnown = (line === 'done' || line.startsWith('have ')) && request.take(line)
     if (!isKnown) throw new GitError(`The request has an unknown line among its haves: ${quotePacket(line)}.`)
   }
-  const { wants, haves, shallow, without, isDone, includeTag, isRelative, isThin, depth, sinceSeconds } = request
-  const parsed = { wants, haves, shallow, without, isDone, includeTag, isRelative, isThin, depth, sinceSeconds }
-  return { ...parsed, capabilities: capabilities ?? new Set(), negotiates }
+  return Object.assign(request, { capabilities: capabilities ?? new Set<string>(), negotiates })
 }
 
 /** Parses a request of version 2. Throws {@link GitError}, and the reason of the signal. */
@@ -147,9 +149,6 @@ export async function parseCommand(body: Uint8Array, signal: AbortSignal): Promi
   )
 }
 
-/** Features without an effect here: deltas name their bases by id, and no progress is sent. */
-const ignored = new Set(['no-progress', 'ofs-delta'])
-
 async function parseFetch(lines: readonly string[], signal: AbortSignal): Promise<FetchRequest> {
   const request = new RequestBuilder()
   for (const line of lines) {
@@ -157,7 +156,9 @@ async function parseFetch(lines: readonly string[], signal: AbortSignal): Promis
     if (line === 'include-tag') request.includeTag = true
     else if (line === 'deepen-relative') request.isRelative = true
     else if (line === 'thin-pack') request.isThin = true
-    else if (!ignored.has(line) && !request.take(line)) {
+    else if (line === 'ofs-delta') request.readsOffsets = true
+    // No progress is sent.
+    else if (line !== 'no-progress' && !request.take(line)) {
       throw new GitError(`The argument ${quotePacket(line)} of fetch is not supported.`)
     }
   }
