@@ -2,7 +2,6 @@ import { setTimeout } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
 import type { Clock } from '@skillstead/core'
 import { acceptedEncodings, createHttpClient, followRedirects, type HttpRequest } from '@skillstead/core/internal'
-import pRetry from 'p-retry'
 import { estimateMs, readAllowance, readRetryAfterMs, toPauseMs, type Allowance } from './rate-allowance.ts'
 import type { NetworkMode } from './types.ts'
 
@@ -78,16 +77,6 @@ interface Limiter {
   allowance: Allowance | undefined
 }
 
-/** A response with a transient status. It is returned if no retry brings a better one. */
-class TransientResponse extends Error {
-  readonly response: Response
-
-  constructor(response: Response) {
-    super(`Status ${response.status}`)
-    this.response = response
-  }
-}
-
 /**
  * A `fetch` for one upstream. It waits before the rate limit is used up and for as long as `Retry-After` asks, retries
  * transient failures, limits size and time, and follows redirects only to the same origin.
@@ -147,30 +136,21 @@ export function createUpstreamFetch(options: UpstreamFetchOptions): UpstreamFetc
     const isReading = sent.method === 'GET' || sent.method === 'HEAD' || readingPath.test(url.pathname)
     const hasKey = sent.headers.authorization !== undefined
     const sendTo = (target: URL) => send(target, sent, bytesMax, signal)
-    const once = async () => {
-      const response = isReading ? await followRedirects(url, { hasKey }, sendTo) : await sendTo(url)
-      // A 429 means that nothing was done, so that even a write can be retried.
-      const isTransient = isReading ? transientStatuses.has(response.status) : response.status === 429
-      if (isTransient) throw new TransientResponse(response)
-      return response
-    }
-    try {
-      return await pRetry(once, {
-        retries: options.retries ?? retriesDefault,
-        minTimeout: backoffMs,
-        randomize: true,
-        signal,
-        async onFailedAttempt({ error, retriesLeft, retryDelay }) {
-          if (retriesLeft === 0 || !isTransientFailure(error, isReading)) throw error
-          if (error instanceof TransientResponse) {
-            const ms = readRetryAfterMs(error.response.headers, clock.now()) ?? 0
-            if (ms > retryDelay) await pause(ms - retryDelay, url.origin, signal)
-          }
-        },
-      })
-    } catch (error) {
-      if (error instanceof TransientResponse) return error.response
-      throw error
+    const retries = options.retries ?? retriesDefault
+    for (let retried = 0; ; retried += 1) {
+      let retryAfterMs = 0
+      try {
+        signal?.throwIfAborted()
+        const response = isReading ? await followRedirects(url, { hasKey }, sendTo) : await sendTo(url)
+        if (retried === retries || !isTransientStatus(response.status, isReading)) return response
+        retryAfterMs = readRetryAfterMs(response.headers, clock.now()) ?? 0
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (retried === retries || !isTransientFailure(error, isReading)) throw error
+      }
+      const delayMs = Math.round(backoffMs * 2 ** retried * (1 + Math.random()))
+      if (retryAfterMs > delayMs) await pause(retryAfterMs - delayMs, url.origin, signal)
+      await wait(delayMs, signal)
     }
   }
 
@@ -208,10 +188,14 @@ function toRequest({ method = 'GET', headers, body }: RequestInit): HttpRequest 
   }
 }
 
-function isTransientFailure(error: Error, isReading: boolean): boolean {
-  if (error instanceof TransientResponse) return true
-  if (!(error instanceof RegistryError)) return false
-  return isReading && error.cause !== undefined && error.code.startsWith('upstream_')
+/** A 429 means that the server did nothing, so that even a write can be retried. */
+function isTransientStatus(status: number, isReading: boolean): boolean {
+  return isReading ? transientStatuses.has(status) : status === 429
+}
+
+function isTransientFailure(error: unknown, isReading: boolean): boolean {
+  if (!isReading || !(error instanceof RegistryError)) return false
+  return error.cause !== undefined && error.code.startsWith('upstream_')
 }
 
 async function wait(ms: number, signal?: AbortSignal): Promise<void> {

@@ -69,8 +69,11 @@ export async function getSkillNow(
 
 /** As {@link getSkill}, but returns undefined if the skill does not exist or the caller may not see it. */
 export function findSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
-  const { read } = context.database
-  return findSkillBy(async (fullName) => (await selectByFullName(read, { fullName }))[0], context, ref, caller)
+  return findSkillBy(toFindNamed(context), context, ref, caller)
+}
+
+function toFindNamed({ database: { read } }: StorageContext) {
+  return async (fullName: string): Promise<SkillRow | undefined> => (await selectByFullName(read, { fullName }))[0]
 }
 
 /** As {@link findSkill}, with other columns for a skill that is found by its full name. */
@@ -79,6 +82,7 @@ export async function findSkillBy<Row extends Visible>(
   context: StorageContext,
   ref: string,
   caller: Caller,
+  whenMoved: (skill: SkillRow) => SkillRow = redirect,
 ): Promise<Row | SkillRow | undefined> {
   const { read } = context.database
   const isShort = !ref.includes('/')
@@ -90,22 +94,16 @@ export async function findSkillBy<Row extends Visible>(
   if (holder && (await canSee(context, holder, caller))) return holder
   if (named || fullName === undefined) return undefined
   const [moved] = await selectByAlias(read, { fullName })
-  if (moved && (await canSee(context, moved, caller))) throw new SkillMoved(moved.full_name)
-  return undefined
+  return moved && (await canSee(context, moved, caller)) ? whenMoved(moved) : undefined
+}
+
+function redirect({ full_name }: SkillRow): never {
+  throw new SkillMoved(full_name)
 }
 
 /** As {@link findSkill}, but follows transfers: for names in request bodies, which no redirect can change. */
-export async function findMovedSkill(
-  context: StorageContext,
-  ref: string,
-  caller: Caller,
-): Promise<SkillRow | undefined> {
-  try {
-    return await findSkill(context, ref, caller)
-  } catch (error) {
-    if (error instanceof SkillMoved) return findSkill(context, error.fullName, caller)
-    throw error
-  }
+export function findMovedSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
+  return findSkillBy(toFindNamed(context), context, ref, caller, (skill) => skill)
 }
 
 /** As {@link findMovedSkill}, but returns undefined for a skill under a takedown. */
