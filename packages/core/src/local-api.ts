@@ -41,13 +41,13 @@ export function localApi(registry: Registry, caller: Caller = guest, options: Ca
   const functions = (Object.keys(endpoints) as EndpointName[]).map((name) => [
     name,
     (input: Record<string, unknown> = {}, { signal }: ApiOptions = {}) =>
-      follow(registry, name, input, caller, { ...options, signal: joinSignals(options.signal, signal) }),
+      callFollowing(registry, name, input, caller, { ...options, signal: joinSignals(options.signal, signal) }),
   ])
   return Object.fromEntries(functions) as RegistryApi
 }
 
 /** Calls an operation, and follows the redirect of a renamed skill as HTTP clients do. */
-async function follow(
+async function callFollowing(
   registry: Registry,
   name: EndpointName,
   input: Record<string, unknown>,
@@ -58,7 +58,8 @@ async function follow(
     const { body } = await localCall(registry, name, withoutUndefined(input), caller, options)
     return body instanceof EncodedJson ? JSON.parse(body.json) : body
   } catch (error) {
-    if (error instanceof SkillMoved) return follow(registry, name, { ...input, name: error.fullName }, caller, options)
+    if (error instanceof SkillMoved)
+      return callFollowing(registry, name, { ...input, name: error.fullName }, caller, options)
     throw error
   }
 }
@@ -117,7 +118,7 @@ export class PermittedCall {
     if (!parsed.success) throw toInvalidRequest(parsed.issues)
     if (isCostly(endpoint, parsed.output)) options?.requireRoom?.()
     try {
-      const seeing = await withLink(context, endpoint, this.#caller, options?.shareToken)
+      const seeing = await withShareLink(context, endpoint, this.#caller, options?.shareToken)
       const operation = operations[name] as AnyOperation
       const perform = () => operation(context, parsed.output, seeing, options)
       const { port } = context.upstreams
@@ -166,7 +167,7 @@ function toInvalidRequest(issues: readonly v.BaseIssue<unknown>[]): RegistryErro
 }
 
 /** Adds the access of a share link to the caller. Throws `forbidden` for requests that change data. */
-async function withLink(context: StorageContext, endpoint: Endpoint, caller: Caller, token: string | undefined) {
+async function withShareLink(context: StorageContext, endpoint: Endpoint, caller: Caller, token: string | undefined) {
   if (token === undefined) return caller
   if (!endpoint.reads)
     throw new RegistryError('forbidden', 'A share link allows reading only. Send this request without it.')

@@ -78,14 +78,14 @@ export async function openSkills(options: SkillsOptions): Promise<Skills> {
   const short = { works: false, memorySkillsMax: 0 }
   const registry = await openRegistry({ ...rest, ...(profile === 'short' && short), mode })
   try {
-    return toSkills(registry, as === undefined ? guest : await findUser(registry, as, mode))
+    return createSkills(registry, as === undefined ? guest : await findUser(registry, as, mode))
   } catch (error) {
     await registry.close()
     throw error
   }
 }
 
-function toSkills(registry: Registry, caller: Caller): Skills {
+function createSkills(registry: Registry, caller: Caller): Skills {
   const context = partsOf(registry)
   const api = localApi(registry, caller)
   return {

@@ -20,7 +20,7 @@ import { SecondOpinion } from './catalogue/skills/second-opinion.ts'
 import { storageQuotaBytesDefault } from './catalogue/skills/storage-quota.ts'
 import { attributeVersion } from './community/agent-actions.ts'
 import { refreshStanding } from './community/author-standings.ts'
-import { createCounters, createSeenDownloads } from './community/download-counters.ts'
+import { createDownloadCounters, createSeenDownloads } from './community/download-counters.ts'
 import { handleExternalScans } from './community/scan-external.ts'
 import { changeStanding, creditSkill, recountCredit } from './community/skill-credit.ts'
 import { InstallTelemetry } from './community/telemetry.ts'
@@ -35,7 +35,7 @@ import { createResponseCache } from './kernel/response-cache.ts'
 import { createSecrets } from './kernel/secrets.ts'
 import { ChangeFollower } from './log/change-follower.ts'
 import { createTransparency } from './log/log-context.ts'
-import { identify } from './log/node-identity.ts'
+import { openIdentity } from './log/node-identity.ts'
 import { isNoteName } from './log/signed-notes.ts'
 import { readVerifierKeys, type VerifierKey } from './log/signing-keys.ts'
 import { connectExtensions } from './operator/extension.ts'
@@ -222,7 +222,7 @@ async function openBase(options: RegistryOptions) {
   const secrets = createSecrets(options.secretKey)
   const outgoing = createOutgoing(options.outgoing ?? {})
   const database = await openDatabase(options)
-  const { origin, epoch } = await identify(database, options.origin, clock)
+  const { origin, epoch } = await openIdentity(database, options.origin, clock)
   const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))
   const changes = await ChangeFollower.open(database, onError, options.pollMs)
   const traffic = { calls: 0 }
@@ -252,7 +252,7 @@ async function makeCounting(
 ) {
   const watchers = await createWatchers(database, changes)
   const counting = { database, clock, outbox, watchers, upstreamQueue, onError }
-  const counters = createCounters(counting, createSeenDownloads(sharedLimits))
+  const counters = createDownloadCounters(counting, createSeenDownloads(sharedLimits))
   return { counters, telemetry: new InstallTelemetry(counting) }
 }
 

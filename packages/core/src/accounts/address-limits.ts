@@ -39,7 +39,7 @@ export function createAddressLimits(shared?: SharedLimits): AddressLimits {
     if (shared && !ofThisProcess.has(limit)) {
       const allowance = { points, windowMs: windowSeconds * 1000, share }
       const state = await shared.take(`${limit} ${address} ${subject}`, allowance)
-      if (state) return state.exceeded ? toSeconds(state.resetMs) : 0
+      if (state) return state.exceeded ? toRetrySeconds(state.resetMs) : 0
     }
     return limiters
       .get(limit)!
@@ -47,7 +47,7 @@ export function createAddressLimits(shared?: SharedLimits): AddressLimits {
       .then(
         () => 0,
         // No more than the window: the limiter computes the time with a clock that may be set back.
-        ({ msBeforeNext }: RateLimiterRes) => toSeconds(Math.min(msBeforeNext, windowSeconds * 1000)),
+        ({ msBeforeNext }: RateLimiterRes) => toRetrySeconds(Math.min(msBeforeNext, windowSeconds * 1000)),
       )
   }
 
@@ -66,6 +66,6 @@ export function createAddressLimits(shared?: SharedLimits): AddressLimits {
   }
 }
 
-function toSeconds(ms: number): number {
+function toRetrySeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000))
 }

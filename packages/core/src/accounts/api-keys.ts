@@ -19,13 +19,13 @@ export async function listApiKeys(context: StorageContext, input: Input<'listApi
   const { userId } = requireAccount(caller)
   const mine = context.database.read.selectFrom('api_keys').where('user_id', '=', userId)
   const { rows, paging } = await readPage(mine, mine.selectAll().orderBy('id', 'desc'), input)
-  const made = await countMade(context, rows)
+  const made = await countMadeByKeys(context, rows)
   const apiKeys = rows.map((row) => ({ ...toApiKey(row), made: made.get(row.id) ?? 0 }))
   return { apiKeys, ...paging }
 }
 
 /** How many keys and share links each key made that have not ended. */
-async function countMade({ database, clock }: StorageContext, rows: readonly ApiKeyRow[]) {
+async function countMadeByKeys({ database, clock }: StorageContext, rows: readonly ApiKeyRow[]) {
   const ids = rows.map(({ id }) => id)
   const made = new Map<string, number>()
   if (ids.length === 0) return made
@@ -115,7 +115,7 @@ export async function deleteApiKey(
     // A deleted key can make nothing more, so each round finds all keys that those of the round before made.
     for (let left = [id]; left.length > 0;) {
       const ids = left.slice(0, idsMax)
-      const revoked = withMade ? await deleteMade(trx, ids, role === 'admin' ? undefined : userId) : []
+      const revoked = withMade ? await deleteKeysMadeBy(trx, ids, role === 'admin' ? undefined : userId) : []
       await trx.updateTable('api_keys').set({ made_by: heir }).where('made_by', 'in', ids).execute()
       await context.onKeysRevoked(trx, { ids, withMade, heir })
       for (const key of revoked) {
@@ -131,7 +131,7 @@ export async function deleteApiKey(
 const idsMax = 1000
 
 /** Deletes the keys that keys made: those of one user, or of all users. */
-async function deleteMade(trx: WriteTransaction, makers: readonly string[], userId: string | undefined) {
+async function deleteKeysMadeBy(trx: WriteTransaction, makers: readonly string[], userId: string | undefined) {
   return trx
     .deleteFrom('api_keys')
     .where('made_by', 'in', makers)
@@ -149,7 +149,7 @@ async function insertLimitedKey(
 ): Promise<ApiKey> {
   const now = context.clock.now()
   const maker = await requireMaker(trx, caller, now)
-  await refuseTooMany(trx, key.userId)
+  await refuseTooManyKeys(trx, key.userId)
   const { expiresInDays } = key
   const endsAt = expiresInDays === undefined ? undefined : now + expiresInDays * dayMs
   return insertKey(trx, { ...key, now, maker, endsAt }, secret)
@@ -221,7 +221,7 @@ function refuseWiderScopes(wanted: readonly Scope[], user: UserCaller): void {
   }
 }
 
-async function refuseTooMany(trx: WriteTransaction, userId: string): Promise<void> {
+async function refuseTooManyKeys(trx: WriteTransaction, userId: string): Promise<void> {
   const count = await countRows(trx.selectFrom('api_keys').where('user_id', '=', userId))
   if (count >= limits.apiKeysPerUserMax) {
     throw new RegistryError('conflict', `This user already has ${count} API keys, the maximum. Delete one first.`)
@@ -255,7 +255,7 @@ const prefixLength = 8
  */
 export function createKey(): StoredSecret & { readonly key: string } {
   const body = Array.from({ length: bodyLength }, () => alphabet[randomInt(alphabet.length)]).join('')
-  const key = `ssk_${body}${toChecksum(body)}`
+  const key = `ssk_${body}${toKeyChecksum(body)}`
   return { key, prefix: key.slice(0, prefixLength), hash: hashKey(key) }
 }
 
@@ -269,7 +269,7 @@ interface StoredSecret {
 export function isKey(text: string): boolean {
   if (!keyPattern.test(text)) return false
   const body = text.slice(4, 4 + bodyLength)
-  return toChecksum(body) === text.slice(4 + bodyLength)
+  return toKeyChecksum(body) === text.slice(4 + bodyLength)
 }
 
 /** The stored hash of a key. Plain SHA-256 is enough for 190 random bits; slow hashes are for guessable secrets. */
@@ -277,7 +277,7 @@ export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }
 
-function toChecksum(body: string): string {
+function toKeyChecksum(body: string): string {
   let rest = crc32(body)
   let text = ''
   for (let i = 0; i < checksumLength; i++) {

@@ -103,11 +103,11 @@ export function createAuthenticator(
   return {
     async authenticate(key) {
       const row = admit(isKey(key) ? await findKey(database, key) : undefined, keyRefusal)
-      return toCaller(row, row.id)
+      return toKeyCaller(row, row.id)
     },
     async authenticateSession(token) {
       const [row] = await selectKeyOfSession(database.read, { id: hashToken(token), now: clock.now() })
-      return toCaller(admit(row, sessionRefusal))
+      return toKeyCaller(admit(row, sessionRefusal))
     },
     async flush() {
       await writing
@@ -123,7 +123,7 @@ async function findKey(database: Database, key: string): Promise<KeyRow | undefi
   return row && timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash)) ? row : undefined
 }
 
-function toCaller(row: KeyRow, keyId?: string): UserCaller {
+function toKeyCaller(row: KeyRow, keyId?: string): UserCaller {
   const { id: makerId, user_id: userId, username, plan, role } = row
   return { kind: 'user', userId, username, plan, role, scopes: row.scopes.split(' ') as Scope[], keyId, makerId }
 }

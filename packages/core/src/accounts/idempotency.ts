@@ -43,7 +43,7 @@ export async function beginIdempotent(
   key: string,
   bodyHash: string,
 ): Promise<IdempotentClaim | ({ state: 'done' } & StoredAnswer)> {
-  const id = toId(caller, key)
+  const id = toIdempotencyId(caller, key)
   return context.database.writer.write(async (trx) => {
     const now = context.clock.now()
     const stored = await trx.selectFrom('idempotent_answers').selectAll().where('id', '=', id).executeTakeFirst()
@@ -99,7 +99,7 @@ export function noteWrites(
       await trx
         .updateTable('idempotent_answers')
         .set({ status: states.written })
-        .where(({ and }) => and({ id: toId(caller, key), created_at: claimedAt, status: states.running }))
+        .where(({ and }) => and({ id: toIdempotencyId(caller, key), created_at: claimedAt, status: states.running }))
         .execute()
       return value
     }, options)
@@ -123,7 +123,7 @@ export async function finishIdempotent(
   { claimedAt }: IdempotentClaim,
   end: IdempotentEnd,
 ): Promise<void> {
-  const claimed = { id: toId(caller, key), created_at: claimedAt }
+  const claimed = { id: toIdempotencyId(caller, key), created_at: claimedAt }
   await context.database.writer.write(async (trx) => {
     const update = trx.updateTable('idempotent_answers').where(({ and }) => and(claimed))
     if (typeof end === 'object') return void (await update.set(end).execute())
@@ -145,6 +145,6 @@ export async function sweepIdempotent(context: Pick<AccountsContext, 'database' 
   })
 }
 
-function toId(caller: UserCaller, key: string): string {
+function toIdempotencyId(caller: UserCaller, key: string): string {
   return createHash('sha256').update(`${caller.userId}\n${key}`).digest('hex')
 }

@@ -39,7 +39,7 @@ export async function requestSignIn(context: StorageContext, { label, address }:
     label,
     address_hash: hashToken(address),
     state: 'pending' as const,
-    sealed_key: toSecrets(deviceCode).seal(key),
+    sealed_key: toDeviceSecrets(deviceCode).seal(key),
     key_prefix: prefix,
     key_hash: hash,
     interval_seconds: intervalSeconds,
@@ -49,7 +49,7 @@ export async function requestSignIn(context: StorageContext, { label, address }:
   }
   const userCode = await context.database.writer.write(async (trx) => {
     const code = await createUserCode(trx)
-    await makeRoom(trx, row.address_hash)
+    await dropOldestSignIn(trx, row.address_hash)
     const added = await trx
       .insertInto('sign_ins')
       .values({ ...row, user_hash: hashToken(code) })
@@ -102,7 +102,7 @@ export async function pollSignIn({ database, clock }: StorageContext, deviceCode
     db.deleteFrom('sign_ins').where('device_hash', '=', id).executeTakeFirst(),
   )
   if (numDeletedRows === 0n) return { error: 'expired_token' }
-  return row.state === 'denied' ? { error: 'access_denied' } : { key: toSecrets(deviceCode).open(row.sealed_key) }
+  return row.state === 'denied' ? { error: 'access_denied' } : { key: toDeviceSecrets(deviceCode).open(row.sealed_key) }
 }
 
 /**
@@ -110,13 +110,13 @@ export async function pollSignIn({ database, clock }: StorageContext, deviceCode
  * user who guesses codes, on any nodes.
  */
 export async function findSignIn(context: StorageContext, typed: string, caller: Caller) {
-  const { label, requested_at: requestedAt } = await withPending(context, typed, caller, async (_trx, row) => row)
+  const { label, requested_at: requestedAt } = await withPendingSignIn(context, typed, caller, async (_trx, row) => row)
   return { label, requestedAt }
 }
 
 /** Denies a request. Throws as {@link findSignIn}. */
 export async function denySignIn(context: StorageContext, typed: string, caller: Caller): Promise<void> {
-  await withPending(context, typed, caller, (trx, row) => decide(trx, row, 'denied'))
+  await withPendingSignIn(context, typed, caller, (trx, row) => decideSignIn(trx, row, 'denied'))
 }
 
 /**
@@ -129,10 +129,10 @@ export async function allowSignIn(
   caller: Caller,
   key: { readonly scopes: Scope[]; toName(label: string): string },
 ): Promise<void> {
-  await withPending(context, typed, caller, async (trx, row) => {
+  await withPendingSignIn(context, typed, caller, async (trx, row) => {
     const secret = { prefix: row.key_prefix, hash: row.key_hash }
     await addApiKey(context, trx, { name: key.toName(row.label), scopes: key.scopes }, caller, secret)
-    await decide(trx, row, 'allowed')
+    await decideSignIn(trx, row, 'allowed')
   })
 }
 
@@ -145,7 +145,7 @@ export async function sweepSignIns({ database, clock }: StorageContext): Promise
 }
 
 /** The program alone has the device code, 256 random bits. */
-function toSecrets(deviceCode: string) {
+function toDeviceSecrets(deviceCode: string) {
   return createSecrets(Buffer.from(deviceCode, 'base64url'))
 }
 
@@ -157,7 +157,7 @@ async function createUserCode(trx: WriteTransaction): Promise<string> {
 }
 
 /** Drops the oldest pending request of an address that has too many. */
-async function makeRoom(trx: WriteTransaction, addressHash: string): Promise<void> {
+async function dropOldestSignIn(trx: WriteTransaction, addressHash: string): Promise<void> {
   const oldest = trx
     .selectFrom('sign_ins')
     .select('num')
@@ -169,7 +169,7 @@ async function makeRoom(trx: WriteTransaction, addressHash: string): Promise<voi
   await trx.deleteFrom('sign_ins').where('num', 'in', oldest).execute()
 }
 
-async function decide(trx: WriteTransaction, { num }: SignInRow, state: 'allowed' | 'denied'): Promise<void> {
+async function decideSignIn(trx: WriteTransaction, { num }: SignInRow, state: 'allowed' | 'denied'): Promise<void> {
   await trx.updateTable('sign_ins').set({ state }).where('num', '=', num).execute()
 }
 
@@ -180,7 +180,7 @@ const guessingMs = 10 * 60_000
  * Does work with the pending request of a code. Writers take turns, on all nodes, so no guess is lost from the count and a
  * request is decided once.
  */
-async function withPending<T>(
+async function withPendingSignIn<T>(
   { database, clock }: StorageContext,
   typed: string,
   caller: Caller,

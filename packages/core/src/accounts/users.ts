@@ -34,7 +34,7 @@ export async function listUsers(context: StorageContext, input: Input<'listUsers
  */
 export async function createUser(context: AccountsContext, input: Input<'createUser'>, caller: Caller) {
   requireFreeName(input.username)
-  return context.database.writer.write(async (trx) => insertCreated(context, trx, input, caller))
+  return context.database.writer.write(async (trx) => insertUserWithKey(context, trx, input, caller))
 }
 
 /** POST /setup: like {@link createUser}, as long as the node has no user. Throws `conflict` otherwise. */
@@ -45,7 +45,7 @@ export async function createFirstUser(context: AccountsContext, username: string
     await lockHeads(trx)
     if (!(await isWithoutUsers(trx))) throw toSetUpError()
     // No key made this one.
-    const { keyExpiresAt: _, ...created } = await insertCreated(context, trx, { username }, caller)
+    const { keyExpiresAt: _, ...created } = await insertUserWithKey(context, trx, { username }, caller)
     return created
   })
 }
@@ -55,7 +55,7 @@ export function toSetUpError(): RegistryError {
   return new RegistryError('conflict', 'This node is set up already. Sign in with an API key.')
 }
 
-async function insertCreated(
+async function insertUserWithKey(
   context: AccountsContext,
   trx: WriteTransaction,
   input: Input<'createUser'>,

@@ -38,7 +38,7 @@ export async function decideVerification(
       .executeTakeFirst()
     if (!found) throw new RegistryError('not_found', 'There is no such verification.')
     const { username, ...row } = found
-    if (!decisions[row.method][row.status].includes(status)) throw refuse(row, status)
+    if (!decisions[row.method][row.status].includes(status)) throw refuseDecision(row, status)
     const settled = await settleVerification(context, trx, row, { status, note, at })
     const data = { id, method: row.method, from: row.status }
     await recordAudit(trx, { caller, action: `verification.${status}`, subject: username, at, data })
@@ -46,7 +46,7 @@ export async function decideVerification(
   })
 }
 
-function refuse({ method, status }: VerificationRow, wanted: Decision): RegistryError {
+function refuseDecision({ method, status }: VerificationRow, wanted: Decision): RegistryError {
   return new RegistryError('invalid_transition', `A ${method} verification that is ${status} cannot become ${wanted}.`)
 }
 

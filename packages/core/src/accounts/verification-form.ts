@@ -50,7 +50,7 @@ export function toWellKnown(domain: string): string {
 const normalizers: Record<Method, (proof: string) => string> = {
   domain: normalizeDomain,
   github: normalizeGithub,
-  manual: (proof) => proof.trim() || refuse('must state who you are and how an administrator can verify it'),
+  manual: (proof) => proof.trim() || refuseProof('must state who you are and how an administrator can verify it'),
 }
 
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
@@ -58,9 +58,9 @@ const domainPattern = new RegExp(String.raw`^(?=.{4,240}$)(?:${label}\.)+(?=[a-z
 
 function normalizeDomain(proof: string): string {
   const message = 'must be a domain name such as example.com, without a scheme, a port or a path'
-  if (/[\s/\\:@?#%[\]]/.test(proof)) refuse(message)
+  if (/[\s/\\:@?#%[\]]/.test(proof)) refuseProof(message)
   const domain = domainToASCII(proof).replace(/\.$/, '')
-  if (isIP(domain) !== 0 || !domainPattern.test(domain)) refuse(message)
+  if (isIP(domain) !== 0 || !domainPattern.test(domain)) refuseProof(message)
   return domain
 }
 
@@ -81,12 +81,12 @@ function normalizeGithub(proof: string): string {
   const isPlain = URL.canParse(proof) && new URL(proof).href === proof
   if (isPlain && rawPattern.test(proof)) return proof
   if (isPlain && gistPattern.test(proof)) return proof.replace(/\/raw\/[0-9a-f]{40}(?=\/|$)/, '/raw')
-  return refuse(
+  return refuseProof(
     'must be https://gist.githubusercontent.com/<account>/<gist>/raw/<file> or ' +
       'https://raw.githubusercontent.com/<account>/<repository>/refs/heads/<branch>/<file>',
   )
 }
 
-function refuse(message: string): never {
+function refuseProof(message: string): never {
   throw new RegistryError('invalid_request', `proof ${message}.`, { errors: [{ path: 'proof', message }] })
 }

@@ -11,14 +11,14 @@ export async function readVerifications(db: Kysely<Tables>, userId: string): Pro
     .where('user_id', '=', userId)
     .where('status', '=', 'verified')
     .execute()
-  const proved = new Map(rows.map((row) => [`${row.method} ${toSubject(row)}`, row]))
+  const proved = new Map(rows.map((row) => [`${row.method} ${toVerifiedSubject(row)}`, row]))
   return [...proved]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, row]) => ({ method: row.method, subject: toSubject(row) }))
+    .map(([, row]) => ({ method: row.method, subject: toVerifiedSubject(row) }))
 }
 
 /** The GitHub account or domain that was verified. The statement of a manual verification is private. */
-function toSubject({ method, proof }: Pick<VerificationRow, 'method' | 'proof'>): string | null {
+function toVerifiedSubject({ method, proof }: Pick<VerificationRow, 'method' | 'proof'>): string | null {
   if (method === 'manual') return null
   return method === 'domain' ? proof : new URL(proof).pathname.split('/')[1]!
 }

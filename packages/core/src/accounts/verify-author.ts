@@ -36,21 +36,21 @@ export async function verifyAuthor(
   const row = await context.database.writer.write(async (trx) => {
     const rows = await trx.selectFrom('verifications').selectAll().where('user_id', '=', userId).execute()
     const same = rows.find((each) => each.method === method && each.proof === proof && each.status !== 'rejected')
-    const found = same ?? (await begin(context, trx, { userId, username, method, proof, rows }))
+    const found = same ?? (await beginVerification(context, trx, { userId, username, method, proof, rows }))
     if (found.status === 'pending') await enqueueCheck(context, trx, found, { again: same !== undefined })
     return found
   })
   return toVerification(row)
 }
 
-async function begin(
+async function beginVerification(
   context: AccountsContext,
   trx: WriteTransaction,
   wanted: { userId: string; username: string; method: Method; proof: string; rows: readonly VerificationRow[] },
 ): Promise<VerificationRow> {
   const { userId, username, method, proof, rows } = wanted
   const now = context.clock.now()
-  refuseTooMany(rows, now)
+  refuseTooManyVerifications(rows, now)
   const row: VerificationRow = {
     id: newId(),
     user_id: userId,
@@ -75,7 +75,7 @@ async function begin(
   return row
 }
 
-function refuseTooMany(rows: readonly VerificationRow[], now: number): void {
+function refuseTooManyVerifications(rows: readonly VerificationRow[], now: number): void {
   const begun = rows.map((row) => row.created_at).filter((at) => at > now - dayMs)
   if (begun.length < perDayMax) return
   const retryAfterSeconds = Math.ceil((Math.min(...begun) + dayMs - now) / 1000)

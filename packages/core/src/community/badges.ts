@@ -90,17 +90,19 @@ export const levels = [
 export function toComponents(facts: Facts, methods: readonly VerifiedMethod[]): Reputation['components'] {
   const { portable, described } = formula.quality
   return {
-    downloads: saturate(facts.downloads, formula.downloads),
-    stars: saturate(facts.stars, formula.stars),
-    reviews: saturate(facts.review_points / pointUnits, formula.reviews),
-    verification: sumUp(formula.verification, (method) => Number(methods.includes(method))),
-    quality: toShare(facts.portable_skills, facts, portable) + toShare(facts.described_skills, facts, described),
-    penalties: 0 - sumUp(formula.penalties, (name) => facts[name]),
+    downloads: toSaturatedPoints(facts.downloads, formula.downloads),
+    stars: toSaturatedPoints(facts.stars, formula.stars),
+    reviews: toSaturatedPoints(facts.review_points / pointUnits, formula.reviews),
+    verification: sumPoints(formula.verification, (method) => Number(methods.includes(method))),
+    quality:
+      toQualityPoints(facts.portable_skills, facts, portable) +
+      toQualityPoints(facts.described_skills, facts, described),
+    penalties: 0 - sumPoints(formula.penalties, (name) => facts[name]),
   }
 }
 
 /** The sum of the components, limited to 0 to 1000. */
-export function toScore(facts: Facts, methods: readonly VerifiedMethod[]): number {
+export function toReputationScore(facts: Facts, methods: readonly VerifiedMethod[]): number {
   const sum = Object.values(toComponents(facts, methods)).reduce((total, points) => total + points, 0)
   return Math.min(scoreMax, Math.max(0, sum))
 }
@@ -114,17 +116,17 @@ interface Curve {
   readonly halfAt: number
 }
 
-function saturate(amount: number, { most, halfAt }: Curve): number {
+function toSaturatedPoints(amount: number, { most, halfAt }: Curve): number {
   const counted = Math.max(0, amount)
   return Math.round((most * counted) / (counted + halfAt))
 }
 
-/** As {@link saturate} if all skills have the property; each skill without it reduces the result proportionally. */
-function toShare(such: number, { skills }: Facts, { most, halfAt }: Curve): number {
+/** As {@link toSaturatedPoints} if all skills have the property; each skill without it reduces the result proportionally. */
+function toQualityPoints(such: number, { skills }: Facts, { most, halfAt }: Curve): number {
   return Math.round((most * such) / (skills + halfAt))
 }
 
-function sumUp<Name extends string>(
+function sumPoints<Name extends string>(
   { most, each }: { readonly most: number; readonly each: Readonly<Record<Name, number>> },
   count: (name: Name) => number,
 ): number {

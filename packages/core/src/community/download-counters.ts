@@ -29,7 +29,7 @@ export interface DownloadCounters {
 /** The contract requires counters to be visible within a second. */
 const flushMs = 400
 
-export function createCounters(
+export function createDownloadCounters(
   { database, clock, outbox, watchers, onError }: CountingParts,
   seen: SeenDownloads,
 ): DownloadCounters {

@@ -20,7 +20,7 @@ import { findReplacements } from './replacements.ts'
 type Update = HeartbeatResult['updates'][number]
 
 /** The condition of each reason. If several hold, the worst applies: the first in `updateReasons`. */
-const signs: { [K in Reason]: (installed: Installed) => boolean } = {
+const isReasonOf: { [K in Reason]: (installed: Installed) => boolean } = {
   taken_down: ({ takenDown }) => takenDown,
   flagged: ({ skill, fault }) => isFlagged(skill) || fault === 'dangerous',
   yanked: ({ fault }) => fault === 'yanked',
@@ -40,7 +40,7 @@ export async function listUpdates(
   for (const [i, one] of installed.entries()) {
     const { id } = one.skill
     const fault = faults.get(i)
-    const reason = toReason(fault ? { ...one, fault } : one)
+    const reason = toUpdateReason(fault ? { ...one, fault } : one)
     const before = worst.get(id)
     if (reason && (!before || isWorse(reason, before.reason))) worst.set(id, { ...one, fault, reason })
   }
@@ -54,8 +54,8 @@ export async function listUpdates(
 }
 
 /** The worst reason to act on an installed skill; undefined if there is none. */
-export function toReason(installed: Installed): Reason | undefined {
-  return updateReasons.find((reason) => signs[reason](installed))
+export function toUpdateReason(installed: Installed): Reason | undefined {
+  return updateReasons.find((reason) => isReasonOf[reason](installed))
 }
 
 function isWorse(reason: Reason, than: Reason): boolean {
@@ -103,7 +103,7 @@ function toUpdate(finding: Finding, replacement: string | null, widens: Widens |
     installedVersion: item.version,
     latestVersion: takenDown ? '' : skill.latest_version,
     reason,
-    message: messages[reason](finding) + (widens ? toWideningAdvice(widens) : '') + advice,
+    message: updateMessages[reason](finding) + (widens ? toWideningAdvice(widens) : '') + advice,
     deprecationMessage: skill.deprecated === 1 && !takenDown ? skill.deprecation_message : '',
     replacement,
     widens,
@@ -111,7 +111,7 @@ function toUpdate(finding: Finding, replacement: string | null, widens: Widens |
 }
 
 /** Agents trust these sentences as the registry's, so text by authors is in separate fields of the response. */
-const messages: { [K in Reason]: (installed: Installed) => string } = {
+const updateMessages: { [K in Reason]: (installed: Installed) => string } = {
   taken_down: ({ skill }) => `${skill.full_name} is under a takedown and no longer served. Stop using it.`,
   flagged: ({ skill, item: { version } }) =>
     isFlagged(skill)
@@ -181,7 +181,7 @@ async function readWidenings({ database }: StorageContext, findings: readonly Fi
 function toWideningAdvice({ patch, added }: Widens): string {
   const counts = accessKinds.flatMap((kind) => {
     const count = added[kind].length
-    const [one, many] = words[kind]
+    const [one, many] = accessWords[kind]
     return count > 0 ? [`${count} ${count === 1 ? one : many}`] : []
   })
   const [last, ...rest] = counts.toReversed()
@@ -190,7 +190,7 @@ function toWideningAdvice({ patch, added }: Widens): string {
   return ` Review it first: ${patch ? 'although it is a patch, it' : 'it'} newly uses ${listed}.`
 }
 
-const words: Readonly<Record<(typeof accessKinds)[number], readonly [one: string, many: string]>> = {
+const accessWords: Readonly<Record<(typeof accessKinds)[number], readonly [one: string, many: string]>> = {
   tools: ['tool', 'tools'],
   commands: ['command', 'commands'],
   hosts: ['host', 'hosts'],

@@ -2,7 +2,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import { guest } from '../kernel/caller.ts'
 import type { Param } from '../storage/compiled-query.ts'
 import { compileListQuery } from '../storage/list-query.ts'
-import { type Finding, keepOffered, lookUp, offered, type Reason } from './look-up-installs.ts'
+import { type Finding, keepOffered, lookUpSkills, offered, type Reason } from './look-up-installs.ts'
 import type { Asker } from './asker.ts'
 
 /** The maximum number of names in a deprecation message that are looked up. */
@@ -27,13 +27,16 @@ export async function findReplacements(
     ({ reason, skill }) => leaving[reason] || (reason === 'yanked' && skill.latest_version === ''),
   )
   if (left.length === 0) return new Map()
-  const [named, forked] = await Promise.all([findNamed(context, left, userIds), findForks(context, left, userIds)])
+  const [named, forked] = await Promise.all([
+    findNamedReplacements(context, left, userIds),
+    findForkReplacements(context, left, userIds),
+  ])
   return new Map([...forked, ...named])
 }
 
-async function findNamed(context: StorageContext, left: readonly Finding[], userIds: ReadonlySet<string>) {
-  const candidates = left.map(({ skill }) => ({ skill, names: readNames(skill.deprecation_message) }))
-  const { found } = await lookUp(context, new Set(candidates.flatMap(({ names }) => names)), guest)
+async function findNamedReplacements(context: StorageContext, left: readonly Finding[], userIds: ReadonlySet<string>) {
+  const candidates = left.map(({ skill }) => ({ skill, names: readNamedSkills(skill.deprecation_message) }))
+  const { found } = await lookUpSkills(context, new Set(candidates.flatMap(({ names }) => names)), guest)
   const ids = new Set([...found.values()].map(({ skill }) => skill.id))
   const fullNames = await keepOffered(context, [...ids], userIds)
   const chosen = new Map<string, string>()
@@ -45,7 +48,7 @@ async function findNamed(context: StorageContext, left: readonly Finding[], user
   return chosen
 }
 
-function readNames(message: string): string[] {
+function readNamedSkills(message: string): string[] {
   return [...message.matchAll(fullNamePattern)].slice(0, namedMax).map(([name]) => name)
 }
 
@@ -82,7 +85,11 @@ const selectForks = compileListQuery(
 )
 
 /** A fork stores the name that its source had when it was forked. */
-async function findForks({ database }: StorageContext, left: readonly Finding[], userIds: ReadonlySet<string>) {
+async function findForkReplacements(
+  { database }: StorageContext,
+  left: readonly Finding[],
+  userIds: ReadonlySet<string>,
+) {
   const ids = left.map(({ skill }) => skill.id)
   const sources = new Map(left.map(({ skill }) => [skill.full_name, skill.id]))
   for (const { full_name, skill_id } of await selectAliases(database, { skillIds: ids }))

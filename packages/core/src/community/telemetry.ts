@@ -160,13 +160,13 @@ interface Recorded {
 async function foldRecorded(parts: CountingParts, recorded: Recorded): Promise<void> {
   const { database } = parts
   const rows = await database.writer.write(async (trx) => {
-    const removed = await removeRows(trx, database.dialect, recorded.ids)
-    if (removed === recorded.ids.length) return insertCut(trx, recorded.counts)
+    const removed = await removeJournalRows(trx, database.dialect, recorded.ids)
+    if (removed === recorded.ids.length) return insertJournalRows(trx, recorded.counts)
     // Another process took some of the rows, so this process does not know which are left.
     undo(trx)
     return undefined
   })
-  if (rows) await countRows(parts, rows)
+  if (rows) await countJournalRows(parts, rows)
   else await foldJournal(parts, recorded.ids)
 }
 
@@ -189,19 +189,19 @@ async function foldJournal(parts: CountingParts, ids?: readonly string[]): Promi
         .orderBy('id')
         .limit(rowsMax)
         .execute()
-      await removeRows(
+      await removeJournalRows(
         trx,
         dialect,
         taken.map(({ id }) => id),
       )
-      return insertCut(trx, merge(taken))
+      return insertJournalRows(trx, mergeCounts(taken))
     })
     if (rows.length === 0) return
-    await countRows(parts, rows)
+    await countJournalRows(parts, rows)
   }
 }
 
-async function removeRows(trx: WriteTransaction, dialect: Dialect, ids: readonly string[]): Promise<number> {
+async function removeJournalRows(trx: WriteTransaction, dialect: Dialect, ids: readonly string[]): Promise<number> {
   const { numDeletedRows } = await trx
     .deleteFrom('install_journal')
     .where(isInList(dialect, 'id', ids))
@@ -210,29 +210,29 @@ async function removeRows(trx: WriteTransaction, dialect: Dialect, ids: readonly
 }
 
 /** Writes rows of one hour each, grouped by neighbouring skill ids, which are stored together in the tables. */
-async function insertCut(trx: WriteTransaction, merged: HourlyCounts): Promise<string[]> {
+async function insertJournalRows(trx: WriteTransaction, merged: HourlyCounts): Promise<string[]> {
   const ids: string[] = []
   for (const [hour, ofHour] of Object.entries(merged)) {
     const keys = Object.keys(ofHour).toSorted()
     for (let i = 0; i < keys.length; i += countsMax) {
       const part = keys.slice(i, i + countsMax).map((key) => [key, ofHour[key]!] as const)
-      ids.push(await insertRow(trx, { [hour]: Object.fromEntries(part) }))
+      ids.push(await insertJournalRow(trx, { [hour]: Object.fromEntries(part) }))
     }
   }
   return ids
 }
 
-async function insertRow(trx: WriteTransaction, counts: HourlyCounts): Promise<string> {
+async function insertJournalRow(trx: WriteTransaction, counts: HourlyCounts): Promise<string> {
   const row = { id: newId(), counts: JSON.stringify(counts) }
   await trx.insertInto('install_journal').values(row).execute()
   return row.id
 }
 
-async function countRows(parts: CountingParts, ids: readonly string[]): Promise<void> {
+async function countJournalRows(parts: CountingParts, ids: readonly string[]): Promise<void> {
   const waiting = [...ids]
   for (const [i, id] of waiting.entries()) {
     if (i > 0) await sleep(paceMs)
-    const left = await parts.database.writer.write((trx) => countRow(parts, trx, id))
+    const left = await parts.database.writer.write((trx) => countJournalRow(parts, trx, id))
     if (left !== undefined) waiting.push(left)
   }
 }
@@ -241,15 +241,15 @@ async function countRows(parts: CountingParts, ids: readonly string[]): Promise<
  * Counts the installs of a journal row. Returns the id of a new row with the rest if the notifications exceed one
  * transaction.
  */
-async function countRow(parts: CountingParts, trx: WriteTransaction, id: string): Promise<string | undefined> {
+async function countJournalRow(parts: CountingParts, trx: WriteTransaction, id: string): Promise<string | undefined> {
   const row = await trx.deleteFrom('install_journal').where('id', '=', id).returning('counts').executeTakeFirst()
   // Another process may have counted this row already.
   if (!row) return undefined
   const left = await countInstalls(parts, trx, parseJson(row.counts))
-  return Object.keys(left).length === 0 ? undefined : insertRow(trx, left)
+  return Object.keys(left).length === 0 ? undefined : insertJournalRow(trx, left)
 }
 
-function merge(rows: readonly { counts: string }[]): HourlyCounts {
+function mergeCounts(rows: readonly { counts: string }[]): HourlyCounts {
   const merged: HourlyCounts = {}
   for (const { counts } of rows) addCounts(merged, JSON.parse(counts) as HourlyCounts)
   return merged
@@ -276,14 +276,14 @@ async function countInstalls(
   for (const [hour, ofHour] of Object.entries(installs)) {
     const uses = new Map(Object.entries(ofHour))
     const { counts, left } = await countDownloads(trx, { dialect, outbox: parts.outbox }, uses, at)
-    await addToBuckets(trx, dialect, Number(hour), counts)
+    await addToInstallHours(trx, dialect, Number(hour), counts)
     await addToTrends(trx, dialect, { hour: Number(hour), now, counts })
     if (left.size > 0) rest[hour] = Object.fromEntries(left)
   }
   return rest
 }
 
-async function addToBuckets(
+async function addToInstallHours(
   trx: WriteTransaction,
   dialect: Dialect,
   hour: number,

@@ -5,7 +5,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { RegistryError } from '@skillstead/protocol'
 import { Cancellation } from './cancellation.ts'
 import type { ConnectionPool, Guard, PooledRequest } from './connection-pool.ts'
-import { toFailure, toSubject, toUpstreamFailed, type Subject } from './request-failures.ts'
+import { toFailure, toRequestName, toUpstreamFailed, type Subject } from './request-failures.ts'
 import { parseTarget } from './request-target.ts'
 
 export interface HttpClientOptions {
@@ -107,13 +107,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
   const within: HttpClient['within'] = async (subject, { timeoutMs, idleMs, signal }, work) => {
     const cancellation = new Cancellation()
-    const expire = () => cancellation.cancel(toTimeout(subject))
+    const expire = () => cancellation.cancel(toTimeoutError(subject))
     const abort = () => cancellation.cancel(signal!.reason as Error)
     const deadline = setTimeout(expire, timeoutMs)
     const idle = idleMs === undefined ? undefined : setTimeout(expire, idleMs)
     signal?.addEventListener('abort', abort)
     running.add(cancellation)
-    if (isClosed) cancellation.cancel(toClosed())
+    if (isClosed) cancellation.cancel(toClosedError())
     if (signal?.aborted) abort()
     try {
       cancellation.throwIfCancelled()
@@ -141,7 +141,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         const response = options.fetch
           ? await startFetch(options.fetch, url, sent)
           : await (await openPool(cancellation)).request(url, sent)
-        return readResponse(url, request, response, limits.bytesMax, progress)
+        return readWholeResponse(url, request, response, limits.bytesMax, progress)
       }),
     async sendForStatus(url, request, limits) {
       const status = await within(url, limits, async (cancellation) =>
@@ -153,7 +153,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     },
     async close() {
       isClosed = true
-      for (const cancellation of running) cancellation.cancel(toClosed())
+      for (const cancellation of running) cancellation.cancel(toClosedError())
       await (await opening)?.close()
     },
   }
@@ -168,11 +168,11 @@ function toSecureContext(ca: readonly string[]): SecureContext | undefined {
   return tls.createSecureContext({ ca: [...known, ...ca] })
 }
 
-function toTimeout(subject: Subject): RegistryError {
-  return new RegistryError('upstream_timeout', `${toSubject(subject)} timed out.`, { cause: 'deadline' })
+function toTimeoutError(subject: Subject): RegistryError {
+  return new RegistryError('upstream_timeout', `${toRequestName(subject)} timed out.`, { cause: 'deadline' })
 }
 
-function toClosed(): RegistryError {
+function toClosedError(): RegistryError {
   return new RegistryError('shutting_down', 'The node is shutting down.')
 }
 
@@ -185,7 +185,7 @@ async function startFetch(send: typeof fetch, url: URL, request: PooledRequest):
   return { statusCode: response.status, headers: fields, body: Readable.from(response.body ?? []) }
 }
 
-async function readResponse(
+async function readWholeResponse(
   url: URL,
   request: HttpRequest,
   { statusCode: status, headers: fields, body }: Start,
@@ -244,11 +244,11 @@ export async function followRedirects<Answer extends Pick<Response, 'status' | '
     const location = answer.headers.get('location')
     if (!redirectStatuses.has(answer.status) || location === null) return answer
     if (redirects === redirectsMax) throw toFailure(url, 'the server sent too many redirects')
-    url = toNext(url, location, isGuarded, hasKey)
+    url = toRedirectTarget(url, location, isGuarded, hasKey)
   }
 }
 
-function toNext(from: URL, location: string, isGuarded: boolean, hasKey: boolean): URL {
+function toRedirectTarget(from: URL, location: string, isGuarded: boolean, hasKey: boolean): URL {
   const next = URL.canParse(location, from) ? new URL(location, from) : undefined
   const isSameHost = next?.hostname === from.hostname
   const isUpgrade = isSameHost && next.protocol === 'https:' && from.protocol === 'http:'
@@ -256,7 +256,7 @@ function toNext(from: URL, location: string, isGuarded: boolean, hasKey: boolean
   if (!next || !(isFollowed || (isUpgrade && !hasKey))) {
     const advice = isGuarded ? '' : 'Configure that URL if it is the right one.'
     throw toFailure(
-      toSubject(from),
+      toRequestName(from),
       `it was redirected to ${next?.origin ?? 'an invalid URL'}, which is not followed`,
       advice,
     )

@@ -39,12 +39,12 @@ export function parseSecureTarget(address: string, field: string): URL {
 }
 
 /** The host as sockets and resolvers accept it: without brackets and trailing dots. */
-export function toHost({ hostname }: { readonly hostname: string }): string {
+export function toSocketHost({ hostname }: { readonly hostname: string }): string {
   return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '')
 }
 
 /** The address of a host that is an IP literal. */
-export function toLiteral(host: string): CheckedAddress[] {
+export function toLiteralAddress(host: string): CheckedAddress[] {
   return isIP(host) === 0 ? [] : [{ address: host }]
 }
 

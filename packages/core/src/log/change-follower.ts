@@ -70,7 +70,7 @@ export class ChangeFollower {
     onError: (error: unknown) => void,
     pollMs: number = pollMsDefault,
   ): Promise<ChangeFollower> {
-    return new ChangeFollower(database, await readHead(database), onError, pollMs)
+    return new ChangeFollower(database, await readLastChange(database), onError, pollMs)
   }
 
   get position(): number {
@@ -128,13 +128,13 @@ export class ChangeFollower {
   async #readPage(): Promise<boolean> {
     const rows = await readChanges(this.#database, this.#position)
     if (await this.#lacksSome(rows)) {
-      this.#position = await readHead(this.#database)
-      for (const follower of this.#followers) lose(follower)
+      this.#position = await readLastChange(this.#database)
+      for (const follower of this.#followers) loseChanges(follower)
       return true
     }
     // Advance the position before listeners run, so that a reader that started earlier does not cache outdated data.
     this.#position = rows.at(-1)?.seq ?? this.#position
-    const changes = rows.flatMap(toChanges)
+    const changes = rows.flatMap(toSingleChanges)
     for (const follower of this.#followers) await this.#deliver(follower, changes)
     return rows.length === pageSize
   }
@@ -144,7 +144,7 @@ export class ChangeFollower {
     if (first) return first.seq !== this.#position + 1
     if (!this.#isDoubtful) return false
     this.#isDoubtful = false
-    if ((await readHead(this.#database)) === this.#position) return false
+    if ((await readLastChange(this.#database)) === this.#position) return false
     // Another commit may have added a change after the first read.
     const [next] = await readChanges(this.#database, this.#position)
     return next?.seq !== this.#position + 1
@@ -158,25 +158,25 @@ export class ChangeFollower {
       if (follower.missed.length > 0) await follower.listener(follower.missed)
       follower.missed = []
     } catch (error) {
-      if (follower.missed.length > missedMax) lose(follower)
+      if (follower.missed.length > missedMax) loseChanges(follower)
       this.#onError(error)
     }
   }
 }
 
-function lose(follower: Follower): void {
+function loseChanges(follower: Follower): void {
   follower.missed = []
   follower.isLost = true
 }
 
 /** The number of the last change. */
-export async function readHead(database: Database): Promise<number> {
+export async function readLastChange(database: Database): Promise<number> {
   const head = await database.read.selectFrom('heads').select('change_seq').executeTakeFirstOrThrow()
   return head.change_seq
 }
 
 /** A row of counter updates can list many subjects, separated by commas. */
-function toChanges({ seq, kind, subject }: Change): Change[] {
+function toSingleChanges({ seq, kind, subject }: Change): Change[] {
   return subject.split(',').map((each) => ({ seq, kind, subject: each }))
 }
 

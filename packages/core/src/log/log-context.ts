@@ -34,7 +34,7 @@ export function createTransparency(): Transparency {
 }
 
 /** Inserts a value as the most recent, and evicts the oldest above `valuesMax`. */
-export function keep<Value>(cached: Map<string, Value>, key: string, value: Value, valuesMax: number): void {
+export function cacheRecent<Value>(cached: Map<string, Value>, key: string, value: Value, valuesMax: number): void {
   cached.delete(key)
   cached.set(key, value)
   if (cached.size > valuesMax) cached.delete(cached.keys().next().value!)

@@ -24,7 +24,7 @@ export function showMirror(context: CatalogueContext, { upstream }: Input<'getMi
 /** POST /mirrors. */
 export async function addMirror(context: CatalogueContext, input: Input<'addMirror'>, caller: Caller) {
   const added = await getOperator(context).add(input)
-  await audit(context, caller, 'mirror.add', added.name, { kind: added.kind, location: added.location })
+  await auditMirror(context, caller, 'mirror.add', added.name, { kind: added.kind, location: added.location })
   return added
 }
 
@@ -35,7 +35,7 @@ export async function removeMirror(
   caller: Caller,
 ): Promise<undefined> {
   await getOperator(context).remove(upstream)
-  await audit(context, caller, 'mirror.remove', upstream, {})
+  await auditMirror(context, caller, 'mirror.remove', upstream, {})
 }
 
 /** POST /mirrors/<upstream>/sync. */
@@ -48,7 +48,7 @@ export async function syncMirror(
   const status = await getOperator(context).sync(upstream, options)
   // Audit only a sync with options, which is an operator's decision, such as resuming a paused mirror. Other syncs also
   // run automatically.
-  if (Object.values(options).some(Boolean)) await audit(context, caller, 'mirror.sync', upstream, options)
+  if (Object.values(options).some(Boolean)) await auditMirror(context, caller, 'mirror.sync', upstream, options)
   return status
 }
 
@@ -69,7 +69,7 @@ export async function settleMirrorWrite(
 ): Promise<MirrorWrite> {
   const operator = getOperator(context)
   const write = await operator.settleWrite(upstream, id, toSettlement(action, newName))
-  await audit(context, caller, `mirror.${action}`, write.subject, { id, upstream, newName })
+  await auditMirror(context, caller, `mirror.${action}`, write.subject, { id, upstream, newName })
   return write
 }
 
@@ -88,7 +88,7 @@ function getOperator({ upstreams }: CatalogueContext): UpstreamOperator {
   )
 }
 
-async function audit(
+async function auditMirror(
   { database, clock }: StorageContext,
   caller: Caller,
   action: string,

@@ -15,16 +15,16 @@ export async function showOverview(context: OperatorContext): Promise<Overview> 
     origin,
     database: database.dialect,
     network: upstreams.operator?.mode ?? null,
-    counts: await readCounts(context),
-    outbox: await readOutbox(context),
+    counts: await readOverviewCounts(context),
+    outbox: await readOverviewOutbox(context),
     search: { documents: search.size, ready: search.ready },
-    log: await readLog(context),
+    log: await readOverviewLog(context),
     scans: { pending: await countUnscanned(context) },
-    alarms: await readAlarms(context),
+    alarms: await readOverviewAlarms(context),
   }
 }
 
-async function readCounts({ database: { read } }: StorageContext): Promise<Overview['counts']> {
+async function readOverviewCounts({ database: { read } }: StorageContext): Promise<Overview['counts']> {
   const { users } = await read
     .selectFrom('users')
     .select((eb) => eb.fn.countAll<number>().as('users'))
@@ -37,7 +37,7 @@ async function readCounts({ database: { read } }: StorageContext): Promise<Overv
   return { skills: await count('skills'), versions: await count('versions'), users, packs: await count('packs') }
 }
 
-async function readOutbox({ outbox, database, clock }: AccountsContext): Promise<Overview['outbox']> {
+async function readOverviewOutbox({ outbox, database, clock }: AccountsContext): Promise<Overview['outbox']> {
   const { pending, failed, oldestDueAt } = await outbox.figures()
   const { due } = await database.read
     .selectFrom('outbox')
@@ -49,12 +49,12 @@ async function readOutbox({ outbox, database, clock }: AccountsContext): Promise
   return { pending, due, failed, oldestAt: oldestDueAt === null ? null : toTimestamp(oldestDueAt) }
 }
 
-async function readLog({ database }: StorageContext): Promise<Overview['log']> {
+async function readOverviewLog({ database }: StorageContext): Promise<Overview['log']> {
   const last = await database.read.selectFrom('log').select(['seq', 'at']).orderBy('seq', 'desc').limit(1).execute()
   return { size: last[0]?.seq ?? 0, lastEntryAt: last[0] ? toTimestamp(last[0].at) : null }
 }
 
-async function readAlarms({ upstreams }: CatalogueContext): Promise<Overview['alarms']> {
+async function readOverviewAlarms({ upstreams }: CatalogueContext): Promise<Overview['alarms']> {
   const followed = (await upstreams.operator?.list()) ?? []
   return followed.flatMap(({ name, alarm }) => {
     if (!alarm) return []

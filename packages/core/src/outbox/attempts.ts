@@ -10,12 +10,12 @@ const attemptsKept = 20
 const errorCharactersMax = 2000
 
 /** Runs the handler once on a row, and decides about the row: done, due again, or failed. Never rejects. */
-export async function attempt(row: ClaimedRow, handler: OutboxHandler, clock: Clock): Promise<Ended> {
+export async function attemptRow(row: ClaimedRow, handler: OutboxHandler, clock: Clock): Promise<Ended> {
   const at = clock.now()
   const startedMs = performance.now()
-  const outcome = await handle(row, handler)
+  const outcome = await handleRow(row, handler)
   const durationMs = Math.round(performance.now() - startedMs)
-  const made: Attempt = { number: row.attempts + 1, at, durationMs, ...toRecord(outcome) }
+  const made: Attempt = { number: row.attempts + 1, at, durationMs, ...toAttemptRecord(outcome) }
   const attemptLog = JSON.stringify([...toAttempts(row.attempt_log), made].slice(-attemptsKept))
   const ended = { row, dueAt: clock.now(), startedAt: at, attemptLog }
   if (!('error' in outcome)) return { ...ended, state: 'done' }
@@ -32,7 +32,7 @@ export function isShutdown({ failure }: Ended): boolean {
 
 type Outcome = { readonly result: { statusCode: number } | void } | { readonly error: unknown }
 
-async function handle(row: ClaimedRow, handler: OutboxHandler): Promise<Outcome> {
+async function handleRow(row: ClaimedRow, handler: OutboxHandler): Promise<Outcome> {
   try {
     const payload = parsePayload(row.payload)
     // Retrying would not help.
@@ -61,15 +61,15 @@ export function toAttempts(text: string): Attempt[] {
   }
 }
 
-function toRecord(outcome: Outcome): Pick<Attempt, 'statusCode' | 'error'> {
+function toAttemptRecord(outcome: Outcome): Pick<Attempt, 'statusCode' | 'error'> {
   if (!('error' in outcome)) return { statusCode: outcome.result?.statusCode ?? null, error: null }
   const { error } = outcome
   const statusCode = error instanceof AttemptError ? error.statusCode : null
-  return { statusCode, error: toMessage(error).slice(0, errorCharactersMax) }
+  return { statusCode, error: toErrorMessage(error).slice(0, errorCharactersMax) }
 }
 
 /** A handler may throw anything, including values that cannot be converted to text. */
-function toMessage(error: unknown): string {
+function toErrorMessage(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error)
   } catch {

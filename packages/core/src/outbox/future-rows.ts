@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { skewMs } from '../kernel/clock.ts'
 import type { Database } from '../storage/database.ts'
 import { isInList } from '../storage/list-query.ts'
-import { now as sharedNow } from '../storage/shared-limits.ts'
+import { databaseNow } from '../storage/shared-limits.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { leaseMs } from './claims.ts'
 import type { OutboxHandler } from './jobs.ts'
@@ -39,7 +39,7 @@ export async function recallFutureRows(
 }
 
 async function readSharedNow(trx: WriteTransaction): Promise<number> {
-  const { rows } = await sql<{ now: number }>`select ${sharedNow} as now`.execute(trx)
+  const { rows } = await sql<{ now: number }>`select ${databaseNow} as now`.execute(trx)
   return rows[0]!.now
 }
 

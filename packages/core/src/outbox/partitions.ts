@@ -132,9 +132,9 @@ export class Partitions {
     this.#waiting.add(row)
     this.#count(partition, host, 1)
     try {
-      return await runIn([partition, host], () => {
+      return await runInGroups([partition, host], () => {
         this.#judge(partition)
-        return runIn([...this.#groupsOf(partition.pace), this.#all], () => this.#begin(row, partition, attempt))
+        return runInGroups([...this.#groupsOf(partition.pace), this.#all], () => this.#begin(row, partition, attempt))
       })
     } finally {
       this.#count(partition, host, -1)
@@ -204,6 +204,6 @@ function getGroup<T extends Group>(groups: Map<string, T>, name: string, create:
 }
 
 /** Does work in a place of each group, for which it waits one after the other. */
-function runIn<T>([group, ...others]: readonly Group[], work: () => Promise<T>): Promise<T> {
-  return group ? group.limit(() => runIn(others, work)) : work()
+function runInGroups<T>([group, ...others]: readonly Group[], work: () => Promise<T>): Promise<T> {
+  return group ? group.limit(() => runInGroups(others, work)) : work()
 }

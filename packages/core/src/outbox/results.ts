@@ -83,10 +83,10 @@ export class Results {
     try {
       await pRetry(() => database.writer.write((trx) => this.#writeRows(trx, topic, batch)), {
         ...retries,
-        shouldRetry: ({ error }) => isUnavailable(error) && !this.#isStopping,
+        shouldRetry: ({ error }) => isStorageUnavailable(error) && !this.#isStopping,
       })
     } catch (error) {
-      if (batch.length === 1 || isUnavailable(error)) return onError(error)
+      if (batch.length === 1 || isStorageUnavailable(error)) return onError(error)
       await Promise.all(batch.map((result) => this.#writeTopic(topic, [result])))
     }
   }
@@ -105,7 +105,7 @@ export class Results {
   }
 }
 
-function isUnavailable(error: unknown): boolean {
+function isStorageUnavailable(error: unknown): boolean {
   const known = toRegistryError(error)
   return known instanceof RegistryError && known.code === 'overloaded'
 }

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Clock } from '../kernel/clock.ts'
 import type { Database } from '../storage/database.ts'
 import { type DueRow, findDueRows, findNextDue } from '../storage/due-rows.ts'
-import { attempt, isShutdown } from './attempts.ts'
+import { attemptRow, isShutdown } from './attempts.ts'
 import { type ClaimedRow, claimRows } from './claims.ts'
 import { isSetBack, recallFutureRows } from './future-rows.ts'
 import type { OutboxHandler } from './jobs.ts'
@@ -105,7 +105,7 @@ export class Worker {
     await this.#claim
     this.#cancelTimer?.()
     await this.#leases.release(this.#partitions.release()).catch(this.#parts.onError)
-    await waitFor(this.#rows)
+    await waitForRows(this.#rows)
     await this.#results.stop()
     this.#leases.stop()
     this.#state = 'stopped'
@@ -212,7 +212,7 @@ export class Worker {
   async #run(row: ClaimedRow): Promise<void> {
     const { handlers, clock, onError } = this.#parts
     try {
-      const ended = await this.#partitions.run(row, () => attempt(row, handlers.get(row.topic)!, clock))
+      const ended = await this.#partitions.run(row, () => attemptRow(row, handlers.get(row.topic)!, clock))
       // Few rows are left: claim those that the limits left.
       if (this.#state !== 'idle' && this.#partitions.isLow(row.partition)) this.wake()
       if (!ended) return
@@ -246,7 +246,7 @@ function hasMore(found: readonly DueRow[], perPartition: number): boolean {
 }
 
 /** Waits until all attempts have ended, at most for `patienceMs`. */
-async function waitFor(rows: ReadonlySet<Promise<void>>): Promise<void> {
+async function waitForRows(rows: ReadonlySet<Promise<void>>): Promise<void> {
   const impatient = new AbortController()
   const { signal } = impatient
   await Promise.race([Promise.all(rows), setTimeout(patienceMs, undefined, { signal }).catch(() => {})])

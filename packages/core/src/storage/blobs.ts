@@ -54,11 +54,11 @@ export async function findBlob(db: Kysely<Tables>, digest: string): Promise<Uint
 /** Reads the bytes with a digest that another row refers to. Throws if they are missing. */
 export async function getBlob(db: Kysely<Tables>, digest: string): Promise<Uint8Array> {
   const bytes = await findBlob(db, digest)
-  if (!bytes) throw missing(digest)
+  if (!bytes) throw toMissingBlob(digest)
   return bytes
 }
 
-function missing(digest: string): Error {
+function toMissingBlob(digest: string): Error {
   return new Error(`The blob ${digest} is missing from the storage. Run \`skillstead doctor\`.`)
 }
 
@@ -80,7 +80,7 @@ export async function readBlobPart(
     .select(sql<Uint8Array>`substr(bytes, ${from + 1}, ${bytesMax})`.as('bytes'))
     .where('digest', '=', digest)
     .executeTakeFirst()
-  if (!part) throw missing(digest)
+  if (!part) throw toMissingBlob(digest)
   return part
 }
 

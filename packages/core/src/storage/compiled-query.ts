@@ -50,7 +50,7 @@ class Place {
   }
 }
 
-const toPlace = (name: string): RawBuilder<never> => sql.val(new Place(name) as never)
+const toParameterPlace = (name: string): RawBuilder<never> => sql.val(new Place(name) as never)
 
 /**
  * A query with named parameters.
@@ -64,14 +64,14 @@ const toPlace = (name: string): RawBuilder<never> => sql.val(new Place(name) as 
 export function compileQuery<Parameters extends object, Row>(build: Build<Parameters, Row>) {
   const fill = prepareOnce(build)
   return async (db: Kysely<Tables>, parameters: Parameters): Promise<Row[]> =>
-    (await send<Row>(db, fill(db, parameters))).rows
+    (await sendQuery<Row>(db, fill(db, parameters))).rows
 }
 
 /** As {@link compileQuery}, for a write whose result is not read: a failure may reject a later statement instead. */
 export function compileWrite<Parameters extends object>(build: Build<Parameters, unknown>) {
   const fill = prepareOnce(build)
   return async (db: Kysely<Tables>, parameters: Parameters): Promise<void> => {
-    await send(db, toQuiet(fill(db, parameters)))
+    await sendQuery(db, toQuiet(fill(db, parameters)))
   }
 }
 
@@ -93,7 +93,7 @@ export function compileForColumns<Row extends object>(build: (db: Kysely<Tables>
     let write = writes.get(key)
     if (!write) {
       // Kysely takes an expression for each value of a row.
-      const places = Object.fromEntries(columns.map((column) => [column, toPlace(column)])) as Row
+      const places = Object.fromEntries(columns.map((column) => [column, toParameterPlace(column)])) as Row
       writes.set(key, (write = compileWrite<Row>((built) => build(built, places))))
     }
     await write(db, row)
@@ -116,7 +116,7 @@ export function compileInsert<Table extends keyof All & string, All = Tables>(ta
     const [row] = rows
     if (row && rows.length === 1) return insertOne(db, row)
     for (let i = 0; i < rows.length; i += rowsMax)
-      await send(db, toQuiet(insert(db, rows.slice(i, i + rowsMax)).compile()))
+      await sendQuery(db, toQuiet(insert(db, rows.slice(i, i + rowsMax)).compile()))
   }
 }
 
@@ -145,7 +145,7 @@ export async function withConnection<T>(
   }
 }
 
-function send<Row>(db: Kysely<Tables>, query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
+function sendQuery<Row>(db: Kysely<Tables>, query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
   return (connections.get(db) ?? db).executeQuery<Row>(query)
 }
 
@@ -155,7 +155,7 @@ function prepareOnce<Parameters extends object, Row>(build: Build<Parameters, Ro
   return (db: Kysely<Tables>, parameters: Parameters): PreparedQuery<Row> => {
     const { adapter } = db.getExecutor()
     let query = prepared.get(adapter)
-    if (!query) prepared.set(adapter, (query = prepare(build(db, toPlace).compile(db), adapter)))
+    if (!query) prepared.set(adapter, (query = toPreparedQuery(build(db, toParameterPlace).compile(db), adapter)))
     const values = query.parameters.map((value) =>
       value instanceof Place ? parameters[value.name as keyof Parameters] : value,
     )
@@ -163,7 +163,7 @@ function prepareOnce<Parameters extends object, Row>(build: Build<Parameters, Ro
   }
 }
 
-function prepare<Row>(query: CompiledQuery<Row>, adapter: DialectAdapter): PreparedQuery<Row> {
+function toPreparedQuery<Row>(query: CompiledQuery<Row>, adapter: DialectAdapter): PreparedQuery<Row> {
   if (adapter instanceof SqliteAdapter) {
     return { ...query, sql: new HidingCompiler().compileQuery(query.query, query.queryId).sql }
   }

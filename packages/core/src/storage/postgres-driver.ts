@@ -45,19 +45,19 @@ class PostgresPoolDriver implements Driver {
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
-    toOwn(connection).release()
+    requireOwnConnection(connection).release()
   }
 
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    await toOwn(connection).begin(settings)
+    await requireOwnConnection(connection).begin(settings)
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await toOwn(connection).commit()
+    await requireOwnConnection(connection).commit()
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await toOwn(connection).rollBack()
+    await requireOwnConnection(connection).rollBack()
   }
 
   async destroy(): Promise<void> {
@@ -66,7 +66,7 @@ class PostgresPoolDriver implements Driver {
   }
 }
 
-function toOwn(connection: DatabaseConnection): PostgresConnection {
+function requireOwnConnection(connection: DatabaseConnection): PostgresConnection {
   if (connection instanceof PostgresConnection) return connection
   throw new TypeError('The connection is not of this driver.')
 }

@@ -103,9 +103,9 @@ export class SharedLimits {
     if (lease && nowMs < lease.endsAtMs) {
       if (lease.left >= cost) {
         lease.left -= cost
-        return toState(lease, nowMs)
+        return toAllowanceState(lease, nowMs)
       }
-      if (lease.rest === 0) return { ...toState(lease, nowMs), exceeded: true }
+      if (lease.rest === 0) return { ...toAllowanceState(lease, nowMs), exceeded: true }
     }
     if (nowMs < this.#aloneUntilMs) {
       this.counts.unanswered += 1
@@ -123,7 +123,7 @@ export class SharedLimits {
   peek(key: string): AllowanceState | undefined {
     const lease = this.#leases.get(key)
     const nowMs = performance.now()
-    return lease && nowMs < lease.endsAtMs ? toState(lease, nowMs) : undefined
+    return lease && nowMs < lease.endsAtMs ? toAllowanceState(lease, nowMs) : undefined
   }
 
   stop(): void {
@@ -146,7 +146,7 @@ export class SharedLimits {
     this.#statements += 1
     const sentAtMs = performance.now()
     try {
-      const grants = await within(patienceMs, takeLeases(this.#database, asks.map(toRequest)))
+      const grants = await withinMs(patienceMs, takeLeases(this.#database, asks.map(toLeaseRequest)))
       this.counts.asked += 1
       for (const [i, [key, asked]] of asks.entries()) this.#resolve(key, asked, grants[i]!, sentAtMs)
     } catch (error) {
@@ -168,7 +168,7 @@ export class SharedLimits {
     for (const { cost, resolve } of waiting) {
       const isThere = lease.left >= cost
       if (isThere) lease.left -= cost
-      resolve({ ...toState(lease, sentAtMs), exceeded: !isThere })
+      resolve({ ...toAllowanceState(lease, sentAtMs), exceeded: !isThere })
     }
   }
 
@@ -190,17 +190,17 @@ export class SharedLimits {
   }
 }
 
-function toState({ left, rest, endsAtMs }: Lease, nowMs: number): AllowanceState {
+function toAllowanceState({ left, rest, endsAtMs }: Lease, nowMs: number): AllowanceState {
   return { exceeded: false, remaining: left + rest, resetMs: Math.max(0, endsAtMs - nowMs) }
 }
 
 /** Keys are stored as hashes: they may contain an address, which is personal data, and may have any length. */
-function toRequest([key, { points, windowMs, share, waiting }]: readonly [string, Ask]) {
+function toLeaseRequest([key, { points, windowMs, share, waiting }]: readonly [string, Ask]) {
   const need = waiting.reduce((sum, { cost }) => sum + cost, 0)
   return { key: createHash('sha256').update(key).digest('base64url'), points, need, share, window_ms: windowMs }
 }
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+async function withinMs<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     const giveUp = () => reject(new Error(`The database did not answer within ${ms} ms.`))
@@ -216,13 +216,13 @@ type LeaseGrant = Pick<Lease, 'rest' | 'endsAt'> & { readonly granted: number; r
 const columns = { key: 'text', points: 'whole', need: 'whole', share: 'whole', window_ms: 'whole' } as const
 
 /** PostgreSQL's clock, which all nodes share. */
-export const now = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`
+export const databaseNow = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`
 /**
  * A window that ends later than a new one is from before the clock was set back. A request for a window of no length
  * only reads.
  */
-const isOver = sql`(r.ends_at <= ${now}
-  or (excluded.ends_at > ${now} and r.ends_at > excluded.ends_at + ${sql.lit(skewMs)}))`
+const isOver = sql`(r.ends_at <= ${databaseNow}
+  or (excluded.ends_at > ${databaseNow} and r.ends_at > excluded.ends_at + ${sql.lit(skewMs)}))`
 /** Points left in the existing row's window, or all points if that window is over. */
 const left = sql`case when ${isOver} then excluded.points else greatest(0, excluded.points - r.taken) end`
 const grant = sql`least(${left}, greatest(excluded.need, (${left}) / excluded.share))`
@@ -233,12 +233,12 @@ const grant = sql`least(${left}, greatest(excluded.need, (${left}) / excluded.sh
  */
 async function takeLeases(
   { read }: Pick<Database, 'read'>,
-  requests: readonly ReturnType<typeof toRequest>[],
+  requests: readonly ReturnType<typeof toLeaseRequest>[],
 ): Promise<LeaseGrant[]> {
   // Sorted by key: in different orders two nodes could deadlock on each other's rows.
   const { rows } = await sql<LeaseGrant & { key: string }>`
     insert into rate_leases as r (key, points, need, share, granted, taken, ends_at)
-    select key, points, need, share, first, first, ${now} + window_ms
+    select key, points, need, share, first, first, ${databaseNow} + window_ms
     from (select *, least(points, greatest(need, points / share)) as first from ${toRowTable('postgres', columns, requests)} as a)
       as asked
     order by key
@@ -249,7 +249,7 @@ async function takeLeases(
       granted = ${grant},
       taken = case when ${isOver} then 0 else r.taken end + ${grant},
       ends_at = case when ${isOver} then excluded.ends_at else r.ends_at end
-    returning key, granted, greatest(0, points - taken) as rest, ends_at as "endsAt", ends_at - ${now} as "endsInMs"`.execute(
+    returning key, granted, greatest(0, points - taken) as rest, ends_at as "endsAt", ends_at - ${databaseNow} as "endsInMs"`.execute(
     read,
   )
   const byKey = new Map(rows.map((row) => [row.key, row]))
@@ -261,6 +261,8 @@ export async function sweepLeases({ read }: Pick<Database, 'read'>): Promise<voi
   let swept: bigint | undefined
   do {
     ;({ numAffectedRows: swept } = await sql`delete from rate_leases where key in (
-      select key from rate_leases where ends_at <= ${now} limit ${sweptMax} for update skip locked)`.execute(read))
+      select key from rate_leases where ends_at <= ${databaseNow} limit ${sweptMax} for update skip locked)`.execute(
+      read,
+    ))
   } while (swept === BigInt(sweptMax))
 }

@@ -61,14 +61,14 @@ const putVector = compileForColumns(
 /** The weighted vector that PostgreSQL stores for a text. The fields may be columns. */
 export function toVector(text: Readonly<Record<keyof SkillText, unknown>>): RawBuilder<string> {
   const { name, owner, keywords, description, headings, summary, category, body } = text
-  return sql`setweight(to_tsvector('simple', ${both(name, owner)}), 'A')
+  return sql`setweight(to_tsvector('simple', ${concat(name, owner)}), 'A')
     || setweight(to_tsvector('simple', cast(${keywords} as text)), 'B')
-    || setweight(to_tsvector('simple', ${both(description, category)}), 'C')
-    || setweight(to_tsvector('simple', ${both(headings, summary)}), 'D')
+    || setweight(to_tsvector('simple', ${concat(description, category)}), 'C')
+    || setweight(to_tsvector('simple', ${concat(headings, summary)}), 'D')
     || array_to_tsvector(array_remove(string_to_array(cast(${body} as text), ' '), ''))`
 }
 
-function both(first: unknown, second: unknown): RawBuilder<string> {
+function concat(first: unknown, second: unknown): RawBuilder<string> {
   return sql`cast(${first} as text) || ' ' || cast(${second} as text)`
 }
 
@@ -118,7 +118,7 @@ export function matchTokens(
   if (first && others.length === 0)
     return sql`(select rowid as num, 0 as token, ${first.weight} as weight from skill_text
       where skill_text match ${toFtsQuery(first)} order by rowid desc limit ${sql.lit(max)})`
-  const json = toJson(tokens, (token) => [toFtsQuery(token), token.weight])
+  const json = toTokenRows(tokens, (token) => [toFtsQuery(token), token.weight])
   // One look-up for each token: the cross join keeps the order of its loops, and the limit separates them from others.
   return sql`(select skill_text.rowid as num, tokens.key as token, tokens.value ->> 1 as weight from json_each(${json}) as tokens
     cross join skill_text on skill_text match (tokens.value ->> 0) limit -1)`
@@ -152,12 +152,12 @@ function countInVocabulary(tokens: readonly TextToken[]): RawBuilder<TokenCount>
   const words = sql`select doc from skill_text_words where term >= value ->> 0 and term <= value ->> 1
     limit ${sql.lit(completionsMax)}`
   return sql`select key as token, (select coalesce(sum(doc), 0) from (${words})) as count
-    from json_each(${toJson(tokens, toRange)})`
+    from json_each(${toTokenRows(tokens, toWordRange)})`
 }
 
 /** The first and the last word that a token stands for. */
-function toRange(token: TextToken): [string, string] {
-  const text = toText(token)
+function toWordRange(token: TextToken): [string, string] {
+  const text = toTokenText(token)
   return [text, token.kind === 'word' && token.isPrefix ? `${text}\u{10FFFF}` : text]
 }
 
@@ -171,27 +171,27 @@ function countUpTo(tokens: readonly TextToken[], max: number): RawBuilder<TokenC
     from ${toQueryTable(tokens)} left join sample on sample.word = tokens.word`
 }
 
-function toJson<Token>(tokens: readonly Token[], toValue: (token: Token) => unknown): string {
+function toTokenRows<Token>(tokens: readonly Token[], toValue: (token: Token) => unknown): string {
   return JSON.stringify(tokens.map(toValue))
 }
 
-function toText(token: TextToken): string {
+function toTokenText(token: TextToken): string {
   return token.kind === 'word' ? token.word : toStemToken(token.stem, token.kind)
 }
 
 function toFtsQuery(token: TextToken): string {
-  return `"${toText(token).replaceAll('"', '""')}"${token.kind === 'word' && token.isPrefix ? ' *' : ''}`
+  return `"${toTokenText(token).replaceAll('"', '""')}"${token.kind === 'word' && token.isPrefix ? ' *' : ''}`
 }
 
 function toQueryTable(tokens: readonly WeightedToken[]): RawBuilder<unknown> {
   const rows = tokens.map((token, i) => {
-    return sql`(${sql.lit(i)}, ${toText(token)}, ${toTsQuery(token)}, cast(${token.weight ?? 0} as real))`
+    return sql`(${sql.lit(i)}, ${toTokenText(token)}, ${toTsQuery(token)}, cast(${token.weight ?? 0} as real))`
   })
   return sql`(values ${sql.join(rows)}) as tokens (token, word, query, weight)`
 }
 
 function toTsQuery(token: TextToken): RawBuilder<string> {
-  const quoted = `'${toText(token).replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+  const quoted = `'${toTokenText(token).replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
   if (token.kind !== 'word') return sql`cast(${quoted} as tsquery)`
   return sql`to_tsquery('simple', ${token.isPrefix ? `${quoted}:*` : quoted})`
 }

@@ -194,13 +194,13 @@ export class BatchWriter implements Writer {
 
   /** Runs queued jobs in a transaction until the batch is full or the queue is empty. */
   async #runBatch(trx: WriteTransaction, batch: Job[]): Promise<void> {
-    if (this.#connections.dialect === 'postgres') await selectHead(trx, {})
+    if (this.#connections.dialect === 'postgres') await lockHead(trx, {})
     lastWork.set(trx, [])
     await withConnection(trx, async (connection) => {
       // A single job needs no savepoint; those that are queued meanwhile are in the next batch.
       if (this.#queue.size === 1) await this.#runAlone(trx, batch)
       else await this.#runInSavepoints(connection, trx, batch)
-      await finish(trx)
+      await doLastWork(trx)
     })
   }
 
@@ -258,7 +258,7 @@ export function toReadOnlyError(): RegistryError {
  * for this lock, so the server ends a transaction whose node is paused or disconnected; otherwise the other nodes might
  * wait for hours.
  */
-const selectHead = compileQuery((db) =>
+const lockHead = compileQuery((db) =>
   db
     .selectFrom('heads')
     .select(sql`set_config('idle_in_transaction_session_timeout', ${sql.lit(`${idleMs}`)}, true)`.as('timeout'))
@@ -291,7 +291,7 @@ async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransact
 const aloneUndone = new Error('The write was undone.')
 
 /** Does what the writes left for the end of the transaction. */
-async function finish(trx: WriteTransaction): Promise<void> {
+async function doLastWork(trx: WriteTransaction): Promise<void> {
   let turnedMs = performance.now()
   for (const work of lastWork.get(trx)!) {
     await work()

@@ -23,8 +23,8 @@ export function handleDeliveries(context: WebhooksContext): void {
   const targets = createTargetLoader(context)
   const handle = async (payload: Record<string, unknown>, _attempt: number, id: string) => {
     const delivery = payload as DeliveryPayload
-    const target = await targets.load(delivery).catch(hide)
-    return deliver(context, id, delivery, requireTarget(target, delivery))
+    const target = await targets.load(delivery).catch(hideInternalError)
+    return deliver(context, id, delivery, requireOpenTarget(target, delivery))
   }
   const afterwards = (trx: WriteTransaction, ended: readonly EndedJob[]) => recordRuns(context, trx, ended)
   context.outbox.handle(deliveryTopic, { retryDelaysMs, handle, afterwards })
@@ -77,12 +77,12 @@ async function readTargets({ database }: StorageContext, ids: readonly string[])
     .execute()
 }
 
-function refuse(why: string): AttemptError {
+function refuseDelivery(why: string): AttemptError {
   return new AttemptError(why, { isFinal: true })
 }
 
 /** The owner of a webhook sees why an attempt failed; internal errors must not be shown. */
-function hide(cause: unknown): never {
+function hideInternalError(cause: unknown): never {
   throw new AttemptError('The registry could not prepare the delivery.', { cause })
 }
 
@@ -90,7 +90,7 @@ function hide(cause: unknown): never {
 async function deliver(context: AccountsContext, id: string, delivery: DeliveryPayload, target: Target) {
   const { url, ...signing } = target
   const now = context.clock.now()
-  const statusCode = await post(context, url, delivery.body, toHeaders(id, delivery, signing, now))
+  const statusCode = await postDelivery(context, url, delivery.body, toDeliveryHeaders(id, delivery, signing, now))
   if (statusCode >= 200 && statusCode < 300) return { statusCode }
   const isRedirect = redirectStatuses.has(statusCode)
   const message = isRedirect ? 'answered with a redirect, which is not followed' : `answered with ${statusCode}`
@@ -98,16 +98,16 @@ async function deliver(context: AccountsContext, id: string, delivery: DeliveryP
 }
 
 /** A delivery without a receiver is not retried. A ping is also sent to a disabled webhook. */
-function requireTarget(target: Target | null, { event }: DeliveryPayload): Target {
-  if (!target) throw refuse('The webhook was deleted.')
-  if (!target.mayRead) throw refuse('The owner of the webhook may no longer read the skill.')
-  if (target.disabled === 1) throw refuse('The account of its owner is disabled.')
-  if (!includesPlan(target.plan, 'pro')) throw refuse('The plan of its owner does not include webhooks.')
-  if (target.active === 0 && event !== pingEvent) throw refuse('The webhook is disabled.')
+function requireOpenTarget(target: Target | null, { event }: DeliveryPayload): Target {
+  if (!target) throw refuseDelivery('The webhook was deleted.')
+  if (!target.mayRead) throw refuseDelivery('The owner of the webhook may no longer read the skill.')
+  if (target.disabled === 1) throw refuseDelivery('The account of its owner is disabled.')
+  if (!includesPlan(target.plan, 'pro')) throw refuseDelivery('The plan of its owner does not include webhooks.')
+  if (target.active === 0 && event !== pingEvent) throw refuseDelivery('The webhook is disabled.')
   return target
 }
 
-async function post(
+async function postDelivery(
   context: AccountsContext,
   url: string,
   body: string,
@@ -121,7 +121,7 @@ async function post(
   }
 }
 
-function toHeaders(
+function toDeliveryHeaders(
   deliveryId: string,
   { event, eventId, body }: DeliveryPayload,
   { secret, previous_secret, previous_until }: Pick<Target, 'secret' | 'previous_secret' | 'previous_until'>,

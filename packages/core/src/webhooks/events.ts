@@ -41,13 +41,13 @@ export function toDeliveries(
   return subscribers.map(({ webhookId, url }) => ({
     topic: deliveryTopic,
     partition: webhookId,
-    host: toHost(url),
+    host: toReceiverHost(url),
     payload: { webhookId, eventId, event, body } satisfies DeliveryPayload,
   }))
 }
 
 /** The host of a URL. A URL that no longer parses must fail the delivery, not the change that caused the event. */
-export function toHost(url: string): string {
+export function toReceiverHost(url: string): string {
   return URL.parse(url)?.host ?? ''
 }
 

@@ -17,11 +17,11 @@ export async function showDelivery(
   caller: Caller,
 ): Promise<DeliveryDetails> {
   const webhook = await getOwnWebhook(database.read, input.id, caller)
-  const job = await requireShown(database.read, webhook, await outbox.find(webhook.id, input.deliveryId))
+  const job = await requireShownDelivery(database.read, webhook, await outbox.find(webhook.id, input.deliveryId))
   return { ...toDelivery(job), body: (job.payload as DeliveryPayload).body }
 }
 
-async function requireShown(db: Kysely<Tables>, { user_id: userId }: WebhookRow, job: JobView | undefined) {
+async function requireShownDelivery(db: Kysely<Tables>, { user_id: userId }: WebhookRow, job: JobView | undefined) {
   const shown = job && (await keepReadable(db, [{ userId, delivery: job.payload as DeliveryPayload }]))
   if (job && shown?.length === 1) return job
   throw new RegistryError('not_found', 'This webhook has no delivery with this id.')
@@ -38,7 +38,7 @@ export async function retryDelivery(
 ): Promise<Delivery> {
   return database.writer.write(async (trx) => {
     const webhook = await getOwnWebhook(trx, input.id, caller)
-    const job = await requireShown(trx, webhook, await outbox.retry(trx, webhook.id, input.deliveryId))
+    const job = await requireShownDelivery(trx, webhook, await outbox.retry(trx, webhook.id, input.deliveryId))
     if (job.state === 'done') {
       throw new RegistryError('invalid_transition', 'This delivery was already delivered and cannot be retried.')
     }

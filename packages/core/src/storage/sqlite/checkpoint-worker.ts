@@ -8,7 +8,7 @@ export type CheckpointOrder = 'move' | 'end'
 const database = new SqliteDatabase(workerData as string, { fileMustExist: true })
 parentPort!.on('message', (order: CheckpointOrder) => {
   if (order === 'move') {
-    move()
+    runCheckpoint()
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     parentPort!.postMessage('moved')
   } else {
@@ -21,7 +21,7 @@ parentPort!.on('message', (order: CheckpointOrder) => {
  * This checkpoint blocks neither readers nor writers. Pages that it cannot move, as on a full disk, are moved by the
  * next checkpoint.
  */
-function move(): void {
+function runCheckpoint(): void {
   try {
     database.pragma('wal_checkpoint(PASSIVE)')
   } catch (error) {

@@ -23,7 +23,7 @@ const modes = { rollback: 1, writeAheadLog: 2 }
 export function openSqliteForReading(path: string): Connections {
   // SQLite creates its files next to the target of a symbolic link.
   const file = realpathSync(path)
-  const log = sizeOf(`${file}-wal`)
+  const log = findFileSize(`${file}-wal`)
   const isInMemory = log === undefined && !canCreateNextTo(file) && hasWriteAheadLog(file)
   const database = isInMemory ? openInMemory(file) : openInPlace(file, log ?? 0)
   const db = connect(database)
@@ -68,7 +68,7 @@ function openInMemory(file: string): SqliteDatabase.Database {
   }
   const bytes = readFileSync(file)
   const after = statSync(file)
-  if (after.mtimeMs !== before.mtimeMs || after.size !== before.size || sizeOf(`${file}-wal`)) {
+  if (after.mtimeMs !== before.mtimeMs || after.size !== before.size || findFileSize(`${file}-wal`)) {
     throw Object.assign(new Error('another process wrote to the file while it was read'), { code: 'SQLITE_BUSY' })
   }
   // A database in memory cannot have a write-ahead log.
@@ -95,7 +95,7 @@ function configured(database: SqliteDatabase.Database): SqliteDatabase.Database 
  * them when a connection that can write is closed, unless another connection is open. A log with changes stays.
  */
 function removeLog(file: string): void {
-  if (sizeOf(`${file}-wal`) !== 0) return
+  if (findFileSize(`${file}-wal`) !== 0) return
   let database: SqliteDatabase.Database | undefined
   try {
     database = new SqliteDatabase(file, { fileMustExist: true, timeout: 0 })
@@ -132,6 +132,6 @@ function isCannotOpen(error: unknown): boolean {
 }
 
 /** The size of a file; undefined if it does not exist. */
-function sizeOf(file: string): number | undefined {
+function findFileSize(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.size
 }
