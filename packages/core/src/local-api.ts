@@ -30,8 +30,8 @@ import { toReadOnlyError } from './storage/writer.ts'
 /**
  * The registry as functions that run in this process, with the same signatures as the HTTP client. All calls are made
  * as `caller`. `options` apply to every call, for example an agent's token. Each function also takes a `signal` for one
- * call: an aborted call rejects with the reason of its signal. A write of it that waits for other writes is dropped, one
- * that was already handed to the database may still be committed.
+ * call: an aborted call rejects with the reason of its signal. A write of an aborted call is dropped if it still waits
+ * for other writes; a write that the database already has may still be committed.
  *
  * @example
  * const api = localApi(registry, await registry.getCaller('alice'))
@@ -43,7 +43,7 @@ export function localApi(registry: Registry, caller: Caller = guest, options: Ca
     (input: Record<string, unknown> = {}, { signal }: ApiOptions = {}) =>
       callFollowing(registry, name, input, caller, { ...options, signal: joinSignals(options.signal, signal) }),
   ])
-  return Object.fromEntries(functions) as RegistryApi
+  return Object.fromEntries(functions)
 }
 
 /** Calls an operation, and follows the redirect of a renamed skill as HTTP clients do. */

@@ -107,8 +107,8 @@ export function withParts(registry: Registry, changes: Partial<OperatorContext>)
 const answerBytesMax = 24 * 1024 * 1024
 const memorySkillsMax = 150_000
 /**
- * Another thread makes each search slower, by waiting for it and for what it has in the processor's caches; with more
- * skills, searches keep one thread so busy that this costs less than they delay other calls.
+ * Default number of skills from which searches run in a thread of their own. A thread makes each search slower, because
+ * of messages and cold processor caches. With more skills, searches would delay other calls by more than that.
  */
 const threadSkillsMin = 80_000
 
@@ -215,7 +215,7 @@ async function openParts(options: RegistryOptions) {
   return { context, authenticator, metricReaders, closing, waits, closeClients, endNotices, onError }
 }
 
-/** The parts that the others are made of. */
+/** The parts that all other parts need. */
 async function openBase(options: RegistryOptions) {
   const { extensions = [], clock = systemClock, onError = printError } = options
   if (options.threads !== undefined) placeThreads(options.threads)
@@ -234,7 +234,7 @@ async function openBase(options: RegistryOptions) {
 
 type Base = Awaited<ReturnType<typeof openBase>>
 
-/** The services of others that a search and a publish may ask. */
+/** The external services that searches and publishes may ask. */
 function makeOpinions(options: RegistryOptions, { database, clock, onError, outgoing }: Base) {
   const { secondOpinion } = options
   const isAsked = secondOpinion && !outgoing.isOffline
@@ -244,7 +244,7 @@ function makeOpinions(options: RegistryOptions, { database, clock, onError, outg
   }
 }
 
-/** What counts downloads and installs. */
+/** The counters of downloads and installs. */
 async function makeCounting(
   { database, clock, outbox, changes, onError }: Base,
   { upstreamQueue }: ReturnType<typeof connectExtensions>,
@@ -256,7 +256,7 @@ async function makeCounting(
   return { counters, telemetry: new InstallTelemetry(counting) }
 }
 
-/** What answers reads faster than the tables. */
+/** The caches and the index of searches, which answer reads faster than the tables. */
 function makeReading(options: RegistryOptions, { database, changes, onError }: Base) {
   const answers = createResponseCache(options.answerBytesMax ?? answerBytesMax)
   changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)), answers.forgetAll)

@@ -26,10 +26,9 @@ const share = Number.MAX_SAFE_INTEGER
  * counts only its own requests.
  */
 export function createAddressLimits(shared?: SharedLimits): AddressLimits {
-  const limiters = new Map<AddressLimit, RateLimiterMemory>()
+  const limiters = new Map<string, RateLimiterMemory>()
   for (const [name, { limit, windowSeconds }] of Object.entries(allowances))
-    if (name !== 'verification')
-      limiters.set(name as AddressLimit, new RateLimiterMemory({ points: limit, duration: windowSeconds }))
+    if (name !== 'verification') limiters.set(name, new RateLimiterMemory({ points: limit, duration: windowSeconds }))
 
   /** Takes one point. Returns 0, or if no point is left, the milliseconds until the next one. */
   async function consume(limit: AddressLimit, address: string | undefined, subject = ''): Promise<number> {

@@ -52,7 +52,7 @@ export async function createApiKey(context: StorageContext, input: Input<'create
   return { ...made, key }
 }
 
-/** {@link createApiKey} as part of a transaction, with a key whose text its user gets otherwise. */
+/** As {@link createApiKey}, within a transaction, for a key whose text was created before. */
 export async function addApiKey(
   context: StorageContext,
   trx: WriteTransaction,
@@ -112,7 +112,7 @@ export async function deleteApiKey(
     if (!gone) throw new RegistryError('not_found', 'You have no API key with this id.')
     const [at, heir] = [context.clock.now(), gone.made_by]
     await recordAudit(trx, { caller, action: 'key.delete', subject: id, at })
-    // A deleted key can make nothing more, so each round finds all keys that those of the round before made.
+    // A deleted key makes no more keys, so each round finds all keys that the keys of the previous round made.
     for (let left = [id]; left.length > 0;) {
       const ids = left.slice(0, idsMax)
       const revoked = withMade ? await deleteKeysMadeBy(trx, ids, role === 'admin' ? undefined : userId) : []
@@ -130,7 +130,7 @@ export async function deleteApiKey(
 /** Databases limit the parameters of a statement. */
 const idsMax = 1000
 
-/** Deletes the keys that keys made: those of one user, or of all users. */
+/** Deletes the keys that `makers` made: the keys of one user, or of all users. */
 async function deleteKeysMadeBy(trx: WriteTransaction, makers: readonly string[], userId: string | undefined) {
   return trx
     .deleteFrom('api_keys')
@@ -162,9 +162,9 @@ export interface Maker {
 }
 
 /**
- * The key behind the caller, which what the caller makes must not outlive. Writers take turns, on all nodes, so that none
- * revokes the key meanwhile and misses what it made. Throws `unauthorized` if the key ended after the request
- * arrived. Callers without a key, such as the operator, bound nothing.
+ * Finds the key of the caller. What the caller makes must not outlive this key. Writers take turns on all nodes, so no
+ * other write revokes the key before the result is stored. Throws `unauthorized` if the key ended after the request
+ * arrived. A caller without a key, such as the operator, sets no end.
  */
 export async function requireMaker(trx: WriteTransaction, caller: Caller, now: number): Promise<Maker> {
   const id = caller.kind === 'user' ? caller.makerId : undefined

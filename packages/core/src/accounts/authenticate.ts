@@ -68,7 +68,7 @@ export function createAuthenticator(
   const used = new Map<string, number>()
   let writing: Promise<void> | undefined
 
-  /** Writes again if keys were used meanwhile. If a write fails, the next use of any key writes the times. */
+  /** Repeats while keys are used during a write. If a write fails, the next use of any key writes the times. */
   async function writeUses(): Promise<void> {
     while (used.size > 0) {
       const uses = [...used]

@@ -66,9 +66,13 @@ export async function beginIdempotent(
         )
       }
       if (stored.status === states.running || stored.status === states.written) {
-        throw new RegistryError('conflict', 'The first request with this Idempotency-Key is still running.', {
-          retryAfterSeconds: 1,
-        })
+        throw new RegistryError(
+          'conflict',
+          'The first request with this Idempotency-Key is still running. Try again in a second.',
+          {
+            retryAfterSeconds: 1,
+          },
+        )
       }
       return { state: 'done', status: stored.status, body: stored.body }
     }
@@ -83,8 +87,8 @@ export async function beginIdempotent(
 }
 
 /**
- * The database with a writer that stores, in the transaction of each write, that the request has written. So it is known
- * even if the commit succeeds and its acknowledgement is lost.
+ * The database with a writer that stores, in the transaction of each write, that the request has written. This mark
+ * remains if the commit succeeds and its acknowledgement is lost.
  */
 export function noteWrites(
   { database }: Pick<AccountsContext, 'database'>,

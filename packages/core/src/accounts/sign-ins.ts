@@ -11,15 +11,15 @@ import type { SignInRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { addApiKey, createKey } from './api-keys.ts'
 
-/** Time between two polls at least, in seconds; each poll that comes too early adds as much (RFC 8628, section 3.5). */
+/** Minimum time between two polls, in seconds; each early poll adds the same time (RFC 8628, section 3.5). */
 const intervalSeconds = 5
 /** Networks deliver some polls sooner than the one before, and the clocks of nodes differ. */
 const toleranceMs = 1000
 const lifetimeMs = 10 * 60_000
 const addressPendingMax = 20
 /**
- * A request is dropped after as many later ones, so that a flood neither fills the database nor refuses other programs. No
- * count is needed for that.
+ * Maximum number of stored requests: each new request deletes the request that came this number of requests earlier. A
+ * flood then neither fills the database nor blocks other programs, and no query has to count requests.
  */
 const requestsMax = 100_000
 /** Letters without vowels, so that codes form no words (RFC 8628, section 6.1); 20 to the power of 8 codes. */
@@ -27,8 +27,9 @@ const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 const deviceCodePattern = /^[\w-]{43}$/
 
 /**
- * Creates the codes of a program that asks for a sign-in (RFC 8628). The database has only digests of them. It has the
- * key that the program may get as well, encrypted with the device code, so that any node can answer its polls.
+ * Creates the codes for a program that requests a sign-in (RFC 8628). The database stores only digests of the codes. It
+ * also stores the key for the program, encrypted with the device code, so that any node can answer the polls of the
+ * program.
  */
 export async function requestSignIn(context: StorageContext, { label, address }: { label: string; address: string }) {
   const deviceCode = randomBytes(32).toString('base64url')
@@ -91,7 +92,7 @@ export async function pollSignIn({ database, clock }: StorageContext, deviceCode
       .updateTable('sign_ins')
       .set({ polled_at: now, interval_seconds: interval })
       .where('device_hash', '=', id)
-      // Of polls at the same time, on any node, all but one are too early.
+      // Of simultaneous polls on all nodes, one updates the row; the others are too early.
       .where('polled_at', '=', row.polled_at)
       .where('interval_seconds', '=', row.interval_seconds)
       .executeTakeFirst(),
@@ -106,8 +107,8 @@ export async function pollSignIn({ database, clock }: StorageContext, deviceCode
 }
 
 /**
- * The pending request with the code that a user typed. Throws `invalid_request` if there is none, and `rate_limited` for a
- * user who guesses codes, on any nodes.
+ * The pending request with the code that a user typed. Throws `invalid_request` if there is none, and `rate_limited`
+ * for a user who guesses codes; the guesses on all nodes count together.
  */
 export async function findSignIn(context: StorageContext, typed: string, caller: Caller) {
   const { label, requested_at: requestedAt } = await withPendingSignIn(context, typed, caller, async (_trx, row) => row)
@@ -136,7 +137,7 @@ export async function allowSignIn(
   })
 }
 
-/** Deletes requests and counts of wrong codes that are over. */
+/** Deletes expired requests and expired counts of wrong codes. */
 export async function sweepSignIns({ database, clock }: StorageContext): Promise<void> {
   await database.writer.write(async (trx) => {
     await trx.deleteFrom('sign_ins').where('expires_at', '<=', clock.now()).execute()
@@ -177,7 +178,7 @@ const wrongMax = 10
 const guessingMs = 10 * 60_000
 
 /**
- * Does work with the pending request of a code. Writers take turns, on all nodes, so no guess is lost from the count and a
+ * Runs `work` with the pending request of a code. Writers take turns on all nodes, so every guess is counted and each
  * request is decided once.
  */
 async function withPendingSignIn<T>(
@@ -212,11 +213,11 @@ async function withPendingSignIn<T>(
   // Thrown here, after the guess is stored.
   throw new RegistryError(
     'invalid_request',
-    'No program waits with this code. Codes are valid for 10 minutes. Check it, or start the sign-in again.',
+    'No program waits with this code. Codes are valid for 10 minutes. Check the code, or start the sign-in again.',
   )
 }
 
-/** The wrong codes of a user. Throws `rate_limited` after too many. */
+/** The number of wrong codes that a user typed recently. Throws `rate_limited` after too many. */
 async function countGuesses(trx: WriteTransaction, userId: string, now: number): Promise<number> {
   const guesses = await trx
     .selectFrom('sign_in_guesses')

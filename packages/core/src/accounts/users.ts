@@ -44,7 +44,7 @@ export async function createFirstUser(context: AccountsContext, username: string
     // On PostgreSQL two requests could otherwise both create the first user.
     await lockHeads(trx)
     if (!(await isWithoutUsers(trx))) throw toSetUpError()
-    // No key made this one.
+    // The first key has no maker, and so does not expire.
     const { keyExpiresAt: _, ...created } = await insertUserWithKey(context, trx, { username }, caller)
     return created
   })

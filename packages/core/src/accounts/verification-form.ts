@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
-import { type ListedVerification, RegistryError, toTimestamp, type Verification } from '@skillstead/protocol'
+import { type ListedVerification, toTimestamp, type Verification } from '@skillstead/protocol'
+import { invalidField } from '../kernel/field-errors.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 
 /** A verification as its owner sees it. */
@@ -88,5 +89,5 @@ function normalizeGithub(proof: string): string {
 }
 
 function refuseProof(message: string): never {
-  throw new RegistryError('invalid_request', `proof ${message}.`, { errors: [{ path: 'proof', message }] })
+  throw invalidField('proof', message)
 }

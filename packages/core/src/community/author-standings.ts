@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { readVerifiedMethods, type VerifiedMethod } from '../accounts/verified-author.ts'
 import { compileQuery, compileForColumns, type Param } from '../storage/compiled-query.ts'
-import type { StandingRow, Tables } from '../storage/tables.ts'
+import { parseJson, type StandingRow, type Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { settleBadges, toBadges, toReputationScore } from './badges.ts'
 import { addFacts, areNoFacts, factNames, type Facts, noFacts, pickFacts } from './standing-facts.ts'
@@ -92,7 +92,7 @@ async function findStanding(db: Kysely<Tables>, userId: string): Promise<Standin
 
 export function toStanding(row: StandingRow): Standing {
   const { user_id, username } = row
-  return { user_id, username, facts: pickFacts(row), verified: JSON.parse(row.verified) as VerifiedMethod[] }
+  return { user_id, username, facts: pickFacts(row), verified: parseJson(row.verified) }
 }
 
 function toStandingRow({ user_id, username, facts, verified }: Standing, at: number): StandingRow {

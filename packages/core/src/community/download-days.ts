@@ -125,8 +125,8 @@ async function readInstalls({ dialect, read }: Database, skillId: string, days: 
 }
 
 /**
- * Compares with each number separately: the key begins with the time, so a range would read the rows of all skills in
- * it.
+ * Compares with each number separately: the key begins with the time, so a range of times would read the rows of all
+ * skills.
  */
 function isOneOfNumbers(dialect: Dialect, column: string, numbers: readonly number[]) {
   const json = JSON.stringify(numbers)

@@ -47,7 +47,7 @@ const sshPattern = /^(?:git@|ssh:\/\/git@)(github\.com|gitlab\.com)[:/]([\w./-]+
 
 function parseShorthand(text: string): Place | undefined {
   const ssh = sshPattern.exec(text)
-  if (ssh) return toProjectPlace(ssh[1] as Place['host'], parsePathSegments(ssh[2]!), ssh[3])
+  if (ssh) return toProjectPlace(ssh[1] === 'gitlab.com' ? ssh[1] : 'github.com', parsePathSegments(ssh[2]!), ssh[3])
   if (text.startsWith('gitlab:'))
     return toProjectPlace('gitlab.com', parsePathSegments(text.slice('gitlab:'.length)), undefined)
   const [, owner, repo, path, skill, ref, skillOfRef] = shorthandPattern.exec(text) ?? []

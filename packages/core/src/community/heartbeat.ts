@@ -128,7 +128,7 @@ async function recordInstalls(
   const { writer } = context.database
   await writer.write(async (trx) => {
     const before = await findAgent(trx, agent.agent_key)
-    // The token may have been reset since.
+    // The token may have been reset after the first check.
     if (!before || !isAuthentic(before, options.agentToken)) return
     const now = await linkAgent(trx, before, accountId(caller))
     const difference = compareInstalls(now, await readStoredSet(trx, now.id), installed, unseenIds)

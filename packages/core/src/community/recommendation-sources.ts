@@ -167,7 +167,7 @@ export async function suggestFromPacks({ database }: StorageContext, installed: 
   return packs.flatMap(({ id, name, slug, installedIds }) => {
     const all = members.get(id) ?? []
     const partner = installedIds.map((skillId) => names.get(skillId)!).toSorted()[0]!
-    // Only of the members that all may see, because the score would reveal the number of others.
+    // Count only members that everyone may see: the score would otherwise reveal the number of the others.
     const seen = new Set([...installedIds, ...all.map(({ skill_id }) => skill_id)])
     const share = installedIds.length / seen.size
     return all.map(({ skill_id }) => ({

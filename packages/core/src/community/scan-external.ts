@@ -27,7 +27,7 @@ async function scanSource(context: CommunityContext, source: ExternalSource) {
   return { report: await scanSubmittedText(context, { path: toScannedPath(address), text }, address), text }
 }
 
-/** Stores the result of a scan with the skill in the index, if it is there. */
+/** Stores the result of a scan with the skill, if the index has this skill. */
 async function recordScan(trx: WriteTransaction, { url }: ExternalSource, report: ScanReport): Promise<void> {
   const { score, verdict, scannedAt } = report
   const change = { security_score: score, verdict, scanned_at: Date.parse(scannedAt) }
@@ -55,7 +55,7 @@ async function scanSubmittedText(
 }
 
 function refuseScanInput(): RegistryError {
-  const message = 'must be given unless the other one is'
+  const message = 'is required unless the other of `url` and `content` is given'
   const errors = ['url', 'content'].map((path) => ({ path, message }))
   return new RegistryError('invalid_request', 'Specify either url or content, not both.', { errors })
 }

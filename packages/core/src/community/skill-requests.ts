@@ -228,6 +228,6 @@ function requireRequestTransition(request: RequestRow, to: Status, caller: Calle
 
 function isParty(request: RequestRow, caller: Caller): boolean {
   if (isAdministrator(caller)) return true
-  // A guest's request has no author, and a guest caller must not match that.
+  // A guest's request has no author, and a guest has no id: the two must not count as equal.
   return request.requester_id !== null && request.requester_id === callerId(caller)
 }

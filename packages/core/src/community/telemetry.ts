@@ -28,7 +28,8 @@ interface Batch {
 
 /**
  * All installs that wait for the next commit form one row of the journal, so an install costs a part of a small row and
- * survives a crash. This process adds the rows to the counters in batches; if it ends before, the next process does.
+ * survives a crash. This process adds the rows to the counters in batches; rows that remain when the process ends are
+ * counted by the next process.
  */
 export class InstallTelemetry implements Telemetry {
   readonly #parts: CountingParts
@@ -37,7 +38,7 @@ export class InstallTelemetry implements Telemetry {
   #timer: NodeJS.Timeout | undefined
   #folding: Promise<void> | undefined
   #isStopped = false
-  /** Whether a failed fold left rows in the journal; the next takes all rows. */
+  /** Whether a failed fold left rows in the journal; the next fold takes all rows. */
   #isBehind = false
   /** Installs that are committed but not yet counted. */
   #recorded: { ids: string[]; counts: HourlyCounts } = { ids: [], counts: {} }

@@ -198,7 +198,7 @@ async function createStub(context: CatalogueContext, trx: WriteTransaction, skil
     const { id, owner_id, repository } = await putStub(context, trx, stub, guest)
     return parseRepoUrl(repository)?.repoUrl === skill.repoUrl ? { id, ownerId: owner_id } : null
   } catch (error) {
-    // The named skill was deleted or taken down, and stays so.
+    // A skill that was deleted or taken down gets no stub.
     if (error instanceof RegistryError && ['name_taken', 'taken_down'].includes(error.code)) return null
     throw error
   }

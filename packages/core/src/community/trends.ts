@@ -17,8 +17,8 @@ import { listedCondition } from '../visibility/conditions.ts'
 type Period = TrendRow['period']
 
 /** The length of each period in hours; the period before it is equally long. */
-const periodHours = { day: 24, week: 7 * 24, month: 30 * 24 } as const satisfies Record<Period, number>
-const periods = Object.keys(periodHours) as Period[]
+const periodHours: Readonly<Record<Period, number>> = { day: 24, week: 7 * 24, month: 30 * 24 }
+const periods: readonly Period[] = ['day', 'week', 'month']
 
 /** Whole hours since 1970. */
 export function toHour(epochMs: number): number {
@@ -62,8 +62,8 @@ export async function addToTrends(
 /** Moves the windows of a period from one hour to a later one and drops buckets that became too old. */
 async function rollTrends(trx: WriteTransaction, period: Period, from: number, to: number): Promise<void> {
   const hours = periodHours[period]
-  // Hours that are older than the period leave the current window and enter the previous one, unless they are too old
-  // for that too.
+  // Hours that are older than the period leave the current window and enter the previous window, unless they are too
+  // old for the previous window, too.
   const leaving = { first: from - hours + 1, last: Math.min(to - hours, from) }
   const arriving = { first: Math.max(leaving.first, to - 2 * hours + 1), last: leaving.last }
   const passing = { first: from - 2 * hours + 1, last: Math.min(to - 2 * hours, from - hours) }

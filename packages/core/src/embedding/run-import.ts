@@ -170,11 +170,11 @@ function addToImportBatch(batch: Batch, record: SkillRecord, { owner, name, disp
   // Sources have no date for the current state, but it is not older than its history. Without a date, text that was
   // reverted to an earlier version would be taken for that version.
   const now = { skillMd, publishedAt: last?.publishedAt }
-  const versions = (last?.skillMd === skillMd ? history : [...history, now]).map((version) => ({
+  const versions: ImportedVersion[] = (last?.skillMd === skillMd ? history : [...history, now]).map((version) => ({
     ...common,
     ...version,
   }))
-  versions[versions.length - 1] = { ...versions.at(-1)!, files } as ImportedVersion & (typeof versions)[number]
+  versions[versions.length - 1] = { ...versions.at(-1)!, files }
   batch.versions.push(...versions)
   batch.records.push({ id: record.id, versions: versions.length })
   batch.bytes += versions.reduce((sum, version) => sum + version.skillMd.length, 0)

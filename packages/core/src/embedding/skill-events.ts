@@ -53,7 +53,7 @@ export function readSkillEvents(context: EventContext, caller: Caller, { from, s
   const left = new AbortController()
   const events = iterateEvents(context, caller, start, { signal, left: left.signal })
   const end = events.return.bind(events)
-  // Without this, leaving an iteration that waits would itself wait for the next change.
+  // Ends the wait: leaving an iteration that waits for a change would otherwise last until the next change.
   events.return = (value) => {
     left.abort()
     return end(value)

@@ -29,7 +29,8 @@ export async function decideCase(
 }
 
 /**
- * Only the counter-notice that the administrator named, never one that arrived after the administrator read the case.
+ * The unconfirmed counter-notice that the administrator named: another one may have arrived after the administrator
+ * read the case. If there is only one, its id may be omitted.
  */
 async function getUnconfirmed(trx: WriteTransaction, row: DmcaCaseRow, wanted: string | undefined): Promise<string> {
   const waiting = await trx.selectFrom('dmca_counter_notices').select('id').where('case_id', '=', row.id).execute()

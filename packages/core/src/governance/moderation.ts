@@ -110,12 +110,13 @@ export async function listModerated(
     .$if(state !== undefined, (select) => select.where('moderation', '=', state!))
   const sorted = moderated
     .select(['full_name', 'moderation', 'moderation_reason', 'moderated_at'])
+    .$narrowType<{ moderation: ModeratedSkill['state'] }>()
     .orderBy('moderated_at', 'desc')
     .orderBy('full_name')
   const { rows, paging } = await readPage(moderated, sorted, page)
   const skills = rows.map(({ full_name, moderation, moderation_reason, moderated_at }) => ({
     fullName: full_name,
-    state: moderation as ModeratedSkill['state'],
+    state: moderation,
     reason: moderation_reason,
     decidedAt: moderated_at === null ? null : toTimestamp(moderated_at),
   }))

@@ -22,13 +22,13 @@ export interface RescanPosition extends ScanCursor {
   readonly rules: string
 }
 
-/** A version to scan. */
+/** A version without a scan by the current rules. */
 export interface WaitingVersion {
   readonly id: string
   readonly skillId: string
   readonly number: string
   readonly digest: string
-  /** Of its content, in bytes. */
+  /** Size of the content of the version, in bytes. */
   readonly size: number
   /** The position after this version. */
   readonly cursor: string

@@ -73,7 +73,7 @@ export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]
     digest: row.digest,
     publisher: { id: row.publisher_id, username: row.publisher },
     security: row.report === null ? await toMissingScan(row.quarantined_at) : parseJson(row.report),
-    // It was quarantined for its content.
+    // The rescan quarantined the version for its content, not for what it changes.
     change: null,
     createdAt: toTimestamp(row.quarantined_at),
     published: true,

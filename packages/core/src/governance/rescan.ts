@@ -117,7 +117,7 @@ function enqueueRescan(context: CatalogueContext, trx: WriteTransaction, delayMs
 async function rescanBatch(context: CatalogueContext): Promise<void> {
   const walk = await readRescan(context.database.read)
   if (!walk || walk.phase === 'done') return
-  // Another process may just have installed the rules of the walk.
+  // Another process may just have installed the rules of the rescan.
   if (walk.rules !== context.scanRules.version) await context.changes.catchUp()
   if (walk.rules !== context.scanRules.version) return
   const { found, next } = await findUnscannedVersions(context.database.read, walk, batchVersions)

@@ -19,7 +19,7 @@ import { rescanWith } from './rescan.ts'
 const topic = 'rules.update'
 const everyMs = hourMs
 
-/** Where to get a bundle of rules, and the verifier keys of which one must have signed it. */
+/** The source of a bundle of rules, and verifier keys: one of these keys must have signed the bundle. */
 type RulesSource = Pick<StoredRules, 'source' | 'keys'>
 
 /** Checks the source of the bundle of rules once an hour. A failed check leaves the installed bundle in use. */
@@ -140,7 +140,7 @@ async function installBundle(
   return stored
 }
 
-/** Makes all nodes load the rules, and rescans with them. */
+/** Makes all nodes load the rules, and starts a rescan with them. */
 async function announceRules(
   context: GovernanceContext,
   trx: WriteTransaction,

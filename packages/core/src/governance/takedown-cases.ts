@@ -114,7 +114,7 @@ export function scheduleTakedowns(context: CatalogueContext): void {
   context.outbox.handle(restoreTopic, {
     retryDelaysMs,
     hasDeadlines: true,
-    handle: ({ caseId }) => restoreExpiredCase(context, caseId as string),
+    handle: ({ caseId }) => restoreExpiredCase(context, String(caseId)),
   })
 }
 

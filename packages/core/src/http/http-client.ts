@@ -108,7 +108,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const within: HttpClient['within'] = async (subject, { timeoutMs, idleMs, signal }, work) => {
     const cancellation = new Cancellation()
     const expire = () => cancellation.cancel(toTimeoutError(subject))
-    const abort = () => cancellation.cancel(signal!.reason as Error)
+    const abort = () => cancellation.cancel(signal!.reason)
     const deadline = setTimeout(expire, timeoutMs)
     const idle = idleMs === undefined ? undefined : setTimeout(expire, idleMs)
     signal?.addEventListener('abort', abort)
@@ -159,11 +159,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   }
 }
 
-/** Trusts the given certificates in addition to the system's; undefined without any. Throws if one cannot be parsed. */
+/**
+ * Trusts the given certificates in addition to the system's; undefined without any. Throws if a certificate cannot be
+ * parsed.
+ */
 function toSecureContext(ca: readonly string[]): SecureContext | undefined {
   if (ca.length === 0) return undefined
-  // Include the certificates that NODE_EXTRA_CA_CERTS and --use-system-ca added. Node.js before 22.15 cannot list
-  // those.
+  // Include the certificates of NODE_EXTRA_CA_CERTS and --use-system-ca, which Node.js before 22.15 cannot list.
   const known = tls.getCACertificates?.('default') ?? tls.rootCertificates
   return tls.createSecureContext({ ca: [...known, ...ca] })
 }
@@ -192,8 +194,10 @@ async function readWholeResponse(
   bytesMax: number,
   progress: () => void,
 ): Promise<HttpResponse> {
-  const pairs = Object.entries(fields).flatMap(([name, value = []]) => [value].flat().map((each) => [name, each]))
-  const headers = new Headers(pairs as [string, string][])
+  const pairs = Object.entries(fields).flatMap(([name, value = []]) =>
+    [value].flat().map((each): [string, string] => [name, each]),
+  )
+  const headers = new Headers(pairs)
   const tooLarge = () => toFailure(url, `the response is larger than ${bytesMax} bytes`)
   // Ignore errors of the unread rest of the body: without a listener they would end the process.
   body.on('error', () => {})
@@ -230,8 +234,8 @@ function decompress(url: URL, request: HttpRequest, headers: Headers, body: Read
 
 /**
  * Follows redirects to the same origin. Without an API key, also follows redirects to the same host over TLS. Another
- * port can belong to another user's program, so only a client that `isGuarded` follows a redirect to it: this client
- * sends no key, and checks the URL of each redirect. `send` sends one request.
+ * port can belong to another user's program, so only a guarded client follows a redirect to another port: a guarded
+ * client sends no key, and checks the URL of each redirect. `send` sends one request.
  */
 export async function followRedirects<Answer extends Pick<Response, 'status' | 'headers'>>(
   start: URL,

@@ -21,7 +21,7 @@ const systemLookupsMax = 2
 
 /**
  * The resolver of the machine. Queries name servers directly first, so that a name whose servers hang does not block
- * other lookups. Names that they do not know are looked up by the operating system, including its hosts file.
+ * other lookups. The operating system, with its hosts file, looks up names that the name servers do not know.
  */
 export function createSystemResolver(): NameResolver {
   const takeTurn = pLimit(systemLookupsMax)

@@ -59,7 +59,7 @@ function toAddressBits(address: string): number {
 /** Parses an address; an IPv4-mapped IPv6 address becomes IPv4. Undefined for text that sockets would not accept. */
 function parseSocketAddress(text: string): Address | undefined {
   if (isIP(text) !== 6) return isIP(text) === 4 ? ipaddr.parse(text) : undefined
-  // Expand it first: ipaddr.js reads `::8.8.8.8` as `::ffff:8.8.8.8`, sockets do not.
+  // Expand the address first: ipaddr.js reads `::8.8.8.8` as `::ffff:8.8.8.8`, sockets do not.
   const plain = new URL(`http://[${text.replace(/%.*$/, '')}]`).hostname.slice(1, -1)
   return ipaddr.process(plain)
 }

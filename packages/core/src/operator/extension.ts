@@ -91,5 +91,5 @@ function createDefaultHooks({ clock, database }: ExtensionParts): ExtensionHooks
 
 /** Combines the hooks of all extensions. If two have the same hook, the later one is used. */
 export function connectExtensions(extensions: readonly RegistryExtension[], parts: ExtensionParts): ExtensionHooks {
-  return Object.assign(createDefaultHooks(parts), ...extensions.map(({ connect }) => connect(parts))) as ExtensionHooks
+  return Object.assign(createDefaultHooks(parts), ...extensions.map(({ connect }) => connect(parts)))
 }

@@ -1,12 +1,12 @@
-import { RegistryError, type MirrorStatus, type MirrorWrite, type Parsed, type endpoints } from '@skillstead/protocol'
+import { RegistryError, type MirrorStatus, type MirrorWrite } from '@skillstead/protocol'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { invalidField } from '../kernel/field-errors.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { UpstreamOperator } from '../catalogue/context/upstream-port.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
-
-type Input<Name extends keyof typeof endpoints> = Parsed<(typeof endpoints)[Name]>
 
 /** GET /mirrors: an empty list if the registry has no mirror. */
 export async function listMirrors({
@@ -76,8 +76,10 @@ export async function settleMirrorWrite(
 function toSettlement(action: Input<'settleMirrorWrite'>['action'], newName: string | undefined) {
   if (action !== 'rename') return { action }
   if (newName !== undefined) return { action, newName }
-  const message = 'is needed with `rename`: the name that it is to have there, without an owner'
-  throw new RegistryError('invalid_request', `newName ${message}.`, { errors: [{ path: 'newName', message }] })
+  throw invalidField(
+    'newName',
+    'is required for `rename`. Specify the new name of the skill on the upstream, without an owner',
+  )
 }
 
 function getOperator({ upstreams }: CatalogueContext): UpstreamOperator {

@@ -25,7 +25,7 @@ interface Parts {
   readonly onError: (error: unknown) => void
 }
 
-/** The second stage of searches as the operator configured it; undefined if it was not. */
+/** The second stage of searches as the operator configured it; undefined without a configuration. */
 export function createSecondStage(
   { embeddings, reranker, outgoing }: SecondStageOptions,
   { database, clock, onError }: Parts,

@@ -35,7 +35,7 @@ type Outcome = { readonly result: { statusCode: number } | void } | { readonly e
 async function handleRow(row: ClaimedRow, handler: OutboxHandler): Promise<Outcome> {
   try {
     const payload = parsePayload(row.payload)
-    // Retrying would not help.
+    // A retry would read the same damaged payload.
     if (!payload) throw new AttemptError('The payload of the job is damaged and cannot be read.', { isFinal: true })
     return { result: await handler.handle(payload, row.attempts + 1, row.id) }
   } catch (error) {

@@ -22,7 +22,7 @@ export class Leases {
     return this.#leased.has(id)
   }
 
-  /** Whether the lease of a row is still this one: other workers may have taken the row. */
+  /** Whether this process still leases a row: another worker may have taken the row. */
   isLeased(row: ClaimedRow): boolean {
     return this.#leased.get(row.id) === row
   }

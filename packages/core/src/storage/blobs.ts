@@ -64,7 +64,7 @@ function toMissingBlob(digest: string): Error {
 
 /** Bytes of a blob as they are stored. */
 export interface BlobPart extends Pick<Blob, 'encoding' | 'bytes'> {
-  /** Of all stored bytes. */
+  /** Number of all stored bytes of the blob. */
   readonly storedBytes: number
 }
 

@@ -130,7 +130,8 @@ const connections = new WeakMap<Kysely<Tables>, DatabaseConnection>()
 
 /**
  * Sends the compiled statements of a transaction directly to its connection until the work ends. Kysely would send each
- * when the one before is answered; sent at once, as with `Promise.all`, they share a round trip to PostgreSQL.
+ * statement after the answer to the previous one. Statements that are sent at once, as with `Promise.all`, share a
+ * round trip to PostgreSQL.
  */
 export async function withConnection<T>(
   trx: Transaction<Tables>,

@@ -30,7 +30,7 @@ export function compileListQuery<Parameters extends { readonly [Name in keyof Pa
   }
   return ({ dialect, read }: Pick<Database, 'dialect' | 'read'>, parameters: Parameters) => {
     const given = Object.entries<Iterable<unknown>>(parameters).map(([name, value]) => [name, toListParameter(value)])
-    return compiled[dialect](read, Object.fromEntries(given) as Parameters)
+    return compiled[dialect](read, Object.fromEntries(given))
   }
 }
 

@@ -37,7 +37,7 @@ function makeFolders(folder: string): void {
   try {
     mkdirSync(folder)
   } catch (error) {
-    // Another process may have created it meanwhile.
+    // Another process may have created the folder meanwhile.
     if (!isFolder(folder)) throw error
   }
 }
@@ -67,7 +67,7 @@ function refusePlaced(folder: string): void {
   }
 }
 
-/** A path with more links cannot be opened: Linux gives up after as many. */
+/** Maximum number of symbolic links in a path: Linux opens no path with more. */
 const linksMax = 40
 
 /** The names of a path, the last one first. */

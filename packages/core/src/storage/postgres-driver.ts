@@ -128,7 +128,7 @@ class PostgresConnection implements DatabaseConnection {
     }
     const { command, rowCount, rows } = await this.#sendAndWait(query)
     const isWrite = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE'
-    return { ...(isWrite && { numAffectedRows: BigInt(rowCount ?? 0) }), rows: (rows ?? []) as Row[] }
+    return { ...(isWrite && { numAffectedRows: BigInt(rowCount ?? 0) }), rows: rows ?? [] }
   }
 
   // oxlint-disable-next-line require-yield -- the interface of Kysely requires the method

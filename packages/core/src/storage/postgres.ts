@@ -11,7 +11,7 @@ const keepAliveMs = 10_000
 
 const int8 = 20
 const numeric = 1700
-const parsers = { [int8]: Number, [numeric]: Number } as Record<number, (text: string) => unknown>
+const parsers: Readonly<Record<number, (text: string) => unknown>> = { [int8]: Number, [numeric]: Number }
 
 /**
  * Opens a pool of connections to PostgreSQL. Connects on the first query. With `isReadOnly` the server rejects every

@@ -4,7 +4,7 @@ import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
 
-/** A shingle that this many skills share is no sign of copying; only the first of them are stored and read. */
+/** Maximum number of skills that are stored and read for a shingle. A shingle of more skills is no sign of copying. */
 export const skillsPerShingleMax = 128
 const groupsMax = 512
 
@@ -109,7 +109,8 @@ function compileShared(selectHits: (param: Param<HitTexts>) => RawBuilder<unknow
 }
 
 function compileSharedOf(dialect: Dialect) {
-  // A queued entry may also be in the table: the process that inserted it may not have announced that yet.
+  // A queued entry may also be in the table: the process that inserted the entry may not have announced the insertion
+  // yet.
   const selectAll = (param: Param<HitTexts>) => sql`select shingle, skill_num, min(sketch_num) as sketch_num
     from (${selectEntered(dialect, param('shingles'))} union all ${selectShingleEntries(dialect, { shingle: param('shingle'), skill_num: param('skill_num'), sketch_num: param('sketch_num'), rows: param('rows') })}) as entered_or_waiting
     group by shingle, skill_num`

@@ -23,8 +23,9 @@ export type TextToken =
   | { readonly kind: 'strong' | 'weak'; readonly stem: number }
 
 /**
- * A token that no word of a text equals, for a stem by its hash: neither database splits at the signs. A skill has one
- * of the two tokens of a stem, depending on how much the stem counts in it.
+ * The token of a stem, made from the hash of the stem. No word of a text equals such a token, and neither database
+ * splits the token at its signs. A skill has one of the two tokens of a stem, depending on the weight of the stem in
+ * the skill.
  */
 export function toStemToken(hash: number, kind: 'strong' | 'weak'): string {
   return `${kind === 'strong' ? '§' : '¤'}${(hash >>> 0).toString(36)}`
@@ -79,8 +80,8 @@ export async function removeSkillText(trx: WriteTransaction, num: number, dialec
 }
 
 /**
- * Empties the full-text index, even if it is damaged. What other writes of the transaction left for its end on SQLite then
- * changes the new index.
+ * Empties the full-text index, even if it is damaged. On SQLite, work that other writes left for the end of the
+ * transaction then changes the new index.
  */
 export async function clearTexts(trx: WriteTransaction, dialect: Dialect): Promise<void> {
   if (dialect === 'postgres') await sql`delete from skill_text`.execute(trx)
@@ -98,8 +99,9 @@ async function recreateTexts(trx: WriteTransaction): Promise<void> {
 export type WeightedToken = TextToken & { readonly weight?: number }
 
 /**
- * A table expression of `num`, `token` (an index into the tokens) and `weight`, with one row for each token that a skill
- * contains. Of a single token in more than `max` skills it has the newest; the caller limits the sum of several.
+ * A table expression of `num`, `token` (an index into the tokens) and `weight`, with one row for each token that a
+ * skill contains. For a single token in more than `max` skills, the table has the newest of these skills; the caller
+ * limits the sum for several tokens.
  */
 export function matchTokens(
   dialect: Dialect,
@@ -124,12 +126,14 @@ export function matchTokens(
     cross join skill_text on skill_text match (tokens.value ->> 0) limit -1)`
 }
 
-/** Longer words that a prefix stands for, of which the skills are counted; a search reads all of them. */
+/**
+ * Maximum number of words per prefix whose skills are counted. A search reads the skills of all words with the prefix.
+ */
 const completionsMax = 2000
 
 /**
- * How many skills contain each token, hidden ones included: what it costs to search for the token. PostgreSQL counts up
- * to `max`, and only tokens that are not more frequent in the sample that its planner takes.
+ * How many skills contain each token, hidden skills included, as a measure of what a search for the token costs.
+ * PostgreSQL counts up to `max`, and does not count a token that is more frequent than `max` in the planner's sample.
  */
 export async function countMatches(
   db: Kysely<Tables>,

@@ -12,8 +12,8 @@ export type WriteTransaction = Transaction<Tables>
 
 /**
  * The only way to change the database. Queued writes are committed together, each in its own savepoint: a write that
- * throws does not affect the others, and many writes share one sync of the disk. What {@link doLast} does can fail only for
- * all of them.
+ * throws does not affect the others, and many writes share one sync of the disk. If work of {@link doLast} fails, all
+ * writes of the commit fail.
  */
 export interface Writer {
   /** Runs the work in a transaction; resolves after the commit and after all commit listeners have run. */
@@ -56,13 +56,14 @@ interface Job {
 
 type Work = () => Promise<unknown>
 
-/** What the writes of each transaction of a writer left for its end. */
+/** The work that writes left for the end of their transaction, by transaction of a writer. */
 const lastWork = new WeakMap<WriteTransaction, Work[]>()
 
 /**
- * Does work at the end of the transaction, after all of its writes and in the order of these calls; not at all if the
- * write that calls is rolled back. For what costs as much for one write as for all of them together. If it fails, all of
- * them fail. In a transaction that no {@link Writer} began, such as that of an import, does it at once.
+ * Runs `work` at the end of the transaction, after all writes and in the order of the calls, unless the calling write
+ * is rolled back. Use it for work that costs as much for one write as for all writes together. If the work fails, all
+ * writes of the transaction fail. In a transaction that no {@link Writer} began, such as that of an import, the work
+ * runs at once.
  */
 export async function doLast(trx: WriteTransaction, work: Work): Promise<void> {
   const left = lastWork.get(trx)
@@ -142,7 +143,7 @@ export class BatchWriter implements Writer {
       })
     }
     return new Promise<T>((resolve, reject) => {
-      this.#queue.add({ bulk, work, resolve: resolve as (value: unknown) => void, reject }, signal)
+      this.#queue.add({ bulk, work, resolve, reject }, signal)
       this.#running ??= this.#run()
     })
   }
@@ -231,7 +232,7 @@ export class BatchWriter implements Writer {
   }
 }
 
-/** A writer with another function to write, for what happens around each write. */
+/** A writer whose `write` is replaced, for steps before or after each write. */
 export function withWrite(writer: Writer, write: Writer['write']): Writer {
   return { write, onCommit: (listener) => writer.onCommit(listener), drain: () => writer.drain() }
 }
@@ -280,7 +281,9 @@ async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransact
     job.outcome = { value }
   } catch (error) {
     // On a full disk the whole transaction is already rolled back; report that cause instead of the failed rollback.
-    await connection.executeQuery(rollBack).catch(() => Promise.reject(error as Error))
+    await connection.executeQuery(rollBack).catch(() => {
+      throw error
+    })
     lastWork.get(trx)!.splice(left)
     job.outcome = { error }
   } finally {
@@ -290,7 +293,7 @@ async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransact
 
 const aloneUndone = new Error('The write was undone.')
 
-/** Does what the writes left for the end of the transaction. */
+/** Runs the work that the writes left for the end of the transaction. */
 async function doLastWork(trx: WriteTransaction): Promise<void> {
   let turnedMs = performance.now()
   for (const work of lastWork.get(trx)!) {

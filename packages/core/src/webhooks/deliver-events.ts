@@ -101,8 +101,9 @@ async function deliver(context: AccountsContext, id: string, delivery: DeliveryP
 function requireOpenTarget(target: Target | null, { event }: DeliveryPayload): Target {
   if (!target) throw refuseDelivery('The webhook was deleted.')
   if (!target.mayRead) throw refuseDelivery('The owner of the webhook may no longer read the skill.')
-  if (target.disabled === 1) throw refuseDelivery('The account of its owner is disabled.')
-  if (!includesPlan(target.plan, 'pro')) throw refuseDelivery('The plan of its owner does not include webhooks.')
+  if (target.disabled === 1) throw refuseDelivery("The account of the webhook's owner is disabled.")
+  if (!includesPlan(target.plan, 'pro'))
+    throw refuseDelivery("The plan of the webhook's owner does not include webhooks.")
   if (target.active === 0 && event !== pingEvent) throw refuseDelivery('The webhook is disabled.')
   return target
 }

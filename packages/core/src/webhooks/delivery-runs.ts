@@ -9,7 +9,7 @@ import { isInList, toRowTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { announceWebhooks } from './webhooks.ts'
 import { keepReadable } from './webhook-deliveries.ts'
-import { type DeliveryPayload, webhookPlans } from './events.ts'
+import { webhookPlans } from './events.ts'
 
 /** Default number of consecutive failed deliveries after which a webhook is disabled. */
 const offAfterFailuresDefault = 20
@@ -42,7 +42,7 @@ export async function recordRuns(
   if (over.length > 0) await switchOff(context, trx, over)
 }
 
-/** Ignores deliveries dropped because their user may no longer read them: that is not the receiver's failure. */
+/** Ignores deliveries that were dropped because their user may no longer read the skill: the receiver did not fail. */
 async function withoutDropped(trx: WriteTransaction, ended: readonly EndedJob[]): Promise<readonly EndedJob[]> {
   const failed = ended.filter(({ state }) => state === 'failed')
   if (failed.length === 0) return ended
@@ -51,7 +51,7 @@ async function withoutDropped(trx: WriteTransaction, ended: readonly EndedJob[])
   const users = new Map(rows.map(({ id, user_id }) => [id, user_id]))
   const addressed = failed.flatMap((job) => {
     const userId = users.get(job.partition)
-    return userId === undefined ? [] : [{ job, userId, delivery: job.payload as DeliveryPayload }]
+    return userId === undefined ? [] : [{ job, userId, delivery: job.payload }]
   })
   const counted = new Set((await keepReadable(trx, addressed)).map(({ job }) => job))
   return ended.filter((job) => job.state === 'done' || counted.has(job))

@@ -1,4 +1,4 @@
-import { type EventName, includesPlan, planNames, toTimestamp } from '@skillstead/protocol'
+import { type Delivery, type EventName, includesPlan, planNames, toTimestamp } from '@skillstead/protocol'
 import type { Events } from '../catalogue/context/ports.ts'
 import { keepReaders } from '../visibility/decisions.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -32,7 +32,7 @@ export function createEvents(outbox: Outbox, clock: Clock): Events {
 /** One outbox row per subscriber, all with the same event. */
 export function toDeliveries(
   subscribers: readonly Pick<Subscriber, 'webhookId' | 'url'>[],
-  event: string,
+  event: Delivery['event'],
   data: Record<string, unknown>,
   at: number,
 ): OutboxJob[] {
@@ -55,7 +55,7 @@ export function toReceiverHost(url: string): string {
 export interface DeliveryPayload extends Record<string, unknown> {
   readonly webhookId: string
   readonly eventId: string
-  readonly event: string
+  readonly event: Delivery['event']
   /** The envelope, exactly as signed and sent. */
   readonly body: string
 }

@@ -22,7 +22,7 @@ export async function showDelivery(
 }
 
 async function requireShownDelivery(db: Kysely<Tables>, { user_id: userId }: WebhookRow, job: JobView | undefined) {
-  const shown = job && (await keepReadable(db, [{ userId, delivery: job.payload as DeliveryPayload }]))
+  const shown = job && (await keepReadable(db, [{ userId, delivery: job.payload }]))
   if (job && shown?.length === 1) return job
   throw new RegistryError('not_found', 'This webhook has no delivery with this id.')
 }
@@ -69,7 +69,7 @@ export async function pingWebhook(
 /** A delivery with the user who owns the webhook. */
 export interface AddressedDelivery {
   readonly userId: string
-  readonly delivery: DeliveryPayload
+  readonly delivery: JobView['payload']
 }
 
 /**
@@ -89,8 +89,8 @@ export async function keepReadable<T extends AddressedDelivery>(
 }
 
 /** The skill of an event; undefined for an event without one. */
-function toSkillId({ body }: Partial<DeliveryPayload>): string | undefined {
-  if (body === undefined) return undefined
+function toSkillId({ body }: JobView['payload']): string | undefined {
+  if (typeof body !== 'string') return undefined
   const { data } = JSON.parse(body) as { data?: { skill?: { id?: string } } }
   return data?.skill?.id
 }

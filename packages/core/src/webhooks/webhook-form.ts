@@ -30,7 +30,7 @@ export function toDelivery({ id, payload, state, attempts, dueAt, createdAt }: J
   return {
     id,
     eventId,
-    event: event as Delivery['event'],
+    event,
     status: statuses[state],
     attempts: attempts.map(({ number, at, statusCode, durationMs, error }) => ({
       number,

@@ -13,7 +13,7 @@ import { countRows } from '../storage/count-rows.ts'
 import { readPage } from '../storage/read-page.ts'
 import { parseJson, type Tables, type WebhookRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { type DeliveryPayload, toReceiverHost } from './events.ts'
+import { toReceiverHost } from './events.ts'
 import { standardPrefix } from './signatures.ts'
 import { keepReadable } from './webhook-deliveries.ts'
 import { getOwnWebhook, toDelivery, toWebhook } from './webhook-form.ts'
@@ -31,7 +31,7 @@ export async function listWebhooks({ database }: StorageContext, input: Input<'l
 export async function showWebhook(context: AccountsContext, { id }: Input<'getWebhook'>, caller: Caller) {
   const row = await getOwnWebhook(context.database.read, id, caller)
   const jobs = await context.outbox.list(row.id, limits.webhookDeliveriesShownMax)
-  const addressed = jobs.map((job) => ({ job, userId: row.user_id, delivery: job.payload as DeliveryPayload }))
+  const addressed = jobs.map((job) => ({ job, userId: row.user_id, delivery: job.payload }))
   const shown = (await keepReadable(context.database.read, addressed)).map(({ job }) => job)
   return { ...toWebhook(row, jobs[0]), deliveries: shown.map(toDelivery) }
 }
@@ -100,8 +100,8 @@ export async function updateWebhook(
   await getOwnWebhook(context.database.read, input.id, caller)
   if (input.url !== undefined) await context.outgoing.requirePublic(input.url, 'url')
   const { before, after } = await context.database.writer.write((trx) => storeChanges(context, trx, input, caller))
-  // Pending deliveries use the new URL in any case. This moves them to the queue of the new host, with the limits of
-  // that host.
+  // Pending deliveries use the new URL in any case. `redirect` moves them to the queue of the new host, with the limits
+  // of that host.
   if (after.url !== before.url) await context.outbox.redirect(after.id, toReceiverHost(after.url))
   return toWebhook(after, (await readNewestRows(context.database, [after.id])).get(after.id))
 }

@@ -34,7 +34,8 @@ async function createTextIndex(db: SchemaDb, dialect: Dialect): Promise<void> {
  * node, which needs none of them, and exports do not contain them.
  */
 async function createClusterTables(db: SchemaDb): Promise<void> {
-  // Unlogged: commits do not wait for the disk, and a crash that empties it only resets the rate limits of one minute.
+  // Unlogged: commits do not wait for the disk, and a crash that empties the table only resets the rate limits of one
+  // minute.
   await sql`create unlogged table rate_leases (
     key text primary key,
     points bigint not null,

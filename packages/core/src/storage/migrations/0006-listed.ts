@@ -40,7 +40,7 @@ export const listed: Migration = {
     if (isSqlite) return
     // PostgreSQL stores equal keys once: counting reads a page for each thousand skills.
     await create('skills_counted').columns(['visibility', 'stub']).execute()
-    // Without statistics of the new column it expects few listed skills.
+    // Without statistics of the new column, PostgreSQL expects few listed skills.
     await sql`analyze skills`.execute(db)
   },
 }

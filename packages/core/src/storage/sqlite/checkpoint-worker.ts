@@ -5,7 +5,7 @@ import SqliteDatabase from 'better-sqlite3'
 export type CheckpointOrder = 'move' | 'end'
 
 /** The thread of `createCheckpoints`, with its own connection; posts a message when a checkpoint is done. */
-const database = new SqliteDatabase(workerData as string, { fileMustExist: true })
+const database = new SqliteDatabase(workerData, { fileMustExist: true })
 parentPort!.on('message', (order: CheckpointOrder) => {
   if (order === 'move') {
     runCheckpoint()

@@ -41,7 +41,7 @@ async function awaitAnswer(worker: Worker, signal?: AbortSignal): Promise<string
     const exited = once(worker, 'exit', { signal: ended.signal }).then(() => undefined)
     const answer = await Promise.race([answered, exited])
     if (answer === undefined) throw new Error('The copy thread ended before the copy was complete.')
-    return answer[0] as string | null
+    return answer[0]
   } catch (error) {
     if (isMissingFile(error)) return undefined
     throw error

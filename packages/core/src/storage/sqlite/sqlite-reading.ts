@@ -15,10 +15,11 @@ const modeOffset = 18
 const modes = { rollback: 1, writeAheadLog: 2 }
 
 /**
- * Opens an existing SQLite file without changing it. A file with a write-ahead log needs its index, the file `-shm`
- * next to it. Where SQLite can create that, other processes may write and their changes are seen. A file that
- * cannot be written, or whose folder cannot, is read into memory instead, so that later changes are not seen: better-sqlite3 is compiled without SQLite's URIs, so the
- * option `immutable` is not available. A file with a rollback journal, such as a backup, is always read in place.
+ * Opens an existing SQLite file without changing it. A file with a write-ahead log needs the index of the log, the file
+ * `-shm` next to it. If SQLite can create the index, other processes may write and their changes are seen. A file that
+ * cannot be written, or whose folder cannot be written, is read into memory instead, and later changes are not seen:
+ * better-sqlite3 is compiled without SQLite's URIs, so the option `immutable` is not available. A file with a rollback
+ * journal, such as a backup, is always read in place.
  */
 export function openSqliteForReading(path: string): Connections {
   // SQLite creates its files next to the target of a symbolic link.
@@ -55,7 +56,8 @@ function openInPlace(file: string, logBytes: number): SqliteDatabase.Database {
 
 /**
  * Opens a copy of the file in memory. Throws `needs_write` for a file that is too large. Closing a file releases all
- * locks of this process on it (POSIX), but no connection of this process can have this one open: it would need the log.
+ * locks of this process on the file (POSIX), but no other connection of this process can have this file open, because
+ * that connection would need the write-ahead log.
  */
 function openInMemory(file: string): SqliteDatabase.Database {
   const before = statSync(file)
