@@ -1,5 +1,5 @@
 import { unescape } from 'node:querystring'
-import { limits, RegistryError, type ScanReport } from '@skillstead/protocol'
+import { limits, isRegistryError, RegistryError, type ScanReport } from '@skillstead/protocol'
 import { parseSkillMd, readSkillFields, toSlug } from '@skillstead/skill-format'
 import { toDigest } from '@skillstead/skill-format/archives'
 import type { InspectionContext } from '../catalogue/inspecting/inspect-packages.ts'
@@ -96,7 +96,7 @@ async function scanIndexed(context: CommunityContext, id: string): Promise<void>
     })
   } catch (error) {
     // A host that is not public is not retried.
-    if (!(error instanceof RegistryError && error.code === 'invalid_request')) throw error
+    if (!isRegistryError(error, 'invalid_request')) throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import { parseJson } from '../storage/tables.ts'
+import { parseJson, type Tables } from '../storage/tables.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { MirroredInstalls, UsedSkill } from '../catalogue/context/use-counts.ts'
@@ -250,9 +250,9 @@ async function countJournalRow(parts: CountingParts, trx: WriteTransaction, id: 
   return Object.keys(left).length === 0 ? undefined : insertJournalRow(trx, left)
 }
 
-function mergeCounts(rows: readonly { counts: string }[]): HourlyCounts {
+function mergeCounts(rows: readonly Pick<Tables['install_journal'], 'counts'>[]): HourlyCounts {
   const merged: HourlyCounts = {}
-  for (const { counts } of rows) addCounts(merged, JSON.parse(counts) as HourlyCounts)
+  for (const { counts } of rows) addCounts(merged, parseJson(counts))
   return merged
 }
 

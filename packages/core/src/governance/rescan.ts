@@ -1,8 +1,9 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
 import type { Outline } from '@skillstead/scanner'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import { markYanked } from '../catalogue/skills/change-skill.ts'
-import { putMeta } from '../storage/meta.ts'
+import { findMeta, putMeta } from '../storage/meta.ts'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { putOutline, putScan, type StoredScan, toStoredScan } from '../catalogue/versions/inspection.ts'
 import { inspectPackage } from '../catalogue/inspecting/inspect-packages.ts'
@@ -13,6 +14,8 @@ import { readFiles, readPackageFiles } from '../catalogue/versions/version-files
 import { type Caller, systemCaller } from '../kernel/caller.ts'
 import { minuteMs } from '../kernel/clock.ts'
 import { recordAudit } from '../log/audit.ts'
+import { countRows } from '../storage/count-rows.ts'
+import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { GovernanceContext } from './governance-context.ts'
 import { findUnscannedVersions, type WaitingVersion, type RescanPosition } from './outdated-scans.ts'
@@ -60,11 +63,7 @@ export async function startRescan(
   return context.database.writer.write(async (trx) => {
     await beginRescan(context, trx, { before: at })
     await recordAudit(trx, { caller, action: 'scans.start', subject: '', at })
-    const { waiting } = await trx
-      .selectFrom('versions')
-      .select((eb) => eb.fn.countAll<number>().as('waiting'))
-      .executeTakeFirstOrThrow()
-    return { waiting }
+    return { waiting: await countRows(trx.selectFrom('versions')) }
   })
 }
 
@@ -73,16 +72,8 @@ export async function countUnscanned({
   database,
   scanRules,
 }: Pick<GovernanceContext, 'database' | 'scanRules'>): Promise<number> {
-  const { versions } = await database.read
-    .selectFrom('versions')
-    .select((eb) => eb.fn.countAll<number>().as('versions'))
-    .executeTakeFirstOrThrow()
-  const { scanned } = await database.read
-    .selectFrom('scans')
-    .where('rules_version', '=', scanRules.version)
-    .select((eb) => eb.fn.countAll<number>().as('scanned'))
-    .executeTakeFirstOrThrow()
-  return versions - scanned
+  const scanned = database.read.selectFrom('scans').where('rules_version', '=', scanRules.version)
+  return (await countRows(database.read.selectFrom('versions'))) - (await countRows(scanned))
 }
 
 /** Rescans everything with other rules, once all nodes had the time to load them. `rules` identifies them. */
@@ -219,9 +210,9 @@ async function restAfterBatch(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal, ref: false }).catch(() => {})
 }
 
-async function readRescan(db: Pick<WriteTransaction, 'selectFrom'>): Promise<RescanPosition | undefined> {
-  const row = await db.selectFrom('meta').select('value').where('key', '=', metaKey).executeTakeFirst()
-  return row && (JSON.parse(row.value) as RescanPosition)
+async function readRescan(db: Kysely<Tables>): Promise<RescanPosition | undefined> {
+  const stored = await findMeta(db, metaKey)
+  return stored === undefined ? undefined : JSON.parse(stored)
 }
 
 async function putRescan(trx: WriteTransaction, walk: RescanPosition): Promise<void> {

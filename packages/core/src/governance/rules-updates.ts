@@ -68,7 +68,7 @@ export async function followRules(
  */
 export async function updateRules(context: GovernanceContext): Promise<StoredRules> {
   const followed = await getRules(context)
-  if (context.outgoing.isOffline && isHttpsSource(followed.source)) return followed
+  if (context.outgoing.isOffline && isUrlSource(followed.source)) return followed
   try {
     const bundle = await readVerifiedBundle(context, followed)
     return await context.database.writer.write(async (trx) => {
@@ -163,7 +163,7 @@ function isSameSource(one: StoredRules | undefined, other: RulesSource): boolean
 /** Reads and verifies the bundle of a source. */
 async function readVerifiedBundle(context: GovernanceContext, { source, keys }: RulesSource): Promise<InstalledBundle> {
   const { bundleLimits, verifyBundle } = await import('@skillstead/scanner/bundle')
-  const bytes = isHttpsSource(source)
+  const bytes = isUrlSource(source)
     ? await fetchBundle(context, source, bundleLimits.bytesMax)
     : await readBundleFile(source, bundleLimits.bytesMax)
   const note = new TextDecoder().decode(bytes)
@@ -175,7 +175,7 @@ async function readVerifiedBundle(context: GovernanceContext, { source, keys }: 
   }
 }
 
-function isHttpsSource(source: string): boolean {
+function isUrlSource(source: string): boolean {
   return /^https?:\/\//i.test(source)
 }
 

@@ -102,7 +102,7 @@ const caseTransitions: readonly { from: DmcaStatus; to: DmcaStatus; by: Mover }[
 export function requireCaseTransition(from: DmcaStatus, to: DmcaStatus, by: Mover): void {
   const open = caseTransitions.filter((row) => row.from === from && row.by === by).map((row) => row.to)
   if (open.includes(to)) return
-  const ways = open.length === 0 ? 'Nothing more is decided there.' : `It may become: ${open.join(', ')}.`
+  const ways = open.length === 0 ? 'No further decision is possible.' : `It may become: ${open.join(', ')}.`
   throw new RegistryError('invalid_transition', `This case is ${from} and cannot become ${to}. ${ways}`)
 }
 

@@ -1,9 +1,10 @@
 import { type Overview, planNames, plans, type RateLimits, toTimestamp } from '@skillstead/protocol'
-import { sql, type SqlBool } from 'kysely'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { countUnscanned } from '../governance/rescan.ts'
+import { selectInState } from '../outbox/rows.ts'
+import { countRows } from '../storage/count-rows.ts'
 import type { OperatorContext } from './operator-context.ts'
 
 /** GET /operator/overview. */
@@ -25,27 +26,17 @@ export async function showOverview(context: OperatorContext): Promise<Overview> 
 }
 
 async function readOverviewCounts({ database: { read } }: StorageContext): Promise<Overview['counts']> {
-  const { users } = await read
-    .selectFrom('users')
-    .select((eb) => eb.fn.countAll<number>().as('users'))
-    .where('claimed', '=', 1)
-    .executeTakeFirstOrThrow()
-  const count = async (table: 'skills' | 'versions' | 'packs') => {
-    const counted = read.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('count'))
-    return (await counted.executeTakeFirstOrThrow()).count
+  return {
+    skills: await countRows(read.selectFrom('skills')),
+    versions: await countRows(read.selectFrom('versions')),
+    users: await countRows(read.selectFrom('users').where('claimed', '=', 1)),
+    packs: await countRows(read.selectFrom('packs')),
   }
-  return { skills: await count('skills'), versions: await count('versions'), users, packs: await count('packs') }
 }
 
 async function readOverviewOutbox({ outbox, database, clock }: AccountsContext): Promise<Overview['outbox']> {
   const { pending, failed, oldestDueAt } = await outbox.figures()
-  const { due } = await database.read
-    .selectFrom('outbox')
-    .select((eb) => eb.fn.countAll<number>().as('due'))
-    // The condition must equal that of the partial index, so that the planner uses the index.
-    .where(sql<SqlBool>`state = 'pending'`)
-    .where('due_at', '<=', clock.now())
-    .executeTakeFirstOrThrow()
+  const due = await countRows(selectInState(database.read, 'pending').where('due_at', '<=', clock.now()))
   return { pending, due, failed, oldestAt: oldestDueAt === null ? null : toTimestamp(oldestDueAt) }
 }
 

@@ -1,7 +1,7 @@
 import { createHash, randomInt, timingSafeEqual } from 'node:crypto'
 import { isWithoutUsers } from '../accounts/users.ts'
 import type { Database } from '../storage/database.ts'
-import { putMeta } from '../storage/meta.ts'
+import { findMeta, putMeta } from '../storage/meta.ts'
 
 /** Without I, L, O and U, which are easily misread (Crockford's base 32). */
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -51,8 +51,7 @@ export class SetupCode {
 }
 
 async function readSetupCodes(db: Database['read']): Promise<string[]> {
-  const row = await db.selectFrom('meta').select('value').where('key', '=', metaKey).executeTakeFirst()
-  return row ? (JSON.parse(row.value) as string[]) : []
+  return JSON.parse((await findMeta(db, metaKey)) ?? '[]')
 }
 
 function hashSetupCode(text: string): Buffer {

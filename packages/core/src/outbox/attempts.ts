@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { isRegistryError } from '@skillstead/protocol'
 import type { Clock } from '../kernel/clock.ts'
 import type { AttemptResult, ClaimedRow } from './claims.ts'
 import { type Attempt, AttemptError, type OutboxHandler } from './jobs.ts'
@@ -27,7 +27,7 @@ export async function attemptRow(row: ClaimedRow, handler: OutboxHandler, clock:
 
 /** Whether an attempt ended only because this node shuts down. */
 export function isShutdown({ failure }: Ended): boolean {
-  return failure?.error instanceof RegistryError && failure.error.code === 'shutting_down'
+  return isRegistryError(failure?.error, 'shutting_down')
 }
 
 type Outcome = { readonly result: { statusCode: number } | void } | { readonly error: unknown }

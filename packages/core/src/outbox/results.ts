@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { isRegistryError } from '@skillstead/protocol'
 import pRetry from 'p-retry'
 import type { Clock } from '../kernel/clock.ts'
 import type { Database } from '../storage/database.ts'
@@ -106,6 +106,5 @@ export class Results {
 }
 
 function isStorageUnavailable(error: unknown): boolean {
-  const known = toRegistryError(error)
-  return known instanceof RegistryError && known.code === 'overloaded'
+  return isRegistryError(toRegistryError(error), 'overloaded')
 }

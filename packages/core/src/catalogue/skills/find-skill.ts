@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { isRegistryError, RegistryError } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
@@ -115,7 +115,7 @@ export async function findReadableSkill(
   try {
     return await findMovedSkill(context, name, caller)
   } catch (error) {
-    if (error instanceof RegistryError && error.code === 'taken_down') return undefined
+    if (isRegistryError(error, 'taken_down')) return undefined
     throw error
   }
 }
