@@ -10,7 +10,7 @@ export {
   finishIdempotent,
   type IdempotentEnd,
   type IdempotentClaim,
-  keptMs as answersKeptMs,
+  answersKeptMs,
   noteWrites,
 } from './accounts/idempotency.ts'
 export type { SharedLimits } from './storage/shared-limits.ts'

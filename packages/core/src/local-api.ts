@@ -8,7 +8,6 @@ import {
   type EndpointName,
   type RegistryApi,
   type Reply,
-  type SuccessStatus,
   withoutUndefined,
 } from '@skillstead/protocol'
 import * as v from 'valibot'
@@ -74,9 +73,9 @@ export type AnyReply = Reply<unknown | EncodedJson | Content>
 type AnyOperation = (context: OperatorContext, input: unknown, caller: Caller, options?: CallOptions) => unknown
 
 /**
- * Calls an operation by name: authorizes the caller, validates the input, runs the operation. `input` is one flat object
- * of path parameters, query parameters and body fields. Throws RegistryError, and the reason of `options.signal` once
- * that is aborted.
+ * Calls an operation by name: authorizes the caller, validates the input, runs the operation. `input` is one flat
+ * object of path parameters, query parameters and body fields. Throws RegistryError, and the reason of `options.signal`
+ * once that is aborted.
  */
 export async function localCall(
   registry: Registry,
@@ -124,8 +123,8 @@ export class PermittedCall {
       const { port } = context.upstreams
       const result =
         port === undefined ? await perform() : await readThrough(port, { name, input: parsed.output }, perform)
-      if (Array.isArray(endpoint.status)) return result as AnyReply
-      return { status: (endpoint.status as SuccessStatus | undefined) ?? 200, body: result }
+      if (typeof endpoint.status === 'object') return result as AnyReply
+      return { status: endpoint.status ?? 200, body: result }
     } catch (error) {
       const known = toRegistryError(error)
       // A registry that closes during a call takes its database away.

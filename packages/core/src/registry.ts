@@ -114,8 +114,8 @@ const threadSkillsMin = 80_000
 
 /**
  * Opens a registry on an SQLite file or a PostgreSQL database, and creates the database if there is none. Throws a
- * {@link RegistryError}: `not_a_registry`, `newer_schema`, `unsupported_schema`, `damaged`, `locked`, and with the modes
- * `write` and `read` also `no_registry`. `older_schema` and `needs_write` occur with the mode `read` only.
+ * {@link RegistryError}: `not_a_registry`, `newer_schema`, `unsupported_schema`, `damaged`, `locked`, and with the
+ * modes `write` and `read` also `no_registry`. `older_schema` and `needs_write` occur with the mode `read` only.
  *
  * @example
  * await using registry = await openRegistry({ path: 'skills.db' })

@@ -43,8 +43,8 @@ async function countMadeByKeys({ database, clock }: StorageContext, rows: readon
 }
 
 /**
- * POST /api-keys: creates a key, shown only in this response. A key cannot create a key with more scopes than its own; the
- * new key ends no later than the one in use.
+ * POST /api-keys: creates a key, shown only in this response. A key cannot create a key with more scopes than its own;
+ * the new key ends no later than the one in use.
  */
 export async function createApiKey(context: StorageContext, input: Input<'createApiKey'>, caller: Caller) {
   const { key, ...secret } = createKey()
@@ -96,8 +96,8 @@ export async function issueKey(context: StorageContext, input: Input<'issueKey'>
 
 /**
  * DELETE /api-keys/<id>: revokes a key at once; with `withMade` also the keys and share links that it made, directly or
- * through other keys. Keys of other users among them are revoked if the caller is an administrator. Throws `not_found`, also
- * for keys of other users.
+ * through other keys. Keys of other users among them are revoked if the caller is an administrator. Throws `not_found`,
+ * also for keys of other users.
  */
 export async function deleteApiKey(
   context: AccountsContext,

@@ -19,7 +19,7 @@ export interface IdempotentClaim {
 }
 
 /** How long a response to a request with an idempotency key is stored, in milliseconds. */
-export const keptMs = 24 * 60 * 60 * 1000
+export const answersKeptMs = 24 * 60 * 60 * 1000
 /** What is stored as the status of a request that has no answer yet; it begins as `running`. */
 const states = {
   running: 0,
@@ -47,7 +47,7 @@ export async function beginIdempotent(
   return context.database.writer.write(async (trx) => {
     const now = context.clock.now()
     const stored = await trx.selectFrom('idempotent_answers').selectAll().where('id', '=', id).executeTakeFirst()
-    const lifeMs = stored?.status === states.running ? runningMs : keptMs
+    const lifeMs = stored?.status === states.running ? runningMs : answersKeptMs
     // The absolute value, so that a key from before the clock was set back does not stay claimed.
     if (stored && Math.abs(now - stored.created_at) < lifeMs) {
       if (stored.body_hash !== bodyHash) {
@@ -144,7 +144,7 @@ export async function sweepIdempotent(context: Pick<AccountsContext, 'database' 
   await context.database.writer.write(async (trx) => {
     await trx
       .deleteFrom('idempotent_answers')
-      .where('created_at', '<', context.clock.now() - keptMs)
+      .where('created_at', '<', context.clock.now() - answersKeptMs)
       .execute()
   })
 }

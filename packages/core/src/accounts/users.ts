@@ -28,8 +28,8 @@ export async function listUsers(context: StorageContext, input: Input<'listUsers
 }
 
 /**
- * POST /users: creates a user with a first key, which ends no later than the administrator's, or hands the namespace of an
- * imported author over to a user. The first user of a node becomes its administrator on the Enterprise plan. Throws
+ * POST /users: creates a user with a first key, which ends no later than the administrator's, or hands the namespace of
+ * an imported author over to a user. The first user of a node becomes its administrator on the Enterprise plan. Throws
  * `name_taken`.
  */
 export async function createUser(context: AccountsContext, input: Input<'createUser'>, caller: Caller) {

@@ -121,7 +121,10 @@ function toSaturatedPoints(amount: number, { most, halfAt }: Curve): number {
   return Math.round((most * counted) / (counted + halfAt))
 }
 
-/** As {@link toSaturatedPoints} if all skills have the property; each skill without it reduces the result proportionally. */
+/**
+ * As {@link toSaturatedPoints} if all skills have the property; each skill without it reduces the result
+ * proportionally.
+ */
 function toQualityPoints(such: number, { skills }: Facts, { most, halfAt }: Curve): number {
   return Math.round((most * such) / (skills + halfAt))
 }

@@ -61,8 +61,8 @@ export class Outbox {
   }
 
   /**
-   * Makes a pending or failed row due now, unless an attempt is in progress; a completed row does not change. Returns the
-   * current row, or undefined if the partition has no such row.
+   * Makes a pending or failed row due now, unless an attempt is in progress; a completed row does not change. Returns
+   * the current row, or undefined if the partition has no such row.
    */
   async retry(trx: WriteTransaction, partition: string, id: string): Promise<JobView | undefined> {
     this.#isWanted = true

@@ -27,8 +27,8 @@ const nextPace: Readonly<Record<Pace, Pace>> = { slow: 'new', new: 'fast', fast:
 /** Number of partitions whose pace is remembered, and of hosts. */
 const rememberedMax = 4096
 /**
- * Minimum rows per partition in a claim. Rows of a partition are stored near each other, so several at a time read fewer disk
- * pages.
+ * Minimum rows per partition in a claim. Rows of a partition are stored near each other, so several at a time read
+ * fewer disk pages.
  */
 const shareMin = 4
 
@@ -57,8 +57,8 @@ class Partition extends Group {
 }
 
 /**
- * Runs leased rows, each when it is the turn of its partition and host. Slow partitions share a limited number of places,
- * so that receivers that hang do not delay the others.
+ * Runs leased rows, each when it is the turn of its partition and host. Slow partitions share a limited number of
+ * places, so that receivers that hang do not delay the others.
  */
 export class Partitions {
   readonly #all = new Group(runningMost.all)
@@ -91,7 +91,9 @@ export class Partitions {
     return this.#all.limit.activeCount
   }
 
-  /** Number of rows to request from each partition in a claim of `claimed` rows, so that every partition gets a share. */
+  /**
+   * Number of rows to request from each partition in a claim of `claimed` rows, so that every partition gets a share.
+   */
   shareOf(claimed: number): number {
     const active = this.#partitions.values().filter(({ leased }) => leased > 0)
     return Math.max(shareMin, Math.ceil(claimed / Math.max(1, [...active].length)))
@@ -125,7 +127,9 @@ export class Partitions {
     })
   }
 
-  /** Runs an attempt of a leased row at its turn. Returns undefined without an attempt if {@link release} took the row. */
+  /**
+   * Runs an attempt of a leased row at its turn. Returns undefined without an attempt if {@link release} took the row.
+   */
   async run<T>(row: ClaimedRow, attempt: () => Promise<T>): Promise<T | undefined> {
     const partition = this.#partitionOf(row.partition)
     const host = (partition.host = this.#hostOf(row.host))

@@ -126,7 +126,7 @@ export class Worker {
     if (this.#state === 'claiming') this.#state = isAllLeased ? 'idle' : 'running'
   }
 
-  /** Claims due rows, if there are any. Returns false if the limits left some. */
+  /** Claims due rows, if there are any. Returns false if the limits left some of them. */
   async #claimDue(): Promise<boolean> {
     const { database, clock, handlers } = this.#parts
     const now = clock.now()
@@ -143,7 +143,10 @@ export class Worker {
     return isAllLeased
   }
 
-  /** Visits all partitions until none has more rows or the limits are reached. Returns false if the limits left some. */
+  /**
+   * Visits all partitions until none has more rows or the limits are reached. Returns false if the limits left some due
+   * rows.
+   */
   async #claimLaps(): Promise<boolean> {
     let isAllLeased = true
     for (let isMore = true; isMore;) {
@@ -228,7 +231,10 @@ export class Worker {
     }
   }
 
-  /** Resolves at the end of this turn of the event loop, or some milliseconds later under load: then, commits are shared. */
+  /**
+   * Resolves at the end of this turn of the event loop, or some milliseconds later under load, so that commits are
+   * shared.
+   */
   #gather(): Promise<unknown> {
     const { leased, running } = this.#partitions
     const isThrottled = leased >= busyRows && this.#throttle.isLimiting

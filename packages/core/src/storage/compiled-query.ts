@@ -76,8 +76,8 @@ export function compileWrite<Parameters extends object>(build: Build<Parameters,
 }
 
 /**
- * A write of columns that are only known at run time, compiled once per list of columns. `build` receives the row with a
- * place for each value.
+ * A write of columns that are only known at run time, compiled once per list of columns. `build` receives the row with
+ * a place for each value.
  *
  * @example
  * const update = compileForColumns((db, { key, ...columns }: { key: string; value: string }) =>

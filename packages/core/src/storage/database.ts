@@ -49,8 +49,8 @@ export interface Database {
 }
 
 /**
- * Opens the database and, unless it is opened for reading, migrates its schema. Throws a `RegistryError` with a sentence
- * if it cannot be used.
+ * Opens the database and, unless it is opened for reading, migrates its schema. Throws a `RegistryError` with a
+ * sentence if it cannot be used.
  */
 export async function openDatabase(location: OpenDatabaseOptions): Promise<Database> {
   const { path, mode } = location

@@ -97,9 +97,9 @@ interface Preparing {
 const unprepared: ReadonlySet<unknown> = new Set(['26000', '42P05', '0A000'])
 
 /**
- * A connection in pipeline mode. In a transaction it sends quiet statements without waiting for their results, which saves
- * a round trip each. If one fails, PostgreSQL refuses all that follow, and the next statement that is waited for rejects
- * with the failure.
+ * A connection in pipeline mode. In a transaction it sends quiet statements without waiting for their results, which
+ * saves a round trip each. If one fails, PostgreSQL refuses all that follow, and the next statement that is waited for
+ * rejects with the failure.
  *
  * Statements with a name are prepared: PostgreSQL parses and plans others each time. After an error that prepared
  * statements cause, no connection of the pool prepares any more, and a statement outside a transaction is repeated.

@@ -228,8 +228,8 @@ const left = sql`case when ${isOver} then excluded.points else greatest(0, exclu
 const grant = sql`least(${left}, greatest(excluded.need, (${left}) / excluded.share))`
 
 /**
- * Leases points of many keys in one statement, and never more per window than a key's points. Uses the database's clock,
- * so that nodes with different clocks count the same windows. Only PostgreSQL has the table.
+ * Leases points of many keys in one statement, and never more per window than a key's points. Uses the database's
+ * clock, so that nodes with different clocks count the same windows. Only PostgreSQL has the table.
  */
 async function takeLeases(
   { read }: Pick<Database, 'read'>,

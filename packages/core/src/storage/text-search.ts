@@ -109,8 +109,8 @@ export function matchTokens(
   max: number,
 ): RawBuilder<{ num: number; token: number; weight: number }> {
   if (dialect === 'postgres') {
-    // The inner offset keeps the look-up in the index: testing a vector reads all words of its skill. The outer one keeps
-    // the order, in which the skills of the rows are looked up from neighbouring pages.
+    // The inner offset keeps the look-up in the index: testing a vector reads all words of its skill. The outer limit
+    // keeps the order, so that the skills of the rows are looked up from neighbouring pages.
     return sql`(select found.num, tokens.token, tokens.weight from ${toQueryTable(tokens)}
       cross join lateral (select num from skill_text where vector @@ tokens.query offset 0) as found
       order by found.num desc limit ${sql.lit(max)})`

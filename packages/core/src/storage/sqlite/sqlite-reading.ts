@@ -93,8 +93,8 @@ function configured(database: SqliteDatabase.Database): SqliteDatabase.Database 
 }
 
 /**
- * Removes an empty write-ahead log and its index, which a read-only connection creates but cannot remove. SQLite removes
- * them when a connection that can write is closed, unless another connection is open. A log with changes stays.
+ * Removes an empty write-ahead log and its index, which a read-only connection creates but cannot remove. SQLite
+ * removes them when a connection that can write is closed, unless another connection is open. A log with changes stays.
  */
 function removeLog(file: string): void {
   if (findFileSize(`${file}-wal`) !== 0) return
