@@ -5,16 +5,16 @@ import { recordAudit } from '../log/audit.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
-import { type Method, toListedVerification } from './verification-form.ts'
+import { type VerificationMethod, toListedVerification } from './verification-form.ts'
 
-type Status = VerificationRow['status']
-type Decision = 'verified' | 'rejected'
+type VerificationStatus = VerificationRow['status']
+type VerificationDecision = 'verified' | 'rejected'
 
 /**
  * Transitions that an administrator may make. An administrator can revoke a domain or a GitHub account, but not confirm
  * it.
  */
-const decisions: Record<Method, Record<Status, readonly Decision[]>> = {
+const decisions: Record<VerificationMethod, Record<VerificationStatus, readonly VerificationDecision[]>> = {
   manual: { pending: ['verified', 'rejected'], verified: ['rejected'], rejected: ['verified'] },
   domain: { pending: [], verified: ['rejected'], rejected: [] },
   github: { pending: [], verified: ['rejected'], rejected: [] },
@@ -46,7 +46,7 @@ export async function decideVerification(
   })
 }
 
-function refuseDecision({ method, status }: VerificationRow, wanted: Decision): RegistryError {
+function refuseDecision({ method, status }: VerificationRow, wanted: VerificationDecision): RegistryError {
   return new RegistryError('invalid_transition', `A ${method} verification that is ${status} cannot become ${wanted}.`)
 }
 

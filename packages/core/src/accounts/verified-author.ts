@@ -1,6 +1,7 @@
 import type { Me } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { Tables, VerificationRow } from '../storage/tables.ts'
+import type { VerificationMethod } from './verification-form.ts'
 
 /** The methods and subjects of a user's verifications, ordered by method. */
 export async function readVerifications(db: Kysely<Tables>, userId: string): Promise<Me['verifications']> {
@@ -23,14 +24,12 @@ function toVerifiedSubject({ method, proof }: Pick<VerificationRow, 'method' | '
   return method === 'domain' ? proof : new URL(proof).pathname.split('/')[1]!
 }
 
-export type VerifiedMethod = VerificationRow['method']
-
 /** The verification methods of users, ordered by name; users who are not verified are absent. */
 export async function readVerifiedMethods(
   db: Kysely<Tables>,
   userIds: readonly string[],
-): Promise<Map<string, VerifiedMethod[]>> {
-  const methods = new Map<string, VerifiedMethod[]>()
+): Promise<Map<string, VerificationMethod[]>> {
+  const methods = new Map<string, VerificationMethod[]>()
   if (userIds.length === 0) return methods
   const rows = await db
     .selectFrom('verifications')

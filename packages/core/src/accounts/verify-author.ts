@@ -9,7 +9,7 @@ import { newId } from '../kernel/ids.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { enqueueCheck } from './verification-check.ts'
-import { type Method, normalizeProof, toVerification, toWellKnown } from './verification-form.ts'
+import { type VerificationMethod, normalizeProof, toVerification, toWellKnown } from './verification-form.ts'
 
 /**
  * Maximum number of verifications that a user may begin per day. Each is stored, and requests a URL that the user
@@ -46,7 +46,13 @@ export async function verifyAuthor(
 async function beginVerification(
   context: AccountsContext,
   trx: WriteTransaction,
-  wanted: { userId: string; username: string; method: Method; proof: string; rows: readonly VerificationRow[] },
+  wanted: {
+    userId: string
+    username: string
+    method: VerificationMethod
+    proof: string
+    rows: readonly VerificationRow[]
+  },
 ): Promise<VerificationRow> {
   const { userId, username, method, proof, rows } = wanted
   const now = context.clock.now()
@@ -89,7 +95,11 @@ function refuseTooManyVerifications(rows: readonly VerificationRow[], now: numbe
  * Finds the token of the user's pending verifications, which share one token. The token of an earlier verification of
  * the same proof is not reused, because it may still be published there.
  */
-function findProofToken(rows: readonly VerificationRow[], method: Method, proof: string): string | undefined {
+function findProofToken(
+  rows: readonly VerificationRow[],
+  method: VerificationMethod,
+  proof: string,
+): string | undefined {
   const former = new Set(rows.filter((row) => row.method === method && row.proof === proof).map(({ token }) => token))
   return rows.find(({ status, token }) => status === 'pending' && !former.has(token))?.token
 }

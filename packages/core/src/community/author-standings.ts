@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
-import { readVerifiedMethods, type VerifiedMethod } from '../accounts/verified-author.ts'
+import type { VerificationMethod } from '../accounts/verification-form.ts'
+import { readVerifiedMethods } from '../accounts/verified-author.ts'
 import { compileQuery, compileForColumns, type Param } from '../storage/compiled-query.ts'
 import { parseJson, type StandingRow, type Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -14,7 +15,7 @@ export interface Author {
 /** The inputs from which a standing is computed. */
 export interface Standing extends Author {
   readonly facts: Facts
-  readonly verified: readonly VerifiedMethod[]
+  readonly verified: readonly VerificationMethod[]
 }
 
 /**

@@ -1,7 +1,7 @@
 import {
-  type Address,
+  type SourceUrl,
   type ExternalSource,
-  type Place,
+  type RepositoryPlace,
   parseSourceUrl,
   parsePathSegments,
   refuseSourceUrl,
@@ -28,7 +28,7 @@ export function parseRepoUrl(text: string): { repoUrl: string; owner: string } |
   return { repoUrl: `https://github.com/${owner}/${repo}`.toLowerCase(), owner }
 }
 
-const hosts: ReadonlyMap<string, (address: Address) => ExternalSource> = new Map(
+const hosts: ReadonlyMap<string, (address: SourceUrl) => ExternalSource> = new Map(
   Object.entries({
     'github.com': readGithubPage,
     'www.github.com': readGithubPage,
@@ -45,7 +45,7 @@ const shorthandPattern =
   /^(?:github:)?([\w-]+)\/([\w.-]+)((?:\/[^@#?:]*)?)(?:@([^#?:]+))?(?:#([^@?:]*)(?:@([^?:]+))?)?$/
 const sshPattern = /^(?:git@|ssh:\/\/git@)(github\.com|gitlab\.com)[:/]([\w./-]+?)(?:\.git)?\/?(?:#([^@?:]*))?$/
 
-function parseShorthand(text: string): Place | undefined {
+function parseShorthand(text: string): RepositoryPlace | undefined {
   const ssh = sshPattern.exec(text)
   if (ssh) return toProjectPlace(ssh[1] === 'gitlab.com' ? ssh[1] : 'github.com', parsePathSegments(ssh[2]!), ssh[3])
   if (text.startsWith('gitlab:'))
@@ -58,7 +58,11 @@ function parseShorthand(text: string): Place | undefined {
   return { ...place, skill: named }
 }
 
-function toProjectPlace(host: Place['host'], segments: readonly string[], ref: string | undefined): Place {
+function toProjectPlace(
+  host: RepositoryPlace['host'],
+  segments: readonly string[],
+  ref: string | undefined,
+): RepositoryPlace {
   const project = segments.map((segment, index) =>
     index === segments.length - 1 ? segment.replace(/\.git$/, '') : segment,
   )
@@ -69,7 +73,7 @@ function toProjectPlace(host: Place['host'], segments: readonly string[], ref: s
   return { host, project, ref: parsePathSegments(ref ?? '').join('/') || 'HEAD', path: [] }
 }
 
-function readGithubPage(address: Address): ExternalSource {
+function readGithubPage(address: SourceUrl): ExternalSource {
   const [owner = '', repo = '', kind, ...rest] = address.segments
   const [ref, skill] = address.hash === 'readme' ? [] : address.hash.split('@', 2)
   if (kind === undefined)
@@ -79,13 +83,13 @@ function readGithubPage(address: Address): ExternalSource {
   return toRepositorySource(toPlaceOfUrl('github.com', [owner, repo], rest, kind !== 'tree'))
 }
 
-function readRawGithubFile({ segments }: Address): ExternalSource {
+function readRawGithubFile({ segments }: SourceUrl): ExternalSource {
   const [owner = '', repo = '', ...rest] = segments
   if (rest.length < 2) throw refuseSourceUrl('names no file. Specify the raw URL of a SKILL.md')
   return toRepositorySource(toPlaceOfUrl('github.com', [owner, repo], rest, true))
 }
 
-function readGitlabPage({ segments }: Address): ExternalSource {
+function readGitlabPage({ segments }: SourceUrl): ExternalSource {
   const dash = segments.indexOf('-')
   if (dash === -1) return toRepositorySource(toProjectPlace('gitlab.com', segments, undefined))
   const [kind = '', ...rest] = segments.slice(dash + 1)
@@ -96,16 +100,16 @@ function readGitlabPage({ segments }: Address): ExternalSource {
 
 /** The place after `tree`, `blob` or `raw` in a URL: a branch, tag or commit, then the path. */
 function toPlaceOfUrl(
-  host: Place['host'],
+  host: RepositoryPlace['host'],
   project: readonly string[],
   rest: readonly string[],
   isFile: boolean,
-): Place {
+): RepositoryPlace {
   const [ref = 'HEAD', ...path] = rest[0] === 'refs' && rest[1] === 'heads' ? rest.slice(2) : rest
   return { ...toProjectPlace(host, project, ref), path, isFile }
 }
 
-function readSkillsShPage({ segments }: Address): ExternalSource {
+function readSkillsShPage({ segments }: SourceUrl): ExternalSource {
   const [owner = '', repo = '', skill, ...more] = segments
   if (more.length > 0 || repo === '')
     throw refuseSourceUrl('is not the page of a skill: https://skills.sh/owner/repo/skill')
@@ -119,7 +123,7 @@ function readSkillsShPage({ segments }: Address): ExternalSource {
 }
 
 /** `/<user>/<id>` is a page, `/<user>/<id>/raw[/<commit>][/<file>]` a file. */
-function readGist({ segments }: Address): ExternalSource {
+function readGist({ segments }: SourceUrl): ExternalSource {
   const [user = '', id = '', kind, ...rest] = segments
   if (
     !isGithubOwner(user) ||
@@ -143,7 +147,7 @@ function readGist({ segments }: Address): ExternalSource {
 }
 
 /** Any other URL: that of a file if it has a query or a file extension, else of a folder. */
-function readPlainUrl({ url, segments }: Address): ExternalSource {
+function readPlainUrl({ url, segments }: SourceUrl): ExternalSource {
   const last = segments.at(-1) ?? ''
   const isFile = url.search !== '' || documentPattern.test(last)
   const base = url.href.replace(/#.*$/s, '')

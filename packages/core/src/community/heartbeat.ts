@@ -13,7 +13,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { type AgentAction, linkAgent, recordActions } from './agent-actions.ts'
 import type { StoredSet } from './asker.ts'
 import { listUpdates } from './install-updates.ts'
-import { type Installed, type KnownSkill, lookUpSkills } from './look-up-installs.ts'
+import { type InstalledSkill, type KnownSkill, lookUpSkills } from './look-up-installs.ts'
 import { recommend } from './recommendations.ts'
 
 const nextHeartbeatSeconds = 3600
@@ -83,12 +83,12 @@ function toUserIds(agent: AgentRow | undefined, caller: Caller): Set<string> {
   return new Set(ids.filter((id) => id !== null && id !== undefined))
 }
 
-function toKnownSkills(installed: readonly Installed[]): KnownSkill[] {
+function toKnownSkills(installed: readonly InstalledSkill[]): KnownSkill[] {
   return [...new Map(installed.map(({ skill }) => [skill.id, skill])).values()]
 }
 
 /** If a skill is named twice, the first version counts. */
-function toInstalledSet(installed: readonly Installed[]): InstalledSet {
+function toInstalledSet(installed: readonly InstalledSkill[]): InstalledSet {
   return new Map(
     installed.toReversed().map(({ skill, item }) => [skill.id, { version: item.version, owner_id: skill.owner_id }]),
   )

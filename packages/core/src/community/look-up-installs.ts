@@ -18,7 +18,7 @@ const skillColumns = knownColumns.map((column) => `skills.${column}` as const)
 
 export type KnownSkill = Pick<SkillRow, (typeof knownColumns)[number]>
 
-export interface Found {
+export interface FoundSkill {
   readonly skill: KnownSkill
   readonly takenDown: boolean
 }
@@ -31,20 +31,20 @@ interface InstalledItem {
 }
 
 /** Why an agent should act on an item. */
-export type Reason = (typeof updateReasons)[number]
+export type UpdateReason = (typeof updateReasons)[number]
 
-export type Fault = 'dangerous' | 'yanked' | 'drifted'
+export type VersionFault = 'dangerous' | 'yanked' | 'drifted'
 
 /** An installed item with the matching skill. */
-export interface Installed extends Found {
+export interface InstalledSkill extends FoundSkill {
   readonly item: InstalledItem
   /** The problem of the installed version, if it was published here. */
-  readonly fault?: Fault | undefined
+  readonly fault?: VersionFault | undefined
 }
 
 /** An item that the agent should act on. */
-export interface Finding extends Installed {
-  readonly reason: Reason
+export interface UpdateFinding extends InstalledSkill {
+  readonly reason: UpdateReason
 }
 
 const selectByFullName = compileListQuery((db, param: Param<{ names: Iterable<string> }>, lists) =>
@@ -88,7 +88,7 @@ export async function lookUpSkills(context: StorageContext, names: ReadonlySet<s
   const skills = [...named.values(), ...moved.values(), ...holders.values()]
   const sights = await readSights(context, skills, caller)
   const isSeen = (skill: KnownSkill | undefined) => skill !== undefined && sights.get(skill.id) !== 'unseen'
-  const found = new Map<string, Found>()
+  const found = new Map<string, FoundSkill>()
   for (const name of names) {
     const fullName = fullNames.get(name) ?? ''
     const skill = [named.get(fullName), holders.get(name), moved.get(fullName)].find(isSeen)

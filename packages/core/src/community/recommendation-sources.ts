@@ -143,14 +143,14 @@ const holdingRowsMax = 2000
 const packsMax = 5
 const memberRowsMax = packsMax * limits.packSkillsMax
 
-interface Holding {
+interface PackHolding {
   readonly pack_id: string
   readonly skill_id: string
   readonly name: string
   readonly slug: string
 }
 
-interface Pack {
+interface InstalledPack {
   readonly id: string
   readonly name: string
   readonly slug: string
@@ -199,8 +199,8 @@ const selectMembers = compileListQuery((db, param: Param<{ packIds: Iterable<str
     .limit(sql.lit(memberRowsMax)),
 )
 
-function groupByPack(holdings: readonly Holding[]): Pack[] {
-  const packs = new Map<string, Pack>()
+function groupByPack(holdings: readonly PackHolding[]): InstalledPack[] {
+  const packs = new Map<string, InstalledPack>()
   for (const { pack_id, skill_id, name, slug } of holdings) {
     const pack = packs.get(pack_id)
     if (pack) pack.installedIds.push(skill_id)

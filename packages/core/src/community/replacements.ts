@@ -2,7 +2,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import { guest } from '../kernel/caller.ts'
 import type { Param } from '../storage/compiled-query.ts'
 import { compileListQuery } from '../storage/list-query.ts'
-import { type Finding, keepOffered, lookUpSkills, offered, type Reason } from './look-up-installs.ts'
+import { type UpdateFinding, keepOffered, lookUpSkills, offered, type UpdateReason } from './look-up-installs.ts'
 import type { Asker } from './asker.ts'
 
 /** The maximum number of names in a deprecation message that are looked up. */
@@ -11,7 +11,7 @@ const namedMax = 5
 const fullNamePattern = /(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*(?![\w/-])/g
 
 /** Reasons to replace a skill rather than update it. A yank is such a reason only if there is no other version. */
-const leaving: { [K in Reason]?: true } = { taken_down: true, flagged: true, deprecated: true }
+const leaving: { [K in UpdateReason]?: true } = { taken_down: true, flagged: true, deprecated: true }
 
 /**
  * Replacements of skills, by id: the first skill that the owner names in the deprecation message, else the fork by a
@@ -20,7 +20,7 @@ const leaving: { [K in Reason]?: true } = { taken_down: true, flagged: true, dep
  */
 export async function findReplacements(
   context: StorageContext,
-  findings: readonly Finding[],
+  findings: readonly UpdateFinding[],
   { userIds }: Pick<Asker, 'userIds'>,
 ): Promise<ReadonlyMap<string, string>> {
   const left = findings.filter(
@@ -34,7 +34,11 @@ export async function findReplacements(
   return new Map([...forked, ...named])
 }
 
-async function findNamedReplacements(context: StorageContext, left: readonly Finding[], userIds: ReadonlySet<string>) {
+async function findNamedReplacements(
+  context: StorageContext,
+  left: readonly UpdateFinding[],
+  userIds: ReadonlySet<string>,
+) {
   const candidates = left.map(({ skill }) => ({ skill, names: readNamedSkills(skill.deprecation_message) }))
   const { found } = await lookUpSkills(context, new Set(candidates.flatMap(({ names }) => names)), guest)
   const ids = new Set([...found.values()].map(({ skill }) => skill.id))
@@ -87,7 +91,7 @@ const selectForks = compileListQuery(
 /** A fork stores the name that its source had when it was forked. */
 async function findForkReplacements(
   { database }: StorageContext,
-  left: readonly Finding[],
+  left: readonly UpdateFinding[],
   userIds: ReadonlySet<string>,
 ) {
   const ids = left.map(({ skill }) => skill.id)

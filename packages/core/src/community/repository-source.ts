@@ -17,7 +17,7 @@ export interface ExternalSource {
 }
 
 /** A location in a repository: a folder, a file, or a skill known only by name. */
-export interface Place {
+export interface RepositoryPlace {
   readonly host: 'github.com' | 'gitlab.com'
   readonly project: readonly string[]
   /** A branch, tag or commit; `HEAD` is the tip of the default branch. */
@@ -42,7 +42,7 @@ const skillFolders = [
 ]
 
 /** The source of a location on GitHub or GitLab. */
-export function toRepositorySource(place: Place): ExternalSource {
+export function toRepositorySource(place: RepositoryPlace): ExternalSource {
   const { host, project, skill } = place
   const repoUrl = `https://${host}/${project.join('/')}`.toLowerCase()
   const raw = (path: readonly string[]) => toRawUrl(place, path)
@@ -62,14 +62,14 @@ export function toRepositorySource(place: Place): ExternalSource {
   }
 }
 
-function splitPath({ path, isFile }: Place): { folder: readonly string[]; file?: string } {
+function splitPath({ path, isFile }: RepositoryPlace): { folder: readonly string[]; file?: string } {
   const last = path.at(-1)
   return last !== undefined && (isFile || isSkillMdFile(last))
     ? { folder: path.slice(0, -1), file: last }
     : { folder: path }
 }
 
-function toRawUrl({ host, project, ref }: Place, path: readonly string[]): string {
+function toRawUrl({ host, project, ref }: RepositoryPlace, path: readonly string[]): string {
   const rest = encodePath([...ref.split('/'), ...path])
   const repository = project.join('/').toLowerCase()
   return host === 'github.com'
@@ -78,7 +78,7 @@ function toRawUrl({ host, project, ref }: Place, path: readonly string[]): strin
 }
 
 /** The page of a location: the folder for a SKILL.md, and a fragment for a skill known by name, as in `npx skills`. */
-function toPageUrl(place: Place, repoUrl: string): string {
+function toPageUrl(place: RepositoryPlace, repoUrl: string): string {
   const { folder, file } = splitPath(place)
   const isDocument = file !== undefined && !isSkillMdFile(file)
   const path = isDocument ? place.path : folder
@@ -99,7 +99,7 @@ function encodePath(path: readonly string[]): string {
 }
 
 /** A parsed http(s) URL without hidden parts. */
-export interface Address {
+export interface SourceUrl {
   readonly url: URL
   /** The decoded segments of the path as written: the URL parser would silently resolve `..`. */
   readonly segments: readonly string[]
@@ -110,7 +110,7 @@ export interface Address {
 const segmentsMax = 32
 
 /** Parses an http(s) URL. Throws `invalid_request` for other text, and for URLs that mislead readers. */
-export function parseSourceUrl(text: string): Address {
+export function parseSourceUrl(text: string): SourceUrl {
   // The URL parser would silently drop line breaks and change backslashes.
   if (/[\s\p{C}\\]/u.test(text)) throw refuseSourceUrl('must not contain spaces, backslashes or control characters')
   const [, scheme, authority, path = '', hash = ''] =

@@ -202,13 +202,13 @@ function refuseUnpublished(skill: SkillRow): RegistryError {
   return invalidField('fulfilledBy', `names ${skill.full_name}, which is not public. Specify a public skill.`)
 }
 
-type Status = RequestRow['status']
+type RequestStatus = RequestRow['status']
 
 /** Who may change a request's status: any signed-in user, or only its author and administrators. */
-type Mover = 'anyone' | 'party'
+type RequestMover = 'anyone' | 'party'
 
 /** The allowed transitions and who may make them. All others are refused. */
-const requestTransitions: Readonly<Record<Status, Partial<Record<Status, Mover>>>> = {
+const requestTransitions: Readonly<Record<RequestStatus, Partial<Record<RequestStatus, RequestMover>>>> = {
   open: { in_progress: 'anyone', fulfilled: 'party', closed: 'party' },
   in_progress: { open: 'party', fulfilled: 'party', closed: 'party' },
   closed: { open: 'party' },
@@ -216,7 +216,7 @@ const requestTransitions: Readonly<Record<Status, Partial<Record<Status, Mover>>
 }
 
 /** Throws `invalid_transition` if there is no such transition, `forbidden` if the caller may not make it. */
-function requireRequestTransition(request: RequestRow, to: Status, caller: Caller): void {
+function requireRequestTransition(request: RequestRow, to: RequestStatus, caller: Caller): void {
   const mover = requestTransitions[request.status][to]
   if (!mover) {
     const reachable = Object.keys(requestTransitions[request.status]).join(', ') || 'nothing else'

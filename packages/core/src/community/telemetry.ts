@@ -19,7 +19,7 @@ const retryMs = 10_000
 /** Installs by hour and by keys of `toUseKey`, as stored in a journal row. */
 type HourlyCounts = Record<string, Record<string, number>>
 
-interface Batch {
+interface InstallBatch {
   readonly counts: HourlyCounts
   /** Installs to report to an upstream, by skill id. */
   readonly mirrored: Map<string, MirroredInstalls>
@@ -34,7 +34,7 @@ interface Batch {
 export class InstallTelemetry implements Telemetry {
   readonly #parts: CountingParts
   /** Installs of the next commit. */
-  #open: Batch | undefined
+  #open: InstallBatch | undefined
   #timer: NodeJS.Timeout | undefined
   #folding: Promise<void> | undefined
   #isStopped = false
@@ -71,13 +71,13 @@ export class InstallTelemetry implements Telemetry {
     if (!this.#parts.database.isReadOnly) await this.flush()
   }
 
-  #begin(): Batch {
-    const batch: Batch = { counts: {}, mirrored: new Map(), committed: Promise.resolve() }
+  #begin(): InstallBatch {
+    const batch: InstallBatch = { counts: {}, mirrored: new Map(), committed: Promise.resolve() }
     batch.committed = this.#commit(batch)
     return batch
   }
 
-  async #commit(batch: Batch): Promise<void> {
+  async #commit(batch: InstallBatch): Promise<void> {
     const { database, upstreamQueue } = this.#parts
     const id = newId()
     try {
@@ -148,7 +148,7 @@ const paceMs = 4
 const rowsMax = 1000
 
 /** Journal rows that this process wrote, with their total counts. */
-interface Recorded {
+interface RecordedInstalls {
   readonly ids: readonly string[]
   readonly counts: HourlyCounts
 }
@@ -158,7 +158,7 @@ interface Recorded {
  * they are first grouped by skill to touch fewer pages. A row and its counts change in one transaction, so each install
  * is counted once even after a crash.
  */
-async function foldRecorded(parts: CountingParts, recorded: Recorded): Promise<void> {
+async function foldRecorded(parts: CountingParts, recorded: RecordedInstalls): Promise<void> {
   const { database } = parts
   const rows = await database.writer.write(async (trx) => {
     const removed = await removeJournalRows(trx, database.dialect, recorded.ids)

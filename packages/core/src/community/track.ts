@@ -23,7 +23,7 @@ import { parseRepoUrl, parseSource } from './external-source.ts'
 import { enqueueScan } from './scan-external.ts'
 import { publicCondition } from '../visibility/conditions.ts'
 
-interface Install {
+interface TrackedInstall {
   skillName: string
   source: 'registry' | 'github' | 'external'
   agents: string[]
@@ -61,7 +61,7 @@ function toPlatform([agent]: readonly string[]): string | undefined {
 
 async function findInstalled(
   context: CommunityContext,
-  { skillName, source, repoUrl }: Install,
+  { skillName, source, repoUrl }: TrackedInstall,
   caller: Caller,
   options: CallOptions,
 ): Promise<UsedSkill | null> {
@@ -90,7 +90,7 @@ async function isInstallByOwner(
 }
 
 /** Installs from GitHub must name the repository; others must not. */
-function checkRepoUrl({ source, repoUrl }: Install): void {
+function checkRepoUrl({ source, repoUrl }: TrackedInstall): void {
   if ((source === 'github') === (repoUrl !== undefined)) return
   throw invalidField(
     'repoUrl',

@@ -32,7 +32,7 @@ const batchBytes = 4 * 1024 * 1024
 const batchesWaitingMax = 2
 const refusalsReportedMax = 1000
 
-interface Batch {
+interface ImportBatch {
   readonly records: { id: string; versions: number }[]
   readonly versions: ImportedVersion[]
   bytes: number
@@ -113,7 +113,7 @@ export async function runImport(context: CatalogueContext, source: Source, run: 
 
 async function importBatch(
   context: CatalogueContext,
-  batch: Batch,
+  batch: ImportBatch,
   summary: ImportSummary,
   { caller, onProgress }: ImportRun,
 ) {
@@ -163,7 +163,7 @@ function toEarlyEndError(error: unknown, { taken, unchanged }: ImportSummary): E
  * Adds the history in order, then the current state if it differs from the last version; otherwise its files are added
  * to that version.
  */
-function addToImportBatch(batch: Batch, record: SkillRecord, { owner, name, displayName }: ImportName): void {
+function addToImportBatch(batch: ImportBatch, record: SkillRecord, { owner, name, displayName }: ImportName): void {
   const { license, repository, history, skillMd, files } = record
   const common = { owner, name, displayName, license, repository }
   const last = history.at(-1)
@@ -196,7 +196,7 @@ function countWarnings(summary: ImportSummary, warnings: readonly { code: string
   }
 }
 
-function createImportBatch(): Batch {
+function createImportBatch(): ImportBatch {
   return { records: [], versions: [], bytes: 0 }
 }
 

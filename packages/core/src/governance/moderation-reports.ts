@@ -13,7 +13,7 @@ import { selectReports, toAdministratorReport, type NamedReport } from './report
 /** The skill's state after a report or an appeal was upheld. */
 const outcomes = { report: 'hidden', appeal: 'shown' } as const satisfies Record<ReportRow['kind'], string>
 
-interface Verdict {
+interface ReportVerdict {
   readonly id: string
   readonly status: 'upheld' | 'dismissed'
   readonly note: string
@@ -36,7 +36,7 @@ export async function listReports(context: StorageContext, input: Input<'listRep
 }
 
 /** PATCH /reports/<id>, for administrators: decides a report, once. The skill changes in the same transaction. */
-export async function decideReport(context: CatalogueContext, verdict: Verdict, caller: Caller): Promise<Report> {
+export async function decideReport(context: CatalogueContext, verdict: ReportVerdict, caller: Caller): Promise<Report> {
   const report = await getNamedReport(context, verdict.id)
   const decide = (trx: WriteTransaction) => closeReport(trx, report, verdict, caller, context.clock.now())
   if (verdict.status === 'dismissed') {
@@ -59,7 +59,7 @@ async function getNamedReport(context: StorageContext, id: string): Promise<Name
 async function closeReport(
   trx: WriteTransaction,
   { kind, full_name }: NamedReport,
-  { id, status, note }: Verdict,
+  { id, status, note }: ReportVerdict,
   caller: Caller,
   at: number,
 ): Promise<void> {

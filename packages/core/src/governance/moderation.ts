@@ -15,7 +15,7 @@ import { getDecidedSkill, getOwnSkill } from './find-any-skill.ts'
 import { findOpenReport, insertReport, selectReports, toAdministratorReport } from './reports.ts'
 
 /** An administrator's decision about a skill, and the reason shown to its owner. */
-interface Decision {
+interface ModerationDecision {
   readonly state: SkillRow['moderation']
   readonly reason: string
 }
@@ -40,7 +40,7 @@ export function changeModeration(
   context: CatalogueContext,
   caller: Caller,
   skill: SkillRow,
-  { state, reason }: Decision,
+  { state, reason }: ModerationDecision,
   also: (trx: WriteTransaction) => Promise<void> = async () => {},
 ): Promise<SkillRow> {
   const cause = { type: 'skill' } as const

@@ -126,7 +126,7 @@ async function rescanBatch(context: CatalogueContext): Promise<void> {
   })
 }
 
-interface Scanned {
+interface RescannedVersion {
   readonly version: WaitingVersion
   /** Undefined if the content cannot be read; `skillstead doctor` reports such versions. */
   readonly scan: StoredScan | undefined
@@ -136,8 +136,11 @@ interface Scanned {
 }
 
 /** Scans as many versions as the time of one batch allows. */
-async function rescanVersions(context: CatalogueContext, versions: readonly WaitingVersion[]): Promise<Scanned[]> {
-  const scans: Scanned[] = []
+async function rescanVersions(
+  context: CatalogueContext,
+  versions: readonly WaitingVersion[],
+): Promise<RescannedVersion[]> {
+  const scans: RescannedVersion[] = []
   let workedMs = 0
   for (const version of versions) {
     if (context.closing.aborted || workedMs > batchMs) break
@@ -158,7 +161,7 @@ async function rescanVersions(context: CatalogueContext, versions: readonly Wait
 async function rescanVersion(
   context: CatalogueContext,
   { id, digest, size }: WaitingVersion,
-): Promise<Omit<Scanned, 'version'> | undefined> {
+): Promise<Omit<RescannedVersion, 'version'> | undefined> {
   const { read } = context.database
   const paths = (await readFiles(read, id)).map(({ path }) => path)
   const isQuarantined = findGitProblems(paths).length > 0

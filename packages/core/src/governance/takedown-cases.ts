@@ -28,7 +28,7 @@ export async function moveCase(
   context: CatalogueContext,
   trx: WriteTransaction,
   before: DmcaCaseRow,
-  move: { to: DmcaStatus; by: Mover; caller: Caller; note?: string },
+  move: { to: DmcaStatus; by: CaseMover; caller: Caller; note?: string },
 ): Promise<DmcaCaseRow> {
   const { to, by, caller, note } = move
   requireCaseTransition(before.status, to, by)
@@ -82,10 +82,10 @@ export async function getCase(db: Kysely<Tables>, id: string): Promise<DmcaCaseR
 /**
  * Who changes the status of a case: an administrator, the skill's owner with a counter-notice, or an expired deadline.
  */
-export type Mover = 'administrator' | 'owner' | 'time'
+export type CaseMover = 'administrator' | 'owner' | 'time'
 
 /** All allowed transitions of a case (docs/api.md#takedowns). Others are refused. */
-const caseTransitions: readonly { from: DmcaStatus; to: DmcaStatus; by: Mover }[] = [
+const caseTransitions: readonly { from: DmcaStatus; to: DmcaStatus; by: CaseMover }[] = [
   { from: 'submitted', to: 'under_review', by: 'administrator' },
   { from: 'submitted', to: 'rejected', by: 'administrator' },
   { from: 'submitted', to: 'removed', by: 'administrator' },
@@ -99,7 +99,7 @@ const caseTransitions: readonly { from: DmcaStatus; to: DmcaStatus; by: Mover }[
 ]
 
 /** Throws `invalid_transition`, which lists the allowed transitions, for any other transition. */
-export function requireCaseTransition(from: DmcaStatus, to: DmcaStatus, by: Mover): void {
+export function requireCaseTransition(from: DmcaStatus, to: DmcaStatus, by: CaseMover): void {
   const open = caseTransitions.filter((row) => row.from === from && row.by === by).map((row) => row.to)
   if (open.includes(to)) return
   const ways = open.length === 0 ? 'No further decision is possible.' : `It may become: ${open.join(', ')}.`

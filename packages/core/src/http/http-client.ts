@@ -5,7 +5,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { RegistryError } from '@skillstead/protocol'
 import { Cancellation } from './cancellation.ts'
 import type { ConnectionPool, Guard, PooledRequest } from './connection-pool.ts'
-import { toFailure, toRequestName, toUpstreamFailed, type Subject } from './request-failures.ts'
+import { toFailure, toRequestName, toUpstreamFailed, type RequestSubject } from './request-failures.ts'
 import { parseTarget } from './request-target.ts'
 
 export interface HttpClientOptions {
@@ -61,16 +61,16 @@ export interface HttpClient {
    * Runs work with a deadline, such as a DNS lookup that cannot be cancelled. `subject` names the work in errors.
    * Throws like {@link send}.
    */
-  within<T>(subject: Subject, limits: TimeLimits, work: Work<T>): Promise<T>
+  within<T>(subject: RequestSubject, limits: TimeLimits, work: CancellableWork<T>): Promise<T>
   /** Cancels all requests and closes all connections. */
   close(): Promise<void>
 }
 
 /** Work that stops when it is cancelled, and calls `progress` to restart the idle deadline. */
-type Work<T> = (cancellation: Cancellation, progress: () => void) => Promise<T>
+type CancellableWork<T> = (cancellation: Cancellation, progress: () => void) => Promise<T>
 
 /** A response whose body is not read yet. */
-interface Start {
+interface ResponseStart {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Readable
@@ -170,7 +170,7 @@ function toSecureContext(ca: readonly string[]): SecureContext | undefined {
   return tls.createSecureContext({ ca: [...known, ...ca] })
 }
 
-function toTimeoutError(subject: Subject): RegistryError {
+function toTimeoutError(subject: RequestSubject): RegistryError {
   return new RegistryError('upstream_timeout', `${toRequestName(subject)} timed out.`, { cause: 'deadline' })
 }
 
@@ -178,7 +178,7 @@ function toClosedError(): RegistryError {
   return new RegistryError('shutting_down', 'The node is shutting down.')
 }
 
-async function startFetch(send: typeof fetch, url: URL, request: PooledRequest): Promise<Start> {
+async function startFetch(send: typeof fetch, url: URL, request: PooledRequest): Promise<ResponseStart> {
   const { method, headers, body, cancellation } = request
   const signal = cancellation.toSignal()
   const response = await send(url, { method, headers, body: body as BodyInit, signal, redirect: 'manual' })
@@ -190,7 +190,7 @@ async function startFetch(send: typeof fetch, url: URL, request: PooledRequest):
 async function readWholeResponse(
   url: URL,
   request: HttpRequest,
-  { statusCode: status, headers: fields, body }: Start,
+  { statusCode: status, headers: fields, body }: ResponseStart,
   bytesMax: number,
   progress: () => void,
 ): Promise<HttpResponse> {

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6
-type Network = [Address, number]
+type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
+type IpNetwork = [IpAddress, number]
 
 /** Decides which network addresses may be reached. */
 export interface AddressRules {
@@ -32,7 +32,7 @@ const translated = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
  */
 const hostAgent = ipaddr.IPv4.parse('168.63.129.16')
 
-function isPublicAddress(address: Address | undefined): boolean {
+function isPublicAddress(address: IpAddress | undefined): boolean {
   if (address === undefined) return false
   if (address instanceof ipaddr.IPv4) return address.range() === 'unicast' && !address.match(hostAgent, 32)
   if (address.match(translated)) return isPublicAddress(ipaddr.fromByteArray(address.toByteArray().slice(12)))
@@ -46,7 +46,7 @@ export function isNetwork(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= toAddressBits(address))
 }
 
-function parseCidr(text: string): Network {
+function parseCidr(text: string): IpNetwork {
   const [address = '', prefix] = text.split('/')
   if (!isNetwork(text)) throw new TypeError(`'${text}' is not a network. Write it in CIDR form, such as 10.0.0.0/8.`)
   return [ipaddr.parse(address), prefix === undefined ? toAddressBits(address) : Number(prefix)]
@@ -57,13 +57,13 @@ function toAddressBits(address: string): number {
 }
 
 /** Parses an address; an IPv4-mapped IPv6 address becomes IPv4. Undefined for text that sockets would not accept. */
-function parseSocketAddress(text: string): Address | undefined {
+function parseSocketAddress(text: string): IpAddress | undefined {
   if (isIP(text) !== 6) return isIP(text) === 4 ? ipaddr.parse(text) : undefined
   // Expand the address first: ipaddr.js reads `::8.8.8.8` as `::ffff:8.8.8.8`, sockets do not.
   const plain = new URL(`http://[${text.replace(/%.*$/, '')}]`).hostname.slice(1, -1)
   return ipaddr.process(plain)
 }
 
-function isInsideNetwork(address: Address, [network, bits]: Network): boolean {
+function isInsideNetwork(address: IpAddress, [network, bits]: IpNetwork): boolean {
   return address.kind() === network.kind() && address.match(network as never, bits)
 }

@@ -27,22 +27,22 @@ const reasons: readonly (readonly [RegExp, string, string?])[] = [
 const breaches = new Set(['bad response', 'bad upgrade'])
 
 /** The subject of an error: the request to a URL, or an action in words, such as `The DNS lookup of example.com`. */
-export type Subject = URL | string
+export type RequestSubject = URL | string
 
 /** Names a request by the URL's origin, because the path can contain a secret. */
-export function toRequestName(subject: Subject): string {
+export function toRequestName(subject: RequestSubject): string {
   return typeof subject === 'string' ? subject : `The request to ${subject.origin}`
 }
 
 /** Creates an `upstream_failed`. An error without a `cause` is not worth a retry. */
-export function toFailure(subject: Subject, reason: string, advice = '', cause?: unknown): RegistryError {
+export function toFailure(subject: RequestSubject, reason: string, advice = '', cause?: unknown): RegistryError {
   return new RegistryError('upstream_failed', `${toRequestName(subject)} failed: ${reason}. ${advice}`.trimEnd(), {
     cause,
   })
 }
 
 /** Converts an error to an `upstream_failed` without revealing internals. */
-export function toUpstreamFailed(subject: Subject, error: unknown, isOperator: boolean): RegistryError {
+export function toUpstreamFailed(subject: RequestSubject, error: unknown, isOperator: boolean): RegistryError {
   const code = isBreach(error) ? 'HTTPParserError' : toFailureCode(error)
   const [, reason, advice] = reasons.find(([pattern]) => pattern.test(code))!
   return toFailure(subject, reason, isOperator ? advice : '', error)

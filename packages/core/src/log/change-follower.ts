@@ -9,7 +9,7 @@ export interface Change {
   readonly subject: string
 }
 
-interface Follower {
+interface ChangeListener {
   readonly listener: (changes: readonly Change[]) => Promise<void> | void
   readonly reset: () => Promise<void> | void
   /** Changes that the listener has not processed. */
@@ -45,7 +45,7 @@ export class ChangeFollower {
   readonly #notices: ReturnType<NonNullable<Database['listen']>> | undefined
   // The list is replaced, never changed in place: listeners that wait for one change are added and removed while others
   // are called.
-  #followers: readonly Follower[] = []
+  #followers: readonly ChangeListener[] = []
   #position: number
   #running: Promise<void> | undefined
   #again = false
@@ -89,8 +89,8 @@ export class ChangeFollower {
    * listeners continue. `reset` discards the copy, because changes were missed. The returned function removes the
    * listener.
    */
-  follow(listener: Follower['listener'], reset: Follower['reset']): () => void {
-    const follower: Follower = { listener, reset, missed: [], isLost: false }
+  follow(listener: ChangeListener['listener'], reset: ChangeListener['reset']): () => void {
+    const follower: ChangeListener = { listener, reset, missed: [], isLost: false }
     this.#followers = [...this.#followers, follower]
     return () => {
       this.#followers = this.#followers.filter((other) => other !== follower)
@@ -151,7 +151,7 @@ export class ChangeFollower {
     return next?.seq !== this.#position + 1
   }
 
-  async #deliver(follower: Follower, changes: readonly Change[]): Promise<void> {
+  async #deliver(follower: ChangeListener, changes: readonly Change[]): Promise<void> {
     follower.missed = [...follower.missed, ...changes]
     try {
       if (follower.isLost) await follower.reset()
@@ -165,7 +165,7 @@ export class ChangeFollower {
   }
 }
 
-function loseChanges(follower: Follower): void {
+function loseChanges(follower: ChangeListener): void {
   follower.missed = []
   follower.isLost = true
 }

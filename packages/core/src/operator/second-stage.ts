@@ -19,7 +19,7 @@ export interface SecondStageOptions {
   readonly outgoing?: OutgoingOptions
 }
 
-interface Parts {
+interface SecondStageParts {
   readonly database: Database
   readonly clock: Clock
   readonly onError: (error: unknown) => void
@@ -28,7 +28,7 @@ interface Parts {
 /** The second stage of searches as the operator configured it; undefined without a configuration. */
 export function createSecondStage(
   { embeddings, reranker, outgoing }: SecondStageOptions,
-  { database, clock, onError }: Parts,
+  { database, clock, onError }: SecondStageParts,
 ) {
   if (!embeddings && !reranker) return undefined
   const now = () => clock.now()

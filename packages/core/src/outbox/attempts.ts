@@ -4,13 +4,13 @@ import type { AttemptResult, ClaimedRow } from './claims.ts'
 import { type Attempt, AttemptError, type OutboxHandler } from './jobs.ts'
 
 /** The end of an attempt: what is written to the row, and the error of a failure. */
-export type Ended = AttemptResult & { readonly failure?: { readonly error: unknown } }
+export type EndedAttempt = AttemptResult & { readonly failure?: { readonly error: unknown } }
 
 const attemptsKept = 20
 const errorCharactersMax = 2000
 
 /** Runs the handler once on a row, and decides about the row: done, due again, or failed. Never rejects. */
-export async function attemptRow(row: ClaimedRow, handler: OutboxHandler, clock: Clock): Promise<Ended> {
+export async function attemptRow(row: ClaimedRow, handler: OutboxHandler, clock: Clock): Promise<EndedAttempt> {
   const at = clock.now()
   const startedMs = performance.now()
   const outcome = await handleRow(row, handler)
@@ -26,13 +26,13 @@ export async function attemptRow(row: ClaimedRow, handler: OutboxHandler, clock:
 }
 
 /** Whether an attempt ended only because this node shuts down. */
-export function isShutdown({ failure }: Ended): boolean {
+export function isShutdown({ failure }: EndedAttempt): boolean {
   return isRegistryError(failure?.error, 'shutting_down')
 }
 
-type Outcome = { readonly result: { statusCode: number } | void } | { readonly error: unknown }
+type HandlerOutcome = { readonly result: { statusCode: number } | void } | { readonly error: unknown }
 
-async function handleRow(row: ClaimedRow, handler: OutboxHandler): Promise<Outcome> {
+async function handleRow(row: ClaimedRow, handler: OutboxHandler): Promise<HandlerOutcome> {
   try {
     const payload = parsePayload(row.payload)
     // A retry would read the same damaged payload.
@@ -61,7 +61,7 @@ export function toAttempts(text: string): Attempt[] {
   }
 }
 
-function toAttemptRecord(outcome: Outcome): Pick<Attempt, 'statusCode' | 'error'> {
+function toAttemptRecord(outcome: HandlerOutcome): Pick<Attempt, 'statusCode' | 'error'> {
   if (!('error' in outcome)) return { statusCode: outcome.result?.statusCode ?? null, error: null }
   const { error } = outcome
   const statusCode = error instanceof AttemptError ? error.statusCode : null

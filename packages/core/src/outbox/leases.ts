@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Database } from '../storage/database.ts'
 import { type ClaimedRow, leaseMs, releaseRows, renewRows } from './claims.ts'
 
-interface Parts {
+interface LeasesParts {
   readonly database: Database
   readonly clock: Clock
   readonly onError: (error: unknown) => void
@@ -10,11 +10,11 @@ interface Parts {
 
 /** The rows that this process leases. Renews their leases until they are dropped. */
 export class Leases {
-  readonly #parts: Parts
+  readonly #parts: LeasesParts
   readonly #leased = new Map<string, ClaimedRow>()
   #cancelRenewal: (() => void) | undefined
 
-  constructor(parts: Parts) {
+  constructor(parts: LeasesParts) {
     this.#parts = parts
   }
 

@@ -9,7 +9,7 @@ import { type AttemptResult, writeResults } from './claims.ts'
 import type { EndedJob, OutboxHandler } from './jobs.ts'
 import type { Leases } from './leases.ts'
 
-interface Parts {
+interface ResultsParts {
   readonly database: Database
   readonly clock: Clock
   readonly handlers: ReadonlyMap<string, OutboxHandler>
@@ -32,12 +32,12 @@ const retries = { retries: 6, minTimeout: 100, factor: 2 }
  * lease expires.
  */
 export class Results {
-  readonly #parts: Parts
+  readonly #parts: ResultsParts
   #queued: AttemptResult[] = []
   #writing: Promise<void> | undefined
   #isStopping = false
 
-  constructor(parts: Parts) {
+  constructor(parts: ResultsParts) {
     this.#parts = parts
   }
 

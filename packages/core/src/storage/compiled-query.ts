@@ -35,14 +35,14 @@ export interface PreparedQuery<Row = unknown> extends CompiledQuery<Row> {
 export type Param<Parameters> = <Name extends keyof Parameters & string>(name: Name) => RawBuilder<Parameters[Name]>
 
 /** A query of a builder, or of the tag `sql`, which compiles for a database. */
-interface Query<Row> {
+interface CompilableQuery<Row> {
   compile(db: Kysely<Tables>): CompiledQuery<Row>
 }
 
-type Build<Parameters, Row> = (db: Kysely<Tables>, param: Param<Parameters>) => Query<Row>
+type Build<Parameters, Row> = (db: Kysely<Tables>, param: Param<Parameters>) => CompilableQuery<Row>
 
 /** The value of a {@link Param} while a statement is compiled. */
-class Place {
+class ParameterPlace {
   readonly name: string
 
   constructor(name: string) {
@@ -50,7 +50,7 @@ class Place {
   }
 }
 
-const toParameterPlace = (name: string): RawBuilder<never> => sql.val(new Place(name) as never)
+const toParameterPlace = (name: string): RawBuilder<never> => sql.val(new ParameterPlace(name) as never)
 
 /**
  * A query with named parameters.
@@ -85,7 +85,9 @@ export function compileWrite<Parameters extends object>(build: Build<Parameters,
  * )
  * await update(db, { key, value: 'new' })
  */
-export function compileForColumns<Row extends object>(build: (db: Kysely<Tables>, row: Row) => Query<unknown>) {
+export function compileForColumns<Row extends object>(
+  build: (db: Kysely<Tables>, row: Row) => CompilableQuery<unknown>,
+) {
   const writes = new Map<string, (db: Kysely<Tables>, row: Row) => Promise<void>>()
   return async (db: Kysely<Tables>, row: Row): Promise<void> => {
     const columns = Object.keys(row)
@@ -158,7 +160,7 @@ function prepareOnce<Parameters extends object, Row>(build: Build<Parameters, Ro
     let query = prepared.get(adapter)
     if (!query) prepared.set(adapter, (query = toPreparedQuery(build(db, toParameterPlace).compile(db), adapter)))
     const values = query.parameters.map((value) =>
-      value instanceof Place ? parameters[value.name as keyof Parameters] : value,
+      value instanceof ParameterPlace ? parameters[value.name as keyof Parameters] : value,
     )
     return { ...query, parameters: values }
   }

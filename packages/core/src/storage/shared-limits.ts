@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 import { toRowTable } from './list-query.ts'
 
 /** A rate limit: a number of points per window of time. A window begins with the first request. */
-interface Allowance {
+interface SharedAllowance {
   readonly points: number
   readonly windowMs: number
   /** A node leases the points that it needs, or 1/`share` of the remaining points if that is more. */
@@ -23,7 +23,7 @@ interface AllowanceState {
 }
 
 /** Points that this node leases. */
-interface Lease {
+interface PointLease {
   left: number
   /** Points that no node leases yet. */
   readonly rest: number
@@ -37,11 +37,11 @@ interface Lease {
 }
 
 /** Requests of one key that wait for points. */
-interface Ask extends Allowance {
-  readonly waiting: Waiting[]
+interface LeaseAsk extends SharedAllowance {
+  readonly waiting: WaitingRequest[]
 }
 
-interface Waiting {
+interface WaitingRequest {
   readonly cost: number
   resolve(state: AllowanceState | undefined): void
 }
@@ -80,8 +80,8 @@ export class SharedLimits {
   readonly counts = { asked: 0, unanswered: 0 }
   readonly #database: Pick<Database, 'read'>
   readonly #onError: (error: unknown) => void
-  readonly #leases = new Map<string, Lease>()
-  #asks = new Map<string, Ask>()
+  readonly #leases = new Map<string, PointLease>()
+  #asks = new Map<string, LeaseAsk>()
   #statements = 0
   #isPlanned = false
   #aloneUntilMs = 0
@@ -97,7 +97,7 @@ export class SharedLimits {
    * Takes `cost` points (default: 1), or no point if fewer are left. Synchronous while the node has leased enough
    * points. Undefined if the database does not respond.
    */
-  take(key: string, allowance: Allowance, cost = 1): AllowanceState | Promise<AllowanceState | undefined> {
+  take(key: string, allowance: SharedAllowance, cost = 1): AllowanceState | Promise<AllowanceState | undefined> {
     const lease = this.#leases.get(key)
     const nowMs = performance.now()
     if (lease && nowMs < lease.endsAtMs) {
@@ -142,7 +142,7 @@ export class SharedLimits {
     })
   }
 
-  async #send(asks: readonly (readonly [string, Ask])[]): Promise<void> {
+  async #send(asks: readonly (readonly [string, LeaseAsk])[]): Promise<void> {
     this.#statements += 1
     const sentAtMs = performance.now()
     try {
@@ -162,7 +162,7 @@ export class SharedLimits {
     }
   }
 
-  #resolve(key: string, { waiting, isOnce }: Ask, grant: LeaseGrant, sentAtMs: number): void {
+  #resolve(key: string, { waiting, isOnce }: LeaseAsk, grant: LeaseGrant, sentAtMs: number): void {
     const lease = this.#addGrant(key, grant, sentAtMs)
     if (isOnce) this.#leases.delete(key)
     for (const { cost, resolve } of waiting) {
@@ -173,7 +173,7 @@ export class SharedLimits {
   }
 
   /** Adds the granted points to this node's lease of the same window. */
-  #addGrant(key: string, { granted, rest, endsAt, endsInMs }: LeaseGrant, sentAtMs: number): Lease {
+  #addGrant(key: string, { granted, rest, endsAt, endsInMs }: LeaseGrant, sentAtMs: number): PointLease {
     const known = this.#leases.get(key)
     const isSame = known?.endsAt === endsAt
     const lease = { left: granted + (isSame ? known.left : 0), rest, endsAt, endsAtMs: sentAtMs + endsInMs }
@@ -190,12 +190,12 @@ export class SharedLimits {
   }
 }
 
-function toAllowanceState({ left, rest, endsAtMs }: Lease, nowMs: number): AllowanceState {
+function toAllowanceState({ left, rest, endsAtMs }: PointLease, nowMs: number): AllowanceState {
   return { exceeded: false, remaining: left + rest, resetMs: Math.max(0, endsAtMs - nowMs) }
 }
 
 /** Keys are stored as hashes: they may contain an address, which is personal data, and may have any length. */
-function toLeaseRequest([key, { points, windowMs, share, waiting }]: readonly [string, Ask]) {
+function toLeaseRequest([key, { points, windowMs, share, waiting }]: readonly [string, LeaseAsk]) {
   const need = waiting.reduce((sum, { cost }) => sum + cost, 0)
   return { key: createHash('sha256').update(key).digest('base64url'), points, need, share, window_ms: windowMs }
 }
@@ -211,7 +211,7 @@ async function withinMs<T>(ms: number, work: Promise<T>): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
-type LeaseGrant = Pick<Lease, 'rest' | 'endsAt'> & { readonly granted: number; readonly endsInMs: number }
+type LeaseGrant = Pick<PointLease, 'rest' | 'endsAt'> & { readonly granted: number; readonly endsInMs: number }
 
 const columns = { key: 'text', points: 'whole', need: 'whole', share: 'whole', window_ms: 'whole' } as const
 

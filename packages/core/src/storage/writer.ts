@@ -44,7 +44,7 @@ const lockRetries = 40
 /** How long PostgreSQL waits for an idle transaction before it ends it. */
 const idleMs = 30_000
 
-interface Job {
+interface WriteJob {
   readonly bulk: boolean
   work(trx: WriteTransaction): Promise<unknown>
   resolve(value: unknown): void
@@ -54,10 +54,10 @@ interface Job {
   outcome?: { value: unknown } | { error: unknown }
 }
 
-type Work = () => Promise<unknown>
+type LastWork = () => Promise<unknown>
 
 /** The work that writes left for the end of their transaction, by transaction of a writer. */
-const lastWork = new WeakMap<WriteTransaction, Work[]>()
+const lastWork = new WeakMap<WriteTransaction, LastWork[]>()
 
 /**
  * Runs `work` at the end of the transaction, after all writes and in the order of the calls, unless the calling write
@@ -65,7 +65,7 @@ const lastWork = new WeakMap<WriteTransaction, Work[]>()
  * writes of the transaction fail. In a transaction that no {@link Writer} began, such as that of an import, the work
  * runs at once.
  */
-export async function doLast(trx: WriteTransaction, work: Work): Promise<void> {
+export async function doLast(trx: WriteTransaction, work: LastWork): Promise<void> {
   const left = lastWork.get(trx)
   if (left) left.push(work)
   else await work()
@@ -81,8 +81,8 @@ export function undo(trx: WriteTransaction): void {
 }
 
 /** The writes that wait for a commit. */
-class Queue {
-  readonly #jobs: Job[] = []
+class WriteQueue {
+  readonly #jobs: WriteJob[] = []
   /** Number of queued writes that are not bulk. */
   #urgent = 0
 
@@ -91,7 +91,7 @@ class Queue {
   }
 
   /** Adds a job, which leaves the queue and is rejected once the signal is aborted. */
-  add(job: Job, signal: AbortSignal | undefined): void {
+  add(job: WriteJob, signal: AbortSignal | undefined): void {
     if (!job.bulk) this.#urgent += 1
     this.#jobs.push(job)
     if (!signal) return
@@ -105,19 +105,19 @@ class Queue {
   }
 
   /** Takes the first job; undefined if there is none. */
-  take(): Job | undefined {
+  take(): WriteJob | undefined {
     const job = this.#jobs.shift()
     if (job) this.#leave(job)
     return job
   }
 
   /** Whether a batch that has run for some milliseconds may grow. */
-  mayJoin(batch: readonly Job[], ms: number): boolean {
+  mayJoin(batch: readonly WriteJob[], ms: number): boolean {
     const isBulk = this.#urgent === 0 && batch.every(({ bulk }) => bulk)
     return isBulk ? batch.length < bulkBatchMax && ms < bulkBatchMs : batch.length < batchMax && ms < batchMs
   }
 
-  #leave(job: Job): void {
+  #leave(job: WriteJob): void {
     if (!job.bulk) this.#urgent -= 1
     job.leave?.()
   }
@@ -126,7 +126,7 @@ class Queue {
 /** The {@link Writer} of a database. */
 export class BatchWriter implements Writer {
   readonly #connections: Connections
-  readonly #queue = new Queue()
+  readonly #queue = new WriteQueue()
   readonly #listeners: (() => Promise<void> | void)[] = []
   #running: Promise<void> | undefined
 
@@ -161,7 +161,7 @@ export class BatchWriter implements Writer {
     while (this.#queue.size > 0) {
       // Wait for one turn of the event loop, so that writes that are about to be queued join the same commit.
       await setImmediate()
-      const batch: Job[] = []
+      const batch: WriteJob[] = []
       try {
         await pRetry(() => this.#transact((trx) => this.#runBatch(trx, batch)), {
           retries: lockRetries,
@@ -194,7 +194,7 @@ export class BatchWriter implements Writer {
   }
 
   /** Runs queued jobs in a transaction until the batch is full or the queue is empty. */
-  async #runBatch(trx: WriteTransaction, batch: Job[]): Promise<void> {
+  async #runBatch(trx: WriteTransaction, batch: WriteJob[]): Promise<void> {
     if (this.#connections.dialect === 'postgres') await lockHead(trx, {})
     lastWork.set(trx, [])
     await withConnection(trx, async (connection) => {
@@ -205,7 +205,7 @@ export class BatchWriter implements Writer {
     })
   }
 
-  async #runInSavepoints(connection: DatabaseConnection, trx: WriteTransaction, batch: Job[]): Promise<void> {
+  async #runInSavepoints(connection: DatabaseConnection, trx: WriteTransaction, batch: WriteJob[]): Promise<void> {
     const startedMs = performance.now()
     let turnedMs = startedMs
     for (let job = this.#queue.take(); job; job = this.#queue.take()) {
@@ -218,7 +218,7 @@ export class BatchWriter implements Writer {
     }
   }
 
-  async #runAlone(trx: WriteTransaction, batch: Job[]): Promise<void> {
+  async #runAlone(trx: WriteTransaction, batch: WriteJob[]): Promise<void> {
     const job = this.#queue.take()!
     batch.push(job)
     await job.work(trx).then(
@@ -271,7 +271,7 @@ const release = CompiledQuery.raw('release savepoint job')
 const rollBack: PreparedQuery = { ...CompiledQuery.raw('rollback to savepoint job'), isRecovery: true }
 
 /** Runs a job so that its failure does not affect the others of its transaction. */
-async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransaction, job: Job): Promise<void> {
+async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransaction, job: WriteJob): Promise<void> {
   await connection.executeQuery(savepoint)
   const left = lastWork.get(trx)!.length
   try {

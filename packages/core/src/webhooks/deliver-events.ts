@@ -31,14 +31,14 @@ export function handleDeliveries(context: WebhooksContext): void {
   context.outbox.handle(pingTopic, { retryDelaysMs: [], handle })
 }
 
-type Target = Awaited<ReturnType<typeof readTargets>>[number] & { readonly mayRead: boolean }
+type DeliveryTarget = Awaited<ReturnType<typeof readTargets>>[number] & { readonly mayRead: boolean }
 
 /**
  * Reads the webhooks of deliveries and whether their users may still read the skills, without a cache. Attempts begin
  * one by one as others end: those of one turn of the event loop share the queries.
  */
 function createTargetLoader(context: StorageContext) {
-  return new DataLoader<DeliveryPayload, Target | null>((deliveries) => loadTargets(context, deliveries), {
+  return new DataLoader<DeliveryPayload, DeliveryTarget | null>((deliveries) => loadTargets(context, deliveries), {
     cache: false,
     batchScheduleFn: (load) => void setImmediate(load),
   })
@@ -87,7 +87,7 @@ function hideInternalError(cause: unknown): never {
 }
 
 /** Sends a delivery once. Throws an {@link AttemptError} unless the receiver responds with 2xx in time. */
-async function deliver(context: AccountsContext, id: string, delivery: DeliveryPayload, target: Target) {
+async function deliver(context: AccountsContext, id: string, delivery: DeliveryPayload, target: DeliveryTarget) {
   const { url, ...signing } = target
   const now = context.clock.now()
   const statusCode = await postDelivery(context, url, delivery.body, toDeliveryHeaders(id, delivery, signing, now))
@@ -98,7 +98,7 @@ async function deliver(context: AccountsContext, id: string, delivery: DeliveryP
 }
 
 /** A delivery without a receiver is not retried. A ping is also sent to a disabled webhook. */
-function requireOpenTarget(target: Target | null, { event }: DeliveryPayload): Target {
+function requireOpenTarget(target: DeliveryTarget | null, { event }: DeliveryPayload): DeliveryTarget {
   if (!target) throw refuseDelivery('The webhook was deleted.')
   if (!target.mayRead) throw refuseDelivery('The owner of the webhook may no longer read the skill.')
   if (target.disabled === 1) throw refuseDelivery("The account of the webhook's owner is disabled.")
@@ -125,7 +125,7 @@ async function postDelivery(
 function toDeliveryHeaders(
   deliveryId: string,
   { event, eventId, body }: DeliveryPayload,
-  { secret, previous_secret, previous_until }: Pick<Target, 'secret' | 'previous_secret' | 'previous_until'>,
+  { secret, previous_secret, previous_until }: Pick<DeliveryTarget, 'secret' | 'previous_secret' | 'previous_until'>,
   now: number,
 ): Record<string, string> {
   const timestamp = Math.floor(now / 1000)
