@@ -24,7 +24,7 @@ export async function listApiKeys(context: StorageContext, input: Input<'listApi
   return { apiKeys, ...paging }
 }
 
-/** How many keys and share links each key made that have not ended. */
+/** The number of unexpired keys and share links that each key made. */
 async function countMadeByKeys({ database, clock }: StorageContext, rows: readonly ApiKeyRow[]) {
   const ids = rows.map(({ id }) => id)
   const made = new Map<string, number>()
@@ -259,7 +259,7 @@ export function createKey(): StoredSecret & { readonly key: string } {
   return { key, prefix: key.slice(0, prefixLength), hash: hashKey(key) }
 }
 
-/** What is stored of a key. */
+/** The parts of a key that are stored. */
 interface StoredSecret {
   readonly prefix: string
   readonly hash: string

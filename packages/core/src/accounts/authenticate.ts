@@ -118,7 +118,7 @@ export function createAuthenticator(
 async function findKey(database: Database, key: string): Promise<KeyRow | undefined> {
   const hash = hashKey(key)
   const [row] = await selectKey(database.read, { hash })
-  // The index lookup already compared the hashes; its timing reveals a hash, not a key. This comparison is
+  // The index lookup already compared the hashes, and its timing reveals a hash, not a key. The comparison here is
   // constant-time anyway.
   return row && timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash)) ? row : undefined
 }

@@ -87,8 +87,8 @@ export async function beginIdempotent(
 }
 
 /**
- * The database with a writer that stores, in the transaction of each write, that the request has written. This mark
- * remains if the commit succeeds and its acknowledgement is lost.
+ * The database with a writer that stores, in the transaction of each write, that the request has written. The stored
+ * mark remains if the commit succeeds and its acknowledgement is lost.
  */
 export function noteWrites(
   { database }: Pick<AccountsContext, 'database'>,

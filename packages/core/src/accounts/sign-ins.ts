@@ -27,9 +27,8 @@ const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 const deviceCodePattern = /^[\w-]{43}$/
 
 /**
- * Creates the codes for a program that requests a sign-in (RFC 8628). The database stores only digests of the codes. It
- * also stores the key for the program, encrypted with the device code, so that any node can answer the polls of the
- * program.
+ * Creates the codes for a program that requests a sign-in (RFC 8628). The database stores only digests of the codes,
+ * and the key for the program, encrypted with the device code, so that any node can answer the polls of the program.
  */
 export async function requestSignIn(context: StorageContext, { label, address }: { label: string; address: string }) {
   const deviceCode = randomBytes(32).toString('base64url')

@@ -86,7 +86,7 @@ export function createDownloadCounters(
     flush,
     async stop() {
       await flush()
-      // One more attempt for counts that failed; then the process may end.
+      // Writes the counts of a failed flush once more; then the process may end.
       await flush()
       clearTimeout(timer)
     },

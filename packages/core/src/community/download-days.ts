@@ -115,7 +115,7 @@ async function readDownloads(
   return new Map(rows.map(({ day, n }) => [day, n]))
 }
 
-/** In one statement, since hourly buckets are merged into days concurrently. */
+/** Reads both tables in one statement, because hourly buckets are merged into days concurrently. */
 async function readInstalls({ dialect, read }: Database, skillId: string, days: readonly number[]): Promise<DayCounts> {
   const hours = days.flatMap((day) => Array.from({ length: hoursOfDay }, (_, i) => day * hoursOfDay + i))
   const { rows } = await sql<{ day: number; n: number }>`

@@ -15,8 +15,8 @@ const leaving: { [K in UpdateReason]?: true } = { taken_down: true, flagged: tru
 
 /**
  * Replacements of skills, by id: the first skill that the owner names in the deprecation message, else the fork by a
- * verified author with the most agent installs. They are public and their scans are safe; no user is sent to a fork of
- * their own.
+ * verified author with the most agent installs. All replacements are public and their scans are safe; no user is sent
+ * to a fork of their own.
  */
 export async function findReplacements(
   context: StorageContext,

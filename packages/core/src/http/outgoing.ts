@@ -5,8 +5,8 @@ import { createAddressRules } from './public-addresses.ts'
 import { parseSecureTarget, parseTarget, requireAllowed, toSocketHost, toLiteralAddress } from './request-target.ts'
 
 /**
- * The registry's HTTP client for URLs that users give. It protects the operator's own network: only public or listed
- * addresses can be reached.
+ * The registry's HTTP client for URLs that users give. To protect the operator's own network, the client reaches only
+ * public or listed addresses.
  */
 export interface Outgoing {
   /** Whether the node is offline: requests then throw `offline`. */

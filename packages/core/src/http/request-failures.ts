@@ -23,7 +23,7 @@ const reasons: readonly (readonly [RegExp, string, string?])[] = [
   [/^(Z_|ERR__)/, 'the response could not be decompressed'],
   [/(?:)/, 'the host could not be reached'],
 ]
-/** Messages of undici for a response that violates HTTP. Their error code is that of a closed connection. */
+/** Messages of undici for a response that violates HTTP. The code of such an error is that of a closed connection. */
 const breaches = new Set(['bad response', 'bad upgrade'])
 
 /** The subject of an error: the request to a URL, or an action in words, such as `The DNS lookup of example.com`. */

@@ -10,7 +10,7 @@ export interface LogContext extends StorageContext {
   readonly transparency: Transparency
 }
 
-/** In-memory caches of the log. Their contents can be read or computed again. */
+/** In-memory caches of values that can be read or computed again. */
 interface Transparency {
   /** Parsed private keys by number. */
   readonly keys: Map<number, KeyObject>

@@ -41,7 +41,8 @@ export interface ExtensionParts extends StorageContext {
 }
 
 /**
- * Functions of extensions that the registry calls. It calls those for upstreams in the transactions of its own changes.
+ * Functions of extensions that the registry calls. Those for upstreams are called in the transactions of the changes
+ * that the registry makes.
  */
 export interface ExtensionHooks {
   readonly upstreamQueue: UpstreamQueue

@@ -3,7 +3,7 @@ import { isWithoutUsers } from '../accounts/users.ts'
 import type { Database } from '../storage/database.ts'
 import { findMeta, putMeta } from '../storage/meta.ts'
 
-/** Without I, L, O and U, which are easily misread (Crockford's base 32). */
+/** Digits and letters, without I, L, O and U, which are easily misread (Crockford's base 32). */
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const half = 4
 /** The digests of valid codes of nodes that share a database, newest first. */

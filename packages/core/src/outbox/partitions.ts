@@ -11,11 +11,11 @@ type PartitionPace = 'new' | 'fast' | 'slow'
 const runningMost = {
   all: 256,
   host: 64,
-  /** Of one partition, by its pace. */
+  /** Rows of one partition, by the pace of the partition. */
   partition: { new: 8, fast: 32, slow: 8 } satisfies Record<PartitionPace, number>,
-  /** Of all slow partitions: they leave places for new ones. */
+  /** Rows of all slow partitions, which leave places for new ones. */
   slow: 96,
-  /** Of all slow and new partitions: they leave places for fast ones. A new partition may turn out to be slow. */
+  /** Rows of all slow and new partitions, which leave places for fast ones. A new partition may turn out to be slow. */
   unproven: 192,
 }
 /** Maximum number of leased rows per place to run in. Leasing rows in advance needs fewer commits. */

@@ -135,7 +135,7 @@ export class Worker {
     const { size } = handlers
     if (size > topics || isSetBack(at, now)) await recallFutureRows(database, handlers, now)
     this.#seen = { at: now, topics: size }
-    // This query costs less than visiting many partitions whose rows are all due later.
+    // The query of `#isDue` costs less than visiting many partitions whose rows are all due later.
     if (!(await this.#isDue())) return true
     const isAllLeased = await this.#claimLaps()
     // Rows that became due meanwhile may be in partitions that were already visited.

@@ -27,7 +27,7 @@ const inflateInThread = promisify(inflateRaw)
 export async function createBlob(bytes: Uint8Array): Promise<Blob> {
   const identity: Blob = { digest: toDigest(bytes), size: bytes.length, encoding: 'identity', bytes }
   if (bytes.length < compressBytesMin) return identity
-  // One chunk of the right size: by default zlib allocates and clears 16 kB for each small file.
+  // A single chunk of the right size: by default zlib allocates and clears 16 kB for each small file.
   const options = { level: bytes.length < threadBytesMin ? 1 : 6, chunkSize: bytes.length }
   const packed = bytes.length < threadBytesMin ? deflateRawSync(bytes, options) : await deflateInThread(bytes, options)
   return packed.length < bytes.length * 0.9 ? { ...identity, encoding: 'deflate-raw', bytes: packed } : identity
@@ -88,6 +88,6 @@ export async function readBlobPart(
 export async function unpackBlob(blob: Blob): Promise<Uint8Array> {
   if (blob.encoding === 'identity') return blob.bytes
   if (blob.size >= threadBytesMin) return inflateInThread(blob.bytes)
-  // One chunk for the file and one extra byte, which detects the end; zlib would allocate 16 kB by default.
+  // A single chunk for the file and one extra byte, which detects the end; zlib would allocate 16 kB by default.
   return inflateRawSync(blob.bytes, { chunkSize: Math.max(chunkBytesMin, blob.size + 1) })
 }

@@ -11,9 +11,9 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 /**
- * Creates a folder that only its owner may enter, and its parents where they do not exist. One level at a time: on file
- * systems without folders, such as /proc, Node's recursive mkdir never returns. Throws an Error with a sentence, also
- * for a folder that another user placed among those that all users share.
+ * Creates a folder that only its owner may enter, and its parents where they do not exist. Creates each level by
+ * itself, because on file systems without folders, such as /proc, Node's recursive mkdir never returns. Throws an Error
+ * with a sentence, also for a folder that another user placed in a folder that all users share.
  */
 export function makePrivateFolder(folder: string): void {
   try {

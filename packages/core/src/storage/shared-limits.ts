@@ -177,7 +177,7 @@ export class SharedLimits {
     const known = this.#leases.get(key)
     const isSame = known?.endsAt === endsAt
     const lease = { left: granted + (isSame ? known.left : 0), rest, endsAt, endsAtMs: sentAtMs + endsInMs }
-    // A response for an earlier window may arrive after the response for the next one. It then serves only the requests
+    // A response for an earlier window that arrives after the response for the next window serves only the requests
     // that waited for it.
     if (!known || known.endsAt <= endsAt) this.#leases.set(key, lease)
     return lease

@@ -121,7 +121,8 @@ export function matchTokens(
     return sql`(select rowid as num, 0 as token, ${first.weight} as weight from skill_text
       where skill_text match ${toFtsQuery(first)} order by rowid desc limit ${sql.lit(max)})`
   const json = toTokenRows(tokens, (token) => [toFtsQuery(token), token.weight])
-  // One look-up for each token: the cross join keeps the order of its loops, and the limit separates them from others.
+  // Look up each token by itself: the cross join keeps the order of its loops, and the limit separates them from
+  // others.
   return sql`(select skill_text.rowid as num, tokens.key as token, tokens.value ->> 1 as weight from json_each(${json}) as tokens
     cross join skill_text on skill_text match (tokens.value ->> 0) limit -1)`
 }

@@ -144,7 +144,7 @@ function toChangedColumns(before: WebhookRow, input: Input<'updateWebhook'>, now
   }
 }
 
-/** DELETE /webhooks/<id>: deletes a webhook. Its pending deliveries fail when they become due. */
+/** DELETE /webhooks/<id>: deletes a webhook, whose pending deliveries fail when they become due. */
 export async function deleteWebhook(
   context: StorageContext,
   input: Input<'deleteWebhook'>,

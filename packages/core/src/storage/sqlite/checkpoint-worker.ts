@@ -18,8 +18,8 @@ parentPort!.on('message', (order: CheckpointOrder) => {
 })
 
 /**
- * This checkpoint blocks neither readers nor writers. Pages that it cannot move, as on a full disk, are moved by the
- * next checkpoint.
+ * A passive checkpoint blocks neither readers nor writers. The next checkpoint moves pages that this one cannot move,
+ * as on a full disk.
  */
 function runCheckpoint(): void {
   try {
