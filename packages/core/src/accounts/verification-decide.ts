@@ -5,7 +5,7 @@ import { recordAudit } from '../log/audit.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
-import { type VerificationMethod, toListedVerification } from './verification-form.ts'
+import { type ProofMethod, toListedVerification } from './verification-form.ts'
 
 type VerificationStatus = VerificationRow['status']
 type VerificationDecision = 'verified' | 'rejected'
@@ -14,7 +14,7 @@ type VerificationDecision = 'verified' | 'rejected'
  * Transitions that an administrator may make. An administrator can revoke a domain or a GitHub account, but not confirm
  * it.
  */
-const decisions: Record<VerificationMethod, Record<VerificationStatus, readonly VerificationDecision[]>> = {
+const decisions: Record<ProofMethod, Record<VerificationStatus, readonly VerificationDecision[]>> = {
   manual: { pending: ['verified', 'rejected'], verified: ['rejected'], rejected: ['verified'] },
   domain: { pending: [], verified: ['rejected'], rejected: [] },
   github: { pending: [], verified: ['rejected'], rejected: [] },

@@ -33,13 +33,13 @@ function toInstructions({ method, status, proof, token }: VerificationRow): stri
   return `Put ${token} ${place}. The node checks several times within two days, and at once when you repeat the request.`
 }
 
-export type VerificationMethod = VerificationRow['method']
+export type ProofMethod = VerificationRow['method']
 
 /**
  * Converts a proof to the canonical form in which it is stored and compared; throws `invalid_request` that names
  * `proof`.
  */
-export function normalizeProof(method: VerificationMethod, proof: string): string {
+export function normalizeProof(method: ProofMethod, proof: string): string {
   return normalizers[method](proof)
 }
 
@@ -48,7 +48,7 @@ export function toWellKnown(domain: string): string {
   return `https://${domain}/.well-known/skillstead-verify.txt`
 }
 
-const normalizers: Record<VerificationMethod, (proof: string) => string> = {
+const normalizers: Record<ProofMethod, (proof: string) => string> = {
   domain: normalizeDomain,
   github: normalizeGithub,
   manual: (proof) => proof.trim() || refuseProof('must state who you are and how an administrator can verify it'),

@@ -5,12 +5,12 @@ import { readPage } from '../storage/read-page.ts'
 import { getUserByName } from './find-user.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
 import type { VerificationRow } from '../storage/tables.ts'
-import { type VerificationMethod, toListedVerification } from './verification-form.ts'
+import { type ProofMethod, toListedVerification } from './verification-form.ts'
 
 interface Filter {
   readonly userId?: string
   readonly status?: VerificationRow['status']
-  readonly method?: VerificationMethod
+  readonly method?: ProofMethod
   readonly page: number
   readonly limit: number
 }

@@ -1,7 +1,7 @@
 import type { Me } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { Tables, VerificationRow } from '../storage/tables.ts'
-import type { VerificationMethod } from './verification-form.ts'
+import type { ProofMethod } from './verification-form.ts'
 
 /** The methods and subjects of a user's verifications, ordered by method. */
 export async function readVerifications(db: Kysely<Tables>, userId: string): Promise<Me['verifications']> {
@@ -28,8 +28,8 @@ function toVerifiedSubject({ method, proof }: Pick<VerificationRow, 'method' | '
 export async function readVerifiedMethods(
   db: Kysely<Tables>,
   userIds: readonly string[],
-): Promise<Map<string, VerificationMethod[]>> {
-  const methods = new Map<string, VerificationMethod[]>()
+): Promise<Map<string, ProofMethod[]>> {
+  const methods = new Map<string, ProofMethod[]>()
   if (userIds.length === 0) return methods
   const rows = await db
     .selectFrom('verifications')

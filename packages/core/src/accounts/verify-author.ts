@@ -9,7 +9,7 @@ import { newId } from '../kernel/ids.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { enqueueCheck } from './verification-check.ts'
-import { type VerificationMethod, normalizeProof, toVerification, toWellKnown } from './verification-form.ts'
+import { type ProofMethod, normalizeProof, toVerification, toWellKnown } from './verification-form.ts'
 
 /**
  * Maximum number of verifications that a user may begin per day. Each is stored, and requests a URL that the user
@@ -49,7 +49,7 @@ async function beginVerification(
   wanted: {
     userId: string
     username: string
-    method: VerificationMethod
+    method: ProofMethod
     proof: string
     rows: readonly VerificationRow[]
   },
@@ -95,11 +95,7 @@ function refuseTooManyVerifications(rows: readonly VerificationRow[], now: numbe
  * Finds the token of the user's pending verifications, which share one token. The token of an earlier verification of
  * the same proof is not reused, because it may still be published there.
  */
-function findProofToken(
-  rows: readonly VerificationRow[],
-  method: VerificationMethod,
-  proof: string,
-): string | undefined {
+function findProofToken(rows: readonly VerificationRow[], method: ProofMethod, proof: string): string | undefined {
   const former = new Set(rows.filter((row) => row.method === method && row.proof === proof).map(({ token }) => token))
   return rows.find(({ status, token }) => status === 'pending' && !former.has(token))?.token
 }

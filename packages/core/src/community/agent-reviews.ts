@@ -44,7 +44,7 @@ export async function createAgentReview(
     }
     const made = known ? undefined : await insertAgent(trx, { ...input, displayName: input.agentKey }, at)
     const agent = known ?? made!.agent
-    const before = await findReviewByAgent(trx, skill, agent)
+    const before = await findAgentReview(trx, skill, agent)
     const review = toAgentReviewRow(input, { skill, agent, authenticated, at })
     const after = await creditReview(trx, review, at, () => putAgentReview(trx, before, review))
     await recordReviewAction(trx, { agent, before, after })
@@ -57,11 +57,7 @@ export async function createAgentReview(
   })
 }
 
-function findReviewByAgent(
-  trx: WriteTransaction,
-  skill: SkillRow,
-  agent: AgentRow,
-): Promise<AgentReviewRow | undefined> {
+function findAgentReview(trx: WriteTransaction, skill: SkillRow, agent: AgentRow): Promise<AgentReviewRow | undefined> {
   return trx
     .selectFrom('agent_reviews')
     .selectAll()

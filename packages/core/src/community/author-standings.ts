@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { VerificationMethod } from '../accounts/verification-form.ts'
+import type { ProofMethod } from '../accounts/verification-form.ts'
 import { readVerifiedMethods } from '../accounts/verified-author.ts'
 import { compileQuery, compileForColumns, type Param } from '../storage/compiled-query.ts'
 import { parseJson, type StandingRow, type Tables } from '../storage/tables.ts'
@@ -15,7 +15,7 @@ export interface Author {
 /** The inputs from which a standing is computed. */
 export interface Standing extends Author {
   readonly facts: Facts
-  readonly verified: readonly VerificationMethod[]
+  readonly verified: readonly ProofMethod[]
 }
 
 /**

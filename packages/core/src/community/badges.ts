@@ -1,5 +1,5 @@
 import type { Reputation } from '@skillstead/protocol'
-import type { VerificationMethod } from '../accounts/verification-form.ts'
+import type { ProofMethod } from '../accounts/verification-form.ts'
 import { toQuiet } from '../storage/compiled-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Facts } from './standing-facts.ts'
@@ -7,7 +7,7 @@ import type { Facts } from './standing-facts.ts'
 interface Badge {
   readonly id: string
   readonly title: string
-  isEarned(facts: Facts, methods: readonly VerificationMethod[]): boolean
+  isEarned(facts: Facts, methods: readonly ProofMethod[]): boolean
 }
 
 /** All badges in display order. A badge is removed when its condition no longer holds. */
@@ -36,7 +36,7 @@ export const badges: readonly Badge[] = [
 ]
 
 /** The ids of the badges earned by facts and verification methods. */
-export function toBadges(facts: Facts, methods: readonly VerificationMethod[]): string[] {
+export function toBadges(facts: Facts, methods: readonly ProofMethod[]): string[] {
   return badges.filter((badge) => badge.isEarned(facts, methods)).map(({ id }) => id)
 }
 
@@ -87,7 +87,7 @@ export const levels = [
 ] as const
 
 /** The components of a score: integers, at least 0 except the penalties, which are at most 0. */
-export function toComponents(facts: Facts, methods: readonly VerificationMethod[]): Reputation['components'] {
+export function toComponents(facts: Facts, methods: readonly ProofMethod[]): Reputation['components'] {
   const { portable, described } = formula.quality
   return {
     downloads: toSaturatedPoints(facts.downloads, formula.downloads),
@@ -102,7 +102,7 @@ export function toComponents(facts: Facts, methods: readonly VerificationMethod[
 }
 
 /** The sum of the components, limited to 0 to 1000. */
-export function toReputationScore(facts: Facts, methods: readonly VerificationMethod[]): number {
+export function toReputationScore(facts: Facts, methods: readonly ProofMethod[]): number {
   const sum = Object.values(toComponents(facts, methods)).reduce((total, points) => total + points, 0)
   return Math.min(scoreMax, Math.max(0, sum))
 }

@@ -103,20 +103,16 @@ export async function showDownloads(context: StorageContext, { name, days }: Inp
   return { days: shown, total: shown.reduce((sum, day) => sum + day.downloads, 0) }
 }
 
-type DayCounts = ReadonlyMap<number, number>
+type ByDay = ReadonlyMap<number, number>
 
-async function readDownloads(
-  { dialect, read }: Database,
-  skillId: string,
-  days: readonly number[],
-): Promise<DayCounts> {
+async function readDownloads({ dialect, read }: Database, skillId: string, days: readonly number[]): Promise<ByDay> {
   const { rows } = await sql<{ day: number; n: number }>`select day, downloads as n from download_days
     where skill_id = ${skillId} and ${isOneOfNumbers(dialect, 'day', days)}`.execute(read)
   return new Map(rows.map(({ day, n }) => [day, n]))
 }
 
 /** Reads both tables in one statement, because hourly buckets are merged into days concurrently. */
-async function readInstalls({ dialect, read }: Database, skillId: string, days: readonly number[]): Promise<DayCounts> {
+async function readInstalls({ dialect, read }: Database, skillId: string, days: readonly number[]): Promise<ByDay> {
   const hours = days.flatMap((day) => Array.from({ length: hoursOfDay }, (_, i) => day * hoursOfDay + i))
   const { rows } = await sql<{ day: number; n: number }>`
     select day, installs as n from install_days

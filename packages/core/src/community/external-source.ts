@@ -1,7 +1,7 @@
 import {
   type SourceUrl,
   type ExternalSource,
-  type RepositoryPlace,
+  type RepoPlace,
   parseSourceUrl,
   parsePathSegments,
   refuseSourceUrl,
@@ -24,7 +24,7 @@ export function parseSource(text: string): ExternalSource {
 /** The canonical URL of a GitHub repository, or undefined for anything else. */
 export function parseRepoUrl(text: string): { repoUrl: string; owner: string } | undefined {
   const [, owner, repo] = /^https:\/\/(?:www\.)?github\.com\/([\w-]+)\/([\w.-]+?)(?:\.git)?\/?$/i.exec(text) ?? []
-  if (owner === undefined || repo === undefined || !isGithubOwner(owner) || !isGithubRepository(repo)) return undefined
+  if (owner === undefined || repo === undefined || !isGithubUser(owner) || !isGithubRepository(repo)) return undefined
   return { repoUrl: `https://github.com/${owner}/${repo}`.toLowerCase(), owner }
 }
 
@@ -45,7 +45,7 @@ const shorthandPattern =
   /^(?:github:)?([\w-]+)\/([\w.-]+)((?:\/[^@#?:]*)?)(?:@([^#?:]+))?(?:#([^@?:]*)(?:@([^?:]+))?)?$/
 const sshPattern = /^(?:git@|ssh:\/\/git@)(github\.com|gitlab\.com)[:/]([\w./-]+?)(?:\.git)?\/?(?:#([^@?:]*))?$/
 
-function parseShorthand(text: string): RepositoryPlace | undefined {
+function parseShorthand(text: string): RepoPlace | undefined {
   const ssh = sshPattern.exec(text)
   if (ssh) return toProjectPlace(ssh[1] === 'gitlab.com' ? ssh[1] : 'github.com', parsePathSegments(ssh[2]!), ssh[3])
   if (text.startsWith('gitlab:'))
@@ -58,16 +58,12 @@ function parseShorthand(text: string): RepositoryPlace | undefined {
   return { ...place, skill: named }
 }
 
-function toProjectPlace(
-  host: RepositoryPlace['host'],
-  segments: readonly string[],
-  ref: string | undefined,
-): RepositoryPlace {
+function toProjectPlace(host: RepoPlace['host'], segments: readonly string[], ref: string | undefined): RepoPlace {
   const project = segments.map((segment, index) =>
     index === segments.length - 1 ? segment.replace(/\.git$/, '') : segment,
   )
   const [owner = '', repo = ''] = [project[0], project.at(-1)]
-  const isWhole = host === 'github.com' ? project.length === 2 && isGithubOwner(owner) : project.length >= 2
+  const isWhole = host === 'github.com' ? project.length === 2 && isGithubUser(owner) : project.length >= 2
   if (!isWhole || !project.every(isGithubRepository) || repo === '')
     throw refuseSourceUrl(`is not a repository on ${host}. Write owner/repo`)
   return { host, project, ref: parsePathSegments(ref ?? '').join('/') || 'HEAD', path: [] }
@@ -100,11 +96,11 @@ function readGitlabPage({ segments }: SourceUrl): ExternalSource {
 
 /** The place after `tree`, `blob` or `raw` in a URL: a branch, tag or commit, then the path. */
 function toPlaceOfUrl(
-  host: RepositoryPlace['host'],
+  host: RepoPlace['host'],
   project: readonly string[],
   rest: readonly string[],
   isFile: boolean,
-): RepositoryPlace {
+): RepoPlace {
   const [ref = 'HEAD', ...path] = rest[0] === 'refs' && rest[1] === 'heads' ? rest.slice(2) : rest
   return { ...toProjectPlace(host, project, ref), path, isFile }
 }
@@ -125,12 +121,7 @@ function readSkillsShPage({ segments }: SourceUrl): ExternalSource {
 /** `/<user>/<id>` is a page, `/<user>/<id>/raw[/<commit>][/<file>]` a file. */
 function readGist({ segments }: SourceUrl): ExternalSource {
   const [user = '', id = '', kind, ...rest] = segments
-  if (
-    !isGithubOwner(user) ||
-    !/^[0-9a-f]{5,64}$/i.test(id) ||
-    (kind !== undefined && kind !== 'raw') ||
-    rest.length > 2
-  )
+  if (!isGithubUser(user) || !/^[0-9a-f]{5,64}$/i.test(id) || (kind !== undefined && kind !== 'raw') || rest.length > 2)
     throw refuseSourceUrl('is not a gist: https://gist.github.com/user/id')
   const page = `https://gist.github.com/${user.toLowerCase()}/${id}`
   const raw = `https://gist.githubusercontent.com/${user.toLowerCase()}/${id}/raw`
@@ -175,7 +166,7 @@ function readSkillParameter(skill: string | undefined): string | undefined {
   throw refuseSourceUrl('contains an invalid skill name. Use letters, digits and hyphens')
 }
 
-function isGithubOwner(text: string): boolean {
+function isGithubUser(text: string): boolean {
   return /^[a-z0-9][\w-]{0,38}$/i.test(text)
 }
 

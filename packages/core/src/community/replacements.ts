@@ -28,17 +28,13 @@ export async function findReplacements(
   )
   if (left.length === 0) return new Map()
   const [named, forked] = await Promise.all([
-    findNamedReplacements(context, left, userIds),
-    findForkReplacements(context, left, userIds),
+    findNamedSkills(context, left, userIds),
+    findForks(context, left, userIds),
   ])
   return new Map([...forked, ...named])
 }
 
-async function findNamedReplacements(
-  context: StorageContext,
-  left: readonly UpdateFinding[],
-  userIds: ReadonlySet<string>,
-) {
+async function findNamedSkills(context: StorageContext, left: readonly UpdateFinding[], userIds: ReadonlySet<string>) {
   const candidates = left.map(({ skill }) => ({ skill, names: readNamedSkills(skill.deprecation_message) }))
   const { found } = await lookUpSkills(context, new Set(candidates.flatMap(({ names }) => names)), guest)
   const ids = new Set([...found.values()].map(({ skill }) => skill.id))
@@ -89,11 +85,7 @@ const selectForks = compileListQuery(
 )
 
 /** A fork stores the name that its source had when it was forked. */
-async function findForkReplacements(
-  { database }: StorageContext,
-  left: readonly UpdateFinding[],
-  userIds: ReadonlySet<string>,
-) {
+async function findForks({ database }: StorageContext, left: readonly UpdateFinding[], userIds: ReadonlySet<string>) {
   const ids = left.map(({ skill }) => skill.id)
   const sources = new Map(left.map(({ skill }) => [skill.full_name, skill.id]))
   for (const { full_name, skill_id } of await selectAliases(database, { skillIds: ids }))

@@ -17,7 +17,7 @@ export interface ExternalSource {
 }
 
 /** A location in a repository: a folder, a file, or a skill known only by name. */
-export interface RepositoryPlace {
+export interface RepoPlace {
   readonly host: 'github.com' | 'gitlab.com'
   readonly project: readonly string[]
   /** A branch, tag or commit; `HEAD` is the tip of the default branch. */
@@ -42,7 +42,7 @@ const skillFolders = [
 ]
 
 /** The source of a location on GitHub or GitLab. */
-export function toRepositorySource(place: RepositoryPlace): ExternalSource {
+export function toRepositorySource(place: RepoPlace): ExternalSource {
   const { host, project, skill } = place
   const repoUrl = `https://${host}/${project.join('/')}`.toLowerCase()
   const raw = (path: readonly string[]) => toRawUrl(place, path)
@@ -62,14 +62,14 @@ export function toRepositorySource(place: RepositoryPlace): ExternalSource {
   }
 }
 
-function splitPath({ path, isFile }: RepositoryPlace): { folder: readonly string[]; file?: string } {
+function splitPath({ path, isFile }: RepoPlace): { folder: readonly string[]; file?: string } {
   const last = path.at(-1)
   return last !== undefined && (isFile || isSkillMdFile(last))
     ? { folder: path.slice(0, -1), file: last }
     : { folder: path }
 }
 
-function toRawUrl({ host, project, ref }: RepositoryPlace, path: readonly string[]): string {
+function toRawUrl({ host, project, ref }: RepoPlace, path: readonly string[]): string {
   const rest = encodePath([...ref.split('/'), ...path])
   const repository = project.join('/').toLowerCase()
   return host === 'github.com'
@@ -78,7 +78,7 @@ function toRawUrl({ host, project, ref }: RepositoryPlace, path: readonly string
 }
 
 /** The page of a location: the folder for a SKILL.md, and a fragment for a skill known by name, as in `npx skills`. */
-function toPageUrl(place: RepositoryPlace, repoUrl: string): string {
+function toPageUrl(place: RepoPlace, repoUrl: string): string {
   const { folder, file } = splitPath(place)
   const isDocument = file !== undefined && !isSkillMdFile(file)
   const path = isDocument ? place.path : folder

@@ -45,7 +45,7 @@ export async function track(
   checkRepoUrl(input)
   const agent = await findCallingAgent(context.database.read, options.agentToken)
   const skill = await findInstalled(context, input, caller, options)
-  if (skill !== null && !(await isInstallByOwner(context, skill.id, caller, agent))) {
+  if (skill !== null && !(await isByOwner(context, skill.id, caller, agent))) {
     await context.telemetry.record(skill, toPlatform(input.agents) ?? options.client)
   }
   return accepted
@@ -78,12 +78,7 @@ function toMirrored(skill: SkillRow): UsedSkill['mirrored'] {
   return kind === 'mirror' && upstream !== null && visibility === 'public' ? { upstream, fullName } : undefined
 }
 
-async function isInstallByOwner(
-  { database }: StorageContext,
-  skillId: string,
-  caller: Caller,
-  agent: AgentRow | undefined,
-) {
+async function isByOwner({ database }: StorageContext, skillId: string, caller: Caller, agent: AgentRow | undefined) {
   if (caller.kind === 'guest' && !agent) return false
   const skill = await database.read.selectFrom('skills').select('owner_id').where('id', '=', skillId).executeTakeFirst()
   return skill !== undefined && (isOwner(skill, caller) || (agent !== undefined && isOwnAgent(agent, skill)))

@@ -17,7 +17,7 @@ interface ScanCursor {
 }
 
 /** The position of the rescan in the catalogue, as stored in `meta`. */
-export interface RescanPosition extends ScanCursor {
+export interface Rescan extends ScanCursor {
   /** The version of the rules that the rescan applies. */
   readonly rules: string
 }
@@ -40,7 +40,7 @@ export interface WaitingVersion {
  */
 export async function findUnscannedVersions(
   db: Kysely<Tables>,
-  walk: RescanPosition,
+  walk: Rescan,
   limit: number,
 ): Promise<{ found: WaitingVersion[]; next: Pick<ScanCursor, 'phase' | 'after'> }> {
   for (let { after } = walk; ;) {
@@ -55,11 +55,7 @@ export async function findUnscannedVersions(
 }
 
 /** The id at which a range after another id ends; undefined if fewer rows follow. */
-async function findRangeEnd(
-  db: Kysely<Tables>,
-  phase: RescanPosition['phase'],
-  after: string,
-): Promise<string | undefined> {
+async function findRangeEnd(db: Kysely<Tables>, phase: Rescan['phase'], after: string): Promise<string | undefined> {
   const row = await db
     .selectFrom(phase === 'latest' ? 'skills' : 'versions')
     .select('id')
@@ -73,7 +69,7 @@ async function findRangeEnd(
 
 function selectUnscannedVersions(
   db: Kysely<Tables>,
-  walk: RescanPosition,
+  walk: Rescan,
   { after, end }: { readonly after: string; readonly end: string | undefined },
 ) {
   const cursor = walk.phase === 'latest' ? 'skills.id' : 'versions.id'

@@ -18,7 +18,7 @@ import { countRows } from '../storage/count-rows.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { GovernanceContext } from './governance-context.ts'
-import { findUnscannedVersions, type WaitingVersion, type RescanPosition } from './outdated-scans.ts'
+import { findUnscannedVersions, type WaitingVersion, type Rescan } from './outdated-scans.ts'
 
 const topic = 'security.rescan'
 const metaKey = 'rescan'
@@ -112,7 +112,7 @@ async function rescanBatch(context: CatalogueContext): Promise<void> {
   if (walk.rules !== context.scanRules.version) await context.changes.catchUp()
   if (walk.rules !== context.scanRules.version) return
   const { found, next } = await findUnscannedVersions(context.database.read, walk, batchVersions)
-  const scans = await rescanVersions(context, found)
+  const scans = await rescanAll(context, found)
   // The batch was stopped early: the next batch starts after the last scanned version.
   const isCut = scans.length < found.length
   const after = isCut ? { phase: walk.phase, after: scans.at(-1)?.version.cursor ?? walk.after } : next
@@ -136,10 +136,7 @@ interface RescannedVersion {
 }
 
 /** Scans as many versions as the time of one batch allows. */
-async function rescanVersions(
-  context: CatalogueContext,
-  versions: readonly WaitingVersion[],
-): Promise<RescannedVersion[]> {
+async function rescanAll(context: CatalogueContext, versions: readonly WaitingVersion[]): Promise<RescannedVersion[]> {
   const scans: RescannedVersion[] = []
   let workedMs = 0
   for (const version of versions) {
@@ -213,15 +210,15 @@ async function restAfterBatch(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal, ref: false }).catch(() => {})
 }
 
-async function readRescan(db: Kysely<Tables>): Promise<RescanPosition | undefined> {
+async function readRescan(db: Kysely<Tables>): Promise<Rescan | undefined> {
   const stored = await findMeta(db, metaKey)
   return stored === undefined ? undefined : JSON.parse(stored)
 }
 
-async function putRescan(trx: WriteTransaction, walk: RescanPosition): Promise<void> {
+async function putRescan(trx: WriteTransaction, walk: Rescan): Promise<void> {
   await putMeta(trx, metaKey, JSON.stringify(walk))
 }
 
-function isSameRescan(now: RescanPosition | undefined, walk: RescanPosition): boolean {
+function isSameRescan(now: Rescan | undefined, walk: Rescan): boolean {
   return JSON.stringify(now) === JSON.stringify(walk)
 }

@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { LogContext } from './log-context.ts'
 import {
-  computeRoot,
+  foldProof,
   toConsistencyRanges,
   toInclusionRanges,
   toNodes,
@@ -42,7 +42,7 @@ export async function proveIn(reader: TreeReader, index: number, size: number): 
     index,
     treeSize: size,
     leafHash: leaf!.toString('base64'),
-    rootHash: computeRoot(leaf!, index, ranges, proof).toString('base64'),
+    rootHash: foldProof(leaf!, index, ranges, proof).toString('base64'),
     inclusionProof: proof.map((node) => node.toString('base64')),
   }
 }

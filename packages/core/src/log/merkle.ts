@@ -122,12 +122,7 @@ export function toNodes({ start, end }: LeafRange): TreeNode[] {
 }
 
 /** Computes the root hash from a leaf and its inclusion proof. */
-export function computeRoot(
-  leaf: Buffer,
-  index: number,
-  ranges: readonly LeafRange[],
-  proof: readonly Buffer[],
-): Buffer {
+export function foldProof(leaf: Buffer, index: number, ranges: readonly LeafRange[], proof: readonly Buffer[]): Buffer {
   return proof.reduce(
     (node, other, i) => (ranges[i]!.start > index ? hashNode(node, other) : hashNode(other, node)),
     leaf,

@@ -42,7 +42,7 @@ export async function loadTiles(
     if (cached && cached.hashes.length >= width * hashBytes) loaded.set(toTileKey(tile), cached)
     else (width === tileHashes ? full : edge).push(tile)
   }
-  const [stored, growing] = await Promise.all([readFullTiles(reader, full), readEdgeTiles(reader, edge, size)])
+  const [stored, growing] = await Promise.all([readFullTiles(reader, full), readEdges(reader, edge, size)])
   for (const [key, tile] of [...stored, ...growing]) loaded.set(key, tile)
   // Insert cached tiles again too, so that the least recently used tile is evicted first.
   for (const [key, tile] of loaded) cacheRecent(tiles, key, tile, tilesKeptMax)
@@ -73,11 +73,7 @@ function toMiddleNodes(middle: Uint8Array): Map<string, Buffer> {
   return new Map(splitHashes(middle).map((node, i) => [toNodeKey(i * middleHashes, middleHashes), node]))
 }
 
-function readEdgeTiles(
-  { db, rows, tiles }: TreeReader,
-  refs: readonly TileRef[],
-  size: number,
-): Promise<[string, Tile][]> {
+function readEdges({ db, rows, tiles }: TreeReader, refs: readonly TileRef[], size: number): Promise<[string, Tile][]> {
   return Promise.all(
     refs.map(async (ref): Promise<[string, Tile]> => {
       const key = toTileKey(ref)

@@ -24,16 +24,14 @@ export class SetupCode {
   constructor(database: Database) {
     const random = Array.from({ length: 2 * half }, () => letters[randomInt(letters.length)]).join('')
     this.code = `${random.slice(0, half)}-${random.slice(half)}`
-    this.#expected = hashSetupCode(random)
+    this.#expected = hashSetup(random)
     this.#database = database
   }
 
   /** Whether the input is this code or that of another node. Ignores case, hyphens and similar letters. */
   async matches(typed: string): Promise<boolean> {
     const { dialect, read } = this.#database
-    const given = hashSetupCode(
-      typed.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll(/[IL]/g, '1').replaceAll('O', '0'),
-    )
+    const given = hashSetup(typed.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll(/[IL]/g, '1').replaceAll('O', '0'))
     if (timingSafeEqual(given, this.#expected)) return true
     const codes = dialect === 'sqlite' ? [] : await readSetupCodes(read)
     return codes.some((code) => timingSafeEqual(given, Buffer.from(code, 'base64')))
@@ -54,6 +52,6 @@ async function readSetupCodes(db: Database['read']): Promise<string[]> {
   return JSON.parse((await findMeta(db, metaKey)) ?? '[]')
 }
 
-function hashSetupCode(text: string): Buffer {
+function hashSetup(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

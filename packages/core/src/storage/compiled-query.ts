@@ -35,11 +35,11 @@ export interface PreparedQuery<Row = unknown> extends CompiledQuery<Row> {
 export type Param<Parameters> = <Name extends keyof Parameters & string>(name: Name) => RawBuilder<Parameters[Name]>
 
 /** A query of a builder, or of the tag `sql`, which compiles for a database. */
-interface CompilableQuery<Row> {
+interface AnyQuery<Row> {
   compile(db: Kysely<Tables>): CompiledQuery<Row>
 }
 
-type Build<Parameters, Row> = (db: Kysely<Tables>, param: Param<Parameters>) => CompilableQuery<Row>
+type Build<Parameters, Row> = (db: Kysely<Tables>, param: Param<Parameters>) => AnyQuery<Row>
 
 /** The value of a {@link Param} while a statement is compiled. */
 class ParameterPlace {
@@ -85,9 +85,7 @@ export function compileWrite<Parameters extends object>(build: Build<Parameters,
  * )
  * await update(db, { key, value: 'new' })
  */
-export function compileForColumns<Row extends object>(
-  build: (db: Kysely<Tables>, row: Row) => CompilableQuery<unknown>,
-) {
+export function compileForColumns<Row extends object>(build: (db: Kysely<Tables>, row: Row) => AnyQuery<unknown>) {
   const writes = new Map<string, (db: Kysely<Tables>, row: Row) => Promise<void>>()
   return async (db: Kysely<Tables>, row: Row): Promise<void> => {
     const columns = Object.keys(row)
