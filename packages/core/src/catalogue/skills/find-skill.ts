@@ -76,7 +76,10 @@ function toFindNamed({ database: { read } }: StorageContext) {
   return async (fullName: string): Promise<SkillRow | undefined> => (await selectByFullName(read, { fullName }))[0]
 }
 
-/** As {@link findSkill}, with other columns for a skill that is found by its full name. */
+/**
+ * As {@link findSkill}, with other columns for a skill that is found by its full name. `whenMoved` receives the skill
+ * of a full name from before a transfer. Default: throws {@link SkillMoved}.
+ */
 export async function findSkillBy<Row extends Visible>(
   findNamed: (fullName: string) => Promise<Row | undefined>,
   context: StorageContext,
