@@ -4,8 +4,8 @@ import { RegistryError, toVersionSortKey, updateReasons } from '@skillstead/prot
 import fc from 'fast-check'
 import type { KyselyPlugin } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { lookUp, type KnownSkill } from '../../packages/core/src/community/look-up-installs.ts'
-import { toReason } from '../../packages/core/src/community/install-updates.ts'
+import { lookUpSkills, type KnownSkill } from '../../packages/core/src/community/look-up-installs.ts'
+import { toUpdateReason } from '../../packages/core/src/community/install-updates.ts'
 import { findMovedSkill } from '../../packages/core/src/catalogue/skills/find-skill.ts'
 import { addCollaborator } from '../support/collaboration.ts'
 import { skillMd } from '../support/answers.ts'
@@ -31,7 +31,7 @@ describe('the reason of an update', () => {
     }) as KnownSkill
   const reasonOf = (facts: Facts) => {
     const { takenDown, fault, had } = facts
-    return toReason({ skill: toSkill(facts), takenDown, fault, item: { skillName: 'x', version: had } })
+    return toUpdateReason({ skill: toSkill(facts), takenDown, fault, item: { skillName: 'x', version: had } })
   }
   const well = { takenDown: false, isFlagged: false, fault: undefined, deprecated: false }
   const worse: Partial<Facts>[] = [
@@ -99,7 +99,7 @@ describeDatabases('heartbeats', (open) => {
     const callers = await Promise.all(['alice', 'bob', 'carol', 'root'].map((name) => test.registry.getCaller(name)))
     for (const caller of [guest, ...callers]) {
       const alone = await Promise.all(names.map((name) => findAlone(test.registry, name, caller)))
-      const { found } = await lookUp(partsOf(test.registry), new Set(names), caller)
+      const { found } = await lookUpSkills(partsOf(test.registry), new Set(names), caller)
       const together = names.map((name) => {
         const one = found.get(name)
         return one && `${one.skill.full_name}${one.takenDown ? ', taken down' : ''}`

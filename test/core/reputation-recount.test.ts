@@ -11,7 +11,7 @@ import {
   scoreMax,
   toComponents,
   toLevel,
-  toScore,
+  toReputationScore,
 } from '../../packages/core/src/community/badges.ts'
 import { descriptionCharactersMin, factNames, noFacts } from '../../packages/core/src/community/standing-facts.ts'
 import { skillMd } from '../support/answers.ts'
@@ -27,8 +27,8 @@ describe('the formula of reputation', () => {
     const { most } = formula.verification
     const whole = formula.downloads.most + formula.stars.most + formula.reviews.most + most
     expect(whole + formula.quality.portable.most + formula.quality.described.most).toBe(scoreMax)
-    expect(toScore(endless, allMethods)).toBe(scoreMax)
-    expect(toScore(noFacts, [])).toBe(0)
+    expect(toReputationScore(endless, allMethods)).toBe(scoreMax)
+    expect(toReputationScore(noFacts, [])).toBe(0)
   })
 
   it('keeps components within their limits, as integers, and the score their sum from 0 to 1000', () => {
@@ -49,7 +49,7 @@ describe('the formula of reputation', () => {
         expect(penalties).toBeLessThanOrEqual(0)
         expect(penalties).toBeGreaterThanOrEqual(-formula.penalties.most)
         const sum = Object.values(parts).reduce((total, points) => total + points)
-        expect(toScore(facts, methods)).toBe(Math.min(scoreMax, Math.max(0, sum)))
+        expect(toReputationScore(facts, methods)).toBe(Math.min(scoreMax, Math.max(0, sum)))
       }),
     )
   })
@@ -68,22 +68,22 @@ describe('the formula of reputation', () => {
     fc.assert(
       fc.property(fc.nat(1e6), fc.nat(1e6), (less, more) => {
         for (const name of good) {
-          const low = toScore({ ...some, [name]: Math.min(less, more) }, [])
-          expect(toScore({ ...some, [name]: Math.max(less, more) }, [])).toBeGreaterThanOrEqual(low)
+          const low = toReputationScore({ ...some, [name]: Math.min(less, more) }, [])
+          expect(toReputationScore({ ...some, [name]: Math.max(less, more) }, [])).toBeGreaterThanOrEqual(low)
         }
         for (const name of bad) {
-          const high = toScore({ ...some, [name]: Math.min(less, more) }, [])
-          expect(toScore({ ...some, [name]: Math.max(less, more) }, [])).toBeLessThanOrEqual(high)
+          const high = toReputationScore({ ...some, [name]: Math.min(less, more) }, [])
+          expect(toReputationScore({ ...some, [name]: Math.max(less, more) }, [])).toBeLessThanOrEqual(high)
         }
       }),
     )
   })
 
   it('lets no number of downloads outweigh thirty stars', () => {
-    const byDownloads = toScore({ ...noFacts, downloads: Number.MAX_SAFE_INTEGER }, [])
-    expect(toScore({ ...noFacts, stars: 30 }, [])).toBeGreaterThanOrEqual(byDownloads)
-    expect(toScore({ ...noFacts, downloads: 10_000 }, [])).toBeLessThan(
-      toScore({ ...noFacts, stars: 10, reviews: 5, review_points: 20 * pointUnits }, []),
+    const byDownloads = toReputationScore({ ...noFacts, downloads: Number.MAX_SAFE_INTEGER }, [])
+    expect(toReputationScore({ ...noFacts, stars: 30 }, [])).toBeGreaterThanOrEqual(byDownloads)
+    expect(toReputationScore({ ...noFacts, downloads: 10_000 }, [])).toBeLessThan(
+      toReputationScore({ ...noFacts, stars: 10, reviews: 5, review_points: 20 * pointUnits }, []),
     )
   })
 

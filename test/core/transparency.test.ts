@@ -5,7 +5,7 @@ import { limits } from '@skillstead/protocol'
 import { toEntryText } from '@skillstead/core/internal'
 import {
   appendLeaf,
-  climb,
+  foldProof,
   emptyRoot,
   hashLeaf,
   rootOf,
@@ -134,7 +134,7 @@ describe('the Merkle tree', () => {
         const ranges = toInclusionRanges(index, size)
         const path = resolve(ranges, entries)
         expect(path).toEqual(naivePath(index, entries))
-        expect(climb(naiveLeaf(entries[index]!), index, ranges, path)).toEqual(naiveRoot(entries))
+        expect(foldProof(naiveLeaf(entries[index]!), index, ranges, path)).toEqual(naiveRoot(entries))
       }),
     )
   })

@@ -346,7 +346,7 @@ describeDatabases('a delivery', (open) => {
       const { status, attempts } = await untilTried(hook, 2)
       expect({ status, error: attempts[1]!.error }).toEqual({
         status: 'failed',
-        error: 'The plan of its owner does not include webhooks.',
+        error: "The plan of the webhook's owner does not include webhooks.",
       })
       expect(received.length).toBe(1)
     })

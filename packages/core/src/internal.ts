@@ -1,6 +1,6 @@
 /**
- * Parts of the registry that other packages of this repository build on. They are released together. Programs outside
- * the repository should not import them: they change without notice.
+ * Parts of the registry that other packages of this repository build on, released together with these packages.
+ * Programs outside the repository should not import them: they change without notice.
  */
 import './kernel/check-node.ts'
 export { getCaller } from './accounts/find-user.ts'
@@ -10,7 +10,7 @@ export {
   finishIdempotent,
   type IdempotentEnd,
   type IdempotentClaim,
-  keptMs as answersKeptMs,
+  answersKeptMs,
   noteWrites,
 } from './accounts/idempotency.ts'
 export type { SharedLimits } from './storage/shared-limits.ts'

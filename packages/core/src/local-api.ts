@@ -8,7 +8,6 @@ import {
   type EndpointName,
   type RegistryApi,
   type Reply,
-  type SuccessStatus,
   withoutUndefined,
 } from '@skillstead/protocol'
 import * as v from 'valibot'
@@ -30,8 +29,8 @@ import { toReadOnlyError } from './storage/writer.ts'
 /**
  * The registry as functions that run in this process, with the same signatures as the HTTP client. All calls are made
  * as `caller`. `options` apply to every call, for example an agent's token. Each function also takes a `signal` for one
- * call: an aborted call rejects with the reason of its signal. A write of it that waits for other writes is dropped, one
- * that was already handed to the database may still be committed.
+ * call: an aborted call rejects with the reason of its signal. A write of an aborted call is dropped if it still waits
+ * for other writes; a write that the database already has may still be committed.
  *
  * @example
  * const api = localApi(registry, await registry.getCaller('alice'))
@@ -41,13 +40,13 @@ export function localApi(registry: Registry, caller: Caller = guest, options: Ca
   const functions = (Object.keys(endpoints) as EndpointName[]).map((name) => [
     name,
     (input: Record<string, unknown> = {}, { signal }: ApiOptions = {}) =>
-      follow(registry, name, input, caller, { ...options, signal: joinSignals(options.signal, signal) }),
+      callFollowing(registry, name, input, caller, { ...options, signal: joinSignals(options.signal, signal) }),
   ])
-  return Object.fromEntries(functions) as RegistryApi
+  return Object.fromEntries(functions)
 }
 
 /** Calls an operation, and follows the redirect of a renamed skill as HTTP clients do. */
-async function follow(
+async function callFollowing(
   registry: Registry,
   name: EndpointName,
   input: Record<string, unknown>,
@@ -58,7 +57,8 @@ async function follow(
     const { body } = await localCall(registry, name, withoutUndefined(input), caller, options)
     return body instanceof EncodedJson ? JSON.parse(body.json) : body
   } catch (error) {
-    if (error instanceof SkillMoved) return follow(registry, name, { ...input, name: error.fullName }, caller, options)
+    if (error instanceof SkillMoved)
+      return callFollowing(registry, name, { ...input, name: error.fullName }, caller, options)
     throw error
   }
 }
@@ -73,9 +73,9 @@ export type AnyReply = Reply<unknown | EncodedJson | Content>
 type AnyOperation = (context: OperatorContext, input: unknown, caller: Caller, options?: CallOptions) => unknown
 
 /**
- * Calls an operation by name: authorizes the caller, validates the input, runs the operation. `input` is one flat object
- * of path parameters, query parameters and body fields. Throws RegistryError, and the reason of `options.signal` once
- * that is aborted.
+ * Calls an operation by name: authorizes the caller, validates the input, runs the operation. `input` is one flat
+ * object of path parameters, query parameters and body fields. Throws RegistryError, and the reason of `options.signal`
+ * once that is aborted.
  */
 export async function localCall(
   registry: Registry,
@@ -117,14 +117,14 @@ export class PermittedCall {
     if (!parsed.success) throw toInvalidRequest(parsed.issues)
     if (isCostly(endpoint, parsed.output)) options?.requireRoom?.()
     try {
-      const seeing = await withLink(context, endpoint, this.#caller, options?.shareToken)
+      const seeing = await withShareLink(context, endpoint, this.#caller, options?.shareToken)
       const operation = operations[name] as AnyOperation
       const perform = () => operation(context, parsed.output, seeing, options)
       const { port } = context.upstreams
       const result =
         port === undefined ? await perform() : await readThrough(port, { name, input: parsed.output }, perform)
-      if (Array.isArray(endpoint.status)) return result as AnyReply
-      return { status: (endpoint.status as SuccessStatus | undefined) ?? 200, body: result }
+      if (typeof endpoint.status === 'object') return result as AnyReply
+      return { status: endpoint.status ?? 200, body: result }
     } catch (error) {
       const known = toRegistryError(error)
       // A registry that closes during a call takes its database away.
@@ -166,7 +166,7 @@ function toInvalidRequest(issues: readonly v.BaseIssue<unknown>[]): RegistryErro
 }
 
 /** Adds the access of a share link to the caller. Throws `forbidden` for requests that change data. */
-async function withLink(context: StorageContext, endpoint: Endpoint, caller: Caller, token: string | undefined) {
+async function withShareLink(context: StorageContext, endpoint: Endpoint, caller: Caller, token: string | undefined) {
   if (token === undefined) return caller
   if (!endpoint.reads)
     throw new RegistryError('forbidden', 'A share link allows reading only. Send this request without it.')

@@ -48,8 +48,8 @@ export interface Skills {
   /**
    * The changes of all skills that the user may see, private ones included, from the time of this call or from a
    * position, whichever process made them. Call it before the first read of the skills, so that no change in between is
-   * missed. The iteration ends when the registry closes, and throws the reason of an aborted signal. While it waits, the
-   * process stays alive.
+   * missed. The iteration ends when the registry closes, and throws the reason of an aborted signal. While it waits,
+   * the process stays alive.
    */
   changes(options?: SkillEventOptions): AsyncGenerator<SkillEvent, void, undefined>
   /** All functions of the registry, as the user. */
@@ -78,14 +78,14 @@ export async function openSkills(options: SkillsOptions): Promise<Skills> {
   const short = { works: false, memorySkillsMax: 0 }
   const registry = await openRegistry({ ...rest, ...(profile === 'short' && short), mode })
   try {
-    return toSkills(registry, as === undefined ? guest : await findUser(registry, as, mode))
+    return createSkills(registry, as === undefined ? guest : await findUser(registry, as, mode))
   } catch (error) {
     await registry.close()
     throw error
   }
 }
 
-function toSkills(registry: Registry, caller: Caller): Skills {
+function createSkills(registry: Registry, caller: Caller): Skills {
   const context = partsOf(registry)
   const api = localApi(registry, caller)
   return {

@@ -20,7 +20,7 @@ import { SecondOpinion } from './catalogue/skills/second-opinion.ts'
 import { storageQuotaBytesDefault } from './catalogue/skills/storage-quota.ts'
 import { attributeVersion } from './community/agent-actions.ts'
 import { refreshStanding } from './community/author-standings.ts'
-import { createCounters, createSeenDownloads } from './community/download-counters.ts'
+import { createDownloadCounters, createSeenDownloads } from './community/download-counters.ts'
 import { handleExternalScans } from './community/scan-external.ts'
 import { changeStanding, creditSkill, recountCredit } from './community/skill-credit.ts'
 import { InstallTelemetry } from './community/telemetry.ts'
@@ -35,7 +35,7 @@ import { createResponseCache } from './kernel/response-cache.ts'
 import { createSecrets } from './kernel/secrets.ts'
 import { ChangeFollower } from './log/change-follower.ts'
 import { createTransparency } from './log/log-context.ts'
-import { identify } from './log/node-identity.ts'
+import { openIdentity } from './log/node-identity.ts'
 import { isNoteName } from './log/signed-notes.ts'
 import { readVerifierKeys, type VerifierKey } from './log/signing-keys.ts'
 import { connectExtensions } from './operator/extension.ts'
@@ -107,15 +107,15 @@ export function withParts(registry: Registry, changes: Partial<OperatorContext>)
 const answerBytesMax = 24 * 1024 * 1024
 const memorySkillsMax = 150_000
 /**
- * Another thread makes each search slower, by waiting for it and for what it has in the processor's caches; with more
- * skills, searches keep one thread so busy that this costs less than they delay other calls.
+ * Default number of skills from which searches run in a thread of their own. A thread makes each search slower, because
+ * of messages and cold processor caches. With more skills, searches would delay other calls by more than that.
  */
 const threadSkillsMin = 80_000
 
 /**
  * Opens a registry on an SQLite file or a PostgreSQL database, and creates the database if there is none. Throws a
- * {@link RegistryError}: `not_a_registry`, `newer_schema`, `unsupported_schema`, `damaged`, `locked`, and with the modes
- * `write` and `read` also `no_registry`. `older_schema` and `needs_write` occur with the mode `read` only.
+ * {@link RegistryError}: `not_a_registry`, `newer_schema`, `unsupported_schema`, `damaged`, `locked`, and with the
+ * modes `write` and `read` also `no_registry`. `older_schema` and `needs_write` occur with the mode `read` only.
  *
  * @example
  * await using registry = await openRegistry({ path: 'skills.db' })
@@ -215,14 +215,14 @@ async function openParts(options: RegistryOptions) {
   return { context, authenticator, metricReaders, closing, waits, closeClients, endNotices, onError }
 }
 
-/** The parts that the others are made of. */
+/** The parts that all other parts need. */
 async function openBase(options: RegistryOptions) {
   const { extensions = [], clock = systemClock, onError = printError } = options
   if (options.threads !== undefined) placeThreads(options.threads)
   const secrets = createSecrets(options.secretKey)
   const outgoing = createOutgoing(options.outgoing ?? {})
   const database = await openDatabase(options)
-  const { origin, epoch } = await identify(database, options.origin, clock)
+  const { origin, epoch } = await openIdentity(database, options.origin, clock)
   const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))
   const changes = await ChangeFollower.open(database, onError, options.pollMs)
   const traffic = { calls: 0 }
@@ -234,7 +234,7 @@ async function openBase(options: RegistryOptions) {
 
 type Base = Awaited<ReturnType<typeof openBase>>
 
-/** The services of others that a search and a publish may ask. */
+/** The external services that searches and publishes may ask. */
 function makeOpinions(options: RegistryOptions, { database, clock, onError, outgoing }: Base) {
   const { secondOpinion } = options
   const isAsked = secondOpinion && !outgoing.isOffline
@@ -244,7 +244,7 @@ function makeOpinions(options: RegistryOptions, { database, clock, onError, outg
   }
 }
 
-/** What counts downloads and installs. */
+/** The counters of downloads and installs. */
 async function makeCounting(
   { database, clock, outbox, changes, onError }: Base,
   { upstreamQueue }: ReturnType<typeof connectExtensions>,
@@ -252,11 +252,11 @@ async function makeCounting(
 ) {
   const watchers = await createWatchers(database, changes)
   const counting = { database, clock, outbox, watchers, upstreamQueue, onError }
-  const counters = createCounters(counting, createSeenDownloads(sharedLimits))
+  const counters = createDownloadCounters(counting, createSeenDownloads(sharedLimits))
   return { counters, telemetry: new InstallTelemetry(counting) }
 }
 
-/** What answers reads faster than the tables. */
+/** The caches and the index of searches, which answer reads faster than the tables. */
 function makeReading(options: RegistryOptions, { database, changes, onError }: Base) {
   const answers = createResponseCache(options.answerBytesMax ?? answerBytesMax)
   changes.follow((batch) => batch.forEach(({ subject }) => answers.forget(subject)), answers.forgetAll)

@@ -2,7 +2,6 @@ import { setTimeout } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
 import type { Clock } from '@skillstead/core'
 import { acceptedEncodings, createHttpClient, followRedirects, type HttpRequest } from '@skillstead/core/internal'
-import pRetry from 'p-retry'
 import { estimateMs, readAllowance, readRetryAfterMs, toPauseMs, type Allowance } from './rate-allowance.ts'
 import type { NetworkMode } from './types.ts'
 
@@ -54,16 +53,6 @@ const readingPath = /\/blobs\/batch$/
 interface Limiter {
   inFlight: number
   allowance: Allowance | undefined
-}
-
-/** A response with a transient status. The last such response is returned if all retries fail. */
-class TransientResponse extends Error {
-  readonly response: Response
-
-  constructor(response: Response) {
-    super(`Status ${response.status}`)
-    this.response = response
-  }
 }
 
 /**
@@ -131,30 +120,20 @@ export class UpstreamFetch {
     const isReading = sent.method === 'GET' || sent.method === 'HEAD' || readingPath.test(url.pathname)
     const hasKey = sent.headers.authorization !== undefined
     const sendTo = (target: URL) => this.#send(target, sent, bytesMax, signal)
-    const once = async () => {
-      const response = isReading ? await followRedirects(url, { hasKey }, sendTo) : await sendTo(url)
-      // After a 429 even a write can be retried: the server did nothing.
-      const isTransient = isReading ? transientStatuses.has(response.status) : response.status === 429
-      if (isTransient) throw new TransientResponse(response)
-      return response
-    }
-    try {
-      return await pRetry(once, {
-        retries,
-        minTimeout: backoffMs,
-        randomize: true,
-        signal,
-        onFailedAttempt: async ({ error, retriesLeft, retryDelay }) => {
-          if (retriesLeft === 0 || !isTransientFailure(error, isReading)) throw error
-          if (error instanceof TransientResponse) {
-            const ms = readRetryAfterMs(error.response.headers, clock.now()) ?? 0
-            if (ms > retryDelay) await this.#pause(ms - retryDelay, url.origin, signal)
-          }
-        },
-      })
-    } catch (error) {
-      if (error instanceof TransientResponse) return error.response
-      throw error
+    for (let retried = 0; ; retried += 1) {
+      let retryAfterMs = 0
+      try {
+        signal?.throwIfAborted()
+        const response = isReading ? await followRedirects(url, { hasKey }, sendTo) : await sendTo(url)
+        if (retried === retries || !isTransientStatus(response.status, isReading)) return response
+        retryAfterMs = readRetryAfterMs(response.headers, clock.now()) ?? 0
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (retried === retries || !isTransientFailure(error, isReading)) throw error
+      }
+      const delayMs = Math.round(backoffMs * 2 ** retried * (1 + Math.random()))
+      if (retryAfterMs > delayMs) await this.#pause(retryAfterMs - delayMs, url.origin, signal)
+      await waitForUpstream(delayMs, signal)
     }
   }
 
@@ -209,10 +188,14 @@ function toUpstreamRequest({ method = 'GET', headers, body }: RequestInit): Http
   }
 }
 
-function isTransientFailure(error: Error, isReading: boolean): boolean {
-  if (error instanceof TransientResponse) return true
-  if (!(error instanceof RegistryError)) return false
-  return isReading && error.cause !== undefined && error.code.startsWith('upstream_')
+/** A 429 means that the server did nothing, so that even a write can be retried. */
+function isTransientStatus(status: number, isReading: boolean): boolean {
+  return isReading ? transientStatuses.has(status) : status === 429
+}
+
+function isTransientFailure(error: unknown, isReading: boolean): boolean {
+  if (!isReading || !(error instanceof RegistryError)) return false
+  return error.cause !== undefined && error.code.startsWith('upstream_')
 }
 
 async function waitForUpstream(ms: number, signal?: AbortSignal): Promise<void> {

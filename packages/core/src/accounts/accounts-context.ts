@@ -5,10 +5,13 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { SharedLimits } from '../storage/shared-limits.ts'
 
-/** Keys that are revoked at once. */
+/** Keys that one call revokes. */
 export interface RevokedKeys {
   readonly ids: readonly string[]
-  /** Whether what the keys made is revoked, too. Otherwise `heir`, the key that made the first of them, becomes its maker. */
+  /**
+   * Whether the keys and share links that these keys made are revoked, too. Otherwise their maker becomes `heir`, the
+   * maker of the first revoked key.
+   */
   readonly withMade: boolean
   readonly heir: string | null
 }

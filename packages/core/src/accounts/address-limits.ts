@@ -26,10 +26,9 @@ const share = Number.MAX_SAFE_INTEGER
  * counts only its own requests.
  */
 export function createAddressLimits(shared?: SharedLimits): AddressLimits {
-  const limiters = new Map<AddressLimit, RateLimiterMemory>()
+  const limiters = new Map<string, RateLimiterMemory>()
   for (const [name, { limit, windowSeconds }] of Object.entries(allowances))
-    if (name !== 'verification')
-      limiters.set(name as AddressLimit, new RateLimiterMemory({ points: limit, duration: windowSeconds }))
+    if (name !== 'verification') limiters.set(name, new RateLimiterMemory({ points: limit, duration: windowSeconds }))
 
   /** Takes one point. Returns 0, or if no point is left, the milliseconds until the next one. */
   async function consume(limit: AddressLimit, address: string | undefined, subject = ''): Promise<number> {
@@ -39,7 +38,7 @@ export function createAddressLimits(shared?: SharedLimits): AddressLimits {
     if (shared && !ofThisProcess.has(limit)) {
       const allowance = { points, windowMs: windowSeconds * 1000, share }
       const state = await shared.take(`${limit} ${address} ${subject}`, allowance)
-      if (state) return state.exceeded ? toSeconds(state.resetMs) : 0
+      if (state) return state.exceeded ? toRetrySeconds(state.resetMs) : 0
     }
     return limiters
       .get(limit)!
@@ -47,7 +46,7 @@ export function createAddressLimits(shared?: SharedLimits): AddressLimits {
       .then(
         () => 0,
         // No more than the window: the limiter computes the time with a clock that may be set back.
-        ({ msBeforeNext }: RateLimiterRes) => toSeconds(Math.min(msBeforeNext, windowSeconds * 1000)),
+        ({ msBeforeNext }: RateLimiterRes) => toRetrySeconds(Math.min(msBeforeNext, windowSeconds * 1000)),
       )
   }
 
@@ -66,6 +65,6 @@ export function createAddressLimits(shared?: SharedLimits): AddressLimits {
   }
 }
 
-function toSeconds(ms: number): number {
+function toRetrySeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000))
 }

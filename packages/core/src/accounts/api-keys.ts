@@ -19,13 +19,13 @@ export async function listApiKeys(context: StorageContext, input: Input<'listApi
   const { userId } = requireAccount(caller)
   const mine = context.database.read.selectFrom('api_keys').where('user_id', '=', userId)
   const { rows, paging } = await readPage(mine, mine.selectAll().orderBy('id', 'desc'), input)
-  const made = await countMade(context, rows)
+  const made = await countMadeByKeys(context, rows)
   const apiKeys = rows.map((row) => ({ ...toApiKey(row), made: made.get(row.id) ?? 0 }))
   return { apiKeys, ...paging }
 }
 
-/** How many keys and share links each key made that have not ended. */
-async function countMade({ database, clock }: StorageContext, rows: readonly ApiKeyRow[]) {
+/** The number of unexpired keys and share links that each key made. */
+async function countMadeByKeys({ database, clock }: StorageContext, rows: readonly ApiKeyRow[]) {
   const ids = rows.map(({ id }) => id)
   const made = new Map<string, number>()
   if (ids.length === 0) return made
@@ -43,8 +43,8 @@ async function countMade({ database, clock }: StorageContext, rows: readonly Api
 }
 
 /**
- * POST /api-keys: creates a key, shown only in this response. A key cannot create a key with more scopes than its own; the
- * new key ends no later than the one in use.
+ * POST /api-keys: creates a key, shown only in this response. A key cannot create a key with more scopes than its own;
+ * the new key ends no later than the one in use.
  */
 export async function createApiKey(context: StorageContext, input: Input<'createApiKey'>, caller: Caller) {
   const { key, ...secret } = createKey()
@@ -52,7 +52,7 @@ export async function createApiKey(context: StorageContext, input: Input<'create
   return { ...made, key }
 }
 
-/** {@link createApiKey} as part of a transaction, with a key whose text its user gets otherwise. */
+/** As {@link createApiKey}, within a transaction, for a key whose text was created before. */
 export async function addApiKey(
   context: StorageContext,
   trx: WriteTransaction,
@@ -96,8 +96,8 @@ export async function issueKey(context: StorageContext, input: Input<'issueKey'>
 
 /**
  * DELETE /api-keys/<id>: revokes a key at once; with `withMade` also the keys and share links that it made, directly or
- * through other keys. Keys of other users among them are revoked if the caller is an administrator. Throws `not_found`, also
- * for keys of other users.
+ * through other keys. Keys of other users among them are revoked if the caller is an administrator. Throws `not_found`,
+ * also for keys of other users.
  */
 export async function deleteApiKey(
   context: AccountsContext,
@@ -112,10 +112,10 @@ export async function deleteApiKey(
     if (!gone) throw new RegistryError('not_found', 'You have no API key with this id.')
     const [at, heir] = [context.clock.now(), gone.made_by]
     await recordAudit(trx, { caller, action: 'key.delete', subject: id, at })
-    // A deleted key can make nothing more, so each round finds all keys that those of the round before made.
+    // A deleted key makes no more keys, so each round finds all keys that the keys of the previous round made.
     for (let left = [id]; left.length > 0;) {
       const ids = left.slice(0, idsMax)
-      const revoked = withMade ? await deleteMade(trx, ids, role === 'admin' ? undefined : userId) : []
+      const revoked = withMade ? await deleteKeysMadeBy(trx, ids, role === 'admin' ? undefined : userId) : []
       await trx.updateTable('api_keys').set({ made_by: heir }).where('made_by', 'in', ids).execute()
       await context.onKeysRevoked(trx, { ids, withMade, heir })
       for (const key of revoked) {
@@ -130,8 +130,8 @@ export async function deleteApiKey(
 /** Databases limit the parameters of a statement. */
 const idsMax = 1000
 
-/** Deletes the keys that keys made: those of one user, or of all users. */
-async function deleteMade(trx: WriteTransaction, makers: readonly string[], userId: string | undefined) {
+/** Deletes the keys that `makers` made: the keys of one user, or of all users. */
+async function deleteKeysMadeBy(trx: WriteTransaction, makers: readonly string[], userId: string | undefined) {
   return trx
     .deleteFrom('api_keys')
     .where('made_by', 'in', makers)
@@ -149,7 +149,7 @@ async function insertLimitedKey(
 ): Promise<ApiKey> {
   const now = context.clock.now()
   const maker = await requireMaker(trx, caller, now)
-  await refuseTooMany(trx, key.userId)
+  await refuseTooManyKeys(trx, key.userId)
   const { expiresInDays } = key
   const endsAt = expiresInDays === undefined ? undefined : now + expiresInDays * dayMs
   return insertKey(trx, { ...key, now, maker, endsAt }, secret)
@@ -162,9 +162,9 @@ export interface Maker {
 }
 
 /**
- * The key behind the caller, which what the caller makes must not outlive. Writers take turns, on all nodes, so that none
- * revokes the key meanwhile and misses what it made. Throws `unauthorized` if the key ended after the request
- * arrived. Callers without a key, such as the operator, bound nothing.
+ * Finds the key of the caller. What the caller makes must not outlive this key. Writers take turns on all nodes, so no
+ * other write revokes the key before the result is stored. Throws `unauthorized` if the key ended after the request
+ * arrived. A caller without a key, such as the operator, sets no end.
  */
 export async function requireMaker(trx: WriteTransaction, caller: Caller, now: number): Promise<Maker> {
   const id = caller.kind === 'user' ? caller.makerId : undefined
@@ -221,7 +221,7 @@ function refuseWiderScopes(wanted: readonly Scope[], user: UserCaller): void {
   }
 }
 
-async function refuseTooMany(trx: WriteTransaction, userId: string): Promise<void> {
+async function refuseTooManyKeys(trx: WriteTransaction, userId: string): Promise<void> {
   const count = await countRows(trx.selectFrom('api_keys').where('user_id', '=', userId))
   if (count >= limits.apiKeysPerUserMax) {
     throw new RegistryError('conflict', `This user already has ${count} API keys, the maximum. Delete one first.`)
@@ -255,11 +255,11 @@ const prefixLength = 8
  */
 export function createKey(): StoredSecret & { readonly key: string } {
   const body = Array.from({ length: bodyLength }, () => alphabet[randomInt(alphabet.length)]).join('')
-  const key = `ssk_${body}${toChecksum(body)}`
+  const key = `ssk_${body}${toKeyChecksum(body)}`
   return { key, prefix: key.slice(0, prefixLength), hash: hashKey(key) }
 }
 
-/** What is stored of a key. */
+/** The parts of a key that are stored. */
 interface StoredSecret {
   readonly prefix: string
   readonly hash: string
@@ -269,7 +269,7 @@ interface StoredSecret {
 export function isKey(text: string): boolean {
   if (!keyPattern.test(text)) return false
   const body = text.slice(4, 4 + bodyLength)
-  return toChecksum(body) === text.slice(4 + bodyLength)
+  return toKeyChecksum(body) === text.slice(4 + bodyLength)
 }
 
 /** The stored hash of a key. Plain SHA-256 is enough for 190 random bits; slow hashes are for guessable secrets. */
@@ -277,7 +277,7 @@ export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }
 
-function toChecksum(body: string): string {
+function toKeyChecksum(body: string): string {
   let rest = crc32(body)
   let text = ''
   for (let i = 0; i < checksumLength; i++) {

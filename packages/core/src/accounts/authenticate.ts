@@ -68,7 +68,7 @@ export function createAuthenticator(
   const used = new Map<string, number>()
   let writing: Promise<void> | undefined
 
-  /** Writes again if keys were used meanwhile. If a write fails, the next use of any key writes the times. */
+  /** Repeats while keys are used during a write. If a write fails, the next use of any key writes the times. */
   async function writeUses(): Promise<void> {
     while (used.size > 0) {
       const uses = [...used]
@@ -103,11 +103,11 @@ export function createAuthenticator(
   return {
     async authenticate(key) {
       const row = admit(isKey(key) ? await findKey(database, key) : undefined, keyRefusal)
-      return toCaller(row, row.id)
+      return toKeyCaller(row, row.id)
     },
     async authenticateSession(token) {
       const [row] = await selectKeyOfSession(database.read, { id: hashToken(token), now: clock.now() })
-      return toCaller(admit(row, sessionRefusal))
+      return toKeyCaller(admit(row, sessionRefusal))
     },
     async flush() {
       await writing
@@ -118,12 +118,12 @@ export function createAuthenticator(
 async function findKey(database: Database, key: string): Promise<KeyRow | undefined> {
   const hash = hashKey(key)
   const [row] = await selectKey(database.read, { hash })
-  // The index lookup already compared the hashes; its timing reveals a hash, not a key. This comparison is
+  // The index lookup already compared the hashes, and its timing reveals a hash, not a key. The comparison here is
   // constant-time anyway.
   return row && timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash)) ? row : undefined
 }
 
-function toCaller(row: KeyRow, keyId?: string): UserCaller {
+function toKeyCaller(row: KeyRow, keyId?: string): UserCaller {
   const { id: makerId, user_id: userId, username, plan, role } = row
   return { kind: 'user', userId, username, plan, role, scopes: row.scopes.split(' ') as Scope[], keyId, makerId }
 }

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { AgentRow, Tables } from '../storage/tables.ts'
 import { hashToken, isTokenOf } from '../kernel/tokens.ts'
 
-/** Finds the agent with a key; undefined if it is not registered. */
+/** Finds the agent with a key; undefined if no agent is registered with the key. */
 export function findAgent(db: Kysely<Tables>, agentKey: string): Promise<AgentRow | undefined> {
   return db.selectFrom('agents').selectAll().where('agent_key', '=', agentKey).executeTakeFirst()
 }
@@ -41,7 +41,7 @@ export async function findCallingAgent(
 export function isAuthentic(agent: AgentRow | undefined, agentToken: string | undefined): boolean {
   if (agentToken === undefined) return false
   if (agent && isTokenOf(agent.token_hash, agentToken)) return true
-  throw new RegistryError('forbidden', 'The token in X-Agent-Token is not that of this agent.')
+  throw new RegistryError('forbidden', 'The token in X-Agent-Token is not the token of this agent.')
 }
 
 /**

@@ -19,7 +19,7 @@ export interface IdempotentClaim {
 }
 
 /** How long a response to a request with an idempotency key is stored, in milliseconds. */
-export const keptMs = 24 * 60 * 60 * 1000
+export const answersKeptMs = 24 * 60 * 60 * 1000
 /** What is stored as the status of a request that has no answer yet; it begins as `running`. */
 const states = {
   running: 0,
@@ -43,11 +43,11 @@ export async function beginIdempotent(
   key: string,
   bodyHash: string,
 ): Promise<IdempotentClaim | ({ state: 'done' } & StoredAnswer)> {
-  const id = toId(caller, key)
+  const id = toIdempotencyId(caller, key)
   return context.database.writer.write(async (trx) => {
     const now = context.clock.now()
     const stored = await trx.selectFrom('idempotent_answers').selectAll().where('id', '=', id).executeTakeFirst()
-    const lifeMs = stored?.status === states.running ? runningMs : keptMs
+    const lifeMs = stored?.status === states.running ? runningMs : answersKeptMs
     // The absolute value, so that a key from before the clock was set back does not stay claimed.
     if (stored && Math.abs(now - stored.created_at) < lifeMs) {
       if (stored.body_hash !== bodyHash) {
@@ -66,9 +66,13 @@ export async function beginIdempotent(
         )
       }
       if (stored.status === states.running || stored.status === states.written) {
-        throw new RegistryError('conflict', 'The first request with this Idempotency-Key is still running.', {
-          retryAfterSeconds: 1,
-        })
+        throw new RegistryError(
+          'conflict',
+          'The first request with this Idempotency-Key is still running. Try again in a second.',
+          {
+            retryAfterSeconds: 1,
+          },
+        )
       }
       return { state: 'done', status: stored.status, body: stored.body }
     }
@@ -83,8 +87,8 @@ export async function beginIdempotent(
 }
 
 /**
- * The database with a writer that stores, in the transaction of each write, that the request has written. So it is known
- * even if the commit succeeds and its acknowledgement is lost.
+ * The database with a writer that stores, in the transaction of each write, that the request has written. The stored
+ * mark remains if the commit succeeds and its acknowledgement is lost.
  */
 export function noteWrites(
   { database }: Pick<AccountsContext, 'database'>,
@@ -99,7 +103,7 @@ export function noteWrites(
       await trx
         .updateTable('idempotent_answers')
         .set({ status: states.written })
-        .where(({ and }) => and({ id: toId(caller, key), created_at: claimedAt, status: states.running }))
+        .where(({ and }) => and({ id: toIdempotencyId(caller, key), created_at: claimedAt, status: states.running }))
         .execute()
       return value
     }, options)
@@ -123,7 +127,7 @@ export async function finishIdempotent(
   { claimedAt }: IdempotentClaim,
   end: IdempotentEnd,
 ): Promise<void> {
-  const claimed = { id: toId(caller, key), created_at: claimedAt }
+  const claimed = { id: toIdempotencyId(caller, key), created_at: claimedAt }
   await context.database.writer.write(async (trx) => {
     const update = trx.updateTable('idempotent_answers').where(({ and }) => and(claimed))
     if (typeof end === 'object') return void (await update.set(end).execute())
@@ -140,11 +144,11 @@ export async function sweepIdempotent(context: Pick<AccountsContext, 'database' 
   await context.database.writer.write(async (trx) => {
     await trx
       .deleteFrom('idempotent_answers')
-      .where('created_at', '<', context.clock.now() - keptMs)
+      .where('created_at', '<', context.clock.now() - answersKeptMs)
       .execute()
   })
 }
 
-function toId(caller: UserCaller, key: string): string {
+function toIdempotencyId(caller: UserCaller, key: string): string {
   return createHash('sha256').update(`${caller.userId}\n${key}`).digest('hex')
 }

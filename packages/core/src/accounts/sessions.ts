@@ -24,7 +24,7 @@ export async function createSession(context: StorageContext, _input: object, cal
   const now = context.clock.now()
   const expiresAt = await context.database.writer.write(async (trx) => {
     const endsAt = Math.min(now + lifetimeMs, (await requireMaker(trx, user, now)).endsAt)
-    await makeRoom(trx, keyId)
+    await endOldestSession(trx, keyId)
     await trx.insertInto('sessions').values({ id: hash, key_id: keyId, created_at: now, expires_at: endsAt }).execute()
     return endsAt
   })
@@ -52,7 +52,7 @@ export async function sweepSessions({ database, clock }: Pick<AccountsContext, '
   })
 }
 
-async function makeRoom(trx: WriteTransaction, keyId: string): Promise<void> {
+async function endOldestSession(trx: WriteTransaction, keyId: string): Promise<void> {
   const oldest = trx
     .selectFrom('sessions')
     .select('id')

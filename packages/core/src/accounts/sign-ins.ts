@@ -11,15 +11,15 @@ import type { SignInRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { addApiKey, createKey } from './api-keys.ts'
 
-/** Time between two polls at least, in seconds; each poll that comes too early adds as much (RFC 8628, section 3.5). */
+/** Minimum time between two polls, in seconds; each early poll adds the same time (RFC 8628, section 3.5). */
 const intervalSeconds = 5
 /** Networks deliver some polls sooner than the one before, and the clocks of nodes differ. */
 const toleranceMs = 1000
 const lifetimeMs = 10 * 60_000
 const addressPendingMax = 20
 /**
- * A request is dropped after as many later ones, so that a flood neither fills the database nor refuses other programs. No
- * count is needed for that.
+ * Maximum number of stored requests: each new request deletes the request that came this number of requests earlier. A
+ * flood then neither fills the database nor blocks other programs, and no query has to count requests.
  */
 const requestsMax = 100_000
 /** Letters without vowels, so that codes form no words (RFC 8628, section 6.1); 20 to the power of 8 codes. */
@@ -27,8 +27,8 @@ const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 const deviceCodePattern = /^[\w-]{43}$/
 
 /**
- * Creates the codes of a program that asks for a sign-in (RFC 8628). The database has only digests of them. It has the
- * key that the program may get as well, encrypted with the device code, so that any node can answer its polls.
+ * Creates the codes for a program that requests a sign-in (RFC 8628). The database stores only digests of the codes,
+ * and the key for the program, encrypted with the device code, so that any node can answer the polls of the program.
  */
 export async function requestSignIn(context: StorageContext, { label, address }: { label: string; address: string }) {
   const deviceCode = randomBytes(32).toString('base64url')
@@ -39,7 +39,7 @@ export async function requestSignIn(context: StorageContext, { label, address }:
     label,
     address_hash: hashToken(address),
     state: 'pending' as const,
-    sealed_key: toSecrets(deviceCode).seal(key),
+    sealed_key: toDeviceSecrets(deviceCode).seal(key),
     key_prefix: prefix,
     key_hash: hash,
     interval_seconds: intervalSeconds,
@@ -49,7 +49,7 @@ export async function requestSignIn(context: StorageContext, { label, address }:
   }
   const userCode = await context.database.writer.write(async (trx) => {
     const code = await createUserCode(trx)
-    await makeRoom(trx, row.address_hash)
+    await dropOldestSignIn(trx, row.address_hash)
     const added = await trx
       .insertInto('sign_ins')
       .values({ ...row, user_hash: hashToken(code) })
@@ -91,7 +91,7 @@ export async function pollSignIn({ database, clock }: StorageContext, deviceCode
       .updateTable('sign_ins')
       .set({ polled_at: now, interval_seconds: interval })
       .where('device_hash', '=', id)
-      // Of polls at the same time, on any node, all but one are too early.
+      // Of simultaneous polls on all nodes, one updates the row; the others are too early.
       .where('polled_at', '=', row.polled_at)
       .where('interval_seconds', '=', row.interval_seconds)
       .executeTakeFirst(),
@@ -102,21 +102,21 @@ export async function pollSignIn({ database, clock }: StorageContext, deviceCode
     db.deleteFrom('sign_ins').where('device_hash', '=', id).executeTakeFirst(),
   )
   if (numDeletedRows === 0n) return { error: 'expired_token' }
-  return row.state === 'denied' ? { error: 'access_denied' } : { key: toSecrets(deviceCode).open(row.sealed_key) }
+  return row.state === 'denied' ? { error: 'access_denied' } : { key: toDeviceSecrets(deviceCode).open(row.sealed_key) }
 }
 
 /**
- * The pending request with the code that a user typed. Throws `invalid_request` if there is none, and `rate_limited` for a
- * user who guesses codes, on any nodes.
+ * The pending request with the code that a user typed. Throws `invalid_request` if there is none, and `rate_limited`
+ * for a user who guesses codes; the guesses on all nodes count together.
  */
 export async function findSignIn(context: StorageContext, typed: string, caller: Caller) {
-  const { label, requested_at: requestedAt } = await withPending(context, typed, caller, async (_trx, row) => row)
+  const { label, requested_at: requestedAt } = await withPendingSignIn(context, typed, caller, async (_trx, row) => row)
   return { label, requestedAt }
 }
 
 /** Denies a request. Throws as {@link findSignIn}. */
 export async function denySignIn(context: StorageContext, typed: string, caller: Caller): Promise<void> {
-  await withPending(context, typed, caller, (trx, row) => decide(trx, row, 'denied'))
+  await withPendingSignIn(context, typed, caller, (trx, row) => decideSignIn(trx, row, 'denied'))
 }
 
 /**
@@ -129,14 +129,14 @@ export async function allowSignIn(
   caller: Caller,
   key: { readonly scopes: Scope[]; toName(label: string): string },
 ): Promise<void> {
-  await withPending(context, typed, caller, async (trx, row) => {
+  await withPendingSignIn(context, typed, caller, async (trx, row) => {
     const secret = { prefix: row.key_prefix, hash: row.key_hash }
     await addApiKey(context, trx, { name: key.toName(row.label), scopes: key.scopes }, caller, secret)
-    await decide(trx, row, 'allowed')
+    await decideSignIn(trx, row, 'allowed')
   })
 }
 
-/** Deletes requests and counts of wrong codes that are over. */
+/** Deletes expired requests and expired counts of wrong codes. */
 export async function sweepSignIns({ database, clock }: StorageContext): Promise<void> {
   await database.writer.write(async (trx) => {
     await trx.deleteFrom('sign_ins').where('expires_at', '<=', clock.now()).execute()
@@ -145,7 +145,7 @@ export async function sweepSignIns({ database, clock }: StorageContext): Promise
 }
 
 /** The program alone has the device code, 256 random bits. */
-function toSecrets(deviceCode: string) {
+function toDeviceSecrets(deviceCode: string) {
   return createSecrets(Buffer.from(deviceCode, 'base64url'))
 }
 
@@ -157,7 +157,7 @@ async function createUserCode(trx: WriteTransaction): Promise<string> {
 }
 
 /** Drops the oldest pending request of an address that has too many. */
-async function makeRoom(trx: WriteTransaction, addressHash: string): Promise<void> {
+async function dropOldestSignIn(trx: WriteTransaction, addressHash: string): Promise<void> {
   const oldest = trx
     .selectFrom('sign_ins')
     .select('num')
@@ -169,7 +169,7 @@ async function makeRoom(trx: WriteTransaction, addressHash: string): Promise<voi
   await trx.deleteFrom('sign_ins').where('num', 'in', oldest).execute()
 }
 
-async function decide(trx: WriteTransaction, { num }: SignInRow, state: 'allowed' | 'denied'): Promise<void> {
+async function decideSignIn(trx: WriteTransaction, { num }: SignInRow, state: 'allowed' | 'denied'): Promise<void> {
   await trx.updateTable('sign_ins').set({ state }).where('num', '=', num).execute()
 }
 
@@ -177,10 +177,10 @@ const wrongMax = 10
 const guessingMs = 10 * 60_000
 
 /**
- * Does work with the pending request of a code. Writers take turns, on all nodes, so no guess is lost from the count and a
+ * Runs `work` with the pending request of a code. Writers take turns on all nodes, so every guess is counted and each
  * request is decided once.
  */
-async function withPending<T>(
+async function withPendingSignIn<T>(
   { database, clock }: StorageContext,
   typed: string,
   caller: Caller,
@@ -212,11 +212,11 @@ async function withPending<T>(
   // Thrown here, after the guess is stored.
   throw new RegistryError(
     'invalid_request',
-    'No program waits with this code. Codes are valid for 10 minutes. Check it, or start the sign-in again.',
+    'No program waits with this code. Codes are valid for 10 minutes. Check the code, or start the sign-in again.',
   )
 }
 
-/** The wrong codes of a user. Throws `rate_limited` after too many. */
+/** The number of wrong codes that a user typed recently. Throws `rate_limited` after too many. */
 async function countGuesses(trx: WriteTransaction, userId: string, now: number): Promise<number> {
   const guesses = await trx
     .selectFrom('sign_in_guesses')

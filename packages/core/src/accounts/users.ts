@@ -28,13 +28,13 @@ export async function listUsers(context: StorageContext, input: Input<'listUsers
 }
 
 /**
- * POST /users: creates a user with a first key, which ends no later than the administrator's, or hands the namespace of an
- * imported author over to a user. The first user of a node becomes its administrator on the Enterprise plan. Throws
+ * POST /users: creates a user with a first key, which ends no later than the administrator's, or hands the namespace of
+ * an imported author over to a user. The first user of a node becomes its administrator on the Enterprise plan. Throws
  * `name_taken`.
  */
 export async function createUser(context: AccountsContext, input: Input<'createUser'>, caller: Caller) {
   requireFreeName(input.username)
-  return context.database.writer.write(async (trx) => insertCreated(context, trx, input, caller))
+  return context.database.writer.write(async (trx) => insertUserWithKey(context, trx, input, caller))
 }
 
 /** POST /setup: like {@link createUser}, as long as the node has no user. Throws `conflict` otherwise. */
@@ -44,8 +44,8 @@ export async function createFirstUser(context: AccountsContext, username: string
     // On PostgreSQL two requests could otherwise both create the first user.
     await lockHeads(trx)
     if (!(await isWithoutUsers(trx))) throw toSetUpError()
-    // No key made this one.
-    const { keyExpiresAt: _, ...created } = await insertCreated(context, trx, { username }, caller)
+    // The first key has no maker, and so does not expire.
+    const { keyExpiresAt: _, ...created } = await insertUserWithKey(context, trx, { username }, caller)
     return created
   })
 }
@@ -55,7 +55,7 @@ export function toSetUpError(): RegistryError {
   return new RegistryError('conflict', 'This node is set up already. Sign in with an API key.')
 }
 
-async function insertCreated(
+async function insertUserWithKey(
   context: AccountsContext,
   trx: WriteTransaction,
   input: Input<'createUser'>,

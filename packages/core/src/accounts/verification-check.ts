@@ -20,13 +20,13 @@ export function handleVerifications(context: AccountsContext): void {
     retryDelaysMs,
     async handle({ id, again }, attempt) {
       const isLast = again !== true && attempt > retryDelaysMs.length
-      const missing = await check(context, String(id), isLast)
+      const missing = await checkProof(context, String(id), isLast)
       // A check on request is not retried; the scheduled retries continue.
       if (missing !== undefined && !isLast && again !== true) throw new Error(missing)
     },
     async afterwards(trx, ended) {
       const ids = ended.filter(({ state, payload }) => state === 'done' && payload.again === true)
-      for (const { payload } of ids) await checkAgain(context, trx, String(payload.id))
+      for (const { payload } of ids) await enqueueRequestedCheck(context, trx, String(payload.id))
     },
   })
 }
@@ -50,19 +50,19 @@ export async function enqueueCheck(
     .set((eb) => ({ asked: eb('asked', '+', 1) }))
     .where('id', '=', row.id)
     .execute()
-  await enqueueLook(context, trx, row.id)
+  await enqueueSingleCheck(context, trx, row.id)
 }
 
 /**
  * Schedules another check if the user requested one during the last check, which may have run before the user changed
  * the proof.
  */
-async function checkAgain(context: AccountsContext, trx: WriteTransaction, id: string): Promise<void> {
-  const pending = await findPending(trx, id)
-  if (pending && pending.answered < pending.asked) await enqueueLook(context, trx, id)
+async function enqueueRequestedCheck(context: AccountsContext, trx: WriteTransaction, id: string): Promise<void> {
+  const pending = await findPendingVerification(trx, id)
+  if (pending && pending.answered < pending.asked) await enqueueSingleCheck(context, trx, id)
 }
 
-function enqueueLook(context: AccountsContext, trx: WriteTransaction, id: string): Promise<void> {
+function enqueueSingleCheck(context: AccountsContext, trx: WriteTransaction, id: string): Promise<void> {
   return context.outbox.enqueue(trx, { topic, payload: { id, again: true }, uniqueKey: `${topic}:${id}:again` })
 }
 
@@ -70,12 +70,13 @@ function enqueueLook(context: AccountsContext, trx: WriteTransaction, id: string
  * Checks once. Returns why the proof was not found; undefined if it was found or the verification is not pending any
  * more.
  */
-async function check(context: AccountsContext, id: string, isLast: boolean): Promise<string | undefined> {
-  const row = await findPending(context.database.read, id)
+async function checkProof(context: AccountsContext, id: string, isLast: boolean): Promise<string | undefined> {
+  const row = await findPendingVerification(context.database.read, id)
   if (!row) return undefined
-  const missing = row.method === 'github' ? await missesInFile(context, row, row.proof) : await missesOf(context, row)
+  const missing =
+    row.method === 'github' ? await findMissingInFile(context, row, row.proof) : await findMissingProof(context, row)
   await context.database.writer.write(async (trx) => {
-    const pending = await findPending(trx, id)
+    const pending = await findPendingVerification(trx, id)
     if (!pending) return
     const at = context.clock.now()
     if (missing === undefined) await settleVerification(context, trx, pending, { status: 'verified', note: '', at })
@@ -93,7 +94,7 @@ async function check(context: AccountsContext, id: string, isLast: boolean): Pro
   return missing
 }
 
-function findPending(db: Pick<WriteTransaction, 'selectFrom'>, id: string) {
+function findPendingVerification(db: Pick<WriteTransaction, 'selectFrom'>, id: string) {
   return db
     .selectFrom('verifications')
     .selectAll()
@@ -103,24 +104,24 @@ function findPending(db: Pick<WriteTransaction, 'selectFrom'>, id: string) {
 }
 
 /** Returns why neither the TXT records nor the file of a domain contain the token; undefined if one does. */
-async function missesOf(context: AccountsContext, row: VerificationRow): Promise<string | undefined> {
+async function findMissingProof(context: AccountsContext, row: VerificationRow): Promise<string | undefined> {
   const names = [row.proof, `_skillstead.${row.proof}`]
-  const missing = await Promise.all(names.map((name) => missesInTxt(context.outgoing, name, row.token)))
+  const missing = await Promise.all(names.map((name) => findMissingInTxt(context.outgoing, name, row.token)))
   if (missing.includes(undefined)) return undefined
-  const inFile = await missesInFile(context, row, toWellKnown(row.proof))
+  const inFile = await findMissingInFile(context, row, toWellKnown(row.proof))
   return inFile && `${missing.join(' ')} ${inFile}`
 }
 
-async function missesInTxt(outgoing: Outgoing, name: string, token: string): Promise<string | undefined> {
+async function findMissingInTxt(outgoing: Outgoing, name: string, token: string): Promise<string | undefined> {
   try {
     const records = await outgoing.readTxt(name)
     return records.some((record) => record.trim() === token) ? undefined : `No TXT record of ${name} equals the token.`
   } catch (error) {
-    return `The TXT records of ${name} could not be read: ${toReason(error)}`
+    return `The TXT records of ${name} could not be read: ${toMissReason(error)}`
   }
 }
 
-async function missesInFile(
+async function findMissingInFile(
   context: AccountsContext,
   row: VerificationRow,
   address: string,
@@ -133,7 +134,7 @@ async function missesInFile(
       ? undefined
       : `${address} does not contain the token on its own line.`
   } catch (error) {
-    return `${address} could not be read: ${toReason(error)}`
+    return `${address} could not be read: ${toMissReason(error)}`
   }
 }
 
@@ -141,7 +142,7 @@ async function missesInFile(
  * Errors of the registry's HTTP client reveal no internals. An error because this node shuts down says nothing about
  * the proof, so it is rethrown.
  */
-function toReason(error: unknown): string {
+function toMissReason(error: unknown): string {
   if (error instanceof RegistryError && error.code !== 'shutting_down') return error.message
   throw error
 }

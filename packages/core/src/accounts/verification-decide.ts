@@ -5,16 +5,16 @@ import { recordAudit } from '../log/audit.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
-import { type Method, toListedVerification } from './verification-form.ts'
+import { type ProofMethod, toListedVerification } from './verification-form.ts'
 
-type Status = VerificationRow['status']
-type Decision = 'verified' | 'rejected'
+type VerificationStatus = VerificationRow['status']
+type VerificationDecision = 'verified' | 'rejected'
 
 /**
  * Transitions that an administrator may make. An administrator can revoke a domain or a GitHub account, but not confirm
  * it.
  */
-const decisions: Record<Method, Record<Status, readonly Decision[]>> = {
+const decisions: Record<ProofMethod, Record<VerificationStatus, readonly VerificationDecision[]>> = {
   manual: { pending: ['verified', 'rejected'], verified: ['rejected'], rejected: ['verified'] },
   domain: { pending: [], verified: ['rejected'], rejected: [] },
   github: { pending: [], verified: ['rejected'], rejected: [] },
@@ -38,7 +38,7 @@ export async function decideVerification(
       .executeTakeFirst()
     if (!found) throw new RegistryError('not_found', 'There is no such verification.')
     const { username, ...row } = found
-    if (!decisions[row.method][row.status].includes(status)) throw refuse(row, status)
+    if (!decisions[row.method][row.status].includes(status)) throw refuseDecision(row, status)
     const settled = await settleVerification(context, trx, row, { status, note, at })
     const data = { id, method: row.method, from: row.status }
     await recordAudit(trx, { caller, action: `verification.${status}`, subject: username, at, data })
@@ -46,7 +46,7 @@ export async function decideVerification(
   })
 }
 
-function refuse({ method, status }: VerificationRow, wanted: Decision): RegistryError {
+function refuseDecision({ method, status }: VerificationRow, wanted: VerificationDecision): RegistryError {
   return new RegistryError('invalid_transition', `A ${method} verification that is ${status} cannot become ${wanted}.`)
 }
 

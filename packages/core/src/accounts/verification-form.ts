@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
-import { type ListedVerification, RegistryError, toTimestamp, type Verification } from '@skillstead/protocol'
+import { type ListedVerification, toTimestamp, type Verification } from '@skillstead/protocol'
+import { invalidField } from '../kernel/field-errors.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 
 /** A verification as its owner sees it. */
@@ -32,13 +33,13 @@ function toInstructions({ method, status, proof, token }: VerificationRow): stri
   return `Put ${token} ${place}. The node checks several times within two days, and at once when you repeat the request.`
 }
 
-export type Method = VerificationRow['method']
+export type ProofMethod = VerificationRow['method']
 
 /**
  * Converts a proof to the canonical form in which it is stored and compared; throws `invalid_request` that names
  * `proof`.
  */
-export function normalizeProof(method: Method, proof: string): string {
+export function normalizeProof(method: ProofMethod, proof: string): string {
   return normalizers[method](proof)
 }
 
@@ -47,10 +48,10 @@ export function toWellKnown(domain: string): string {
   return `https://${domain}/.well-known/skillstead-verify.txt`
 }
 
-const normalizers: Record<Method, (proof: string) => string> = {
+const normalizers: Record<ProofMethod, (proof: string) => string> = {
   domain: normalizeDomain,
   github: normalizeGithub,
-  manual: (proof) => proof.trim() || refuse('must state who you are and how an administrator can verify it'),
+  manual: (proof) => proof.trim() || refuseProof('must state who you are and how an administrator can verify it'),
 }
 
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
@@ -58,9 +59,9 @@ const domainPattern = new RegExp(String.raw`^(?=.{4,240}$)(?:${label}\.)+(?=[a-z
 
 function normalizeDomain(proof: string): string {
   const message = 'must be a domain name such as example.com, without a scheme, a port or a path'
-  if (/[\s/\\:@?#%[\]]/.test(proof)) refuse(message)
+  if (/[\s/\\:@?#%[\]]/.test(proof)) refuseProof(message)
   const domain = domainToASCII(proof).replace(/\.$/, '')
-  if (isIP(domain) !== 0 || !domainPattern.test(domain)) refuse(message)
+  if (isIP(domain) !== 0 || !domainPattern.test(domain)) refuseProof(message)
   return domain
 }
 
@@ -81,12 +82,12 @@ function normalizeGithub(proof: string): string {
   const isPlain = URL.canParse(proof) && new URL(proof).href === proof
   if (isPlain && rawPattern.test(proof)) return proof
   if (isPlain && gistPattern.test(proof)) return proof.replace(/\/raw\/[0-9a-f]{40}(?=\/|$)/, '/raw')
-  return refuse(
+  return refuseProof(
     'must be https://gist.githubusercontent.com/<account>/<gist>/raw/<file> or ' +
       'https://raw.githubusercontent.com/<account>/<repository>/refs/heads/<branch>/<file>',
   )
 }
 
-function refuse(message: string): never {
-  throw new RegistryError('invalid_request', `proof ${message}.`, { errors: [{ path: 'proof', message }] })
+function refuseProof(message: string): never {
+  throw invalidField('proof', message)
 }

@@ -5,12 +5,12 @@ import { readPage } from '../storage/read-page.ts'
 import { getUserByName } from './find-user.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
 import type { VerificationRow } from '../storage/tables.ts'
-import { type Method, toListedVerification } from './verification-form.ts'
+import { type ProofMethod, toListedVerification } from './verification-form.ts'
 
 interface Filter {
   readonly userId?: string
   readonly status?: VerificationRow['status']
-  readonly method?: Method
+  readonly method?: ProofMethod
   readonly page: number
   readonly limit: number
 }
@@ -25,15 +25,15 @@ export async function listOwnVerifications(
   const user = await getUserByName(context, input.username)
   if (user.id !== userId && role !== 'admin')
     throw new RegistryError('forbidden', `Only ${user.username} and administrators may see these verifications.`)
-  return list(context, { ...input, userId: user.id }, 'desc')
+  return listFiltered(context, { ...input, userId: user.id }, 'desc')
 }
 
 /** GET /verifications, for administrators: the oldest first. */
 export async function listVerifications(context: StorageContext, input: Omit<Filter, 'userId'>) {
-  return list(context, input, 'asc')
+  return listFiltered(context, input, 'asc')
 }
 
-async function list(context: StorageContext, filter: Filter, order: 'asc' | 'desc') {
+async function listFiltered(context: StorageContext, filter: Filter, order: 'asc' | 'desc') {
   const { userId, status, method } = filter
   const matching = context.database.read
     .selectFrom('verifications')

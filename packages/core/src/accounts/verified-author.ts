@@ -1,6 +1,7 @@
 import type { Me } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { Tables, VerificationRow } from '../storage/tables.ts'
+import type { ProofMethod } from './verification-form.ts'
 
 /** The methods and subjects of a user's verifications, ordered by method. */
 export async function readVerifications(db: Kysely<Tables>, userId: string): Promise<Me['verifications']> {
@@ -11,26 +12,24 @@ export async function readVerifications(db: Kysely<Tables>, userId: string): Pro
     .where('user_id', '=', userId)
     .where('status', '=', 'verified')
     .execute()
-  const proved = new Map(rows.map((row) => [`${row.method} ${toSubject(row)}`, row]))
+  const proved = new Map(rows.map((row) => [`${row.method} ${toVerifiedSubject(row)}`, row]))
   return [...proved]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, row]) => ({ method: row.method, subject: toSubject(row) }))
+    .map(([, row]) => ({ method: row.method, subject: toVerifiedSubject(row) }))
 }
 
 /** The GitHub account or domain that was verified. The statement of a manual verification is private. */
-function toSubject({ method, proof }: Pick<VerificationRow, 'method' | 'proof'>): string | null {
+function toVerifiedSubject({ method, proof }: Pick<VerificationRow, 'method' | 'proof'>): string | null {
   if (method === 'manual') return null
   return method === 'domain' ? proof : new URL(proof).pathname.split('/')[1]!
 }
-
-export type VerifiedMethod = VerificationRow['method']
 
 /** The verification methods of users, ordered by name; users who are not verified are absent. */
 export async function readVerifiedMethods(
   db: Kysely<Tables>,
   userIds: readonly string[],
-): Promise<Map<string, VerifiedMethod[]>> {
-  const methods = new Map<string, VerifiedMethod[]>()
+): Promise<Map<string, ProofMethod[]>> {
+  const methods = new Map<string, ProofMethod[]>()
   if (userIds.length === 0) return methods
   const rows = await db
     .selectFrom('verifications')

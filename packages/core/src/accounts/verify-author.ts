@@ -9,7 +9,7 @@ import { newId } from '../kernel/ids.ts'
 import type { VerificationRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { enqueueCheck } from './verification-check.ts'
-import { type Method, normalizeProof, toVerification, toWellKnown } from './verification-form.ts'
+import { type ProofMethod, normalizeProof, toVerification, toWellKnown } from './verification-form.ts'
 
 /**
  * Maximum number of verifications that a user may begin per day. Each is stored, and requests a URL that the user
@@ -36,21 +36,27 @@ export async function verifyAuthor(
   const row = await context.database.writer.write(async (trx) => {
     const rows = await trx.selectFrom('verifications').selectAll().where('user_id', '=', userId).execute()
     const same = rows.find((each) => each.method === method && each.proof === proof && each.status !== 'rejected')
-    const found = same ?? (await begin(context, trx, { userId, username, method, proof, rows }))
+    const found = same ?? (await beginVerification(context, trx, { userId, username, method, proof, rows }))
     if (found.status === 'pending') await enqueueCheck(context, trx, found, { again: same !== undefined })
     return found
   })
   return toVerification(row)
 }
 
-async function begin(
+async function beginVerification(
   context: AccountsContext,
   trx: WriteTransaction,
-  wanted: { userId: string; username: string; method: Method; proof: string; rows: readonly VerificationRow[] },
+  wanted: {
+    userId: string
+    username: string
+    method: ProofMethod
+    proof: string
+    rows: readonly VerificationRow[]
+  },
 ): Promise<VerificationRow> {
   const { userId, username, method, proof, rows } = wanted
   const now = context.clock.now()
-  refuseTooMany(rows, now)
+  refuseTooManyVerifications(rows, now)
   const row: VerificationRow = {
     id: newId(),
     user_id: userId,
@@ -75,7 +81,7 @@ async function begin(
   return row
 }
 
-function refuseTooMany(rows: readonly VerificationRow[], now: number): void {
+function refuseTooManyVerifications(rows: readonly VerificationRow[], now: number): void {
   const begun = rows.map((row) => row.created_at).filter((at) => at > now - dayMs)
   if (begun.length < perDayMax) return
   const retryAfterSeconds = Math.ceil((Math.min(...begun) + dayMs - now) / 1000)
@@ -89,7 +95,7 @@ function refuseTooMany(rows: readonly VerificationRow[], now: number): void {
  * Finds the token of the user's pending verifications, which share one token. The token of an earlier verification of
  * the same proof is not reused, because it may still be published there.
  */
-function findProofToken(rows: readonly VerificationRow[], method: Method, proof: string): string | undefined {
+function findProofToken(rows: readonly VerificationRow[], method: ProofMethod, proof: string): string | undefined {
   const former = new Set(rows.filter((row) => row.method === method && row.proof === proof).map(({ token }) => token))
   return rows.find(({ status, token }) => status === 'pending' && !former.has(token))?.token
 }

@@ -120,7 +120,7 @@ async function changeAgent(
   return { ...agent, trust_score: await settleTrust(trx, agent) }
 }
 
-/** Stores the trust score of an agent if it is not the one of its counters, and returns it. */
+/** Computes the trust score of an agent from its counters, stores the score if it changed, and returns it. */
 export async function settleTrust(
   trx: WriteTransaction,
   agent: TrustCounters & Pick<AgentRow, 'id' | 'trust_score'>,

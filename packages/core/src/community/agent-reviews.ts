@@ -44,20 +44,20 @@ export async function createAgentReview(
     }
     const made = known ? undefined : await insertAgent(trx, { ...input, displayName: input.agentKey }, at)
     const agent = known ?? made!.agent
-    const before = await findReview(trx, skill, agent)
-    const review = toReview(input, { skill, agent, authenticated, at })
-    const after = await creditReview(trx, review, at, () => putReview(trx, before, review))
-    await recordReview(trx, { agent, before, after })
+    const before = await findAgentReview(trx, skill, agent)
+    const review = toAgentReviewRow(input, { skill, agent, authenticated, at })
+    const after = await creditReview(trx, review, at, () => putAgentReview(trx, before, review))
+    await recordReviewAction(trx, { agent, before, after })
     const { agentKey, rating, content } = input
     const payload = { agentKey, rating, content }
     await context.upstreamQueue.queueOpinion(trx, { kind: 'agent-review', skill, caller, payload })
-    if (!before) await emitReview(trx, context, { skill, agent, review: after })
+    if (!before) await emitAgentReview(trx, context, { skill, agent, review: after })
     const body = { ...toAgentReview(after, agent), ...(made && { agentToken: made.agentToken }), ...warned }
     return { status: before ? 200 : 201, body }
   })
 }
 
-function findReview(trx: WriteTransaction, skill: SkillRow, agent: AgentRow): Promise<AgentReviewRow | undefined> {
+function findAgentReview(trx: WriteTransaction, skill: SkillRow, agent: AgentRow): Promise<AgentReviewRow | undefined> {
   return trx
     .selectFrom('agent_reviews')
     .selectAll()
@@ -66,7 +66,7 @@ function findReview(trx: WriteTransaction, skill: SkillRow, agent: AgentRow): Pr
     .executeTakeFirst()
 }
 
-function toReview(
+function toAgentReviewRow(
   input: Input<'createAgentReview'>,
   by: { skill: SkillRow; agent: AgentRow; authenticated: boolean; at: number },
 ): AgentReviewRow {
@@ -86,7 +86,7 @@ function toReview(
 }
 
 /** A second review replaces the first, but keeps its id, date and votes. */
-async function putReview(trx: WriteTransaction, before: AgentReviewRow | undefined, review: AgentReviewRow) {
+async function putAgentReview(trx: WriteTransaction, before: AgentReviewRow | undefined, review: AgentReviewRow) {
   if (!before) {
     await trx.insertInto('agent_reviews').values(review).execute()
     return review
@@ -97,7 +97,7 @@ async function putReview(trx: WriteTransaction, before: AgentReviewRow | undefin
   return after
 }
 
-function emitReview(
+function emitAgentReview(
   trx: WriteTransaction,
   context: CatalogueContext,
   { skill, agent, review }: { skill: SkillRow; agent: AgentRow; review: AgentReviewRow },
@@ -115,12 +115,12 @@ function emitReview(
   })
 }
 
-async function recordReview(
+async function recordReviewAction(
   trx: WriteTransaction,
   what: { agent: AgentRow; before: AgentReviewRow | undefined; after: AgentReviewRow },
 ): Promise<void> {
   const { agent, before, after } = what
-  const action = { type: 'reviewed', skillId: after.skill_id, detail: toDetail(before, after) } as const
+  const action = { type: 'reviewed', skillId: after.skill_id, detail: toReviewDetail(before, after) } as const
   await recordAction(trx, agent, action, after.updated_at, {
     authenticated: after.authenticated === 1,
     reviews: before ? 0 : 1,
@@ -128,7 +128,7 @@ async function recordReview(
   })
 }
 
-function toDetail(before: AgentReviewRow | undefined, { rating, version }: AgentReviewRow): string {
+function toReviewDetail(before: AgentReviewRow | undefined, { rating, version }: AgentReviewRow): string {
   const stars = rating === 1 ? '1 star' : `${rating} stars`
   const of = version === '' ? '' : ` for version ${version}`
   return `${before ? 'Changed its review to' : 'Gave'} ${stars}${of}`
@@ -168,20 +168,20 @@ export async function markAgentReviewHelpful(
   options: CallOptions = {},
 ): Promise<AgentReview> {
   const found = await getSkill(context, input.name, caller)
-  const review = await getReview(context.database.read, found.id, input.id)
+  const review = await getAgentReview(context.database.read, found.id, input.id)
   await admitVote(context, review, input.agentKey, options)
   return context.database.writer.write(async (trx) => {
     const at = context.clock.now()
     const skill = await getSkillNow(context, trx, found, caller)
     const { agent, authenticated } = await recognizeAgent(trx, input.agentKey, { caller, options })
     if (agent && authenticated) await recordActions(trx, agent, [], at, { authenticated })
-    const userId = agent && authenticated ? await findWeight(trx, review, agent) : null
+    const userId = agent && authenticated ? await findVoteOwner(trx, review, agent) : null
     const vote = { review_id: review.id, agent_key: input.agentKey, user_id: userId, created_at: at }
     if (await addRow(trx, 'agent_review_votes', vote))
       await increment(trx, 'agent_reviews', review.id, { helpful_count: 1 })
-    else if (userId !== null) await proveVote(trx, vote)
+    else if (userId !== null) await linkVote(trx, vote)
     if (userId !== null) await addHelpfulVote(trx, review.agent_id)
-    const now = await getReview(trx, skill.id, review.id)
+    const now = await getAgentReview(trx, skill.id, review.id)
     return toAgentReview(now, now)
   })
 }
@@ -196,7 +196,7 @@ async function admitVote(context: CommunityContext, review: ReviewOfAgent, agent
     await context.addressLimits.require('vote', options.address, review.id)
 }
 
-async function getReview(db: Kysely<Tables>, skillId: string, id: string): Promise<ReviewOfAgent> {
+async function getAgentReview(db: Kysely<Tables>, skillId: string, id: string): Promise<ReviewOfAgent> {
   const row = await db
     .selectFrom('agent_reviews')
     .innerJoin('agents', 'agents.id', 'agent_reviews.agent_id')
@@ -213,14 +213,14 @@ async function getReview(db: Kysely<Tables>, skillId: string, id: string): Promi
  * The user for whom an agent's vote counts towards the reviewer's trust score, or null. Anyone can register agents, so
  * each user counts once, and the reviewer's own user does not count.
  */
-async function findWeight(trx: WriteTransaction, review: ReviewOfAgent, voter: AgentRow): Promise<string | null> {
+async function findVoteOwner(trx: WriteTransaction, review: ReviewOfAgent, voter: AgentRow): Promise<string | null> {
   const { user_id } = voter
-  if (user_id === null || user_id === (await getReview(trx, review.skill_id, review.id)).user_id) return null
+  if (user_id === null || user_id === (await getAgentReview(trx, review.skill_id, review.id)).user_id) return null
   return (await hasRow(trx, 'agent_review_votes', { review_id: review.id, user_id })) ? null : user_id
 }
 
 /** Links a vote to a user. The vote was sent before the agent authenticated, or by another caller in its name. */
-async function proveVote(trx: WriteTransaction, vote: Tables['agent_review_votes']): Promise<void> {
+async function linkVote(trx: WriteTransaction, vote: Tables['agent_review_votes']): Promise<void> {
   const { review_id, agent_key, user_id } = vote
   await trx
     .updateTable('agent_review_votes')

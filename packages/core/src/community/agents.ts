@@ -46,7 +46,7 @@ export async function insertAgent(trx: WriteTransaction, agent: { agentKey: stri
     id: newId(),
     agent_key: agent.agentKey,
     display_name: agent.displayName,
-    platform_id: toPlatformId(agent.agentKey),
+    platform_id: toPlatformOfKey(agent.agentKey),
     token_hash: hash,
     user_id: null,
     authenticated: 0,
@@ -65,7 +65,7 @@ export async function insertAgent(trx: WriteTransaction, agent: { agentKey: stri
 }
 
 /** Returns the platform in an agent key: `codex` of `codex:laptop`. */
-function toPlatformId(agentKey: string): string {
+function toPlatformOfKey(agentKey: string): string {
   return agentKey.slice(0, agentKey.indexOf(':'))
 }
 
@@ -79,7 +79,7 @@ export async function registerAgent(
   caller: Caller,
   options: CallOptions = {},
 ): Promise<Reply<Agent & { agentToken?: string }>> {
-  refuseOtherPlatform(input)
+  requirePlatformOfKey(input)
   await admitAgent(context, input.agentKey, options)
   return context.database.writer.write(async (trx) => {
     const at = context.clock.now()
@@ -97,8 +97,8 @@ export async function registerAgent(
   })
 }
 
-function refuseOtherPlatform({ agentKey, platformId }: Input<'registerAgent'>): void {
-  const platform = toPlatformId(agentKey)
+function requirePlatformOfKey({ agentKey, platformId }: Input<'registerAgent'>): void {
+  const platform = toPlatformOfKey(agentKey)
   if (platform === platformId) return
   throw invalidField('platformId', `must be '${platform}', the first part of the agentKey.`)
 }
@@ -157,7 +157,7 @@ export async function getAgent(
   options: CallOptions = {},
 ): Promise<Agent & { activity: AgentActivity[] }> {
   const agent = await getAgentByKey(context.database.read, input.agentKey)
-  const isOwn = isAgent(agent, options) || isUserOf(agent, caller) || isAdministrator(caller)
+  const isOwn = isCallingAgent(agent, options) || isUserOf(agent, caller) || isAdministrator(caller)
   const rows = await context.database.read
     .selectFrom('agent_activity')
     .leftJoin('skills', 'skills.id', 'agent_activity.skill_id')
@@ -179,7 +179,7 @@ export async function getAgent(
 }
 
 /** Agents may read each other's profiles with their own tokens, so a token of another agent is no error. */
-function isAgent(agent: AgentRow, { agentToken }: CallOptions): boolean {
+function isCallingAgent(agent: AgentRow, { agentToken }: CallOptions): boolean {
   return agentToken !== undefined && isTokenOf(agent.token_hash, agentToken)
 }
 

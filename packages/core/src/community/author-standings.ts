@@ -1,9 +1,10 @@
 import type { Kysely } from 'kysely'
-import { readVerifiedMethods, type VerifiedMethod } from '../accounts/verified-author.ts'
+import type { ProofMethod } from '../accounts/verification-form.ts'
+import { readVerifiedMethods } from '../accounts/verified-author.ts'
 import { compileQuery, compileForColumns, type Param } from '../storage/compiled-query.ts'
-import type { StandingRow, Tables } from '../storage/tables.ts'
+import { parseJson, type StandingRow, type Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { settleBadges, toBadges, toScore } from './badges.ts'
+import { settleBadges, toBadges, toReputationScore } from './badges.ts'
 import { addFacts, areNoFacts, factNames, type Facts, noFacts, pickFacts } from './standing-facts.ts'
 
 export interface Author {
@@ -14,7 +15,7 @@ export interface Author {
 /** The inputs from which a standing is computed. */
 export interface Standing extends Author {
   readonly facts: Facts
-  readonly verified: readonly VerifiedMethod[]
+  readonly verified: readonly ProofMethod[]
 }
 
 /**
@@ -31,7 +32,7 @@ export async function addToStandings(
   const ids = changes.map(({ user_id }) => user_id)
   const rows =
     ids.length === 1
-      ? await selectOne(trx, { userId: ids[0]! })
+      ? await selectStanding(trx, { userId: ids[0]! })
       : await trx.selectFrom('standings').selectAll().where('user_id', 'in', ids).execute()
   const standings = new Map(rows.map((row) => [row.user_id, toStanding(row)]))
   const pairs = changes.map(({ user_id, username, facts }) => {
@@ -41,7 +42,7 @@ export async function addToStandings(
   const standingsAfter = pairs.map(({ after }) => after)
   await putStandings(trx, standingsAfter, at)
   for (const { before, after } of pairs) {
-    await settleBadges(trx, after.user_id, { current: earnedOf(before), earned: earnedOf(after), at })
+    await settleBadges(trx, after.user_id, { current: toEarnedBadges(before), earned: toEarnedBadges(after), at })
   }
 }
 
@@ -53,26 +54,26 @@ export async function refreshStanding(trx: WriteTransaction, userId: string, at:
   const verified = (await readVerifiedMethods(trx, [userId])).get(userId) ?? []
   const after = { ...before, verified }
   await putStandings(trx, [after], at)
-  await settleBadges(trx, userId, { current: earnedOf(before), earned: earnedOf(after), at })
+  await settleBadges(trx, userId, { current: toEarnedBadges(before), earned: toEarnedBadges(after), at })
 }
 
 /** Writes standings with their scores. A standing without any facts is deleted, so that it leaves no trace. */
 export async function putStandings(trx: WriteTransaction, standings: readonly Standing[], at: number): Promise<void> {
-  const gone = standings.filter(isEmpty).map(({ user_id }) => user_id)
-  const rows = standings.filter((standing) => !isEmpty(standing)).map((standing) => toRow(standing, at))
+  const gone = standings.filter(isEmptyStanding).map(({ user_id }) => user_id)
+  const rows = standings.filter((standing) => !isEmptyStanding(standing)).map((standing) => toStandingRow(standing, at))
   if (gone.length > 0) await trx.deleteFrom('standings').where('user_id', 'in', gone).execute()
   const [row] = rows
   if (row && rows.length === 1) await upsertOne(trx, row)
-  else if (row) await upsert(trx, rows).execute()
+  else if (row) await upsertStandings(trx, rows).execute()
 }
 
 /** Compiled once: every publish changes one standing. */
-const selectOne = compileQuery((db, param: Param<{ userId: string }>) =>
+const selectStanding = compileQuery((db, param: Param<{ userId: string }>) =>
   db.selectFrom('standings').selectAll().where('user_id', '=', param('userId')),
 )
-const upsertOne = compileForColumns((db, row: StandingRow) => upsert(db, [row]))
+const upsertOne = compileForColumns((db, row: StandingRow) => upsertStandings(db, [row]))
 
-function upsert(db: Kysely<Tables>, rows: readonly StandingRow[]) {
+function upsertStandings(db: Kysely<Tables>, rows: readonly StandingRow[]) {
   return db
     .insertInto('standings')
     .values(rows)
@@ -86,24 +87,24 @@ function upsert(db: Kysely<Tables>, rows: readonly StandingRow[]) {
 const computedColumns = [...factNames, 'verified', 'score', 'computed_at'] as const
 
 async function findStanding(db: Kysely<Tables>, userId: string): Promise<Standing | undefined> {
-  const [row] = await selectOne(db, { userId })
+  const [row] = await selectStanding(db, { userId })
   return row && toStanding(row)
 }
 
 export function toStanding(row: StandingRow): Standing {
   const { user_id, username } = row
-  return { user_id, username, facts: pickFacts(row), verified: JSON.parse(row.verified) as VerifiedMethod[] }
+  return { user_id, username, facts: pickFacts(row), verified: parseJson(row.verified) }
 }
 
-function toRow({ user_id, username, facts, verified }: Standing, at: number): StandingRow {
-  const score = toScore(facts, verified)
+function toStandingRow({ user_id, username, facts, verified }: Standing, at: number): StandingRow {
+  const score = toReputationScore(facts, verified)
   return { user_id, username, ...facts, verified: JSON.stringify(verified), score, computed_at: at }
 }
 
-function isEmpty({ facts, verified }: Standing): boolean {
+function isEmptyStanding({ facts, verified }: Standing): boolean {
   return areNoFacts(facts) && verified.length === 0
 }
 
-function earnedOf({ facts, verified }: Standing): string[] {
+function toEarnedBadges({ facts, verified }: Standing): string[] {
   return toBadges(facts, verified)
 }

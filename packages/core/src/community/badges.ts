@@ -1,5 +1,5 @@
 import type { Reputation } from '@skillstead/protocol'
-import type { VerifiedMethod } from '../accounts/verified-author.ts'
+import type { ProofMethod } from '../accounts/verification-form.ts'
 import { toQuiet } from '../storage/compiled-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Facts } from './standing-facts.ts'
@@ -7,7 +7,7 @@ import type { Facts } from './standing-facts.ts'
 interface Badge {
   readonly id: string
   readonly title: string
-  isEarned(facts: Facts, methods: readonly VerifiedMethod[]): boolean
+  isEarned(facts: Facts, methods: readonly ProofMethod[]): boolean
 }
 
 /** All badges in display order. A badge is removed when its condition no longer holds. */
@@ -36,7 +36,7 @@ export const badges: readonly Badge[] = [
 ]
 
 /** The ids of the badges earned by facts and verification methods. */
-export function toBadges(facts: Facts, methods: readonly VerifiedMethod[]): string[] {
+export function toBadges(facts: Facts, methods: readonly ProofMethod[]): string[] {
   return badges.filter((badge) => badge.isEarned(facts, methods)).map(({ id }) => id)
 }
 
@@ -87,20 +87,22 @@ export const levels = [
 ] as const
 
 /** The components of a score: integers, at least 0 except the penalties, which are at most 0. */
-export function toComponents(facts: Facts, methods: readonly VerifiedMethod[]): Reputation['components'] {
+export function toComponents(facts: Facts, methods: readonly ProofMethod[]): Reputation['components'] {
   const { portable, described } = formula.quality
   return {
-    downloads: saturate(facts.downloads, formula.downloads),
-    stars: saturate(facts.stars, formula.stars),
-    reviews: saturate(facts.review_points / pointUnits, formula.reviews),
-    verification: sumUp(formula.verification, (method) => Number(methods.includes(method))),
-    quality: toShare(facts.portable_skills, facts, portable) + toShare(facts.described_skills, facts, described),
-    penalties: 0 - sumUp(formula.penalties, (name) => facts[name]),
+    downloads: toSaturatedPoints(facts.downloads, formula.downloads),
+    stars: toSaturatedPoints(facts.stars, formula.stars),
+    reviews: toSaturatedPoints(facts.review_points / pointUnits, formula.reviews),
+    verification: sumPoints(formula.verification, (method) => Number(methods.includes(method))),
+    quality:
+      toQualityPoints(facts.portable_skills, facts, portable) +
+      toQualityPoints(facts.described_skills, facts, described),
+    penalties: 0 - sumPoints(formula.penalties, (name) => facts[name]),
   }
 }
 
 /** The sum of the components, limited to 0 to 1000. */
-export function toScore(facts: Facts, methods: readonly VerifiedMethod[]): number {
+export function toReputationScore(facts: Facts, methods: readonly ProofMethod[]): number {
   const sum = Object.values(toComponents(facts, methods)).reduce((total, points) => total + points, 0)
   return Math.min(scoreMax, Math.max(0, sum))
 }
@@ -114,17 +116,20 @@ interface Curve {
   readonly halfAt: number
 }
 
-function saturate(amount: number, { most, halfAt }: Curve): number {
+function toSaturatedPoints(amount: number, { most, halfAt }: Curve): number {
   const counted = Math.max(0, amount)
   return Math.round((most * counted) / (counted + halfAt))
 }
 
-/** As {@link saturate} if all skills have the property; each skill without it reduces the result proportionally. */
-function toShare(such: number, { skills }: Facts, { most, halfAt }: Curve): number {
+/**
+ * As {@link toSaturatedPoints} if all skills have the property; each skill without it reduces the result
+ * proportionally.
+ */
+function toQualityPoints(such: number, { skills }: Facts, { most, halfAt }: Curve): number {
   return Math.round((most * such) / (skills + halfAt))
 }
 
-function sumUp<Name extends string>(
+function sumPoints<Name extends string>(
   { most, each }: { readonly most: number; readonly each: Readonly<Record<Name, number>> },
   count: (name: Name) => number,
 ): number {

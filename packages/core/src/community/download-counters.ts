@@ -29,7 +29,7 @@ export interface DownloadCounters {
 /** The contract requires counters to be visible within a second. */
 const flushMs = 400
 
-export function createCounters(
+export function createDownloadCounters(
   { database, clock, outbox, watchers, onError }: CountingParts,
   seen: SeenDownloads,
 ): DownloadCounters {
@@ -86,7 +86,7 @@ export function createCounters(
     flush,
     async stop() {
       await flush()
-      // One more attempt for counts that failed; then the process may end.
+      // Writes the counts of a failed flush once more; then the process may end.
       await flush()
       clearTimeout(timer)
     },

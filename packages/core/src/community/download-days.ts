@@ -15,7 +15,7 @@ import type { StandingRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { findWatched, takeUses, toDownloadDeliveries } from '../webhooks/download-events.ts'
 import { toStanding } from './author-standings.ts'
-import { settleBadges, toBadges, toScore } from './badges.ts'
+import { settleBadges, toBadges, toReputationScore } from './badges.ts'
 import type { CommunityContext } from './community-context.ts'
 import { listedCondition } from '../visibility/conditions.ts'
 
@@ -51,13 +51,13 @@ async function creditDownloads(
   downloads: ReadonlyMap<string, number>,
   at: number,
 ): Promise<void> {
-  const added = await readAdded(trx, dialect, downloads)
+  const added = await readAddedByOwner(trx, dialect, downloads)
   if (added.size === 0) return
   const standings = await readStandings(trx, dialect, added)
   const scores = new Map<string, number>()
   for (const { user_id, facts, verified } of standings.map(toStanding)) {
     const after = { ...facts, downloads: facts.downloads + added.get(user_id)! }
-    scores.set(user_id, toScore(after, verified))
+    scores.set(user_id, toReputationScore(after, verified))
     const [current, earned] = [toBadges(facts, verified), toBadges(after, verified)]
     await settleBadges(trx, user_id, { current, earned, at })
   }
@@ -67,7 +67,7 @@ async function creditDownloads(
 }
 
 /** The downloads, per owner, of skills that count. Their owners have a standing. */
-async function readAdded(trx: WriteTransaction, dialect: Dialect, downloads: ReadonlyMap<string, number>) {
+async function readAddedByOwner(trx: WriteTransaction, dialect: Dialect, downloads: ReadonlyMap<string, number>) {
   const { rows } = await sql<{ owner_id: string; n: number }>`
     select skills.owner_id, cast(sum(counted.n) as bigint) as n
     from ${toCountTable(dialect, downloads)} as counted join skills on skills.id = counted.id
@@ -103,32 +103,32 @@ export async function showDownloads(context: StorageContext, { name, days }: Inp
   return { days: shown, total: shown.reduce((sum, day) => sum + day.downloads, 0) }
 }
 
-type Counts = ReadonlyMap<number, number>
+type ByDay = ReadonlyMap<number, number>
 
-async function readDownloads({ dialect, read }: Database, skillId: string, days: readonly number[]): Promise<Counts> {
+async function readDownloads({ dialect, read }: Database, skillId: string, days: readonly number[]): Promise<ByDay> {
   const { rows } = await sql<{ day: number; n: number }>`select day, downloads as n from download_days
-    where skill_id = ${skillId} and ${isOneOf(dialect, 'day', days)}`.execute(read)
+    where skill_id = ${skillId} and ${isOneOfNumbers(dialect, 'day', days)}`.execute(read)
   return new Map(rows.map(({ day, n }) => [day, n]))
 }
 
-/** In one statement, since hourly buckets are merged into days concurrently. */
-async function readInstalls({ dialect, read }: Database, skillId: string, days: readonly number[]): Promise<Counts> {
+/** Reads both tables in one statement, because hourly buckets are merged into days concurrently. */
+async function readInstalls({ dialect, read }: Database, skillId: string, days: readonly number[]): Promise<ByDay> {
   const hours = days.flatMap((day) => Array.from({ length: hoursOfDay }, (_, i) => day * hoursOfDay + i))
   const { rows } = await sql<{ day: number; n: number }>`
     select day, installs as n from install_days
-      where skill_id = ${skillId} and ${isOneOf(dialect, 'day', days)}
+      where skill_id = ${skillId} and ${isOneOfNumbers(dialect, 'day', days)}
     union all select hour / ${sql.lit(hoursOfDay)}, installs from install_hours
-      where skill_id = ${skillId} and ${isOneOf(dialect, 'hour', hours)}`.execute(read)
+      where skill_id = ${skillId} and ${isOneOfNumbers(dialect, 'hour', hours)}`.execute(read)
   const counts = new Map<number, number>()
   for (const { day, n } of rows) counts.set(day, (counts.get(day) ?? 0) + n)
   return counts
 }
 
 /**
- * Compares with each number separately: the key begins with the time, so a range would read the rows of all skills in
- * it.
+ * Compares with each number separately: the key begins with the time, so a range of times would read the rows of all
+ * skills.
  */
-function isOneOf(dialect: Dialect, column: string, numbers: readonly number[]) {
+function isOneOfNumbers(dialect: Dialect, column: string, numbers: readonly number[]) {
   const json = JSON.stringify(numbers)
   return dialect === 'sqlite'
     ? sql`${sql.ref(column)} in (select value from json_each(${json}))`

@@ -28,7 +28,7 @@ export async function addExternal(
     const indexed = trx.selectFrom('external_skills').selectAll().where('url', '=', source.url)
     const existing = await indexed.executeTakeFirst()
     const row = existing
-      ? await updateRow(trx, existing, input)
+      ? await updateExternal(trx, existing, input)
       : await insertExternal(trx, source, input, context.clock.now())
     await enqueueScan(context, trx, row.id)
     const action = existing ? 'external.update' : 'external.add'
@@ -71,7 +71,7 @@ export async function insertExternal(
   return row
 }
 
-async function updateRow(
+async function updateExternal(
   trx: WriteTransaction,
   row: ExternalSkillRow,
   { name, description, author, installs }: Input<'addExternal'>,

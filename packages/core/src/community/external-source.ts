@@ -1,10 +1,10 @@
 import {
-  type Address,
+  type SourceUrl,
   type ExternalSource,
-  type Place,
-  readAddress,
-  readSegments,
-  refuseUrl,
+  type RepoPlace,
+  parseSourceUrl,
+  parsePathSegments,
+  refuseSourceUrl,
   toRepositorySource,
 } from './repository-source.ts'
 
@@ -14,30 +14,30 @@ import {
  * of a SKILL.md or its folder. Throws `invalid_request` that names `url`.
  */
 export function parseSource(text: string): ExternalSource {
-  const shorthand = readShorthand(text.trim())
+  const shorthand = parseShorthand(text.trim())
   if (shorthand) return toRepositorySource(shorthand)
-  const address = readAddress(text.trim())
-  const read = hosts.get(address.url.host) ?? readPlain
+  const address = parseSourceUrl(text.trim())
+  const read = hosts.get(address.url.host) ?? readPlainUrl
   return read(address)
 }
 
 /** The canonical URL of a GitHub repository, or undefined for anything else. */
 export function parseRepoUrl(text: string): { repoUrl: string; owner: string } | undefined {
   const [, owner, repo] = /^https:\/\/(?:www\.)?github\.com\/([\w-]+)\/([\w.-]+?)(?:\.git)?\/?$/i.exec(text) ?? []
-  if (owner === undefined || repo === undefined || !isOwner(owner) || !isRepository(repo)) return undefined
+  if (owner === undefined || repo === undefined || !isGithubUser(owner) || !isGithubRepository(repo)) return undefined
   return { repoUrl: `https://github.com/${owner}/${repo}`.toLowerCase(), owner }
 }
 
-const hosts: ReadonlyMap<string, (address: Address) => ExternalSource> = new Map(
+const hosts: ReadonlyMap<string, (address: SourceUrl) => ExternalSource> = new Map(
   Object.entries({
-    'github.com': readGithub,
-    'www.github.com': readGithub,
-    'raw.githubusercontent.com': readRaw,
+    'github.com': readGithubPage,
+    'www.github.com': readGithubPage,
+    'raw.githubusercontent.com': readRawGithubFile,
     'gist.github.com': readGist,
     'gist.githubusercontent.com': readGist,
-    'gitlab.com': readGitlab,
-    'skills.sh': readSkillsSh,
-    'www.skills.sh': readSkillsSh,
+    'gitlab.com': readGitlabPage,
+    'skills.sh': readSkillsShPage,
+    'www.skills.sh': readSkillsShPage,
   }),
 )
 
@@ -45,84 +45,91 @@ const shorthandPattern =
   /^(?:github:)?([\w-]+)\/([\w.-]+)((?:\/[^@#?:]*)?)(?:@([^#?:]+))?(?:#([^@?:]*)(?:@([^?:]+))?)?$/
 const sshPattern = /^(?:git@|ssh:\/\/git@)(github\.com|gitlab\.com)[:/]([\w./-]+?)(?:\.git)?\/?(?:#([^@?:]*))?$/
 
-function readShorthand(text: string): Place | undefined {
+function parseShorthand(text: string): RepoPlace | undefined {
   const ssh = sshPattern.exec(text)
-  if (ssh) return toProject(ssh[1] as Place['host'], readSegments(ssh[2]!), ssh[3])
-  if (text.startsWith('gitlab:')) return toProject('gitlab.com', readSegments(text.slice('gitlab:'.length)), undefined)
+  if (ssh) return toProjectPlace(ssh[1] === 'gitlab.com' ? ssh[1] : 'github.com', parsePathSegments(ssh[2]!), ssh[3])
+  if (text.startsWith('gitlab:'))
+    return toProjectPlace('gitlab.com', parsePathSegments(text.slice('gitlab:'.length)), undefined)
   const [, owner, repo, path, skill, ref, skillOfRef] = shorthandPattern.exec(text) ?? []
   if (owner === undefined || repo === undefined) return undefined
-  const place = { ...toProject('github.com', [owner, repo], ref), path: readSegments(path ?? '') }
-  const named = readSkill(skillOfRef ?? skill)
-  if (named && place.path.length > 0) throw refuseUrl('names both a folder and a skill. Specify one of them')
+  const place = { ...toProjectPlace('github.com', [owner, repo], ref), path: parsePathSegments(path ?? '') }
+  const named = readSkillParameter(skillOfRef ?? skill)
+  if (named && place.path.length > 0) throw refuseSourceUrl('names both a folder and a skill. Specify one of them')
   return { ...place, skill: named }
 }
 
-function toProject(host: Place['host'], segments: readonly string[], ref: string | undefined): Place {
+function toProjectPlace(host: RepoPlace['host'], segments: readonly string[], ref: string | undefined): RepoPlace {
   const project = segments.map((segment, index) =>
     index === segments.length - 1 ? segment.replace(/\.git$/, '') : segment,
   )
   const [owner = '', repo = ''] = [project[0], project.at(-1)]
-  const isWhole = host === 'github.com' ? project.length === 2 && isOwner(owner) : project.length >= 2
-  if (!isWhole || !project.every(isRepository) || repo === '')
-    throw refuseUrl(`is not a repository on ${host}. Write owner/repo`)
-  return { host, project, ref: readSegments(ref ?? '').join('/') || 'HEAD', path: [] }
+  const isWhole = host === 'github.com' ? project.length === 2 && isGithubUser(owner) : project.length >= 2
+  if (!isWhole || !project.every(isGithubRepository) || repo === '')
+    throw refuseSourceUrl(`is not a repository on ${host}. Write owner/repo`)
+  return { host, project, ref: parsePathSegments(ref ?? '').join('/') || 'HEAD', path: [] }
 }
 
-function readGithub(address: Address): ExternalSource {
+function readGithubPage(address: SourceUrl): ExternalSource {
   const [owner = '', repo = '', kind, ...rest] = address.segments
   const [ref, skill] = address.hash === 'readme' ? [] : address.hash.split('@', 2)
   if (kind === undefined)
-    return toRepositorySource({ ...toProject('github.com', [owner, repo], ref), skill: readSkill(skill) })
+    return toRepositorySource({ ...toProjectPlace('github.com', [owner, repo], ref), skill: readSkillParameter(skill) })
   if (!['tree', 'blob', 'raw'].includes(kind) || rest.length === 0)
-    throw refuseUrl('is a GitHub page without a skill. Specify a repository, a folder or a SKILL.md')
-  return toRepositorySource(toPlace('github.com', [owner, repo], rest, kind !== 'tree'))
+    throw refuseSourceUrl('is a GitHub page without a skill. Specify a repository, a folder or a SKILL.md')
+  return toRepositorySource(toPlaceOfUrl('github.com', [owner, repo], rest, kind !== 'tree'))
 }
 
-function readRaw({ segments }: Address): ExternalSource {
+function readRawGithubFile({ segments }: SourceUrl): ExternalSource {
   const [owner = '', repo = '', ...rest] = segments
-  if (rest.length < 2) throw refuseUrl('names no file. Specify the raw URL of a SKILL.md')
-  return toRepositorySource(toPlace('github.com', [owner, repo], rest, true))
+  if (rest.length < 2) throw refuseSourceUrl('names no file. Specify the raw URL of a SKILL.md')
+  return toRepositorySource(toPlaceOfUrl('github.com', [owner, repo], rest, true))
 }
 
-function readGitlab({ segments }: Address): ExternalSource {
+function readGitlabPage({ segments }: SourceUrl): ExternalSource {
   const dash = segments.indexOf('-')
-  if (dash === -1) return toRepositorySource(toProject('gitlab.com', segments, undefined))
+  if (dash === -1) return toRepositorySource(toProjectPlace('gitlab.com', segments, undefined))
   const [kind = '', ...rest] = segments.slice(dash + 1)
   if (!['tree', 'blob', 'raw'].includes(kind) || rest.length === 0)
-    throw refuseUrl('is a GitLab page without a skill. Specify a repository, a folder or a SKILL.md')
-  return toRepositorySource(toPlace('gitlab.com', segments.slice(0, dash), rest, kind !== 'tree'))
+    throw refuseSourceUrl('is a GitLab page without a skill. Specify a repository, a folder or a SKILL.md')
+  return toRepositorySource(toPlaceOfUrl('gitlab.com', segments.slice(0, dash), rest, kind !== 'tree'))
 }
 
 /** The place after `tree`, `blob` or `raw` in a URL: a branch, tag or commit, then the path. */
-function toPlace(host: Place['host'], project: readonly string[], rest: readonly string[], isFile: boolean): Place {
+function toPlaceOfUrl(
+  host: RepoPlace['host'],
+  project: readonly string[],
+  rest: readonly string[],
+  isFile: boolean,
+): RepoPlace {
   const [ref = 'HEAD', ...path] = rest[0] === 'refs' && rest[1] === 'heads' ? rest.slice(2) : rest
-  return { ...toProject(host, project, ref), path, isFile }
+  return { ...toProjectPlace(host, project, ref), path, isFile }
 }
 
-function readSkillsSh({ segments }: Address): ExternalSource {
+function readSkillsShPage({ segments }: SourceUrl): ExternalSource {
   const [owner = '', repo = '', skill, ...more] = segments
-  if (more.length > 0 || repo === '') throw refuseUrl('is not the page of a skill: https://skills.sh/owner/repo/skill')
-  const place = toProject('github.com', [owner, repo], undefined)
+  if (more.length > 0 || repo === '')
+    throw refuseSourceUrl('is not the page of a skill: https://skills.sh/owner/repo/skill')
+  const place = toProjectPlace('github.com', [owner, repo], undefined)
   const page = [...place.project.map((part) => part.toLowerCase()), ...(skill ? [encodeURIComponent(skill)] : [])]
   return {
-    ...toRepositorySource({ ...place, skill: readSkill(skill) }),
+    ...toRepositorySource({ ...place, skill: readSkillParameter(skill) }),
     registry: 'skills.sh',
     url: `https://skills.sh/${page.join('/')}`,
   }
 }
 
 /** `/<user>/<id>` is a page, `/<user>/<id>/raw[/<commit>][/<file>]` a file. */
-function readGist({ segments }: Address): ExternalSource {
+function readGist({ segments }: SourceUrl): ExternalSource {
   const [user = '', id = '', kind, ...rest] = segments
-  if (!isOwner(user) || !/^[0-9a-f]{5,64}$/i.test(id) || (kind !== undefined && kind !== 'raw') || rest.length > 2)
-    throw refuseUrl('is not a gist: https://gist.github.com/user/id')
+  if (!isGithubUser(user) || !/^[0-9a-f]{5,64}$/i.test(id) || (kind !== undefined && kind !== 'raw') || rest.length > 2)
+    throw refuseSourceUrl('is not a gist: https://gist.github.com/user/id')
   const page = `https://gist.github.com/${user.toLowerCase()}/${id}`
   const raw = `https://gist.githubusercontent.com/${user.toLowerCase()}/${id}/raw`
   const file = [raw, ...rest.map(encodeURIComponent)].join('/')
   const hasFile = rest.length > 0
   return {
     registry: 'github',
-    name: (hasFile && toStem(rest.at(-1)!)) || id,
+    name: (hasFile && toSkillNameOfFile(rest.at(-1)!)) || id,
     author: user,
     url: hasFile ? file : page,
     repoUrl: page,
@@ -131,14 +138,14 @@ function readGist({ segments }: Address): ExternalSource {
 }
 
 /** Any other URL: that of a file if it has a query or a file extension, else of a folder. */
-function readPlain({ url, segments }: Address): ExternalSource {
+function readPlainUrl({ url, segments }: SourceUrl): ExternalSource {
   const last = segments.at(-1) ?? ''
   const isFile = url.search !== '' || documentPattern.test(last)
   const base = url.href.replace(/#.*$/s, '')
   const folder = base.replace(/\/$/, '')
   return {
     registry: 'skills.sh',
-    name: (toStem(last) || segments.at(-2) || url.hostname).slice(0, nameCharactersMax),
+    name: (toSkillNameOfFile(last) || segments.at(-2) || url.hostname).slice(0, nameCharactersMax),
     author: url.hostname,
     url: isFile ? base : folder,
     repoUrl: '',
@@ -150,19 +157,19 @@ const nameCharactersMax = 128
 const documentPattern = /\.(?:md|markdown|mdx|txt)$/i
 
 /** The skill name in a file name; '' for SKILL.md, which is named by its folder. */
-function toStem(file: string): string {
+function toSkillNameOfFile(file: string): string {
   return /^skill\.md$/i.test(file) ? '' : file.replace(documentPattern, '')
 }
 
-function readSkill(skill: string | undefined): string | undefined {
+function readSkillParameter(skill: string | undefined): string | undefined {
   if (skill === undefined || /^[a-z0-9][\w.-]{0,63}$/i.test(skill)) return skill
-  throw refuseUrl('contains an invalid skill name. Use letters, digits and hyphens')
+  throw refuseSourceUrl('contains an invalid skill name. Use letters, digits and hyphens')
 }
 
-function isOwner(text: string): boolean {
+function isGithubUser(text: string): boolean {
   return /^[a-z0-9][\w-]{0,38}$/i.test(text)
 }
 
-function isRepository(text: string): boolean {
+function isGithubRepository(text: string): boolean {
   return /^(?!\.{1,2}$)[\w.-]{1,100}$/.test(text)
 }

@@ -13,7 +13,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 import { type AgentAction, linkAgent, recordActions } from './agent-actions.ts'
 import type { StoredSet } from './asker.ts'
 import { listUpdates } from './install-updates.ts'
-import { type Installed, type KnownSkill, lookUp } from './look-up-installs.ts'
+import { type InstalledSkill, type KnownSkill, lookUpSkills } from './look-up-installs.ts'
 import { recommend } from './recommendations.ts'
 
 const nextHeartbeatSeconds = 3600
@@ -28,18 +28,18 @@ export async function heartbeat(
   caller: Caller,
   options: CallOptions = {},
 ): Promise<HeartbeatResult> {
-  refuseOtherPlatform(input)
-  const agent = await findAuthentic(context, input, options)
-  const stored: StoredSet = agent ? await readStored(context.database.read, agent.id) : new Map()
+  requireOwnPlatform(input)
+  const agent = await findAuthenticAgent(context, input, options)
+  const stored: StoredSet = agent ? await readStoredSet(context.database.read, agent.id) : new Map()
   const names = new Set(input.installedSkills.map(({ skillName }) => skillName))
-  const { found, unseenIds } = await lookUp(context, names, caller)
+  const { found, unseenIds } = await lookUpSkills(context, names, caller)
   const installed = input.installedSkills.flatMap((item) => {
     const known = found.get(item.skillName)
-    return known ? [{ ...known, item: { ...item, version: readVersion(item.version) } }] : []
+    return known ? [{ ...known, item: { ...item, version: dropVersionPrefix(item.version) } }] : []
   })
   const asker = { agent, stored, caller, userIds: toUserIds(agent, caller) }
   const updates = await listUpdates(context, installed, asker)
-  const recommendations = await recommend(context, toSkills(installed), asker)
+  const recommendations = await recommend(context, toKnownSkills(installed), asker)
   if (agent) {
     const report = { agent, stored, installed: toInstalledSet(installed), unseenIds: new Set(unseenIds) }
     await recordInstalls(context, report, caller, options)
@@ -53,7 +53,7 @@ export async function heartbeat(
   }
 }
 
-function refuseOtherPlatform({ platform, agentKey }: Input<'heartbeat'>): void {
+function requireOwnPlatform({ platform, agentKey }: Input<'heartbeat'>): void {
   if (platform === undefined || agentKey === undefined) return
   const own = agentKey.slice(0, agentKey.indexOf(':'))
   if (platform === own) return
@@ -61,13 +61,13 @@ function refuseOtherPlatform({ platform, agentKey }: Input<'heartbeat'>): void {
 }
 
 /** Accepts `v1.0.0`, as in git tags, for 1.0.0. Text that is no version either way is returned unchanged. */
-function readVersion(text: string): string {
+function dropVersionPrefix(text: string): string {
   const bare = text.replace(/^v/i, '')
   return isVersion(bare) ? bare : text
 }
 
 /** The agent if its token was correct; an unauthenticated claim is ignored. */
-async function findAuthentic(
+async function findAuthenticAgent(
   { database }: StorageContext,
   { agentKey }: Input<'heartbeat'>,
   { agentToken }: CallOptions,
@@ -83,12 +83,12 @@ function toUserIds(agent: AgentRow | undefined, caller: Caller): Set<string> {
   return new Set(ids.filter((id) => id !== null && id !== undefined))
 }
 
-function toSkills(installed: readonly Installed[]): KnownSkill[] {
+function toKnownSkills(installed: readonly InstalledSkill[]): KnownSkill[] {
   return [...new Map(installed.map(({ skill }) => [skill.id, skill])).values()]
 }
 
 /** If a skill is named twice, the first version counts. */
-function toInstalledSet(installed: readonly Installed[]): InstalledSet {
+function toInstalledSet(installed: readonly InstalledSkill[]): InstalledSet {
   return new Map(
     installed.toReversed().map(({ skill, item }) => [skill.id, { version: item.version, owner_id: skill.owner_id }]),
   )
@@ -106,7 +106,7 @@ const selectStored = compileQuery((db, param: Param<{ id: string }>) =>
 )
 
 /** The stored skills of an agent. */
-async function readStored(db: Kysely<Tables>, agentId: string): Promise<StoredSet> {
+async function readStoredSet(db: Kysely<Tables>, agentId: string): Promise<StoredSet> {
   const rows = await selectStored(db, { id: agentId })
   return new Map(rows.map((row) => [row.skill_id, row]))
 }
@@ -124,18 +124,18 @@ async function recordInstalls(
   const { agent, stored, installed, unseenIds } = report
   const at = context.clock.now()
   const isNews = at - agent.last_seen_at >= seenEveryMs || isLinkedBy(agent, caller) || agent.authenticated === 0
-  if (!isNews && isNothing(compare(agent, stored, installed, unseenIds))) return
+  if (!isNews && isNoDifference(compareInstalls(agent, stored, installed, unseenIds))) return
   const { writer } = context.database
   await writer.write(async (trx) => {
     const before = await findAgent(trx, agent.agent_key)
-    // The token may have been reset since.
+    // The token may have been reset after the first check.
     if (!before || !isAuthentic(before, options.agentToken)) return
     const now = await linkAgent(trx, before, accountId(caller))
-    const difference = compare(now, await readStored(trx, now.id), installed, unseenIds)
+    const difference = compareInstalls(now, await readStoredSet(trx, now.id), installed, unseenIds)
     await writeDifference(trx, now, difference, installed, at)
     const { added, removed } = difference
     const change = { authenticated: true, installs: added.length - removed.length }
-    await recordActions(trx, now, toActions(difference), at, change)
+    await recordActions(trx, now, toInstallActions(difference), at, change)
   })
 }
 
@@ -153,11 +153,11 @@ interface Difference {
   readonly fallen: readonly string[]
 }
 
-function isNothing({ added, changed, removed }: Difference): boolean {
+function isNoDifference({ added, changed, removed }: Difference): boolean {
   return added.length + changed.length + removed.length === 0
 }
 
-function compare(agent: AgentRow, stored: StoredSet, installed: InstalledSet, unseenIds: ReadonlySet<string>) {
+function compareInstalls(agent: AgentRow, stored: StoredSet, installed: InstalledSet, unseenIds: ReadonlySet<string>) {
   const ids = [...installed.keys()]
   const counts = (id: string) => isCounted(agent, installed.get(id)!) === 1
   const was = (id: string) => stored.get(id)?.counted === 1
@@ -207,7 +207,7 @@ async function writeDifference(
   await addInstalls(trx, fallen, -1)
 }
 
-function toActions({ added, removed }: Difference): AgentAction[] {
+function toInstallActions({ added, removed }: Difference): AgentAction[] {
   if (added.length + removed.length <= actionsMax) {
     return [
       ...added.map((skillId) => ({ type: 'installed' as const, skillId, detail: 'Installed the skill.' })),

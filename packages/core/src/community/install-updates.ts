@@ -13,14 +13,20 @@ import { sql } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Param } from '../storage/compiled-query.ts'
 import { compileListQuery } from '../storage/list-query.ts'
-import { type Fault, type Finding, type Installed, isFlagged, type Reason } from './look-up-installs.ts'
+import {
+  type VersionFault,
+  type UpdateFinding,
+  type InstalledSkill,
+  isFlagged,
+  type UpdateReason,
+} from './look-up-installs.ts'
 import type { Asker } from './asker.ts'
 import { findReplacements } from './replacements.ts'
 
 type Update = HeartbeatResult['updates'][number]
 
 /** The condition of each reason. If several hold, the worst applies: the first in `updateReasons`. */
-const signs: { [K in Reason]: (installed: Installed) => boolean } = {
+const isReasonOf: { [K in UpdateReason]: (installed: InstalledSkill) => boolean } = {
   taken_down: ({ takenDown }) => takenDown,
   flagged: ({ skill, fault }) => isFlagged(skill) || fault === 'dangerous',
   yanked: ({ fault }) => fault === 'yanked',
@@ -32,15 +38,15 @@ const signs: { [K in Reason]: (installed: Installed) => boolean } = {
 /** The entries about an agent's skills, one per skill, in the order of the request. */
 export async function listUpdates(
   context: StorageContext,
-  installed: readonly Installed[],
+  installed: readonly InstalledSkill[],
   asker: Pick<Asker, 'userIds'>,
 ): Promise<Update[]> {
   const faults = await readFaults(context, installed)
-  const worst = new Map<string, Finding>()
+  const worst = new Map<string, UpdateFinding>()
   for (const [i, one] of installed.entries()) {
     const { id } = one.skill
     const fault = faults.get(i)
-    const reason = toReason(fault ? { ...one, fault } : one)
+    const reason = toUpdateReason(fault ? { ...one, fault } : one)
     const before = worst.get(id)
     if (reason && (!before || isWorse(reason, before.reason))) worst.set(id, { ...one, fault, reason })
   }
@@ -54,11 +60,11 @@ export async function listUpdates(
 }
 
 /** The worst reason to act on an installed skill; undefined if there is none. */
-export function toReason(installed: Installed): Reason | undefined {
-  return updateReasons.find((reason) => signs[reason](installed))
+export function toUpdateReason(installed: InstalledSkill): UpdateReason | undefined {
+  return updateReasons.find((reason) => isReasonOf[reason](installed))
 }
 
-function isWorse(reason: Reason, than: Reason): boolean {
+function isWorse(reason: UpdateReason, than: UpdateReason): boolean {
   return updateReasons.indexOf(reason) < updateReasons.indexOf(than)
 }
 
@@ -81,7 +87,7 @@ const selectFaults = compileListQuery((db, param: Param<{ had: Iterable<readonly
 )
 
 /** The problems of an agent's versions, by position in the list. */
-async function readFaults({ database }: StorageContext, installed: readonly Installed[]) {
+async function readFaults({ database }: StorageContext, installed: readonly InstalledSkill[]) {
   const had = installed.flatMap(({ skill, item: { version, digest = '' } }, place) =>
     isVersion(version) ? [[skill.id, toVersionSortKey(version), digest, place]] : [],
   )
@@ -89,12 +95,12 @@ async function readFaults({ database }: StorageContext, installed: readonly Inst
   return new Map(rows.map(({ place, ...row }) => [Number(place), toFault(row)]))
 }
 
-function toFault({ yanked, verdict }: { yanked: number; verdict: string | null }): Fault {
+function toFault({ yanked, verdict }: { yanked: number; verdict: string | null }): VersionFault {
   if (verdict === 'dangerous') return 'dangerous'
   return yanked === 1 ? 'yanked' : 'drifted'
 }
 
-function toUpdate(finding: Finding, replacement: string | null, widens: Widens | null): Update {
+function toUpdate(finding: UpdateFinding, replacement: string | null, widens: Widens | null): Update {
   const { skill, takenDown, item, reason } = finding
   const advice = replacement === null ? '' : ` Use ${replacement} instead.`
   return {
@@ -103,7 +109,7 @@ function toUpdate(finding: Finding, replacement: string | null, widens: Widens |
     installedVersion: item.version,
     latestVersion: takenDown ? '' : skill.latest_version,
     reason,
-    message: messages[reason](finding) + (widens ? toWideningAdvice(widens) : '') + advice,
+    message: updateMessages[reason](finding) + (widens ? toWideningAdvice(widens) : '') + advice,
     deprecationMessage: skill.deprecated === 1 && !takenDown ? skill.deprecation_message : '',
     replacement,
     widens,
@@ -111,7 +117,7 @@ function toUpdate(finding: Finding, replacement: string | null, widens: Widens |
 }
 
 /** Agents trust these sentences as the registry's, so text by authors is in separate fields of the response. */
-const messages: { [K in Reason]: (installed: Installed) => string } = {
+const updateMessages: { [K in UpdateReason]: (installed: InstalledSkill) => string } = {
   taken_down: ({ skill }) => `${skill.full_name} is under a takedown and no longer served. Stop using it.`,
   flagged: ({ skill, item: { version } }) =>
     isFlagged(skill)
@@ -151,10 +157,10 @@ const selectWays = compileListQuery((db, param: Param<{ ways: Iterable<readonly 
 )
 
 /** Reasons to install the latest version. */
-const updating: ReadonlySet<Finding['reason']> = new Set(['outdated', 'yanked'])
+const updating: ReadonlySet<UpdateFinding['reason']> = new Set(['outdated', 'yanked'])
 
 /** The access that updates of skills would add, by skill id, with one query for all of them. */
-async function readWidenings({ database }: StorageContext, findings: readonly Finding[]) {
+async function readWidenings({ database }: StorageContext, findings: readonly UpdateFinding[]) {
   const ways = findings.flatMap(({ skill, item: { version }, reason }, place) =>
     updating.has(reason) && isVersion(version) && skill.latest_version !== '' && version !== skill.latest_version
       ? [[skill.id, toVersionSortKey(version), toVersionSortKey(skill.latest_version), place]]
@@ -181,7 +187,7 @@ async function readWidenings({ database }: StorageContext, findings: readonly Fi
 function toWideningAdvice({ patch, added }: Widens): string {
   const counts = accessKinds.flatMap((kind) => {
     const count = added[kind].length
-    const [one, many] = words[kind]
+    const [one, many] = accessWords[kind]
     return count > 0 ? [`${count} ${count === 1 ? one : many}`] : []
   })
   const [last, ...rest] = counts.toReversed()
@@ -190,7 +196,7 @@ function toWideningAdvice({ patch, added }: Widens): string {
   return ` Review it first: ${patch ? 'although it is a patch, it' : 'it'} newly uses ${listed}.`
 }
 
-const words: Readonly<Record<(typeof accessKinds)[number], readonly [one: string, many: string]>> = {
+const accessWords: Readonly<Record<(typeof accessKinds)[number], readonly [one: string, many: string]>> = {
   tools: ['tool', 'tools'],
   commands: ['command', 'commands'],
   hosts: ['host', 'hosts'],

@@ -10,15 +10,15 @@ import type { SkillRow } from '../storage/tables.ts'
 import { listedCondition } from '../visibility/conditions.ts'
 
 /** The columns that a heartbeat needs of a skill; the public form is not read. */
-const columns = [
+const knownColumns = [
   ...(['id', 'owner_id', 'full_name', 'visibility', 'state', 'category', 'latest_version'] as const),
   ...(['deprecated', 'deprecation_message', 'moderation', 'agent_installs'] as const),
 ] as const
-const skillColumns = columns.map((column) => `skills.${column}` as const)
+const skillColumns = knownColumns.map((column) => `skills.${column}` as const)
 
-export type KnownSkill = Pick<SkillRow, (typeof columns)[number]>
+export type KnownSkill = Pick<SkillRow, (typeof knownColumns)[number]>
 
-export interface Found {
+export interface FoundSkill {
   readonly skill: KnownSkill
   readonly takenDown: boolean
 }
@@ -31,20 +31,20 @@ interface InstalledItem {
 }
 
 /** Why an agent should act on an item. */
-export type Reason = (typeof updateReasons)[number]
+export type UpdateReason = (typeof updateReasons)[number]
 
-export type Fault = 'dangerous' | 'yanked' | 'drifted'
+export type VersionFault = 'dangerous' | 'yanked' | 'drifted'
 
 /** An installed item with the matching skill. */
-export interface Installed extends Found {
+export interface InstalledSkill extends FoundSkill {
   readonly item: InstalledItem
   /** The problem of the installed version, if it was published here. */
-  readonly fault?: Fault | undefined
+  readonly fault?: VersionFault | undefined
 }
 
 /** An item that the agent should act on. */
-export interface Finding extends Installed {
-  readonly reason: Reason
+export interface UpdateFinding extends InstalledSkill {
+  readonly reason: UpdateReason
 }
 
 const selectByFullName = compileListQuery((db, param: Param<{ names: Iterable<string> }>, lists) =>
@@ -72,23 +72,23 @@ const selectByAlias = compileListQuery((db, param: Param<{ names: Iterable<strin
  * The skills with the given names that the caller may see, resolved as `findMovedSkill` does, with four queries at
  * most. `unseenIds`: existing skills that the caller may not see, which must not be revealed.
  */
-export async function lookUp(context: StorageContext, names: ReadonlySet<string>, caller: Caller) {
-  const fullNames = toFullNames(names, caller)
+export async function lookUpSkills(context: StorageContext, names: ReadonlySet<string>, caller: Caller) {
+  const fullNames = toNamedFullNames(names, caller)
   const [named, holders] = await Promise.all([
-    select(context, selectByFullName, [...new Set(fullNames.values())]),
-    select(
+    selectSkillsBy(context, selectByFullName, [...new Set(fullNames.values())]),
+    selectSkillsBy(
       context,
       selectByHolder,
       [...names].filter((name) => !name.includes('/')),
     ),
   ])
   const missing = [...new Set(fullNames.values())].filter((name) => !named.has(name))
-  const moved = await select(context, selectByAlias, missing)
+  const moved = await selectSkillsBy(context, selectByAlias, missing)
 
   const skills = [...named.values(), ...moved.values(), ...holders.values()]
   const sights = await readSights(context, skills, caller)
   const isSeen = (skill: KnownSkill | undefined) => skill !== undefined && sights.get(skill.id) !== 'unseen'
-  const found = new Map<string, Found>()
+  const found = new Map<string, FoundSkill>()
   for (const name of names) {
     const fullName = fullNames.get(name) ?? ''
     const skill = [named.get(fullName), holders.get(name), moved.get(fullName)].find(isSeen)
@@ -99,7 +99,7 @@ export async function lookUp(context: StorageContext, names: ReadonlySet<string>
 }
 
 /** A short name means the caller's own skill first. */
-function toFullNames(names: ReadonlySet<string>, caller: Caller): Map<string, string> {
+function toNamedFullNames(names: ReadonlySet<string>, caller: Caller): Map<string, string> {
   const fullNames = new Map<string, string>()
   for (const name of names) {
     if (name.includes('/')) fullNames.set(name, name)
@@ -110,7 +110,7 @@ function toFullNames(names: ReadonlySet<string>, caller: Caller): Map<string, st
 
 type Select = typeof selectByFullName
 
-async function select({ database }: StorageContext, by: Select, names: readonly string[]) {
+async function selectSkillsBy({ database }: StorageContext, by: Select, names: readonly string[]) {
   const rows = names.length > 0 ? await by(database, { names }) : []
   return new Map(rows.map((row) => [row.ref, row]))
 }

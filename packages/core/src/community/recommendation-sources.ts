@@ -37,7 +37,7 @@ interface Similar {
 
 /** Skills that agents with similar skills have. */
 export async function suggestFromAgents(context: StorageContext, installed: readonly KnownSkill[], asker: Asker) {
-  const weights = weigh(installed, asker)
+  const weights = weighRarestSkills(installed, asker)
   if (weights.size === 0) return []
   const similar = takeMostAlike(await findSimilar(context, weights, asker))
   if (similar.length < usersMin) return []
@@ -45,7 +45,7 @@ export async function suggestFromAgents(context: StorageContext, installed: read
 }
 
 /** Weighs the rarest shared skills: a rare skill in common says more about two agents than a popular one. */
-function weigh(installed: readonly KnownSkill[], { stored }: Asker): Map<string, number> {
+function weighRarestSkills(installed: readonly KnownSkill[], { stored }: Asker): Map<string, number> {
   const chosen = new Map<string, number>()
   let rows = 0
   const rarestFirst = installed
@@ -62,7 +62,7 @@ function weigh(installed: readonly KnownSkill[], { stored }: Asker): Map<string,
 
 type SharedRow = { agent_id: string; skill_id: string; user_id: string } & Pick<AgentRow, 'install_count'>
 
-const selectShared = compileListQuery((db, param: Param<{ skillIds: Iterable<string> }>, lists) =>
+const selectAgentsWith = compileListQuery((db, param: Param<{ skillIds: Iterable<string> }>, lists) =>
   db
     .selectFrom('agent_skills')
     .innerJoin('agents', 'agents.id', 'agent_skills.agent_id')
@@ -80,7 +80,7 @@ async function findSimilar(
   { agent, userIds }: Asker,
 ): Promise<Similar[]> {
   const shared = new Map<string, { row: SharedRow; weight: number }>()
-  for (const row of await selectShared(database, { skillIds: weights.keys() })) {
+  for (const row of await selectAgentsWith(database, { skillIds: weights.keys() })) {
     if (row.agent_id === agent?.id || userIds.has(row.user_id)) continue
     const before = shared.get(row.agent_id)?.weight ?? 0
     shared.set(row.agent_id, { row, weight: before + weights.get(row.skill_id)! })
@@ -143,14 +143,14 @@ const holdingRowsMax = 2000
 const packsMax = 5
 const memberRowsMax = packsMax * limits.packSkillsMax
 
-interface Holding {
+interface PackHolding {
   readonly pack_id: string
   readonly skill_id: string
   readonly name: string
   readonly slug: string
 }
 
-interface Pack {
+interface InstalledPack {
   readonly id: string
   readonly name: string
   readonly slug: string
@@ -160,14 +160,14 @@ interface Pack {
 /** Other skills of the packs that contain most of the installed ones. */
 export async function suggestFromPacks({ database }: StorageContext, installed: readonly KnownSkill[]) {
   const names = new Map(installed.map(({ id, full_name }) => [id, full_name]))
-  const packs = toPacks(await selectHoldings(database, { skillIds: names.keys() }))
+  const packs = groupByPack(await selectHoldings(database, { skillIds: names.keys() }))
   if (packs.length === 0) return []
   const rows = await selectMembers(database, { packIds: packs.map(({ id }) => id) })
   const members = Map.groupBy(rows, ({ pack_id }) => pack_id)
   return packs.flatMap(({ id, name, slug, installedIds }) => {
     const all = members.get(id) ?? []
     const partner = installedIds.map((skillId) => names.get(skillId)!).toSorted()[0]!
-    // Only of the members that all may see, because the score would reveal the number of others.
+    // Count only members that everyone may see: the score would otherwise reveal the number of the others.
     const seen = new Set([...installedIds, ...all.map(({ skill_id }) => skill_id)])
     const share = installedIds.length / seen.size
     return all.map(({ skill_id }) => ({
@@ -199,8 +199,8 @@ const selectMembers = compileListQuery((db, param: Param<{ packIds: Iterable<str
     .limit(sql.lit(memberRowsMax)),
 )
 
-function toPacks(holdings: readonly Holding[]): Pack[] {
-  const packs = new Map<string, Pack>()
+function groupByPack(holdings: readonly PackHolding[]): InstalledPack[] {
+  const packs = new Map<string, InstalledPack>()
   for (const { pack_id, skill_id, name, slug } of holdings) {
     const pack = packs.get(pack_id)
     if (pack) pack.installedIds.push(skill_id)

@@ -33,22 +33,22 @@ export async function recommend(context: StorageContext, installed: readonly Kno
     suggestFromPacks(context, installed),
   ])
   const scores = new Map<string, Scored>()
-  gather(scores, 'agents', agents, has)
-  gather(scores, 'packs', packs, has)
-  const names = await keepOffered(context, rank(scores), asker.userIds)
+  addSuggestions(scores, 'agents', agents, has)
+  addSuggestions(scores, 'packs', packs, has)
+  const names = await keepOffered(context, rankCandidates(scores), asker.userIds)
   if (names.size < recommendationsMax) {
     const popular = await suggestPopular(context, installed, asker)
-    gather(scores, 'popularity', popular, has)
+    addSuggestions(scores, 'popularity', popular, has)
     for (const { skillId, fullName } of popular) names.set(skillId, fullName)
   }
-  return showBest(context, { scores, names }, asker.caller)
+  return showBestCandidates(context, { scores, names }, asker.caller)
 }
 
 interface Scored extends Pick<Suggestion, 'reason' | 'pack'> {
   readonly score: number
 }
 
-function gather(
+function addSuggestions(
   scores: Map<string, Scored>,
   source: keyof typeof bands,
   suggestions: readonly Suggestion[],
@@ -63,7 +63,7 @@ function gather(
 }
 
 /** The ids of the best candidates, best first. */
-function rank(scores: ReadonlyMap<string, Scored>): string[] {
+function rankCandidates(scores: ReadonlyMap<string, Scored>): string[] {
   const ranked = [...scores].toSorted(([id, a], [otherId, b]) => b.score - a.score || (id < otherId ? -1 : 1))
   return ranked.slice(0, candidatesMax).map(([id]) => id)
 }
@@ -76,7 +76,7 @@ const selectItems = compileListQuery((db, param: Param<{ ids: Iterable<string> }
     .where(offered),
 )
 
-async function showBest(
+async function showBestCandidates(
   context: StorageContext,
   { scores, names }: { scores: ReadonlyMap<string, Scored>; names: ReadonlyMap<string, string> },
   caller: Caller,

@@ -2,7 +2,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import { guest } from '../kernel/caller.ts'
 import type { Param } from '../storage/compiled-query.ts'
 import { compileListQuery } from '../storage/list-query.ts'
-import { type Finding, keepOffered, lookUp, offered, type Reason } from './look-up-installs.ts'
+import { type UpdateFinding, keepOffered, lookUpSkills, offered, type UpdateReason } from './look-up-installs.ts'
 import type { Asker } from './asker.ts'
 
 /** The maximum number of names in a deprecation message that are looked up. */
@@ -11,29 +11,32 @@ const namedMax = 5
 const fullNamePattern = /(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*(?![\w/-])/g
 
 /** Reasons to replace a skill rather than update it. A yank is such a reason only if there is no other version. */
-const leaving: { [K in Reason]?: true } = { taken_down: true, flagged: true, deprecated: true }
+const leaving: { [K in UpdateReason]?: true } = { taken_down: true, flagged: true, deprecated: true }
 
 /**
  * Replacements of skills, by id: the first skill that the owner names in the deprecation message, else the fork by a
- * verified author with the most agent installs. They are public and their scans are safe; no user is sent to a fork of
- * their own.
+ * verified author with the most agent installs. All replacements are public and their scans are safe; no user is sent
+ * to a fork of their own.
  */
 export async function findReplacements(
   context: StorageContext,
-  findings: readonly Finding[],
+  findings: readonly UpdateFinding[],
   { userIds }: Pick<Asker, 'userIds'>,
 ): Promise<ReadonlyMap<string, string>> {
   const left = findings.filter(
     ({ reason, skill }) => leaving[reason] || (reason === 'yanked' && skill.latest_version === ''),
   )
   if (left.length === 0) return new Map()
-  const [named, forked] = await Promise.all([findNamed(context, left, userIds), findForks(context, left, userIds)])
+  const [named, forked] = await Promise.all([
+    findNamedSkills(context, left, userIds),
+    findForks(context, left, userIds),
+  ])
   return new Map([...forked, ...named])
 }
 
-async function findNamed(context: StorageContext, left: readonly Finding[], userIds: ReadonlySet<string>) {
-  const candidates = left.map(({ skill }) => ({ skill, names: readNames(skill.deprecation_message) }))
-  const { found } = await lookUp(context, new Set(candidates.flatMap(({ names }) => names)), guest)
+async function findNamedSkills(context: StorageContext, left: readonly UpdateFinding[], userIds: ReadonlySet<string>) {
+  const candidates = left.map(({ skill }) => ({ skill, names: readNamedSkills(skill.deprecation_message) }))
+  const { found } = await lookUpSkills(context, new Set(candidates.flatMap(({ names }) => names)), guest)
   const ids = new Set([...found.values()].map(({ skill }) => skill.id))
   const fullNames = await keepOffered(context, [...ids], userIds)
   const chosen = new Map<string, string>()
@@ -45,7 +48,7 @@ async function findNamed(context: StorageContext, left: readonly Finding[], user
   return chosen
 }
 
-function readNames(message: string): string[] {
+function readNamedSkills(message: string): string[] {
   return [...message.matchAll(fullNamePattern)].slice(0, namedMax).map(([name]) => name)
 }
 
@@ -82,7 +85,7 @@ const selectForks = compileListQuery(
 )
 
 /** A fork stores the name that its source had when it was forked. */
-async function findForks({ database }: StorageContext, left: readonly Finding[], userIds: ReadonlySet<string>) {
+async function findForks({ database }: StorageContext, left: readonly UpdateFinding[], userIds: ReadonlySet<string>) {
   const ids = left.map(({ skill }) => skill.id)
   const sources = new Map(left.map(({ skill }) => [skill.full_name, skill.id]))
   for (const { full_name, skill_id } of await selectAliases(database, { skillIds: ids }))

@@ -17,7 +17,7 @@ export interface ExternalSource {
 }
 
 /** A location in a repository: a folder, a file, or a skill known only by name. */
-export interface Place {
+export interface RepoPlace {
   readonly host: 'github.com' | 'gitlab.com'
   readonly project: readonly string[]
   /** A branch, tag or commit; `HEAD` is the tip of the default branch. */
@@ -42,7 +42,7 @@ const skillFolders = [
 ]
 
 /** The source of a location on GitHub or GitLab. */
-export function toRepositorySource(place: Place): ExternalSource {
+export function toRepositorySource(place: RepoPlace): ExternalSource {
   const { host, project, skill } = place
   const repoUrl = `https://${host}/${project.join('/')}`.toLowerCase()
   const raw = (path: readonly string[]) => toRawUrl(place, path)
@@ -56,20 +56,20 @@ export function toRepositorySource(place: Place): ExternalSource {
   const files = file === undefined ? ['SKILL.md', 'skill.md'] : [file]
   return {
     ...common,
-    name: (file && !isSkillMd(file) && file.replace(/\.\w+$/, '')) || folder.at(-1) || project.at(-1)!,
+    name: (file && !isSkillMdFile(file) && file.replace(/\.\w+$/, '')) || folder.at(-1) || project.at(-1)!,
     url: toPageUrl(place, repoUrl),
     candidates: files.map((name) => raw([...folder, name])),
   }
 }
 
-function splitPath({ path, isFile }: Place): { folder: readonly string[]; file?: string } {
+function splitPath({ path, isFile }: RepoPlace): { folder: readonly string[]; file?: string } {
   const last = path.at(-1)
-  return last !== undefined && (isFile || isSkillMd(last))
+  return last !== undefined && (isFile || isSkillMdFile(last))
     ? { folder: path.slice(0, -1), file: last }
     : { folder: path }
 }
 
-function toRawUrl({ host, project, ref }: Place, path: readonly string[]): string {
+function toRawUrl({ host, project, ref }: RepoPlace, path: readonly string[]): string {
   const rest = encodePath([...ref.split('/'), ...path])
   const repository = project.join('/').toLowerCase()
   return host === 'github.com'
@@ -78,9 +78,9 @@ function toRawUrl({ host, project, ref }: Place, path: readonly string[]): strin
 }
 
 /** The page of a location: the folder for a SKILL.md, and a fragment for a skill known by name, as in `npx skills`. */
-function toPageUrl(place: Place, repoUrl: string): string {
+function toPageUrl(place: RepoPlace, repoUrl: string): string {
   const { folder, file } = splitPath(place)
-  const isDocument = file !== undefined && !isSkillMd(file)
+  const isDocument = file !== undefined && !isSkillMdFile(file)
   const path = isDocument ? place.path : folder
   const ref = place.ref === 'HEAD' ? '' : encodePath(place.ref.split('/'))
   if (place.skill !== undefined) return `${repoUrl}#${ref}@${place.skill}`
@@ -90,7 +90,7 @@ function toPageUrl(place: Place, repoUrl: string): string {
   return `${repoUrl}${dash}/${kind}/${[ref || 'HEAD', encodePath(path)].filter(Boolean).join('/')}`
 }
 
-function isSkillMd(file: string): boolean {
+function isSkillMdFile(file: string): boolean {
   return file.toLowerCase() === 'skill.md'
 }
 
@@ -99,7 +99,7 @@ function encodePath(path: readonly string[]): string {
 }
 
 /** A parsed http(s) URL without hidden parts. */
-export interface Address {
+export interface SourceUrl {
   readonly url: URL
   /** The decoded segments of the path as written: the URL parser would silently resolve `..`. */
   readonly segments: readonly string[]
@@ -110,45 +110,45 @@ export interface Address {
 const segmentsMax = 32
 
 /** Parses an http(s) URL. Throws `invalid_request` for other text, and for URLs that mislead readers. */
-export function readAddress(text: string): Address {
+export function parseSourceUrl(text: string): SourceUrl {
   // The URL parser would silently drop line breaks and change backslashes.
-  if (/[\s\p{C}\\]/u.test(text)) throw refuseUrl('must not contain spaces, backslashes or control characters')
+  if (/[\s\p{C}\\]/u.test(text)) throw refuseSourceUrl('must not contain spaces, backslashes or control characters')
   const [, scheme, authority, path = '', hash = ''] =
     /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)(?:\?[^#]*)?(?:#(.*))?$/is.exec(text) ?? []
   if (scheme === undefined || authority === undefined)
-    throw refuseUrl('must be a URL that begins with https://, or a source such as owner/repo@skill')
-  if (!/^https?$/i.test(scheme)) throw refuseUrl('must begin with https:// or http://')
-  if (authority.includes('@')) throw refuseUrl('must not contain a username or password')
-  if (authority.includes('%')) throw refuseUrl('must not contain percent-encoding in its host')
-  if (!URL.canParse(text)) throw refuseUrl('is not a valid URL')
-  const segments = readSegments(path)
-  return { url: new URL(text), segments, hash: decode(hash) }
+    throw refuseSourceUrl('must be a URL that begins with https://, or a source such as owner/repo@skill')
+  if (!/^https?$/i.test(scheme)) throw refuseSourceUrl('must begin with https:// or http://')
+  if (authority.includes('@')) throw refuseSourceUrl('must not contain a username or password')
+  if (authority.includes('%')) throw refuseSourceUrl('must not contain percent-encoding in its host')
+  if (!URL.canParse(text)) throw refuseSourceUrl('is not a valid URL')
+  const segments = parsePathSegments(path)
+  return { url: new URL(text), segments, hash: decodeUrlPart(hash) }
 }
 
 /** The decoded segments of a path. Throws for `..`, encoded slashes and double encoding. */
-export function readSegments(path: string): string[] {
+export function parsePathSegments(path: string): string[] {
   const written = path.replace(/^\//, '').replace(/\/$/, '')
   if (written === '') return []
-  const segments = written.split('/').map(decode)
-  if (segments.length > segmentsMax) throw refuseUrl(`must have at most ${segmentsMax} segments`)
-  if (segments.some(isBad))
-    throw refuseUrl('must not contain empty segments, `.`, `..`, or encoded slashes and special characters')
+  const segments = written.split('/').map(decodeUrlPart)
+  if (segments.length > segmentsMax) throw refuseSourceUrl(`must have at most ${segmentsMax} segments`)
+  if (segments.some(isBadSegment))
+    throw refuseSourceUrl('must not contain empty segments, `.`, `..`, or encoded slashes and special characters')
   return segments
 }
 
-function isBad(segment: string): boolean {
+function isBadSegment(segment: string): boolean {
   return segment === '' || segment === '.' || segment === '..' || /[\p{C}/\\%]|[^\S ]/u.test(segment)
 }
 
 /** The error for a refused URL; the message continues after `url`. */
-export function refuseUrl(message: string): RegistryError {
+export function refuseSourceUrl(message: string): RegistryError {
   return invalidField('url', message)
 }
 
-function decode(text: string): string {
+function decodeUrlPart(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw refuseUrl('contains an invalid percent-encoding')
+    throw refuseSourceUrl('contains an invalid percent-encoding')
   }
 }

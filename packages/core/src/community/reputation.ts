@@ -9,7 +9,7 @@ import { toOffset, toPage } from '../kernel/paging.ts'
 import type { SkillRow, StandingRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { putStandings, type Standing, toStanding } from './author-standings.ts'
-import { badges, settleBadges, toBadges, toComponents, toLevel, toScore } from './badges.ts'
+import { badges, settleBadges, toBadges, toComponents, toLevel, toReputationScore } from './badges.ts'
 import {
   addFacts,
   areNoFacts,
@@ -117,13 +117,13 @@ type Counted = Credits & Pick<SkillRow, 'portable'>
 
 /** Computes every reputation from scratch and returns where the incrementally updated ones differ. */
 export async function findDrift(db: Kysely<Tables>): Promise<Drift> {
-  const { computed, skills } = await computeAll(db)
+  const { computed, skills } = await computeStandings(db)
   const stored = await db.selectFrom('standings').selectAll().execute()
   const standings = new Map(computed)
   for (const row of stored) {
     const author = { user_id: row.user_id, username: row.username }
     const right = standings.get(row.user_id) ?? { ...author, facts: noFacts, verified: [] }
-    if (isSame(right, toStanding(row)) && toScore(right.facts, right.verified) === row.score) {
+    if (isSameStanding(right, toStanding(row)) && toReputationScore(right.facts, right.verified) === row.score) {
       standings.delete(row.user_id)
     } else {
       standings.set(row.user_id, right)
@@ -151,11 +151,11 @@ export async function recomputeStandings(trx: WriteTransaction, at: number): Pro
 const pageSize = 500
 
 /** Standings of all users that have one, by id, and the skills whose stored credits are wrong. */
-async function computeAll(db: Kysely<Tables>) {
+async function computeStandings(db: Kysely<Tables>) {
   const credits = await countCredits(db)
   const sums = new Map<string, Facts>()
   const skills = new Map<string, Counted>()
-  for await (const [stored, portable] of readSkills(db)) {
+  for await (const [stored, portable] of readRatedSkills(db)) {
     const right = { portable, ...noCredits, ...credits.get(stored.id) }
     const skill = { ...stored, ...right }
     if (countedNames.some((name) => stored[name] !== right[name])) skills.set(skill.id, right)
@@ -167,7 +167,7 @@ async function computeAll(db: Kysely<Tables>) {
 const countedNames = ['portable', 'credited_stars', 'credited_reviews', 'credited_points'] as const
 
 /** Reads all skills in pages, and whether the latest version of each is portable. */
-async function* readSkills(db: Kysely<Tables>): AsyncGenerator<[RatedSkill, portable: number]> {
+async function* readRatedSkills(db: Kysely<Tables>): AsyncGenerator<[RatedSkill, portable: number]> {
   let num = 0
   while (true) {
     const rows = await db
@@ -211,14 +211,14 @@ async function findBadgeDrift(db: Kysely<Tables>, standings: ReadonlyMap<string,
     current.set(user_id, [...(current.get(user_id) ?? []), badge])
   }
   return [...current]
-    .map(([userId, ids]) => ({ userId, current: ids, earned: earnedBy(standings.get(userId)) }))
+    .map(([userId, ids]) => ({ userId, current: ids, earned: listEarnedBadges(standings.get(userId)) }))
     .filter(({ current: ids, earned }) => ids.toSorted().join() !== earned.toSorted().join())
 }
 
-function earnedBy(standing: Standing | undefined): string[] {
+function listEarnedBadges(standing: Standing | undefined): string[] {
   return standing ? toBadges(standing.facts, standing.verified) : []
 }
 
-function isSame(one: Standing, other: Standing): boolean {
+function isSameStanding(one: Standing, other: Standing): boolean {
   return areNoFacts(subtractFacts(one.facts, other.facts)) && one.verified.join() === other.verified.join()
 }

@@ -22,7 +22,7 @@ export async function listReviews(context: StorageContext, input: Input<'listRev
     .select('username')
     .orderBy('reviews.id', 'desc')
   const { rows, paging } = await readPage(reviews, sorted, input)
-  return { reviews: rows.map((row) => toReview(row, row.username)), ...paging }
+  return { reviews: rows.map((row) => toUserReview(row, row.username)), ...paging }
 }
 
 /** POST /skills/<name>/reviews: 201, or 200 if the user changes the review. */
@@ -38,7 +38,7 @@ export async function createReview(
   return context.database.writer.write(async (trx) => {
     const at = context.clock.now()
     const skill = await getSkillNow(context, trx, found, caller)
-    const before = await findReview(trx, skill.id, user.userId)
+    const before = await findReviewByUser(trx, skill.id, user.userId)
     const after: ReviewRow = {
       id: before?.id ?? newId(),
       skill_id: skill.id,
@@ -66,11 +66,11 @@ export async function createReview(
         }),
       })
     }
-    return { status: before ? 200 : 201, body: { ...toReview(after, user.username), ...warned } }
+    return { status: before ? 200 : 201, body: { ...toUserReview(after, user.username), ...warned } }
   })
 }
 
-function findReview(trx: WriteTransaction, skillId: string, userId: string): Promise<ReviewRow | undefined> {
+function findReviewByUser(trx: WriteTransaction, skillId: string, userId: string): Promise<ReviewRow | undefined> {
   return trx
     .selectFrom('reviews')
     .selectAll()
@@ -79,7 +79,7 @@ function findReview(trx: WriteTransaction, skillId: string, userId: string): Pro
     .executeTakeFirst()
 }
 
-function toReview(row: ReviewRow, username: string): Review {
+function toUserReview(row: ReviewRow, username: string): Review {
   const { id, rating, title, body } = row
   return {
     id,
@@ -102,7 +102,7 @@ export async function listIssues(context: StorageContext, input: Input<'listIssu
     .select('username')
     .orderBy('issues.id', 'desc')
   const { rows, paging } = await readPage(issues, sorted, input)
-  return { issues: rows.map((row) => toIssue(row, row.username)), ...paging }
+  return { issues: rows.map((row) => toPublicIssue(row, row.username)), ...paging }
 }
 
 /** POST /skills/<name>/issues, by any signed-in user who may see the skill. */
@@ -131,10 +131,10 @@ export async function createIssue(context: CatalogueContext, input: Input<'creat
         author: { username: user.username },
       }),
     })
-    return toIssue(row, user.username)
+    return toPublicIssue(row, user.username)
   })
 }
 
-function toIssue({ id, type, title, body, created_at }: IssueRow, username: string): Issue {
+function toPublicIssue({ id, type, title, body, created_at }: IssueRow, username: string): Issue {
   return { id, type, title, body, author: { username }, createdAt: toTimestamp(created_at) }
 }

@@ -1,5 +1,5 @@
 import { unescape } from 'node:querystring'
-import { limits, RegistryError, type ScanReport } from '@skillstead/protocol'
+import { limits, isRegistryError, RegistryError, type ScanReport } from '@skillstead/protocol'
 import { parseSkillMd, readSkillFields, toSlug } from '@skillstead/skill-format'
 import { toDigest } from '@skillstead/skill-format/archives'
 import type { InspectionContext } from '../catalogue/inspecting/inspect-packages.ts'
@@ -16,7 +16,7 @@ import type { ExternalSource } from './repository-source.ts'
 
 /** POST /external/scan: scans submitted content or the content at a URL; the latter updates an indexed skill. */
 export async function scanExternal(context: CommunityContext, input: Input<'scanExternal'>) {
-  const report = await scan(context, input)
+  const report = await scanInput(context, input)
   if (input.format !== 'sarif') return report
   const { toSarif } = await import('@skillstead/scanner/rules')
   return toSarif(report, context.scanRules.added)
@@ -24,27 +24,27 @@ export async function scanExternal(context: CommunityContext, input: Input<'scan
 
 async function scanSource(context: CommunityContext, source: ExternalSource) {
   const { address, text } = await readExternalSkill(context, source)
-  return { report: await scanText(context, { path: toPath(address), text }, address), text }
+  return { report: await scanSubmittedText(context, { path: toScannedPath(address), text }, address), text }
 }
 
-/** Stores the result of a scan with the skill in the index, if it is there. */
+/** Stores the result of a scan with the skill, if the index has this skill. */
 async function recordScan(trx: WriteTransaction, { url }: ExternalSource, report: ScanReport): Promise<void> {
   const { score, verdict, scannedAt } = report
   const change = { security_score: score, verdict, scanned_at: Date.parse(scannedAt) }
   await trx.updateTable('external_skills').set(change).where('url', '=', url).execute()
 }
 
-async function scan(context: CommunityContext, { url, content }: Input<'scanExternal'>): Promise<ScanReport> {
+async function scanInput(context: CommunityContext, { url, content }: Input<'scanExternal'>): Promise<ScanReport> {
   if (url === undefined && content !== undefined)
-    return scanText(context, { path: 'SKILL.md', text: content }, 'content')
-  if (url === undefined || content !== undefined) throw refuseInput()
+    return scanSubmittedText(context, { path: 'SKILL.md', text: content }, 'content')
+  if (url === undefined || content !== undefined) throw refuseScanInput()
   const source = parseSource(url)
   const { report } = await scanSource(context, source)
   await context.database.writer.write((trx) => recordScan(trx, source, report))
   return report
 }
 
-async function scanText(
+async function scanSubmittedText(
   { clock, scanRules }: InspectionContext,
   { path, text }: { path: string; text: string },
   source: string,
@@ -54,14 +54,14 @@ async function scanText(
   return { ...(await scanInThread([{ path, bytes }], settings)), digest: toDigest(bytes), source }
 }
 
-function refuseInput(): RegistryError {
-  const message = 'must be given unless the other one is'
+function refuseScanInput(): RegistryError {
+  const message = 'is required unless the other of `url` and `content` is given'
   const errors = ['url', 'content'].map((path) => ({ path, message }))
   return new RegistryError('invalid_request', 'Specify either url or content, not both.', { errors })
 }
 
 /** The URL's file name if printable: after a redirect, the host chooses the name. */
-function toPath(address: string): string {
+function toScannedPath(address: string): string {
   const name = unescape(new URL(address).pathname.split('/').at(-1)!)
   return /^[^\p{C}/\\]+\.\w+$/u.test(name) ? name : 'SKILL.md'
 }
@@ -92,22 +92,22 @@ async function scanIndexed(context: CommunityContext, id: string): Promise<void>
     const { report, text } = await scanSource(context, source)
     await context.database.writer.write(async (trx) => {
       await recordScan(trx, source, report)
-      await describe(trx, row, source, text)
+      await fillMissingFields(trx, row, source, text)
     })
   } catch (error) {
     // A host that is not public is not retried.
-    if (!(error instanceof RegistryError && error.code === 'invalid_request')) throw error
+    if (!isRegistryError(error, 'invalid_request')) throw error
   }
 }
 
 /** Fills missing fields from the skill's own frontmatter. A name from the request stays unchanged. */
-async function describe(trx: WriteTransaction, row: ExternalSkillRow, source: ExternalSource, text: string) {
+async function fillMissingFields(trx: WriteTransaction, row: ExternalSkillRow, source: ExternalSource, text: string) {
   const { name, displayName, description } = readSkillFields(parseSkillMd(text))
-  const written = toLine(name ?? displayName ?? '', nameCharactersMax)
+  const written = toPrintableLine(name ?? displayName ?? '', nameCharactersMax)
   const isNameFree = source.rootIfNamed === undefined && row.name === source.name && written !== ''
   const change = {
     name: isNameFree ? written : row.name,
-    description: row.description || toLine(description ?? '', limits.descriptionCharactersMax),
+    description: row.description || toPrintableLine(description ?? '', limits.descriptionCharactersMax),
   }
   // Updates the row only if it is unchanged: an administrator may have edited it meanwhile.
   const unchanged = trx.updateTable('external_skills').where('name', '=', row.name)
@@ -117,7 +117,7 @@ async function describe(trx: WriteTransaction, row: ExternalSkillRow, source: Ex
 const nameCharactersMax = 128
 
 /** Text that both databases can store and that is safe to display. */
-function toLine(text: string, charactersMax: number): string {
+function toPrintableLine(text: string, charactersMax: number): string {
   return text
     .slice(0, charactersMax)
     .replace(/[\p{Cc}\s]+/gu, ' ')
@@ -141,17 +141,17 @@ async function readExternalSkill(context: Pick<CommunityContext, 'outgoing' | 'c
     const timeoutMs = until - context.clock.now()
     if (timeoutMs <= 0) throw new RegistryError('upstream_timeout', 'The host did not respond in time.')
     const response = await context.outgoing.get(candidate, { bytesMax: skillBytesMax, timeoutMs })
-    const read = readResponse(response)
-    if ('text' in read && !isOther(source, candidate, read.text)) return { address: response.url, text: read.text }
+    const read = toSkillText(response)
+    if ('text' in read && !isOtherSkill(source, candidate, read.text)) return { address: response.url, text: read.text }
     if ('reason' in read && response.status !== 404) reason = read.reason
   }
   throw new RegistryError('upstream_failed', reason)
 }
 
-function readResponse({ status, contentType, bytes }: OutgoingResponse): { text: string } | { reason: string } {
+function toSkillText({ status, contentType, bytes }: OutgoingResponse): { text: string } | { reason: string } {
   if (status !== 200) return { reason: `The host of the URL responded with status ${status}.` }
   if (/^(?:text\/html|application\/xhtml)/i.test(contentType)) return { reason: isPage }
-  const text = decode(bytes)
+  const text = decodeWithMark(bytes)
   if (text === undefined) return { reason: 'The content at the URL is not text in UTF-8.' }
   return /^\s*<(?:!doctype\s+html|html)\b/i.test(text.slice(0, 1000)) ? { reason: isPage } : { text }
 }
@@ -159,7 +159,7 @@ function readResponse({ status, contentType, bytes }: OutgoingResponse): { text:
 const isPage = 'The URL is that of a web page. Specify the URL of the SKILL.md or its folder.'
 
 /** Decodes the text with its byte order mark, so that digests match the bytes. */
-function decode(bytes: Uint8Array): string | undefined {
+function decodeWithMark(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -169,7 +169,7 @@ function decode(bytes: Uint8Array): string | undefined {
 }
 
 /** A repository's single SKILL.md must not be returned for every name that a caller asks for. */
-function isOther({ rootIfNamed, candidates }: ExternalSource, candidate: string, text: string): boolean {
+function isOtherSkill({ rootIfNamed, candidates }: ExternalSource, candidate: string, text: string): boolean {
   if (rootIfNamed === undefined || candidate !== candidates.at(-1)) return false
   const { name, nameSlug } = readSkillFields(parseSkillMd(text))
   return (name ?? nameSlug) !== toSlug(rootIfNamed)

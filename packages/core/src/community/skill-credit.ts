@@ -19,13 +19,13 @@ export async function creditSkill(trx: WriteTransaction, skillId: string, credit
     const steps = { credited_stars: stars, credited_reviews: reviews, credited_points: points }
     await addCredits(trx, skillId, steps)
   }
-  const skill = await findCounted(trx, skillId)
+  const skill = await findRatedSkill(trx, skillId)
   if (!skill) return
   const facts = { ...noFacts, downloads, stars, reviews, review_points: points }
-  await addToStandings(trx, [{ ...toAuthor(skill), facts }], at)
+  await addToStandings(trx, [{ ...toSkillAuthor(skill), facts }], at)
 }
 
-async function findCounted(trx: WriteTransaction, skillId: string) {
+async function findRatedSkill(trx: WriteTransaction, skillId: string) {
   const skill = await trx
     .selectFrom('skills')
     .select(['owner_id', 'owner', 'visibility', 'state', 'stub', 'latest_version'])
@@ -44,10 +44,10 @@ export function changeStanding(
   const changes =
     before && before.owner_id !== after.owner_id
       ? [
-          { ...toAuthor(before), facts: subtractFacts(noFacts, was) },
-          { ...toAuthor(after), facts: is },
+          { ...toSkillAuthor(before), facts: subtractFacts(noFacts, was) },
+          { ...toSkillAuthor(after), facts: is },
         ]
-      : [{ ...toAuthor(after), facts: subtractFacts(is, was) }]
+      : [{ ...toSkillAuthor(after), facts: subtractFacts(is, was) }]
   return addToStandings(trx, changes, at)
 }
 
@@ -60,7 +60,7 @@ export async function recountCredit(trx: WriteTransaction, skillId: string): Pro
   await setCredits(trx, skillId, credits)
 }
 
-function toAuthor(skill: Pick<SkillRow, 'owner_id' | 'owner'>): Author {
+function toSkillAuthor(skill: Pick<SkillRow, 'owner_id' | 'owner'>): Author {
   return { user_id: skill.owner_id, username: skill.owner }
 }
 

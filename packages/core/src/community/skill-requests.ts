@@ -31,7 +31,7 @@ export async function listRequests(context: StorageContext, input: Input<'listRe
 }
 
 export function getRequest(context: StorageContext, input: Input<'getRequest'>, caller: Caller) {
-  return showRequest(context, input.id, caller)
+  return showRequestById(context, input.id, caller)
 }
 
 /** POST /requests: by anyone; anonymous callers are limited per address. */
@@ -61,7 +61,7 @@ export async function createRequest(
     }
     await trx.insertInto('requests').values(row).execute()
   })
-  return { ...(await showRequest(context, id, caller)), ...found }
+  return { ...(await showRequestById(context, id, caller)), ...found }
 }
 
 /** A request with its author's name; null for a guest. */
@@ -87,7 +87,7 @@ async function getRequestRow(db: Kysely<Tables>, id: string): Promise<NamedReque
 
 /** Requests as this caller may see them: the skill that fulfils one is named only to callers who may see it. */
 async function showRequests(context: StorageContext, rows: readonly NamedRequest[], caller: Caller) {
-  const names = await readFullNames(context, rows, caller)
+  const names = await readFulfillingNames(context, rows, caller)
   return rows.map((row) => ({
     id: row.id,
     title: row.title,
@@ -102,12 +102,12 @@ async function showRequests(context: StorageContext, rows: readonly NamedRequest
 }
 
 /** The request with an id as this caller may see it; throws `not_found`. */
-async function showRequest(context: StorageContext, id: string, caller: Caller): Promise<SkillRequest> {
+async function showRequestById(context: StorageContext, id: string, caller: Caller): Promise<SkillRequest> {
   const row = await getRequestRow(context.database.read, id)
   return (await showRequests(context, [row], caller))[0]!
 }
 
-async function readFullNames(context: StorageContext, rows: readonly RequestRow[], caller: Caller) {
+async function readFulfillingNames(context: StorageContext, rows: readonly RequestRow[], caller: Caller) {
   const ids = rows.map((row) => row.fulfilled_by).filter((id) => id !== null)
   if (ids.length === 0) return new Map<string, string>()
   const skills = await context.database.read
@@ -128,7 +128,7 @@ export async function voteForRequest(context: StorageContext, { id }: Input<'vot
     const vote = { request_id: id, user_id: userId, created_at: context.clock.now() }
     if (await addRow(trx, 'request_votes', vote)) await increment(trx, 'requests', id, { votes: 1 })
   })
-  return showRequest(context, id, caller)
+  return showRequestById(context, id, caller)
 }
 
 /** DELETE /requests/<id>/vote: removes the caller's vote, if any. */
@@ -142,7 +142,7 @@ export async function withdrawRequestVote(
     const isRemoved = await removeRows(trx, 'request_votes', { request_id: id, user_id: userId })
     if (isRemoved) await increment(trx, 'requests', id, { votes: -1 })
   })
-  return showRequest(context, id, caller)
+  return showRequestById(context, id, caller)
 }
 
 /** GET /votes: the requests that the caller voted for, newest vote first. */
@@ -165,7 +165,7 @@ export async function updateRequest(context: StorageContext, change: Input<'upda
   if (fulfilledBy !== undefined && status !== 'fulfilled')
     throw invalidField('fulfilledBy', 'is only allowed with the status fulfilled.')
   const seen = await getRequestRow(context.database.read, id)
-  requireTransition(seen, status, caller)
+  requireRequestTransition(seen, status, caller)
   const skillId = fulfilledBy === undefined ? null : await getFulfilling(context, fulfilledBy, caller)
   await context.database.writer.write(async (trx) => {
     const request = await trx.selectFrom('requests').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
@@ -182,33 +182,33 @@ export async function updateRequest(context: StorageContext, change: Input<'upda
     const data = { from: request.status, ...(skillId !== null && { fulfilledBy: skillId }) }
     await recordAudit(trx, { caller, action: `request.${status}`, subject: id, at, data })
   })
-  return showRequest(context, id, caller)
+  return showRequestById(context, id, caller)
 }
 
 /** The skill that fulfils a request. Throws `invalid_request` if the caller may not see it or it is not public. */
 async function getFulfilling(context: StorageContext, name: string, caller: Caller): Promise<string> {
   const skill = await findReadableSkill(context, name, caller)
   if (!skill) throw invalidField('fulfilledBy', `names '${name}', which is no skill that you may see.`)
-  if (!isPublished(skill)) throw notPublic(skill)
+  if (!isPublished(skill)) throw refuseUnpublished(skill)
   return skill.id
 }
 
 async function requirePublicNow(trx: WriteTransaction, skillId: string): Promise<void> {
   const skill = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
-  if (!isPublished(skill)) throw notPublic(skill)
+  if (!isPublished(skill)) throw refuseUnpublished(skill)
 }
 
-function notPublic(skill: SkillRow): RegistryError {
+function refuseUnpublished(skill: SkillRow): RegistryError {
   return invalidField('fulfilledBy', `names ${skill.full_name}, which is not public. Specify a public skill.`)
 }
 
-type Status = RequestRow['status']
+type RequestStatus = RequestRow['status']
 
 /** Who may change a request's status: any signed-in user, or only its author and administrators. */
-type Mover = 'anyone' | 'party'
+type RequestMover = 'anyone' | 'party'
 
 /** The allowed transitions and who may make them. All others are refused. */
-const transitions: Readonly<Record<Status, Partial<Record<Status, Mover>>>> = {
+const requestTransitions: Readonly<Record<RequestStatus, Partial<Record<RequestStatus, RequestMover>>>> = {
   open: { in_progress: 'anyone', fulfilled: 'party', closed: 'party' },
   in_progress: { open: 'party', fulfilled: 'party', closed: 'party' },
   closed: { open: 'party' },
@@ -216,10 +216,10 @@ const transitions: Readonly<Record<Status, Partial<Record<Status, Mover>>>> = {
 }
 
 /** Throws `invalid_transition` if there is no such transition, `forbidden` if the caller may not make it. */
-function requireTransition(request: RequestRow, to: Status, caller: Caller): void {
-  const mover = transitions[request.status][to]
+function requireRequestTransition(request: RequestRow, to: RequestStatus, caller: Caller): void {
+  const mover = requestTransitions[request.status][to]
   if (!mover) {
-    const reachable = Object.keys(transitions[request.status]).join(', ') || 'nothing else'
+    const reachable = Object.keys(requestTransitions[request.status]).join(', ') || 'nothing else'
     throw new RegistryError('invalid_transition', `This request is ${request.status} and can become ${reachable}.`)
   }
   if (mover === 'party' && !isParty(request, caller))
@@ -228,6 +228,6 @@ function requireTransition(request: RequestRow, to: Status, caller: Caller): voi
 
 function isParty(request: RequestRow, caller: Caller): boolean {
   if (isAdministrator(caller)) return true
-  // A guest's request has no author, and a guest caller must not match that.
+  // A guest's request has no author, and a guest has no id: the two must not count as equal.
   return request.requester_id !== null && request.requester_id === callerId(caller)
 }

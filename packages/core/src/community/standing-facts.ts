@@ -13,7 +13,7 @@ export type Facts = Readonly<Record<(typeof factNames)[number], number>>
 export const descriptionCharactersMin = 40
 
 /** The facts of an author without public skills. */
-export const noFacts = Object.fromEntries(factNames.map((name) => [name, 0])) as Facts
+export const noFacts: Facts = mapFacts(() => 0)
 
 /** The columns of a skill from which its contribution to its owner's reputation is computed. */
 export const ratedColumns = [

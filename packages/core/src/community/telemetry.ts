@@ -1,4 +1,4 @@
-import { parseJson } from '../storage/tables.ts'
+import { parseJson, type Tables } from '../storage/tables.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { MirroredInstalls, UsedSkill } from '../catalogue/context/use-counts.ts'
@@ -19,7 +19,7 @@ const retryMs = 10_000
 /** Installs by hour and by keys of `toUseKey`, as stored in a journal row. */
 type HourlyCounts = Record<string, Record<string, number>>
 
-interface Batch {
+interface InstallBatch {
   readonly counts: HourlyCounts
   /** Installs to report to an upstream, by skill id. */
   readonly mirrored: Map<string, MirroredInstalls>
@@ -28,16 +28,17 @@ interface Batch {
 
 /**
  * All installs that wait for the next commit form one row of the journal, so an install costs a part of a small row and
- * survives a crash. This process adds the rows to the counters in batches; if it ends before, the next process does.
+ * survives a crash. This process adds the rows to the counters in batches; rows that remain when the process ends are
+ * counted by the next process.
  */
 export class InstallTelemetry implements Telemetry {
   readonly #parts: CountingParts
   /** Installs of the next commit. */
-  #open: Batch | undefined
+  #open: InstallBatch | undefined
   #timer: NodeJS.Timeout | undefined
   #folding: Promise<void> | undefined
   #isStopped = false
-  /** Whether a failed fold left rows in the journal; the next takes all rows. */
+  /** Whether a failed fold left rows in the journal; the next fold takes all rows. */
   #isBehind = false
   /** Installs that are committed but not yet counted. */
   #recorded: { ids: string[]; counts: HourlyCounts } = { ids: [], counts: {} }
@@ -70,13 +71,13 @@ export class InstallTelemetry implements Telemetry {
     if (!this.#parts.database.isReadOnly) await this.flush()
   }
 
-  #begin(): Batch {
-    const batch: Batch = { counts: {}, mirrored: new Map(), committed: Promise.resolve() }
+  #begin(): InstallBatch {
+    const batch: InstallBatch = { counts: {}, mirrored: new Map(), committed: Promise.resolve() }
     batch.committed = this.#commit(batch)
     return batch
   }
 
-  async #commit(batch: Batch): Promise<void> {
+  async #commit(batch: InstallBatch): Promise<void> {
     const { database, upstreamQueue } = this.#parts
     const id = newId()
     try {
@@ -147,7 +148,7 @@ const paceMs = 4
 const rowsMax = 1000
 
 /** Journal rows that this process wrote, with their total counts. */
-interface Recorded {
+interface RecordedInstalls {
   readonly ids: readonly string[]
   readonly counts: HourlyCounts
 }
@@ -157,16 +158,16 @@ interface Recorded {
  * they are first grouped by skill to touch fewer pages. A row and its counts change in one transaction, so each install
  * is counted once even after a crash.
  */
-async function foldRecorded(parts: CountingParts, recorded: Recorded): Promise<void> {
+async function foldRecorded(parts: CountingParts, recorded: RecordedInstalls): Promise<void> {
   const { database } = parts
   const rows = await database.writer.write(async (trx) => {
-    const removed = await removeRows(trx, database.dialect, recorded.ids)
-    if (removed === recorded.ids.length) return insertCut(trx, recorded.counts)
+    const removed = await removeJournalRows(trx, database.dialect, recorded.ids)
+    if (removed === recorded.ids.length) return insertJournalRows(trx, recorded.counts)
     // Another process took some of the rows, so this process does not know which are left.
     undo(trx)
     return undefined
   })
-  if (rows) await countRows(parts, rows)
+  if (rows) await countJournalRows(parts, rows)
   else await foldJournal(parts, recorded.ids)
 }
 
@@ -189,19 +190,19 @@ async function foldJournal(parts: CountingParts, ids?: readonly string[]): Promi
         .orderBy('id')
         .limit(rowsMax)
         .execute()
-      await removeRows(
+      await removeJournalRows(
         trx,
         dialect,
         taken.map(({ id }) => id),
       )
-      return insertCut(trx, merge(taken))
+      return insertJournalRows(trx, mergeCounts(taken))
     })
     if (rows.length === 0) return
-    await countRows(parts, rows)
+    await countJournalRows(parts, rows)
   }
 }
 
-async function removeRows(trx: WriteTransaction, dialect: Dialect, ids: readonly string[]): Promise<number> {
+async function removeJournalRows(trx: WriteTransaction, dialect: Dialect, ids: readonly string[]): Promise<number> {
   const { numDeletedRows } = await trx
     .deleteFrom('install_journal')
     .where(isInList(dialect, 'id', ids))
@@ -210,29 +211,29 @@ async function removeRows(trx: WriteTransaction, dialect: Dialect, ids: readonly
 }
 
 /** Writes rows of one hour each, grouped by neighbouring skill ids, which are stored together in the tables. */
-async function insertCut(trx: WriteTransaction, merged: HourlyCounts): Promise<string[]> {
+async function insertJournalRows(trx: WriteTransaction, merged: HourlyCounts): Promise<string[]> {
   const ids: string[] = []
   for (const [hour, ofHour] of Object.entries(merged)) {
     const keys = Object.keys(ofHour).toSorted()
     for (let i = 0; i < keys.length; i += countsMax) {
       const part = keys.slice(i, i + countsMax).map((key) => [key, ofHour[key]!] as const)
-      ids.push(await insertRow(trx, { [hour]: Object.fromEntries(part) }))
+      ids.push(await insertJournalRow(trx, { [hour]: Object.fromEntries(part) }))
     }
   }
   return ids
 }
 
-async function insertRow(trx: WriteTransaction, counts: HourlyCounts): Promise<string> {
+async function insertJournalRow(trx: WriteTransaction, counts: HourlyCounts): Promise<string> {
   const row = { id: newId(), counts: JSON.stringify(counts) }
   await trx.insertInto('install_journal').values(row).execute()
   return row.id
 }
 
-async function countRows(parts: CountingParts, ids: readonly string[]): Promise<void> {
+async function countJournalRows(parts: CountingParts, ids: readonly string[]): Promise<void> {
   const waiting = [...ids]
   for (const [i, id] of waiting.entries()) {
     if (i > 0) await sleep(paceMs)
-    const left = await parts.database.writer.write((trx) => countRow(parts, trx, id))
+    const left = await parts.database.writer.write((trx) => countJournalRow(parts, trx, id))
     if (left !== undefined) waiting.push(left)
   }
 }
@@ -241,17 +242,17 @@ async function countRows(parts: CountingParts, ids: readonly string[]): Promise<
  * Counts the installs of a journal row. Returns the id of a new row with the rest if the notifications exceed one
  * transaction.
  */
-async function countRow(parts: CountingParts, trx: WriteTransaction, id: string): Promise<string | undefined> {
+async function countJournalRow(parts: CountingParts, trx: WriteTransaction, id: string): Promise<string | undefined> {
   const row = await trx.deleteFrom('install_journal').where('id', '=', id).returning('counts').executeTakeFirst()
   // Another process may have counted this row already.
   if (!row) return undefined
   const left = await countInstalls(parts, trx, parseJson(row.counts))
-  return Object.keys(left).length === 0 ? undefined : insertRow(trx, left)
+  return Object.keys(left).length === 0 ? undefined : insertJournalRow(trx, left)
 }
 
-function merge(rows: readonly { counts: string }[]): HourlyCounts {
+function mergeCounts(rows: readonly Pick<Tables['install_journal'], 'counts'>[]): HourlyCounts {
   const merged: HourlyCounts = {}
-  for (const { counts } of rows) addCounts(merged, JSON.parse(counts) as HourlyCounts)
+  for (const { counts } of rows) addCounts(merged, parseJson(counts))
   return merged
 }
 
@@ -276,14 +277,14 @@ async function countInstalls(
   for (const [hour, ofHour] of Object.entries(installs)) {
     const uses = new Map(Object.entries(ofHour))
     const { counts, left } = await countDownloads(trx, { dialect, outbox: parts.outbox }, uses, at)
-    await addToBuckets(trx, dialect, Number(hour), counts)
+    await addToInstallHours(trx, dialect, Number(hour), counts)
     await addToTrends(trx, dialect, { hour: Number(hour), now, counts })
     if (left.size > 0) rest[hour] = Object.fromEntries(left)
   }
   return rest
 }
 
-async function addToBuckets(
+async function addToInstallHours(
   trx: WriteTransaction,
   dialect: Dialect,
   hour: number,

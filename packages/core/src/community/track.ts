@@ -23,7 +23,7 @@ import { parseRepoUrl, parseSource } from './external-source.ts'
 import { enqueueScan } from './scan-external.ts'
 import { publicCondition } from '../visibility/conditions.ts'
 
-interface Install {
+interface TrackedInstall {
   skillName: string
   source: 'registry' | 'github' | 'external'
   agents: string[]
@@ -45,7 +45,7 @@ export async function track(
   checkRepoUrl(input)
   const agent = await findCallingAgent(context.database.read, options.agentToken)
   const skill = await findInstalled(context, input, caller, options)
-  if (skill !== null && !(await isOwn(context, skill.id, caller, agent))) {
+  if (skill !== null && !(await isByOwner(context, skill.id, caller, agent))) {
     await context.telemetry.record(skill, toPlatform(input.agents) ?? options.client)
   }
   return accepted
@@ -61,7 +61,7 @@ function toPlatform([agent]: readonly string[]): string | undefined {
 
 async function findInstalled(
   context: CommunityContext,
-  { skillName, source, repoUrl }: Install,
+  { skillName, source, repoUrl }: TrackedInstall,
   caller: Caller,
   options: CallOptions,
 ): Promise<UsedSkill | null> {
@@ -78,14 +78,14 @@ function toMirrored(skill: SkillRow): UsedSkill['mirrored'] {
   return kind === 'mirror' && upstream !== null && visibility === 'public' ? { upstream, fullName } : undefined
 }
 
-async function isOwn({ database }: StorageContext, skillId: string, caller: Caller, agent: AgentRow | undefined) {
+async function isByOwner({ database }: StorageContext, skillId: string, caller: Caller, agent: AgentRow | undefined) {
   if (caller.kind === 'guest' && !agent) return false
   const skill = await database.read.selectFrom('skills').select('owner_id').where('id', '=', skillId).executeTakeFirst()
   return skill !== undefined && (isOwner(skill, caller) || (agent !== undefined && isOwnAgent(agent, skill)))
 }
 
 /** Installs from GitHub must name the repository; others must not. */
-function checkRepoUrl({ source, repoUrl }: Install): void {
+function checkRepoUrl({ source, repoUrl }: TrackedInstall): void {
   if ((source === 'github') === (repoUrl !== undefined)) return
   throw invalidField(
     'repoUrl',
@@ -128,32 +128,32 @@ async function recordByName(context: StorageContext, name: string): Promise<Used
   if (!row || rows.length > 1) return null
   await context.database.writer.write((trx) => increment(trx, 'external_skills', row.id, { installs: 1 }))
   const repository = parseRepoUrl(row.repo_url)
-  return repository ? findLocal(context.database.read, { ...repository, name }) : null
+  return repository ? findLocalSkill(context.database.read, { ...repository, name }) : null
 }
 
 async function recordInRepository(context: CommunityContext, skill: InRepository, options: CallOptions) {
-  const known = await findIndexed(context.database.read, skill)
+  const known = await findIndexedSkill(context.database.read, skill)
   if (known) {
     await context.database.writer.write((trx) => increment(trx, 'external_skills', known.id, { installs: 1 }))
-    return findLocal(context.database.read, skill)
+    return findLocalSkill(context.database.read, skill)
   }
   const mayIndex = await context.addressLimits.take('indexing', options.address)
-  if (!mayIndex) return findLocal(context.database.read, skill)
+  if (!mayIndex) return findLocalSkill(context.database.read, skill)
   return context.database.writer.write(async (trx) => {
     // A concurrent first install may have indexed it.
-    const row = await findIndexed(trx, skill)
+    const row = await findIndexedSkill(trx, skill)
     if (row) await increment(trx, 'external_skills', row.id, { installs: 1 })
     else await indexSkill(context, trx, skill)
-    return (await findLocal(trx, skill)) ?? makeStub(context, trx, skill)
+    return (await findLocalSkill(trx, skill)) ?? createStub(context, trx, skill)
   })
 }
 
-async function findIndexed(db: Kysely<Tables>, skill: InRepository): Promise<ExternalSkillRow | undefined> {
+async function findIndexedSkill(db: Kysely<Tables>, skill: InRepository): Promise<ExternalSkillRow | undefined> {
   return db
     .selectFrom('external_skills')
     .selectAll()
     .where('repo_url', '=', skill.repoUrl)
-    .where((eb) => eb.or([eb('name', '=', skill.name), eb('url', '=', toUrl(skill))]))
+    .where((eb) => eb.or([eb('name', '=', skill.name), eb('url', '=', toExternalUrl(skill))]))
     .orderBy('registry')
     .orderBy('id')
     .limit(1)
@@ -161,17 +161,17 @@ async function findIndexed(db: Kysely<Tables>, skill: InRepository): Promise<Ext
 }
 
 async function indexSkill(context: AccountsContext, trx: WriteTransaction, skill: InRepository): Promise<void> {
-  const source = { ...parseSource(toUrl(skill)), author: skill.owner }
+  const source = { ...parseSource(toExternalUrl(skill)), author: skill.owner }
   const { id } = await insertExternal(trx, source, { installs: 1 }, context.clock.now())
   await enqueueScan(context, trx, id)
 }
 
-function toUrl({ repoUrl, name }: InRepository): string {
+function toExternalUrl({ repoUrl, name }: InRepository): string {
   return `${repoUrl}#@${name}`
 }
 
 /** The public skill here from the same repository under its owner's name: a stub or an imported skill. */
-async function findLocal(db: Kysely<Tables>, skill: InRepository): Promise<UsedSkill | null> {
+async function findLocalSkill(db: Kysely<Tables>, skill: InRepository): Promise<UsedSkill | null> {
   const row = await db
     .selectFrom('skills')
     .select(['id', 'owner_id', 'repository'])
@@ -183,7 +183,7 @@ async function findLocal(db: Kysely<Tables>, skill: InRepository): Promise<UsedS
 }
 
 /** Creates a stub for a GitHub account, unless a user here has that name: only this user may publish there. */
-async function makeStub(context: CatalogueContext, trx: WriteTransaction, skill: InRepository) {
+async function createStub(context: CatalogueContext, trx: WriteTransaction, skill: InRepository) {
   const username = toNamespace(skill)
   if (!isUsername(username) || reservedOwners.has(username) || !isSkillName(skill.name)) return null
   const owner = await ensureNamespace(trx, username, context.clock.now())
@@ -193,7 +193,7 @@ async function makeStub(context: CatalogueContext, trx: WriteTransaction, skill:
     const { id, owner_id, repository } = await putStub(context, trx, stub, guest)
     return parseRepoUrl(repository)?.repoUrl === skill.repoUrl ? { id, ownerId: owner_id } : null
   } catch (error) {
-    // The named skill was deleted or taken down, and stays so.
+    // A skill that was deleted or taken down gets no stub.
     if (error instanceof RegistryError && ['name_taken', 'taken_down'].includes(error.code)) return null
     throw error
   }

@@ -17,8 +17,8 @@ import { listedCondition } from '../visibility/conditions.ts'
 type Period = TrendRow['period']
 
 /** The length of each period in hours; the period before it is equally long. */
-const periodHours = { day: 24, week: 7 * 24, month: 30 * 24 } as const satisfies Record<Period, number>
-const periods = Object.keys(periodHours) as Period[]
+const periodHours: Readonly<Record<Period, number>> = { day: 24, week: 7 * 24, month: 30 * 24 }
+const periods: readonly Period[] = ['day', 'week', 'month']
 
 /** Whole hours since 1970. */
 export function toHour(epochMs: number): number {
@@ -52,24 +52,24 @@ export async function addToTrends(
       sql` union all `,
     )
     await sql`insert into trends (period, skill_id, installs, previous, score)
-      select p.name, c.id, ${installs}, ${previous}, ${toScore(installs, previous)}
+      select p.name, c.id, ${installs}, ${previous}, ${toTrendScore(installs, previous)}
       from ${toCountTable(dialect, counts)} as c cross join (${names}) as p where true
-      on conflict (period, skill_id) do update set ${sql.ref(column)} = ${toSum(column)},
-        score = ${toScore(toSum('installs'), toSum('previous'))}`.execute(trx)
+      on conflict (period, skill_id) do update set ${sql.ref(column)} = ${toWindowSum(column)},
+        score = ${toTrendScore(toWindowSum('installs'), toWindowSum('previous'))}`.execute(trx)
   }
 }
 
 /** Moves the windows of a period from one hour to a later one and drops buckets that became too old. */
 async function rollTrends(trx: WriteTransaction, period: Period, from: number, to: number): Promise<void> {
   const hours = periodHours[period]
-  // Hours that are older than the period leave the current window and enter the previous one, unless they are too old
-  // for that too.
+  // Hours that are older than the period leave the current window and enter the previous window, unless they are too
+  // old for the previous window, too.
   const leaving = { first: from - hours + 1, last: Math.min(to - hours, from) }
   const arriving = { first: Math.max(leaving.first, to - 2 * hours + 1), last: leaving.last }
   const passing = { first: from - 2 * hours + 1, last: Math.min(to - 2 * hours, from - hours) }
-  await shift(trx, period, { column: 'previous', sign: -1 }, passing)
-  await shift(trx, period, { column: 'installs', sign: -1 }, leaving)
-  await shift(trx, period, { column: 'previous', sign: 1 }, arriving)
+  await addBuckets(trx, period, { column: 'previous', sign: -1 }, passing)
+  await addBuckets(trx, period, { column: 'installs', sign: -1 }, leaving)
+  await addBuckets(trx, period, { column: 'previous', sign: 1 }, arriving)
   await trx
     .deleteFrom('trends')
     .where('period', '=', period)
@@ -80,12 +80,12 @@ async function rollTrends(trx: WriteTransaction, period: Period, from: number, t
 
 /** Rebuilds the windows of a period from the buckets, for an hour. */
 async function rebuildTrends(trx: WriteTransaction, period: Period, hour: number): Promise<void> {
-  await bringBack(trx, hour)
+  await moveFutureHours(trx, hour)
   const begin = hour - periodHours[period]
   await trx.deleteFrom('trends').where('period', '=', period).execute()
   const [installs, previous] = [sql`sums.installs`, sql`sums.previous`]
   await sql`insert into trends (period, skill_id, installs, previous, score)
-    select ${period}, sums.skill_id, ${installs}, ${previous}, ${toScore(installs, previous)}
+    select ${period}, sums.skill_id, ${installs}, ${previous}, ${toTrendScore(installs, previous)}
     from (
       select skill_id,
         cast(sum(case when hour > ${begin} then installs else 0 end) as bigint) as installs,
@@ -95,7 +95,7 @@ async function rebuildTrends(trx: WriteTransaction, period: Period, hour: number
 }
 
 /** Moves counts of future hours, from a clock that was ahead, to the current hour. */
-async function bringBack(trx: WriteTransaction, hour: number): Promise<void> {
+async function moveFutureHours(trx: WriteTransaction, hour: number): Promise<void> {
   await sql`insert into install_hours (skill_id, hour, installs)
     select skill_id, ${hour}, cast(sum(installs) as bigint) from install_hours where hour > ${hour} group by skill_id
     on conflict (hour, skill_id) do update set installs = install_hours.installs + excluded.installs`.execute(trx)
@@ -103,7 +103,7 @@ async function bringBack(trx: WriteTransaction, hour: number): Promise<void> {
 }
 
 /** Adds the buckets of some hours to one window of a period, or subtracts them. */
-async function shift(
+async function addBuckets(
   trx: WriteTransaction,
   period: Period,
   { column, sign }: { column: 'installs' | 'previous'; sign: 1 | -1 },
@@ -112,7 +112,7 @@ async function shift(
   if (first > last) return
   const after = sql`trends.${sql.ref(column)} + ${sql.lit(sign)} * bucket.n`
   const [installs, previous] = column === 'installs' ? [after, sql`trends.previous`] : [sql`trends.installs`, after]
-  await sql`update trends set ${sql.ref(column)} = ${after}, score = ${toScore(installs, previous)}
+  await sql`update trends set ${sql.ref(column)} = ${after}, score = ${toTrendScore(installs, previous)}
     from (
       select skill_id, cast(sum(installs) as bigint) as n from install_hours
       where hour >= ${first} and hour <= ${last} group by skill_id
@@ -120,11 +120,11 @@ async function shift(
     where trends.period = ${period} and trends.skill_id = bucket.skill_id`.execute(trx)
 }
 
-function toSum(column: 'installs' | 'previous'): RawBuilder<unknown> {
+function toWindowSum(column: 'installs' | 'previous'): RawBuilder<unknown> {
   return sql`trends.${sql.ref(column)} + excluded.${sql.ref(column)}`
 }
 
-function toScore(installs: RawBuilder<unknown>, previous: RawBuilder<unknown>): RawBuilder<unknown> {
+function toTrendScore(installs: RawBuilder<unknown>, previous: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`${installs} + case when ${installs} > ${previous} then ${installs} - (${previous}) else 0 end`
 }
 
@@ -133,37 +133,37 @@ const skewHoursMax = 2
 
 /** Whether the windows of a period must be moved before they are read in an hour. */
 async function areWindowsStale(db: Kysely<Tables>, period: Period, hour: number): Promise<boolean> {
-  const stands = await findStand(db, period)
-  return stands !== undefined && !isCurrent(stands, hour)
+  const stands = await findWindowHour(db, period)
+  return stands !== undefined && !isCurrentHour(stands, hour)
 }
 
 /** Moves the windows of every period to an hour. Returns their hour, which may be later. */
 export async function rollAllTrends(trx: WriteTransaction, hour: number): Promise<number> {
   let latest = hour
   for (const period of periods) {
-    const stands = await findStand(trx, period)
-    if (stands !== undefined && isCurrent(stands, hour)) {
+    const stands = await findWindowHour(trx, period)
+    if (stands !== undefined && isCurrentHour(stands, hour)) {
       latest = Math.max(latest, stands)
       continue
     }
     if (stands !== undefined && stands > hour) await rebuildTrends(trx, period, hour)
     else if (stands !== undefined) await rollTrends(trx, period, stands, hour)
-    await putMeta(trx, keyOf(period), String(hour))
+    await putMeta(trx, toPeriodKey(period), String(hour))
   }
   return latest
 }
 
-function isCurrent(stands: number, hour: number): boolean {
+function isCurrentHour(stands: number, hour: number): boolean {
   return stands >= hour && stands <= hour + skewHoursMax
 }
 
 /** The hour to which the windows of a period were last moved; undefined before the first install. */
-async function findStand(db: Kysely<Tables>, period: Period): Promise<number | undefined> {
-  const hour = await findMeta(db, keyOf(period))
+async function findWindowHour(db: Kysely<Tables>, period: Period): Promise<number | undefined> {
+  const hour = await findMeta(db, toPeriodKey(period))
   return hour === undefined ? undefined : Number(hour)
 }
 
-function keyOf(period: Period): string {
+function toPeriodKey(period: Period): string {
   return `trends.${period}`
 }
 
@@ -203,10 +203,10 @@ const smallCategorySkills = 1000
 
 /** GET /trending: public skills ranked by the installs of a period and their growth over the period before. */
 export async function getTrending(context: StorageContext, input: Input<'getTrending'>, caller: Caller) {
-  await rollToNow(context, input.period)
+  await rollTrendsToNow(context, input.period)
   const isSmall = input.category !== undefined && (await isSmallCategory(context, input.category))
   const ranking = selectRanking(context, input, isSmall)
-  const [rows, total] = await Promise.all([readBest(ranking, input.limit), countRows(ranking)])
+  const [rows, total] = await Promise.all([readBestTrends(ranking, input.limit), countRows(ranking)])
   const skills = await toSkills(context, rows, caller)
   const entries = rows.map((row, i) => ({
     rank: i + 1,
@@ -219,7 +219,7 @@ export async function getTrending(context: StorageContext, input: Input<'getTren
   return { period: input.period, entries, total }
 }
 
-function readBest(ranking: ReturnType<typeof selectRanking>, limit: number) {
+function readBestTrends(ranking: ReturnType<typeof selectRanking>, limit: number) {
   return ranking
     .select(itemColumns.map((column) => `skills.${column}` as const))
     .select(['trends.installs', 'trends.previous', 'trends.score'])
@@ -251,7 +251,7 @@ async function isSmallCategory({ database }: StorageContext, category: string): 
 }
 
 /** Windows move with the hours, even without installs. */
-async function rollToNow({ database, clock }: StorageContext, period: TrendRow['period']): Promise<void> {
+async function rollTrendsToNow({ database, clock }: StorageContext, period: TrendRow['period']): Promise<void> {
   const hour = toHour(clock.now())
   if (await areWindowsStale(database.read, period, hour)) {
     await database.writer.write((trx) => rollAllTrends(trx, hour))

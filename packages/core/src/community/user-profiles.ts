@@ -19,9 +19,9 @@ import { countWebhooks } from '../webhooks/webhooks.ts'
 export async function showMe(context: StorageContext, caller: Caller): Promise<Me> {
   const { username } = requireAccount(caller)
   const user = await getUserByName(context, username)
-  const counts = await countOf(context, user, { all: true })
+  const counts = await countOfUser(context, user, { all: true })
   const webhooks = await countWebhooks(context.database.read, user.id)
-  const proved = await readProved(context, user)
+  const proved = await readVerifiedFields(context, user)
   return { ...toPublicFields(user), plan: user.plan, role: user.role, ...proved, counts: { ...counts, webhooks } }
 }
 
@@ -53,7 +53,7 @@ export async function updateMe(context: StorageContext, input: Input<'updateMe'>
 export async function showUser(context: CatalogueContext, input: Input<'getUser'>, caller: Caller): Promise<Profile> {
   const { username, page, limit } = input
   const user = await getUserByName(context, username)
-  const counts = await countOf(context, user, { all: false })
+  const counts = await countOfUser(context, user, { all: false })
   const published = {
     q: '',
     owner: username,
@@ -65,7 +65,7 @@ export async function showUser(context: CatalogueContext, input: Input<'getUser'
   } as const
   const { filters: _filters, ...skills } = await searchSkillsAs(context, published, { viewer: guest, reader: caller })
   const claimed = user.claimed === 1
-  return { ...toPublicFields(user), claimed, ...(await readProved(context, user)), counts, ...skills }
+  return { ...toPublicFields(user), claimed, ...(await readVerifiedFields(context, user)), counts, ...skills }
 }
 
 /** GET /users/<username>/avatar: the picture, or one generated from the name. */
@@ -124,12 +124,12 @@ function toPublicFields(user: UserRow) {
   }
 }
 
-async function readProved({ database }: StorageContext, { id }: UserRow) {
+async function readVerifiedFields({ database }: StorageContext, { id }: UserRow) {
   const verifications = await readVerifications(database.read, id)
   return { verified: [...new Set(verifications.map(({ method }) => method))], verifications }
 }
 
-async function countOf(context: StorageContext, user: UserRow, { all }: { all: boolean }) {
+async function countOfUser(context: StorageContext, user: UserRow, { all }: { all: boolean }) {
   const db = context.database.read
   const skills = db
     .selectFrom('skills')
@@ -152,14 +152,14 @@ function decodePicture({ contentType, content }: NonNullable<Input<'updateMe'>['
   bytes: Uint8Array
 } {
   const bytes = Buffer.from(content, 'base64')
-  if (bytes.length > limits.avatarBytesMax || !hasMagic(contentType, bytes)) {
+  if (bytes.length > limits.avatarBytesMax || !hasImageSignature(contentType, bytes)) {
     throw invalidField('avatar', `must be a ${contentType} of at most ${limits.avatarBytesMax / 1024} KiB.`)
   }
   return { content_type: contentType, bytes }
 }
 
 /** Whether bytes begin as their image type requires, so that nothing else is served as an image. */
-function hasMagic(contentType: string, bytes: Buffer): boolean {
+function hasImageSignature(contentType: string, bytes: Buffer): boolean {
   if (contentType === 'image/png') return bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n'
   if (contentType === 'image/jpeg') return bytes.subarray(0, 3).toString('hex') === 'ffd8ff'
   return bytes.subarray(0, 4).toString('latin1') === 'RIFF' && bytes.subarray(8, 12).toString('latin1') === 'WEBP'

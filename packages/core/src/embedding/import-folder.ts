@@ -33,7 +33,7 @@ export async function importFolder(
 ): Promise<ImportSummary> {
   const { username } = requireAccount(caller)
   signal?.throwIfAborted()
-  const source = openSource(path)
+  const source = openFolderOrZip(path)
   let skills = 0
   return runImport(context, source, {
     owner: username,
@@ -46,7 +46,7 @@ export async function importFolder(
   })
 }
 
-function openSource(path: string): Source {
+function openFolderOrZip(path: string): Source {
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found) throw new RegistryError('not_found', `There is no folder or zip at ${path}. Check the path.`)
   if (found.isDirectory()) return openFolder(path)

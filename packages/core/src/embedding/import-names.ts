@@ -23,8 +23,8 @@ export function createNamer(owner: string | undefined): (record: SkillRecord) =>
   return (record) => {
     const username = toUsername(owner ?? record.owner ?? '')
     if (username === '') return undefined
-    const written = record.name ?? readName(record.skillMd) ?? getFolderName(record)
-    const plain = toSlug(written) || toSlug(getFolderName(record)) || `skill-${hash(record.id)}`
+    const written = record.name ?? readFrontmatterName(record.skillMd) ?? getFolderName(record)
+    const plain = toSlug(written) || toSlug(getFolderName(record)) || `skill-${toNameHash(record.id)}`
     const folders = posix
       .dirname(record.path)
       .split('/')
@@ -44,11 +44,11 @@ export function createNamer(owner: string | undefined): (record: SkillRecord) =>
     if (!others) return plain
     const telling = folders.toReversed().filter((folder) => !others.some((other) => other.includes(folder)))
     for (const folder of [...telling, ...folders.toReversed()]) {
-      const name = join(toSlug(folder), plain)
+      const name = joinNameParts(toSlug(folder), plain)
       if (name !== plain && !taken.has(`${username}/${name}`)) return name
     }
     for (let number = 2; ; number++) {
-      const name = join(plain, String(number))
+      const name = joinNameParts(plain, String(number))
       if (!taken.has(`${username}/${name}`)) return name
     }
   }
@@ -64,7 +64,7 @@ function toUsername(text: string): string {
   return reservedOwners.has(slug) ? `${slug}-author` : slug
 }
 
-function join(first: string, second: string): string {
+function joinNameParts(first: string, second: string): string {
   if (first === '') return second
   const room = limits.skillNameCharactersMax - second.length - 1
   return room > 0
@@ -72,7 +72,7 @@ function join(first: string, second: string): string {
     : `${first}-${second}`.slice(0, limits.skillNameCharactersMax).replace(/-$/, '')
 }
 
-function readName(skillMd: string): string | undefined {
+function readFrontmatterName(skillMd: string): string | undefined {
   const fields = readSkillFields(parseSkillMd(skillMd))
   return fields.displayName ?? fields.name
 }
@@ -82,6 +82,6 @@ function getFolderName({ path, id }: SkillRecord): string {
   return folder === '' || folder === '.' || folder === '/' ? posix.basename(id) : folder
 }
 
-function hash(text: string): string {
+function toNameHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8)
 }

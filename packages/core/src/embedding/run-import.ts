@@ -32,7 +32,7 @@ const batchBytes = 4 * 1024 * 1024
 const batchesWaitingMax = 2
 const refusalsReportedMax = 1000
 
-interface Batch {
+interface ImportBatch {
   readonly records: { id: string; versions: number }[]
   readonly versions: ImportedVersion[]
   bytes: number
@@ -59,17 +59,17 @@ export async function runImport(context: CatalogueContext, source: Source, run: 
   const startedMs = performance.now()
   const nameOf = createNamer(owner)
   const waiting = new Set<Promise<void>>()
-  let batch = createBatch()
+  let batch = createImportBatch()
   let failure: Error | undefined
 
   async function send(): Promise<void> {
     const sent = batch
-    batch = createBatch()
+    batch = createImportBatch()
     // A batch may fail while the next one is being read and nothing awaits it, so its failure is stored until it is
     // reported.
     const task = importBatch(context, sent, summary, run)
       .catch((error: unknown) => {
-        failure ??= toEarlyEnd(error, summary)
+        failure ??= toEarlyEndError(error, summary)
       })
       .finally(() => waiting.delete(task))
     waiting.add(task)
@@ -85,18 +85,18 @@ export async function runImport(context: CatalogueContext, source: Source, run: 
 
   signal?.throwIfAborted()
   try {
-    for await (const item of finishFirst(source.items, finish)) {
+    for await (const item of finishBeforeFailure(source.items, finish)) {
       signal?.throwIfAborted()
       if (isUnreadable(item)) {
-        refuse(summary, item.id, item.reason)
+        refuseRecord(summary, item.id, item.reason)
         continue
       }
       const name = nameOf(item)
       if (!name) {
-        refuse(summary, item.id, 'It names no author. Pass the owner with --owner.')
+        refuseRecord(summary, item.id, 'It names no author. Pass the owner with --owner.')
         continue
       }
-      addToBatch(batch, item, name)
+      addToImportBatch(batch, item, name)
       summary.filesMissing += item.filesMissing
       countWarnings(summary, item.warnings ?? [])
       if (batch.versions.length >= batchVersions || batch.bytes >= batchBytes) await send()
@@ -113,7 +113,7 @@ export async function runImport(context: CatalogueContext, source: Source, run: 
 
 async function importBatch(
   context: CatalogueContext,
-  batch: Batch,
+  batch: ImportBatch,
   summary: ImportSummary,
   { caller, onProgress }: ImportRun,
 ) {
@@ -141,7 +141,7 @@ async function importBatch(
 }
 
 /** If reading the source fails, import the items that were read before reporting the failure. */
-async function* finishFirst(items: Source['items'], finish: () => Promise<void>): AsyncGenerator<SourceItem> {
+async function* finishBeforeFailure(items: Source['items'], finish: () => Promise<void>): AsyncGenerator<SourceItem> {
   try {
     yield* items
   } catch (error) {
@@ -151,7 +151,7 @@ async function* finishFirst(items: Source['items'], finish: () => Promise<void>)
 }
 
 /** The error of an import that ends early, with the code of its cause. */
-function toEarlyEnd(error: unknown, { taken, unchanged }: ImportSummary): Error {
+function toEarlyEndError(error: unknown, { taken, unchanged }: ImportSummary): Error {
   const reason = error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
   const done = `${taken + unchanged} skills were imported. Run the import again to continue.`
   const message = `The import ended early: ${reason}. ${done}`
@@ -163,25 +163,25 @@ function toEarlyEnd(error: unknown, { taken, unchanged }: ImportSummary): Error 
  * Adds the history in order, then the current state if it differs from the last version; otherwise its files are added
  * to that version.
  */
-function addToBatch(batch: Batch, record: SkillRecord, { owner, name, displayName }: ImportName): void {
+function addToImportBatch(batch: ImportBatch, record: SkillRecord, { owner, name, displayName }: ImportName): void {
   const { license, repository, history, skillMd, files } = record
   const common = { owner, name, displayName, license, repository }
   const last = history.at(-1)
   // Sources have no date for the current state, but it is not older than its history. Without a date, text that was
   // reverted to an earlier version would be taken for that version.
   const now = { skillMd, publishedAt: last?.publishedAt }
-  const versions = (last?.skillMd === skillMd ? history : [...history, now]).map((version) => ({
+  const versions: ImportedVersion[] = (last?.skillMd === skillMd ? history : [...history, now]).map((version) => ({
     ...common,
     ...version,
   }))
-  versions[versions.length - 1] = { ...versions.at(-1)!, files } as ImportedVersion & (typeof versions)[number]
+  versions[versions.length - 1] = { ...versions.at(-1)!, files }
   batch.versions.push(...versions)
   batch.records.push({ id: record.id, versions: versions.length })
   batch.bytes += versions.reduce((sum, version) => sum + version.skillMd.length, 0)
   batch.bytes += files.reduce((sum, { bytes }) => sum + bytes.length, 0)
 }
 
-function refuse(summary: ImportSummary, id: string, reason: string): void {
+function refuseRecord(summary: ImportSummary, id: string, reason: string): void {
   summary.refused += 1
   addRefusal(summary, id, reason)
 }
@@ -196,7 +196,7 @@ function countWarnings(summary: ImportSummary, warnings: readonly { code: string
   }
 }
 
-function createBatch(): Batch {
+function createImportBatch(): ImportBatch {
   return { records: [], versions: [], bytes: 0 }
 }
 

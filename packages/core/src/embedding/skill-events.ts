@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { isReaderOf, keepSeen } from '../visibility/decisions.ts'
 import type { Caller } from '../kernel/caller.ts'
-import { type ChangeFollower, readHead } from '../log/change-follower.ts'
+import { type ChangeFollower, readLastChange } from '../log/change-follower.ts'
 import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
 import { toRegistryError } from '../storage/storage-error.ts'
@@ -51,9 +51,9 @@ export function readSkillEvents(context: EventContext, caller: Caller, { from, s
   // Taken at the call, so that changes between the call and the first event are not missed.
   const start = from === undefined ? context.changes.position : parsePosition(context, from)
   const left = new AbortController()
-  const events = follow(context, caller, start, { signal, left: left.signal })
+  const events = iterateEvents(context, caller, start, { signal, left: left.signal })
   const end = events.return.bind(events)
-  // Without this, leaving an iteration that waits would itself wait for the next change.
+  // Ends the wait: leaving an iteration that waits for a change would otherwise last until the next change.
   events.return = (value) => {
     left.abort()
     return end(value)
@@ -61,7 +61,7 @@ export function readSkillEvents(context: EventContext, caller: Caller, { from, s
   return events
 }
 
-async function* follow(
+async function* iterateEvents(
   context: EventContext,
   caller: Caller,
   start: number,
@@ -74,13 +74,13 @@ async function* follow(
     for (;;) {
       signal?.throwIfAborted()
       if (closing.aborted || left.aborted) return
-      const rows = await readAfter(database, position)
+      const rows = await readChangesAfter(database, position)
       if (rows === undefined) {
-        position = await readHead(database)
+        position = await readLastChange(database)
         yield { type: 'reset', position: formatPosition(context, position) }
         continue
       }
-      for (const event of await toEvents(context, caller, rows)) {
+      for (const event of await toSkillEvents(context, caller, rows)) {
         if (ended.aborted) break
         yield event
       }
@@ -93,11 +93,11 @@ async function* follow(
 }
 
 /** The next changes after a position; undefined if some of them are missing, or the position is not of this log. */
-async function readAfter(database: Database, position: number): Promise<ChangeRow[] | undefined> {
+async function readChangesAfter(database: Database, position: number): Promise<ChangeRow[] | undefined> {
   const after = { after: position }
   let rows = await selectChanges(database.read, after)
   if (rows.length === 0) {
-    if ((await readHead(database)) === position) return rows
+    if ((await readLastChange(database)) === position) return rows
     // A commit between the two reads may have added changes.
     rows = await selectChanges(database.read, after)
   }
@@ -108,7 +108,7 @@ const selectChanges = compileQuery((db, param: Param<{ after: number }>) =>
   db.selectFrom('changes').selectAll().where('seq', '>', param('after')).orderBy('seq').limit(pageSize),
 )
 
-async function toEvents(context: EventContext, caller: Caller, rows: readonly ChangeRow[]): Promise<SkillEvent[]> {
+async function toSkillEvents(context: EventContext, caller: Caller, rows: readonly ChangeRow[]): Promise<SkillEvent[]> {
   const changed = rows.filter(({ kind }) => kind === 'skill')
   if (changed.length === 0) return []
   const skills = await context.database.read

@@ -6,7 +6,7 @@ import type { DmcaCaseRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { toFullCase } from './read-cases.ts'
 import { acceptCounterNotice } from './takedown-notices.ts'
-import { getCase, moveCase, requireTransition } from './takedown-cases.ts'
+import { getCase, moveCase, requireCaseTransition } from './takedown-cases.ts'
 
 /**
  * PATCH /dmca/<id>, for administrators: starts the review of a case, rejects it, removes the content, confirms the
@@ -19,7 +19,7 @@ export async function decideCase(
 ): Promise<DmcaCase> {
   const row = await context.database.writer.write(async (trx) => {
     const before = await getCase(trx, input.id)
-    requireTransition(before.status, input.status, 'administrator')
+    requireCaseTransition(before.status, input.status, 'administrator')
     const move = { by: 'administrator', caller, note: input.note } as const
     if (input.status !== 'counter_noticed') return moveCase(context, trx, before, { to: input.status, ...move })
     const id = await getUnconfirmed(trx, before, input.counterNoticeId)
@@ -29,7 +29,8 @@ export async function decideCase(
 }
 
 /**
- * Only the counter-notice that the administrator named, never one that arrived after the administrator read the case.
+ * The unconfirmed counter-notice that the administrator named: another one may have arrived after the administrator
+ * read the case. If there is only one, its id may be omitted.
  */
 async function getUnconfirmed(trx: WriteTransaction, row: DmcaCaseRow, wanted: string | undefined): Promise<string> {
   const waiting = await trx.selectFrom('dmca_counter_notices').select('id').where('case_id', '=', row.id).execute()

@@ -8,7 +8,7 @@ import type { SkillRow } from '../storage/tables.ts'
 /** Finds a skill in any state for its owner or an administrator. Throws like {@link getSkill} for other callers. */
 export async function getDecidedSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findAnySkill(context, ref, caller)
-  return skill && (isOwner(skill, caller) || isAdministrator(caller)) ? skill : refuse(context, ref, caller)
+  return skill && (isOwner(skill, caller) || isAdministrator(caller)) ? skill : refuseAsReader(context, ref, caller)
 }
 
 /**
@@ -16,11 +16,11 @@ export async function getDecidedSkill(context: StorageContext, ref: string, call
  */
 export async function getOwnSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findAnySkill(context, ref, caller)
-  return skill && isOwner(skill, caller) ? skill : refuse(context, ref, caller)
+  return skill && isOwner(skill, caller) ? skill : refuseAsReader(context, ref, caller)
 }
 
 /** Throws the error that the caller would get by reading the skill. */
-async function refuse(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
+async function refuseAsReader(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await getSkill(context, ref, caller)
   requireOwner(skill, caller)
   return skill

@@ -8,12 +8,12 @@ import { readPage } from '../storage/read-page.ts'
 import type { ReportRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { changeModeration } from './moderation.ts'
-import { selectReports, toReport, type NamedReport } from './reports.ts'
+import { selectReports, toAdministratorReport, type NamedReport } from './reports.ts'
 
 /** The skill's state after a report or an appeal was upheld. */
 const outcomes = { report: 'hidden', appeal: 'shown' } as const satisfies Record<ReportRow['kind'], string>
 
-interface Verdict {
+interface ReportVerdict {
   readonly id: string
   readonly status: 'upheld' | 'dismissed'
   readonly note: string
@@ -32,12 +32,12 @@ export async function listReports(context: StorageContext, input: Input<'listRep
     .$if(kind !== undefined, (select) => select.where('reports.kind', '=', kind!))
     .orderBy('reports.id')
   const { rows, paging } = await readPage(matching, sorted, input)
-  return { reports: rows.map(toReport), ...paging }
+  return { reports: rows.map(toAdministratorReport), ...paging }
 }
 
 /** PATCH /reports/<id>, for administrators: decides a report, once. The skill changes in the same transaction. */
-export async function decideReport(context: CatalogueContext, verdict: Verdict, caller: Caller): Promise<Report> {
-  const report = await getReport(context, verdict.id)
+export async function decideReport(context: CatalogueContext, verdict: ReportVerdict, caller: Caller): Promise<Report> {
+  const report = await getNamedReport(context, verdict.id)
   const decide = (trx: WriteTransaction) => closeReport(trx, report, verdict, caller, context.clock.now())
   if (verdict.status === 'dismissed') {
     await context.database.writer.write(decide)
@@ -47,10 +47,10 @@ export async function decideReport(context: CatalogueContext, verdict: Verdict, 
     const decision = { state: outcomes[report.kind], reason: verdict.note }
     await changeModeration(context, caller, skill, decision, decide)
   }
-  return toReport(await getReport(context, verdict.id))
+  return toAdministratorReport(await getNamedReport(context, verdict.id))
 }
 
-async function getReport(context: StorageContext, id: string): Promise<NamedReport> {
+async function getNamedReport(context: StorageContext, id: string): Promise<NamedReport> {
   const report = await selectReports(context.database.read).where('reports.id', '=', id).executeTakeFirst()
   if (!report) throw new RegistryError('not_found', 'There is no report with this id.')
   return report
@@ -59,7 +59,7 @@ async function getReport(context: StorageContext, id: string): Promise<NamedRepo
 async function closeReport(
   trx: WriteTransaction,
   { kind, full_name }: NamedReport,
-  { id, status, note }: Verdict,
+  { id, status, note }: ReportVerdict,
   caller: Caller,
   at: number,
 ): Promise<void> {

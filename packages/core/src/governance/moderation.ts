@@ -12,10 +12,10 @@ import { readPage } from '../storage/read-page.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { getDecidedSkill, getOwnSkill } from './find-any-skill.ts'
-import { findOpen, insertReport, selectReports, toReport } from './reports.ts'
+import { findOpenReport, insertReport, selectReports, toAdministratorReport } from './reports.ts'
 
 /** An administrator's decision about a skill, and the reason shown to its owner. */
-interface Decision {
+interface ModerationDecision {
   readonly state: SkillRow['moderation']
   readonly reason: string
 }
@@ -29,7 +29,7 @@ export async function moderateSkill(
   caller: Caller,
 ): Promise<Moderation> {
   const skill = await getDecidedSkill(context, input.name, caller)
-  return showModeration(context, await changeModeration(context, caller, skill, input))
+  return readModeration(context, await changeModeration(context, caller, skill, input))
 }
 
 /**
@@ -40,7 +40,7 @@ export function changeModeration(
   context: CatalogueContext,
   caller: Caller,
   skill: SkillRow,
-  { state, reason }: Decision,
+  { state, reason }: ModerationDecision,
   also: (trx: WriteTransaction) => Promise<void> = async () => {},
 ): Promise<SkillRow> {
   const cause = { type: 'skill' } as const
@@ -67,11 +67,11 @@ export async function getModeration(
   input: Input<'getModeration'>,
   caller: Caller,
 ): Promise<Moderation> {
-  return showModeration(context, await getDecidedSkill(context, input.name, caller))
+  return readModeration(context, await getDecidedSkill(context, input.name, caller))
 }
 
 /** The moderation state of a skill, its owner's appeals and its takedown cases, without the names of reporters. */
-async function showModeration(context: StorageContext, skill: SkillRow): Promise<Moderation> {
+async function readModeration(context: StorageContext, skill: SkillRow): Promise<Moderation> {
   const db = context.database.read
   const appeals = await selectReports(db)
     .where('reports.skill_id', '=', skill.id)
@@ -93,7 +93,7 @@ async function showModeration(context: StorageContext, skill: SkillRow): Promise
     state: skill.moderation,
     reason: skill.moderation_reason,
     decidedAt: skill.moderated_at === null ? null : toTimestamp(skill.moderated_at),
-    appeals: appeals.map(toReport),
+    appeals: appeals.map(toAdministratorReport),
     cases: cases.map(({ id, status, submitted_at }) => ({ id, status, submittedAt: toTimestamp(submitted_at) })),
   }
 }
@@ -110,12 +110,13 @@ export async function listModerated(
     .$if(state !== undefined, (select) => select.where('moderation', '=', state!))
   const sorted = moderated
     .select(['full_name', 'moderation', 'moderation_reason', 'moderated_at'])
+    .$narrowType<{ moderation: ModeratedSkill['state'] }>()
     .orderBy('moderated_at', 'desc')
     .orderBy('full_name')
   const { rows, paging } = await readPage(moderated, sorted, page)
   const skills = rows.map(({ full_name, moderation, moderation_reason, moderated_at }) => ({
     fullName: full_name,
-    state: moderation as ModeratedSkill['state'],
+    state: moderation,
     reason: moderation_reason,
     decidedAt: moderated_at === null ? null : toTimestamp(moderated_at),
   }))
@@ -131,7 +132,7 @@ export async function appealModeration(
   const user = requireAccount(caller)
   const skill = await getOwnSkill(context, input.name, caller)
   const row = await context.database.writer.write(async (trx) => {
-    await refuseNeedless(trx, skill)
+    await refuseNeedlessAppeal(trx, skill)
     const now = context.clock.now()
     const appeal = { kind: 'appeal' as const, skill_id: skill.id, reason: '', details: input.statement }
     const inserted = await insertReport(trx, { ...appeal, reporter_id: user.userId }, now)
@@ -139,10 +140,10 @@ export async function appealModeration(
     await recordAudit(trx, { caller, action: 'appeal.create', subject: skill.full_name, at: now, data })
     return inserted
   })
-  return toReport({ ...row, full_name: skill.full_name, username: user.username })
+  return toAdministratorReport({ ...row, full_name: skill.full_name, username: user.username })
 }
 
-async function refuseNeedless(trx: WriteTransaction, skill: SkillRow): Promise<void> {
+async function refuseNeedlessAppeal(trx: WriteTransaction, skill: SkillRow): Promise<void> {
   const now = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
   refuseChanged(skill, now)
   if (now.moderation === 'shown')
@@ -150,7 +151,7 @@ async function refuseNeedless(trx: WriteTransaction, skill: SkillRow): Promise<v
       'invalid_transition',
       `${now.full_name} is neither flagged nor hidden, so there is nothing to appeal.`,
     )
-  const open = await findOpen(trx, { kind: 'appeal', skillId: skill.id, reporterId: now.owner_id })
+  const open = await findOpenReport(trx, { kind: 'appeal', skillId: skill.id, reporterId: now.owner_id })
   if (open)
     throw new RegistryError(
       'conflict',

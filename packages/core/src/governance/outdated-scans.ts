@@ -17,18 +17,18 @@ interface ScanCursor {
 }
 
 /** The position of the rescan in the catalogue, as stored in `meta`. */
-export interface Walk extends ScanCursor {
+export interface Rescan extends ScanCursor {
   /** The version of the rules that the rescan applies. */
   readonly rules: string
 }
 
-/** A version to scan. */
+/** A version without a scan by the current rules. */
 export interface WaitingVersion {
   readonly id: string
   readonly skillId: string
   readonly number: string
   readonly digest: string
-  /** Of its content, in bytes. */
+  /** Size of the content of the version, in bytes. */
   readonly size: number
   /** The position after this version. */
   readonly cursor: string
@@ -38,14 +38,14 @@ export interface WaitingVersion {
  * The next versions without a scan by the current rules, and the position after them. The catalogue is read in ranges,
  * because SQLite blocks the event loop while it looks for versions.
  */
-export async function findWaiting(
+export async function findUnscannedVersions(
   db: Kysely<Tables>,
-  walk: Walk,
+  walk: Rescan,
   limit: number,
 ): Promise<{ found: WaitingVersion[]; next: Pick<ScanCursor, 'phase' | 'after'> }> {
   for (let { after } = walk; ;) {
     const end = await findRangeEnd(db, walk.phase, after)
-    const found = await selectWaiting(db, walk, { after, end }).limit(limit).execute()
+    const found = await selectUnscannedVersions(db, walk, { after, end }).limit(limit).execute()
     const last = found.length < limit ? end : found.at(-1)!.cursor
     if (last === undefined) return { found, next: { phase: walk.phase === 'latest' ? 'rest' : 'done', after: '' } }
     if (found.length > 0) return { found, next: { phase: walk.phase, after: last } }
@@ -55,7 +55,7 @@ export async function findWaiting(
 }
 
 /** The id at which a range after another id ends; undefined if fewer rows follow. */
-async function findRangeEnd(db: Kysely<Tables>, phase: Walk['phase'], after: string): Promise<string | undefined> {
+async function findRangeEnd(db: Kysely<Tables>, phase: Rescan['phase'], after: string): Promise<string | undefined> {
   const row = await db
     .selectFrom(phase === 'latest' ? 'skills' : 'versions')
     .select('id')
@@ -67,9 +67,9 @@ async function findRangeEnd(db: Kysely<Tables>, phase: Walk['phase'], after: str
   return row?.id
 }
 
-function selectWaiting(
+function selectUnscannedVersions(
   db: Kysely<Tables>,
-  walk: Walk,
+  walk: Rescan,
   { after, end }: { readonly after: string; readonly end: string | undefined },
 ) {
   const cursor = walk.phase === 'latest' ? 'skills.id' : 'versions.id'

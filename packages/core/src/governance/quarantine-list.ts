@@ -27,13 +27,13 @@ export async function listQuarantined(context: StorageContext, page: Input<'list
   const listed = read.selectFrom(all.as('listed'))
   const { rows: shown, paging } = await readPage(listed, listed.select('id').orderBy('at').orderBy('id'), page)
   const ids = shown.map(({ id }) => id)
-  const rows = [...(await readWaiting(read, ids)), ...(await readQuarantined(read, ids))]
+  const rows = [...(await readQuarantineItems(read, ids)), ...(await readQuarantined(read, ids))]
   const byId = new Map(rows.map((row) => [row.id, row]))
   // A version may be released or withdrawn between these queries.
   return { quarantined: ids.flatMap((id) => byId.get(id) ?? []), ...paging }
 }
 
-async function readWaiting(read: Kysely<Tables>, ids: readonly string[]): Promise<QuarantinedVersion[]> {
+async function readQuarantineItems(read: Kysely<Tables>, ids: readonly string[]): Promise<QuarantinedVersion[]> {
   if (ids.length === 0) return []
   const rows = await read
     .selectFrom('quarantine_items')
@@ -72,8 +72,8 @@ export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]
     version: row.version,
     digest: row.digest,
     publisher: { id: row.publisher_id, username: row.publisher },
-    security: row.report === null ? await toUnscanned(row.quarantined_at) : parseJson(row.report),
-    // It was quarantined for its content.
+    security: row.report === null ? await toMissingScan(row.quarantined_at) : parseJson(row.report),
+    // The rescan quarantined the version for its content, not for what it changes.
     change: null,
     createdAt: toTimestamp(row.quarantined_at),
     published: true,
@@ -82,7 +82,7 @@ export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]
 }
 
 /** A published version has no scan if its content is missing. */
-function toUnscanned(at: number): Promise<Security> {
+function toMissingScan(at: number): Promise<Security> {
   return reportUnscanned([], 'This version was not scanned.', at)
 }
 

@@ -26,17 +26,17 @@ export async function releaseQuarantined(
   caller: Caller,
 ): Promise<Reply<PublishAnswer>> {
   const { digest } = await getQuarantined(context.database.read, id, caller)
-  const content = await readContent(context, id, digest)
+  const content = await readItemContent(context, id, digest)
   // Older software may have stored this version with paths that are refused now.
   checkPackage({ skillMd: '', files: content.sources.filter(({ path }) => path !== 'SKILL.md') })
   const inspection = await inspectPackage(context, { content })
   const stored = await context.database.writer.write(async (trx) => {
     const row = await getQuarantined(trx, id, caller)
     const publication = JSON.parse(row.publication) as QuarantinedPublication
-    await requirePublisher(trx, row, publication)
+    await requireAllowedPublisher(trx, row, publication)
     const released = { ...publication, content, inspection, released: true }
     const published = await publishVersion(context, trx, released, caller)
-    if (published.created) await attribute(trx, row, published.version)
+    if (published.created) await creditStoredAgent(trx, row, published.version)
     await removeQuarantined(trx, id)
     const { skill, version } = published
     await recordAudit(trx, {
@@ -51,7 +51,7 @@ export async function releaseQuarantined(
   return { status: stored.created ? 201 : 200, body: await toAnswer(context, stored, caller) }
 }
 
-async function readContent(context: StorageContext, quarantineId: string, digest: string): Promise<PackedContent> {
+async function readItemContent(context: StorageContext, quarantineId: string, digest: string): Promise<PackedContent> {
   const rows = await context.database.read
     .selectFrom('quarantine_files')
     .selectAll()
@@ -70,14 +70,14 @@ async function readContent(context: StorageContext, quarantineId: string, digest
 }
 
 /** Credits the agent that published the version, unless the agent was deleted. */
-async function attribute(trx: WriteTransaction, row: QuarantineItemRow, version: VersionRow): Promise<void> {
+async function creditStoredAgent(trx: WriteTransaction, row: QuarantineItemRow, version: VersionRow): Promise<void> {
   if (row.agent_id === null) return
   const agent = await trx.selectFrom('agents').selectAll().where('id', '=', row.agent_id).executeTakeFirst()
   if (agent) await attributeTo(trx, agent, version, row.publisher_id)
 }
 
 /** The publisher must still be allowed to publish the skill. */
-async function requirePublisher(
+async function requireAllowedPublisher(
   trx: WriteTransaction,
   row: QuarantineItemRow,
   { owner, publisher, settings }: QuarantinedPublication,

@@ -24,7 +24,7 @@ export async function showQuarantined(
   caller: Caller,
 ): Promise<QuarantinedDetails> {
   const { read } = context.database
-  const stored = await findStored(read, id, caller)
+  const stored = await findRescanned(read, id, caller)
   if (stored) return { ...stored, files: await readFiles(read, id) }
   const row = await getQuarantined(read, id, caller)
   const { username } = await context.database.read
@@ -89,7 +89,7 @@ export async function deleteQuarantined(
  */
 export async function getQuarantined(db: Kysely<Tables>, id: string, caller: Caller): Promise<QuarantineItemRow> {
   const row = await db.selectFrom('quarantine_items').selectAll().where('id', '=', id).executeTakeFirst()
-  if (!row && (await findStored(db, id, caller))) {
+  if (!row && (await findRescanned(db, id, caller))) {
     throw new RegistryError(
       'conflict',
       'A rescan quarantined this version after its publication. It can be neither released nor withdrawn.',
@@ -102,7 +102,7 @@ export async function getQuarantined(db: Kysely<Tables>, id: string, caller: Cal
 }
 
 /** A published version that a rescan quarantined, for its owner and for administrators with the scope `manage`. */
-async function findStored(db: Kysely<Tables>, id: string, caller: Caller): Promise<QuarantinedVersion | undefined> {
+async function findRescanned(db: Kysely<Tables>, id: string, caller: Caller): Promise<QuarantinedVersion | undefined> {
   const found = await selectQuarantined(db, mayDecide(caller) ? undefined : requireUser(caller).userId)
     .select('versions.id')
     .where('versions.id', '=', id)

@@ -17,7 +17,7 @@ export async function showCase(
   options: CallOptions = {},
 ): Promise<DmcaCase> {
   const row = await getCase(context.database.read, input.id)
-  return mayReadAll(row, caller, options)
+  return mayReadFullCase(row, caller, options)
     ? toFullCase(context.database.read, row)
     : toPublicCase(context.database.read, row)
 }
@@ -32,7 +32,7 @@ export async function listCases(context: StorageContext, input: Input<'listDmca'
   return { cases: await toFullCases(context.database.read, rows), ...paging }
 }
 
-function mayReadAll(row: DmcaCaseRow, caller: Caller, { caseToken }: CallOptions): boolean {
+function mayReadFullCase(row: DmcaCaseRow, caller: Caller, { caseToken }: CallOptions): boolean {
   if (caseToken !== undefined) {
     if (isTokenOf(row.token_hash, caseToken)) return true
     throw new RegistryError('forbidden', 'The token in X-Case-Token does not belong to this case.')
@@ -43,8 +43,8 @@ function mayReadAll(row: DmcaCaseRow, caller: Caller, { caseToken }: CallOptions
 
 /** The public view of a case, for anyone who knows its id: status and dates, without names or texts. */
 export async function toPublicCase(db: Kysely<Tables>, row: DmcaCaseRow): Promise<DmcaCase> {
-  const history = await readHistory(db, [row.id])
-  return { ...toDates(row), history: (history.get(row.id) ?? []).map(({ status, at }) => ({ status, at })) }
+  const history = await readCaseHistory(db, [row.id])
+  return { ...toCaseDates(row), history: (history.get(row.id) ?? []).map(({ status, at }) => ({ status, at })) }
 }
 
 /** Like {@link toFullCases}, for one case. */
@@ -57,13 +57,13 @@ export async function toFullCase(db: Kysely<Tables>, row: DmcaCaseRow): Promise<
 async function toFullCases(db: Kysely<Tables>, rows: readonly DmcaCaseRow[]): Promise<DmcaCase[]> {
   if (rows.length === 0) return []
   const ids = rows.map(({ id }) => id)
-  const [history, answers] = [await readHistory(db, ids), await readCounterNotices(db, ids)]
-  const names = await readNames(
+  const [history, answers] = [await readCaseHistory(db, ids), await readCounterNotices(db, ids)]
+  const names = await readNamesOfSkills(
     db,
     rows.map(({ skill_id }) => skill_id),
   )
   return rows.map((row) => ({
-    ...toDates(row),
+    ...toCaseDates(row),
     skill: { fullName: names.get(row.skill_id)! },
     history: history.get(row.id) ?? [],
     notice: parseJson(row.notice),
@@ -71,13 +71,13 @@ async function toFullCases(db: Kysely<Tables>, rows: readonly DmcaCaseRow[]): Pr
   }))
 }
 
-function toDates(row: DmcaCaseRow) {
+function toCaseDates(row: DmcaCaseRow) {
   const { id, status, submitted_at, counter_notice_until } = row
   const until = counter_notice_until === null ? {} : { counterNoticeUntil: toTimestamp(counter_notice_until) }
   return { id, status, submittedAt: toTimestamp(submitted_at), ...until }
 }
 
-async function readHistory(db: Kysely<Tables>, caseIds: readonly string[]) {
+async function readCaseHistory(db: Kysely<Tables>, caseIds: readonly string[]) {
   const rows = await db
     .selectFrom('dmca_history')
     .selectAll()
@@ -104,7 +104,7 @@ async function readCounterNotices(db: Kysely<Tables>, caseIds: readonly string[]
   }))
 }
 
-async function readNames(db: Kysely<Tables>, skillIds: readonly string[]): Promise<Map<string, string>> {
+async function readNamesOfSkills(db: Kysely<Tables>, skillIds: readonly string[]): Promise<Map<string, string>> {
   const rows = await db.selectFrom('skills').select(['id', 'full_name']).where('id', 'in', skillIds).execute()
   return new Map(rows.map(({ id, full_name }) => [id, full_name]))
 }

@@ -27,7 +27,7 @@ export async function reportSkill(
   }
   const { id, created_at } = await context.database.writer.write(async (trx) => {
     const skill = await getSkillNow(context, trx, found, caller)
-    const open = reporterId !== null && (await findOpen(trx, { kind: 'report', skillId: skill.id, reporterId }))
+    const open = reporterId !== null && (await findOpenReport(trx, { kind: 'report', skillId: skill.id, reporterId }))
     if (open) return open
     const { reason, details } = input
     const row = { kind: 'report' as const, skill_id: skill.id, reason, details, reporter_id: reporterId }
@@ -37,7 +37,7 @@ export async function reportSkill(
 }
 
 /** The open appeal about a skill, or a user's open report. */
-export function findOpen(
+export function findOpenReport(
   trx: WriteTransaction,
   of: { kind: ReportRow['kind']; skillId: string; reporterId?: string },
 ): Promise<ReportRow | undefined> {
@@ -81,7 +81,7 @@ export function selectReports(
 }
 
 /** A report as administrators see it. The author of an appeal may see all fields of it. */
-export function toReport(row: NamedReport): Report {
+export function toAdministratorReport(row: NamedReport): Report {
   return {
     id: row.id,
     kind: row.kind,

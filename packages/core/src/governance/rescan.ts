@@ -1,8 +1,9 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
 import type { Outline } from '@skillstead/scanner'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import { markYanked } from '../catalogue/skills/change-skill.ts'
-import { putMeta } from '../storage/meta.ts'
+import { findMeta, putMeta } from '../storage/meta.ts'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { putOutline, putScan, type StoredScan, toStoredScan } from '../catalogue/versions/inspection.ts'
 import { inspectPackage } from '../catalogue/inspecting/inspect-packages.ts'
@@ -13,9 +14,11 @@ import { readFiles, readPackageFiles } from '../catalogue/versions/version-files
 import { type Caller, systemCaller } from '../kernel/caller.ts'
 import { minuteMs } from '../kernel/clock.ts'
 import { recordAudit } from '../log/audit.ts'
+import { countRows } from '../storage/count-rows.ts'
+import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { GovernanceContext } from './governance-context.ts'
-import { findWaiting, type WaitingVersion, type Walk } from './outdated-scans.ts'
+import { findUnscannedVersions, type WaitingVersion, type Rescan } from './outdated-scans.ts'
 
 const topic = 'security.rescan'
 const metaKey = 'rescan'
@@ -35,18 +38,18 @@ const restTimes = 4
 export async function scheduleRescan(context: CatalogueContext): Promise<void> {
   context.outbox.handle(topic, {
     retryDelaysMs,
-    handle: () => scanBatch(context),
+    handle: () => rescanBatch(context),
     async afterwards(trx, ended) {
-      const walk = await readWalk(trx)
+      const walk = await readRescan(trx)
       if (walk?.phase === 'done') return
       const isFailed = ended.some(({ state }) => state === 'failed')
       // A rescan with other rules is run by nodes of another version, which need this row.
       const isOurs = walk?.rules === context.scanRules.version
-      await enqueue(context, trx, isFailed ? 60 * minuteMs : isOurs ? 0 : minuteMs)
+      await enqueueRescan(context, trx, isFailed ? 60 * minuteMs : isOurs ? 0 : minuteMs)
     },
   })
   await context.database.writer.write(async (trx) => {
-    if ((await readWalk(trx))?.rules !== context.scanRules.version) await begin(context, trx, { before: 0 })
+    if ((await readRescan(trx))?.rules !== context.scanRules.version) await beginRescan(context, trx, { before: 0 })
   })
 }
 
@@ -58,13 +61,9 @@ export async function startRescan(
 ): Promise<{ waiting: number }> {
   const at = context.clock.now()
   return context.database.writer.write(async (trx) => {
-    await begin(context, trx, { before: at })
+    await beginRescan(context, trx, { before: at })
     await recordAudit(trx, { caller, action: 'scans.start', subject: '', at })
-    const { waiting } = await trx
-      .selectFrom('versions')
-      .select((eb) => eb.fn.countAll<number>().as('waiting'))
-      .executeTakeFirstOrThrow()
-    return { waiting }
+    return { waiting: await countRows(trx.selectFrom('versions')) }
   })
 }
 
@@ -73,25 +72,17 @@ export async function countUnscanned({
   database,
   scanRules,
 }: Pick<GovernanceContext, 'database' | 'scanRules'>): Promise<number> {
-  const { versions } = await database.read
-    .selectFrom('versions')
-    .select((eb) => eb.fn.countAll<number>().as('versions'))
-    .executeTakeFirstOrThrow()
-  const { scanned } = await database.read
-    .selectFrom('scans')
-    .where('rules_version', '=', scanRules.version)
-    .select((eb) => eb.fn.countAll<number>().as('scanned'))
-    .executeTakeFirstOrThrow()
-  return versions - scanned
+  const scanned = database.read.selectFrom('scans').where('rules_version', '=', scanRules.version)
+  return (await countRows(database.read.selectFrom('versions'))) - (await countRows(scanned))
 }
 
 /** Rescans everything with other rules, once all nodes had the time to load them. `rules` identifies them. */
 export async function rescanWith(context: CatalogueContext, trx: WriteTransaction, rules: string): Promise<void> {
-  await begin(context, trx, { before: 0, rules, delayMs: loadingMs })
+  await beginRescan(context, trx, { before: 0, rules, delayMs: loadingMs })
 }
 
 /** Scans older than `before` are repeated too. */
-async function begin(
+async function beginRescan(
   context: CatalogueContext,
   trx: WriteTransaction,
   {
@@ -101,11 +92,11 @@ async function begin(
   }: { readonly before: number; readonly rules?: string; readonly delayMs?: number },
 ): Promise<void> {
   const isAny = await trx.selectFrom('versions').select('id').limit(1).executeTakeFirst()
-  await putWalk(trx, { rules, before, phase: isAny ? 'latest' : 'done', after: '' })
-  if (isAny) await enqueue(context, trx, delayMs)
+  await putRescan(trx, { rules, before, phase: isAny ? 'latest' : 'done', after: '' })
+  if (isAny) await enqueueRescan(context, trx, delayMs)
 }
 
-function enqueue(context: CatalogueContext, trx: WriteTransaction, delayMs: number): Promise<void> {
+function enqueueRescan(context: CatalogueContext, trx: WriteTransaction, delayMs: number): Promise<void> {
   return context.outbox.enqueue(trx, {
     topic,
     payload: {},
@@ -114,28 +105,28 @@ function enqueue(context: CatalogueContext, trx: WriteTransaction, delayMs: numb
   })
 }
 
-async function scanBatch(context: CatalogueContext): Promise<void> {
-  const walk = await readWalk(context.database.read)
+async function rescanBatch(context: CatalogueContext): Promise<void> {
+  const walk = await readRescan(context.database.read)
   if (!walk || walk.phase === 'done') return
-  // Another process may just have installed the rules of the walk.
+  // Another process may just have installed the rules of the rescan.
   if (walk.rules !== context.scanRules.version) await context.changes.catchUp()
   if (walk.rules !== context.scanRules.version) return
-  const { found, next } = await findWaiting(context.database.read, walk, batchVersions)
-  const scans = await scanAll(context, found)
+  const { found, next } = await findUnscannedVersions(context.database.read, walk, batchVersions)
+  const scans = await rescanAll(context, found)
   // The batch was stopped early: the next batch starts after the last scanned version.
   const isCut = scans.length < found.length
   const after = isCut ? { phase: walk.phase, after: scans.at(-1)?.version.cursor ?? walk.after } : next
   await context.database.writer.write(async (trx) => {
     for (const { version, scan, outline, isQuarantined } of scans) {
       if (scan && outline) await replaceScan(context, trx, version, { scan, outline })
-      if (isQuarantined) await quarantine(context, trx, version)
+      if (isQuarantined) await quarantineRescanned(context, trx, version)
     }
     // If the rescan was restarted meanwhile, leave its position at the start.
-    if (sameWalk(await readWalk(trx), walk)) await putWalk(trx, { ...walk, ...after })
+    if (isSameRescan(await readRescan(trx), walk)) await putRescan(trx, { ...walk, ...after })
   })
 }
 
-interface Scanned {
+interface RescannedVersion {
   readonly version: WaitingVersion
   /** Undefined if the content cannot be read; `skillstead doctor` reports such versions. */
   readonly scan: StoredScan | undefined
@@ -145,29 +136,29 @@ interface Scanned {
 }
 
 /** Scans as many versions as the time of one batch allows. */
-async function scanAll(context: CatalogueContext, versions: readonly WaitingVersion[]): Promise<Scanned[]> {
-  const scans: Scanned[] = []
+async function rescanAll(context: CatalogueContext, versions: readonly WaitingVersion[]): Promise<RescannedVersion[]> {
+  const scans: RescannedVersion[] = []
   let workedMs = 0
   for (const version of versions) {
     if (context.closing.aborted || workedMs > batchMs) break
     const { calls } = context.traffic
     const startedMs = performance.now()
-    const scanned = await scanVersion(context, version)
+    const scanned = await rescanVersion(context, version)
     if (!scanned) break
     scans.push({ version, ...scanned })
     const spentMs = performance.now() - startedMs
     workedMs += spentMs
     await setImmediate()
-    if (context.traffic.calls !== calls) await rest(spentMs * restTimes, context.closing)
+    if (context.traffic.calls !== calls) await restAfterBatch(spentMs * restTimes, context.closing)
   }
   return scans
 }
 
 /** Undefined if the node is stopping and cannot read content any more. */
-async function scanVersion(
+async function rescanVersion(
   context: CatalogueContext,
   { id, digest, size }: WaitingVersion,
-): Promise<Omit<Scanned, 'version'> | undefined> {
+): Promise<Omit<RescannedVersion, 'version'> | undefined> {
   const { read } = context.database
   const paths = (await readFiles(read, id)).map(({ path }) => path)
   const isQuarantined = findGitProblems(paths).length > 0
@@ -197,7 +188,7 @@ async function replaceScan(
 }
 
 /** Also yanks the version, so that clients of a mirror of this node do not install it by default. */
-async function quarantine(
+async function quarantineRescanned(
   context: CatalogueContext,
   trx: WriteTransaction,
   { id: versionId, skillId, number }: WaitingVersion,
@@ -215,19 +206,19 @@ async function quarantine(
   await recordAudit(trx, { caller: systemCaller, action: 'version.quarantine', subject, at })
 }
 
-async function rest(ms: number, signal: AbortSignal): Promise<void> {
+async function restAfterBatch(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal, ref: false }).catch(() => {})
 }
 
-async function readWalk(db: Pick<WriteTransaction, 'selectFrom'>): Promise<Walk | undefined> {
-  const row = await db.selectFrom('meta').select('value').where('key', '=', metaKey).executeTakeFirst()
-  return row && (JSON.parse(row.value) as Walk)
+async function readRescan(db: Kysely<Tables>): Promise<Rescan | undefined> {
+  const stored = await findMeta(db, metaKey)
+  return stored === undefined ? undefined : JSON.parse(stored)
 }
 
-async function putWalk(trx: WriteTransaction, walk: Walk): Promise<void> {
+async function putRescan(trx: WriteTransaction, walk: Rescan): Promise<void> {
   await putMeta(trx, metaKey, JSON.stringify(walk))
 }
 
-function sameWalk(now: Walk | undefined, walk: Walk): boolean {
+function isSameRescan(now: Rescan | undefined, walk: Rescan): boolean {
   return JSON.stringify(now) === JSON.stringify(walk)
 }

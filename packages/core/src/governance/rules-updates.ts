@@ -19,7 +19,7 @@ import { rescanWith } from './rescan.ts'
 const topic = 'rules.update'
 const everyMs = hourMs
 
-/** Where to get a bundle of rules, and the verifier keys of which one must have signed it. */
+/** The source of a bundle of rules, and verifier keys: one of these keys must have signed the bundle. */
 type RulesSource = Pick<StoredRules, 'source' | 'keys'>
 
 /** Checks the source of the bundle of rules once an hour. A failed check leaves the installed bundle in use. */
@@ -33,11 +33,11 @@ export async function scheduleRulesUpdates(
       if (await findRules(context.database.read)) await updateRules(context).catch(onError)
     },
     async afterwards(trx, [ended]) {
-      if (await findRules(trx)) await enqueue(context, trx, ended!.startedAt + everyMs)
+      if (await findRules(trx)) await enqueueUpdate(context, trx, ended!.startedAt + everyMs)
     },
   })
   await context.database.writer.write(async (trx) => {
-    if (await findRules(trx)) await enqueue(context, trx, context.clock.now())
+    if (await findRules(trx)) await enqueueUpdate(context, trx, context.clock.now())
   })
 }
 
@@ -51,13 +51,13 @@ export async function followRules(
   given: RulesSource,
   caller: Caller = systemCaller,
 ): Promise<StoredRules> {
-  const bundle = await readBundle(context, given)
+  const bundle = await readVerifiedBundle(context, given)
   return context.database.writer.write(async (trx) => {
-    const stored = await install(context, trx, { ...given, bundle })
+    const stored = await installBundle(context, trx, { ...given, bundle })
     const { checkedAt: at } = stored
     const data = { release: bundle.release, keys: given.keys }
     await recordAudit(trx, { caller, action: 'rules.follow', subject: given.source, at, data })
-    await enqueue(context, trx, at + everyMs)
+    await enqueueUpdate(context, trx, at + everyMs)
     return stored
   })
 }
@@ -68,12 +68,14 @@ export async function followRules(
  */
 export async function updateRules(context: GovernanceContext): Promise<StoredRules> {
   const followed = await getRules(context)
-  if (context.outgoing.isOffline && isUrl(followed.source)) return followed
+  if (context.outgoing.isOffline && isUrlSource(followed.source)) return followed
   try {
-    const bundle = await readBundle(context, followed)
+    const bundle = await readVerifiedBundle(context, followed)
     return await context.database.writer.write(async (trx) => {
       const current = await findRules(trx)
-      return isSameSource(current, followed) ? install(context, trx, { ...followed, bundle }) : (current ?? followed)
+      return isSameSource(current, followed)
+        ? installBundle(context, trx, { ...followed, bundle })
+        : (current ?? followed)
     })
   } catch (error) {
     await context.database.writer.write(async (trx) => {
@@ -101,7 +103,7 @@ export async function removeRules(context: GovernanceContext, caller: Caller = s
     const stored = requireRules(await findRules(trx))
     const at = context.clock.now()
     await deleteRules(trx)
-    await announce(context, trx, toRulesVersion(), at)
+    await announceRules(context, trx, toRulesVersion(), at)
     await recordAudit(trx, { caller, action: 'rules.remove', subject: stored.source, at })
     return stored
   })
@@ -114,38 +116,43 @@ export async function readRulesBundle(context: GovernanceContext): Promise<Conte
 }
 
 /** Stores a bundle. Throws `invalid_request` for a lower release than that of the installed bundle of the same keys. */
-async function install(
+async function installBundle(
   context: GovernanceContext,
   trx: WriteTransaction,
   { source, keys, bundle }: RulesSource & { readonly bundle: InstalledBundle },
 ): Promise<StoredRules> {
   const installed = (await findRules(trx))?.bundle
   const at = context.clock.now()
-  if (installed && isOfKeys(installed, keys)) {
+  if (installed && isSignedByAny(installed, keys)) {
     const { release, id } = installed
     if (bundle.release < release)
-      throw refuse(
+      throw refuseBundle(
         `The bundle of rules at ${source} is release ${bundle.release}, older than the installed ${release}.`,
       )
     if (bundle.release === release && bundle.id !== id)
-      throw refuse(
+      throw refuseBundle(
         `The bundle of rules at ${source} differs from the installed one, but has the same release ${release}.`,
       )
   }
   const stored = { source, keys, bundle, checkedAt: at, error: null }
   await putRules(trx, stored)
-  if (installed?.id !== bundle.id) await announce(context, trx, toRulesVersion(bundle), at)
+  if (installed?.id !== bundle.id) await announceRules(context, trx, toRulesVersion(bundle), at)
   return stored
 }
 
-/** Makes all nodes load the rules, and rescans with them. */
-async function announce(context: GovernanceContext, trx: WriteTransaction, version: string, at: number): Promise<void> {
+/** Makes all nodes load the rules, and starts a rescan with them. */
+async function announceRules(
+  context: GovernanceContext,
+  trx: WriteTransaction,
+  version: string,
+  at: number,
+): Promise<void> {
   await appendChange(trx, { kind: 'rules', subject: '', at, entries: [] })
   await rescanWith(context, trx, version)
 }
 
 /** Whether one of the keys signed a bundle. */
-function isOfKeys({ signers }: InstalledBundle, keys: readonly string[]): boolean {
+function isSignedByAny({ signers }: InstalledBundle, keys: readonly string[]): boolean {
   return keys.some((key) => signers.some((signer) => key.startsWith(`${signer}+`)))
 }
 
@@ -154,9 +161,9 @@ function isSameSource(one: StoredRules | undefined, other: RulesSource): boolean
 }
 
 /** Reads and verifies the bundle of a source. */
-async function readBundle(context: GovernanceContext, { source, keys }: RulesSource): Promise<InstalledBundle> {
+async function readVerifiedBundle(context: GovernanceContext, { source, keys }: RulesSource): Promise<InstalledBundle> {
   const { bundleLimits, verifyBundle } = await import('@skillstead/scanner/bundle')
-  const bytes = isUrl(source)
+  const bytes = isUrlSource(source)
     ? await fetchBundle(context, source, bundleLimits.bytesMax)
     : await readBundleFile(source, bundleLimits.bytesMax)
   const note = new TextDecoder().decode(bytes)
@@ -164,11 +171,11 @@ async function readBundle(context: GovernanceContext, { source, keys }: RulesSou
     const { id, release, date, signers } = await verifyBundle(note, keys)
     return { id, note, release, date, signers }
   } catch (cause) {
-    throw refuse(`The bundle of rules at ${source} was refused. ${(cause as Error).message}`, cause)
+    throw refuseBundle(`The bundle of rules at ${source} was refused. ${(cause as Error).message}`, cause)
   }
 }
 
-function isUrl(source: string): boolean {
+function isUrlSource(source: string): boolean {
   return /^https?:\/\//i.test(source)
 }
 
@@ -185,15 +192,15 @@ async function readBundleFile(file: string, bytesMax: number): Promise<Uint8Arra
     const { size } = await stat(file)
     if (size <= bytesMax) return await readFile(file)
   } catch (cause) {
-    throw refuse(`The bundle of rules ${file} cannot be read.`, cause)
+    throw refuseBundle(`The bundle of rules ${file} cannot be read.`, cause)
   }
-  throw refuse(`The bundle of rules ${file} is larger than ${bytesMax / 1024} KiB.`)
+  throw refuseBundle(`The bundle of rules ${file} is larger than ${bytesMax / 1024} KiB.`)
 }
 
-function refuse(detail: string, cause?: unknown): RegistryError {
+function refuseBundle(detail: string, cause?: unknown): RegistryError {
   return new RegistryError('invalid_request', detail, { cause })
 }
 
-function enqueue({ outbox }: GovernanceContext, trx: WriteTransaction, dueAt: number): Promise<void> {
+function enqueueUpdate({ outbox }: GovernanceContext, trx: WriteTransaction, dueAt: number): Promise<void> {
   return outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic, dueAt })
 }

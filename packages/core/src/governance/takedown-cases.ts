@@ -28,10 +28,10 @@ export async function moveCase(
   context: CatalogueContext,
   trx: WriteTransaction,
   before: DmcaCaseRow,
-  move: { to: DmcaStatus; by: Mover; caller: Caller; note?: string },
+  move: { to: DmcaStatus; by: CaseMover; caller: Caller; note?: string },
 ): Promise<DmcaCaseRow> {
   const { to, by, caller, note } = move
-  requireTransition(before.status, to, by)
+  requireCaseTransition(before.status, to, by)
   const at = context.clock.now()
   const change = { status: to, ...(to === 'counter_noticed' && { counter_notice_until: toDeadline(at) }) }
   const after = { ...before, ...change }
@@ -43,7 +43,7 @@ export async function moveCase(
     const job = { topic: restoreTopic, payload: { caseId: before.id }, dueAt: after.counter_notice_until! }
     await context.outbox.enqueue(trx, job)
   }
-  await settleSkill(context, trx, before.skill_id, at)
+  await applyCaseToSkill(context, trx, before.skill_id, at)
   return after
 }
 
@@ -61,7 +61,7 @@ function toDeadline(at: number): number {
 }
 
 /** Applies also to a transferred or deleted skill: the case continues, and a deleted skill stays deleted. */
-async function settleSkill(
+async function applyCaseToSkill(
   context: CatalogueContext,
   trx: WriteTransaction,
   skillId: string,
@@ -82,10 +82,10 @@ export async function getCase(db: Kysely<Tables>, id: string): Promise<DmcaCaseR
 /**
  * Who changes the status of a case: an administrator, the skill's owner with a counter-notice, or an expired deadline.
  */
-export type Mover = 'administrator' | 'owner' | 'time'
+export type CaseMover = 'administrator' | 'owner' | 'time'
 
 /** All allowed transitions of a case (docs/api.md#takedowns). Others are refused. */
-const transitions: readonly { from: DmcaStatus; to: DmcaStatus; by: Mover }[] = [
+const caseTransitions: readonly { from: DmcaStatus; to: DmcaStatus; by: CaseMover }[] = [
   { from: 'submitted', to: 'under_review', by: 'administrator' },
   { from: 'submitted', to: 'rejected', by: 'administrator' },
   { from: 'submitted', to: 'removed', by: 'administrator' },
@@ -99,10 +99,10 @@ const transitions: readonly { from: DmcaStatus; to: DmcaStatus; by: Mover }[] = 
 ]
 
 /** Throws `invalid_transition`, which lists the allowed transitions, for any other transition. */
-export function requireTransition(from: DmcaStatus, to: DmcaStatus, by: Mover): void {
-  const open = transitions.filter((row) => row.from === from && row.by === by).map((row) => row.to)
+export function requireCaseTransition(from: DmcaStatus, to: DmcaStatus, by: CaseMover): void {
+  const open = caseTransitions.filter((row) => row.from === from && row.by === by).map((row) => row.to)
   if (open.includes(to)) return
-  const ways = open.length === 0 ? 'Nothing more is decided there.' : `It may become: ${open.join(', ')}.`
+  const ways = open.length === 0 ? 'No further decision is possible.' : `It may become: ${open.join(', ')}.`
   throw new RegistryError('invalid_transition', `This case is ${from} and cannot become ${to}. ${ways}`)
 }
 
@@ -114,12 +114,12 @@ export function scheduleTakedowns(context: CatalogueContext): void {
   context.outbox.handle(restoreTopic, {
     retryDelaysMs,
     hasDeadlines: true,
-    handle: ({ caseId }) => restore(context, caseId as string),
+    handle: ({ caseId }) => restoreExpiredCase(context, String(caseId)),
   })
 }
 
 /** Does nothing if a court action was recorded meanwhile, or if another run has already restored the case. */
-async function restore(context: CatalogueContext, caseId: string): Promise<void> {
+async function restoreExpiredCase(context: CatalogueContext, caseId: string): Promise<void> {
   await context.database.writer.write(async (trx) => {
     const row = await trx.selectFrom('dmca_cases').selectAll().where('id', '=', caseId).executeTakeFirst()
     if (row?.status !== 'counter_noticed') return

@@ -15,7 +15,7 @@ import type { DmcaCaseRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { GovernanceContext } from './governance-context.ts'
 import { toFullCase, toPublicCase } from './read-cases.ts'
-import { getCase, moveCase, recordStep, requireTransition } from './takedown-cases.ts'
+import { getCase, moveCase, recordStep, requireCaseTransition } from './takedown-cases.ts'
 
 /** POST /dmca: a claim about a skill that the caller may see. The case token is shown only in this response. */
 export async function submitDmca(
@@ -25,7 +25,7 @@ export async function submitDmca(
   options: CallOptions = {},
 ): Promise<DmcaCase & { caseToken: string }> {
   const { skillName, ...notice } = input
-  const skillId = await findClaimed(context, skillName, caller)
+  const skillId = await findClaimedSkill(context, skillName, caller)
   await context.addressLimits.require('takedown', options.address)
   const { token, hash } = createToken('sct')
   const row: DmcaCaseRow = {
@@ -47,7 +47,7 @@ export async function submitDmca(
 }
 
 /** A skill that is already taken down can be claimed by another claimant too. */
-async function findClaimed(context: StorageContext, ref: string, caller: Caller): Promise<string> {
+async function findClaimedSkill(context: StorageContext, ref: string, caller: Caller): Promise<string> {
   try {
     return (await getMovedSkill(context, ref, caller)).id
   } catch (error) {
@@ -73,14 +73,14 @@ export async function submitCounterNotice(
 ): Promise<DmcaCase> {
   const { id, ...notice } = input
   const known = await getCase(context.database.read, id)
-  requireTransition(known.status, 'counter_noticed', 'owner')
+  requireCaseTransition(known.status, 'counter_noticed', 'owner')
   if (!(await isFromOwner(context.database.read, known, caller)))
     await context.addressLimits.require('takedown', options.address, id)
   const row = await context.database.writer.write(async (trx) => {
     const before = await getCase(trx, id)
-    requireTransition(before.status, 'counter_noticed', 'owner')
+    requireCaseTransition(before.status, 'counter_noticed', 'owner')
     const confirmed = await isFromOwner(trx, before, caller)
-    if (!confirmed) await refuseTooMany(trx, id)
+    if (!confirmed) await refuseTooManyUnconfirmed(trx, id)
     const answer = { id: newId(), case_id: id, notice: JSON.stringify(notice), sent_at: context.clock.now() }
     await trx
       .insertInto('dmca_counter_notices')
@@ -118,7 +118,7 @@ async function isFromOwner(db: Kysely<Tables>, row: DmcaCaseRow, caller: Caller)
   return isOwner(skill, caller)
 }
 
-async function refuseTooMany(trx: WriteTransaction, caseId: string): Promise<void> {
+async function refuseTooManyUnconfirmed(trx: WriteTransaction, caseId: string): Promise<void> {
   const count = await countRows(trx.selectFrom('dmca_counter_notices').where('case_id', '=', caseId))
   if (count >= unconfirmedMax)
     throw new RegistryError(

@@ -3,10 +3,10 @@ import type { SecureContext } from 'node:tls'
 import { LRUCache } from 'lru-cache'
 import { buildConnector, Pool, type Dispatcher } from 'undici'
 import type { Cancellation } from './cancellation.ts'
-import { lookUp, type NameResolver } from './name-resolver.ts'
+import { lookUpHost, type NameResolver } from './name-resolver.ts'
 import type { AddressRules } from './public-addresses.ts'
 import { isClosed } from './request-failures.ts'
-import { isLocalName, requireAllowed, toHost, type CheckedAddress } from './request-target.ts'
+import { isLocalName, requireAllowed, toSocketHost, type CheckedAddress } from './request-target.ts'
 
 /** Restricts connections to the addresses that these rules allow. */
 export interface Guard {
@@ -177,16 +177,16 @@ export class ConnectionPool {
     guard: Guard,
     options: buildConnector.Options,
   ): Promise<[buildConnector.connector, buildConnector.Options]> {
-    const host = toHost(options)
-    const addresses = await findAllowed(guard, host)
+    const host = toSocketHost(options)
+    const addresses = await findAllowedAddresses(guard, host)
     const port = String(addresses[0]!.port ?? options.port)
     const connector = buildConnector({ ...this.#tls, lookup: toLookup(addresses) })
     return [connector, { ...options, host, hostname: host, port }]
   }
 }
 
-async function findAllowed({ resolver, rules }: Guard, host: string): Promise<CheckedAddress[]> {
-  const addresses = await lookUp(resolver, host).catch((error: unknown) => {
+async function findAllowedAddresses({ resolver, rules }: Guard, host: string): Promise<CheckedAddress[]> {
+  const addresses = await lookUpHost(resolver, host).catch((error: unknown) => {
     // Do not reveal what a local name resolves to.
     if (isLocalName(host)) return []
     throw error

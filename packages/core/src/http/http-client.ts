@@ -5,7 +5,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { RegistryError } from '@skillstead/protocol'
 import { Cancellation } from './cancellation.ts'
 import type { ConnectionPool, Guard, PooledRequest } from './connection-pool.ts'
-import { toFailure, toSubject, toUpstreamFailed, type Subject } from './request-failures.ts'
+import { toFailure, toRequestName, toUpstreamFailed, type RequestSubject } from './request-failures.ts'
 import { parseTarget } from './request-target.ts'
 
 export interface HttpClientOptions {
@@ -61,16 +61,16 @@ export interface HttpClient {
    * Runs work with a deadline, such as a DNS lookup that cannot be cancelled. `subject` names the work in errors.
    * Throws like {@link send}.
    */
-  within<T>(subject: Subject, limits: TimeLimits, work: Work<T>): Promise<T>
+  within<T>(subject: RequestSubject, limits: TimeLimits, work: CancellableWork<T>): Promise<T>
   /** Cancels all requests and closes all connections. */
   close(): Promise<void>
 }
 
 /** Work that stops when it is cancelled, and calls `progress` to restart the idle deadline. */
-type Work<T> = (cancellation: Cancellation, progress: () => void) => Promise<T>
+type CancellableWork<T> = (cancellation: Cancellation, progress: () => void) => Promise<T>
 
 /** A response whose body is not read yet. */
-interface Start {
+interface ResponseStart {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Readable
@@ -107,13 +107,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
   const within: HttpClient['within'] = async (subject, { timeoutMs, idleMs, signal }, work) => {
     const cancellation = new Cancellation()
-    const expire = () => cancellation.cancel(toTimeout(subject))
-    const abort = () => cancellation.cancel(signal!.reason as Error)
+    const expire = () => cancellation.cancel(toTimeoutError(subject))
+    const abort = () => cancellation.cancel(signal!.reason)
     const deadline = setTimeout(expire, timeoutMs)
     const idle = idleMs === undefined ? undefined : setTimeout(expire, idleMs)
     signal?.addEventListener('abort', abort)
     running.add(cancellation)
-    if (isClosed) cancellation.cancel(toClosed())
+    if (isClosed) cancellation.cancel(toClosedError())
     if (signal?.aborted) abort()
     try {
       cancellation.throwIfCancelled()
@@ -141,7 +141,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         const response = options.fetch
           ? await startFetch(options.fetch, url, sent)
           : await (await openPool(cancellation)).request(url, sent)
-        return readResponse(url, request, response, limits.bytesMax, progress)
+        return readWholeResponse(url, request, response, limits.bytesMax, progress)
       }),
     async sendForStatus(url, request, limits) {
       const status = await within(url, limits, async (cancellation) =>
@@ -153,30 +153,32 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     },
     async close() {
       isClosed = true
-      for (const cancellation of running) cancellation.cancel(toClosed())
+      for (const cancellation of running) cancellation.cancel(toClosedError())
       await (await opening)?.close()
     },
   }
 }
 
-/** Trusts the given certificates in addition to the system's; undefined without any. Throws if one cannot be parsed. */
+/**
+ * Trusts the given certificates in addition to the system's; undefined without any. Throws if a certificate cannot be
+ * parsed.
+ */
 function toSecureContext(ca: readonly string[]): SecureContext | undefined {
   if (ca.length === 0) return undefined
-  // Include the certificates that NODE_EXTRA_CA_CERTS and --use-system-ca added. Node.js before 22.15 cannot list
-  // those.
+  // Include the certificates of NODE_EXTRA_CA_CERTS and --use-system-ca, which Node.js before 22.15 cannot list.
   const known = tls.getCACertificates?.('default') ?? tls.rootCertificates
   return tls.createSecureContext({ ca: [...known, ...ca] })
 }
 
-function toTimeout(subject: Subject): RegistryError {
-  return new RegistryError('upstream_timeout', `${toSubject(subject)} timed out.`, { cause: 'deadline' })
+function toTimeoutError(subject: RequestSubject): RegistryError {
+  return new RegistryError('upstream_timeout', `${toRequestName(subject)} timed out.`, { cause: 'deadline' })
 }
 
-function toClosed(): RegistryError {
+function toClosedError(): RegistryError {
   return new RegistryError('shutting_down', 'The node is shutting down.')
 }
 
-async function startFetch(send: typeof fetch, url: URL, request: PooledRequest): Promise<Start> {
+async function startFetch(send: typeof fetch, url: URL, request: PooledRequest): Promise<ResponseStart> {
   const { method, headers, body, cancellation } = request
   const signal = cancellation.toSignal()
   const response = await send(url, { method, headers, body: body as BodyInit, signal, redirect: 'manual' })
@@ -185,15 +187,17 @@ async function startFetch(send: typeof fetch, url: URL, request: PooledRequest):
   return { statusCode: response.status, headers: fields, body: Readable.from(response.body ?? []) }
 }
 
-async function readResponse(
+async function readWholeResponse(
   url: URL,
   request: HttpRequest,
-  { statusCode: status, headers: fields, body }: Start,
+  { statusCode: status, headers: fields, body }: ResponseStart,
   bytesMax: number,
   progress: () => void,
 ): Promise<HttpResponse> {
-  const pairs = Object.entries(fields).flatMap(([name, value = []]) => [value].flat().map((each) => [name, each]))
-  const headers = new Headers(pairs as [string, string][])
+  const pairs = Object.entries(fields).flatMap(([name, value = []]) =>
+    [value].flat().map((each): [string, string] => [name, each]),
+  )
+  const headers = new Headers(pairs)
   const tooLarge = () => toFailure(url, `the response is larger than ${bytesMax} bytes`)
   // Ignore errors of the unread rest of the body: without a listener they would end the process.
   body.on('error', () => {})
@@ -230,8 +234,8 @@ function decompress(url: URL, request: HttpRequest, headers: Headers, body: Read
 
 /**
  * Follows redirects to the same origin. Without an API key, also follows redirects to the same host over TLS. Another
- * port can belong to another user's program, so only a client that `isGuarded` follows a redirect to it: this client
- * sends no key, and checks the URL of each redirect. `send` sends one request.
+ * port can belong to another user's program, so only a guarded client follows a redirect to another port: a guarded
+ * client sends no key, and checks the URL of each redirect. `send` sends one request.
  */
 export async function followRedirects<Answer extends Pick<Response, 'status' | 'headers'>>(
   start: URL,
@@ -244,11 +248,11 @@ export async function followRedirects<Answer extends Pick<Response, 'status' | '
     const location = answer.headers.get('location')
     if (!redirectStatuses.has(answer.status) || location === null) return answer
     if (redirects === redirectsMax) throw toFailure(url, 'the server sent too many redirects')
-    url = toNext(url, location, isGuarded, hasKey)
+    url = toRedirectTarget(url, location, isGuarded, hasKey)
   }
 }
 
-function toNext(from: URL, location: string, isGuarded: boolean, hasKey: boolean): URL {
+function toRedirectTarget(from: URL, location: string, isGuarded: boolean, hasKey: boolean): URL {
   const next = URL.canParse(location, from) ? new URL(location, from) : undefined
   const isSameHost = next?.hostname === from.hostname
   const isUpgrade = isSameHost && next.protocol === 'https:' && from.protocol === 'http:'
@@ -256,7 +260,7 @@ function toNext(from: URL, location: string, isGuarded: boolean, hasKey: boolean
   if (!next || !(isFollowed || (isUpgrade && !hasKey))) {
     const advice = isGuarded ? '' : 'Configure that URL if it is the right one.'
     throw toFailure(
-      toSubject(from),
+      toRequestName(from),
       `it was redirected to ${next?.origin ?? 'an invalid URL'}, which is not followed`,
       advice,
     )

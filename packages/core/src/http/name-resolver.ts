@@ -1,7 +1,7 @@
 import { Resolver, lookup } from 'node:dns/promises'
 import pLimit from 'p-limit'
 import { isUnknownName } from './request-failures.ts'
-import { toLiteral, type CheckedAddress } from './request-target.ts'
+import { toLiteralAddress, type CheckedAddress } from './request-target.ts'
 
 /** Resolves names. */
 export interface NameResolver {
@@ -21,7 +21,7 @@ const systemLookupsMax = 2
 
 /**
  * The resolver of the machine. Queries name servers directly first, so that a name whose servers hang does not block
- * other lookups. Names that they do not know are looked up by the operating system, including its hosts file.
+ * other lookups. The operating system, with its hosts file, looks up names that the name servers do not know.
  */
 export function createSystemResolver(): NameResolver {
   const takeTurn = pLimit(systemLookupsMax)
@@ -49,8 +49,8 @@ function isLeftToSystem(error: unknown): boolean {
 }
 
 /** Resolves all addresses of a host. An IP literal is its own address. */
-export async function lookUp(resolver: NameResolver, host: string): Promise<CheckedAddress[]> {
-  const literal = toLiteral(host)
+export async function lookUpHost(resolver: NameResolver, host: string): Promise<CheckedAddress[]> {
+  const literal = toLiteralAddress(host)
   if (literal.length > 0) return literal
   const addresses = await resolver.lookup(host)
   if (addresses.length === 0) throw Object.assign(new Error('The host name has no IP address.'), { code: 'ENODATA' })

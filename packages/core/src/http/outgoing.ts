@@ -1,12 +1,12 @@
 import { RegistryError } from '@skillstead/protocol'
 import { createHttpClient, followRedirects } from './http-client.ts'
-import { createSystemResolver, lookUp, readTxt, type NameResolver } from './name-resolver.ts'
+import { createSystemResolver, lookUpHost, readTxt, type NameResolver } from './name-resolver.ts'
 import { createAddressRules } from './public-addresses.ts'
-import { parseSecureTarget, parseTarget, requireAllowed, toHost, toLiteral } from './request-target.ts'
+import { parseSecureTarget, parseTarget, requireAllowed, toSocketHost, toLiteralAddress } from './request-target.ts'
 
 /**
- * The registry's HTTP client for URLs that users give. It protects the operator's own network: only public or listed
- * addresses can be reached.
+ * The registry's HTTP client for URLs that users give. To protect the operator's own network, the client reaches only
+ * public or listed addresses.
  */
 export interface Outgoing {
   /** Whether the node is offline: requests then throw `offline`. */
@@ -92,9 +92,9 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
     isOffline,
     async requirePublic(address, field) {
       const url = parseTarget(address, field)
-      const host = toHost(url)
-      const literal = toLiteral(host)
-      const find = () => client.within(url, { timeoutMs: resolveMs }, () => lookUp(resolver, host))
+      const host = toSocketHost(url)
+      const literal = toLiteralAddress(host)
+      const find = () => client.within(url, { timeoutMs: resolveMs }, () => lookUpHost(resolver, host))
       const addresses = isOffline ? literal : await find().catch(() => literal)
       requireAllowed(host, addresses, rules, field)
       return url

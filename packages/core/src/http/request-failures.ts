@@ -23,44 +23,46 @@ const reasons: readonly (readonly [RegExp, string, string?])[] = [
   [/^(Z_|ERR__)/, 'the response could not be decompressed'],
   [/(?:)/, 'the host could not be reached'],
 ]
-/** Messages of undici for a response that violates HTTP. Their error code is that of a closed connection. */
+/** Messages of undici for a response that violates HTTP. The code of such an error is that of a closed connection. */
 const breaches = new Set(['bad response', 'bad upgrade'])
 
 /** The subject of an error: the request to a URL, or an action in words, such as `The DNS lookup of example.com`. */
-export type Subject = URL | string
+export type RequestSubject = URL | string
 
 /** Names a request by the URL's origin, because the path can contain a secret. */
-export function toSubject(subject: Subject): string {
+export function toRequestName(subject: RequestSubject): string {
   return typeof subject === 'string' ? subject : `The request to ${subject.origin}`
 }
 
 /** Creates an `upstream_failed`. An error without a `cause` is not worth a retry. */
-export function toFailure(subject: Subject, reason: string, advice = '', cause?: unknown): RegistryError {
-  return new RegistryError('upstream_failed', `${toSubject(subject)} failed: ${reason}. ${advice}`.trimEnd(), { cause })
+export function toFailure(subject: RequestSubject, reason: string, advice = '', cause?: unknown): RegistryError {
+  return new RegistryError('upstream_failed', `${toRequestName(subject)} failed: ${reason}. ${advice}`.trimEnd(), {
+    cause,
+  })
 }
 
 /** Converts an error to an `upstream_failed` without revealing internals. */
-export function toUpstreamFailed(subject: Subject, error: unknown, isOperator: boolean): RegistryError {
-  const code = isBreach(error) ? 'HTTPParserError' : codeOf(error)
+export function toUpstreamFailed(subject: RequestSubject, error: unknown, isOperator: boolean): RegistryError {
+  const code = isBreach(error) ? 'HTTPParserError' : toFailureCode(error)
   const [, reason, advice] = reasons.find(([pattern]) => pattern.test(code))!
   return toFailure(subject, reason, isOperator ? advice : '', error)
 }
 
 /** Whether a name server answered that the name does not exist. */
 export function isUnknownName(error: unknown): boolean {
-  return ['ENOTFOUND', 'ENODATA', 'EAI_NONAME'].includes(codeOf(error))
+  return ['ENOTFOUND', 'ENODATA', 'EAI_NONAME'].includes(toFailureCode(error))
 }
 
 /** Whether the server closed the connection instead of responding. */
 export function isClosed(error: unknown): boolean {
-  return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error)) && !isBreach(error)
+  return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(toFailureCode(error)) && !isBreach(error)
 }
 
 function isBreach(error: unknown): boolean {
-  return codeOf(error) === 'UND_ERR_SOCKET' && breaches.has((error as Error).message)
+  return toFailureCode(error) === 'UND_ERR_SOCKET' && breaches.has((error as Error).message)
 }
 
-function codeOf(error: unknown): string {
+function toFailureCode(error: unknown): string {
   const { name, code, syscall, cause } = error as NodeJS.ErrnoException
   // The name server refused the connection, not the requested host.
   if (code === 'ECONNREFUSED' && String(syscall).startsWith('query')) return 'EREFUSED'

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
-import { RegistryError } from '@skillstead/protocol'
+import type { RegistryError } from '@skillstead/protocol'
+import { invalidField } from '../kernel/field-errors.ts'
 import type { AddressRules } from './public-addresses.ts'
 
 /** Names of this machine or its network, whatever a resolver returns (RFC 6761, RFC 6762, ICANN). */
@@ -24,27 +25,28 @@ export interface CheckedAddress {
  */
 export function parseTarget(address: string, field: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined
-  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') throw refuseField(field, 'must be an http or https URL')
-  if (url.username !== '' || url.password !== '') throw refuseField(field, 'must not contain a user name or a password')
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') throw invalidField(field, 'must be an http or https URL')
+  if (url.username !== '' || url.password !== '')
+    throw invalidField(field, 'must not contain a user name or a password')
   if (badPorts.has(url.port))
-    throw refuseField(field, `must not use the port ${url.port}, which belongs to another protocol`)
+    throw invalidField(field, `must not use the port ${url.port}, which belongs to another protocol`)
   return url
 }
 
 /** Like {@link parseTarget}, and requires https. */
 export function parseSecureTarget(address: string, field: string): URL {
   const url = parseTarget(address, field)
-  if (url.protocol !== 'https:') throw refuseField(field, 'must be an https URL')
+  if (url.protocol !== 'https:') throw invalidField(field, 'must be an https URL')
   return url
 }
 
 /** The host as sockets and resolvers accept it: without brackets and trailing dots. */
-export function toHost({ hostname }: { readonly hostname: string }): string {
+export function toSocketHost({ hostname }: { readonly hostname: string }): string {
   return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '')
 }
 
 /** The address of a host that is an IP literal. */
-export function toLiteral(host: string): CheckedAddress[] {
+export function toLiteralAddress(host: string): CheckedAddress[] {
   return isIP(host) === 0 ? [] : [{ address: host }]
 }
 
@@ -70,9 +72,5 @@ export function requireAllowed(
 }
 
 function refuseHost(field: string): RegistryError {
-  return refuseField(field, 'must be on a public host, not in a local or private network')
-}
-
-function refuseField(path: string, message: string): RegistryError {
-  return new RegistryError('invalid_request', `${path} ${message}.`, { errors: [{ path, message }] })
+  return invalidField(field, 'must be on a public host, not in a local or private network')
 }

@@ -40,7 +40,7 @@ interface CatalogueChange {
  */
 export async function appendChange(trx: WriteTransaction, change: CatalogueChange, known?: LogHead): Promise<number> {
   const { kind, subject, at, entries, skill } = change
-  const { change_seq, log_seq: size, frontier } = known ?? (await readHead(trx))
+  const { change_seq, log_seq: size, frontier } = known ?? (await readLogHead(trx))
   const seq = change_seq + 1
   await insertChange(trx, { seq, kind, subject, at, ...skill })
   if (entries.length === 0) {
@@ -48,7 +48,7 @@ export async function appendChange(trx: WriteTransaction, change: CatalogueChang
     return seq
   }
   const rows = entries.map((entry, i) => toLogRow(entry, size + 1 + i, at))
-  await insertEntries(trx, ...rows)
+  await insertLogEntries(trx, ...rows)
   const leaves = rows.map(({ hash }) => hash)
   const grown = await growTree(trx, { size, frontier: splitHashes(frontier) }, leaves)
   await setHead(trx, { seq, size: size + entries.length, frontier: grown })
@@ -59,8 +59,8 @@ export async function appendChange(trx: WriteTransaction, change: CatalogueChang
 export type LogHead = Pick<Selectable<Tables['heads']>, 'change_seq' | 'log_seq' | 'frontier'>
 
 /** The last numbers, which change only in {@link appendChange}: in a write, other writers cannot change them. */
-export async function readHead(trx: WriteTransaction): Promise<LogHead> {
-  const [head] = await selectHead(trx, {})
+export async function readLogHead(trx: WriteTransaction): Promise<LogHead> {
+  const [head] = await selectLogHead(trx, {})
   return head!
 }
 
@@ -78,8 +78,8 @@ export async function lockHeads(trx: WriteTransaction): Promise<void> {
 }
 
 const insertChange = compileInsert('changes')
-const insertEntries = compileInsert('log')
-const selectHead = compileQuery((db) => db.selectFrom('heads').select(['change_seq', 'log_seq', 'frontier']))
+const insertLogEntries = compileInsert('log')
+const selectLogHead = compileQuery((db) => db.selectFrom('heads').select(['change_seq', 'log_seq', 'frontier']))
 const setHead = compileWrite((db, param: Param<{ seq: number; size: number; frontier: Uint8Array }>) =>
   db.updateTable('heads').set({ change_seq: param('seq'), log_seq: param('size'), frontier: param('frontier') }),
 )

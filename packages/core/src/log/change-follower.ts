@@ -9,7 +9,7 @@ export interface Change {
   readonly subject: string
 }
 
-interface Follower {
+interface ChangeListener {
   readonly listener: (changes: readonly Change[]) => Promise<void> | void
   readonly reset: () => Promise<void> | void
   /** Changes that the listener has not processed. */
@@ -43,8 +43,9 @@ export class ChangeFollower {
   readonly #onError: (error: unknown) => void
   readonly #timer: NodeJS.Timeout
   readonly #notices: ReturnType<NonNullable<Database['listen']>> | undefined
-  // Replaced instead of changed: a listener that waits for the next change comes and goes while others are called.
-  #followers: readonly Follower[] = []
+  // The list is replaced, never changed in place: listeners that wait for one change are added and removed while others
+  // are called.
+  #followers: readonly ChangeListener[] = []
   #position: number
   #running: Promise<void> | undefined
   #again = false
@@ -70,7 +71,7 @@ export class ChangeFollower {
     onError: (error: unknown) => void,
     pollMs: number = pollMsDefault,
   ): Promise<ChangeFollower> {
-    return new ChangeFollower(database, await readHead(database), onError, pollMs)
+    return new ChangeFollower(database, await readLastChange(database), onError, pollMs)
   }
 
   get position(): number {
@@ -88,8 +89,8 @@ export class ChangeFollower {
    * listeners continue. `reset` discards the copy, because changes were missed. The returned function removes the
    * listener.
    */
-  follow(listener: Follower['listener'], reset: Follower['reset']): () => void {
-    const follower: Follower = { listener, reset, missed: [], isLost: false }
+  follow(listener: ChangeListener['listener'], reset: ChangeListener['reset']): () => void {
+    const follower: ChangeListener = { listener, reset, missed: [], isLost: false }
     this.#followers = [...this.#followers, follower]
     return () => {
       this.#followers = this.#followers.filter((other) => other !== follower)
@@ -118,8 +119,8 @@ export class ChangeFollower {
     } catch (error) {
       this.#onError(error)
     } finally {
-      // Clear this in the same turn of the event loop as the last check of `again`: a later caller must not get a read
-      // that is already complete.
+      // Clear `#running` in the same turn of the event loop as the last check of `again`: a later caller must not get a
+      // read that is already complete.
       this.#running = undefined
     }
   }
@@ -128,13 +129,13 @@ export class ChangeFollower {
   async #readPage(): Promise<boolean> {
     const rows = await readChanges(this.#database, this.#position)
     if (await this.#lacksSome(rows)) {
-      this.#position = await readHead(this.#database)
-      for (const follower of this.#followers) lose(follower)
+      this.#position = await readLastChange(this.#database)
+      for (const follower of this.#followers) loseChanges(follower)
       return true
     }
     // Advance the position before listeners run, so that a reader that started earlier does not cache outdated data.
     this.#position = rows.at(-1)?.seq ?? this.#position
-    const changes = rows.flatMap(toChanges)
+    const changes = rows.flatMap(toSingleChanges)
     for (const follower of this.#followers) await this.#deliver(follower, changes)
     return rows.length === pageSize
   }
@@ -144,13 +145,13 @@ export class ChangeFollower {
     if (first) return first.seq !== this.#position + 1
     if (!this.#isDoubtful) return false
     this.#isDoubtful = false
-    if ((await readHead(this.#database)) === this.#position) return false
+    if ((await readLastChange(this.#database)) === this.#position) return false
     // Another commit may have added a change after the first read.
     const [next] = await readChanges(this.#database, this.#position)
     return next?.seq !== this.#position + 1
   }
 
-  async #deliver(follower: Follower, changes: readonly Change[]): Promise<void> {
+  async #deliver(follower: ChangeListener, changes: readonly Change[]): Promise<void> {
     follower.missed = [...follower.missed, ...changes]
     try {
       if (follower.isLost) await follower.reset()
@@ -158,25 +159,25 @@ export class ChangeFollower {
       if (follower.missed.length > 0) await follower.listener(follower.missed)
       follower.missed = []
     } catch (error) {
-      if (follower.missed.length > missedMax) lose(follower)
+      if (follower.missed.length > missedMax) loseChanges(follower)
       this.#onError(error)
     }
   }
 }
 
-function lose(follower: Follower): void {
+function loseChanges(follower: ChangeListener): void {
   follower.missed = []
   follower.isLost = true
 }
 
 /** The number of the last change. */
-export async function readHead(database: Database): Promise<number> {
+export async function readLastChange(database: Database): Promise<number> {
   const head = await database.read.selectFrom('heads').select('change_seq').executeTakeFirstOrThrow()
   return head.change_seq
 }
 
 /** A row of counter updates can list many subjects, separated by commas. */
-function toChanges({ seq, kind, subject }: Change): Change[] {
+function toSingleChanges({ seq, kind, subject }: Change): Change[] {
   return subject.split(',').map((each) => ({ seq, kind, subject: each }))
 }
 

@@ -1,5 +1,5 @@
 import type { Content } from '@skillstead/protocol'
-import { keep, type LogContext } from './log-context.ts'
+import { cacheRecent, type LogContext } from './log-context.ts'
 import { readSigningKeys, toCosignatureLines, toSignatureLines, type SigningKey } from './signing-keys.ts'
 import { toRoot } from './merkle.ts'
 import { toVerifierKey } from './signed-notes.ts'
@@ -45,29 +45,29 @@ export async function signCheckpoint(context: LogContext, { size, frontier }: Tr
   const { origin } = context
   const keys = await readSigningKeys(context)
   const rootHash = toRoot(frontier).toString('base64')
-  const body = `${origin}\n${size}\n${rootHash}\n${toKeyLines(origin, keys)}`
-  const seconds = toStep(context.clock.now())
+  const body = `${origin}\n${size}\n${rootHash}\n${toExtensionLines(origin, keys)}`
+  const seconds = toTimeStep(context.clock.now())
   const keyTag = `${size}-${keys.map(({ number }) => number).join('-')}`
   const tag = `${keyTag}-${seconds / timeStepSeconds}`
-  const timeless = once(context, keyTag, body, () => `${body}\n${toLines(toSignatureLines(origin, body, keys))}`)
-  const text = once(
+  const timeless = signOnce(context, keyTag, body, () => `${body}\n${joinLines(toSignatureLines(origin, body, keys))}`)
+  const text = signOnce(
     context,
     tag,
     body,
-    () => timeless + toLines(toCosignatureLines(origin, body, seconds, keys.slice(0, timedKeysMax))),
+    () => timeless + joinLines(toCosignatureLines(origin, body, seconds, keys.slice(0, timedKeysMax))),
   )
   return { origin, treeSize: size, rootHash, text, timeless, tag }
 }
 
-function toStep(epochMs: number): number {
+function toTimeStep(epochMs: number): number {
   return Math.max(0, Math.floor(epochMs / 1000 / timeStepSeconds) * timeStepSeconds)
 }
 
-function toKeyLines(origin: string, keys: readonly SigningKey[]): string {
-  return keys.length > 1 ? toLines(keys.map(({ publicKey }) => `key ${toVerifierKey(origin, publicKey)}`)) : ''
+function toExtensionLines(origin: string, keys: readonly SigningKey[]): string {
+  return keys.length > 1 ? joinLines(keys.map(({ publicKey }) => `key ${toVerifierKey(origin, publicKey)}`)) : ''
 }
 
-function toLines(lines: readonly string[]): string {
+function joinLines(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('')
 }
 
@@ -75,11 +75,11 @@ function toLines(lines: readonly string[]): string {
  * Signs a text, unless the note is cached. A cached note with another body belongs to a log that a restore replaced,
  * and is signed again.
  */
-function once({ transparency }: LogContext, tag: string, body: string, make: () => string): string {
+function signOnce({ transparency }: LogContext, tag: string, body: string, make: () => string): string {
   const cached = transparency.checkpoints.get(tag)
   if (cached?.startsWith(body)) return cached
   const made = make()
-  keep(transparency.checkpoints, tag, made, checkpointsKeptMax)
+  cacheRecent(transparency.checkpoints, tag, made, checkpointsKeptMax)
   return made
 }
 

@@ -33,17 +33,18 @@ const cuts: readonly { readonly field: string; readonly bytesMax: number }[] = [
  * allows.
  */
 export function toEntryText(entry: LogEntry): string {
-  let text = toCanonical(entry)
+  let text = toCanonicalJson(entry)
   let { data } = entry
   for (const { field, bytesMax } of cuts) {
-    if (fits(text)) return text
+    if (fitsEntry(text)) return text
     const value = data[field]
     if (value === undefined || jsonBytes(value) <= bytesMax) continue
     const cut = [...((data['cut'] as string[] | undefined) ?? []), field]
-    data = { ...data, [field]: shorten(value, bytesMax), cut }
-    text = toCanonical({ ...entry, data })
+    data = { ...data, [field]: shortenField(value, bytesMax), cut }
+    text = toCanonicalJson({ ...entry, data })
   }
-  if (!fits(text)) throw new TypeError(`The log entry of ${entry.subject} exceeds ${limits.logEntryBytesMax} bytes.`)
+  if (!fitsEntry(text))
+    throw new TypeError(`The log entry of ${entry.subject} exceeds ${limits.logEntryBytesMax} bytes.`)
   return text
 }
 
@@ -52,18 +53,18 @@ export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))
 }
 
-function toCanonical(entry: LogEntry): string {
+function toCanonicalJson(entry: LogEntry): string {
   const text = canonicalize(entry)
   if (text === undefined) throw new TypeError('A log entry must be a JSON value.')
   return text
 }
 
-function fits(text: string): boolean {
+function fitsEntry(text: string): boolean {
   // Fast path: UTF-8 takes at most 3 bytes for each UTF-16 code unit.
   return text.length * 3 <= limits.logEntryBytesMax || Buffer.byteLength(text) <= limits.logEntryBytesMax
 }
 
-function shorten(value: unknown, bytesMax: number): unknown {
+function shortenField(value: unknown, bytesMax: number): unknown {
   if (typeof value === 'string') return `${takeFitting(value, quotesBytes, bytesMax - markBytes).join('')}…`
   return bytesMax > 0 && Array.isArray(value) ? takeFitting(value, -commaBytes, bytesMax - quotesBytes) : null
 }

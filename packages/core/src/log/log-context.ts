@@ -10,7 +10,7 @@ export interface LogContext extends StorageContext {
   readonly transparency: Transparency
 }
 
-/** In-memory caches of the log. Their contents can be read or computed again. */
+/** In-memory caches of values that can be read or computed again. */
 interface Transparency {
   /** Parsed private keys by number. */
   readonly keys: Map<number, KeyObject>
@@ -34,7 +34,7 @@ export function createTransparency(): Transparency {
 }
 
 /** Inserts a value as the most recent, and evicts the oldest above `valuesMax`. */
-export function keep<Value>(cached: Map<string, Value>, key: string, value: Value, valuesMax: number): void {
+export function cacheRecent<Value>(cached: Map<string, Value>, key: string, value: Value, valuesMax: number): void {
   cached.delete(key)
   cached.set(key, value)
   if (cached.size > valuesMax) cached.delete(cached.keys().next().value!)

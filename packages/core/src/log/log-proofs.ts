@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { LogContext } from './log-context.ts'
 import {
-  climb,
+  foldProof,
   toConsistencyRanges,
   toInclusionRanges,
   toNodes,
@@ -9,7 +9,7 @@ import {
   type LeafRange,
   type TreeNode,
 } from './merkle.ts'
-import { loadTiles, toNode, toTileKey, type TileRef } from './tiles.ts'
+import { loadTiles, toTileNode, toTileKey, type TileRef } from './tiles.ts'
 import { readerOf, type TreeReader } from './tree-rows.ts'
 import { readTreeHead, tileHashes, tileLevels } from './log-tree.ts'
 
@@ -42,7 +42,7 @@ export async function proveIn(reader: TreeReader, index: number, size: number): 
     index,
     treeSize: size,
     leafHash: leaf!.toString('base64'),
-    rootHash: climb(leaf!, index, ranges, proof).toString('base64'),
+    rootHash: foldProof(leaf!, index, ranges, proof).toString('base64'),
     inclusionProof: proof.map((node) => node.toString('base64')),
   }
 }
@@ -66,19 +66,19 @@ export async function readFrontier(reader: TreeReader, size: number): Promise<Bu
 
 /** Computes the roots of ranges of leaves from the smallest number of tiles. */
 async function readRoots(reader: TreeReader, ranges: readonly LeafRange[], size: number): Promise<Buffer[]> {
-  const parts = ranges.map((range) => toNodes(range).map(toPlace))
+  const parts = ranges.map((range) => toNodes(range).map(toTilePlace))
   const tiles = await loadTiles(
     reader,
     parts.flat().map(({ tile }) => tile),
     size,
   )
   return parts.map((places) =>
-    toRoot(places.map(({ tile, offset, count }) => toNode(tiles.get(toTileKey(tile))!, offset, count))),
+    toRoot(places.map(({ tile, offset, count }) => toTileNode(tiles.get(toTileKey(tile))!, offset, count))),
   )
 }
 
 /** Finds the tile that contains the hashes below a node; they always lie in one tile. */
-function toPlace({ level, index }: TreeNode): { tile: TileRef; offset: number; count: number } {
+function toTilePlace({ level, index }: TreeNode): { tile: TileRef; offset: number; count: number } {
   const count = 2 ** (level % tileLevels)
   const position = index * count
   const tile = { level: Math.floor(level / tileLevels), n: Math.floor(position / tileHashes) }

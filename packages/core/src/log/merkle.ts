@@ -74,7 +74,7 @@ export function toInclusionRanges(index: number, size: number): LeafRange[] {
   const ranges: LeafRange[] = []
   let [start, end] = [0, size]
   while (end - start > 1) {
-    const middle = start + splitOf(end - start)
+    const middle = start + toSplitSize(end - start)
     if (index < middle) {
       ranges.push({ start: middle, end })
       end = middle
@@ -95,7 +95,7 @@ export function toConsistencyRanges(older: number, size: number): LeafRange[] {
   if (older === 0) return ranges
   let [start, end] = [0, size]
   while (older !== end) {
-    const middle = start + splitOf(end - start)
+    const middle = start + toSplitSize(end - start)
     if (older <= middle) {
       ranges.push({ start: middle, end })
       end = middle
@@ -122,7 +122,7 @@ export function toNodes({ start, end }: LeafRange): TreeNode[] {
 }
 
 /** Computes the root hash from a leaf and its inclusion proof. */
-export function climb(leaf: Buffer, index: number, ranges: readonly LeafRange[], proof: readonly Buffer[]): Buffer {
+export function foldProof(leaf: Buffer, index: number, ranges: readonly LeafRange[], proof: readonly Buffer[]): Buffer {
   return proof.reduce(
     (node, other, i) => (ranges[i]!.start > index ? hashNode(node, other) : hashNode(other, node)),
     leaf,
@@ -130,7 +130,7 @@ export function climb(leaf: Buffer, index: number, ranges: readonly LeafRange[],
 }
 
 /** The largest power of two that is smaller than `leaves`. */
-function splitOf(leaves: number): number {
+function toSplitSize(leaves: number): number {
   let split = 1
   while (split * 2 < leaves) split *= 2
   return split

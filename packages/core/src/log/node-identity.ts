@@ -22,7 +22,7 @@ export interface Identity {
  */
 async function ensureIdentity({ writer }: Database, given: string | undefined): Promise<Identity> {
   return writer.write(async (trx) => {
-    const { origin: stored, epoch } = await readMeta(trx)
+    const { origin: stored, epoch } = await readStoredIdentity(trx)
     if (stored === undefined) {
       const origin = given ?? `skillstead-${newId()}`
       await putMeta(trx, 'origin', origin)
@@ -39,7 +39,7 @@ async function ensureIdentity({ writer }: Database, given: string | undefined): 
 
 /** Reads the identity of a database that has one. Throws if it has another name than the given one. */
 async function readIdentity({ read }: Database, given: string | undefined): Promise<Identity> {
-  const { origin, epoch } = await readMeta(read)
+  const { origin, epoch } = await readStoredIdentity(read)
   if (origin === undefined) {
     throw new RegistryError(
       'older_schema',
@@ -50,7 +50,7 @@ async function readIdentity({ read }: Database, given: string | undefined): Prom
   return { origin, epoch }
 }
 
-async function readMeta(db: Kysely<Tables>): Promise<{ origin: string | undefined; epoch: number }> {
+async function readStoredIdentity(db: Kysely<Tables>): Promise<{ origin: string | undefined; epoch: number }> {
   const rows = await db.selectFrom('meta').selectAll().execute()
   const meta = new Map(rows.map(({ key, value }) => [key, value]))
   return { origin: meta.get('origin'), epoch: Number(meta.get('epoch') ?? 1) }
@@ -78,7 +78,7 @@ export async function startEpoch(trx: WriteTransaction, before: number, now: num
  * Reads the node's identity, and creates it and the first signing key if the registry can be written. Closes the
  * database if `origin` conflicts with the stored name.
  */
-export async function identify(database: Database, origin: string | undefined, clock: Clock): Promise<Identity> {
+export async function openIdentity(database: Database, origin: string | undefined, clock: Clock): Promise<Identity> {
   try {
     if (database.isReadOnly) return await readIdentity(database, origin)
     const identity = await ensureIdentity(database, origin)

@@ -15,7 +15,7 @@ const forEver = 'public, max-age=31536000, immutable'
  */
 export async function readTile(context: LogContext, { path }: { path: string }): Promise<Content> {
   const tile = parseTilePath(path)
-  if (!tile) throw malformed()
+  if (!tile) throw toMalformedPath()
   const { n, width } = tile
   const level = tile.level === 'entries' ? 0 : tile.level
   const { size } = await readTreeHead(context.database.read)
@@ -26,7 +26,9 @@ export async function readTile(context: LogContext, { path }: { path: string }):
     )
   }
   const body =
-    tile.level === 'entries' ? await readEntries(context, n, width) : await readTileHashes(context, { level, n }, width)
+    tile.level === 'entries'
+      ? await readEntryBundle(context, n, width)
+      : await readTileHashes(context, { level, n }, width)
   return { contentType: 'application/octet-stream', body, cacheControl: forEver }
 }
 
@@ -37,7 +39,7 @@ async function readTileHashes(context: LogContext, tile: { level: number; n: num
 }
 
 /** Encodes each entry after its length in two bytes. */
-async function readEntries({ database }: StorageContext, n: number, width: number): Promise<Buffer> {
+async function readEntryBundle({ database }: StorageContext, n: number, width: number): Promise<Buffer> {
   const rows = await database.read
     .selectFrom('log')
     .select('entry')
@@ -55,7 +57,7 @@ async function readEntries({ database }: StorageContext, n: number, width: numbe
   )
 }
 
-function malformed(): RegistryError {
+function toMalformedPath(): RegistryError {
   const message = 'must be a tile such as 0/x001/234, 1/000.p/17 or entries/000'
   return new RegistryError('invalid_request', `\`path\` ${message}.`, { errors: [{ path: 'path', message }] })
 }

@@ -33,7 +33,7 @@ export interface SigningKey {
 export async function ensureSigningKey({ writer }: Database, clock: Clock): Promise<void> {
   await writer.write(async (trx) => {
     const some = await trx.selectFrom('signing_keys').select('number').limit(1).executeTakeFirst()
-    if (!some) await insertKey(trx, 1, clock.now())
+    if (!some) await insertSigningKey(trx, 1, clock.now())
   })
 }
 
@@ -85,7 +85,7 @@ export async function rotateKey(
       .set({ retires_at: retiresAt })
       .where((eb) => eb.or([eb('retires_at', 'is', null), eb('retires_at', '>', retiresAt)]))
       .execute()
-    const publicKey = await insertKey(trx, number + 1, at)
+    const publicKey = await insertSigningKey(trx, number + 1, at)
     const data = { key: toVerifierKey(context.origin, publicKey) }
     await recordAudit(trx, { caller: systemCaller, action: 'key.rotate', subject: context.origin, at, data })
   })
@@ -139,9 +139,9 @@ export function toCosignatureLines(
   )
 }
 
-async function insertKey(trx: WriteTransaction, number: number, at: number): Promise<Buffer> {
+async function insertSigningKey(trx: WriteTransaction, number: number, at: number): Promise<Buffer> {
   const pair = generateKeyPairSync('ed25519')
-  const publicKey = toBytes(pair.publicKey)
+  const publicKey = toRawPublicKey(pair.publicKey)
   const privateKey = pair.privateKey.export({ format: 'der', type: 'pkcs8' })
   const row = { number, public_key: publicKey, private_key: privateKey, created_at: at, retires_at: null }
   await trx.insertInto('signing_keys').values(row).execute()
@@ -158,13 +158,13 @@ export async function findKeyProblem(db: Database['read']): Promise<string | und
 
 function hasOtherHalf(row: SigningKeyRow): boolean {
   try {
-    return toBytes(createPublicKey(parsePrivate(row))).equals(row.public_key)
+    return toRawPublicKey(createPublicKey(parsePrivate(row))).equals(row.public_key)
   } catch {
     return false
   }
 }
 
-function toBytes(publicKey: KeyObject): Buffer {
+function toRawPublicKey(publicKey: KeyObject): Buffer {
   return Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url')
 }
 

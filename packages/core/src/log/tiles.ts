@@ -1,5 +1,5 @@
 import { hashBytes, hashNode } from './merkle.ts'
-import { keep, type Tile } from './log-context.ts'
+import { cacheRecent, type Tile } from './log-context.ts'
 import type { TreeReader } from './tree-rows.ts'
 import { middleHashes, readHashes, splitHashes, tileHashes } from './log-tree.ts'
 
@@ -42,27 +42,27 @@ export async function loadTiles(
     if (cached && cached.hashes.length >= width * hashBytes) loaded.set(toTileKey(tile), cached)
     else (width === tileHashes ? full : edge).push(tile)
   }
-  const [stored, growing] = await Promise.all([readFull(reader, full), readEdge(reader, edge, size)])
+  const [stored, growing] = await Promise.all([readFullTiles(reader, full), readEdges(reader, edge, size)])
   for (const [key, tile] of [...stored, ...growing]) loaded.set(key, tile)
   // Insert cached tiles again too, so that the least recently used tile is evicted first.
-  for (const [key, tile] of loaded) keep(tiles, key, tile, tilesKeptMax)
+  for (const [key, tile] of loaded) cacheRecent(tiles, key, tile, tilesKeptMax)
   return loaded
 }
 
 /** The root above hashes of a tile that form a perfect subtree. */
-export function toNode(tile: Tile, offset: number, count: number): Buffer {
+export function toTileNode(tile: Tile, offset: number, count: number): Buffer {
   if (count === 1) return tile.hashes.subarray(offset * hashBytes, (offset + 1) * hashBytes)
   const key = toNodeKey(offset, count)
   const cached = tile.nodes.get(key)
   if (cached) return cached
   const half = count / 2
-  const node = hashNode(toNode(tile, offset, half), toNode(tile, offset + half, half))
+  const node = hashNode(toTileNode(tile, offset, half), toTileNode(tile, offset + half, half))
   // Smaller subtrees are cheaper to hash again than to cache.
   if (count >= middleHashes) tile.nodes.set(key, node)
   return node
 }
 
-async function readFull({ db, rows }: TreeReader, refs: readonly TileRef[]): Promise<[string, Tile][]> {
+async function readFullTiles({ db, rows }: TreeReader, refs: readonly TileRef[]): Promise<[string, Tile][]> {
   if (refs.length === 0) return []
   const stored = await rows.readTiles(db, refs)
   if (stored.length < refs.length) throw new Error('The log is damaged: a tile is missing. Run `skillstead doctor`.')
@@ -73,7 +73,7 @@ function toMiddleNodes(middle: Uint8Array): Map<string, Buffer> {
   return new Map(splitHashes(middle).map((node, i) => [toNodeKey(i * middleHashes, middleHashes), node]))
 }
 
-function readEdge({ db, rows, tiles }: TreeReader, refs: readonly TileRef[], size: number): Promise<[string, Tile][]> {
+function readEdges({ db, rows, tiles }: TreeReader, refs: readonly TileRef[], size: number): Promise<[string, Tile][]> {
   return Promise.all(
     refs.map(async (ref): Promise<[string, Tile]> => {
       const key = toTileKey(ref)

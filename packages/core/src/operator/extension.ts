@@ -41,7 +41,8 @@ export interface ExtensionParts extends StorageContext {
 }
 
 /**
- * Functions of extensions that the registry calls. It calls those for upstreams in the transactions of its own changes.
+ * Functions of extensions that the registry calls. Those for upstreams are called in the transactions of the changes
+ * that the registry makes.
  */
 export interface ExtensionHooks {
   readonly upstreamQueue: UpstreamQueue
@@ -91,5 +92,5 @@ function createDefaultHooks({ clock, database }: ExtensionParts): ExtensionHooks
 
 /** Combines the hooks of all extensions. If two have the same hook, the later one is used. */
 export function connectExtensions(extensions: readonly RegistryExtension[], parts: ExtensionParts): ExtensionHooks {
-  return Object.assign(createDefaultHooks(parts), ...extensions.map(({ connect }) => connect(parts))) as ExtensionHooks
+  return Object.assign(createDefaultHooks(parts), ...extensions.map(({ connect }) => connect(parts)))
 }

@@ -3,6 +3,7 @@ import type { Metric } from './metric.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { answersQueries } from './readiness.ts'
 import { countUnscanned } from '../governance/rescan.ts'
+import { countRows } from '../storage/count-rows.ts'
 
 /** Metrics that need no database, so that they work while it is unavailable. */
 export async function readNodeMetrics({ database, search, changes, sharedLimits }: OperatorContext): Promise<Metric[]> {
@@ -51,14 +52,8 @@ export async function readNodeMetrics({ database, search, changes, sharedLimits 
 export async function readStoredMetrics(context: CatalogueContext): Promise<Metric[]> {
   const { database, outbox, clock } = context
   const { pending, failed, oldestDueAt, attempts, failures } = await outbox.figures()
-  const { skills } = await database.read
-    .selectFrom('skills')
-    .select((eb) => eb.fn.countAll<number>().as('skills'))
-    .executeTakeFirstOrThrow()
-  const { versions } = await database.read
-    .selectFrom('versions')
-    .select((eb) => eb.fn.countAll<number>().as('versions'))
-    .executeTakeFirstOrThrow()
+  const skills = await countRows(database.read.selectFrom('skills'))
+  const versions = await countRows(database.read.selectFrom('versions'))
   const unscanned = await countUnscanned(context)
   const oldestMs = oldestDueAt === null ? 0 : Math.max(0, clock.now() - oldestDueAt)
   return [

@@ -1,12 +1,12 @@
-import { RegistryError, type MirrorStatus, type MirrorWrite, type Parsed, type endpoints } from '@skillstead/protocol'
+import { RegistryError, type MirrorStatus, type MirrorWrite } from '@skillstead/protocol'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { recordAudit } from '../log/audit.ts'
 import type { Caller } from '../kernel/caller.ts'
+import { invalidField } from '../kernel/field-errors.ts'
+import type { Input } from '../kernel/operation-input.ts'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { UpstreamOperator } from '../catalogue/context/upstream-port.ts'
 import { toOffset, toPage } from '../kernel/paging.ts'
-
-type Input<Name extends keyof typeof endpoints> = Parsed<(typeof endpoints)[Name]>
 
 /** GET /mirrors: an empty list if the registry has no mirror. */
 export async function listMirrors({
@@ -24,7 +24,7 @@ export function showMirror(context: CatalogueContext, { upstream }: Input<'getMi
 /** POST /mirrors. */
 export async function addMirror(context: CatalogueContext, input: Input<'addMirror'>, caller: Caller) {
   const added = await getOperator(context).add(input)
-  await audit(context, caller, 'mirror.add', added.name, { kind: added.kind, location: added.location })
+  await auditMirror(context, caller, 'mirror.add', added.name, { kind: added.kind, location: added.location })
   return added
 }
 
@@ -35,7 +35,7 @@ export async function removeMirror(
   caller: Caller,
 ): Promise<undefined> {
   await getOperator(context).remove(upstream)
-  await audit(context, caller, 'mirror.remove', upstream, {})
+  await auditMirror(context, caller, 'mirror.remove', upstream, {})
 }
 
 /** POST /mirrors/<upstream>/sync. */
@@ -48,7 +48,7 @@ export async function syncMirror(
   const status = await getOperator(context).sync(upstream, options)
   // Audit only a sync with options, which is an operator's decision, such as resuming a paused mirror. Other syncs also
   // run automatically.
-  if (Object.values(options).some(Boolean)) await audit(context, caller, 'mirror.sync', upstream, options)
+  if (Object.values(options).some(Boolean)) await auditMirror(context, caller, 'mirror.sync', upstream, options)
   return status
 }
 
@@ -69,15 +69,17 @@ export async function settleMirrorWrite(
 ): Promise<MirrorWrite> {
   const operator = getOperator(context)
   const write = await operator.settleWrite(upstream, id, toSettlement(action, newName))
-  await audit(context, caller, `mirror.${action}`, write.subject, { id, upstream, newName })
+  await auditMirror(context, caller, `mirror.${action}`, write.subject, { id, upstream, newName })
   return write
 }
 
 function toSettlement(action: Input<'settleMirrorWrite'>['action'], newName: string | undefined) {
   if (action !== 'rename') return { action }
   if (newName !== undefined) return { action, newName }
-  const message = 'is needed with `rename`: the name that it is to have there, without an owner'
-  throw new RegistryError('invalid_request', `newName ${message}.`, { errors: [{ path: 'newName', message }] })
+  throw invalidField(
+    'newName',
+    'is required for `rename`. Specify the new name of the skill on the upstream, without an owner',
+  )
 }
 
 function getOperator({ upstreams }: CatalogueContext): UpstreamOperator {
@@ -88,7 +90,7 @@ function getOperator({ upstreams }: CatalogueContext): UpstreamOperator {
   )
 }
 
-async function audit(
+async function auditMirror(
   { database, clock }: StorageContext,
   caller: Caller,
   action: string,

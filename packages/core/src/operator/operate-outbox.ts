@@ -5,7 +5,7 @@ import type { Input } from '../kernel/operation-input.ts'
 import { toPage } from '../kernel/paging.ts'
 import { recordAudit } from '../log/audit.ts'
 import { toAttempts } from '../outbox/attempts.ts'
-import { ofState } from '../outbox/rows.ts'
+import { selectInState } from '../outbox/rows.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { Database } from '../storage/database.ts'
 import type { OutboxRow as StoredRow } from '../storage/tables.ts'
@@ -22,7 +22,7 @@ export async function listOutbox(context: AccountsContext, { state, kind, page, 
   const rows: OutboxRow[] = []
   let total = 0
   for (const each of state === undefined ? (['failed', 'pending'] as const) : [state]) {
-    const chosen = ofState(read, each).$if(kind !== undefined, (select) => select.where('topic', '=', kind!))
+    const chosen = selectInState(read, each).$if(kind !== undefined, (select) => select.where('topic', '=', kind!))
     const count = await countRows(chosen)
     const offset = Math.max(0, (page - 1) * limit - total)
     total += count
@@ -46,7 +46,7 @@ export async function listOutbox(context: AccountsContext, { state, kind, page, 
 async function countTopics({ read }: Database) {
   const counts = new Map<string, { pending: number; failed: number }>()
   for (const state of ['pending', 'failed'] as const) {
-    const some = ofState(read, state).select('topic').limit(countedMax)
+    const some = selectInState(read, state).select('topic').limit(countedMax)
     const rows = await read
       .selectFrom(some.as('some'))
       .select((eb) => ['topic', eb.fn.countAll<number>().as('count')])

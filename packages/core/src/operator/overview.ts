@@ -1,9 +1,10 @@
 import { type Overview, planNames, plans, type RateLimits, toTimestamp } from '@skillstead/protocol'
-import { sql, type SqlBool } from 'kysely'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { countUnscanned } from '../governance/rescan.ts'
+import { selectInState } from '../outbox/rows.ts'
+import { countRows } from '../storage/count-rows.ts'
 import type { OperatorContext } from './operator-context.ts'
 
 /** GET /operator/overview. */
@@ -15,46 +16,36 @@ export async function showOverview(context: OperatorContext): Promise<Overview> 
     origin,
     database: database.dialect,
     network: upstreams.operator?.mode ?? null,
-    counts: await readCounts(context),
-    outbox: await readOutbox(context),
+    counts: await readOverviewCounts(context),
+    outbox: await readOverviewOutbox(context),
     search: { documents: search.size, ready: search.ready },
-    log: await readLog(context),
+    log: await readOverviewLog(context),
     scans: { pending: await countUnscanned(context) },
-    alarms: await readAlarms(context),
+    alarms: await readOverviewAlarms(context),
   }
 }
 
-async function readCounts({ database: { read } }: StorageContext): Promise<Overview['counts']> {
-  const { users } = await read
-    .selectFrom('users')
-    .select((eb) => eb.fn.countAll<number>().as('users'))
-    .where('claimed', '=', 1)
-    .executeTakeFirstOrThrow()
-  const count = async (table: 'skills' | 'versions' | 'packs') => {
-    const counted = read.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('count'))
-    return (await counted.executeTakeFirstOrThrow()).count
+async function readOverviewCounts({ database: { read } }: StorageContext): Promise<Overview['counts']> {
+  return {
+    skills: await countRows(read.selectFrom('skills')),
+    versions: await countRows(read.selectFrom('versions')),
+    users: await countRows(read.selectFrom('users').where('claimed', '=', 1)),
+    packs: await countRows(read.selectFrom('packs')),
   }
-  return { skills: await count('skills'), versions: await count('versions'), users, packs: await count('packs') }
 }
 
-async function readOutbox({ outbox, database, clock }: AccountsContext): Promise<Overview['outbox']> {
+async function readOverviewOutbox({ outbox, database, clock }: AccountsContext): Promise<Overview['outbox']> {
   const { pending, failed, oldestDueAt } = await outbox.figures()
-  const { due } = await database.read
-    .selectFrom('outbox')
-    .select((eb) => eb.fn.countAll<number>().as('due'))
-    // The condition must equal that of the partial index, so that the planner uses the index.
-    .where(sql<SqlBool>`state = 'pending'`)
-    .where('due_at', '<=', clock.now())
-    .executeTakeFirstOrThrow()
+  const due = await countRows(selectInState(database.read, 'pending').where('due_at', '<=', clock.now()))
   return { pending, due, failed, oldestAt: oldestDueAt === null ? null : toTimestamp(oldestDueAt) }
 }
 
-async function readLog({ database }: StorageContext): Promise<Overview['log']> {
+async function readOverviewLog({ database }: StorageContext): Promise<Overview['log']> {
   const last = await database.read.selectFrom('log').select(['seq', 'at']).orderBy('seq', 'desc').limit(1).execute()
   return { size: last[0]?.seq ?? 0, lastEntryAt: last[0] ? toTimestamp(last[0].at) : null }
 }
 
-async function readAlarms({ upstreams }: CatalogueContext): Promise<Overview['alarms']> {
+async function readOverviewAlarms({ upstreams }: CatalogueContext): Promise<Overview['alarms']> {
   const followed = (await upstreams.operator?.list()) ?? []
   return followed.flatMap(({ name, alarm }) => {
     if (!alarm) return []

@@ -53,8 +53,8 @@ export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
   readonly onError?: (error: unknown) => void
   /**
    * The folder with the files of worker threads, for a bundled program: a copy of `dist/threads` of this package.
-   * `inline` starts no threads, so that inspections of packages and backups block the calling thread. All registries of a
-   * process share their threads, so the option applies to all of them. Default: the files of this package.
+   * `inline` starts no threads, so that inspections of packages and backups block the calling thread. All registries of
+   * a process share their threads, so the option applies to all of them. Default: the files of this package.
    */
   readonly threads?: URL | 'inline'
   /**

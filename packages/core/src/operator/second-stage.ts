@@ -19,16 +19,16 @@ export interface SecondStageOptions {
   readonly outgoing?: OutgoingOptions
 }
 
-interface Parts {
+interface SecondStageParts {
   readonly database: Database
   readonly clock: Clock
   readonly onError: (error: unknown) => void
 }
 
-/** The second stage of searches as the operator configured it; undefined if it was not. */
+/** The second stage of searches as the operator configured it; undefined without a configuration. */
 export function createSecondStage(
   { embeddings, reranker, outgoing }: SecondStageOptions,
-  { database, clock, onError }: Parts,
+  { database, clock, onError }: SecondStageParts,
 ) {
   if (!embeddings && !reranker) return undefined
   const now = () => clock.now()

@@ -1,9 +1,9 @@
 import { createHash, randomInt, timingSafeEqual } from 'node:crypto'
 import { isWithoutUsers } from '../accounts/users.ts'
 import type { Database } from '../storage/database.ts'
-import { putMeta } from '../storage/meta.ts'
+import { findMeta, putMeta } from '../storage/meta.ts'
 
-/** Without I, L, O and U, which are easily misread (Crockford's base 32). */
+/** Digits and letters, without I, L, O and U, which are easily misread (Crockford's base 32). */
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const half = 4
 /** The digests of valid codes of nodes that share a database, newest first. */
@@ -24,16 +24,16 @@ export class SetupCode {
   constructor(database: Database) {
     const random = Array.from({ length: 2 * half }, () => letters[randomInt(letters.length)]).join('')
     this.code = `${random.slice(0, half)}-${random.slice(half)}`
-    this.#expected = hash(random)
+    this.#expected = hashSetup(random)
     this.#database = database
   }
 
   /** Whether the input is this code or that of another node. Ignores case, hyphens and similar letters. */
   async matches(typed: string): Promise<boolean> {
     const { dialect, read } = this.#database
-    const given = hash(typed.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll(/[IL]/g, '1').replaceAll('O', '0'))
+    const given = hashSetup(typed.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll(/[IL]/g, '1').replaceAll('O', '0'))
     if (timingSafeEqual(given, this.#expected)) return true
-    const codes = dialect === 'sqlite' ? [] : await readCodes(read)
+    const codes = dialect === 'sqlite' ? [] : await readSetupCodes(read)
     return codes.some((code) => timingSafeEqual(given, Buffer.from(code, 'base64')))
   }
 
@@ -42,17 +42,16 @@ export class SetupCode {
     const { dialect, read, writer } = this.#database
     if (dialect === 'sqlite' || !(await isWithoutUsers(read))) return
     await writer.write(async (trx) => {
-      const codes = [this.#expected.toString('base64'), ...(await readCodes(trx))].slice(0, codesMax)
+      const codes = [this.#expected.toString('base64'), ...(await readSetupCodes(trx))].slice(0, codesMax)
       await putMeta(trx, metaKey, JSON.stringify(codes))
     })
   }
 }
 
-async function readCodes(db: Database['read']): Promise<string[]> {
-  const row = await db.selectFrom('meta').select('value').where('key', '=', metaKey).executeTakeFirst()
-  return row ? (JSON.parse(row.value) as string[]) : []
+async function readSetupCodes(db: Database['read']): Promise<string[]> {
+  return JSON.parse((await findMeta(db, metaKey)) ?? '[]')
 }
 
-function hash(text: string): Buffer {
+function hashSetup(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

@@ -26,7 +26,7 @@ export async function setUp(
 ) {
   if (!(await isWithoutUsers(context.database.read))) throw toSetUpError()
   await context.addressLimits.require('setup', options.address)
-  if (!(await context.addressLimits.take('setups', allAddresses))) throw toBesieged()
+  if (!(await context.addressLimits.take('setups', allAddresses))) throw refuseSetupFlood()
   if (!(await context.setup.matches(code))) {
     throw new RegistryError('forbidden', 'The setup code is wrong. The node prints the code when it starts.')
   }
@@ -38,7 +38,7 @@ export async function setUp(
  * Other callers used up the total limit, so even the right code is refused. The error names other ways to set up the
  * node.
  */
-function toBesieged(): RegistryError {
+function refuseSetupFlood(): RegistryError {
   return new RegistryError(
     'rate_limited',
     'Too many codes were tried in the last hour, from many addresses. Restart the node for a new code, or create the ' +

@@ -15,8 +15,8 @@ const batchRows = 1000
 export async function showStorage({ database }: StorageContext): Promise<StorageUse> {
   return {
     ...(await readDatabaseSize(database)),
-    ...(await readContent(database)),
-    largest: await readLargest(database),
+    ...(await readContentSize(database)),
+    largest: await readLargestSkills(database),
   }
 }
 
@@ -31,15 +31,15 @@ async function readDatabaseSize({ dialect, read, path }: Database) {
     return { databaseBytes: rows[0]!.n, walBytes: 0, freeBytes: null }
   }
   const { bavail, bsize } = await statfs(dirname(path))
-  return { databaseBytes: toSize(path), walBytes: toSize(`${path}-wal`), freeBytes: bavail * bsize }
+  return { databaseBytes: toFileSize(path), walBytes: toFileSize(`${path}-wal`), freeBytes: bavail * bsize }
 }
 
-function toSize(path: string): number {
+function toFileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** The size and number of file contents, each counted once. */
-async function readContent(database: Database): Promise<Pick<StorageUse, 'contentBytes' | 'blobs'>> {
+async function readContentSize(database: Database): Promise<Pick<StorageUse, 'contentBytes' | 'blobs'>> {
   if (database.dialect === 'postgres') {
     const { rows } = await sql<{ bytes: number; blobs: number }>`select coalesce(sum(size), 0) as bytes,
       count(*) as blobs from blobs`.execute(database.read)
@@ -53,8 +53,8 @@ async function readContent(database: Database): Promise<Pick<StorageUse, 'conten
   return { contentBytes, blobs }
 }
 
-async function readLargest(database: Database): Promise<StorageUse['largest']> {
-  const largest = await (database.dialect === 'postgres' ? sumVersions(database) : addVersions(database))
+async function readLargestSkills(database: Database): Promise<StorageUse['largest']> {
+  const largest = await (database.dialect === 'postgres' ? sumVersionSizes(database) : addVersionSizes(database))
   if (largest.length === 0) return []
   const ids = largest.map(({ id }) => id)
   const rows = await database.read.selectFrom('skills').select(['id', 'full_name']).where('id', 'in', ids).execute()
@@ -67,13 +67,13 @@ interface SkillSize {
   readonly bytes: number
 }
 
-async function sumVersions({ read }: Database): Promise<SkillSize[]> {
+async function sumVersionSizes({ read }: Database): Promise<SkillSize[]> {
   const { rows } = await sql<SkillSize>`select skill_id as id, sum(size) as bytes from versions
     group by skill_id order by bytes desc, id limit ${largestMax}`.execute(read)
   return rows
 }
 
-async function addVersions(database: Database): Promise<SkillSize[]> {
+async function addVersionSizes(database: Database): Promise<SkillSize[]> {
   const bytesOf = new Map<string, number>()
   for await (const { id, size } of readSizes(database, 'versions', 'skill_id')) {
     bytesOf.set(id, (bytesOf.get(id) ?? 0) + size)

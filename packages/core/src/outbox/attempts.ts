@@ -1,21 +1,21 @@
-import { RegistryError } from '@skillstead/protocol'
+import { isRegistryError } from '@skillstead/protocol'
 import type { Clock } from '../kernel/clock.ts'
 import type { AttemptResult, ClaimedRow } from './claims.ts'
 import { type Attempt, AttemptError, type OutboxHandler } from './jobs.ts'
 
 /** The end of an attempt: what is written to the row, and the error of a failure. */
-export type Ended = AttemptResult & { readonly failure?: { readonly error: unknown } }
+export type EndedAttempt = AttemptResult & { readonly failure?: { readonly error: unknown } }
 
 const attemptsKept = 20
 const errorCharactersMax = 2000
 
 /** Runs the handler once on a row, and decides about the row: done, due again, or failed. Never rejects. */
-export async function attempt(row: ClaimedRow, handler: OutboxHandler, clock: Clock): Promise<Ended> {
+export async function attemptRow(row: ClaimedRow, handler: OutboxHandler, clock: Clock): Promise<EndedAttempt> {
   const at = clock.now()
   const startedMs = performance.now()
-  const outcome = await handle(row, handler)
+  const outcome = await handleRow(row, handler)
   const durationMs = Math.round(performance.now() - startedMs)
-  const made: Attempt = { number: row.attempts + 1, at, durationMs, ...toRecord(outcome) }
+  const made: Attempt = { number: row.attempts + 1, at, durationMs, ...toAttemptRecord(outcome) }
   const attemptLog = JSON.stringify([...toAttempts(row.attempt_log), made].slice(-attemptsKept))
   const ended = { row, dueAt: clock.now(), startedAt: at, attemptLog }
   if (!('error' in outcome)) return { ...ended, state: 'done' }
@@ -26,16 +26,16 @@ export async function attempt(row: ClaimedRow, handler: OutboxHandler, clock: Cl
 }
 
 /** Whether an attempt ended only because this node shuts down. */
-export function isShutdown({ failure }: Ended): boolean {
-  return failure?.error instanceof RegistryError && failure.error.code === 'shutting_down'
+export function isShutdown({ failure }: EndedAttempt): boolean {
+  return isRegistryError(failure?.error, 'shutting_down')
 }
 
-type Outcome = { readonly result: { statusCode: number } | void } | { readonly error: unknown }
+type HandlerOutcome = { readonly result: { statusCode: number } | void } | { readonly error: unknown }
 
-async function handle(row: ClaimedRow, handler: OutboxHandler): Promise<Outcome> {
+async function handleRow(row: ClaimedRow, handler: OutboxHandler): Promise<HandlerOutcome> {
   try {
     const payload = parsePayload(row.payload)
-    // Retrying would not help.
+    // A retry would read the same damaged payload.
     if (!payload) throw new AttemptError('The payload of the job is damaged and cannot be read.', { isFinal: true })
     return { result: await handler.handle(payload, row.attempts + 1, row.id) }
   } catch (error) {
@@ -61,15 +61,15 @@ export function toAttempts(text: string): Attempt[] {
   }
 }
 
-function toRecord(outcome: Outcome): Pick<Attempt, 'statusCode' | 'error'> {
+function toAttemptRecord(outcome: HandlerOutcome): Pick<Attempt, 'statusCode' | 'error'> {
   if (!('error' in outcome)) return { statusCode: outcome.result?.statusCode ?? null, error: null }
   const { error } = outcome
   const statusCode = error instanceof AttemptError ? error.statusCode : null
-  return { statusCode, error: toMessage(error).slice(0, errorCharactersMax) }
+  return { statusCode, error: toErrorMessage(error).slice(0, errorCharactersMax) }
 }
 
 /** A handler may throw anything, including values that cannot be converted to text. */
-function toMessage(error: unknown): string {
+function toErrorMessage(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error)
   } catch {

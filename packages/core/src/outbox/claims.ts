@@ -44,7 +44,7 @@ export async function claimRows(
   })
 }
 
-/** Renews the leases of rows that are still leased, and returns the ids of those. */
+/** Renews the leases of rows that are still leased, and returns the ids of these rows. */
 export async function renewRows(
   { dialect, writer }: Database,
   rows: readonly ClaimedRow[],

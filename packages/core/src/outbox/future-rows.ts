@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { skewMs } from '../kernel/clock.ts'
 import type { Database } from '../storage/database.ts'
 import { isInList } from '../storage/list-query.ts'
-import { now as sharedNow } from '../storage/shared-limits.ts'
+import { databaseNow } from '../storage/shared-limits.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { leaseMs } from './claims.ts'
 import type { OutboxHandler } from './jobs.ts'
@@ -13,9 +13,10 @@ export function isSetBack(before: number, now: number): boolean {
 }
 
 /**
- * Moves pending rows to the present that were written while a clock was ahead. Without this, recurring jobs, retries and
- * the rows of killed processes wait until the clock shows that time again, possibly for years. On PostgreSQL, the rows must
- * be ahead of its clock, too: if only the clock of this node is behind, the rows of the other nodes are right.
+ * Moves pending rows to the present that were written while a clock was ahead. Without this correction, recurring jobs,
+ * retries and the rows of killed processes wait until the clock shows that time again, possibly for years. On
+ * PostgreSQL, the rows must be ahead of the server's clock, too: if only the clock of this node is behind, the rows of
+ * the other nodes are right.
  */
 export async function recallFutureRows(
   { dialect, writer }: Database,
@@ -39,7 +40,7 @@ export async function recallFutureRows(
 }
 
 async function readSharedNow(trx: WriteTransaction): Promise<number> {
-  const { rows } = await sql<{ now: number }>`select ${sharedNow} as now`.execute(trx)
+  const { rows } = await sql<{ now: number }>`select ${databaseNow} as now`.execute(trx)
   return rows[0]!.now
 }
 

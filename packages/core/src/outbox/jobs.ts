@@ -10,7 +10,9 @@ export interface OutboxJob {
   readonly dueAt?: number
   /** While a pending row has this key, adding another one with the same key has no effect. */
   readonly uniqueKey?: string
-  /** Partition key: partitions take turns, so a backlog in one partition does not delay the others. Default: the topic. */
+  /**
+   * Partition key: partitions take turns, so a backlog in one partition does not delay the others. Default: the topic.
+   */
   readonly partition?: string
   /** Host that the job contacts. The number of parallel jobs per host is limited. */
   readonly host?: string
@@ -75,8 +77,8 @@ export interface OutboxHandler {
   /** Delays in milliseconds before the retries. If the attempt after the last delay fails too, the row has failed. */
   readonly retryDelaysMs: readonly number[]
   /**
-   * Whether jobs are due at a time that is also stored elsewhere, such as a deadline. Such a time is not corrected after
-   * the clock was set back. Default: false.
+   * Whether jobs are due at a time that is also stored elsewhere, such as a deadline. Such a time is not corrected
+   * after the clock was set back. Default: false.
    */
   readonly hasDeadlines?: boolean
   /** Called in the transaction that completes rows. Recurring jobs enqueue their next run here. */

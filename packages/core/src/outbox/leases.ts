@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Database } from '../storage/database.ts'
 import { type ClaimedRow, leaseMs, releaseRows, renewRows } from './claims.ts'
 
-interface Parts {
+interface LeasesParts {
   readonly database: Database
   readonly clock: Clock
   readonly onError: (error: unknown) => void
@@ -10,11 +10,11 @@ interface Parts {
 
 /** The rows that this process leases. Renews their leases until they are dropped. */
 export class Leases {
-  readonly #parts: Parts
+  readonly #parts: LeasesParts
   readonly #leased = new Map<string, ClaimedRow>()
   #cancelRenewal: (() => void) | undefined
 
-  constructor(parts: Parts) {
+  constructor(parts: LeasesParts) {
     this.#parts = parts
   }
 
@@ -22,7 +22,7 @@ export class Leases {
     return this.#leased.has(id)
   }
 
-  /** Whether the lease of a row is still this one: other workers may have taken the row. */
+  /** Whether this process still leases a row: another worker may have taken the row. */
   isLeased(row: ClaimedRow): boolean {
     return this.#leased.get(row.id) === row
   }

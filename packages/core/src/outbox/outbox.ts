@@ -6,7 +6,7 @@ import type { Database } from '../storage/database.ts'
 import { isInList, toRowTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { JobView, OutboxFigures, OutboxHandler, OutboxJob } from './jobs.ts'
-import { findRow, listRows, ofState } from './rows.ts'
+import { findRow, listRows, selectInState } from './rows.ts'
 import { Worker, type WorkerParts } from './worker.ts'
 
 /** Jobs per insert statement. On SQLite a statement blocks the process, at about 15 µs for each job. */
@@ -61,8 +61,8 @@ export class Outbox {
   }
 
   /**
-   * Makes a pending or failed row due now, unless an attempt is in progress; a completed row does not change. Returns the
-   * current row, or undefined if the partition has no such row.
+   * Makes a pending or failed row due now, unless an attempt is in progress; a completed row does not change. Returns
+   * the current row, or undefined if the partition has no such row.
    */
   async retry(trx: WriteTransaction, partition: string, id: string): Promise<JobView | undefined> {
     this.#isWanted = true
@@ -93,7 +93,7 @@ export class Outbox {
    */
   async redirect(partition: string, host: string): Promise<void> {
     const { dialect, read, writer } = this.#parts.database
-    const rows = await ofState(read, 'pending')
+    const rows = await selectInState(read, 'pending')
       .select('id')
       .where('partition', '=', partition)
       .where('host', '!=', host)
@@ -112,7 +112,7 @@ export class Outbox {
     const { writer } = this.#parts.database
     for (const state of ['done', 'failed'] as const) {
       const sweep = (trx: WriteTransaction) => {
-        const old = ofState(trx, state).select('id').where('due_at', '<', before[state]).limit(sweptMax)
+        const old = selectInState(trx, state).select('id').where('due_at', '<', before[state]).limit(sweptMax)
         return trx.deleteFrom('outbox').where('id', 'in', old).executeTakeFirstOrThrow()
       }
       while ((await writer.write(sweep)).numDeletedRows === BigInt(sweptMax));
@@ -132,10 +132,10 @@ export class Outbox {
   /** Metrics of the outbox. */
   async figures(): Promise<OutboxFigures> {
     const { read } = this.#parts.database
-    const { pending, oldestDueAt } = await ofState(read, 'pending')
+    const { pending, oldestDueAt } = await selectInState(read, 'pending')
       .select((eb) => [eb.fn.countAll<number>().as('pending'), eb.fn.min<number | null>('due_at').as('oldestDueAt')])
       .executeTakeFirstOrThrow()
-    const failed = await countRows(ofState(read, 'failed'))
+    const failed = await countRows(selectInState(read, 'failed'))
     return { pending, failed, oldestDueAt, ...this.#worker.counts }
   }
 }

@@ -5,17 +5,17 @@ import type { ClaimedRow } from './claims.ts'
  * Speed of the last attempts of a partition: `new` is unknown, `fast` is short, `slow` is so long that the receiver may
  * hang.
  */
-type Pace = 'new' | 'fast' | 'slow'
+type PartitionPace = 'new' | 'fast' | 'slow'
 
 /** Maximum numbers of rows that run at the same time. */
 const runningMost = {
   all: 256,
   host: 64,
-  /** Of one partition, by its pace. */
-  partition: { new: 8, fast: 32, slow: 8 } satisfies Record<Pace, number>,
-  /** Of all slow partitions: they leave places for new ones. */
+  /** Rows of one partition, by the pace of the partition. */
+  partition: { new: 8, fast: 32, slow: 8 } satisfies Record<PartitionPace, number>,
+  /** Rows of all slow partitions, which leave places for new ones. */
   slow: 96,
-  /** Of all slow and new partitions: they leave places for fast ones. A new partition may turn out to be slow. */
+  /** Rows of all slow and new partitions, which leave places for fast ones. A new partition may turn out to be slow. */
   unproven: 192,
 }
 /** Maximum number of leased rows per place to run in. Leasing rows in advance needs fewer commits. */
@@ -23,17 +23,17 @@ const leasedPerPlace = 4
 /** An attempt that takes longer than this makes its partition slow. */
 const slowMs = 1000
 /** After a fast attempt a slow partition becomes new, not fast: one fast attempt may be chance. */
-const nextPace: Readonly<Record<Pace, Pace>> = { slow: 'new', new: 'fast', fast: 'fast' }
+const nextPace: Readonly<Record<PartitionPace, PartitionPace>> = { slow: 'new', new: 'fast', fast: 'fast' }
 /** Number of partitions whose pace is remembered, and of hosts. */
 const rememberedMax = 4096
 /**
- * Minimum rows per partition in a claim. Rows of a partition are stored near each other, so several at a time read fewer disk
- * pages.
+ * Minimum rows per partition in a claim. Rows of a partition are stored near each other, so several at a time read
+ * fewer disk pages.
  */
 const shareMin = 4
 
 /** Rows that share a limit. */
-class Group {
+class RowGroup {
   /** Number of leased rows, including those that run. */
   leased = 0
   readonly limit: LimitFunction
@@ -48,23 +48,23 @@ class Group {
   }
 }
 
-class Partition extends Group {
-  pace: Pace = 'new'
+class Partition extends RowGroup {
+  pace: PartitionPace = 'new'
   /** The host of the row that was leased last. */
-  host: Group | undefined
+  host: RowGroup | undefined
   /** Start time of each running row, oldest first. */
   readonly running = new Map<ClaimedRow, number>()
 }
 
 /**
- * Runs leased rows, each when it is the turn of its partition and host. Slow partitions share a limited number of places,
- * so that receivers that hang do not delay the others.
+ * Runs leased rows, each when it is the turn of its partition and host. Slow partitions share a limited number of
+ * places, so that receivers that hang do not delay the others.
  */
 export class Partitions {
-  readonly #all = new Group(runningMost.all)
-  readonly #unproven = new Group(runningMost.unproven)
-  readonly #slow = new Group(runningMost.slow)
-  readonly #hosts = new Map<string, Group>()
+  readonly #all = new RowGroup(runningMost.all)
+  readonly #unproven = new RowGroup(runningMost.unproven)
+  readonly #slow = new RowGroup(runningMost.slow)
+  readonly #hosts = new Map<string, RowGroup>()
   readonly #partitions = new Map<string, Partition>()
   /** Leased rows that have not begun. */
   readonly #waiting = new Set<ClaimedRow>()
@@ -91,7 +91,9 @@ export class Partitions {
     return this.#all.limit.activeCount
   }
 
-  /** Number of rows to request from each partition in a claim of `claimed` rows, so that every partition gets a share. */
+  /**
+   * Number of rows to request from each partition in a claim of `claimed` rows, so that every partition gets a share.
+   */
   shareOf(claimed: number): number {
     const active = this.#partitions.values().filter(({ leased }) => leased > 0)
     return Math.max(shareMin, Math.ceil(claimed / Math.max(1, [...active].length)))
@@ -114,7 +116,7 @@ export class Partitions {
 
   /** Selects the rows that fit into the limits, in their order. */
   choose<T extends Pick<ClaimedRow, 'partition' | 'host'>>(rows: readonly T[]): T[] {
-    const chosen = new Map<Group, number>()
+    const chosen = new Map<RowGroup, number>()
     return rows.filter((row) => {
       const partition = this.#partitionOf(row.partition)
       this.#judge(partition)
@@ -125,16 +127,18 @@ export class Partitions {
     })
   }
 
-  /** Runs an attempt of a leased row at its turn. Returns undefined without an attempt if {@link release} took the row. */
+  /**
+   * Runs an attempt of a leased row at its turn. Returns undefined without an attempt if {@link release} took the row.
+   */
   async run<T>(row: ClaimedRow, attempt: () => Promise<T>): Promise<T | undefined> {
     const partition = this.#partitionOf(row.partition)
     const host = (partition.host = this.#hostOf(row.host))
     this.#waiting.add(row)
     this.#count(partition, host, 1)
     try {
-      return await runIn([partition, host], () => {
+      return await runInGroups([partition, host], () => {
         this.#judge(partition)
-        return runIn([...this.#groupsOf(partition.pace), this.#all], () => this.#begin(row, partition, attempt))
+        return runInGroups([...this.#groupsOf(partition.pace), this.#all], () => this.#begin(row, partition, attempt))
       })
     } finally {
       this.#count(partition, host, -1)
@@ -167,7 +171,7 @@ export class Partitions {
     if (oldest !== undefined && this.#now() - oldest > slowMs) this.#setPace(partition, 'slow')
   }
 
-  #setPace(partition: Partition, pace: Pace): void {
+  #setPace(partition: Partition, pace: PartitionPace): void {
     if (partition.pace === pace) return
     for (const group of this.#groupsOf(partition.pace)) group.leased -= partition.leased
     for (const group of this.#groupsOf(pace)) group.leased += partition.leased
@@ -176,11 +180,11 @@ export class Partitions {
   }
 
   /** The groups that all partitions of a pace share. */
-  #groupsOf(pace: Pace): Group[] {
+  #groupsOf(pace: PartitionPace): RowGroup[] {
     return { slow: [this.#slow, this.#unproven], new: [this.#unproven], fast: [] }[pace]
   }
 
-  #count(partition: Partition, host: Group, step: 1 | -1): void {
+  #count(partition: Partition, host: RowGroup, step: 1 | -1): void {
     for (const group of [partition, host, ...this.#groupsOf(partition.pace), this.#all]) group.leased += step
   }
 
@@ -189,12 +193,12 @@ export class Partitions {
   }
 
   /** Jobs without a host have no such limit. */
-  #hostOf(name: string): Group {
-    return getGroup(this.#hosts, name, () => new Group(name === '' ? Infinity : runningMost.host))
+  #hostOf(name: string): RowGroup {
+    return getGroup(this.#hosts, name, () => new RowGroup(name === '' ? Infinity : runningMost.host))
   }
 }
 
-function getGroup<T extends Group>(groups: Map<string, T>, name: string, create: () => T): T {
+function getGroup<T extends RowGroup>(groups: Map<string, T>, name: string, create: () => T): T {
   const known = groups.get(name)
   if (known) return known
   if (groups.size >= rememberedMax) for (const [key, { leased }] of groups) if (leased === 0) groups.delete(key)
@@ -204,6 +208,6 @@ function getGroup<T extends Group>(groups: Map<string, T>, name: string, create:
 }
 
 /** Does work in a place of each group, for which it waits one after the other. */
-function runIn<T>([group, ...others]: readonly Group[], work: () => Promise<T>): Promise<T> {
-  return group ? group.limit(() => runIn(others, work)) : work()
+function runInGroups<T>([group, ...others]: readonly RowGroup[], work: () => Promise<T>): Promise<T> {
+  return group ? group.limit(() => runInGroups(others, work)) : work()
 }

@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { isRegistryError } from '@skillstead/protocol'
 import pRetry from 'p-retry'
 import type { Clock } from '../kernel/clock.ts'
 import type { Database } from '../storage/database.ts'
@@ -9,7 +9,7 @@ import { type AttemptResult, writeResults } from './claims.ts'
 import type { EndedJob, OutboxHandler } from './jobs.ts'
 import type { Leases } from './leases.ts'
 
-interface Parts {
+interface ResultsParts {
   readonly database: Database
   readonly clock: Clock
   readonly handlers: ReadonlyMap<string, OutboxHandler>
@@ -32,12 +32,12 @@ const retries = { retries: 6, minTimeout: 100, factor: 2 }
  * lease expires.
  */
 export class Results {
-  readonly #parts: Parts
+  readonly #parts: ResultsParts
   #queued: AttemptResult[] = []
   #writing: Promise<void> | undefined
   #isStopping = false
 
-  constructor(parts: Parts) {
+  constructor(parts: ResultsParts) {
     this.#parts = parts
   }
 
@@ -83,10 +83,10 @@ export class Results {
     try {
       await pRetry(() => database.writer.write((trx) => this.#writeRows(trx, topic, batch)), {
         ...retries,
-        shouldRetry: ({ error }) => isUnavailable(error) && !this.#isStopping,
+        shouldRetry: ({ error }) => isStorageUnavailable(error) && !this.#isStopping,
       })
     } catch (error) {
-      if (batch.length === 1 || isUnavailable(error)) return onError(error)
+      if (batch.length === 1 || isStorageUnavailable(error)) return onError(error)
       await Promise.all(batch.map((result) => this.#writeTopic(topic, [result])))
     }
   }
@@ -105,7 +105,6 @@ export class Results {
   }
 }
 
-function isUnavailable(error: unknown): boolean {
-  const known = toRegistryError(error)
-  return known instanceof RegistryError && known.code === 'overloaded'
+function isStorageUnavailable(error: unknown): boolean {
+  return isRegistryError(toRegistryError(error), 'overloaded')
 }

@@ -5,25 +5,25 @@ import { parseJson, type OutboxRow, type Tables } from '../storage/tables.ts'
 import { toAttempts } from './attempts.ts'
 import type { JobState, JobView } from './jobs.ts'
 
-type Reader = Pick<Kysely<Tables>, 'selectFrom'>
+type OutboxReader = Pick<Kysely<Tables>, 'selectFrom'>
 
 /** Selects the rows in a state. The conditions equal those of the partial indexes, so that the planner uses them. */
-export function ofState(db: Reader, state: JobState) {
+export function selectInState(db: OutboxReader, state: JobState) {
   const isOfState = state === 'pending' ? sql<SqlBool>`state = 'pending'` : sql<SqlBool>`state <> 'pending'`
   return db.selectFrom('outbox').where(isOfState).where('state', '=', state)
 }
 
 /** Reads the newest rows of a partition, newest first. */
-export async function listRows(db: Reader, partition: string, limit: number): Promise<JobView[]> {
+export async function listRows(db: OutboxReader, partition: string, limit: number): Promise<JobView[]> {
   const rows = db.selectFrom('outbox').selectAll().where('partition', '=', partition).orderBy('id', 'desc').limit(limit)
-  return (await rows.execute()).map(toView)
+  return (await rows.execute()).map(toJobView)
 }
 
 /** Finds a row of a partition. */
-export async function findRow(db: Reader, partition: string, id: string): Promise<JobView | undefined> {
+export async function findRow(db: OutboxReader, partition: string, id: string): Promise<JobView | undefined> {
   const rows = db.selectFrom('outbox').selectAll().where('partition', '=', partition).where('id', '=', id)
   const row = await rows.executeTakeFirst()
-  return row && toView(row)
+  return row && toJobView(row)
 }
 
 /** Reads the newest row of each partition. Partitions without rows are not in the map. */
@@ -38,10 +38,10 @@ export async function readNewestRows(
     where o.id = (select n.id from outbox as n where n.partition = l.partition order by n.id desc limit 1)`.execute(
     read,
   )
-  return new Map(rows.map((row) => [row.partition, toView(row)]))
+  return new Map(rows.map((row) => [row.partition, toJobView(row)]))
 }
 
-function toView({ id, payload, state, attempt_log, due_at, created_at }: OutboxRow): JobView {
+function toJobView({ id, payload, state, attempt_log, due_at, created_at }: OutboxRow): JobView {
   return {
     id,
     payload: parseJson(payload),

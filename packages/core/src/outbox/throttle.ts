@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 
-/** Counts the API calls of the process; see {@link Context.traffic}. */
+/** Counts the API calls of the process. */
 export interface Traffic {
   /** Number of API calls that began since the registry was opened. */
   calls: number

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Clock } from '../kernel/clock.ts'
 import type { Database } from '../storage/database.ts'
 import { type DueRow, findDueRows, findNextDue } from '../storage/due-rows.ts'
-import { attempt, isShutdown } from './attempts.ts'
+import { attemptRow, isShutdown } from './attempts.ts'
 import { type ClaimedRow, claimRows } from './claims.ts'
 import { isSetBack, recallFutureRows } from './future-rows.ts'
 import type { OutboxHandler } from './jobs.ts'
@@ -105,7 +105,7 @@ export class Worker {
     await this.#claim
     this.#cancelTimer?.()
     await this.#leases.release(this.#partitions.release()).catch(this.#parts.onError)
-    await waitFor(this.#rows)
+    await waitForRows(this.#rows)
     await this.#results.stop()
     this.#leases.stop()
     this.#state = 'stopped'
@@ -126,7 +126,7 @@ export class Worker {
     if (this.#state === 'claiming') this.#state = isAllLeased ? 'idle' : 'running'
   }
 
-  /** Claims due rows, if there are any. Returns false if the limits left some. */
+  /** Claims due rows, if there are any. Returns false if the limits left some of them. */
   async #claimDue(): Promise<boolean> {
     const { database, clock, handlers } = this.#parts
     const now = clock.now()
@@ -135,7 +135,7 @@ export class Worker {
     const { size } = handlers
     if (size > topics || isSetBack(at, now)) await recallFutureRows(database, handlers, now)
     this.#seen = { at: now, topics: size }
-    // This query costs less than visiting many partitions whose rows are all due later.
+    // The query of `#isDue` costs less than visiting many partitions whose rows are all due later.
     if (!(await this.#isDue())) return true
     const isAllLeased = await this.#claimLaps()
     // Rows that became due meanwhile may be in partitions that were already visited.
@@ -143,7 +143,10 @@ export class Worker {
     return isAllLeased
   }
 
-  /** Visits all partitions until none has more rows or the limits are reached. Returns false if the limits left some. */
+  /**
+   * Visits all partitions until none has more rows or the limits are reached. Returns false if the limits left some due
+   * rows.
+   */
   async #claimLaps(): Promise<boolean> {
     let isAllLeased = true
     for (let isMore = true; isMore;) {
@@ -212,7 +215,7 @@ export class Worker {
   async #run(row: ClaimedRow): Promise<void> {
     const { handlers, clock, onError } = this.#parts
     try {
-      const ended = await this.#partitions.run(row, () => attempt(row, handlers.get(row.topic)!, clock))
+      const ended = await this.#partitions.run(row, () => attemptRow(row, handlers.get(row.topic)!, clock))
       // Few rows are left: claim those that the limits left.
       if (this.#state !== 'idle' && this.#partitions.isLow(row.partition)) this.wake()
       if (!ended) return
@@ -228,7 +231,10 @@ export class Worker {
     }
   }
 
-  /** Resolves at the end of this turn of the event loop, or some milliseconds later under load: then, commits are shared. */
+  /**
+   * Resolves at the end of this turn of the event loop, or some milliseconds later under load, so that commits are
+   * shared.
+   */
   #gather(): Promise<unknown> {
     const { leased, running } = this.#partitions
     const isThrottled = leased >= busyRows && this.#throttle.isLimiting
@@ -246,7 +252,7 @@ function hasMore(found: readonly DueRow[], perPartition: number): boolean {
 }
 
 /** Waits until all attempts have ended, at most for `patienceMs`. */
-async function waitFor(rows: ReadonlySet<Promise<void>>): Promise<void> {
+async function waitForRows(rows: ReadonlySet<Promise<void>>): Promise<void> {
   const impatient = new AbortController()
   const { signal } = impatient
   await Promise.race([Promise.all(rows), setTimeout(patienceMs, undefined, { signal }).catch(() => {})])

@@ -27,7 +27,7 @@ const inflateInThread = promisify(inflateRaw)
 export async function createBlob(bytes: Uint8Array): Promise<Blob> {
   const identity: Blob = { digest: toDigest(bytes), size: bytes.length, encoding: 'identity', bytes }
   if (bytes.length < compressBytesMin) return identity
-  // One chunk of the right size: by default zlib allocates and clears 16 kB for each small file.
+  // A single chunk of the right size: by default zlib allocates and clears 16 kB for each small file.
   const options = { level: bytes.length < threadBytesMin ? 1 : 6, chunkSize: bytes.length }
   const packed = bytes.length < threadBytesMin ? deflateRawSync(bytes, options) : await deflateInThread(bytes, options)
   return packed.length < bytes.length * 0.9 ? { ...identity, encoding: 'deflate-raw', bytes: packed } : identity
@@ -54,17 +54,17 @@ export async function findBlob(db: Kysely<Tables>, digest: string): Promise<Uint
 /** Reads the bytes with a digest that another row refers to. Throws if they are missing. */
 export async function getBlob(db: Kysely<Tables>, digest: string): Promise<Uint8Array> {
   const bytes = await findBlob(db, digest)
-  if (!bytes) throw missing(digest)
+  if (!bytes) throw toMissingBlob(digest)
   return bytes
 }
 
-function missing(digest: string): Error {
+function toMissingBlob(digest: string): Error {
   return new Error(`The blob ${digest} is missing from the storage. Run \`skillstead doctor\`.`)
 }
 
 /** Bytes of a blob as they are stored. */
 export interface BlobPart extends Pick<Blob, 'encoding' | 'bytes'> {
-  /** Of all stored bytes. */
+  /** Number of all stored bytes of the blob. */
   readonly storedBytes: number
 }
 
@@ -80,7 +80,7 @@ export async function readBlobPart(
     .select(sql<Uint8Array>`substr(bytes, ${from + 1}, ${bytesMax})`.as('bytes'))
     .where('digest', '=', digest)
     .executeTakeFirst()
-  if (!part) throw missing(digest)
+  if (!part) throw toMissingBlob(digest)
   return part
 }
 
@@ -88,6 +88,6 @@ export async function readBlobPart(
 export async function unpackBlob(blob: Blob): Promise<Uint8Array> {
   if (blob.encoding === 'identity') return blob.bytes
   if (blob.size >= threadBytesMin) return inflateInThread(blob.bytes)
-  // One chunk for the file and one extra byte, which detects the end; zlib would allocate 16 kB by default.
+  // A single chunk for the file and one extra byte, which detects the end; zlib would allocate 16 kB by default.
   return inflateRawSync(blob.bytes, { chunkSize: Math.max(chunkBytesMin, blob.size + 1) })
 }

@@ -35,14 +35,14 @@ export interface PreparedQuery<Row = unknown> extends CompiledQuery<Row> {
 export type Param<Parameters> = <Name extends keyof Parameters & string>(name: Name) => RawBuilder<Parameters[Name]>
 
 /** A query of a builder, or of the tag `sql`, which compiles for a database. */
-interface Query<Row> {
+interface AnyQuery<Row> {
   compile(db: Kysely<Tables>): CompiledQuery<Row>
 }
 
-type Build<Parameters, Row> = (db: Kysely<Tables>, param: Param<Parameters>) => Query<Row>
+type Build<Parameters, Row> = (db: Kysely<Tables>, param: Param<Parameters>) => AnyQuery<Row>
 
 /** The value of a {@link Param} while a statement is compiled. */
-class Place {
+class ParameterPlace {
   readonly name: string
 
   constructor(name: string) {
@@ -50,7 +50,7 @@ class Place {
   }
 }
 
-const toPlace = (name: string): RawBuilder<never> => sql.val(new Place(name) as never)
+const toParameterPlace = (name: string): RawBuilder<never> => sql.val(new ParameterPlace(name) as never)
 
 /**
  * A query with named parameters.
@@ -64,20 +64,20 @@ const toPlace = (name: string): RawBuilder<never> => sql.val(new Place(name) as 
 export function compileQuery<Parameters extends object, Row>(build: Build<Parameters, Row>) {
   const fill = prepareOnce(build)
   return async (db: Kysely<Tables>, parameters: Parameters): Promise<Row[]> =>
-    (await send<Row>(db, fill(db, parameters))).rows
+    (await sendQuery<Row>(db, fill(db, parameters))).rows
 }
 
 /** As {@link compileQuery}, for a write whose result is not read: a failure may reject a later statement instead. */
 export function compileWrite<Parameters extends object>(build: Build<Parameters, unknown>) {
   const fill = prepareOnce(build)
   return async (db: Kysely<Tables>, parameters: Parameters): Promise<void> => {
-    await send(db, toQuiet(fill(db, parameters)))
+    await sendQuery(db, toQuiet(fill(db, parameters)))
   }
 }
 
 /**
- * A write of columns that are only known at run time, compiled once per list of columns. `build` receives the row with a
- * place for each value.
+ * A write of columns that are only known at run time, compiled once per list of columns. `build` receives the row with
+ * a place for each value.
  *
  * @example
  * const update = compileForColumns((db, { key, ...columns }: { key: string; value: string }) =>
@@ -85,7 +85,7 @@ export function compileWrite<Parameters extends object>(build: Build<Parameters,
  * )
  * await update(db, { key, value: 'new' })
  */
-export function compileForColumns<Row extends object>(build: (db: Kysely<Tables>, row: Row) => Query<unknown>) {
+export function compileForColumns<Row extends object>(build: (db: Kysely<Tables>, row: Row) => AnyQuery<unknown>) {
   const writes = new Map<string, (db: Kysely<Tables>, row: Row) => Promise<void>>()
   return async (db: Kysely<Tables>, row: Row): Promise<void> => {
     const columns = Object.keys(row)
@@ -93,7 +93,7 @@ export function compileForColumns<Row extends object>(build: (db: Kysely<Tables>
     let write = writes.get(key)
     if (!write) {
       // Kysely takes an expression for each value of a row.
-      const places = Object.fromEntries(columns.map((column) => [column, toPlace(column)])) as Row
+      const places = Object.fromEntries(columns.map((column) => [column, toParameterPlace(column)])) as Row
       writes.set(key, (write = compileWrite<Row>((built) => build(built, places))))
     }
     await write(db, row)
@@ -116,7 +116,7 @@ export function compileInsert<Table extends keyof All & string, All = Tables>(ta
     const [row] = rows
     if (row && rows.length === 1) return insertOne(db, row)
     for (let i = 0; i < rows.length; i += rowsMax)
-      await send(db, toQuiet(insert(db, rows.slice(i, i + rowsMax)).compile()))
+      await sendQuery(db, toQuiet(insert(db, rows.slice(i, i + rowsMax)).compile()))
   }
 }
 
@@ -130,7 +130,8 @@ const connections = new WeakMap<Kysely<Tables>, DatabaseConnection>()
 
 /**
  * Sends the compiled statements of a transaction directly to its connection until the work ends. Kysely would send each
- * when the one before is answered; sent at once, as with `Promise.all`, they share a round trip to PostgreSQL.
+ * statement after the answer to the previous one. Statements that are sent at once, as with `Promise.all`, share a
+ * round trip to PostgreSQL.
  */
 export async function withConnection<T>(
   trx: Transaction<Tables>,
@@ -145,7 +146,7 @@ export async function withConnection<T>(
   }
 }
 
-function send<Row>(db: Kysely<Tables>, query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
+function sendQuery<Row>(db: Kysely<Tables>, query: CompiledQuery<Row>): Promise<QueryResult<Row>> {
   return (connections.get(db) ?? db).executeQuery<Row>(query)
 }
 
@@ -155,15 +156,15 @@ function prepareOnce<Parameters extends object, Row>(build: Build<Parameters, Ro
   return (db: Kysely<Tables>, parameters: Parameters): PreparedQuery<Row> => {
     const { adapter } = db.getExecutor()
     let query = prepared.get(adapter)
-    if (!query) prepared.set(adapter, (query = prepare(build(db, toPlace).compile(db), adapter)))
+    if (!query) prepared.set(adapter, (query = toPreparedQuery(build(db, toParameterPlace).compile(db), adapter)))
     const values = query.parameters.map((value) =>
-      value instanceof Place ? parameters[value.name as keyof Parameters] : value,
+      value instanceof ParameterPlace ? parameters[value.name as keyof Parameters] : value,
     )
     return { ...query, parameters: values }
   }
 }
 
-function prepare<Row>(query: CompiledQuery<Row>, adapter: DialectAdapter): PreparedQuery<Row> {
+function toPreparedQuery<Row>(query: CompiledQuery<Row>, adapter: DialectAdapter): PreparedQuery<Row> {
   if (adapter instanceof SqliteAdapter) {
     return { ...query, sql: new HidingCompiler().compileQuery(query.query, query.queryId).sql }
   }

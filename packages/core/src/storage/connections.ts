@@ -16,9 +16,9 @@ export interface Connections {
   close(): Promise<void>
 }
 
-/** Receives notifications of commits while it is connected. */
+/** Receives notifications of commits while the connection is open. */
 export interface Listener {
-  /** Whether it is connected and listening. */
+  /** Whether the listener is connected and receives notifications. */
   readonly isUp: boolean
   stop(): Promise<void>
 }

@@ -18,10 +18,10 @@ export interface DatabaseLocation {
   readonly path?: string
   /**
    * `create` creates the database if it does not exist, and is the default: pass another mode where a mistyped path
-   * must be an error. `write` rejects with `no_registry` if the file does not exist. `read` does too, and changes
-   * nothing: no schema is migrated, no job runs, and each write rejects with `read_only`. It also opens a file without
-   * write permission, in a folder that cannot be written or on a read-only disk; such a file is read into memory, up to
-   * 1 GiB, and later changes of it are not seen. A backup is read in place.
+   * must be an error. `write` rejects with `no_registry` if the file does not exist. `read` rejects in the same case,
+   * and changes nothing: no schema is migrated, no job runs, and each write rejects with `read_only`. The mode `read`
+   * also opens a file without write permission, in a folder that cannot be written or on a read-only disk; such a file
+   * is read into memory, up to 1 GiB, and later changes of the file are not seen. A backup is read in place.
    */
   readonly mode?: 'create' | 'write' | 'read'
   /** `postgres://...`. Exactly one of `path` and `databaseUrl` is required. */
@@ -49,8 +49,8 @@ export interface Database {
 }
 
 /**
- * Opens the database and, unless it is opened for reading, migrates its schema. Throws a `RegistryError` with a sentence
- * if it cannot be used.
+ * Opens the database and, unless it is opened for reading, migrates its schema. Throws a `RegistryError` with a
+ * sentence if it cannot be used.
  */
 export async function openDatabase(location: OpenDatabaseOptions): Promise<Database> {
   const { path, mode } = location
@@ -83,8 +83,8 @@ function requireFile(path: string, mode: DatabaseLocation['mode']): void {
 }
 
 /**
- * Runs one statement that changes a row which no other write depends on. On PostgreSQL it does not wait for the lock that
- * all writers of all nodes take, as for the log.
+ * Runs one statement that changes a row on which no other write depends. On PostgreSQL the statement does not wait for
+ * the lock that all writers of all nodes take.
  */
 export function writeApart<T>(
   { dialect, isReadOnly, read, writer }: Database,

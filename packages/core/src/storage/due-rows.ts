@@ -18,8 +18,8 @@ interface DueQuery {
 }
 
 /**
- * Finds due rows of the outbox: the first `perPartition` of each partition, partition by partition. The cost does not depend on how many
- * rows a partition has, because each partition is found from the previous one in the index.
+ * Finds due rows of the outbox: the first `perPartition` of each partition, partition by partition. The cost does not
+ * depend on how many rows a partition has, because each partition is found from the previous one in the index.
  */
 export async function findDueRows(database: Database, query: DueQuery): Promise<DueRow[]> {
   const { dialect, read } = database

@@ -29,12 +29,12 @@ export function compileListQuery<Parameters extends { readonly [Name in keyof Pa
     postgres: compileQuery<Parameters, Row>((db, param) => build(db, param, lists.postgres)),
   }
   return ({ dialect, read }: Pick<Database, 'dialect' | 'read'>, parameters: Parameters) => {
-    const given = Object.entries<Iterable<unknown>>(parameters).map(([name, value]) => [name, toParameter(value)])
-    return compiled[dialect](read, Object.fromEntries(given) as Parameters)
+    const given = Object.entries<Iterable<unknown>>(parameters).map(([name, value]) => [name, toListParameter(value)])
+    return compiled[dialect](read, Object.fromEntries(given))
   }
 }
 
-function toParameter(value: Iterable<unknown>): string {
+function toListParameter(value: Iterable<unknown>): string {
   return typeof value === 'string' ? value : JSON.stringify([...value])
 }
 

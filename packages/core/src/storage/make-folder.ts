@@ -11,9 +11,9 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 /**
- * Creates a folder that only its owner may enter, and its parents where they do not exist. One level at a time: on file
- * systems without folders, such as /proc, Node's recursive mkdir never returns. Throws an Error with a sentence, also for a
- * folder that another user placed among those that all users share.
+ * Creates a folder that only its owner may enter, and its parents where they do not exist. Creates each level by
+ * itself, because on file systems without folders, such as /proc, Node's recursive mkdir never returns. Throws an Error
+ * with a sentence, also for a folder that another user placed in a folder that all users share.
  */
 export function makePrivateFolder(folder: string): void {
   try {
@@ -37,7 +37,7 @@ function makeFolders(folder: string): void {
   try {
     mkdirSync(folder)
   } catch (error) {
-    // Another process may have created it meanwhile.
+    // Another process may have created the folder meanwhile.
     if (!isFolder(folder)) throw error
   }
 }
@@ -67,7 +67,7 @@ function refusePlaced(folder: string): void {
   }
 }
 
-/** A path with more links cannot be opened: Linux gives up after as many. */
+/** Maximum number of symbolic links in a path: Linux opens no path with more. */
 const linksMax = 40
 
 /** The names of a path, the last one first. */

@@ -115,7 +115,7 @@ export function findUnknownSteps(applied: readonly string[], extensions: Extensi
   const known = new Set(listSteps(extensions).map(({ name }) => name))
   const unknown = applied.filter((name) => !known.has(name))
   if (unknown.length === 0) return undefined
-  const owners = unknown.map(findPackage)
+  const owners = unknown.map(toExtensionName)
   const missing = owners.find((owner) => owner !== undefined && extensions.every(({ name }) => name !== owner))
   if (missing !== undefined) {
     const detail = `has tables of ${missing}. Pass the extension of that package in \`extensions\`.`
@@ -139,11 +139,11 @@ export function isOlderSchema(applied: readonly string[], extensions: Extensions
 
 /** Whether a database has the tables of an extension. */
 export function hasExtension(applied: readonly string[], { name }: Pick<SchemaExtension, 'name'>): boolean {
-  return applied.some((step) => findPackage(step) === name)
+  return applied.some((step) => toExtensionName(step) === name)
 }
 
 /** The package of an extension's migration; undefined for a migration of core. */
-function findPackage(step: string): string | undefined {
+function toExtensionName(step: string): string | undefined {
   const end = step.lastIndexOf('/')
   return end < 0 ? undefined : step.slice(0, end)
 }

@@ -45,19 +45,19 @@ class PostgresPoolDriver implements Driver {
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
-    toOwn(connection).release()
+    requireOwnConnection(connection).release()
   }
 
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    await toOwn(connection).begin(settings)
+    await requireOwnConnection(connection).begin(settings)
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await toOwn(connection).commit()
+    await requireOwnConnection(connection).commit()
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await toOwn(connection).rollBack()
+    await requireOwnConnection(connection).rollBack()
   }
 
   async destroy(): Promise<void> {
@@ -66,7 +66,7 @@ class PostgresPoolDriver implements Driver {
   }
 }
 
-function toOwn(connection: DatabaseConnection): PostgresConnection {
+function requireOwnConnection(connection: DatabaseConnection): PostgresConnection {
   if (connection instanceof PostgresConnection) return connection
   throw new TypeError('The connection is not of this driver.')
 }
@@ -97,9 +97,9 @@ interface Preparing {
 const unprepared: ReadonlySet<unknown> = new Set(['26000', '42P05', '0A000'])
 
 /**
- * A connection in pipeline mode. In a transaction it sends quiet statements without waiting for their results, which saves
- * a round trip each. If one fails, PostgreSQL refuses all that follow, and the next statement that is waited for rejects
- * with the failure.
+ * A connection in pipeline mode. In a transaction it sends quiet statements without waiting for their results, which
+ * saves a round trip each. If one fails, PostgreSQL refuses all that follow, and the next statement that is waited for
+ * rejects with the failure.
  *
  * Statements with a name are prepared: PostgreSQL parses and plans others each time. After an error that prepared
  * statements cause, no connection of the pool prepares any more, and a statement outside a transaction is repeated.
@@ -128,7 +128,7 @@ class PostgresConnection implements DatabaseConnection {
     }
     const { command, rowCount, rows } = await this.#sendAndWait(query)
     const isWrite = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE'
-    return { ...(isWrite && { numAffectedRows: BigInt(rowCount ?? 0) }), rows: (rows ?? []) as Row[] }
+    return { ...(isWrite && { numAffectedRows: BigInt(rowCount ?? 0) }), rows: rows ?? [] }
   }
 
   // oxlint-disable-next-line require-yield -- the interface of Kysely requires the method

@@ -11,7 +11,7 @@ const keepAliveMs = 10_000
 
 const int8 = 20
 const numeric = 1700
-const parsers = { [int8]: Number, [numeric]: Number } as Record<number, (text: string) => unknown>
+const parsers: Readonly<Record<number, (text: string) => unknown>> = { [int8]: Number, [numeric]: Number }
 
 /**
  * Opens a pool of connections to PostgreSQL. Connects on the first query. With `isReadOnly` the server rejects every
@@ -19,7 +19,7 @@ const parsers = { [int8]: Number, [numeric]: Number } as Record<number, (text: s
  */
 export function openPostgres(databaseUrl: string, isReadOnly = false): Connections {
   const pool = new pg.Pool({
-    connectionString: isReadOnly ? toReadOnly(databaseUrl) : databaseUrl,
+    connectionString: isReadOnly ? toReadOnlyUrl(databaseUrl) : databaseUrl,
     max: connectionsMax,
     connectionTimeoutMillis: connectTimeoutMs,
     pipeline: true,
@@ -48,7 +48,7 @@ export function openPostgres(databaseUrl: string, isReadOnly = false): Connectio
  * Adds an option for read-only transactions to a URL, which replaces the environment variable PGOPTIONS. An option of
  * the start of a session, unlike a later `set`, cannot reach other clients of a connection pooler.
  */
-function toReadOnly(databaseUrl: string): string {
+function toReadOnlyUrl(databaseUrl: string): string {
   const end = databaseUrl.indexOf('?')
   const base = end === -1 ? databaseUrl : databaseUrl.slice(0, end)
   const parameters = new URLSearchParams(end === -1 ? '' : databaseUrl.slice(end + 1))

@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 import { toRowTable } from './list-query.ts'
 
 /** A rate limit: a number of points per window of time. A window begins with the first request. */
-interface Allowance {
+interface SharedAllowance {
   readonly points: number
   readonly windowMs: number
   /** A node leases the points that it needs, or 1/`share` of the remaining points if that is more. */
@@ -23,7 +23,7 @@ interface AllowanceState {
 }
 
 /** Points that this node leases. */
-interface Lease {
+interface PointLease {
   left: number
   /** Points that no node leases yet. */
   readonly rest: number
@@ -37,11 +37,11 @@ interface Lease {
 }
 
 /** Requests of one key that wait for points. */
-interface Ask extends Allowance {
-  readonly waiting: Waiting[]
+interface LeaseAsk extends SharedAllowance {
+  readonly waiting: WaitingRequest[]
 }
 
-interface Waiting {
+interface WaitingRequest {
   readonly cost: number
   resolve(state: AllowanceState | undefined): void
 }
@@ -80,8 +80,8 @@ export class SharedLimits {
   readonly counts = { asked: 0, unanswered: 0 }
   readonly #database: Pick<Database, 'read'>
   readonly #onError: (error: unknown) => void
-  readonly #leases = new Map<string, Lease>()
-  #asks = new Map<string, Ask>()
+  readonly #leases = new Map<string, PointLease>()
+  #asks = new Map<string, LeaseAsk>()
   #statements = 0
   #isPlanned = false
   #aloneUntilMs = 0
@@ -97,15 +97,15 @@ export class SharedLimits {
    * Takes `cost` points (default: 1), or no point if fewer are left. Synchronous while the node has leased enough
    * points. Undefined if the database does not respond.
    */
-  take(key: string, allowance: Allowance, cost = 1): AllowanceState | Promise<AllowanceState | undefined> {
+  take(key: string, allowance: SharedAllowance, cost = 1): AllowanceState | Promise<AllowanceState | undefined> {
     const lease = this.#leases.get(key)
     const nowMs = performance.now()
     if (lease && nowMs < lease.endsAtMs) {
       if (lease.left >= cost) {
         lease.left -= cost
-        return toState(lease, nowMs)
+        return toAllowanceState(lease, nowMs)
       }
-      if (lease.rest === 0) return { ...toState(lease, nowMs), exceeded: true }
+      if (lease.rest === 0) return { ...toAllowanceState(lease, nowMs), exceeded: true }
     }
     if (nowMs < this.#aloneUntilMs) {
       this.counts.unanswered += 1
@@ -123,7 +123,7 @@ export class SharedLimits {
   peek(key: string): AllowanceState | undefined {
     const lease = this.#leases.get(key)
     const nowMs = performance.now()
-    return lease && nowMs < lease.endsAtMs ? toState(lease, nowMs) : undefined
+    return lease && nowMs < lease.endsAtMs ? toAllowanceState(lease, nowMs) : undefined
   }
 
   stop(): void {
@@ -142,11 +142,11 @@ export class SharedLimits {
     })
   }
 
-  async #send(asks: readonly (readonly [string, Ask])[]): Promise<void> {
+  async #send(asks: readonly (readonly [string, LeaseAsk])[]): Promise<void> {
     this.#statements += 1
     const sentAtMs = performance.now()
     try {
-      const grants = await within(patienceMs, takeLeases(this.#database, asks.map(toRequest)))
+      const grants = await withinMs(patienceMs, takeLeases(this.#database, asks.map(toLeaseRequest)))
       this.counts.asked += 1
       for (const [i, [key, asked]] of asks.entries()) this.#resolve(key, asked, grants[i]!, sentAtMs)
     } catch (error) {
@@ -162,22 +162,22 @@ export class SharedLimits {
     }
   }
 
-  #resolve(key: string, { waiting, isOnce }: Ask, grant: LeaseGrant, sentAtMs: number): void {
+  #resolve(key: string, { waiting, isOnce }: LeaseAsk, grant: LeaseGrant, sentAtMs: number): void {
     const lease = this.#addGrant(key, grant, sentAtMs)
     if (isOnce) this.#leases.delete(key)
     for (const { cost, resolve } of waiting) {
       const isThere = lease.left >= cost
       if (isThere) lease.left -= cost
-      resolve({ ...toState(lease, sentAtMs), exceeded: !isThere })
+      resolve({ ...toAllowanceState(lease, sentAtMs), exceeded: !isThere })
     }
   }
 
   /** Adds the granted points to this node's lease of the same window. */
-  #addGrant(key: string, { granted, rest, endsAt, endsInMs }: LeaseGrant, sentAtMs: number): Lease {
+  #addGrant(key: string, { granted, rest, endsAt, endsInMs }: LeaseGrant, sentAtMs: number): PointLease {
     const known = this.#leases.get(key)
     const isSame = known?.endsAt === endsAt
     const lease = { left: granted + (isSame ? known.left : 0), rest, endsAt, endsAtMs: sentAtMs + endsInMs }
-    // A response for an earlier window may arrive after the response for the next one. It then serves only the requests
+    // A response for an earlier window that arrives after the response for the next window serves only the requests
     // that waited for it.
     if (!known || known.endsAt <= endsAt) this.#leases.set(key, lease)
     return lease
@@ -190,17 +190,17 @@ export class SharedLimits {
   }
 }
 
-function toState({ left, rest, endsAtMs }: Lease, nowMs: number): AllowanceState {
+function toAllowanceState({ left, rest, endsAtMs }: PointLease, nowMs: number): AllowanceState {
   return { exceeded: false, remaining: left + rest, resetMs: Math.max(0, endsAtMs - nowMs) }
 }
 
 /** Keys are stored as hashes: they may contain an address, which is personal data, and may have any length. */
-function toRequest([key, { points, windowMs, share, waiting }]: readonly [string, Ask]) {
+function toLeaseRequest([key, { points, windowMs, share, waiting }]: readonly [string, LeaseAsk]) {
   const need = waiting.reduce((sum, { cost }) => sum + cost, 0)
   return { key: createHash('sha256').update(key).digest('base64url'), points, need, share, window_ms: windowMs }
 }
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+async function withinMs<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     const giveUp = () => reject(new Error(`The database did not answer within ${ms} ms.`))
@@ -211,34 +211,34 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
-type LeaseGrant = Pick<Lease, 'rest' | 'endsAt'> & { readonly granted: number; readonly endsInMs: number }
+type LeaseGrant = Pick<PointLease, 'rest' | 'endsAt'> & { readonly granted: number; readonly endsInMs: number }
 
 const columns = { key: 'text', points: 'whole', need: 'whole', share: 'whole', window_ms: 'whole' } as const
 
 /** PostgreSQL's clock, which all nodes share. */
-export const now = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`
+export const databaseNow = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`
 /**
  * A window that ends later than a new one is from before the clock was set back. A request for a window of no length
  * only reads.
  */
-const isOver = sql`(r.ends_at <= ${now}
-  or (excluded.ends_at > ${now} and r.ends_at > excluded.ends_at + ${sql.lit(skewMs)}))`
+const isOver = sql`(r.ends_at <= ${databaseNow}
+  or (excluded.ends_at > ${databaseNow} and r.ends_at > excluded.ends_at + ${sql.lit(skewMs)}))`
 /** Points left in the existing row's window, or all points if that window is over. */
 const left = sql`case when ${isOver} then excluded.points else greatest(0, excluded.points - r.taken) end`
 const grant = sql`least(${left}, greatest(excluded.need, (${left}) / excluded.share))`
 
 /**
- * Leases points of many keys in one statement, and never more per window than a key's points. Uses the database's clock,
- * so that nodes with different clocks count the same windows. Only PostgreSQL has the table.
+ * Leases points of many keys in one statement, and never more per window than a key's points. Uses the database's
+ * clock, so that nodes with different clocks count the same windows. Only PostgreSQL has the table.
  */
 async function takeLeases(
   { read }: Pick<Database, 'read'>,
-  requests: readonly ReturnType<typeof toRequest>[],
+  requests: readonly ReturnType<typeof toLeaseRequest>[],
 ): Promise<LeaseGrant[]> {
   // Sorted by key: in different orders two nodes could deadlock on each other's rows.
   const { rows } = await sql<LeaseGrant & { key: string }>`
     insert into rate_leases as r (key, points, need, share, granted, taken, ends_at)
-    select key, points, need, share, first, first, ${now} + window_ms
+    select key, points, need, share, first, first, ${databaseNow} + window_ms
     from (select *, least(points, greatest(need, points / share)) as first from ${toRowTable('postgres', columns, requests)} as a)
       as asked
     order by key
@@ -249,7 +249,7 @@ async function takeLeases(
       granted = ${grant},
       taken = case when ${isOver} then 0 else r.taken end + ${grant},
       ends_at = case when ${isOver} then excluded.ends_at else r.ends_at end
-    returning key, granted, greatest(0, points - taken) as rest, ends_at as "endsAt", ends_at - ${now} as "endsInMs"`.execute(
+    returning key, granted, greatest(0, points - taken) as rest, ends_at as "endsAt", ends_at - ${databaseNow} as "endsInMs"`.execute(
     read,
   )
   const byKey = new Map(rows.map((row) => [row.key, row]))
@@ -261,6 +261,8 @@ export async function sweepLeases({ read }: Pick<Database, 'read'>): Promise<voi
   let swept: bigint | undefined
   do {
     ;({ numAffectedRows: swept } = await sql`delete from rate_leases where key in (
-      select key from rate_leases where ends_at <= ${now} limit ${sweptMax} for update skip locked)`.execute(read))
+      select key from rate_leases where ends_at <= ${databaseNow} limit ${sweptMax} for update skip locked)`.execute(
+      read,
+    ))
   } while (swept === BigInt(sweptMax))
 }

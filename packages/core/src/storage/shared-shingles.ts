@@ -4,7 +4,7 @@ import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
 
-/** A shingle that this many skills share is no sign of copying; only the first of them are stored and read. */
+/** Maximum number of skills that are stored and read for a shingle. A shingle of more skills is no sign of copying. */
 export const skillsPerShingleMax = 128
 const groupsMax = 512
 
@@ -71,7 +71,7 @@ export async function putShingles(
   entries: readonly SharedShingle[],
 ): Promise<void> {
   await sql`insert into shared_shingles (shingle, skill_num, sketch_num)
-    select given.shingle, given.skill_num, given.sketch_num from (${selectEntries(dialect, toEntryTexts(dialect, entries))}) as given
+    select given.shingle, given.skill_num, given.sketch_num from (${selectShingleEntries(dialect, toEntryTexts(dialect, entries))}) as given
     where not exists (select 1 from shared_shingles as there where there.shingle = given.shingle
       limit 1 offset ${sql.lit(skillsPerShingleMax - 1)})
     on conflict do nothing`.execute(trx)
@@ -88,8 +88,8 @@ export async function findShared(
   waiting: readonly SharedShingle[],
 ): Promise<SharedGroup[]> {
   if (shingles.length === 0) return []
-  const select = selectShared[dialect][waiting.length === 0 ? 'entered' : 'all']
-  return select(db, { shingles: toText[dialect](shingles), ...toEntryTexts(dialect, waiting) })
+  const select = compiledShared[dialect][waiting.length === 0 ? 'entered' : 'all']
+  return select(db, { shingles: numberTexts[dialect](shingles), ...toEntryTexts(dialect, waiting) })
 }
 
 function compileShared(selectHits: (param: Param<HitTexts>) => RawBuilder<unknown>) {
@@ -109,9 +109,10 @@ function compileShared(selectHits: (param: Param<HitTexts>) => RawBuilder<unknow
 }
 
 function compileSharedOf(dialect: Dialect) {
-  // A queued entry may also be in the table: the process that inserted it may not have announced that yet.
+  // A queued entry may also be in the table: the process that inserted the entry may not have announced the insertion
+  // yet.
   const selectAll = (param: Param<HitTexts>) => sql`select shingle, skill_num, min(sketch_num) as sketch_num
-    from (${selectEntered(dialect, param('shingles'))} union all ${selectEntries(dialect, { shingle: param('shingle'), skill_num: param('skill_num'), sketch_num: param('sketch_num'), rows: param('rows') })}) as entered_or_waiting
+    from (${selectEntered(dialect, param('shingles'))} union all ${selectShingleEntries(dialect, { shingle: param('shingle'), skill_num: param('skill_num'), sketch_num: param('sketch_num'), rows: param('rows') })}) as entered_or_waiting
     group by shingle, skill_num`
   return {
     entered: compileShared((param) => selectEntered(dialect, param('shingles'))),
@@ -130,7 +131,7 @@ export async function readHolders(
   skillNums: readonly number[],
 ): Promise<SharedShingle[]> {
   if (shingles.length === 0 || skillNums.length === 0) return []
-  const { rows } = await sql<SharedShingle>`${selectEntered(dialect, toText[dialect](shingles))}
+  const { rows } = await sql<SharedShingle>`${selectEntered(dialect, numberTexts[dialect](shingles))}
     and skill_num in (${sql.join(skillNums)})`.execute(db)
   return rows
 }
@@ -148,25 +149,27 @@ export async function findCrowded(db: Kysely<Tables>, shingles: readonly number[
 }
 
 /** The queued versions after a number, in order. */
-export const selectWaiting = compileQuery((db, param: Param<{ after: number }>) =>
+export const selectWaitingSketches = compileQuery((db, param: Param<{ after: number }>) =>
   db.selectFrom('waiting_sketches').selectAll().where('sketch_num', '>', param('after')).orderBy('sketch_num'),
 )
 
 /** Numbers as one parameter, so that the statement has the same text for any number of them. */
-const toText = {
+const numberTexts = {
   sqlite: (numbers: readonly number[]) => JSON.stringify(numbers),
   postgres: (numbers: readonly number[]) => `{${numbers.join()}}`,
 }
 
 function selectEntered(dialect: Dialect, shingles: string | RawBuilder<string>): RawBuilder<unknown> {
   const given =
-    dialect === 'sqlite' ? sql`json_each(${shingles}) as given` : sql`unnest(${toArray(shingles)}) as given (value)`
+    dialect === 'sqlite'
+      ? sql`json_each(${shingles}) as given`
+      : sql`unnest(${toBigintArray(shingles)}) as given (value)`
   return sql`select shingle, skill_num, sketch_num from shared_shingles
     where shingle in (select given.value from ${given})`
 }
 
 /** An array of PostgreSQL as one text: the driver would escape each number. */
-function toArray(numbers: string | RawBuilder<string>): RawBuilder<number[]> {
+function toBigintArray(numbers: string | RawBuilder<string>): RawBuilder<number[]> {
   return sql`cast(cast(${numbers} as text) as bigint[])`
 }
 
@@ -184,7 +187,7 @@ function toEntryTexts(dialect: Dialect, entries: readonly SharedShingle[]): Entr
     const rows = entries.map(({ shingle, skill_num, sketch_num }) => [shingle, skill_num, sketch_num])
     return { shingle: '', skill_num: '', sketch_num: '', rows: JSON.stringify(rows) }
   }
-  const toColumn = (name: keyof SharedShingle) => toText.postgres(entries.map((entry) => entry[name]))
+  const toColumn = (name: keyof SharedShingle) => numberTexts.postgres(entries.map((entry) => entry[name]))
   return {
     shingle: toColumn('shingle'),
     skill_num: toColumn('skill_num'),
@@ -193,16 +196,16 @@ function toEntryTexts(dialect: Dialect, entries: readonly SharedShingle[]): Entr
   }
 }
 
-function selectEntries(
+function selectShingleEntries(
   dialect: Dialect,
   { shingle, skill_num, sketch_num, rows }: Readonly<Record<keyof EntryTexts, string | RawBuilder<string>>>,
 ): RawBuilder<unknown> {
   if (dialect === 'postgres') {
     return sql`select shingle, skill_num, sketch_num
-      from unnest(${toArray(shingle)}, ${toArray(skill_num)}, ${toArray(sketch_num)})
+      from unnest(${toBigintArray(shingle)}, ${toBigintArray(skill_num)}, ${toBigintArray(sketch_num)})
       as entry (shingle, skill_num, sketch_num)`
   }
   return sql`select value ->> 0 as shingle, value ->> 1 as skill_num, value ->> 2 as sketch_num from json_each(${rows})`
 }
 
-const selectShared = { sqlite: compileSharedOf('sqlite'), postgres: compileSharedOf('postgres') }
+const compiledShared = { sqlite: compileSharedOf('sqlite'), postgres: compileSharedOf('postgres') }

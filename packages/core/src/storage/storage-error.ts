@@ -38,7 +38,7 @@ const lostConnection =
 
 /** Whether another process holds the lock of an SQLite file, or a statement was not prepared as PostgreSQL expects. */
 export function isRepeatable(error: unknown): boolean {
-  return /^(SQLITE_(BUSY|LOCKED)|26000|42P05|0A000)/.test(getCode(error))
+  return /^(SQLITE_(BUSY|LOCKED)|26000|42P05|0A000)/.test(toErrorCode(error))
 }
 
 /**
@@ -67,18 +67,18 @@ const openings: readonly { readonly codes: RegExp; readonly code: ErrorCode; rea
 
 /** Maps an error of opening an SQLite file to a {@link RegistryError}; returns other errors unchanged. */
 export function toOpeningError(error: unknown, path: string | undefined): unknown {
-  const found = openings.find(({ codes }) => codes.test(getCode(error)))
+  const found = openings.find(({ codes }) => codes.test(toErrorCode(error)))
   if (!found || path === undefined) return error
   const detail = `${path} ${found.detail} (${(error as Error).message}).`
   return new RegistryError(found.code, detail, { cause: error })
 }
 
 function findTrouble(error: unknown): Trouble | undefined {
-  const code = getCode(error)
+  const code = toErrorCode(error)
   const isLost = error instanceof Error && lostConnection.test(error.message)
   return isLost ? troubles.at(-1) : troubles.find(({ codes }) => codes.test(code))
 }
 
-function getCode(error: unknown): string {
+function toErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -23,8 +23,9 @@ export type TextToken =
   | { readonly kind: 'strong' | 'weak'; readonly stem: number }
 
 /**
- * A token that no word of a text equals, for a stem by its hash: neither database splits at the signs. A skill has one
- * of the two tokens of a stem, depending on how much the stem counts in it.
+ * The token of a stem, made from the hash of the stem. No word of a text equals such a token, and neither database
+ * splits the token at its signs. A skill has one of the two tokens of a stem, depending on the weight of the stem in
+ * the skill.
  */
 export function toStemToken(hash: number, kind: 'strong' | 'weak'): string {
   return `${kind === 'strong' ? '§' : '¤'}${(hash >>> 0).toString(36)}`
@@ -61,14 +62,14 @@ const putVector = compileForColumns(
 /** The weighted vector that PostgreSQL stores for a text. The fields may be columns. */
 export function toVector(text: Readonly<Record<keyof SkillText, unknown>>): RawBuilder<string> {
   const { name, owner, keywords, description, headings, summary, category, body } = text
-  return sql`setweight(to_tsvector('simple', ${both(name, owner)}), 'A')
+  return sql`setweight(to_tsvector('simple', ${concat(name, owner)}), 'A')
     || setweight(to_tsvector('simple', cast(${keywords} as text)), 'B')
-    || setweight(to_tsvector('simple', ${both(description, category)}), 'C')
-    || setweight(to_tsvector('simple', ${both(headings, summary)}), 'D')
+    || setweight(to_tsvector('simple', ${concat(description, category)}), 'C')
+    || setweight(to_tsvector('simple', ${concat(headings, summary)}), 'D')
     || array_to_tsvector(array_remove(string_to_array(cast(${body} as text), ' '), ''))`
 }
 
-function both(first: unknown, second: unknown): RawBuilder<string> {
+function concat(first: unknown, second: unknown): RawBuilder<string> {
   return sql`cast(${first} as text) || ' ' || cast(${second} as text)`
 }
 
@@ -79,8 +80,8 @@ export async function removeSkillText(trx: WriteTransaction, num: number, dialec
 }
 
 /**
- * Empties the full-text index, even if it is damaged. What other writes of the transaction left for its end on SQLite then
- * changes the new index.
+ * Empties the full-text index, even if it is damaged. On SQLite, work that other writes left for the end of the
+ * transaction then changes the new index.
  */
 export async function clearTexts(trx: WriteTransaction, dialect: Dialect): Promise<void> {
   if (dialect === 'postgres') await sql`delete from skill_text`.execute(trx)
@@ -98,8 +99,9 @@ async function recreateTexts(trx: WriteTransaction): Promise<void> {
 export type WeightedToken = TextToken & { readonly weight?: number }
 
 /**
- * A table expression of `num`, `token` (an index into the tokens) and `weight`, with one row for each token that a skill
- * contains. Of a single token in more than `max` skills it has the newest; the caller limits the sum of several.
+ * A table expression of `num`, `token` (an index into the tokens) and `weight`, with one row for each token that a
+ * skill contains. For a single token in more than `max` skills, the table has the newest of these skills; the caller
+ * limits the sum for several tokens.
  */
 export function matchTokens(
   dialect: Dialect,
@@ -107,8 +109,8 @@ export function matchTokens(
   max: number,
 ): RawBuilder<{ num: number; token: number; weight: number }> {
   if (dialect === 'postgres') {
-    // The inner offset keeps the look-up in the index: testing a vector reads all words of its skill. The outer one keeps
-    // the order, in which the skills of the rows are looked up from neighbouring pages.
+    // The inner offset keeps the look-up in the index: testing a vector reads all words of its skill. The outer limit
+    // keeps the order, so that the skills of the rows are looked up from neighbouring pages.
     return sql`(select found.num, tokens.token, tokens.weight from ${toQueryTable(tokens)}
       cross join lateral (select num from skill_text where vector @@ tokens.query offset 0) as found
       order by found.num desc limit ${sql.lit(max)})`
@@ -118,18 +120,21 @@ export function matchTokens(
   if (first && others.length === 0)
     return sql`(select rowid as num, 0 as token, ${first.weight} as weight from skill_text
       where skill_text match ${toFtsQuery(first)} order by rowid desc limit ${sql.lit(max)})`
-  const json = toJson(tokens, (token) => [toFtsQuery(token), token.weight])
-  // One look-up for each token: the cross join keeps the order of its loops, and the limit separates them from others.
+  const json = toTokenRows(tokens, (token) => [toFtsQuery(token), token.weight])
+  // Look up each token by itself: the cross join keeps the order of its loops, and the limit separates them from
+  // others.
   return sql`(select skill_text.rowid as num, tokens.key as token, tokens.value ->> 1 as weight from json_each(${json}) as tokens
     cross join skill_text on skill_text match (tokens.value ->> 0) limit -1)`
 }
 
-/** Longer words that a prefix stands for, of which the skills are counted; a search reads all of them. */
+/**
+ * Maximum number of words per prefix whose skills are counted. A search reads the skills of all words with the prefix.
+ */
 const completionsMax = 2000
 
 /**
- * How many skills contain each token, hidden ones included: what it costs to search for the token. PostgreSQL counts up
- * to `max`, and only tokens that are not more frequent in the sample that its planner takes.
+ * How many skills contain each token, hidden skills included, as a measure of what a search for the token costs.
+ * PostgreSQL counts up to `max`, and does not count a token that is more frequent than `max` in the planner's sample.
  */
 export async function countMatches(
   db: Kysely<Tables>,
@@ -152,12 +157,12 @@ function countInVocabulary(tokens: readonly TextToken[]): RawBuilder<TokenCount>
   const words = sql`select doc from skill_text_words where term >= value ->> 0 and term <= value ->> 1
     limit ${sql.lit(completionsMax)}`
   return sql`select key as token, (select coalesce(sum(doc), 0) from (${words})) as count
-    from json_each(${toJson(tokens, toRange)})`
+    from json_each(${toTokenRows(tokens, toWordRange)})`
 }
 
 /** The first and the last word that a token stands for. */
-function toRange(token: TextToken): [string, string] {
-  const text = toText(token)
+function toWordRange(token: TextToken): [string, string] {
+  const text = toTokenText(token)
   return [text, token.kind === 'word' && token.isPrefix ? `${text}\u{10FFFF}` : text]
 }
 
@@ -171,27 +176,27 @@ function countUpTo(tokens: readonly TextToken[], max: number): RawBuilder<TokenC
     from ${toQueryTable(tokens)} left join sample on sample.word = tokens.word`
 }
 
-function toJson<Token>(tokens: readonly Token[], toValue: (token: Token) => unknown): string {
+function toTokenRows<Token>(tokens: readonly Token[], toValue: (token: Token) => unknown): string {
   return JSON.stringify(tokens.map(toValue))
 }
 
-function toText(token: TextToken): string {
+function toTokenText(token: TextToken): string {
   return token.kind === 'word' ? token.word : toStemToken(token.stem, token.kind)
 }
 
 function toFtsQuery(token: TextToken): string {
-  return `"${toText(token).replaceAll('"', '""')}"${token.kind === 'word' && token.isPrefix ? ' *' : ''}`
+  return `"${toTokenText(token).replaceAll('"', '""')}"${token.kind === 'word' && token.isPrefix ? ' *' : ''}`
 }
 
 function toQueryTable(tokens: readonly WeightedToken[]): RawBuilder<unknown> {
   const rows = tokens.map((token, i) => {
-    return sql`(${sql.lit(i)}, ${toText(token)}, ${toTsQuery(token)}, cast(${token.weight ?? 0} as real))`
+    return sql`(${sql.lit(i)}, ${toTokenText(token)}, ${toTsQuery(token)}, cast(${token.weight ?? 0} as real))`
   })
   return sql`(values ${sql.join(rows)}) as tokens (token, word, query, weight)`
 }
 
 function toTsQuery(token: TextToken): RawBuilder<string> {
-  const quoted = `'${toText(token).replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+  const quoted = `'${toTokenText(token).replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
   if (token.kind !== 'word') return sql`cast(${quoted} as tsquery)`
   return sql`to_tsquery('simple', ${token.isPrefix ? `${quoted}:*` : quoted})`
 }

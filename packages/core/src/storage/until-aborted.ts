@@ -23,7 +23,7 @@ export async function untilAborted<Context extends StorageContext, T>(
   try {
     return await Promise.race([work(withSignal(context, ending.signal)), aborted.promise])
   } finally {
-    // One signal may be used for thousands of calls.
+    // A caller may use one signal for thousands of calls.
     signal.removeEventListener('abort', end)
   }
 }

@@ -12,8 +12,8 @@ export type WriteTransaction = Transaction<Tables>
 
 /**
  * The only way to change the database. Queued writes are committed together, each in its own savepoint: a write that
- * throws does not affect the others, and many writes share one sync of the disk. What {@link doLast} does can fail only for
- * all of them.
+ * throws does not affect the others, and many writes share one sync of the disk. If work of {@link doLast} fails, all
+ * writes of the commit fail.
  */
 export interface Writer {
   /** Runs the work in a transaction; resolves after the commit and after all commit listeners have run. */
@@ -44,7 +44,7 @@ const lockRetries = 40
 /** How long PostgreSQL waits for an idle transaction before it ends it. */
 const idleMs = 30_000
 
-interface Job {
+interface WriteJob {
   readonly bulk: boolean
   work(trx: WriteTransaction): Promise<unknown>
   resolve(value: unknown): void
@@ -54,17 +54,18 @@ interface Job {
   outcome?: { value: unknown } | { error: unknown }
 }
 
-type Work = () => Promise<unknown>
+type LastWork = () => Promise<unknown>
 
-/** What the writes of each transaction of a writer left for its end. */
-const lastWork = new WeakMap<WriteTransaction, Work[]>()
+/** The work that writes left for the end of their transaction, by transaction of a writer. */
+const lastWork = new WeakMap<WriteTransaction, LastWork[]>()
 
 /**
- * Does work at the end of the transaction, after all of its writes and in the order of these calls; not at all if the
- * write that calls is rolled back. For what costs as much for one write as for all of them together. If it fails, all of
- * them fail. In a transaction that no {@link Writer} began, such as that of an import, does it at once.
+ * Runs `work` at the end of the transaction, after all writes and in the order of the calls, unless the calling write
+ * is rolled back. Use it for work that costs as much for one write as for all writes together. If the work fails, all
+ * writes of the transaction fail. In a transaction that no {@link Writer} began, such as that of an import, the work
+ * runs at once.
  */
-export async function doLast(trx: WriteTransaction, work: Work): Promise<void> {
+export async function doLast(trx: WriteTransaction, work: LastWork): Promise<void> {
   const left = lastWork.get(trx)
   if (left) left.push(work)
   else await work()
@@ -80,8 +81,8 @@ export function undo(trx: WriteTransaction): void {
 }
 
 /** The writes that wait for a commit. */
-class Queue {
-  readonly #jobs: Job[] = []
+class WriteQueue {
+  readonly #jobs: WriteJob[] = []
   /** Number of queued writes that are not bulk. */
   #urgent = 0
 
@@ -90,7 +91,7 @@ class Queue {
   }
 
   /** Adds a job, which leaves the queue and is rejected once the signal is aborted. */
-  add(job: Job, signal: AbortSignal | undefined): void {
+  add(job: WriteJob, signal: AbortSignal | undefined): void {
     if (!job.bulk) this.#urgent += 1
     this.#jobs.push(job)
     if (!signal) return
@@ -104,19 +105,19 @@ class Queue {
   }
 
   /** Takes the first job; undefined if there is none. */
-  take(): Job | undefined {
+  take(): WriteJob | undefined {
     const job = this.#jobs.shift()
     if (job) this.#leave(job)
     return job
   }
 
   /** Whether a batch that has run for some milliseconds may grow. */
-  mayJoin(batch: readonly Job[], ms: number): boolean {
+  mayJoin(batch: readonly WriteJob[], ms: number): boolean {
     const isBulk = this.#urgent === 0 && batch.every(({ bulk }) => bulk)
     return isBulk ? batch.length < bulkBatchMax && ms < bulkBatchMs : batch.length < batchMax && ms < batchMs
   }
 
-  #leave(job: Job): void {
+  #leave(job: WriteJob): void {
     if (!job.bulk) this.#urgent -= 1
     job.leave?.()
   }
@@ -125,7 +126,7 @@ class Queue {
 /** The {@link Writer} of a database. */
 export class BatchWriter implements Writer {
   readonly #connections: Connections
-  readonly #queue = new Queue()
+  readonly #queue = new WriteQueue()
   readonly #listeners: (() => Promise<void> | void)[] = []
   #running: Promise<void> | undefined
 
@@ -142,7 +143,7 @@ export class BatchWriter implements Writer {
       })
     }
     return new Promise<T>((resolve, reject) => {
-      this.#queue.add({ bulk, work, resolve: resolve as (value: unknown) => void, reject }, signal)
+      this.#queue.add({ bulk, work, resolve, reject }, signal)
       this.#running ??= this.#run()
     })
   }
@@ -160,7 +161,7 @@ export class BatchWriter implements Writer {
     while (this.#queue.size > 0) {
       // Wait for one turn of the event loop, so that writes that are about to be queued join the same commit.
       await setImmediate()
-      const batch: Job[] = []
+      const batch: WriteJob[] = []
       try {
         await pRetry(() => this.#transact((trx) => this.#runBatch(trx, batch)), {
           retries: lockRetries,
@@ -193,18 +194,18 @@ export class BatchWriter implements Writer {
   }
 
   /** Runs queued jobs in a transaction until the batch is full or the queue is empty. */
-  async #runBatch(trx: WriteTransaction, batch: Job[]): Promise<void> {
-    if (this.#connections.dialect === 'postgres') await selectHead(trx, {})
+  async #runBatch(trx: WriteTransaction, batch: WriteJob[]): Promise<void> {
+    if (this.#connections.dialect === 'postgres') await lockHead(trx, {})
     lastWork.set(trx, [])
     await withConnection(trx, async (connection) => {
       // A single job needs no savepoint; those that are queued meanwhile are in the next batch.
       if (this.#queue.size === 1) await this.#runAlone(trx, batch)
       else await this.#runInSavepoints(connection, trx, batch)
-      await finish(trx)
+      await doLastWork(trx)
     })
   }
 
-  async #runInSavepoints(connection: DatabaseConnection, trx: WriteTransaction, batch: Job[]): Promise<void> {
+  async #runInSavepoints(connection: DatabaseConnection, trx: WriteTransaction, batch: WriteJob[]): Promise<void> {
     const startedMs = performance.now()
     let turnedMs = startedMs
     for (let job = this.#queue.take(); job; job = this.#queue.take()) {
@@ -217,7 +218,7 @@ export class BatchWriter implements Writer {
     }
   }
 
-  async #runAlone(trx: WriteTransaction, batch: Job[]): Promise<void> {
+  async #runAlone(trx: WriteTransaction, batch: WriteJob[]): Promise<void> {
     const job = this.#queue.take()!
     batch.push(job)
     await job.work(trx).then(
@@ -231,7 +232,7 @@ export class BatchWriter implements Writer {
   }
 }
 
-/** A writer with another function to write, for what happens around each write. */
+/** A writer whose `write` is replaced, for steps before or after each write. */
 export function withWrite(writer: Writer, write: Writer['write']): Writer {
   return { write, onCommit: (listener) => writer.onCommit(listener), drain: () => writer.drain() }
 }
@@ -258,7 +259,7 @@ export function toReadOnlyError(): RegistryError {
  * for this lock, so the server ends a transaction whose node is paused or disconnected; otherwise the other nodes might
  * wait for hours.
  */
-const selectHead = compileQuery((db) =>
+const lockHead = compileQuery((db) =>
   db
     .selectFrom('heads')
     .select(sql`set_config('idle_in_transaction_session_timeout', ${sql.lit(`${idleMs}`)}, true)`.as('timeout'))
@@ -270,7 +271,7 @@ const release = CompiledQuery.raw('release savepoint job')
 const rollBack: PreparedQuery = { ...CompiledQuery.raw('rollback to savepoint job'), isRecovery: true }
 
 /** Runs a job so that its failure does not affect the others of its transaction. */
-async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransaction, job: Job): Promise<void> {
+async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransaction, job: WriteJob): Promise<void> {
   await connection.executeQuery(savepoint)
   const left = lastWork.get(trx)!.length
   try {
@@ -280,7 +281,9 @@ async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransact
     job.outcome = { value }
   } catch (error) {
     // On a full disk the whole transaction is already rolled back; report that cause instead of the failed rollback.
-    await connection.executeQuery(rollBack).catch(() => Promise.reject(error as Error))
+    await connection.executeQuery(rollBack).catch(() => {
+      throw error
+    })
     lastWork.get(trx)!.splice(left)
     job.outcome = { error }
   } finally {
@@ -290,8 +293,8 @@ async function runInSavepoint(connection: DatabaseConnection, trx: WriteTransact
 
 const aloneUndone = new Error('The write was undone.')
 
-/** Does what the writes left for the end of the transaction. */
-async function finish(trx: WriteTransaction): Promise<void> {
+/** Runs the work that the writes left for the end of the transaction. */
+async function doLastWork(trx: WriteTransaction): Promise<void> {
   let turnedMs = performance.now()
   for (const work of lastWork.get(trx)!) {
     await work()

@@ -23,22 +23,22 @@ export function handleDeliveries(context: WebhooksContext): void {
   const targets = createTargetLoader(context)
   const handle = async (payload: Record<string, unknown>, _attempt: number, id: string) => {
     const delivery = payload as DeliveryPayload
-    const target = await targets.load(delivery).catch(hide)
-    return deliver(context, id, delivery, requireTarget(target, delivery))
+    const target = await targets.load(delivery).catch(hideInternalError)
+    return deliver(context, id, delivery, requireOpenTarget(target, delivery))
   }
   const afterwards = (trx: WriteTransaction, ended: readonly EndedJob[]) => recordRuns(context, trx, ended)
   context.outbox.handle(deliveryTopic, { retryDelaysMs, handle, afterwards })
   context.outbox.handle(pingTopic, { retryDelaysMs: [], handle })
 }
 
-type Target = Awaited<ReturnType<typeof readTargets>>[number] & { readonly mayRead: boolean }
+type DeliveryTarget = Awaited<ReturnType<typeof readTargets>>[number] & { readonly mayRead: boolean }
 
 /**
  * Reads the webhooks of deliveries and whether their users may still read the skills, without a cache. Attempts begin
  * one by one as others end: those of one turn of the event loop share the queries.
  */
 function createTargetLoader(context: StorageContext) {
-  return new DataLoader<DeliveryPayload, Target | null>((deliveries) => loadTargets(context, deliveries), {
+  return new DataLoader<DeliveryPayload, DeliveryTarget | null>((deliveries) => loadTargets(context, deliveries), {
     cache: false,
     batchScheduleFn: (load) => void setImmediate(load),
   })
@@ -77,20 +77,20 @@ async function readTargets({ database }: StorageContext, ids: readonly string[])
     .execute()
 }
 
-function refuse(why: string): AttemptError {
+function refuseDelivery(why: string): AttemptError {
   return new AttemptError(why, { isFinal: true })
 }
 
 /** The owner of a webhook sees why an attempt failed; internal errors must not be shown. */
-function hide(cause: unknown): never {
+function hideInternalError(cause: unknown): never {
   throw new AttemptError('The registry could not prepare the delivery.', { cause })
 }
 
 /** Sends a delivery once. Throws an {@link AttemptError} unless the receiver responds with 2xx in time. */
-async function deliver(context: AccountsContext, id: string, delivery: DeliveryPayload, target: Target) {
+async function deliver(context: AccountsContext, id: string, delivery: DeliveryPayload, target: DeliveryTarget) {
   const { url, ...signing } = target
   const now = context.clock.now()
-  const statusCode = await post(context, url, delivery.body, toHeaders(id, delivery, signing, now))
+  const statusCode = await postDelivery(context, url, delivery.body, toDeliveryHeaders(id, delivery, signing, now))
   if (statusCode >= 200 && statusCode < 300) return { statusCode }
   const isRedirect = redirectStatuses.has(statusCode)
   const message = isRedirect ? 'answered with a redirect, which is not followed' : `answered with ${statusCode}`
@@ -98,16 +98,17 @@ async function deliver(context: AccountsContext, id: string, delivery: DeliveryP
 }
 
 /** A delivery without a receiver is not retried. A ping is also sent to a disabled webhook. */
-function requireTarget(target: Target | null, { event }: DeliveryPayload): Target {
-  if (!target) throw refuse('The webhook was deleted.')
-  if (!target.mayRead) throw refuse('The owner of the webhook may no longer read the skill.')
-  if (target.disabled === 1) throw refuse('The account of its owner is disabled.')
-  if (!includesPlan(target.plan, 'pro')) throw refuse('The plan of its owner does not include webhooks.')
-  if (target.active === 0 && event !== pingEvent) throw refuse('The webhook is disabled.')
+function requireOpenTarget(target: DeliveryTarget | null, { event }: DeliveryPayload): DeliveryTarget {
+  if (!target) throw refuseDelivery('The webhook was deleted.')
+  if (!target.mayRead) throw refuseDelivery('The owner of the webhook may no longer read the skill.')
+  if (target.disabled === 1) throw refuseDelivery("The account of the webhook's owner is disabled.")
+  if (!includesPlan(target.plan, 'pro'))
+    throw refuseDelivery("The plan of the webhook's owner does not include webhooks.")
+  if (target.active === 0 && event !== pingEvent) throw refuseDelivery('The webhook is disabled.')
   return target
 }
 
-async function post(
+async function postDelivery(
   context: AccountsContext,
   url: string,
   body: string,
@@ -121,10 +122,10 @@ async function post(
   }
 }
 
-function toHeaders(
+function toDeliveryHeaders(
   deliveryId: string,
   { event, eventId, body }: DeliveryPayload,
-  { secret, previous_secret, previous_until }: Pick<Target, 'secret' | 'previous_secret' | 'previous_until'>,
+  { secret, previous_secret, previous_until }: Pick<DeliveryTarget, 'secret' | 'previous_secret' | 'previous_until'>,
   now: number,
 ): Record<string, string> {
   const timestamp = Math.floor(now / 1000)

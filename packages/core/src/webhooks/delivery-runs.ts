@@ -9,18 +9,18 @@ import { isInList, toRowTable } from '../storage/list-query.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { announceWebhooks } from './webhooks.ts'
 import { keepReadable } from './webhook-deliveries.ts'
-import { type DeliveryPayload, webhookPlans } from './events.ts'
+import { webhookPlans } from './events.ts'
 
 /** Default number of consecutive failed deliveries after which a webhook is disabled. */
 const offAfterFailuresDefault = 20
 
 /** The outcome of a webhook's deliveries: whether any arrived, and how many have failed since. */
-interface Run {
+interface DeliveryRun {
   readonly arrived: 0 | 1
   readonly failed: number
 }
 
-interface Changed {
+interface ChangedRun {
   readonly id: string
   readonly user_id: string
   readonly failed_run: number
@@ -42,7 +42,7 @@ export async function recordRuns(
   if (over.length > 0) await switchOff(context, trx, over)
 }
 
-/** Ignores deliveries dropped because their user may no longer read them: that is not the receiver's failure. */
+/** Ignores deliveries that were dropped because their user may no longer read the skill: the receiver did not fail. */
 async function withoutDropped(trx: WriteTransaction, ended: readonly EndedJob[]): Promise<readonly EndedJob[]> {
   const failed = ended.filter(({ state }) => state === 'failed')
   if (failed.length === 0) return ended
@@ -51,14 +51,14 @@ async function withoutDropped(trx: WriteTransaction, ended: readonly EndedJob[])
   const users = new Map(rows.map(({ id, user_id }) => [id, user_id]))
   const addressed = failed.flatMap((job) => {
     const userId = users.get(job.partition)
-    return userId === undefined ? [] : [{ job, userId, delivery: job.payload as DeliveryPayload }]
+    return userId === undefined ? [] : [{ job, userId, delivery: job.payload }]
   })
   const counted = new Set((await keepReadable(trx, addressed)).map(({ job }) => job))
   return ended.filter((job) => job.state === 'done' || counted.has(job))
 }
 
-function toRuns(ended: readonly EndedJob[]): Map<string, Run> {
-  const runs = new Map<string, Run>()
+function toRuns(ended: readonly EndedJob[]): Map<string, DeliveryRun> {
+  const runs = new Map<string, DeliveryRun>()
   for (const { partition, state } of ended) {
     const { arrived, failed } = runs.get(partition) ?? { arrived: 0, failed: 0 }
     runs.set(partition, state === 'done' ? { arrived: 1, failed: 0 } : { arrived, failed: failed + 1 })
@@ -73,12 +73,12 @@ function toRuns(ended: readonly EndedJob[]): Map<string, Run> {
 async function addRuns(
   { database: { dialect } }: StorageContext,
   trx: WriteTransaction,
-  runs: ReadonlyMap<string, Run>,
-): Promise<readonly Changed[]> {
+  runs: ReadonlyMap<string, DeliveryRun>,
+): Promise<readonly ChangedRun[]> {
   const rows = [...runs].map(([id, run]) => ({ id, ...run }))
   const table = toRowTable(dialect, { id: 'text', arrived: 'whole', failed: 'whole' }, rows)
   // Forces this join order for every planner: from the few completed jobs to their webhooks by key.
-  const { rows: changed } = await sql<Changed>`select w.id, w.user_id,
+  const { rows: changed } = await sql<ChangedRun>`select w.id, w.user_id,
       case when r.arrived = 1 then r.failed else w.failed_run + r.failed end as failed_run
     from ${table} as r cross join webhooks as w cross join users as u
     where w.id = r.id and w.active = 1 and (r.failed > 0 or w.failed_run > 0)
@@ -87,7 +87,7 @@ async function addRuns(
   return changed
 }
 
-async function writeRuns(dialect: Dialect, trx: WriteTransaction, changed: readonly Changed[]): Promise<void> {
+async function writeRuns(dialect: Dialect, trx: WriteTransaction, changed: readonly ChangedRun[]): Promise<void> {
   const rows = changed.map(({ id, failed_run }) => ({ id, failed_run }))
   await sql`update webhooks set failed_run = r.failed_run
     from ${toRowTable(dialect, { id: 'text', failed_run: 'whole' }, rows)} as r where webhooks.id = r.id`.execute(trx)
@@ -96,7 +96,7 @@ async function writeRuns(dialect: Dialect, trx: WriteTransaction, changed: reado
 async function switchOff(
   { clock, database: { dialect } }: StorageContext,
   trx: WriteTransaction,
-  webhooks: readonly Changed[],
+  webhooks: readonly ChangedRun[],
 ): Promise<void> {
   const at = clock.now()
   const ids = webhooks.map(({ id }) => id)

@@ -87,7 +87,7 @@ export function toDownloadDeliveries(uses: UseCounts, watched: ReadonlyMap<strin
  * extra.
  */
 export interface Watchers {
-  /** The key under which a use is counted. It includes the client if the owner is notified of uses. */
+  /** The key under which a use is counted, with the client if the owner is notified of uses. */
   toKey(skill: UsedSkill, client: string | undefined): string
 }
 

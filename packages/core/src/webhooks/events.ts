@@ -1,4 +1,4 @@
-import { type EventName, includesPlan, planNames, toTimestamp } from '@skillstead/protocol'
+import { type Delivery, type EventName, includesPlan, planNames, toTimestamp } from '@skillstead/protocol'
 import type { Events } from '../catalogue/context/ports.ts'
 import { keepReaders } from '../visibility/decisions.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -32,7 +32,7 @@ export function createEvents(outbox: Outbox, clock: Clock): Events {
 /** One outbox row per subscriber, all with the same event. */
 export function toDeliveries(
   subscribers: readonly Pick<Subscriber, 'webhookId' | 'url'>[],
-  event: string,
+  event: Delivery['event'],
   data: Record<string, unknown>,
   at: number,
 ): OutboxJob[] {
@@ -41,13 +41,13 @@ export function toDeliveries(
   return subscribers.map(({ webhookId, url }) => ({
     topic: deliveryTopic,
     partition: webhookId,
-    host: toHost(url),
+    host: toReceiverHost(url),
     payload: { webhookId, eventId, event, body } satisfies DeliveryPayload,
   }))
 }
 
 /** The host of a URL. A URL that no longer parses must fail the delivery, not the change that caused the event. */
-export function toHost(url: string): string {
+export function toReceiverHost(url: string): string {
   return URL.parse(url)?.host ?? ''
 }
 
@@ -55,7 +55,7 @@ export function toHost(url: string): string {
 export interface DeliveryPayload extends Record<string, unknown> {
   readonly webhookId: string
   readonly eventId: string
-  readonly event: string
+  readonly event: Delivery['event']
   /** The envelope, exactly as signed and sent. */
   readonly body: string
 }

@@ -17,12 +17,12 @@ export async function showDelivery(
   caller: Caller,
 ): Promise<DeliveryDetails> {
   const webhook = await getOwnWebhook(database.read, input.id, caller)
-  const job = await requireShown(database.read, webhook, await outbox.find(webhook.id, input.deliveryId))
+  const job = await requireShownDelivery(database.read, webhook, await outbox.find(webhook.id, input.deliveryId))
   return { ...toDelivery(job), body: (job.payload as DeliveryPayload).body }
 }
 
-async function requireShown(db: Kysely<Tables>, { user_id: userId }: WebhookRow, job: JobView | undefined) {
-  const shown = job && (await keepReadable(db, [{ userId, delivery: job.payload as DeliveryPayload }]))
+async function requireShownDelivery(db: Kysely<Tables>, { user_id: userId }: WebhookRow, job: JobView | undefined) {
+  const shown = job && (await keepReadable(db, [{ userId, delivery: job.payload }]))
   if (job && shown?.length === 1) return job
   throw new RegistryError('not_found', 'This webhook has no delivery with this id.')
 }
@@ -38,7 +38,7 @@ export async function retryDelivery(
 ): Promise<Delivery> {
   return database.writer.write(async (trx) => {
     const webhook = await getOwnWebhook(trx, input.id, caller)
-    const job = await requireShown(trx, webhook, await outbox.retry(trx, webhook.id, input.deliveryId))
+    const job = await requireShownDelivery(trx, webhook, await outbox.retry(trx, webhook.id, input.deliveryId))
     if (job.state === 'done') {
       throw new RegistryError('invalid_transition', 'This delivery was already delivered and cannot be retried.')
     }
@@ -69,7 +69,7 @@ export async function pingWebhook(
 /** A delivery with the user who owns the webhook. */
 export interface AddressedDelivery {
   readonly userId: string
-  readonly delivery: DeliveryPayload
+  readonly delivery: JobView['payload']
 }
 
 /**
@@ -89,8 +89,8 @@ export async function keepReadable<T extends AddressedDelivery>(
 }
 
 /** The skill of an event; undefined for an event without one. */
-function toSkillId({ body }: Partial<DeliveryPayload>): string | undefined {
-  if (body === undefined) return undefined
+function toSkillId({ body }: JobView['payload']): string | undefined {
+  if (typeof body !== 'string') return undefined
   const { data } = JSON.parse(body) as { data?: { skill?: { id?: string } } }
   return data?.skill?.id
 }

@@ -6,12 +6,12 @@ import { parseJson, type Tables, type WebhookRow } from '../storage/tables.ts'
 import type { DeliveryPayload } from './events.ts'
 
 /** The fields of a delivery that describe its outcome. */
-type Outcome = Pick<JobView, 'state' | 'attempts' | 'createdAt'>
+type DeliveryOutcome = Pick<JobView, 'state' | 'attempts' | 'createdAt'>
 
 const statuses: Record<JobState, Delivery['status']> = { pending: 'pending', done: 'delivered', failed: 'failed' }
 
 /** A webhook as its owner sees it, with the outcome of its latest delivery and without the secret. */
-export function toWebhook(row: WebhookRow, last: Outcome | undefined): Webhook {
+export function toWebhook(row: WebhookRow, last: DeliveryOutcome | undefined): Webhook {
   return {
     id: row.id,
     url: row.url,
@@ -30,7 +30,7 @@ export function toDelivery({ id, payload, state, attempts, dueAt, createdAt }: J
   return {
     id,
     eventId,
-    event: event as Delivery['event'],
+    event,
     status: statuses[state],
     attempts: attempts.map(({ number, at, statusCode, durationMs, error }) => ({
       number,
@@ -44,7 +44,7 @@ export function toDelivery({ id, payload, state, attempts, dueAt, createdAt }: J
   }
 }
 
-function toLastDelivery({ state, attempts, createdAt }: Outcome): Webhook['lastDelivery'] {
+function toLastDelivery({ state, attempts, createdAt }: DeliveryOutcome): Webhook['lastDelivery'] {
   return { status: statuses[state], at: toTimestamp(attempts.at(-1)?.at ?? createdAt) }
 }
 

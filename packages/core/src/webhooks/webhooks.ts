@@ -13,7 +13,7 @@ import { countRows } from '../storage/count-rows.ts'
 import { readPage } from '../storage/read-page.ts'
 import { parseJson, type Tables, type WebhookRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { type DeliveryPayload, toHost } from './events.ts'
+import { toReceiverHost } from './events.ts'
 import { standardPrefix } from './signatures.ts'
 import { keepReadable } from './webhook-deliveries.ts'
 import { getOwnWebhook, toDelivery, toWebhook } from './webhook-form.ts'
@@ -31,7 +31,7 @@ export async function listWebhooks({ database }: StorageContext, input: Input<'l
 export async function showWebhook(context: AccountsContext, { id }: Input<'getWebhook'>, caller: Caller) {
   const row = await getOwnWebhook(context.database.read, id, caller)
   const jobs = await context.outbox.list(row.id, limits.webhookDeliveriesShownMax)
-  const addressed = jobs.map((job) => ({ job, userId: row.user_id, delivery: job.payload as DeliveryPayload }))
+  const addressed = jobs.map((job) => ({ job, userId: row.user_id, delivery: job.payload }))
   const shown = (await keepReadable(context.database.read, addressed)).map(({ job }) => job)
   return { ...toWebhook(row, jobs[0]), deliveries: shown.map(toDelivery) }
 }
@@ -67,9 +67,9 @@ export async function createWebhook(
     updated_at: now,
   }
   await context.database.writer.write(async (trx) => {
-    await refuseTooMany(trx, userId)
+    await refuseTooManyWebhooks(trx, userId)
     await trx.insertInto('webhooks').values(row).execute()
-    await subscribe(trx, row)
+    await putSubscriptions(trx, row)
     await announceWebhooks(trx, userId, now)
     await recordAudit(trx, { caller, action: 'webhook.create', subject: row.id, at: now })
   })
@@ -80,7 +80,7 @@ function makeSecret(): string {
   return `${standardPrefix}${randomBytes(secretBytes).toString('base64')}`
 }
 
-async function refuseTooMany(trx: WriteTransaction, userId: string): Promise<void> {
+async function refuseTooManyWebhooks(trx: WriteTransaction, userId: string): Promise<void> {
   const count = await countWebhooks(trx, userId)
   if (count >= limits.webhooksPerUserMax) {
     throw new RegistryError('conflict', `You have ${count} webhooks, which is the maximum. Delete one first.`)
@@ -100,9 +100,9 @@ export async function updateWebhook(
   await getOwnWebhook(context.database.read, input.id, caller)
   if (input.url !== undefined) await context.outgoing.requirePublic(input.url, 'url')
   const { before, after } = await context.database.writer.write((trx) => storeChanges(context, trx, input, caller))
-  // Pending deliveries use the new URL in any case. This moves them to the queue of the new host, with the limits of
-  // that host.
-  if (after.url !== before.url) await context.outbox.redirect(after.id, toHost(after.url))
+  // Pending deliveries use the new URL in any case. `redirect` moves them to the queue of the new host, with the limits
+  // of that host.
+  if (after.url !== before.url) await context.outbox.redirect(after.id, toReceiverHost(after.url))
   return toWebhook(after, (await readNewestRows(context.database, [after.id])).get(after.id))
 }
 
@@ -114,18 +114,18 @@ async function storeChanges(
 ) {
   const before = await getOwnWebhook(trx, input.id, caller)
   const at = context.clock.now()
-  const changes = toChanges(before, input, at)
+  const changes = toChangedColumns(before, input, at)
   if (Object.keys(changes).length === 0) return { before, after: before }
   const after: WebhookRow = { ...before, ...changes, updated_at: at }
   await trx.updateTable('webhooks').set(after).where('id', '=', after.id).execute()
-  await subscribe(trx, after)
+  await putSubscriptions(trx, after)
   await announceWebhooks(trx, after.user_id, at)
   await recordAudit(trx, { caller, action: 'webhook.update', subject: after.id, at })
   return { before, after }
 }
 
 /** The columns that change. */
-function toChanges(before: WebhookRow, input: Input<'updateWebhook'>, now: number): Partial<WebhookRow> {
+function toChangedColumns(before: WebhookRow, input: Input<'updateWebhook'>, now: number): Partial<WebhookRow> {
   const { url, events, active, skills, secret } = input
   const wanted: Partial<WebhookRow> = {
     ...(url === undefined ? {} : { url }),
@@ -144,7 +144,7 @@ function toChanges(before: WebhookRow, input: Input<'updateWebhook'>, now: numbe
   }
 }
 
-/** DELETE /webhooks/<id>: deletes a webhook. Its pending deliveries fail when they become due. */
+/** DELETE /webhooks/<id>: deletes a webhook, whose pending deliveries fail when they become due. */
 export async function deleteWebhook(
   context: StorageContext,
   input: Input<'deleteWebhook'>,
@@ -161,7 +161,7 @@ export async function deleteWebhook(
 }
 
 /** Stores the subscriptions of an active webhook; removes those of a disabled one. */
-async function subscribe(
+async function putSubscriptions(
   trx: WriteTransaction,
   { id, user_id, events, active }: Pick<WebhookRow, 'id' | 'user_id' | 'events' | 'active'>,
 ): Promise<void> {

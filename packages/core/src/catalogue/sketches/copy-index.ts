@@ -8,7 +8,7 @@ import {
   packShingles,
   putShingles,
   readHolders,
-  selectWaiting,
+  selectWaitingSketches,
   type SharedGroup,
   type SharedShingle,
   skillsPerShingleMax,
@@ -153,7 +153,7 @@ class WaitingSketches {
 
   /** Reads versions that were added since the last call. */
   async follow(db: Kysely<Tables>): Promise<void> {
-    const rows = await selectWaiting(db, { after: this.last })
+    const rows = await selectWaitingSketches(db, { after: this.last })
     let turnedMs = performance.now()
     for (const row of rows) {
       // A concurrent call may have read this row already.

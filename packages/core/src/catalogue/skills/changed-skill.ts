@@ -1,4 +1,4 @@
-import { type LogHead, readHead } from '../../log/append-change.ts'
+import { type LogHead, readLogHead } from '../../log/append-change.ts'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
@@ -20,7 +20,7 @@ export async function readChanged(
   change: Parameters<typeof claimShortName>[1],
 ): Promise<ChangedRows> {
   await claimShortName(trx, change)
-  const [[row], head] = await Promise.all([selectSkill(trx, { id: change.skillId }), readHead(trx)])
+  const [[row], head] = await Promise.all([selectSkill(trx, { id: change.skillId }), readLogHead(trx)])
   if (!row) throw new TypeError('Insert the row of a skill before you refresh it.')
   const { is_verified, holder_id, ...skill } = row
   return { skill, isVerified: Boolean(is_verified), isHolder: holder_id === skill.id, head }

@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { isRegistryError, RegistryError } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
@@ -69,16 +69,23 @@ export async function getSkillNow(
 
 /** As {@link getSkill}, but returns undefined if the skill does not exist or the caller may not see it. */
 export function findSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
-  const { read } = context.database
-  return findSkillBy(async (fullName) => (await selectByFullName(read, { fullName }))[0], context, ref, caller)
+  return findSkillBy(toFindNamed(context), context, ref, caller)
 }
 
-/** As {@link findSkill}, with other columns for a skill that is found by its full name. */
+function toFindNamed({ database: { read } }: StorageContext) {
+  return async (fullName: string): Promise<SkillRow | undefined> => (await selectByFullName(read, { fullName }))[0]
+}
+
+/**
+ * As {@link findSkill}, with other columns for a skill that is found by its full name. `whenMoved` receives the skill
+ * of a full name from before a transfer. Default: throws {@link SkillMoved}.
+ */
 export async function findSkillBy<Row extends Visible>(
   findNamed: (fullName: string) => Promise<Row | undefined>,
   context: StorageContext,
   ref: string,
   caller: Caller,
+  whenMoved: (skill: SkillRow) => SkillRow = redirect,
 ): Promise<Row | SkillRow | undefined> {
   const { read } = context.database
   const isShort = !ref.includes('/')
@@ -90,22 +97,16 @@ export async function findSkillBy<Row extends Visible>(
   if (holder && (await canSee(context, holder, caller))) return holder
   if (named || fullName === undefined) return undefined
   const [moved] = await selectByAlias(read, { fullName })
-  if (moved && (await canSee(context, moved, caller))) throw new SkillMoved(moved.full_name)
-  return undefined
+  return moved && (await canSee(context, moved, caller)) ? whenMoved(moved) : undefined
+}
+
+function redirect({ full_name }: SkillRow): never {
+  throw new SkillMoved(full_name)
 }
 
 /** As {@link findSkill}, but follows transfers: for names in request bodies, which no redirect can change. */
-export async function findMovedSkill(
-  context: StorageContext,
-  ref: string,
-  caller: Caller,
-): Promise<SkillRow | undefined> {
-  try {
-    return await findSkill(context, ref, caller)
-  } catch (error) {
-    if (error instanceof SkillMoved) return findSkill(context, error.fullName, caller)
-    throw error
-  }
+export function findMovedSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
+  return findSkillBy(toFindNamed(context), context, ref, caller, (skill) => skill)
 }
 
 /** As {@link findMovedSkill}, but returns undefined for a skill under a takedown. */
@@ -117,7 +118,7 @@ export async function findReadableSkill(
   try {
     return await findMovedSkill(context, name, caller)
   } catch (error) {
-    if (error instanceof RegistryError && error.code === 'taken_down') return undefined
+    if (isRegistryError(error, 'taken_down')) return undefined
     throw error
   }
 }

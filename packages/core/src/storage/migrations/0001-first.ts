@@ -8,7 +8,7 @@ export const baseline: Migration = {
   async up(db, dialect) {
     await runStatements(db, dialect, accountsAndCatalogue)
     await createTextIndex(db, dialect)
-    await runStatements(db, dialect, others)
+    await runStatements(db, dialect, otherTables)
     if (dialect === 'postgres') await createClusterTables(db)
     await sql`insert into heads (id, change_seq, log_seq) values (1, 0, 0)`.execute(db)
   },
@@ -34,7 +34,8 @@ async function createTextIndex(db: SchemaDb, dialect: Dialect): Promise<void> {
  * node, which needs none of them, and exports do not contain them.
  */
 async function createClusterTables(db: SchemaDb): Promise<void> {
-  // Unlogged: commits do not wait for the disk, and a crash that empties it only resets the rate limits of one minute.
+  // Unlogged: commits do not wait for the disk, and a crash that empties the table only resets the rate limits of one
+  // minute.
   await sql`create unlogged table rate_leases (
     key text primary key,
     points bigint not null,
@@ -166,7 +167,7 @@ const accountsAndCatalogue = ({ bytes, keyed, ordered, serial, strict, whole }: 
     create index "pack_skills_skill" on "pack_skills" ("skill_id")`
 
 /** The log, the community, uses, governance and webhooks. */
-const others = ({ bytes, fraction, keyed, noBytes, ordered, strict, whole }: Types) => `
+const otherTables = ({ bytes, fraction, keyed, noBytes, ordered, strict, whole }: Types) => `
     create table "heads" ("id" ${whole} not null primary key, "change_seq" ${whole} not null,
       "log_seq" ${whole} not null, "frontier" ${bytes} default ${noBytes} not null)${strict};
     create table "changes" ("seq" ${whole} not null primary key, "kind" text not null, "subject" text not null,

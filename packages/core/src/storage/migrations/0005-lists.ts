@@ -7,7 +7,7 @@ const isListed = sql<SqlBool>`state = 'live' and (latest_version <> '' or stub =
 export const lists: Migration = {
   name: '0005-lists',
   async up({ schema }, dialect) {
-    // What decides who may see a skill.
+    // The columns that decide who may see a skill.
     const seen = ['visibility', 'stub', 'owner_id', 'id'] as const
     // Lists in another order sort the rows of the index in which these are: each database prefers one of the two.
     const sorted = ['published_at', 'stars'] as const
@@ -16,7 +16,7 @@ export const lists: Migration = {
     await create('skills_listed')
       .columns(['downloads desc', 'full_name', ...seen, ...(isSqlite ? [] : sorted), 'num'])
       .execute()
-    // PostgreSQL counts with it if it is small.
+    // PostgreSQL counts with this index if the index is small.
     await create('skills_shown')
       .columns(['num', ...seen, ...(isSqlite ? [...sorted, 'full_name'] : [])])
       .execute()

@@ -2,9 +2,9 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Migration, SchemaDb } from './migration.ts'
 
 /**
- * A column that says whether lists contain a skill, for the conditions of their indexes. On PostgreSQL no index has a column
- * any more that a further version changes: it would write all indexes of the skill again. Triggers set the column, also for
- * nodes of an older version.
+ * A column that says whether lists contain a skill, for the conditions of their indexes. On PostgreSQL, no index keeps
+ * a column that a further version changes: PostgreSQL would write all indexes of the skill again. Triggers set the
+ * column, also for nodes of an older version.
  */
 export const listed: Migration = {
   name: '0006-listed',
@@ -40,7 +40,7 @@ export const listed: Migration = {
     if (isSqlite) return
     // PostgreSQL stores equal keys once: counting reads a page for each thousand skills.
     await create('skills_counted').columns(['visibility', 'stub']).execute()
-    // Without statistics of the new column it expects few listed skills.
+    // Without statistics of the new column, PostgreSQL expects few listed skills.
     await sql`analyze skills`.execute(db)
   },
 }

@@ -7,8 +7,8 @@ export interface SchemaDb extends QueryExecutorProvider {
 }
 
 /**
- * One migration of the schema. A released migration never changes: it contains its own statements, and imports neither the
- * description of the tables nor another function that a later release may change.
+ * One migration of the schema. A released migration never changes: it contains its own statements, and imports neither
+ * the description of the tables nor another function that a later release may change.
  */
 export interface Migration {
   readonly name: string

@@ -70,7 +70,8 @@ export const accountTables = {
     body: optional(text),
     created_at: whole,
   },
-  // What one request leaves for a later one, on any node. All rows expire; backups that are restored lose them.
+  // State that one request stores for a later request on any node. All rows expire, and restored backups do not contain
+  // them.
   /** Programs that wait until a user signs them in. */
   sign_ins: {
     num: generated(whole),
@@ -81,29 +82,29 @@ export const accountTables = {
     /** SHA-256 of the address of the program, which is personal data. */
     address_hash: text,
     state: oneOf<'pending' | 'allowed' | 'denied'>(),
-    /** The key that the program gets, encrypted with its device code, and what `api_keys` has of it. */
+    /** The key for the program, encrypted with the device code, and the columns that `api_keys` has of it. */
     sealed_key: bytes,
     key_prefix: text,
     key_hash: text,
-    /** Time between two polls at least. */
+    /** Minimum time between two polls. */
     interval_seconds: whole,
     polled_at: whole,
     requested_at: whole,
     expires_at: whole,
   },
-  /** The wrong user codes of each user until a time. */
+  /** The number of wrong codes that each user typed, and when this count expires. */
   sign_in_guesses: {
     user_id: text,
     wrong: whole,
     until: whole,
   },
-  /** Files for a publish that has not come yet. */
+  /** Uploaded files for a later publish. */
   uploads: {
     id: text,
     user_id: text,
     size: whole,
     expires_at: whole,
-    // Last: what follows large bytes is slow to read.
+    // The last column: SQLite reads columns after large bytes slowly.
     bytes,
   },
 }

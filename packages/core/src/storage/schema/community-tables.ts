@@ -1,3 +1,4 @@
+import type { Reputation } from '@skillstead/protocol'
 import { bytes, fraction, json, oneOf, optional, text, whole } from './columns.ts'
 
 /** Agents, reviews, issues, requests and reputation. */
@@ -115,7 +116,7 @@ export const communityTables = {
     score: whole,
     username: text,
     /** The verified methods that the score includes, as JSON. */
-    verified: text,
+    verified: json<Reputation['verified']>(),
     computed_at: whole,
   },
   badges: {

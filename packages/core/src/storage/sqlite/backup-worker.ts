@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { copyDatabase, type CopyOrder } from './copy-database.ts'
+import { copyDatabase } from './copy-database.ts'
 
-void answer()
+void postCopyResult()
 
 /** The thread of `copySqliteFile`. Posts a sentence about the fault of a damaged copy, or null. */
-async function answer(): Promise<void> {
+async function postCopyResult(): Promise<void> {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-  parentPort!.postMessage(await copyDatabase(workerData as CopyOrder))
+  parentPort!.postMessage(await copyDatabase(workerData))
 }

@@ -5,10 +5,10 @@ import SqliteDatabase from 'better-sqlite3'
 export type CheckpointOrder = 'move' | 'end'
 
 /** The thread of `createCheckpoints`, with its own connection; posts a message when a checkpoint is done. */
-const database = new SqliteDatabase(workerData as string, { fileMustExist: true })
+const database = new SqliteDatabase(workerData, { fileMustExist: true })
 parentPort!.on('message', (order: CheckpointOrder) => {
   if (order === 'move') {
-    move()
+    runCheckpoint()
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     parentPort!.postMessage('moved')
   } else {
@@ -18,10 +18,10 @@ parentPort!.on('message', (order: CheckpointOrder) => {
 })
 
 /**
- * This checkpoint blocks neither readers nor writers. Pages that it cannot move, as on a full disk, are moved by the
- * next checkpoint.
+ * A passive checkpoint blocks neither readers nor writers. The next checkpoint moves pages that this one cannot move,
+ * as on a full disk.
  */
-function move(): void {
+function runCheckpoint(): void {
   try {
     database.pragma('wal_checkpoint(PASSIVE)')
   } catch (error) {

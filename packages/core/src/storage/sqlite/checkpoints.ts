@@ -51,7 +51,7 @@ export function createCheckpoints(path: string, onBroken: () => void): Checkpoin
   }
 
   function begin(): Worker {
-    const begun = startThread('checkpoint-worker', startWorker, { workerData: path })
+    const begun = startThread('checkpoint-worker', startCheckpointWorker, { workerData: path })
     begun.unref()
     begun.on('message', () => {
       isMoving = false
@@ -81,7 +81,8 @@ export function createCheckpoints(path: string, onBroken: () => void): Checkpoin
   }
 }
 
-const startWorker = (options: WorkerOptions) => new Worker(new URL('./checkpoint-worker.ts', import.meta.url), options)
+const startCheckpointWorker = (options: WorkerOptions) =>
+  new Worker(new URL('./checkpoint-worker.ts', import.meta.url), options)
 
 function postOrder(worker: Worker, order: CheckpointOrder): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin

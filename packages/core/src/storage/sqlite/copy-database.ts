@@ -11,12 +11,12 @@ const stepPages = 4096
 
 /** Copies a registry's file and verifies the copy. Returns a sentence about the fault of a damaged copy, or null. */
 export async function copyDatabase({ from, to }: CopyOrder, signal?: AbortSignal): Promise<string | null> {
-  await copy(from, to, signal)
-  return check(to)
+  await copyPages(from, to, signal)
+  return checkCopy(to)
 }
 
 /** Copies within one read transaction: writes during the copy are not included and do not restart it. */
-async function copy(from: string, to: string, signal?: AbortSignal): Promise<void> {
+async function copyPages(from: string, to: string, signal?: AbortSignal): Promise<void> {
   const source = new SqliteDatabase(from, { readonly: true, fileMustExist: true })
   try {
     source.exec('begin')
@@ -33,7 +33,7 @@ async function copy(from: string, to: string, signal?: AbortSignal): Promise<voi
 }
 
 /** Merges the journal into the copy, so that it is one file that can be moved, and verifies it. */
-function check(path: string): string | null {
+function checkCopy(path: string): string | null {
   const copied = new SqliteDatabase(path)
   try {
     copied.pragma('journal_mode = DELETE')

@@ -13,23 +13,23 @@ import { copyDatabase, type CopyOrder } from './copy-database.ts'
 export async function copySqliteFile(order: CopyOrder, signal?: AbortSignal): Promise<string | null> {
   try {
     signal?.throwIfAborted()
-    const worker = start(order)
+    const worker = startCopy(order)
     const answer = worker && (await awaitAnswer(worker, signal))
     return await (answer === undefined ? copyDatabase(order, signal) : answer)
   } catch (error) {
-    throw signal?.aborted ? toClosing() : error
+    throw signal?.aborted ? toCancelledError() : error
   }
 }
 
-function start(workerData: CopyOrder): Worker | undefined {
+function startCopy(workerData: CopyOrder): Worker | undefined {
   try {
-    return startThread('backup-worker', startWorker, { workerData })
+    return startThread('backup-worker', startCopyWorker, { workerData })
   } catch {
     return undefined
   }
 }
 
-const startWorker = (options: WorkerOptions) => new Worker(new URL('./backup-worker.ts', import.meta.url), options)
+const startCopyWorker = (options: WorkerOptions) => new Worker(new URL('./backup-worker.ts', import.meta.url), options)
 
 /** The thread's answer; undefined if its file is missing. Rejects with the error that the thread throws. */
 async function awaitAnswer(worker: Worker, signal?: AbortSignal): Promise<string | null | undefined> {
@@ -41,7 +41,7 @@ async function awaitAnswer(worker: Worker, signal?: AbortSignal): Promise<string
     const exited = once(worker, 'exit', { signal: ended.signal }).then(() => undefined)
     const answer = await Promise.race([answered, exited])
     if (answer === undefined) throw new Error('The copy thread ended before the copy was complete.')
-    return answer[0] as string | null
+    return answer[0]
   } catch (error) {
     if (isMissingFile(error)) return undefined
     throw error
@@ -52,7 +52,7 @@ async function awaitAnswer(worker: Worker, signal?: AbortSignal): Promise<string
   }
 }
 
-function toClosing(): RegistryError {
+function toCancelledError(): RegistryError {
   return new RegistryError(
     'shutting_down',
     'The backup was cancelled, or the registry is closing. The incomplete copy was deleted.',

@@ -62,8 +62,8 @@ class SqliteStatementDriver implements Driver {
 }
 
 /**
- * Caches prepared statements by their text: Kysely's own driver prepares every query again, which costs six times as much
- * as running it.
+ * Caches prepared statements by their text: Kysely's own driver prepares every query again, which costs six times as
+ * much as running it.
  */
 class SqliteConnection implements DatabaseConnection {
   readonly #database: SqliteDatabase.Database
@@ -122,8 +122,8 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   /**
-   * On a full disk SQLite rolls back by itself. Statements that were sent at once with the one that failed then fail with
-   * the same error: otherwise each would be a transaction of its own.
+   * On a full disk SQLite rolls back by itself. Statements that were sent at once with the one that failed then fail
+   * with the same error: otherwise each would be a transaction of its own.
    */
   #guard<T>(work: () => T): T {
     if (this.#lost) throw this.#lost.cause

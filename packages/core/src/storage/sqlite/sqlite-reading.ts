@@ -15,15 +15,16 @@ const modeOffset = 18
 const modes = { rollback: 1, writeAheadLog: 2 }
 
 /**
- * Opens an existing SQLite file without changing it. A file with a write-ahead log needs its index, the file `-shm`
- * next to it. Where SQLite can create that, other processes may write and their changes are seen. A file that
- * cannot be written, or whose folder cannot, is read into memory instead, so that later changes are not seen: better-sqlite3 is compiled without SQLite's URIs, so the
- * option `immutable` is not available. A file with a rollback journal, such as a backup, is always read in place.
+ * Opens an existing SQLite file without changing it. A file with a write-ahead log needs the index of the log, the file
+ * `-shm` next to it. If SQLite can create the index, other processes may write and their changes are seen. A file that
+ * cannot be written, or whose folder cannot be written, is read into memory instead, and later changes are not seen:
+ * better-sqlite3 is compiled without SQLite's URIs, so the option `immutable` is not available. A file with a rollback
+ * journal, such as a backup, is always read in place.
  */
 export function openSqliteForReading(path: string): Connections {
   // SQLite creates its files next to the target of a symbolic link.
   const file = realpathSync(path)
-  const log = sizeOf(`${file}-wal`)
+  const log = findFileSize(`${file}-wal`)
   const isInMemory = log === undefined && !canCreateNextTo(file) && hasWriteAheadLog(file)
   const database = isInMemory ? openInMemory(file) : openInPlace(file, log ?? 0)
   const db = connect(database)
@@ -55,7 +56,8 @@ function openInPlace(file: string, logBytes: number): SqliteDatabase.Database {
 
 /**
  * Opens a copy of the file in memory. Throws `needs_write` for a file that is too large. Closing a file releases all
- * locks of this process on it (POSIX), but no connection of this process can have this one open: it would need the log.
+ * locks of this process on the file (POSIX), but no other connection of this process can have this file open, because
+ * that connection would need the write-ahead log.
  */
 function openInMemory(file: string): SqliteDatabase.Database {
   const before = statSync(file)
@@ -68,7 +70,7 @@ function openInMemory(file: string): SqliteDatabase.Database {
   }
   const bytes = readFileSync(file)
   const after = statSync(file)
-  if (after.mtimeMs !== before.mtimeMs || after.size !== before.size || sizeOf(`${file}-wal`)) {
+  if (after.mtimeMs !== before.mtimeMs || after.size !== before.size || findFileSize(`${file}-wal`)) {
     throw Object.assign(new Error('another process wrote to the file while it was read'), { code: 'SQLITE_BUSY' })
   }
   // A database in memory cannot have a write-ahead log.
@@ -91,11 +93,11 @@ function configured(database: SqliteDatabase.Database): SqliteDatabase.Database 
 }
 
 /**
- * Removes an empty write-ahead log and its index, which a read-only connection creates but cannot remove. SQLite removes
- * them when a connection that can write is closed, unless another connection is open. A log with changes stays.
+ * Removes an empty write-ahead log and its index, which a read-only connection creates but cannot remove. SQLite
+ * removes them when a connection that can write is closed, unless another connection is open. A log with changes stays.
  */
 function removeLog(file: string): void {
-  if (sizeOf(`${file}-wal`) !== 0) return
+  if (findFileSize(`${file}-wal`) !== 0) return
   let database: SqliteDatabase.Database | undefined
   try {
     database = new SqliteDatabase(file, { fileMustExist: true, timeout: 0 })
@@ -132,6 +134,6 @@ function isCannotOpen(error: unknown): boolean {
 }
 
 /** The size of a file; undefined if it does not exist. */
-function sizeOf(file: string): number | undefined {
+function findFileSize(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.size
 }

@@ -27,7 +27,7 @@ const journalBytesMax = 64 * 1024 * 1024
 /** Opens an SQLite file, and creates it if it does not exist. `:memory:` is a database that ends with the process. */
 export function openSqlite(path: string): Connections {
   if (path !== ':memory:') createFile(path)
-  const database = open(path)
+  const database = openFile(path)
   // An in-memory database belongs to its connection: a second connection would open another database.
   const reading = path === ':memory:' ? undefined : openSecond(database)
   const checkpoints = reading && beginCheckpoints(database)
@@ -54,7 +54,7 @@ export function openSqlite(path: string): Connections {
 /** Opens a second connection, for reading. If that fails, closes the first. */
 function openSecond(database: SqliteDatabase.Database): SqliteDatabase.Database {
   try {
-    return open(database.name, { readonly: true })
+    return openFile(database.name, { readonly: true })
   } catch (error) {
     database.close()
     throw error
@@ -73,7 +73,7 @@ function createFile(path: string): void {
   }
 }
 
-function open(path: string, options: { readonly?: boolean } = {}): SqliteDatabase.Database {
+function openFile(path: string, options: { readonly?: boolean } = {}): SqliteDatabase.Database {
   const database = new SqliteDatabase(path, options)
   try {
     configure(database)
