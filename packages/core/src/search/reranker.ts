@@ -146,11 +146,9 @@ function blend<Hit extends Rerankable>(
   hits: readonly Hit[],
   similarities: ReadonlyMap<string, number | undefined>,
 ): Hit[] {
-  const known = [...similarities.values()].filter(
-    (similarity) => similarity !== undefined && Number.isFinite(similarity),
-  )
+  const known = [...similarities.values()].filter((similarity) => similarity !== undefined).filter(Number.isFinite)
   if (known.length < 2) return [...hits]
-  const [least, most] = [Math.min(...(known as number[])), Math.max(...(known as number[]))]
+  const [least, most] = [Math.min(...known), Math.max(...known)]
   const best = hits[0]!.score
   const keys = new Map(
     hits.map((hit) => {
