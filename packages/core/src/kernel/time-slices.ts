@@ -21,12 +21,12 @@ export function isSliceOver(): boolean {
  * it is aborted, because the client is gone.
  */
 export async function nextSlice(signal?: AbortSignal): Promise<void> {
-  last = begin(last)
+  last = beginSlice(last)
   await last
   signal?.throwIfAborted()
 }
 
-async function begin(before: Promise<void>): Promise<void> {
+async function beginSlice(before: Promise<void>): Promise<void> {
   await before
   await setImmediate()
   endsAtMs = performance.now() + sliceMs

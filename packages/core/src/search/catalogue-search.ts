@@ -6,7 +6,7 @@ import type { Database } from '../storage/database.ts'
 import { createIndexHere, type IndexHost } from './index-host.ts'
 import { IndexThread } from './index-thread.ts'
 import type { SearchHits, SearchQuery } from './search-index.ts'
-import { readCounts, readDocuments, readSearchPage } from './stored-documents.ts'
+import { readDocumentCounts, readDocuments, readSearchPage } from './stored-documents.ts'
 import { searchText, suggestText } from './database/text-catalogue.ts'
 
 interface CatalogueSearchOptions {
@@ -18,7 +18,7 @@ interface CatalogueSearchOptions {
 }
 
 /** Rows that the warm-up reads at once. */
-const batchRows = 64
+const warmUpRows = 64
 /** Rows per batch of counter updates, which have only three columns. */
 const counterRows = 256
 /** Delay before warming up is retried after an error of the database. */
@@ -112,7 +112,7 @@ export class CatalogueSearch {
   async #follow(batch: readonly Change[]): Promise<void> {
     if (this.#state === 'warming' || this.#isMoving) {
       for (const change of batch)
-        this.#changedMeanwhile.set(change.subject, merge(this.#changedMeanwhile.get(change.subject), change))
+        this.#changedMeanwhile.set(change.subject, mergeChanges(this.#changedMeanwhile.get(change.subject), change))
     }
     if (!this.warm) return
     await applyChanges(this.#database, this.#index, batch)
@@ -166,7 +166,7 @@ export class CatalogueSearch {
     }
     const filled = this.#createIndex(skills)
     try {
-      await readAll(this.#database, filled, signal)
+      await readAllDocuments(this.#database, filled, signal)
       // No await between the last update and the change of state, so that no change is missed.
       while (this.#changedMeanwhile.size > 0 && !signal.aborted) {
         const missed = [...this.#changedMeanwhile.values()]
@@ -206,10 +206,10 @@ export class CatalogueSearch {
   }
 }
 
-async function readAll(database: Database, filled: IndexHost, signal: AbortSignal): Promise<void> {
+async function readAllDocuments(database: Database, filled: IndexHost, signal: AbortSignal): Promise<void> {
   let after = 0
   for (;;) {
-    const page = await readSearchPage(database, after, batchRows)
+    const page = await readSearchPage(database, after, warmUpRows)
     if (page.length === 0 || signal.aborted) break
     await filled.put(page)
     // SQLite reads in this thread: without a pause the event loop would wait for several pages.
@@ -224,9 +224,9 @@ async function applyChanges(database: Database, index: IndexHost, changes: reado
   const isCounted = ({ kind, subject }: Change) => kind === 'counters' && !skills.has(subject)
   const counted = new Set(changes.filter(isCounted).map(({ subject }) => subject))
   for (const ids of batchesOf(counted, counterRows)) {
-    index.putCounts(await readCounts(database, ids))
+    index.putCounts(await readDocumentCounts(database, ids))
   }
-  for (const ids of batchesOf(skills, batchRows)) {
+  for (const ids of batchesOf(skills, warmUpRows)) {
     const { documents, gone } = await readDocuments(database, ids)
     await index.put(documents)
     index.remove(gone)
@@ -238,6 +238,6 @@ function* batchesOf(ids: ReadonlySet<string>, size: number): Generator<string[]>
   for (let i = 0; i < list.length; i += size) yield list.slice(i, i + size)
 }
 
-function merge(earlier: Change | undefined, later: Change): Change {
+function mergeChanges(earlier: Change | undefined, later: Change): Change {
   return earlier?.kind === 'skill' ? { ...later, kind: 'skill' } : later
 }

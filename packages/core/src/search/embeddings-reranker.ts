@@ -97,10 +97,10 @@ export class EmbeddingsReranker implements Reranker {
       .where('model', '=', this.#service.model)
       .where(isInList(this.#database.dialect, 'digest', digests))
       .execute()
-    const found = new Map(rows.map(({ digest, vector }) => [digest, toVector(vector)]))
+    const found = new Map(rows.map(({ digest, vector }) => [digest, toEmbedding(vector)]))
     for (const digest of digests) {
       const vector = this.#recent.get(digest)
-      if (vector) found.set(digest, toVector(vector))
+      if (vector) found.set(digest, toEmbedding(vector))
     }
     return found
   }
@@ -203,7 +203,7 @@ function toEmbeddingsUrl(url: string): URL {
 
 /** The vectors of an answer, scaled to length 1, in the order of the texts. Throws if a vector is missing or invalid. */
 function readVectors(bytes: Uint8Array, count: number): Float32Array<ArrayBuffer>[] {
-  const parsed = v.safeParse(EmbeddingsAnswer, parseJson(bytes))
+  const parsed = v.safeParse(EmbeddingsAnswer, parseEmbeddingsJson(bytes))
   if (!parsed.success) throw new Error('The embeddings service responded with something other than embeddings.')
   const sorted = parsed.output.data.toSorted((a, b) => a.index - b.index)
   const { length } = sorted[0]?.embedding ?? []
@@ -216,7 +216,7 @@ function readVectors(bytes: Uint8Array, count: number): Float32Array<ArrayBuffer
   })
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+function parseEmbeddingsJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString())
   } catch {
@@ -229,7 +229,7 @@ function toStoredVector(vector: Float32Array): Uint8Array {
   return toLittleEndian(new Uint8Array(Float32Array.from(vector).buffer))
 }
 
-function toVector(bytes: Uint8Array): Float32Array {
+function toEmbedding(bytes: Uint8Array): Float32Array {
   return new Float32Array(toLittleEndian(Uint8Array.from(bytes)).buffer)
 }
 

@@ -25,7 +25,7 @@ interface FilterRule<Wanted> {
 const eb = expressionBuilder<Tables, 'skills'>()
 
 /** Both engines' part of each filter in the protocol's `searchFilters`. */
-const rules: { readonly [Name in SearchFilterName]: FilterRule<SearchFilters[Name]> } = {
+const filterRules: { readonly [Name in SearchFilterName]: FilterRule<SearchFilters[Name]> } = {
   includeStubs: flagRule('stub', (isIncluded) => (isIncluded ? undefined : false)),
   category: textRule('category', (wanted, { read }) => isSpelling('category', wanted, read)),
   license: textRule('license', (wanted, { read }) => isSpelling('license', wanted, read)),
@@ -87,20 +87,21 @@ async function isSpelling(column: 'category' | 'license', folded: string, read: 
 }
 
 // The type of the rules has exactly these names.
-const names = Object.keys(rules) as SearchFilterName[]
+const filterNames = Object.keys(filterRules) as SearchFilterName[]
 
 /** The condition on the rows of `skills` that pass all filters. */
-export async function toCondition(
+export async function toFilterCondition(
   database: Pick<Database, 'read'>,
   filters: SearchFilters,
 ): Promise<Expression<SqlBool>> {
-  const conditionOf = <Name extends SearchFilterName>(name: Name) => rules[name].condition(filters[name], database)
-  const conditions = await Promise.all(names.map(conditionOf))
+  const conditionOf = <Name extends SearchFilterName>(name: Name) =>
+    filterRules[name].condition(filters[name], database)
+  const conditions = await Promise.all(filterNames.map(conditionOf))
   return eb.and(conditions.flatMap((condition) => condition ?? []))
 }
 
 /** The bits of a skill's flags. */
-export function toFlags(document: SearchDocument): number {
+export function toFilterFlags(document: SearchDocument): number {
   const flags = Object.entries(flagBits) as [Flag, number][]
   return flags.reduce((bits, [name, bit]) => (document[name] ? bits | bit : bits), 0)
 }
@@ -118,12 +119,12 @@ export function toFilterRow({ category, license, owner, keywords, securityScore 
 
 /** The tests of a skill in the index: it passes if its flags under `mask` equal `value`, and its row passes all tests. */
 export function toIndexTests(filters: SearchFilters): { mask: number; value: number; tests: RowTest[] } {
-  const flagOf = <Name extends SearchFilterName>(name: Name) => rules[name].flag?.(filters[name])
-  const testOf = <Name extends SearchFilterName>(name: Name) => rules[name].test?.(filters[name])
+  const flagOf = <Name extends SearchFilterName>(name: Name) => filterRules[name].flag?.(filters[name])
+  const testOf = <Name extends SearchFilterName>(name: Name) => filterRules[name].test?.(filters[name])
   let [mask, value] = [0, 0]
-  for (const { flag, isSet } of names.flatMap((name) => flagOf(name) ?? [])) {
+  for (const { flag, isSet } of filterNames.flatMap((name) => flagOf(name) ?? [])) {
     mask |= flagBits[flag]
     if (isSet) value |= flagBits[flag]
   }
-  return { mask, value, tests: names.flatMap((name) => testOf(name) ?? []) }
+  return { mask, value, tests: filterNames.flatMap((name) => testOf(name) ?? []) }
 }

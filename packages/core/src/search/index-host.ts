@@ -27,7 +27,7 @@ export interface IndexHost {
 }
 
 /** Milliseconds for which one call may block the event loop. */
-const batchMs = 10
+const indexBatchMs = 10
 
 /** Creates an empty index in the thread of the caller. */
 export function createIndexHere(): IndexHost {
@@ -42,7 +42,7 @@ export function createIndexHere(): IndexHost {
       let startedMs = performance.now()
       for (const document of documents) {
         index.put(document)
-        if (performance.now() - startedMs < batchMs) continue
+        if (performance.now() - startedMs < indexBatchMs) continue
         await setImmediate()
         startedMs = performance.now()
       }

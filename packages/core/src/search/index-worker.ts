@@ -6,19 +6,19 @@ import { createSearchIndex } from './search-index.ts'
 const index = createSearchIndex()
 parentPort!.on('message', (order: IndexOrder) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-  parentPort!.postMessage({ ...answer(order), size: index.size } satisfies IndexReply)
+  parentPort!.postMessage({ ...answerOrder(order), size: index.size } satisfies IndexReply)
 })
 
 /** An order that fails ends neither the thread nor the others. */
-function answer(order: IndexOrder): Pick<IndexReply, 'found' | 'error'> {
+function answerOrder(order: IndexOrder): Pick<IndexReply, 'found' | 'error'> {
   try {
-    return { found: run(order) }
+    return { found: runOrder(order) }
   } catch (error) {
     return { error }
   }
 }
 
-function run(order: IndexOrder): IndexReply['found'] {
+function runOrder(order: IndexOrder): IndexReply['found'] {
   switch (order.kind) {
     case 'put':
       return order.documents.forEach(index.put)

@@ -5,7 +5,7 @@ import type { TextIndex } from './text-index.ts'
 import type { Repair, RepairBudget } from './words/typo-dictionary.ts'
 
 /** Words that one search compares with its misspellings, which takes about 5 ms. */
-const comparedMax = 2000
+const comparedWordsMax = 2000
 /** Words that one search visits because they begin with a prefix, which takes about 5 ms. */
 const visitedMax = 20_000
 
@@ -23,7 +23,7 @@ export class Lexicon {
   readonly #isVisible: (slot: number) => boolean
   readonly #censuses: Census[]
   readonly #isGuest: boolean
-  readonly #repairBudget: RepairBudget = { left: comparedMax }
+  readonly #repairBudget: RepairBudget = { left: comparedWordsMax }
   #visitsLeft = visitedMax
   #isCut = false
 

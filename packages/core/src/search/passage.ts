@@ -28,7 +28,7 @@ const passageLengthMax = 160
 /** More words of one body are not listed. */
 const termsMax = 32
 /** Further matches of a document are not compared; limits the work for a document of matches only. */
-const matchesMax = 1000
+const passageMatchesMax = 1000
 /** Matches of one long sentence at which its part may start; limits the work for a sentence of matches only. */
 const startsMax = 300
 /** Code and headings explain less than a sentence with the same words. */
@@ -56,7 +56,7 @@ export class PassageFinder {
     const sentences = listSentences(findBody(skillMd).body.slice(0, bodyLengthMax))
     const terms = new Set<string>()
     let best: { value: number; at: number; matches: Match[] } | undefined
-    let left = matchesMax
+    let left = passageMatchesMax
     for (const [at, { text, kind }] of sentences.entries()) {
       const matches = this.#match(text, terms)
       const value = this.#valueOf(matches) * shareOfKind[kind]

@@ -12,7 +12,7 @@ import { topSlots } from './top-slots.ts'
  * them. The others were tuned on the open corpus, with its own queries and with queries generated from its skills. A
  * higher weight for sentences helps queries with a wrong word, and hurts those whose words are in different sentences.
  */
-const weights = {
+const relevanceWeights = {
   /** Coverage by the best sentence, with a bonus for adjacent terms. */
   sentence: 0.9,
   /** The name equals the query. */
@@ -75,7 +75,7 @@ function joinRelevance(named: number, need: number): number {
 }
 
 /** The score in a public form, from the sort key: 0 to about 3. */
-function toScore(key: number): number {
+function toPublicScore(key: number): number {
   return certain * key ** (1 / certaintyPower)
 }
 
@@ -142,15 +142,15 @@ export class Ranking {
 
   /** The score of a match in a public form: 0 to about 3. */
   scoreAt(slot: number): number {
-    return toScore(this.keys[slot]!)
+    return toPublicScore(this.keys[slot]!)
   }
 
   /** Relevance by need: the share of the highest possible score. */
   #needOf(slot: number, { scores, scoreMax }: NeedScores): number {
     const score = scores[slot]!
     if (score === 0) return 0
-    const factor = 1 + weights.popularity * this.#table.popularity[slot]!
-    return (score / scoreMax) * (this.#table.isDeprecated(slot) ? factor + weights.deprecated : factor)
+    const factor = 1 + relevanceWeights.popularity * this.#table.popularity[slot]!
+    return (score / scoreMax) * (this.#table.isDeprecated(slot) ? factor + relevanceWeights.deprecated : factor)
   }
 
   /**
@@ -165,14 +165,14 @@ export class Ranking {
       const words = scores[slot]! / total
       keys[slot] =
         coverage[slot]! / total +
-        (weights.text * words) / (words + textHalf) +
-        weights.popularity * table.popularity[slot]! +
-        (table.isDeprecated(slot) ? weights.deprecated : 0)
+        (relevanceWeights.text * words) / (words + textHalf) +
+        relevanceWeights.popularity * table.popularity[slot]! +
+        (table.isDeprecated(slot) ? relevanceWeights.deprecated : 0)
     }
     this.#sentences.prepare(groups, this.#text.vocabulary.end)
     for (const slot of topSlots(slots, keys, table.order.ranks(), 0, readMax)) {
       const { best, name } = this.#sentences.read(this.#text.wordsAt(slot))
-      keys[slot]! += weights.sentence * best + weights.name * name * name
+      keys[slot]! += relevanceWeights.sentence * best + relevanceWeights.name * name * name
     }
   }
 }

@@ -41,8 +41,8 @@ const namedScoreMin = 1.26
 /** The share of the similarity in the order; the rest is the score of the first stage. */
 const similarityShare = 0.5
 /** After this number of failures in a row, searches do without the second stage for a while. */
-const failuresMax = 3
-const pauseMs = 60_000
+const rerankFailuresMax = 3
+const rerankPauseMs = 60_000
 const orderKeptMs = 60_000
 /** How long the order by words stays if the second stage was late or failed. */
 const otherKeptMs = 3000
@@ -54,7 +54,7 @@ export class SecondStage {
   readonly #options: SecondStageOptions
   readonly #orders = new LRUCache<string, { until: number; order: Promise<Order> }>({ max: ordersMax })
   #failures = 0
-  /** The first of several failures is logged, at most once in {@link pauseMs}. */
+  /** The first of several failures is logged, at most once in {@link rerankPauseMs}. */
   #quietUntil = -Infinity
   #pausedUntil = -Infinity
 
@@ -124,13 +124,13 @@ export class SecondStage {
     if (now < this.#pausedUntil) return
     this.#failures++
     if (this.#failures === 1 && now >= this.#quietUntil) {
-      this.#quietUntil = now + pauseMs
+      this.#quietUntil = now + rerankPauseMs
       this.#options.onError(new Error('The second stage of a search failed.', { cause }))
     }
-    if (this.#failures < failuresMax) return
+    if (this.#failures < rerankFailuresMax) return
     this.#failures = 0
-    this.#pausedUntil = now + pauseMs
-    const message = `The second stage of searches failed ${failuresMax} times in a row and pauses for a minute.`
+    this.#pausedUntil = now + rerankPauseMs
+    const message = `The second stage of searches failed ${rerankFailuresMax} times in a row and pauses for a minute.`
     this.#options.onError(new Error(message, { cause }))
   }
 }

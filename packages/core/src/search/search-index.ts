@@ -7,7 +7,7 @@ import { type TermValues, valuesOf } from './passage.ts'
 import { mayNameSkill, Ranking } from './ranking.ts'
 import { Scoreboard } from './scoreboard.ts'
 import type { SearchDocument } from './search-document.ts'
-import { suggest } from './suggest.ts'
+import { completeQuery } from './suggest.ts'
 import { toTermGroups } from './term-groups.ts'
 import { TextIndex } from './text-index.ts'
 import { hashStem } from './words/count-stems.ts'
@@ -149,6 +149,6 @@ export function createSearchIndex(): SearchIndex {
       table.remove(id)
     },
     search,
-    suggest: (q, limit, viewer) => suggest(q, limit, viewer, { table, text }),
+    suggest: (q, limit, viewer) => completeQuery(q, limit, viewer, { table, text }),
   }
 }

@@ -10,7 +10,7 @@ interface Sources {
 }
 
 /** Number of most frequent words with a prefix that are examined. */
-const wordsMax = 64
+const completionWordsMax = 64
 /** A word in fewer visible skills is not suggested. */
 const wordCountMin = 2
 /** Counting stops here: more precision would not change the order in a useful way. */
@@ -20,7 +20,7 @@ const wordCountMax = 200
  * Completes the text of a search box: names of skills that begin with it, words that begin with it, then names that
  * contain such words. Earlier words restrict the result to skills that contain them all.
  */
-export function suggest(q: string, limit: number, viewer: string | null, { table, text }: Sources): string[] {
+export function completeQuery(q: string, limit: number, viewer: string | null, { table, text }: Sources): string[] {
   const typed = [...new Set(tokenize(q.slice(0, queryLengthMax)))].slice(0, queryTermsMax)
   const prefix = typed.at(-1)
   if (prefix === undefined || limit < 1) return []
@@ -41,8 +41,8 @@ export function suggest(q: string, limit: number, viewer: string | null, { table
 
 /** The most frequent words with a prefix; if there are none, corrections of the prefix. */
 function wordsWith(prefix: string, lexicon: Lexicon): number[] {
-  const ids = lexicon.idsWithPrefix(prefix, wordsMax)
-  return ids.length > 0 ? ids : lexicon.findRepairs(prefix, wordsMax).map(({ id }) => id)
+  const ids = lexicon.idsWithPrefix(prefix, completionWordsMax)
+  return ids.length > 0 ? ids : lexicon.findRepairs(prefix, completionWordsMax).map(({ id }) => id)
 }
 
 function frequentWords(ids: number[], text: TextIndex, within: (slot: number) => boolean): string[] {

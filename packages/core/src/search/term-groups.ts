@@ -19,7 +19,7 @@ export interface TermGroup {
 /** Certainty of each kind of match. */
 const sureness = { inflection: 0.7, repair: 0.95, secondRepair: 0.7, completion: 0.8, doubt: 0.5, bridge: 0.4 }
 const repairsMax = 8
-const completionsMax = 16
+const groupCompletionsMax = 16
 /** Maximum number of ideograph pairs for a query of a single ideograph. */
 const containingMax = 256
 /** A word that fewer skills contain may be misspelled or incomplete. */
@@ -99,7 +99,7 @@ class VariantFinder {
     }
   }
 
-  #complete(prefix: string, sure: number, max = completionsMax): void {
+  #complete(prefix: string, sure: number, max = groupCompletionsMax): void {
     for (const id of this.#lexicon.idsWithPrefix(prefix, max)) this.#add(id, sure)
   }
 

@@ -78,7 +78,7 @@ export class TextIndex {
 
   /** The postings of a word; the next call overwrites them. */
   readPostings(id: number): WordPostings {
-    const count = this.#postings.read(toKey(id))
+    const count = this.#postings.read(toStemKey(id))
     return { count, slots: this.#postings.slots, bytes: this.#postings.bytes }
   }
 
@@ -177,7 +177,7 @@ export class TextIndex {
     const endField = () => {
       this.#lengths[first + field] = Math.min(length, lengthMax)
       for (const [id, frequency] of counts) {
-        keys.push(toKey(id))
+        keys.push(toStemKey(id))
         bytes.push(toByte(field, frequency))
       }
     }
@@ -226,7 +226,7 @@ export function frequencyOf(byte: number): number {
 }
 
 /** Spreads the ids, which are dense, over the table of terms; no two ids have the same key. */
-function toKey(id: number): number {
+function toStemKey(id: number): number {
   return Math.imul(id, 0x9e3779b1)
 }
 
@@ -279,11 +279,11 @@ function signatureOf({ audience, content }: SearchDocument, texts: string[][]): 
     b = Math.imul(b ^ unit, 0x85ebca6b)
     b ^= b >>> 13
   }
-  return [a, b, text.length * audiences.length + audiences.indexOf(audience), content ? hashBytes(content) : 0]
+  return [a, b, text.length * audiences.length + audiences.indexOf(audience), content ? hashContent(content) : 0]
 }
 
 /** FNV-1a of bytes. */
-function hashBytes(bytes: Uint8Array): number {
+function hashContent(bytes: Uint8Array): number {
   let hash = 0x811c9dc5 | 0
   for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193)
   return hash

@@ -9,7 +9,7 @@ const states: readonly SkillRow['state'][] = ['live', 'hidden', 'taken_down', 'w
 const eb = expressionBuilder<Tables, 'skills'>()
 
 /** The visibilities of live skills that every guest, or every user, sees. */
-const open = { guest: openTo(['guest']), user: openTo(['guest', 'user']) }
+const openVisibilitiesByViewer = { guest: openTo(['guest']), user: openTo(['guest', 'user']) }
 
 function openTo(kinds: readonly ReaderKind[], state: SkillRow['state'] = 'live'): Visibility[] {
   return visibilities.filter((visibility) => readRule[state].readers[visibility].some((kind) => kinds.includes(kind)))
@@ -17,7 +17,7 @@ function openTo(kinds: readonly ReaderKind[], state: SkillRow['state'] = 'live')
 
 /** The visibilities of live skills that callers like this one see of any owner. */
 export function openVisibilities({ kind }: Caller): readonly Visibility[] {
-  return open[kind]
+  return openVisibilitiesByViewer[kind]
 }
 
 /**
@@ -33,8 +33,9 @@ export type Viewer = string | Expression<string> | null
  * Conditions on a row of `skills`, which exclude each other; one is true if the skill is live and a viewer sees it.
  */
 export function conditionsOf(viewer: Viewer): Expression<SqlBool>[] {
-  if (viewer === null) return [isOneOf(open.guest)]
-  const closedTo = (kind: ReaderKind) => openTo([kind]).filter((visibility) => !open.user.includes(visibility))
+  if (viewer === null) return [isOneOf(openVisibilitiesByViewer.guest)]
+  const closedTo = (kind: ReaderKind) =>
+    openTo([kind]).filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility))
   const kinds = Object.keys(kindsByTable) as (keyof typeof kindsByTable)[]
   const related = eb
     .selectFrom(relations)
@@ -43,10 +44,10 @@ export function conditionsOf(viewer: Viewer): Expression<SqlBool>[] {
     .where('user_id', '=', viewer)
     .where((of) => of.or(kinds.map((kind) => of.and([of('kind', '=', sql.lit(kind)), isOneOf(closedTo(kind))]))))
   return [
-    isOneOf(open.user),
+    isOneOf(openVisibilitiesByViewer.user),
     eb.and([isOneOf(closedTo('owner')), eb('skills.owner_id', '=', viewer)]),
     eb.and([
-      isOneOf(visibilities.filter((visibility) => !open.user.includes(visibility))),
+      isOneOf(visibilities.filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility))),
       eb('skills.owner_id', '!=', viewer),
       eb.exists(related),
     ]),

@@ -24,7 +24,7 @@ export class TakenDown extends RegistryError {
 /** Whether the caller may see a skill. Throws {@link TakenDown} if only a takedown prevents it. */
 export async function canSee(context: StorageContext, skill: Visible, caller: Caller): Promise<boolean> {
   const sight = (await readSights(context, [skill], caller)).get(skill.id)
-  if (sight === 'taken_down') throw new TakenDown(skill, await readCases(context, skill, caller))
+  if (sight === 'taken_down') throw new TakenDown(skill, await readAnswerableCases(context, skill, caller))
   return sight === 'seen'
 }
 
@@ -50,7 +50,7 @@ export async function keepReaders<T extends Pick<UserCaller, 'userId' | 'usernam
   users: readonly T[],
 ): Promise<T[]> {
   const related = await readRelations(trx, isRuledByTables(skill) ? [skill.id] : [])
-  return users.filter((user) => toSight(skill, toCaller(user), related) === 'seen')
+  return users.filter((user) => toSight(skill, toUserCaller(user), related) === 'seen')
 }
 
 /**
@@ -75,13 +75,13 @@ export async function findReadable(
   const related = await readRelations(db, closed, userIds)
   return (skillId, userId) => {
     const role = administrators.some(({ id }) => id === userId) ? 'admin' : 'user'
-    const caller = toCaller({ userId, username: '', role })
+    const caller = toUserCaller({ userId, username: '', role })
     return (skills.get(skillId) ?? []).some((skill) => toSight(skill, caller, related) === 'seen')
   }
 }
 
 /** The words of {@link readReaders} for kinds of reader. */
-const groups = { guest: 'everyone', user: 'users', administrator: 'administrators' } as const
+const readerWords = { guest: 'everyone', user: 'users', administrator: 'administrators' } as const
 const groupKinds = ['guest', 'user', 'administrator'] as const
 
 /**
@@ -91,7 +91,7 @@ const groupKinds = ['guest', 'user', 'administrator'] as const
 export async function readReaders(db: Kysely<Tables>, skill: Ruled & Pick<SkillRow, 'stub'>): Promise<string> {
   if (skill.stub === 1 || !isShownToOwner(skill)) return ''
   const kinds = readRule[skill.state].readers[skill.visibility]
-  const words = groupKinds.filter((kind) => kinds.includes(kind)).map((kind) => groups[kind])
+  const words = groupKinds.filter((kind) => kinds.includes(kind)).map((kind) => readerWords[kind])
   if (kinds.includes('guest') || kinds.includes('user')) return words[0]!
   const named = db.selectFrom(relations).select('user_id').where('skill_id', '=', skill.id).where('kind', 'in', kinds)
   const others = isRuledByTables(skill) ? await named.execute() : []
@@ -100,7 +100,7 @@ export async function readReaders(db: Kysely<Tables>, skill: Ruled & Pick<SkillR
 
 /** Whether a caller is among the readers that {@link readReaders} returned. */
 export function isReaderOf(readers: string, caller: Caller): boolean {
-  const words = groupKinds.filter((kind) => kindsByCaller[kind](caller)).map((kind) => groups[kind])
+  const words = groupKinds.filter((kind) => kindsByCaller[kind](caller)).map((kind) => readerWords[kind])
   const names = new Set<string>(caller.kind === 'user' ? [...words, caller.userId] : words)
   return readers.split(',').some((reader) => names.has(reader))
 }
@@ -119,14 +119,14 @@ export function canSeePack(
 }
 
 /** Whether everyone sees a skill or a pack; stubs are included. */
-export function isPublic({ state, visibility }: Pick<Ruled, 'state' | 'visibility'>): boolean {
+export function isShownToAll({ state, visibility }: Pick<Ruled, 'state' | 'visibility'>): boolean {
   const { sight, readers } = readRule[state]
   return sight === 'seen' && readers[visibility].includes('guest')
 }
 
 /** Whether everyone sees a skill, which is no stub, so that the public log has it. */
 export function isPublished(skill: Pick<SkillRow, 'state' | 'visibility' | 'stub'>): boolean {
-  return isPublic(skill) && skill.stub === 0
+  return isShownToAll(skill) && skill.stub === 0
 }
 
 /** Whether a skill is in everyone's lists: everyone sees it and can load a version of it. */
@@ -165,12 +165,12 @@ function isKeyOf<T extends object>(object: T, key: PropertyKey): key is keyof T 
 }
 
 /** A signed-in user as a caller. */
-function toCaller(user: Pick<UserCaller, 'userId' | 'username' | 'role'>): Caller {
+function toUserCaller(user: Pick<UserCaller, 'userId' | 'username' | 'role'>): Caller {
   return { ...user, kind: 'user', plan: 'free', scopes: [] }
 }
 
 /** The takedown cases that the owner can answer; none for other callers. */
-async function readCases(context: StorageContext, skill: Visible, caller: Caller): Promise<string[]> {
+async function readAnswerableCases(context: StorageContext, skill: Visible, caller: Caller): Promise<string[]> {
   if (!isOwner(skill, caller)) return []
   const rows = await context.database.read
     .selectFrom('dmca_cases')

@@ -1,5 +1,5 @@
 import type { MirrorContext } from '../run.ts'
-import { isPublic, type StorageContext, readContents, readVersionFiles } from '@skillstead/core/internal'
+import { isShownToAll, type StorageContext, readContents, readVersionFiles } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { toManifest } from '@skillstead/protocol'
 import { rewriteFrontmatterName } from '@skillstead/skill-format'
@@ -56,7 +56,7 @@ export async function requirePublic({ database }: StorageContext, skillId: strin
     .select(['visibility', 'state'])
     .where('id', '=', skillId)
     .executeTakeFirst()
-  if (skill && isPublic(skill)) return
+  if (skill && isShownToAll(skill)) return
   throw changed('The skill is no longer public on this node, so it is not sent.')
 }
 

@@ -50,7 +50,7 @@ const findingsShownMax = 10
 type Judged = Pick<Security, 'verdict'> & Partial<Pick<Security, 'findings'>>
 
 /** The action for the worst of the verdicts on a version. */
-export function toAction(policy: ScanPolicy, scan: Judged, advice?: Advice): PolicyAction {
+export function toPolicyAction(policy: ScanPolicy, scan: Judged, advice?: Advice): PolicyAction {
   const verdict = toJudgedVerdict(policy, scan, advice)
   return verdict === 'safe' ? 'warn' : (policy[verdict] ?? 'warn')
 }
@@ -95,19 +95,19 @@ export function toAdviceWarnings({ change, opinion }: Advice): Warning[] {
       message: `Compared with ${change!.since}: ${title} (${items.join('; ')}). ${remediation}`,
     }))
   return opinion && opinion.verdict !== 'safe'
-    ? [...changes, { code: 'opinion', message: toSentence(opinion) }]
+    ? [...changes, { code: 'opinion', message: toOpinionSentence(opinion) }]
     : changes
 }
 
-function toSentence({ verdict, source, reasons }: Opinion): string {
+function toOpinionSentence({ verdict, source, reasons }: Opinion): string {
   return `The second opinion of ${source} is ${verdict}${reasons.length > 0 ? `: ${reasons.join(' ')}` : '.'}`
 }
 
 /** The error for a version that the policy refuses: for its content, for what it changes, or for the second opinion. */
-export function toRefusal(policy: ScanPolicy, scan: Security, { change, opinion }: Advice): RegistryError {
-  if (toAction(policy, scan) === 'refuse') return toScanRefusal(scan)
-  if (!change || (opinion && toAction(policy, scan, { change, opinion: null }) !== 'refuse')) {
-    const detail = `This registry does not accept the version. ${opinion ? toSentence(opinion) : ''}`
+export function toPolicyRefusal(policy: ScanPolicy, scan: Security, { change, opinion }: Advice): RegistryError {
+  if (toPolicyAction(policy, scan) === 'refuse') return toScanVerdictRefusal(scan)
+  if (!change || (opinion && toPolicyAction(policy, scan, { change, opinion: null }) !== 'refuse')) {
+    const detail = `This registry does not accept the version. ${opinion ? toOpinionSentence(opinion) : ''}`
     return new RegistryError('invalid_skill', detail, { errors: [{ path: 'skillMd', message: detail }] })
   }
   const { since, verdict, findings } = change
@@ -123,7 +123,7 @@ export function toRefusal(policy: ScanPolicy, scan: Security, { change, opinion 
 }
 
 /** The error for a version that the policy refuses; it names the location of each finding. */
-function toScanRefusal(scan: Security): RegistryError {
+function toScanVerdictRefusal(scan: Security): RegistryError {
   const alarming = findAlarming(scan.findings)
   const errors = toScanErrors(alarming.length > 0 ? alarming : scan.findings)
   const places = errors.map(({ path }) => path).join(', ')

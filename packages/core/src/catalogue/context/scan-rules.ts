@@ -6,7 +6,7 @@ import { findMeta, putMeta, removeMeta } from '../../storage/meta.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 
-const metaKey = 'rules.bundle'
+const rulesMetaKey = 'rules.bundle'
 
 /** A bundle of rules that the nodes of a database apply besides the built-in rules. */
 export interface InstalledBundle extends Pick<AddedRules, 'id'> {
@@ -68,16 +68,16 @@ function toAdded(bundle: InstalledBundle | undefined): AddedRules | undefined {
 
 /** The bundle and its source; undefined if the node has none. */
 export async function findRules(db: Kysely<Tables>): Promise<StoredRules | undefined> {
-  const stored = await findMeta(db, metaKey)
+  const stored = await findMeta(db, rulesMetaKey)
   return stored === undefined ? undefined : (JSON.parse(stored) as StoredRules)
 }
 
 /** Stores the bundle and its source. */
 export async function putRules(trx: WriteTransaction, rules: StoredRules): Promise<void> {
-  await putMeta(trx, metaKey, JSON.stringify(rules))
+  await putMeta(trx, rulesMetaKey, JSON.stringify(rules))
 }
 
 /** Removes the bundle and its source. */
 export async function deleteRules(trx: WriteTransaction): Promise<void> {
-  await removeMeta(trx, metaKey)
+  await removeMeta(trx, rulesMetaKey)
 }

@@ -40,7 +40,7 @@ export function parseUseKey(key: string): { skillId: string; client: string } {
 }
 
 /** Uses per skill id, summed over all clients. */
-export function sumSkills(uses: UseCounts): Map<string, number> {
+export function sumUsesBySkill(uses: UseCounts): Map<string, number> {
   const sums = new Map<string, number>()
   for (const [key, count] of uses) {
     const { skillId } = parseUseKey(key)
@@ -62,7 +62,7 @@ export interface PublicNames {
   get(name: string, find: () => Promise<UsedSkill>): Promise<UsedSkill>
 }
 
-const namesMax = 20_000
+const publicNamesMax = 20_000
 
 export function createPublicNames(changes: ChangeFollower): PublicNames {
   const skills = new Map<string, UsedSkill>()
@@ -76,7 +76,7 @@ export function createPublicNames(changes: ChangeFollower): PublicNames {
       if (cached !== undefined) return cached
       const position = changes.position
       const skill = await find()
-      if (skills.size >= namesMax) skills.clear()
+      if (skills.size >= publicNamesMax) skills.clear()
       // Not cached if any skill changed during the look-up: the change may concern this name.
       if (position === changes.position) skills.set(name, skill)
       return skill

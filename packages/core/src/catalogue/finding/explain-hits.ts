@@ -8,7 +8,7 @@ import { selectVisible } from '../../search/database/visible-skills.ts'
 import { unpackBlob } from '../../storage/blobs.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { decodeSkillMd } from '../sketches/sketch.ts'
-import { readFilesOfMany } from '../versions/version-files.ts'
+import { readFileRowsOfMany } from '../versions/version-files.ts'
 
 /** A hit of a search as it is shown. */
 export interface ShownHit {
@@ -70,7 +70,7 @@ async function readDigests(
     .execute()
   const versions = found.filter(({ num, version }) => shown.get(num) === version)
   const idsOfVersions = versions.map(({ id }) => id)
-  const files = await readFilesOfMany(database.read, idsOfVersions)
+  const files = await readFileRowsOfMany(database.read, idsOfVersions)
   const digests = new Map<number, string>()
   for (const { num, id } of versions) {
     if (isSliceOver()) await nextSlice()

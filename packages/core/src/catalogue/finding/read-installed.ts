@@ -5,20 +5,20 @@ import { selectVisible } from '../../search/database/visible-skills.ts'
 import { isInList } from '../../storage/list-query.ts'
 
 /** A short name may have many skills, of which the most downloaded one is taken. */
-const rowsMax = 1000
+const namedSkillsMax = 1000
 
 /**
  * Reads what installed skills are about, by full or short name. Unknown names, and those of skills that the viewer may
  * not see, are left out, so that the order of a search reveals nothing about them.
  */
-export async function readInstalled({ database }: StorageContext, names: readonly string[], viewer: Caller) {
+export async function readInstalledSkills({ database }: StorageContext, names: readonly string[], viewer: Caller) {
   const wanted = new Set(names.map((name) => name.toLowerCase()))
   const select = (column: 'full_name' | 'name') =>
     selectVisible(database, callerId(viewer), { includeStubs: true })
       .where(isInList(database.dialect, column, wanted))
       .select(['full_name', 'name', 'keywords', 'category'])
   const byFullName = await select('full_name').execute()
-  const byName = await select('name').orderBy('downloads', 'desc').orderBy('full_name').limit(rowsMax).execute()
+  const byName = await select('name').orderBy('downloads', 'desc').orderBy('full_name').limit(namedSkillsMax).execute()
   const rows = new Map([
     ...byName.toReversed().map((row) => [row.name, row] as const),
     ...byFullName.map((row) => [row.full_name, row] as const),

@@ -34,7 +34,8 @@ export interface InspectionResult {
   readonly ofTexts: Security
 }
 
-const startWorker = (options: WorkerOptions) => new Worker(new URL('./inspect-worker.ts', import.meta.url), options)
+const startInspectWorker = (options: WorkerOptions) =>
+  new Worker(new URL('./inspect-worker.ts', import.meta.url), options)
 /** Inspecting takes longer than storing, so even with two processors two threads are used. */
 const workersMax = Math.min(3, availableParallelism())
 
@@ -42,8 +43,8 @@ const workersMax = Math.min(3, availableParallelism())
  * The only threads that scan for a registry. The event loop does not: compiling the rules would block it for hundreds of
  * milliseconds, and take the memory of one thread more.
  */
-const pool = new WorkerPool<InspectionResult[], InspectionOrder>({
-  start: () => startThread('inspect-worker', startWorker),
+const inspectionPool = new WorkerPool<InspectionResult[], InspectionOrder>({
+  start: () => startThread('inspect-worker', startInspectWorker),
   workersMax,
 })
 
@@ -51,23 +52,23 @@ const pool = new WorkerPool<InspectionResult[], InspectionOrder>({
  * Inspects packages of `bytes` in all in a worker thread. Returns undefined if there is none, or if it crashed or took
  * too long.
  */
-export async function askThread(
+export async function askInspectThread(
   toPackages: () => PackageOrder[],
   bytes: number,
   settings: ScanSettings,
 ): Promise<InspectionResult[] | undefined> {
-  const found = await pool.ask(() => ({ ...settings, packages: toPackages() }), bytes)
+  const found = await inspectionPool.ask(() => ({ ...settings, packages: toPackages() }), bytes)
   return typeof found === 'object' ? found : undefined
 }
 
 /** Scans files in a worker thread, or here if there is none. */
 export async function scanInThread(files: readonly ScanFile[], settings: ScanSettings): Promise<Security> {
-  const bytes = files.reduce((sum, file) => sum + countBytes(file), 0)
-  const found = await askThread(() => [{ files: [], texts: files }], bytes, settings)
+  const bytes = files.reduce((sum, file) => sum + countFileBytes(file), 0)
+  const found = await askInspectThread(() => [{ files: [], texts: files }], bytes, settings)
   return found?.[0]?.ofTexts ?? scanPackage(files, settings.now, settings.added)
 }
 
-function countBytes(file: ScanFile): number {
+function countFileBytes(file: ScanFile): number {
   if ('bytes' in file) return file.bytes.length
   return 'text' in file ? file.text.length : 0
 }

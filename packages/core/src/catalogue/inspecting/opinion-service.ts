@@ -23,14 +23,14 @@ export interface OpinionService {
 
 const connectionsMax = 4
 /** Time limit of a request. It is longer than that of a publish, so that a late answer serves later. */
-const requestMs = 60_000
-const answerBytesMax = 64 * 1024
+const opinionRequestMs = 60_000
+const opinionBytesMax = 64 * 1024
 /** Maximum bytes of texts in a question; `omitted` names the files without a text. */
 const textBytesMax = 512 * 1024
 const reasonsMax = 10
 const reasonCharactersMax = 300
 
-const Answer = v.object({ verdict: v.picklist(verdicts), reasons: v.optional(v.array(v.string()), []) })
+const OpinionResponse = v.object({ verdict: v.picklist(verdicts), reasons: v.optional(v.array(v.string()), []) })
 
 /**
  * A service as a source of opinions. Redirects are not followed. Throws a TypeError if the address is not one of http or
@@ -46,23 +46,23 @@ export function createOpinionService({ url, key }: OpinionService, ca?: readonly
   const source: OpinionSource = {
     name: target.host,
     async ask(question, signal) {
-      const request = { method: 'POST' as const, headers, body: JSON.stringify(toBody(question)) }
-      const limits = { timeoutMs: requestMs, bytesMax: answerBytesMax, signal }
+      const request = { method: 'POST' as const, headers, body: JSON.stringify(toOpinionRequest(question)) }
+      const limits = { timeoutMs: opinionRequestMs, bytesMax: opinionBytesMax, signal }
       const { status, bytes } = await client.send(target, request, limits)
       if (status !== 200) throw new Error(`The service responded with the status ${status}.`)
-      return readAnswer(bytes)
+      return readOpinion(bytes)
     },
   }
   return { source, close: () => client.close() }
 }
 
-function toBody({ digest, fullName, security, files }: OpinionQuestion) {
+function toOpinionRequest({ digest, fullName, security, files }: OpinionQuestion) {
   const { verdict, score, risk, findings } = security
   let left = textBytesMax
   const texts: { path: string; text: string }[] = []
   const omitted: string[] = []
   for (const { path, bytes } of files) {
-    const text = bytes.length > left ? undefined : decode(bytes)
+    const text = bytes.length > left ? undefined : decodeQuestionText(bytes)
     if (text === undefined) omitted.push(path)
     else texts.push({ path, text })
     left -= text === undefined ? 0 : bytes.length
@@ -70,7 +70,7 @@ function toBody({ digest, fullName, security, files }: OpinionQuestion) {
   return { digest, name: fullName, security: { verdict, score, risk, findings }, files: texts, omitted }
 }
 
-function decode(bytes: Uint8Array): string | undefined {
+function decodeQuestionText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -79,8 +79,8 @@ function decode(bytes: Uint8Array): string | undefined {
 }
 
 /** Reads an answer; its reasons become short lines without control characters. */
-function readAnswer(bytes: Uint8Array): OpinionAnswer {
-  const parsed = v.safeParse(Answer, parseJson(bytes))
+function readOpinion(bytes: Uint8Array): OpinionAnswer {
+  const parsed = v.safeParse(OpinionResponse, parseOpinionJson(bytes))
   if (!parsed.success) throw new Error('The service responded with something other than a verdict.')
   const { verdict, reasons } = parsed.output
   const shown = reasons
@@ -89,7 +89,7 @@ function readAnswer(bytes: Uint8Array): OpinionAnswer {
   return { verdict, reasons: shown.filter((reason) => reason.trim() !== '') }
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+function parseOpinionJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString())
   } catch {

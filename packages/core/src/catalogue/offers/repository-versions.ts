@@ -4,7 +4,7 @@ import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { parseJson, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { answerFor, type DiscoveryScope, type Offer, readOffersInBulk } from './offers.ts'
+import { countAndAnswer, type DiscoveryScope, type Offer, readOffersInBulk } from './offers.ts'
 
 /** A version in the history of an owner or of a pack. */
 export interface RepositoryVersion extends Pick<VersionRow, 'id' | 'digest' | 'version' | 'size'> {
@@ -15,7 +15,7 @@ export interface RepositoryVersion extends Pick<VersionRow, 'id' | 'digest' | 'v
 }
 
 /** The versions of an owner or of a pack. If there are more, only the current ones are read. */
-const versionsMax = 20_000
+const repositoryVersionsMax = 20_000
 /** Versions that are read with one query, about: it blocks the event loop. */
 const rowsPerQuery = 1000
 const offersFirst = 20
@@ -32,18 +32,21 @@ export function readRepositoryVersions(
   caller: Caller,
   signal?: AbortSignal,
 ): Promise<RepositoryVersion[]> {
-  return answerFor(context, async () => {
+  return countAndAnswer(context, async () => {
     const offers = await readOffersInBulk(context, scope, caller)
     const versions =
-      (await readVersions(context, offers, { signal })) ??
-      (await readVersions(context, offers, { signal, areOnlyOffered: true })) ??
+      (await readOfferedVersions(context, offers, { signal })) ??
+      (await readOfferedVersions(context, offers, { signal, areOnlyOffered: true })) ??
       []
-    return sort(versions, signal)
+    return sortVersions(versions, signal)
   })
 }
 
 /** By time, skill and version. Comparing 20,000 versions at once would block the event loop. */
-async function sort(versions: readonly RepositoryVersion[], signal?: AbortSignal): Promise<RepositoryVersion[]> {
+async function sortVersions(
+  versions: readonly RepositoryVersion[],
+  signal?: AbortSignal,
+): Promise<RepositoryVersion[]> {
   const skills = Map.groupBy(versions, ({ owner, name }) => `${owner}/${name}`)
   const sorted: RepositoryVersion[] = []
   for (const [, list] of [...skills].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
@@ -54,13 +57,13 @@ async function sort(versions: readonly RepositoryVersion[], signal?: AbortSignal
 }
 
 /** The versions of the offered skills, or only the offered ones. Undefined if there are too many. */
-async function readVersions(
+async function readOfferedVersions(
   { database }: StorageContext,
   offers: readonly Offer[],
   { signal, areOnlyOffered = false }: { signal: AbortSignal | undefined; areOnlyOffered?: boolean },
 ) {
   const versions: RepositoryVersion[] = []
-  let left = versionsMax
+  let left = repositoryVersionsMax
   let size = offersFirst
   for (let at = 0; at < offers.length;) {
     signal?.throwIfAborted()

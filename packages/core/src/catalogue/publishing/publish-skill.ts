@@ -15,11 +15,11 @@ import { findMovedSkill } from '../skills/find-skill.ts'
 import { inspectPackage } from '../inspecting/inspect-packages.ts'
 import { cleanKeywords, readPackageFields } from '../versions/package-fields.ts'
 import { publishVersion } from './publish-version.ts'
-import { readBack, toAnswer, type PublishAnswer } from './publish-answer.ts'
+import { readPublished, toPublishAnswer, type PublishAnswer } from './publish-answer.ts'
 import { refreshSkill } from '../skills/refresh-skill.ts'
 import { applySettings } from '../skills/skill-rows.ts'
 import type { SkillSettings } from '../context/ports.ts'
-import { packContent, readPackage, type SkillPackage } from '../versions/skill-package.ts'
+import { packContent, readSubmittedPackage, type SkillPackage } from '../versions/skill-package.ts'
 import { requireWriter } from '../skills/change-skill.ts'
 import { canWrite, isOwner, requireOwner } from '../../visibility/rights.ts'
 
@@ -36,21 +36,21 @@ export async function publishSkill(
 ): Promise<Reply<PublishAnswer>> {
   const user = requireAccount(caller)
   const agent = await findCallingAgent(context.database.read, options.agentToken)
-  const content = await readPackage(input)
+  const content = await readSubmittedPackage(input)
   if (!content) return { status: 200, body: await updateMetadata(context, input, user) }
-  const publication = await toPublication(context, input, content, user)
-  if (!input.dryRun) await consult(context, publication, user)
+  const publication = await toSkillPublication(context, input, content, user)
+  if (!input.dryRun) await consultSecondOpinion(context, publication, user)
   const { owner, fields } = publication
   const { stored, published } = await context.database.writer.write(async function publish(trx) {
     if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input.visibility, user)
     const decided = await publishVersion(context, trx, publication, user)
     const { version, created, isQuarantined } = decided
     if (created && !isQuarantined) await context.agents.attributeVersion(trx, version, { user, options })
-    const result = { stored: await readBack(trx, decided), published: decided }
+    const result = { stored: await readPublished(trx, decided), published: decided }
     if (isQuarantined || input.dryRun) undo(trx)
     return result
   })
-  const answer = await toAnswer(context, stored, user)
+  const answer = await toPublishAnswer(context, stored, user)
   if (!published.isQuarantined) return { status: answer.created ? 201 : 200, body: answer }
   if (input.dryRun) {
     return { status: 200, body: { ...answer, created: false, warnings: [...answer.warnings, quarantineWarning] } }
@@ -62,14 +62,14 @@ export async function publishSkill(
 }
 
 /** Packs and scans a package, and compares it with other skills. Throws `forbidden` for another user's name. */
-async function toPublication(
+async function toSkillPublication(
   context: CatalogueContext,
   input: PublishSkillInput,
   content: SkillPackage,
   user: UserCaller,
 ) {
   const fields = readPackageFields(content.skillMd, input)
-  const owner = await getNamespace(context, input, fields.name, user)
+  const owner = await getPublishNamespace(context, input, fields.name, user)
   const packed = await packContent(content)
   const inspection = await inspectPackage(context, {
     content: packed,
@@ -83,15 +83,15 @@ async function toPublication(
     fields: { ...fields, warnings: [...(content.warnings ?? []), ...fields.warnings, ...copyWarnings] },
     content: packed,
     inspection,
-    settings: toSettings(input),
+    settings: toSkillSettings(input),
     changelog: input.changelog ?? '',
   }
 }
 
 /** Asks for a second opinion, within its time limit. The content of private and internal skills stays here. */
-async function consult(
+async function consultSecondOpinion(
   context: CatalogueContext,
-  { owner, fields, content, inspection, settings }: Awaited<ReturnType<typeof toPublication>>,
+  { owner, fields, content, inspection, settings }: Awaited<ReturnType<typeof toSkillPublication>>,
   { userId }: UserCaller,
 ): Promise<void> {
   if (!context.secondOpinion) return
@@ -118,12 +118,12 @@ async function updateMetadata(
   input: PublishSkillInput,
   user: UserCaller,
 ): Promise<PublishAnswer> {
-  const skill = await getOwnSkill(context, input, user)
+  const skill = await getUpdatedSkill(context, input, user)
   const stored = await context.database.writer.write(async (trx) => {
     const before = await requireWriter(trx, skill.full_name, input.visibility, user)
-    const settings = toSettings(input)
+    const settings = toSkillSettings(input)
     const changed = await applySettings(trx, before, settings)
-    const after = changed ? await refreshChanged(context, trx, { before, settings }, user) : before
+    const after = changed ? await refreshSettings(context, trx, { before, settings }, user) : before
     const version = await trx
       .selectFrom('versions')
       .selectAll()
@@ -133,14 +133,14 @@ async function updateMetadata(
       .executeTakeFirst()
     if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet. Send skillMd.`)
     const warnings = changed ? await requireMetadata(context, trx, { before, after }) : []
-    const updated = await readBack(trx, { skill: after, version, created: false, warnings })
+    const updated = await readPublished(trx, { skill: after, version, created: false, warnings })
     if (input.dryRun) undo(trx)
     return updated
   })
-  return toAnswer(context, stored, user)
+  return toPublishAnswer(context, stored, user)
 }
 
-async function refreshChanged(
+async function refreshSettings(
   context: CatalogueContext,
   trx: WriteTransaction,
   { before, settings }: { before: SkillRow; settings: SkillSettings },
@@ -156,7 +156,7 @@ async function refreshChanged(
 }
 
 /** The namespace of a publish: the caller's own, or that of an owner who gave the caller write access. */
-async function getNamespace(context: StorageContext, input: PublishSkillInput, name: string, user: UserCaller) {
+async function getPublishNamespace(context: StorageContext, input: PublishSkillInput, name: string, user: UserCaller) {
   const given = input.name
   const own = { id: user.userId, username: user.username }
   const owner = given?.includes('/') ? given.slice(0, given.indexOf('/')) : user.username
@@ -172,7 +172,7 @@ async function getNamespace(context: StorageContext, input: PublishSkillInput, n
   return { id: skill.owner_id, username: skill.owner }
 }
 
-async function getOwnSkill(context: StorageContext, input: PublishSkillInput, user: UserCaller): Promise<SkillRow> {
+async function getUpdatedSkill(context: StorageContext, input: PublishSkillInput, user: UserCaller): Promise<SkillRow> {
   if (input.name === undefined)
     throw missing('skillMd', 'is needed for a new version; to change metadata alone, give `name`.')
   if (input.version !== undefined || input.changelog !== undefined) {
@@ -194,7 +194,7 @@ async function getOwnSkill(context: StorageContext, input: PublishSkillInput, us
   return skill
 }
 
-function toSettings(input: PublishSkillInput): SkillSettings {
+function toSkillSettings(input: PublishSkillInput): SkillSettings {
   const {
     displayName,
     description,

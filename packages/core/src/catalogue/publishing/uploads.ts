@@ -8,9 +8,9 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 /** How long an upload waits for its publish, in milliseconds. */
 export const uploadKeptMs = 10 * 60_000
 /** Per user: enough for two packages of the largest size, so that a failed publish can be repeated. */
-const userMax = { files: 2 * limits.versionFilesMax, bytes: 2 * limits.versionBytesMax }
+const userUploadsMax = { files: 2 * limits.versionFilesMax, bytes: 2 * limits.versionBytesMax }
 /** Files of the largest size that one transaction deletes quickly. */
-const sweptMax = 10
+const sweptUploadsMax = 10
 
 /**
  * Stores a file for a publish that has not come yet; returns its id. Only received bytes count, and only for the user who
@@ -32,7 +32,7 @@ export async function storeUpload(
       .where(({ eb, or }) => or([eb('expires_at', '<=', now), eb('expires_at', '>', now + uploadKeptMs + skewMs)]))
       .execute()
     // Ids are in the order of time, and there is no index of the ends.
-    const oldest = trx.selectFrom('uploads').select('id').orderBy('id').limit(sweptMax)
+    const oldest = trx.selectFrom('uploads').select('id').orderBy('id').limit(sweptUploadsMax)
     await trx.deleteFrom('uploads').where('id', 'in', oldest).where('expires_at', '<=', now).execute()
     const { files, sum, endsAt } = await trx
       .selectFrom('uploads')
@@ -43,11 +43,11 @@ export async function storeUpload(
       ])
       .where('user_id', '=', userId)
       .executeTakeFirstOrThrow()
-    if (files >= userMax.files || (sum ?? 0) + bytes.byteLength > userMax.bytes) {
+    if (files >= userUploadsMax.files || (sum ?? 0) + bytes.byteLength > userUploadsMax.bytes) {
       const retryAfterSeconds = Math.ceil((endsAt - now) / 1000)
       throw new RegistryError(
         'rate_limited',
-        `Your uploads without a publish have reached ${userMax.files} files or ${userMax.bytes} bytes. ` +
+        `Your uploads without a publish have reached ${userUploadsMax.files} files or ${userUploadsMax.bytes} bytes. ` +
           `Publish them, or try again in ${retryAfterSeconds} s, when the oldest has expired.`,
         { retryAfterSeconds },
       )
@@ -110,9 +110,13 @@ export async function dropUploads({ database }: StorageContext, measured: Readon
 export async function sweepUploads({ database, clock }: StorageContext): Promise<void> {
   for (let left = true; left;) {
     left = await database.writer.write(async (trx) => {
-      const expired = trx.selectFrom('uploads').select('id').where('expires_at', '<=', clock.now()).limit(sweptMax)
+      const expired = trx
+        .selectFrom('uploads')
+        .select('id')
+        .where('expires_at', '<=', clock.now())
+        .limit(sweptUploadsMax)
       const { numDeletedRows } = await trx.deleteFrom('uploads').where('id', 'in', expired).executeTakeFirst()
-      return numDeletedRows === BigInt(sweptMax)
+      return numDeletedRows === BigInt(sweptUploadsMax)
     })
   }
 }

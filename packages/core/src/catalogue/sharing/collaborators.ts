@@ -15,8 +15,8 @@ export async function listCollaborators(context: StorageContext, input: Input<'l
   const skill = await getSkill(context, input.name, caller)
   if (!(await canWrite(context.database.read, skill, caller))) requireOwner(skill, caller)
   const [accepted, invited] = await Promise.all([
-    readPeople(context, 'collaborators', skill.id),
-    readPeople(context, 'invitations', skill.id),
+    readCollaborators(context, 'collaborators', skill.id),
+    readCollaborators(context, 'invitations', skill.id),
   ])
   const collaborators = [
     ...accepted.map((person) => ({ ...person, status: 'accepted' as const })),
@@ -25,7 +25,7 @@ export async function listCollaborators(context: StorageContext, input: Input<'l
   return { collaborators, total: collaborators.length }
 }
 
-function readPeople({ database }: StorageContext, table: 'collaborators' | 'invitations', skillId: string) {
+function readCollaborators({ database }: StorageContext, table: 'collaborators' | 'invitations', skillId: string) {
   return (
     database.read
       // The tables `collaborators` and `invitations` both have these columns.

@@ -1,7 +1,7 @@
 import type { PackRow, SkillRow, UserRow, VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { applySettings, findState } from '../skills/skill-rows.ts'
+import { applySettings, findSkillState } from '../skills/skill-rows.ts'
 import type { SkillSettings } from '../context/ports.ts'
 import { moveSkill } from './skill-transfer.ts'
 
@@ -45,7 +45,7 @@ export async function restoreSkill(
     .set({ ...columns, source_state: 'live' })
     .where('id', '=', id)
     .execute()
-  const state = await findState(trx, id)
+  const state = await findSkillState(trx, id)
   await trx.updateTable('skills').set({ state }).where('id', '=', id).execute()
   return true
 }

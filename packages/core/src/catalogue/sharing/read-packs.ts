@@ -8,7 +8,7 @@ import { toOffset, toPage } from '../../kernel/paging.ts'
 import { hasRow } from '../../storage/table-rows.ts'
 import type { PackRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
-import { toSkills } from '../versions/shown-names.ts'
+import { toNamedItems } from '../versions/shown-names.ts'
 import { itemColumns } from '../versions/skill-document.ts'
 import { openVisibilities } from '../../visibility/conditions.ts'
 import { canSee, canSeePack } from '../../visibility/decisions.ts'
@@ -44,7 +44,7 @@ export async function showPack(context: StorageContext, pack: PackRow, caller: C
     if (row.latest_version === '' && row.stub === 0 && row.pinned_version === null) continue
     shown.push(row)
   }
-  const items = await toSkills(context, shown, caller)
+  const items = await toNamedItems(context, shown, caller)
   const skills = shown.map((row, i) => ({ ...items[i]!, pinnedVersion: row.pinned_version, note: row.note }))
   // Agents' lists contain the short names.
   const listingCharacters = measureListing(shown)
@@ -68,7 +68,7 @@ export async function showPack(context: StorageContext, pack: PackRow, caller: C
  */
 export async function listPacks(context: StorageContext, input: Input<'listPacks'>, caller: Caller) {
   const { curator } = input
-  const words = fold(input.q).split(/\s+/).filter(Boolean).slice(0, 16)
+  const words = foldPackText(input.q).split(/\s+/).filter(Boolean).slice(0, 16)
   const visible = context.database.read
     .selectFrom('packs')
     .where('state', '=', 'live')
@@ -83,7 +83,7 @@ export async function listPacks(context: StorageContext, input: Input<'listPacks
   // The databases fold case differently, SQLite only for ASCII, so words are compared here.
   const briefs = await visible.select(['id', 'name', 'slug', 'description']).execute()
   const matching = briefs.filter(({ name, slug, description }) => {
-    const text = fold(`${name} ${toShownSlug(slug)} ${description}`)
+    const text = foldPackText(`${name} ${toShownSlug(slug)} ${description}`)
     return words.every((word) => text.includes(word))
   })
   const offset = toOffset(input.page, input.limit)
@@ -102,7 +102,7 @@ export async function listPacks(context: StorageContext, input: Input<'listPacks
 }
 
 /** Normalises the case and the Unicode form of a text. */
-function fold(text: string): string {
+function foldPackText(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
 

@@ -1,6 +1,6 @@
 import { findBody } from '@skillstead/skill-format'
 import { toContentVector } from '../../search/words/term-vector.ts'
-import { comparedCharactersMax, shingleRange, shingleWords, toShingles, toWords } from './shingles.ts'
+import { comparedCharactersMax, shingleRange, shingleWords, toShingles, hashBodyWords } from './shingles.ts'
 
 /** Bodies with fewer shingles resemble each other by chance and are not indexed. */
 const shinglesMin = 8
@@ -33,13 +33,13 @@ export const emptySketch: Sketch = { shingleCount: 0, kept: [], lookedUp: [] }
 
 /** The sketch of a SKILL.md, from its bytes. */
 export function toSketch(skillMd: Uint8Array): Sketch {
-  return sketchWords(readWords(decodeSkillMd(skillMd)))
+  return sketchWords(hashSkillMdWords(decodeSkillMd(skillMd)))
 }
 
 /** What the copy check and the search by need store of a SKILL.md, from its bytes. */
-export function readSkillMd(bytes: Uint8Array): { sketch: Sketch; terms: Uint8Array } {
+export function sketchSkillMd(bytes: Uint8Array): { sketch: Sketch; terms: Uint8Array } {
   const skillMd = decodeSkillMd(bytes)
-  return { sketch: sketchWords(readWords(skillMd)), terms: toContentVector(skillMd) }
+  return { sketch: sketchWords(hashSkillMdWords(skillMd)), terms: toContentVector(skillMd) }
 }
 
 /** The part of a SKILL.md that a comparison can use. */
@@ -48,8 +48,8 @@ export function decodeSkillMd(bytes: Uint8Array): string {
 }
 
 /** The words of the compared part of a SKILL.md's body. */
-export function readWords(skillMd: string): Int32Array {
-  return toWords(findBody(cutSkillMd(skillMd)).body)
+export function hashSkillMdWords(skillMd: string): Int32Array {
+  return hashBodyWords(findBody(cutSkillMd(skillMd)).body)
 }
 
 /** As {@link decodeSkillMd}, for a SKILL.md that is already text. */

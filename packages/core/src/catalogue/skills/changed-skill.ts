@@ -15,18 +15,18 @@ export interface ChangedRows {
 }
 
 /** Claims the short name, if the skill may, and reads the rows that a refresh starts from. */
-export async function readChanged(
+export async function readChangedRows(
   trx: WriteTransaction,
   change: Parameters<typeof claimShortName>[1],
 ): Promise<ChangedRows> {
   await claimShortName(trx, change)
-  const [[row], head] = await Promise.all([selectSkill(trx, { id: change.skillId }), readHead(trx)])
+  const [[row], head] = await Promise.all([selectChangedSkill(trx, { id: change.skillId }), readHead(trx)])
   if (!row) throw new TypeError('Insert the row of a skill before you refresh it.')
   const { is_verified, holder_id, ...skill } = row
   return { skill, isVerified: Boolean(is_verified), isHolder: holder_id === skill.id, head }
 }
 
-const selectSkill = compileQuery((db, param: Param<{ id: string }>) =>
+const selectChangedSkill = compileQuery((db, param: Param<{ id: string }>) =>
   db
     .selectFrom('skills')
     .selectAll('skills')

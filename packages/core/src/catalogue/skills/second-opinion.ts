@@ -23,17 +23,17 @@ export interface SecondOpinionOptions {
   readonly scores?: { readonly least: number; readonly most: number }
 }
 
-const timeoutMsDefault = 5000
+const opinionTimeoutMsDefault = 5000
 const dailyMaxDefault = 1000
 const scoresDefault = { least: 40, most: 94 }
-const metaKey = 'second-opinion'
+const opinionMetaKey = 'second-opinion'
 /** The part of the questions of a day that one user causes at most, so that no one uses up those of others. */
 const userShare = 0.1
 /** After this number of failures in a row, publishes do without the second opinion for a while. */
-const failuresMax = 3
-const pauseMs = 60_000
+const opinionFailuresMax = 3
+const opinionPauseMs = 60_000
 /** Maximum number of skills that show an answer at once; others show it after their next change. */
-const refreshedMax = 50
+const opinionSkillsMax = 50
 
 type Context = Pick<
   CatalogueContext,
@@ -72,7 +72,7 @@ export class SecondOpinion {
     const { score } = question.security
     if (score < least || score > most) return
     const timer = Promise.withResolvers<'late'>()
-    const timeout = setTimeout(() => timer.resolve('late'), this.#options.timeoutMs ?? timeoutMsDefault)
+    const timeout = setTimeout(() => timer.resolve('late'), this.#options.timeoutMs ?? opinionTimeoutMsDefault)
     const running = this.#asked.get(question.digest) ?? this.#start(context, question)
     const isLate = (await Promise.race([running, timer.promise])) === 'late'
     clearTimeout(timeout)
@@ -126,7 +126,7 @@ export class SecondOpinion {
   async #spend(trx: WriteTransaction, userId: string, at: number): Promise<boolean> {
     const dailyMax = this.#options.dailyMax ?? dailyMaxDefault
     const day = toTimestamp(at).slice(0, 10)
-    const stored = await findMeta(trx, metaKey)
+    const stored = await findMeta(trx, opinionMetaKey)
     const last = stored === undefined ? undefined : (JSON.parse(stored) as Spending)
     const spent = last?.day === day ? last : { day, users: {} }
     const own = spent.users[userId] ?? 0
@@ -134,7 +134,7 @@ export class SecondOpinion {
     if (all >= dailyMax || own >= Math.ceil(dailyMax * userShare)) return false
     await putMeta(
       trx,
-      metaKey,
+      opinionMetaKey,
       JSON.stringify({ day, users: { ...spent.users, [userId]: own + 1 } } satisfies Spending),
     )
     return true
@@ -143,11 +143,11 @@ export class SecondOpinion {
   #noteFailure(now: number, cause: unknown): void {
     if (now < this.#pausedUntil) return
     this.#failures++
-    if (this.#failures < failuresMax) return
+    if (this.#failures < opinionFailuresMax) return
     this.#failures = 0
-    this.#pausedUntil = now + pauseMs
+    this.#pausedUntil = now + opinionPauseMs
     this.#onError(
-      new Error(`The second opinion failed ${failuresMax} times in a row and pauses for a minute.`, { cause }),
+      new Error(`The second opinion failed ${opinionFailuresMax} times in a row and pauses for a minute.`, { cause }),
     )
   }
 }
@@ -171,7 +171,7 @@ async function storeOpinion(context: Context, trx: WriteTransaction, digest: str
     .selectAll('skills')
     .where('versions.digest', '=', digest)
     .whereRef('versions.version', '=', 'skills.latest_version')
-    .limit(refreshedMax)
+    .limit(opinionSkillsMax)
     .execute()
   for (const before of shown) {
     const change = { skillId: before.id, before, cause: { type: 'judgement' }, at: context.clock.now() } as const

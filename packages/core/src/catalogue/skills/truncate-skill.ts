@@ -11,14 +11,15 @@ export interface TruncateOrder {
 
 type Threads = Pick<WorkerPool<LoadedSkill, TruncateOrder>, 'ask'>
 
-const startWorker = (options: WorkerOptions) => new Worker(new URL('./truncate-worker.ts', import.meta.url), options)
+const startTruncateWorker = (options: WorkerOptions) =>
+  new Worker(new URL('./truncate-worker.ts', import.meta.url), options)
 /** Timeout: a hundred times the slowest document's time, plus the time to load the encoding's table. */
-const answerMs = 30_000
+const truncateMs = 30_000
 
 /** Uses one thread, since each thread needs its own encoding table. */
-const pool = new WorkerPool<LoadedSkill, TruncateOrder>({
-  start: () => startThread('truncate-worker', startWorker),
-  answerMs,
+const truncatePool = new WorkerPool<LoadedSkill, TruncateOrder>({
+  start: () => startThread('truncate-worker', startTruncateWorker),
+  answerMs: truncateMs,
   workersMax: 1,
 })
 
@@ -26,7 +27,7 @@ const pool = new WorkerPool<LoadedSkill, TruncateOrder>({
  * Truncates in another thread: loading the encoding's table takes 0.5 s and a document crafted to be slow 0.1 s, during
  * which no request would be answered. Throws `overloaded` after a timeout.
  */
-export async function truncateSkill(order: TruncateOrder, threads: Threads = pool): Promise<LoadedSkill> {
+export async function truncateSkill(order: TruncateOrder, threads: Threads = truncatePool): Promise<LoadedSkill> {
   const found = await threads.ask(order)
   // If no thread can be started, truncate in this one.
   if (found === 'broken') return truncateHere(order)

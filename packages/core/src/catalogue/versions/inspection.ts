@@ -113,7 +113,7 @@ export async function readAccessOfMany(db: Kysely<Tables>, ids: readonly string[
 }
 
 /** The access of a version that was stored before access was analysed. */
-export const unread: Access = {
+export const unreadAccess: Access = {
   tools: [],
   commands: [],
   hosts: [],

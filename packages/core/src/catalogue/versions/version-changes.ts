@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import { parseJson, type Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
-import { type Inspection, unread } from './inspection.ts'
+import { type Inspection, unreadAccess } from './inspection.ts'
 import type { ShownAccess } from './stored-version.ts'
 import { readPackageFiles } from './version-files.ts'
 
@@ -64,7 +64,7 @@ export async function showAccess(db: Kysely<Tables>, { id, skill_id }: { id: str
 
 /** As {@link showAccess} of many versions of one skill, by their ids, with two queries. */
 export async function showAccessOfMany(db: Kysely<Tables>, skillId: string, ids: readonly string[]) {
-  return showAccessAmong(db, await selectVersions(db, { skillId }), ids)
+  return showAccessAmong(db, await selectComparable(db, { skillId }), ids)
 }
 
 /** As {@link showAccessOfMany}, given all versions of the skill, highest first. */
@@ -77,7 +77,7 @@ export async function showAccessAmong(
   const pairs = versions
     .filter(({ id }) => wanted.has(id))
     .map((version) => ({ version, earlier: findBaseline(versions, version) }))
-  const rows = await readRows(
+  const rows = await readFactsRows(
     db,
     pairs.flatMap(({ version, earlier }) => [version.id, ...(earlier ? [earlier.id] : [])]),
   )
@@ -85,9 +85,9 @@ export async function showAccessAmong(
   for (const { version, earlier } of pairs) {
     // A comparison takes milliseconds; one alone runs in the transaction of a write, which must not wait.
     if (shown.size > 0) await setImmediate()
-    const own = { version: version.version, ...toFacts(rows.get(version.id)) }
-    const compared = earlier && { version: earlier.version, ...toFacts(rows.get(earlier.id)) }
-    shown.set(version.id, compared ? compare(compared, own) : toFirst(own))
+    const own = { version: version.version, ...toVersionFacts(rows.get(version.id)) }
+    const compared = earlier && { version: earlier.version, ...toVersionFacts(rows.get(earlier.id)) }
+    shown.set(version.id, compared ? compareAccess(compared, own) : toUncomparedAccess(own))
   }
   return shown
 }
@@ -108,10 +108,10 @@ export async function compareNew(
     earlier ? selectPair(trx, { one: earlier.id, other: earlier.id }) : [],
   ])
   const own = { access, outline, scan, ...(given && { opinion: parseOpinion(given.opinion) }) }
-  if (!earlier) return toFirst(own)
-  const facts = toFacts(rows[0])
+  if (!earlier) return toUncomparedAccess(own)
+  const facts = toVersionFacts(rows[0])
   const read = facts.outline ?? (await readStoredOutline(trx, earlier.id))
-  return compare({ version: earlier.version, ...facts, outline: read }, { version: number, ...own })
+  return compareAccess({ version: earlier.version, ...facts, outline: read }, { version: number, ...own })
 }
 
 /** The outline of a stored version. A missing blob must not block the publish of later versions. */
@@ -125,24 +125,28 @@ export async function showChange(
   db: Kysely<Tables>,
   { from, to }: Record<'from' | 'to', { readonly id: string; readonly version: string }>,
 ): Promise<Change | null> {
-  const rows = await readRows(db, [from.id, to.id])
-  const [earlier, later] = [from, to].map(({ id, version }) => ({ version, ...toFacts(rows.get(id)) }))
-  return toChange(earlier!, later!)
+  const rows = await readFactsRows(db, [from.id, to.id])
+  const [earlier, later] = [from, to].map(({ id, version }) => ({ version, ...toVersionFacts(rows.get(id)) }))
+  return assessVersionChange(earlier!, later!)
 }
 
 type Numbered = VersionFacts & { readonly version: string }
 
-function compare(earlier: Numbered, later: Numbered): ShownAccess {
-  return { ...toFirst(later), widens: findWidening(earlier, later), change: toChange(earlier, later) }
+function compareAccess(earlier: Numbered, later: Numbered): ShownAccess {
+  return {
+    ...toUncomparedAccess(later),
+    widens: findWidening(earlier, later),
+    change: assessVersionChange(earlier, later),
+  }
 }
 
 /** The form of a version that has nothing to be compared with. */
-function toFirst({ access, opinion = null }: VersionFacts): ShownAccess {
+function toUncomparedAccess({ access, opinion = null }: VersionFacts): ShownAccess {
   return { access, widens: null, change: null, opinion }
 }
 
 /** Findings of different rules are not compared: those of new rules would look like changes until a rescan. */
-function toChange(earlier: Numbered, later: Numbered): Change | null {
+function assessVersionChange(earlier: Numbered, later: Numbered): Change | null {
   if (!earlier.scan || !earlier.outline || !later.scan || !later.outline) return null
   const hasFindings = earlier.scan.rulesVersion === later.scan.rulesVersion
   const [before, after] = [
@@ -154,14 +158,14 @@ function toChange(earlier: Numbered, later: Numbered): Change | null {
 
 type FactsRow = Awaited<ReturnType<typeof selectFacts>>[number]
 
-async function readRows(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, FactsRow>> {
+async function readFactsRows(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, FactsRow>> {
   if (ids.length === 0) return new Map()
   const rows = ids.length <= 2 ? await selectPair(db, { one: ids[0]!, other: ids.at(-1)! }) : await selectFacts(db, ids)
   return new Map(rows.map((row) => [row.version_id, row]))
 }
 
-function toFacts(row: FactsRow | undefined): VersionFacts {
-  if (!row) return { access: unread }
+function toVersionFacts(row: FactsRow | undefined): VersionFacts {
+  if (!row) return { access: unreadAccess }
   const { access, outline, report, opinion, quarantined } = row
   return {
     access: parseJson(access),
@@ -177,16 +181,16 @@ function toShownOutline(outline: Outline, isQuarantined: boolean): Outline {
 }
 
 const selectPair = compileQuery((db, param: Param<{ one: string; other: string }>) =>
-  joinScans(db).where('version_access.version_id', 'in', [param('one'), param('other')]),
+  selectFactsRows(db).where('version_access.version_id', 'in', [param('one'), param('other')]),
 )
 
 function selectFacts(db: Kysely<Tables>, ids: readonly string[]) {
-  return joinScans(db)
+  return selectFactsRows(db)
     .where('version_access.version_id', 'in', [...new Set(ids)])
     .execute()
 }
 
-function joinScans(db: Kysely<Tables>) {
+function selectFactsRows(db: Kysely<Tables>) {
   return db
     .selectFrom('version_access')
     .innerJoin('versions', 'versions.id', 'version_access.version_id')
@@ -205,7 +209,7 @@ function parseOpinion(stored: string): Opinion {
   return JSON.parse(stored) as Opinion
 }
 
-const selectVersions = compileQuery((db, param: Param<{ skillId: string }>) =>
+const selectComparable = compileQuery((db, param: Param<{ skillId: string }>) =>
   db
     .selectFrom('versions')
     .select(['id', 'version', 'yanked', 'published_at'])

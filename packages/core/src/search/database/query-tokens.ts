@@ -8,7 +8,7 @@ import { isIdeographic, parseNeed, parseQuery } from '../words/tokenize.ts'
  * some 40 ms. Tokens are read by rarity; of a single more frequent one the newest skills. Hidden skills count too:
  * counting visible ones would take as long as reading.
  */
-export const matchesMax = 10_000
+export const queryMatchesMax = 10_000
 /** Further tokens are not read. */
 const tokensMax = 300
 /** The databases read all words that begin with a prefix, and too many begin with a shorter one. */
@@ -24,14 +24,14 @@ export interface QueryTokens {
 /** The tokens to read for a query: the rarest ones, as far as the limits allow. */
 export async function chooseTokens({ read, dialect }: Database, q: string): Promise<QueryTokens> {
   const { tokens, isCut } = toTokens(q)
-  const counts = await countMatches(read, dialect, tokens, matchesMax + 1)
+  const counts = await countMatches(read, dialect, tokens, queryMatchesMax + 1)
   const found = [...tokens.keys()].filter((at) => counts[at]! > 0)
   const order = found.toSorted((a, b) => counts[a]! - counts[b]! || a - b)
   let cost = 0
   const isRead = (at: number, place: number) =>
-    place < tokensMax && ((cost += counts[at]!) <= matchesMax || place === 0)
+    place < tokensMax && ((cost += counts[at]!) <= queryMatchesMax || place === 0)
   const kept = order.filter(isRead)
-  return { tokens: kept.map((at) => tokens[at]!), isCut: isCut || kept.length < found.length || cost > matchesMax }
+  return { tokens: kept.map((at) => tokens[at]!), isCut: isCut || kept.length < found.length || cost > queryMatchesMax }
 }
 
 /** The words of the query, for the short texts, and both tokens of the stems of its words, for all texts. */

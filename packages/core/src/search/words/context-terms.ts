@@ -40,15 +40,16 @@ export function toContextTerms({ files = [], languages = [], installed = [] }: S
 function describeFile(path: string): string {
   const parts = path.toLowerCase().split(/[\\/]/)
   const name = parts.at(-1)!
-  const place = places.find(([folder]) => `/${parts.join('/')}`.includes(`/${folder}/`))?.[1] ?? ''
+  const place = contextPlaces.find(([folder]) => `/${parts.join('/')}`.includes(`/${folder}/`))?.[1] ?? ''
   const tool = /^([a-z]+)\.config\.[a-z]+$/.exec(name)?.[1] ?? ''
-  const known = wordsOfName[name] ?? wordsOfTool[tool] ?? patterns.find(([pattern]) => pattern.test(name))?.[1] ?? ''
+  const known =
+    wordsOfName[name] ?? wordsOfTool[tool] ?? contextPatterns.find(([pattern]) => pattern.test(name))?.[1] ?? ''
   const ending = /\.([a-z0-9]+)$/.exec(name)?.[1] ?? ''
   const own = ending.length <= endingLengthMax ? ending : ''
   return `${place} ${known} ${wordsOfEnding[ending] ?? own}`
 }
 
-const places: readonly (readonly [folder: string, words: string])[] = [
+const contextPlaces: readonly (readonly [folder: string, words: string])[] = [
   ['.github/workflows', 'github actions workflow ci'],
   ['.circleci', 'circleci ci'],
   ['.husky', 'git hooks'],
@@ -104,7 +105,7 @@ const wordsOfName: Readonly<Record<string, string>> = asTable({
   'skill.md': 'skill',
 })
 
-const patterns: readonly (readonly [name: RegExp, words: string])[] = [
+const contextPatterns: readonly (readonly [name: RegExp, words: string])[] = [
   [/^dockerfile(?:\.|$)/, 'docker container'],
   [/^(?:docker-)?compose(?:\..+)?\.ya?ml$/, 'docker compose'],
   [/^tsconfig(?:\..+)?\.json$/, 'typescript'],

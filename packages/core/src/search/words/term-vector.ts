@@ -52,8 +52,8 @@ export interface TermVector {
 }
 
 /** Hashes of terms and bytes per term in a stored vector. */
-const hashBytes = 4
-const termBytes = hashBytes + 1
+const toStemHashBytes = 4
+const termBytes = toStemHashBytes + 1
 
 /**
  * Computes the vector of a SKILL.md's body for storage: the hashes of its stemmed terms in ascending order (32 bits,
@@ -86,7 +86,7 @@ export function addWeights(
 function hashesOf(stored: Uint8Array): Int32Array {
   const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength)
   const hashes = new Int32Array(Math.floor(stored.byteLength / termBytes))
-  for (let i = 0; i < hashes.length; i++) hashes[i] = view.getInt32(i * hashBytes, true)
+  for (let i = 0; i < hashes.length; i++) hashes[i] = view.getInt32(i * toStemHashBytes, true)
   return hashes
 }
 
@@ -99,7 +99,7 @@ export function joinVector(stored: Uint8Array, others: TermWeights): TermVector 
   const rest = new Map(others)
   for (let i = 0; i < size; i++) {
     const hash = known[i]!
-    const impact = stored[size * hashBytes + i]!
+    const impact = stored[size * toStemHashBytes + i]!
     const weight = rest.get(hash)
     hashes[i] = hash
     impacts[i] = weight === undefined ? impact : toImpact(weightOfImpact[impact]! + weight)
@@ -122,8 +122,8 @@ function packVector(weights: TermWeights): Uint8Array {
   sorted.sort()
   for (let i = 0; i < size; i++) {
     const hash = sorted[i]!
-    view.setInt32(i * hashBytes, hash, true)
-    bytes[size * hashBytes + i] = toImpact(weights.get(hash)!)
+    view.setInt32(i * toStemHashBytes, hash, true)
+    bytes[size * toStemHashBytes + i] = toImpact(weights.get(hash)!)
   }
   return bytes
 }

@@ -91,7 +91,7 @@ export function isIdeographic(token: string): boolean {
 
 function wordsOf(text: string, withRunEnds: boolean): string[] {
   const words: string[] = []
-  for (const [word] of toPlainText(text).matchAll(wordPattern)) pushTokens(word, withRunEnds, words)
+  for (const [word] of toFoldedPlainText(text).matchAll(wordPattern)) pushTokens(word, withRunEnds, words)
   return words
 }
 
@@ -100,7 +100,7 @@ function wordsOf(text: string, withRunEnds: boolean): string[] {
  * and marks. The parts of an identifier such as `useEffect` are added before it. Names that begin with a capital, such as
  * GitHub, stay whole.
  */
-export function toPlainText(text: string): string {
+export function toFoldedPlainText(text: string): string {
   const folded = isAscii.test(text)
     ? text
     : text
