@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises'
 const blockingMs = 10
 
 /**
- * Starts `work` on each item in order and yields to the event loop between batches. Waits for asynchronous results at
- * the end. Results are in the order of the items.
+ * Starts `work` on each item in order and yields to the event loop between batches. Waits for the asynchronous results
+ * after the last item. Results are in the order of the items.
  */
 export async function mapInBatches<Item, Result>(
   items: readonly Item[],

@@ -21,8 +21,9 @@ export interface UserCaller extends LinkHolder {
   /** Id of the API key that the caller sent. Absent for sessions and for callers created inside the process. */
   readonly keyId?: string
   /**
-   * Id of the API key behind the call: the one that the caller sent, or the one that opened the caller's session. What the
-   * caller makes ends no later than this key. Absent for callers created inside the process.
+   * Id of the API key behind the call: the one that the caller sent, or the one that opened the caller's session. Share
+   * links, API keys and sessions that the caller makes expire no later than this key. Absent for callers created inside
+   * the process.
    */
   readonly makerId?: string
 }

@@ -1,7 +1,4 @@
-/**
- * As `Promise.all`, but rejects only when all have ended: what one of them still sends must not reach a transaction
- * after its rollback.
- */
+/** As `Promise.all`, but rejects only after all promises: no statement may reach a transaction after its rollback. */
 export async function endAll<Works extends readonly unknown[]>(
   works: readonly [...Works],
 ): Promise<{ -readonly [Key in keyof Works]: Awaited<Works[Key]> }> {

@@ -5,8 +5,8 @@ const backslash = 0x5c
 const comma = 0x2c
 
 /**
- * Refuses JSON that is nested too deeply or has too many values, before it is parsed: parsing it would take far longer
- * than sending it. Other errors are left to the parser.
+ * Refuses JSON that is nested too deeply or has too many values, before parsing: an attacker could send such JSON in
+ * far less time than the node needs to parse it. Other errors are left to the parser.
  */
 export function checkJsonShape(bytes: Uint8Array): void {
   let depth = 0

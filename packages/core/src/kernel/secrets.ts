@@ -19,7 +19,7 @@ export interface Secrets {
  */
 export const secretKeyBytes = 32
 const cipher = 'aes-256-gcm'
-/** First byte of a sealed secret: its format, so that other formats can be added. */
+/** First byte of a sealed secret: the number of the format, so that other formats can be added. */
 const format = 1
 const nonceBytes = 12
 const tagBytes = 16

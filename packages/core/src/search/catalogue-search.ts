@@ -10,7 +10,9 @@ import { readDocumentCounts, readDocuments, readSearchPage } from './stored-docu
 import { searchText, suggestText } from './database/text-catalogue.ts'
 
 interface CatalogueSearchOptions {
-  /** Larger catalogues are only searched in the database; 0: always in the database. */
+  /**
+   * Maximum skills for the index in memory. Larger catalogues are searched in the database; 0: always in the database.
+   */
   readonly memorySkillsMax: number
   /** An index of at least this many skills has its own thread. */
   readonly threadSkillsMin: number
@@ -40,7 +42,7 @@ export class CatalogueSearch {
   #threadsLeft = threadsMax
   #refused = 0
   readonly #stopping = new AbortController()
-  /** Changes while an index is filled: their rows are read again at the end. */
+  /** Changes that arrived while an index is filled. The rows of the changed skills are read again at the end. */
   readonly #changedMeanwhile = new Map<string, Change>()
 
   constructor(database: Database, changes: ChangeFollower, options: CatalogueSearchOptions) {
@@ -58,7 +60,7 @@ export class CatalogueSearch {
     return this.#state === 'in memory'
   }
 
-  /** Whether searches use their intended index. For a large catalogue that is the database. */
+  /** Whether searches use their intended index, which is the database for a large catalogue. */
   get ready(): boolean {
     return this.#state !== 'warming'
   }
@@ -97,7 +99,7 @@ export class CatalogueSearch {
     this.#index.close()
   }
 
-  /** Asks the index, or the database if the index is not ready or is lost meanwhile. */
+  /** Searches the index, or the database if the index is not ready or is lost during the search. */
   async #ask<T>(askIndex: () => Promise<T>, askDatabase: () => Promise<T>): Promise<T> {
     if (!this.warm) return askDatabase()
     try {
@@ -184,7 +186,10 @@ export class CatalogueSearch {
     this.#state = 'in memory'
   }
 
-  /** The index is here if there can be no thread, such as in a program without its file. */
+  /**
+   * Creates the index in this thread if no thread can be started, for example in a bundled program without the worker's
+   * file.
+   */
   #createIndex(skills: number): IndexHost {
     if (skills < this.#options.threadSkillsMin || this.#threadsLeft === 0) return createIndexHere()
     const { onError } = this.#options

@@ -4,16 +4,16 @@ import type { Database } from '../storage/database.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { SearchDocument } from './search-document.ts'
 
-/** The flags of a skill that the index keeps for the filters, as bits next to `audienceBits`. */
+/** The flags of a skill that the index stores for the filters, as bits next to `audienceBits`. */
 export const flagBits = { stub: 4, verified: 8, deprecated: 16 } as const
 type Flag = keyof typeof flagBits
-/** What else it keeps for them. The texts are lower case. */
+/** The other properties that the index stores for the filters. The texts are lower case. */
 export type FilterRow = Pick<SearchDocument, 'category' | 'license' | 'owner' | 'keywords' | 'securityScore'>
 
 type RowTest = (row: FilterRow) => boolean
 type Condition = Expression<SqlBool> | undefined
 
-/** A filter in both engines. Undefined stands for a filter that was not given, and for no restriction. */
+/** A filter in the index and in the database. Undefined stands for a missing filter, and for no restriction. */
 interface FilterRule<Wanted> {
   /** The flag that a skill must have, or must not have. */
   flag?(wanted: Wanted): { readonly flag: Flag; readonly isSet: boolean } | undefined
@@ -24,7 +24,7 @@ interface FilterRule<Wanted> {
 
 const eb = expressionBuilder<Tables, 'skills'>()
 
-/** Both engines' part of each filter in the protocol's `searchFilters`. */
+/** The rules of the filters in the protocol's `searchFilters`. */
 const filterRules: { readonly [Name in SearchFilterName]: FilterRule<SearchFilters[Name]> } = {
   includeStubs: flagRule('stub', (isIncluded) => (isIncluded ? undefined : false)),
   category: textRule('category', (wanted, { read }) => isSpelling('category', wanted, read)),
@@ -65,7 +65,7 @@ function flagRule<Wanted>(flag: Flag, toValue: (wanted: Wanted) => boolean | und
   }
 }
 
-/** A text that is equal apart from the case; the condition gets it in lower case. */
+/** A text that must be equal apart from the case. `compare` gets the text in lower case. */
 function textRule(
   field: 'category' | 'license' | 'owner',
   compare: (wanted: string, database: Pick<Database, 'read'>) => Condition | Promise<Condition>,
@@ -79,7 +79,7 @@ function textRule(
   }
 }
 
-/** Compares the stored spellings here, because SQLite's `lower` only converts ASCII. There are few distinct texts. */
+/** Compares the few distinct texts in JavaScript, because SQLite's `lower` only converts ASCII. */
 async function isSpelling(column: 'category' | 'license', folded: string, read: Database['read']): Promise<Condition> {
   const rows = await read.selectFrom('skills').select(column).distinct().execute()
   const spellings = rows.map((row) => row[column]).filter((text) => text.toLowerCase() === folded)
@@ -106,7 +106,7 @@ export function toFilterFlags(document: SearchDocument): number {
   return flags.reduce((bits, [name, bit]) => (document[name] ? bits | bit : bits), 0)
 }
 
-/** What else of a skill the filters compare. */
+/** The properties of a skill other than flags that the filters compare. */
 export function toFilterRow({ category, license, owner, keywords, securityScore }: SearchDocument): FilterRow {
   return {
     category: category.toLowerCase(),

@@ -13,7 +13,7 @@ export type IndexOrder =
   | { readonly kind: 'search'; readonly query: SearchQuery }
   | { readonly kind: 'suggest'; readonly q: string; readonly limit: number; readonly viewer: string | null }
 
-/** The reply to an order: what it found or why it failed, and the size of the index after it. */
+/** The reply to an order: the result or the error, and the size of the index after the order. */
 export interface IndexReply {
   readonly found?: SearchHits | string[] | void
   readonly error?: unknown
@@ -34,14 +34,14 @@ export interface IndexThreadOptions {
   readonly onLost: (error: Error) => void
   /** A change failed. */
   readonly onError: (error: unknown) => void
-  /** Milliseconds. Default: `performance.now`. */
+  /** The current time in milliseconds. Default: `performance.now`. */
   readonly now?: () => number
 }
 
-/** Documents of one order, and those that may wait in the thread's queue: a search waits for them some 20 ms. */
+/** Documents per order, and maximum documents in the thread's queue: a search waits about 20 ms for a full queue. */
 const batchDocuments = 8
 const documentsMax = 16
-/** Searches are refused if they would wait longer than this, in milliseconds. */
+/** Maximum expected waiting time of a search, in milliseconds. Above the maximum, searches are refused. */
 const delayMsMax = 400
 /** The weight of the newest search in the mean time of a search. */
 const newestShare = 0.1
@@ -147,7 +147,7 @@ export class IndexThread implements IndexHost {
     for (const { reject } of this.#jobs.splice(0)) reject(error)
   }
 
-  /** Only the first reason counts: an error is followed by the exit. */
+  /** Reports only the first reason: the exit of the thread follows an error. */
   #lose(error: Error): void {
     if (this.#lost) return
     this.#end(error)
@@ -167,7 +167,7 @@ export class IndexThread implements IndexHost {
     return promise
   }
 
-  /** Sends a change. Its failure is reported, that of the whole thread only once. */
+  /** Sends a change. Reports the failure of a change; the failure of the thread is reported only once. */
   #change(order: IndexOrder): void {
     this.#send(order).catch((error: unknown) => {
       if (error !== this.#lost) this.#options.onError(error)

@@ -9,7 +9,7 @@ parentPort!.on('message', (order: IndexOrder) => {
   parentPort!.postMessage({ ...answerOrder(order), size: index.size } satisfies IndexReply)
 })
 
-/** An order that fails ends neither the thread nor the others. */
+/** A failing order ends neither the thread nor other orders. */
 function answerOrder(order: IndexOrder): Pick<IndexReply, 'found' | 'error'> {
   try {
     return { found: runOrder(order) }

@@ -17,7 +17,7 @@ export interface Passage {
 /** Weights of terms by the hashes of their stems: a rare term says more about a passage than a frequent one. */
 export type TermValues = ReadonlyMap<number, number>
 
-/** The values of a query's terms and, as the lowest of them, those of the words that stand for misspelled ones. */
+/** The values of a query's terms. Words that replace misspelled terms have the lowest value. */
 export function valuesOf(values: TermValues, matches: readonly SearchMatch[]): TermValues {
   const lowest = values.size > 0 ? Math.min(...values.values()) : 1
   const others = matches.flatMap(({ terms }) => terms.map((word) => [hashStem(word), lowest] as const))
@@ -25,9 +25,9 @@ export function valuesOf(values: TermValues, matches: readonly SearchMatch[]): T
 }
 
 const passageLengthMax = 160
-/** More words of one body are not listed. */
+/** Maximum listed words of a body. */
 const termsMax = 32
-/** Further matches of a document are not compared; limits the work for a document of matches only. */
+/** Maximum matches of a document that are compared, which limits the work for a document of matches only. */
 const passageMatchesMax = 1000
 /** Matches of one long sentence at which its part may start; limits the work for a sentence of matches only. */
 const startsMax = 300
@@ -41,7 +41,7 @@ interface Match {
   readonly hash: number
 }
 
-/** Finds passages in several documents for one query. Remembers what words mean, since documents share most of them. */
+/** Finds passages in several documents for one query. Caches the terms of words, since documents share most words. */
 export class PassageFinder {
   readonly #values: TermValues
   /** By word as written: the hash of its stem and its token, if that is a term of the query. */

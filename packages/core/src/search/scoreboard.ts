@@ -4,8 +4,8 @@ import type { TermGroup } from './term-groups.ts'
 import { fieldOf, frequencyOf, type TextIndex } from './text-index.ts'
 
 /**
- * For each of `searchFields`: the weight of a word, and how much a longer field reduces it. A short name that consists
- * only of the word ranks before a long one that contains it.
+ * For each of `searchFields`: the weight of a word, and how much a longer field reduces the weight. A short name that
+ * consists only of the word ranks before a long name that contains the word.
  */
 const fieldWeights = [4, 2, 3, 2, 1, 1, 1]
 const lengthShares = [1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
@@ -23,7 +23,7 @@ const relevanceFloor = 0.65
 
 const state = { unknown: 0, match: 1, other: 2, found: 3 } as const
 
-/** All words, and the viewer's view of them. */
+/** All words, and the words that the viewer may know. */
 interface Words {
   text: TextIndex
   lexicon: Lexicon
@@ -39,7 +39,7 @@ interface Word {
   readonly isOpen: boolean
 }
 
-/** Sums of the same numbers in another order differ by less. */
+/** Maximum relative difference between sums of the same numbers in another order. */
 const roundingMargin = 1 + 1e-9
 
 function highestOf({ variants }: TermGroup): number {
@@ -61,12 +61,12 @@ export class Scoreboard {
   #best = 0
   #states = new Uint8Array(0)
   #lastGroups = new Uint8Array(0)
-  /** By field: how much each word of it reduces the score of a word. */
+  /** By field: how much each word of the field reduces the score of a word. */
   readonly #lengthFactors = new Float64Array(searchFields.length)
 
   /**
    * The skills that are relevant to the whole query and pass the filter; the next search overwrites the array.
-   * Relevance is relative to the best of all skills, before the filter: a filter only ever removes matches.
+   * Relevance is relative to the best of all skills, before the filter: a filter only removes matches.
    */
   matches(passes: (slot: number) => boolean): Int32Array<ArrayBuffer> {
     const least = this.#best * relevanceFloor
@@ -99,8 +99,8 @@ export class Scoreboard {
 
   /**
    * Scores the skills that contain words of the groups and that `matches` lets through, as far as they can be among
-   * {@link matches}: rare words come first, and soon the others alone do not reach the floor (H. Turtle, J. Flood: Query
-   * evaluation: strategies and optimizations, 1995).
+   * {@link matches}: rare words come first, and soon the remaining words alone do not reach the floor (H. Turtle, J.
+   * Flood: Query evaluation: strategies and optimizations, 1995).
    */
   addGroups(groups: TermGroup[], { text, lexicon }: Words, matches: (slot: number) => boolean): void {
     for (const [field, average] of lexicon.averageLengths.entries())

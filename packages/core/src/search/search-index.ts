@@ -26,7 +26,7 @@ export interface SearchQuery {
   /** Number of hits to skip; a non-negative integer, as is `limit`. */
   offset: number
   limit: number
-  /** User id of the viewer, null for a guest. */
+  /** Id of the viewer, who is a user; null for a guest. */
   viewer: string | null
   filters: SearchFilters
   /**
@@ -47,7 +47,7 @@ export interface SearchHits {
   partial?: true
   /** In the order of `ids`; only for a query with words and `explain`. */
   matches?: SearchMatch[]
-  /** Of the terms of the query and the words that matched them; only with `matches`. */
+  /** The values of the query's terms and of the words that matched; only with `matches`. */
   values?: TermValues
 }
 
@@ -57,9 +57,9 @@ export interface SearchIndex {
   readonly size: number
   /** Adds or replaces a skill. Its text is indexed again only if it changed. */
   put(document: SearchDocument): void
-  /** Sets the counters of a skill; ignores an unknown one. */
+  /** Sets the counters of a skill; ignores an unknown skill. */
   putCounts(counts: { id: number; downloads: number; stars: number }): void
-  /** Removes a skill; ignores an unknown one. */
+  /** Removes a skill; ignores an unknown skill. */
   remove(id: number): void
   /** Finds skills. Never throws, whatever `q` contains. */
   search(query: SearchQuery): SearchHits
@@ -70,7 +70,7 @@ export interface SearchIndex {
 /**
  * Creates an empty index.
  *
- * A search finds the skills whose name, description or other short texts match the query, and the skills whose whole
+ * A search returns the skills whose name, description or other short texts match the query, and the skills whose whole
  * text answers a described need. Evidence in short texts that covers most of a query comes first; `sort` only changes
  * the order.
  *
@@ -92,7 +92,7 @@ export function createSearchIndex(): SearchIndex {
     const lexicon = new Lexicon(text, table, query.viewer)
     const isVisible = table.matcher(query.viewer, { includeStubs: query.filters.includeStubs })
     const audience = { size: lexicon.size, isGuest: query.viewer === null }
-    // The index chooses the rarest of them.
+    // The index chooses the rarest terms.
     const { words, isCut } = parseNeed(query.q, Infinity)
     const hashes = new Set(words.map(hashStem))
     const among = { audience, end: table.end, isVisible }

@@ -37,7 +37,7 @@ export async function readSearchPage(database: Database, after: number, limit: n
   return toDocuments(database, rows)
 }
 
-/** Reads skills as search documents, and the numbers of those that are not listed. */
+/** Reads skills as search documents, and the numbers of the skills that are not listed. */
 export async function readDocuments(
   database: Database,
   ids: readonly string[],

@@ -9,16 +9,16 @@ interface Sources {
   text: TextIndex
 }
 
-/** Number of most frequent words with a prefix that are examined. */
+/** Number of examined words with a prefix: the most frequent words. */
 const completionWordsMax = 64
-/** A word in fewer visible skills is not suggested. */
+/** Minimum visible skills with a suggested word. */
 const wordCountMin = 2
-/** Counting stops here: more precision would not change the order in a useful way. */
+/** Maximum counted skills with a word: higher counts would not improve the order. */
 const wordCountMax = 200
 
 /**
- * Completes the text of a search box: names of skills that begin with it, words that begin with it, then names that
- * contain such words. Earlier words restrict the result to skills that contain them all.
+ * Completes the text of a search box: names of skills that begin with the text, words that begin with the last word,
+ * then names that contain such words. Earlier words restrict the result to skills that contain all earlier words.
  */
 export function completeQuery(q: string, limit: number, viewer: string | null, { table, text }: Sources): string[] {
   const typed = [...new Set(tokenize(q.slice(0, queryLengthMax)))].slice(0, queryTermsMax)

@@ -5,7 +5,7 @@ import { isIdeographic, type ParsedQuery, queryTermsMax } from './words/tokenize
 /** A word of the index that matches a term of the query. */
 interface Variant {
   id: number
-  /** Its weight: the inverse document frequency, reduced if the match is uncertain. */
+  /** The weight of the word: the inverse document frequency, reduced if the match is uncertain. */
   value: number
 }
 
@@ -136,7 +136,7 @@ class VariantFinder {
     return { idf, variants: variants.toSorted((a, b) => b.value - a.value || this.#byLetters(a.id, b.id)) }
   }
 
-  /** A stable order that does not depend on other skills: floats are summed in it. */
+  /** The order in which floats are summed: stable and independent of other skills. */
   #byLetters(a: number, b: number): number {
     const { vocabulary } = this.#text
     return vocabulary.wordOf(a) < vocabulary.wordOf(b) ? -1 : 1
@@ -151,8 +151,8 @@ class VariantFinder {
 const stemLengthMin = 3
 
 /**
- * Other possible forms of an English word: plurals and verb endings. Many are not words; the caller uses only those
- * that the vocabulary contains. Exact words stay exact, because neither side is stemmed.
+ * Other possible forms of an English word: plurals and verb endings. Many of the forms are not words; the caller uses
+ * only forms that the vocabulary contains. Exact words stay exact, because neither side is stemmed.
  *
  * @example inflectionsOf('deploys') // has 'deploy', 'deployed' and 'deploying'
  */

@@ -12,7 +12,7 @@ import { WordLists } from './word-lists.ts'
 
 /**
  * An index of the words of all skills: which skills contain a word, which words a skill contains, and corrections of
- * misspellings. It includes private skills, so viewers see it only through a `Lexicon`.
+ * misspellings. The index includes private skills, so searches read words only through a `Lexicon`.
  */
 export class TextIndex {
   readonly vocabulary = new Vocabulary()
@@ -100,8 +100,8 @@ export class TextIndex {
   }
 
   /**
-   * The weights of the terms of a slot's short texts, as far as its content does not have them: a skill without content,
-   * such as a stub, is found by its headings and summary too.
+   * The weights of the terms of a slot's short texts, as far as the content of the slot does not contain the terms. So
+   * a skill without content, such as a stub, is found by headings and summary, too.
    */
   weightsAt(slot: number, { hasContent }: { hasContent: boolean }): TermWeights {
     const weights: TermWeights = new Map()
@@ -197,7 +197,10 @@ export class TextIndex {
   }
 }
 
-/** The postings of one word: the first `count` elements of arrays. Those of a slot are in the order of the fields. */
+/**
+ * The postings of one word: the first `count` elements of arrays. The postings of a slot are in the order of the
+ * fields.
+ */
 interface WordPostings {
   readonly count: number
   readonly slots: Int32Array
@@ -205,10 +208,10 @@ interface WordPostings {
   readonly bytes: Uint8Array
 }
 
-/** Longer fields count as this long. */
+/** Maximum length that counts for a field, in tokens. */
 const lengthMax = 0xffff
 const fieldBits = 3
-/** Higher frequencies are stored as this one; the relevance of a word hardly increases any more. */
+/** Maximum stored frequency. Higher frequencies hardly increase the relevance of a word. */
 const frequencyMax = 255 >>> fieldBits
 
 function toByte(field: number, frequency: number): number {

@@ -15,23 +15,21 @@ function openTo(kinds: readonly ReaderKind[], state: SkillRow['state'] = 'live')
   return visibilities.filter((visibility) => readRule[state].readers[visibility].some((kind) => kinds.includes(kind)))
 }
 
-/** The visibilities of live skills that callers like this one see of any owner. */
+/** The visibilities of live skills that a caller of this kind sees, of any owner. */
 export function openVisibilities({ kind }: Caller): readonly Visibility[] {
   return openVisibilitiesByViewer[kind]
 }
 
 /**
- * Whether a row of `skills` is in lists, of some viewer. A literal, because the databases use an index with a condition
- * only for statements with the same literal.
+ * Whether a row of `skills` is in the lists of any viewer. The value is a literal, because the databases use a partial
+ * index only for statements with the same literal.
  */
 export const isListed = eb('skills.listed', '=', sql.lit(1))
 
-/** The id of a user, or its place in a prepared statement; null for guests. */
+/** The id of a user, or the parameter of a prepared statement for the id; null for guests. */
 export type Viewer = string | Expression<string> | null
 
-/**
- * Conditions on a row of `skills`, which exclude each other; one is true if the skill is live and a viewer sees it.
- */
+/** Mutually exclusive conditions on a row of `skills`: one is true if the skill is live and the viewer sees it. */
 export function conditionsOf(viewer: Viewer): Expression<SqlBool>[] {
   if (viewer === null) return [isOneOf(openVisibilitiesByViewer.guest)]
   const closedTo = (kind: ReaderKind) =>
@@ -64,7 +62,7 @@ export function isListedFor(caller: Caller): Expression<SqlBool> {
   return eb.and([isListed, eb('skills.stub', '=', sql.lit(0)), isOpenToViewer(callerId(caller))])
 }
 
-/** Whether everyone has this sight of a row of `skills`. */
+/** Whether everyone has the given sight of a row of `skills`. */
 export function isPublicWith(sight: Sight): Expression<SqlBool> {
   const among = states.filter((state) => readRule[state].sight === sight && openTo(['guest'], state).length > 0)
   return eb.or(
@@ -75,7 +73,7 @@ export function isPublicWith(sight: Sight): Expression<SqlBool> {
 /** Whether everyone sees a row of `skills`; stubs are included. */
 export const publicCondition = isPublicWith('seen')
 
-/** Whether everyone sees a row of `skills`, which is no stub. */
+/** Whether a row of `skills` is no stub and everyone sees the skill. */
 export const publishedCondition = eb.and([publicCondition, eb('skills.stub', '=', sql.lit(0))])
 
 /** Whether a row of `skills` is in everyone's lists. */

@@ -9,8 +9,8 @@ import type { Tables } from '../../storage/tables.ts'
 export type FindDocumented = ReturnType<typeof createFindDocumented>
 
 /**
- * Reads skills with their documents. PostgreSQL finds all skills that are requested within a turn of the event loop with
- * one statement, since the round trips cost more than the rows.
+ * Reads skills with their documents. PostgreSQL finds all skills that are requested within a turn of the event loop
+ * with a single statement, since round trips cost more than rows.
  */
 export function createFindDocumented({ dialect, read }: Pick<Database, 'dialect' | 'read'>) {
   const findOne = async (fullName: string) => (await selectDocumentedOne(read, { fullName }))[0]

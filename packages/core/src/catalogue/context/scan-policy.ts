@@ -32,7 +32,7 @@ export interface ScanPolicy {
   readonly opinionClears?: boolean
 }
 
-/** The verdicts apart from that of the scan. */
+/** The verdicts other than the verdict of the scan. */
 interface Advice {
   readonly change: Change | null
   readonly opinion: Opinion | null
@@ -43,10 +43,10 @@ export function canExclude({ caution = 'warn', dangerous = 'warn' }: ScanPolicy)
   return caution !== 'warn' || dangerous !== 'warn'
 }
 
-/** Maximum findings per response to a publisher; the report has all. */
+/** Maximum findings per response to a publisher; the report has all findings. */
 const findingsShownMax = 10
 
-/** The scan result that a policy judges. Findings in text outside files cannot be suppressed by the author. */
+/** The scan result that a policy judges. The author cannot suppress findings in text outside files. */
 type Judged = Pick<Security, 'verdict'> & Partial<Pick<Security, 'findings'>>
 
 /** The action for the worst of the verdicts on a version. */
@@ -57,7 +57,7 @@ export function toPolicyAction(policy: ScanPolicy, scan: Judged, advice?: Advice
 
 /**
  * The worst of the verdicts on a version's content and on what it changes, and of the second opinion. An opinion clears
- * only the verdict of the scan: its source sees neither the change nor what the author suppressed.
+ * only the verdict of the scan: the service sees neither the change nor the suppressed findings.
  */
 export function toJudgedVerdict(policy: ScanPolicy, scan: Judged, advice?: Advice): Security['verdict'] {
   const opinion = advice?.opinion?.verdict ?? 'safe'
@@ -122,7 +122,7 @@ export function toPolicyRefusal(policy: ScanPolicy, scan: Security, { change, op
   return new RegistryError('invalid_skill', detail, { errors })
 }
 
-/** The error for a version that the policy refuses; it names the location of each finding. */
+/** The error for a version that the policy refuses. The error names the location of each finding. */
 function toScanVerdictRefusal(scan: Security): RegistryError {
   const alarming = findAlarming(scan.findings)
   const errors = toScanErrors(alarming.length > 0 ? alarming : scan.findings)

@@ -1,6 +1,6 @@
 import type { ChangeFollower } from '../../log/change-follower.ts'
 
-/** The name of a mirrored skill at the upstream that it came from. */
+/** The name of a mirrored skill at its upstream. */
 interface MirroredName {
   readonly upstream: string
   readonly fullName: string
@@ -16,7 +16,7 @@ export interface MirroredInstalls extends MirroredName {
 export interface UsedSkill {
   readonly id: string
   readonly ownerId: string
-  /** Its origin, if that is an upstream registry. */
+  /** The name of the skill at an upstream registry, if the skill is mirrored. */
   readonly mirrored?: MirroredName | undefined
 }
 
@@ -58,7 +58,9 @@ const unshownPattern = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** A cache from names to public skills, valid until a skill changes: for frequent look-ups. */
 export interface PublicNames {
-  /** The skill that an anonymous caller gets by a name. `find` looks it up on a miss and throws if there is none. */
+  /**
+   * The skill that an anonymous caller gets by a name. On a miss, calls `find`, which throws if there is no such skill.
+   */
   get(name: string, find: () => Promise<UsedSkill>): Promise<UsedSkill>
 }
 

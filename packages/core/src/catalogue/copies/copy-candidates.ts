@@ -25,12 +25,12 @@ const comparedColumns = [
 /** The columns of a skill that comparisons need. */
 export type ComparedSkill = Pick<SkillRow, (typeof comparedColumns)[number]>
 
-/** A version that may share much text with a given one, judged by sketches before its document is read. */
+/** A version that may share much text with a given version, judged by sketches before its document is read. */
 interface Candidate {
   readonly skill: ComparedSkill
   readonly versionId: string
   readonly version: string
-  /** Similarity estimated from the two sketches. Imprecise if they share little. */
+  /** Similarity estimated from the two sketches. Imprecise if the sketches share little. */
   readonly estimate: number
 }
 
@@ -44,7 +44,7 @@ interface CandidateQuery {
   keep(skill: ComparedSkill): boolean
 }
 
-/** A skill introduced the shared shingles with the first version by which it had this fraction of them. */
+/** The first version by which a skill had this fraction of the shared shingles introduced the shared text. */
 const grownShare = 0.8
 
 interface Sharer {
@@ -146,7 +146,7 @@ export interface Match extends Candidate, Comparison {
   readonly digest: string
 }
 
-/** The minimum number of candidates to read. More are read only while their total size is below `candidateBytesMax`. */
+/** Minimum candidates to read. More are read only while their total size is below `candidateBytesMax`. */
 const candidatesMin = 64
 const candidateBytesMax = 2 * 1024 * 1024
 

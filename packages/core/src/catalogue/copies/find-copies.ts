@@ -69,7 +69,7 @@ function toMatchedSkill({ skill, version, similarity, kind }: Match) {
   return { skill: { id: skill.id, fullName: skill.full_name, version }, similarity, kind }
 }
 
-/** Maximum candidates to read: reading one costs as much as finding all. */
+/** Maximum candidates to read: reading one candidate costs as much as finding all candidates. */
 const warnedMax = 2
 /** Candidates with lower estimates are not read; estimates are imprecise. */
 const warnedEstimateMin = 0.25
@@ -115,7 +115,7 @@ async function findOriginal(
   return copies.find(({ skill }) => earlier.has(skill.num) && !(own && isKin(lineage, own.id, skill.id)))
 }
 
-/** The numbers of the skills whose text does not count as copied: the owner's skills, and this skill's fork sources. */
+/** The numbers of the skills whose text does not count as copied: the owner's skills and the skill's fork sources. */
 async function readOwnNums(context: StorageContext, ownerId: string, ancestorIds: readonly string[]) {
   const rows = await context.database.read
     .selectFrom('skills')

@@ -24,12 +24,12 @@ export async function readLineage(db: Kysely<Tables>, skills: readonly Kin[]): P
   return new Map(skills.map((skill) => [skill.id, new Set([skill.id, ...climbed(skill)])]))
 }
 
-/** Whether one skill descends from the other, or both from a third. */
+/** Whether one skill is a fork of the other, directly or indirectly, or both are forks of a third skill. */
 export function isKin(lineage: Lineage, a: string, b: string): boolean {
   return [...(lineage.get(a) ?? [])].some((id) => lineage.get(b)?.has(id))
 }
 
-/** The chain of skills that a skill was forked from, nearest first, limited to those that the caller may see. */
+/** The chain of skills that a skill was forked from, nearest first, limited to the skills that the caller may see. */
 export async function readForkChain(context: StorageContext, skill: SkillRow, caller: Caller) {
   const { read } = context.database
   const chain = [...climbForks(skill, await readForkSources(read, [skill]))]
@@ -81,7 +81,7 @@ async function findForkSources(db: Kysely<Tables>, names: readonly string[]): Pr
   ])
 }
 
-/** The forks' sources, nearest first. Names can move between skills, so the chain could be a cycle. */
+/** The forks' sources, nearest first. Stops at a cycle: names can move between skills. */
 function* climbForks(skill: Kin & Partial<Source>, sources: ReadonlyMap<string, Source | undefined>) {
   const met = new Set([skill.id])
   for (let at = skill; at.forked_from !== null;) {

@@ -39,8 +39,8 @@ export async function showProvenance(context: CatalogueContext, input: Input<'ge
 }
 
 /**
- * The skill's id in the log: if the skill was created again upstream, it may differ from the id it was imported with.
- * Undefined for an entry of another kind, which verification of the record detects.
+ * The skill's id in the log: if the skill was created again upstream, the id in the log may differ from the id under
+ * which the skill was imported. Undefined for an entry of another kind, which verification of the record detects.
  */
 function readSkillId({ entry }: NonNullable<Provenance['log']>): string | undefined {
   const { data } = JSON.parse(entry) as { data?: { skill?: { id?: string } } }
@@ -57,8 +57,8 @@ async function readFirstPublished(context: StorageContext, skillId: string): Pro
 }
 
 /**
- * Makes a signed note of the text, an empty line and the signatures. Its first line differs from that of a checkpoint,
- * so no signature is valid for both.
+ * Makes a signed note of the text, an empty line and the signatures. The first line differs from the first line of a
+ * checkpoint, so no signature is valid for both.
  */
 async function signRecord(context: LogContext, record: Omit<Provenance, 'signature'>): Promise<string> {
   const lines = await signText(context, `${canonicalize(toSignedFields(record))}\n`)
@@ -66,8 +66,9 @@ async function signRecord(context: LogContext, record: Omit<Provenance, 'signatu
 }
 
 /**
- * The inclusion proof of a version; null for a version that is not public, since the log has no entry for it. For a
- * mirrored skill it is a proof in the upstream's log, built from the local copy of that log.
+ * The inclusion proof of a version; null for a version that is not public, since the log has no entry for such a
+ * version. For a mirrored skill, the proof is in the upstream's log and built from the local copy of the upstream's
+ * log.
  */
 async function proveVersionEntry(context: CatalogueContext, skill: SkillRow, { version }: Pick<VersionRow, 'version'>) {
   if (!isPublished(skill)) return null
@@ -79,13 +80,13 @@ async function proveVersionEntry(context: CatalogueContext, skill: SkillRow, { v
   const found = await findVersionEntry(context, subject)
   if (!found) throw new RegistryError('internal', `The entry of ${subject} is missing from this node's log.`)
   const { entry, index } = found
-  // Read after the entry, so that the checkpoint is of a tree that includes it.
+  // The checkpoint is read after the entry, so that the tree of the checkpoint includes the entry.
   const { origin, treeSize, rootHash, timeless: checkpoint } = await readSignedCheckpoint(context)
   const { leafHash, inclusionProof } = await proveInclusion(context, index, treeSize)
   return { origin, index, treeSize, leafHash, rootHash, inclusionProof, checkpoint, entry }
 }
 
-/** The newest log entry of the version: the log gets another one each time the skill becomes public again. */
+/** The newest log entry of the version: each time the skill becomes public again, the log gets another entry. */
 async function findVersionEntry(context: StorageContext, subject: string) {
   const row = await context.database.read
     .selectFrom('log')

@@ -7,7 +7,7 @@ import type { SketchedVersion } from '../sketches/copy-index.ts'
 import { hashSkillMdWords, sketchWords } from '../sketches/sketch.ts'
 
 const sketchTopic = 'copies.sketch'
-/** Key of the last sketched version's id. It exists while versions older than the index are not sketched yet. */
+/** Key of the last sketched version's id in `meta`; exists until all versions older than the index are sketched. */
 const sketchMetaKey = 'copies.sketched'
 const versionsPerRun = 100
 const versionsPerWrite = 10

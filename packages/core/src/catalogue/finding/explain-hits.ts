@@ -10,7 +10,7 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 import { decodeSkillMd } from '../sketches/sketch.ts'
 import { readFileRowsOfMany } from '../versions/version-files.ts'
 
-/** A hit of a search as it is shown. */
+/** A search hit in the form that the caller sees. */
 export interface ShownHit {
   readonly num: number
   /** The version whose fields are shown. */
@@ -19,9 +19,9 @@ export interface ShownHit {
 }
 
 /**
- * Adds the passage of each hit's SKILL.md that answers the query best, by skill number. It is of the shown version, and
- * only for skills that the viewer may see at this moment; without one if that version is quarantined or its content was
- * removed.
+ * Adds to each match the passage of the shown version's SKILL.md that answers the query best. Returns matches by skill
+ * number. There is no passage for a skill that the viewer may no longer see, for a quarantined version, and for removed
+ * content.
  */
 export async function explainHits(
   context: StorageContext,

@@ -10,8 +10,8 @@ import type { CatalogueContext } from '../context/catalogue-context.ts'
 
 const textsTopic = 'search.texts'
 /**
- * Key of the row number up to which skills were indexed again. It exists while older skills have an index entry of an
- * earlier program.
+ * Key in `meta` of the row number up to which skills were indexed again. The key exists while older skills have an
+ * index entry of an earlier program.
  */
 const textsMetaKey = 'texts.indexed'
 /** Skills per transaction, which blocks the event loop for about 20 ms, and per outbox row. */
@@ -58,7 +58,7 @@ async function indexTexts({ database, closing }: CatalogueContext): Promise<void
   }
 }
 
-/** Empties the full-text index, even if it is damaged, and rebuilds it, also while nodes use it. */
+/** Empties and rebuilds the full-text index, even if the index is damaged or nodes are using it. */
 export async function rebuildTexts(database: Database): Promise<void> {
   await database.writer.write(async (trx) => {
     await clearTexts(trx, database.dialect)

@@ -107,7 +107,9 @@ function selectVisibleItems(read: Kysely<Tables>, viewer: Viewer) {
   return selectVisible({ read }, viewer, { includeStubs: true }).select(itemColumns)
 }
 
-/** Leaves out what the viewer may not see any more: another process may have changed it since it was indexed. */
+/**
+ * Leaves out skills that the viewer may no longer see: another process may have changed a skill since it was indexed.
+ */
 async function readItemRows(
   { database }: StorageContext,
   nums: readonly number[],

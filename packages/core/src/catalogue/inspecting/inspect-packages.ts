@@ -10,7 +10,10 @@ import type { PackageFile, PackedContent } from '../versions/skill-package.ts'
 /** A package to inspect. */
 export interface Inspectable {
   readonly content: Pick<PackedContent, 'digest' | 'size' | 'sources'>
-  /** Metadata that will be stored with the package. The same thread scans it, and {@link keepScan} keeps the result. */
+  /**
+   * Metadata that will be stored with the package. The same thread scans the metadata, and {@link keepScan} caches the
+   * result.
+   */
   readonly texts?: Texts
 }
 
@@ -21,7 +24,7 @@ export type InspectionContext = Pick<CatalogueContext, 'clock' | 'scanRules'>
 const orderPackages = 12
 const orderBytes = 64 * 1024
 
-/** Inspects a package in a worker thread, or here if there is none. */
+/** Inspects a package in a worker thread, or in this thread if no worker can be started. */
 export async function inspectPackage(context: InspectionContext, item: Inspectable): Promise<Inspection> {
   const [inspection] = await inspectOrder(context, [item])
   return inspection!
@@ -74,7 +77,7 @@ function toOrders(items: readonly Inspectable[]): Inspectable[][] {
   return orders
 }
 
-/** If a thread crashes or times out, inspects each package separately, which identifies the one at fault. */
+/** If a thread crashes or times out, inspects each package separately, which identifies the package at fault. */
 async function inspectOrder(context: InspectionContext, items: readonly Inspectable[]): Promise<Inspection[]> {
   const bytes = items.reduce((sum, { content }) => sum + content.size, 0)
   const toPackage = ({ content, texts = {} }: Inspectable) => {
@@ -90,7 +93,9 @@ async function inspectOrder(context: InspectionContext, items: readonly Inspecta
   })
 }
 
-/** Copies the bytes: a small Buffer may be a view of a large one, all of which would be sent to the thread. */
+/**
+ * Copies the bytes: a small Buffer may be a view of a large ArrayBuffer, which would be sent to the thread completely.
+ */
 function copyFileBytes({ path, bytes }: PackageFile): PackageFile {
   return { path, bytes: bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes) }
 }

@@ -7,7 +7,7 @@ import type { Inspection } from '../versions/inspection.ts'
 import { sketchSkillMd } from '../sketches/sketch.ts'
 import type { PackageFile } from '../versions/skill-package.ts'
 
-/** The nice value added to that of the event loop: the inspecting threads have a lower priority. */
+/** The nice value of the inspecting threads relative to the event loop: a higher value is a lower priority. */
 const niceness = 10
 const nicestOfAll = 19
 
@@ -29,7 +29,7 @@ function inspectFiles(files: readonly PackageFile[], now: number, added?: AddedR
   return { scan, access: readAccess(files), outline: readOutline(files), ...sketchSkillMd(bytes) }
 }
 
-/** Lowers the priority of this thread. Only on Linux: other systems would lower that of the process. */
+/** Lowers the priority of this thread. On other systems than Linux, the call would affect the process. */
 function lowerPriority(): void {
   if (process.platform !== 'linux') return
   try {

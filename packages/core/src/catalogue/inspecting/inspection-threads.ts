@@ -15,7 +15,7 @@ export interface InspectionOrder extends ScanSettings {
 interface ScanSettings {
   /** Milliseconds since 1970. */
   readonly now: number
-  /** The rules that apply besides the built-in ones. */
+  /** The rules that apply in addition to the built-in rules. */
   readonly added: AddedRules | undefined
 }
 
@@ -28,7 +28,7 @@ interface PackageOrder {
 
 /** The response of a worker thread for each package. */
 export interface InspectionResult {
-  /** Undefined without files. */
+  /** Undefined for an order without files. */
   readonly inspection: Inspection | undefined
   /** The scan of the texts. */
   readonly ofTexts: Security
@@ -36,12 +36,12 @@ export interface InspectionResult {
 
 const startInspectWorker = (options: WorkerOptions) =>
   new Worker(new URL('./inspect-worker.ts', import.meta.url), options)
-/** Inspecting takes longer than storing, so even with two processors two threads are used. */
+/** Even with two processors, two threads are used, because inspecting a version takes longer than storing it. */
 const workersMax = Math.min(3, availableParallelism())
 
 /**
- * The only threads that scan for a registry. The event loop does not: compiling the rules would block it for hundreds of
- * milliseconds, and take the memory of one thread more.
+ * The only threads that scan for a registry. The main thread does not scan: compiling the rules would block the event
+ * loop for hundreds of milliseconds, and take the memory of another thread.
  */
 const inspectionPool = new WorkerPool<InspectionResult[], InspectionOrder>({
   start: () => startThread('inspect-worker', startInspectWorker),
@@ -49,8 +49,8 @@ const inspectionPool = new WorkerPool<InspectionResult[], InspectionOrder>({
 })
 
 /**
- * Inspects packages of `bytes` in all in a worker thread. Returns undefined if there is none, or if it crashed or took
- * too long.
+ * Inspects packages in a worker thread; `bytes` is their total size. Returns undefined if no thread can be started, or
+ * if the thread crashed or took too long.
  */
 export async function askInspectThread(
   toPackages: () => PackageOrder[],
@@ -61,7 +61,7 @@ export async function askInspectThread(
   return typeof found === 'object' ? found : undefined
 }
 
-/** Scans files in a worker thread, or here if there is none. */
+/** Scans files in a worker thread, or in this thread if no worker can be started. */
 export async function scanInThread(files: readonly ScanFile[], settings: ScanSettings): Promise<Security> {
   const bytes = files.reduce((sum, file) => sum + countFileBytes(file), 0)
   const found = await askInspectThread(() => [{ files: [], texts: files }], bytes, settings)

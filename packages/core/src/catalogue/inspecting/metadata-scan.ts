@@ -46,7 +46,7 @@ export function toPackageTexts({ name, metadata }: PackageFields, changelog = ''
   return toMetadataTexts({ ...own, keywords: JSON.stringify(keywords) }, changelog)
 }
 
-/** Combines the scan of a version's content with that of the metadata: the whole skill is judged by both. */
+/** Combines the scans of a version's content and of the skill's metadata. */
 export function joinScans(content: Security, metadataScan: string): Security {
   const found = metadataScan === '' ? [] : parseMetadataScan(metadataScan).findings
   const added = found.filter((finding) => !content.findings.some((other) => isSameFinding(other, finding)))
@@ -105,7 +105,7 @@ function toMetadataTexts(skill: Described, changelog: string): Texts {
   }
 }
 
-/** Whether a finding in the metadata is the same as one in the SKILL.md that the metadata was read from. */
+/** Whether a finding in the metadata repeats a finding in the SKILL.md from which the metadata was read. */
 function isSameFinding(inContent: ScanFinding, inMetadata: ScanFinding): boolean {
   if (inContent.path !== 'SKILL.md' || inContent.suppressed) return false
   if (inContent.ruleId !== inMetadata.ruleId || inContent.signal !== inMetadata.signal) return false
@@ -136,7 +136,7 @@ export async function findInTexts({ added, version }: ScanRules, texts: Texts, n
   return found
 }
 
-/** Keeps the scan of texts by a thread, so that {@link findInTexts} does not repeat it in a transaction. */
+/** Caches the scan of texts by a thread, so that {@link findInTexts} does not repeat it in a transaction. */
 export function keepScan(texts: Texts, scan: Security): void {
   scanned.set(toTextsScanKey(toScanFiles(texts), scan.rulesVersion), Promise.resolve(toFindings(scan)))
 }
@@ -164,7 +164,7 @@ function toTextField(path: string): string {
 
 /**
  * The warnings about findings in texts. Throws `invalid_skill` if the policy would quarantine or refuse a version with
- * them. `verdict` is that of the version or record with these texts. Default: that of the findings.
+ * these findings. `verdict`: the verdict on the version or record with the texts. Default: the verdict on the findings.
  */
 function judgeFindings(
   { scanPolicy }: Pick<CatalogueContext, 'scanPolicy'>,

@@ -3,12 +3,12 @@ import * as v from 'valibot'
 import { createHttpClient } from '../../http/http-client.ts'
 import type { OpinionQuestion } from '../context/ports.ts'
 
-/** What a service answered about a version. */
+/** The answer of a service about a version. */
 export type OpinionAnswer = Pick<Opinion, 'verdict' | 'reasons'>
 
 /** A model or a sandbox that judges versions which the scan leaves in doubt. */
 export interface OpinionSource {
-  /** Shown with the answer. */
+  /** The name of the source, shown with the answer. */
   readonly name: string
   /** Rejects if there is no answer. The registry aborts the signal if it closes. */
   ask(question: OpinionQuestion, signal: AbortSignal): Promise<OpinionAnswer>
@@ -22,7 +22,9 @@ export interface OpinionService {
 }
 
 const connectionsMax = 4
-/** Time limit of a request. It is longer than that of a publish, so that a late answer serves later. */
+/**
+ * Time limit of a request. It is longer than the time limit of a publish, so that a late answer serves later publishes.
+ */
 const opinionRequestMs = 60_000
 const opinionBytesMax = 64 * 1024
 /** Maximum bytes of texts in a question; `omitted` names the files without a text. */
@@ -78,7 +80,7 @@ function decodeQuestionText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Reads an answer; its reasons become short lines without control characters. */
+/** Parses an answer and turns its reasons into short lines without control characters. */
 function readOpinion(bytes: Uint8Array): OpinionAnswer {
   const parsed = v.safeParse(OpinionResponse, parseOpinionJson(bytes))
   if (!parsed.success) throw new Error('The service responded with something other than a verdict.')

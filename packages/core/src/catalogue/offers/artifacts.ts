@@ -103,7 +103,7 @@ async function describeArtifact(
   return { type: 'archive', digest: zipDigest, zipDigest, isPluginRoot: isPluginRoot(files.map(({ path }) => path)) }
 }
 
-/** Bytes read per batch. A single larger file is read on its own. */
+/** Bytes read per batch. A larger file is a batch of its own. */
 const artifactBytesMax = 1024 * 1024
 const artifactFilesMax = 64
 

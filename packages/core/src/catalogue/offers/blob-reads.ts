@@ -9,7 +9,7 @@ import { isPublicWith } from '../../visibility/conditions.ts'
 
 /**
  * GET /blobs/<digest>: a file of a public version by its digest, or a version's manifest by the version's digest.
- * Throws `taken_down` if only skills under a takedown contain it, else `not_found`.
+ * Throws `taken_down` if only skills under a takedown contain the file, else `not_found`.
  */
 export async function showBlob(context: CatalogueContext, input: Input<'getBlob'>): Promise<Content> {
   const { digest } = input
@@ -25,7 +25,7 @@ const blobBytesMax = 64 * 1024 * 1024
 
 /**
  * POST /blobs/batch: one JSON line per distinct digest, in request order, streamed at the client's pace. A file that
- * would exceed the response's size limit is reported as `skipped`; the client requests it again.
+ * would exceed the response's size limit is reported as `skipped`; the client requests such files again.
  */
 export function streamBlobs(context: CatalogueContext, input: Input<'batchBlobs'>): Content {
   return { contentType: 'application/x-ndjson; charset=utf-8', body: toBlobLines(context, input.digests) }
@@ -77,7 +77,7 @@ async function toBlobRefusal(reader: Reader, digest: string): Promise<RegistryEr
   return new RegistryError('taken_down', 'The content with this digest is under a takedown.')
 }
 
-/** The size of a file in a version of a skill of which everyone has this sight; quarantined versions are ignored. */
+/** The size of a file in a version of a skill that everyone has the given sight of. Ignores quarantined versions. */
 async function findPublicSize({ context, isQuarantined }: Reader, digest: string, sight: 'seen' | 'taken_down') {
   const files = context.database.read
     .selectFrom('version_files')
@@ -94,8 +94,8 @@ async function findPublicSize({ context, isQuarantined }: Reader, digest: string
 }
 
 /**
- * The manifest with the digest of a version, which clients compare with the version's log entry. Searches only
- * skills of which everyone has this sight.
+ * The manifest with the digest of a version, which clients compare with the version's log entry. Searches only skills
+ * that everyone has the given sight of.
  */
 async function findPublicManifest({ database }: StorageContext, digest: string, sight: 'seen' | 'taken_down') {
   const version = await database.read

@@ -26,16 +26,16 @@ export interface Offer extends Pick<VersionRow, 'id' | 'digest' | 'version'> {
   readonly description: string
   /** When the version was published, in milliseconds since 1970. */
   readonly publishedAt: number
-  /** Whether a pack has this version in particular. */
+  /** Whether a pack pins this version. */
   readonly isPinned?: boolean
 }
 
-/** An index of an owner is made of at most this number of skills; those that cannot be installed leave places free. */
+/** Maximum skills read for the index of an owner. Skills that cannot be installed count, too. */
 const ownerSkillsMax = 1000
 
 /**
- * The skills of a scope that the caller may see; only those with a given name, if there is one. Those of an owner are in
- * the order of their downloads. Throws the errors of reading the skill or the pack.
+ * The skills of a scope that the caller may see, limited to the skills with `name` if given. The skills of an owner are
+ * ordered by downloads. Throws the errors of reading the skill or the pack.
  */
 export async function readOffers(
   context: StorageContext,
@@ -60,13 +60,13 @@ export async function readOffers(
   }
 }
 
-/** A repository with all skills of an owner has at most this number of them. */
+/** Maximum skills in a repository with all skills of an owner. */
 const repositorySkillsMax = 5000
 
-/** Skills that are read with one query, which blocks the event loop. */
+/** Skills per query: a query of SQLite blocks the event loop. */
 const offersPerQuery = 200
 
-/** The skills of an owner that everyone may see, in no order, or those of a pack that the caller may see. */
+/** An owner's skills that everyone may see, in no particular order, or a pack's skills that the caller may see. */
 export async function readOffersInBulk(
   context: StorageContext,
   scope: Extract<DiscoveryScope, { of: 'owner' | 'pack' }>,
@@ -85,12 +85,12 @@ export async function readOffersInBulk(
   return offers
 }
 
-/** A list of an owner's skills for installers has at most this number, because they download everything in it. */
+/** Maximum skills in a list of an owner's skills for installers, which download every listed skill. */
 export const ownerEntriesMax = 200
 
 /**
- * How many skills a list of a scope may have, without private ones: a price must not reveal their number. Throws the
- * errors of reading the owner or the pack.
+ * The number of skills in the list of a scope, without private skills: a rate limit must not reveal how many private
+ * skills exist. Throws the errors of reading the owner or the pack.
  */
 export async function countListed(context: StorageContext, scope: DiscoveryScope, caller: Caller): Promise<number> {
   const open = openVisibilities(caller)
@@ -216,7 +216,7 @@ type OfferRow = Awaited<ReturnType<ReturnType<typeof selectLatestOffers>['execut
   readonly pinned_version?: string | null
 }
 
-/** The skills that the caller may see, without those that should not be installed in bulk. */
+/** The skills that the caller may see, without flagged and dangerous skills, which should not be installed in bulk. */
 async function toOffers(context: StorageContext, rows: readonly OfferRow[], caller: Caller): Promise<Offer[]> {
   const skills = rows.map(({ skill_id, owner_id, visibility, state, full_name }) => {
     return { id: skill_id, owner_id, visibility, state, full_name }

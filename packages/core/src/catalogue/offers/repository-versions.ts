@@ -14,17 +14,17 @@ export interface RepositoryVersion extends Pick<VersionRow, 'id' | 'digest' | 'v
   readonly publishedAt: number
 }
 
-/** The versions of an owner or of a pack. If there are more, only the current ones are read. */
+/** Maximum versions of an owner or of a pack. If there are more, only the current versions are read. */
 const repositoryVersionsMax = 20_000
-/** Versions that are read with one query, about: it blocks the event loop. */
+/** Approximate number of versions per query: a query of SQLite blocks the event loop. */
 const rowsPerQuery = 1000
 const offersFirst = 20
 const idsPerQuery = 250
 
 /**
- * The versions of the skills of an owner that everyone may see, or of those of a pack that the caller may see, in the
- * order of their publication. Leaves out yanked and dangerous versions, and the other versions of pinned skills. The
- * highest version of each skill is its current one. Throws the reason of the signal if the client is gone.
+ * The versions of an owner's skills that everyone may see, or of a pack's skills that the caller may see, in the order
+ * of their publication. Leaves out yanked and dangerous versions, and the other versions of pinned skills. The highest
+ * version of each skill is its current one. Throws the reason of the signal if the client disconnected.
  */
 export function readRepositoryVersions(
   context: CatalogueContext,
@@ -42,7 +42,7 @@ export function readRepositoryVersions(
   })
 }
 
-/** By time, skill and version. Comparing 20,000 versions at once would block the event loop. */
+/** Sorts by time, skill and version. Comparing 20,000 versions at once would block the event loop. */
 async function sortVersions(
   versions: readonly RepositoryVersion[],
   signal?: AbortSignal,
@@ -56,7 +56,7 @@ async function sortVersions(
   return sorted.toSorted((a, b) => a.publishedAt - b.publishedAt)
 }
 
-/** The versions of the offered skills, or only the offered ones. Undefined if there are too many. */
+/** All versions of the offered skills, or only the offered versions. Undefined if there are too many. */
 async function readOfferedVersions(
   { database }: StorageContext,
   offers: readonly Offer[],
@@ -82,7 +82,7 @@ async function readOfferedVersions(
       .execute()
     left -= rows.length
     if (left < 0) return undefined
-    // A skill has one version or hundreds.
+    // The batch size adapts, because a skill may have one version or hundreds.
     size = rows.length < rowsPerQuery / 2 ? Math.min(size * 2, idsPerQuery) : Math.ceil(size / 2)
     for (const { offered_id, published_at: publishedAt, yanked, verdict, ...version } of rows) {
       const { owner, name, isPinned = false } = batch.get(offered_id)!
@@ -93,7 +93,7 @@ async function readOfferedVersions(
   return versions
 }
 
-/** The descriptions in the SKILL.md of versions, by version id. Later changes by the owner do not apply to them. */
+/** The descriptions in the SKILL.md of versions, by version id. Later metadata changes by the owner do not apply. */
 export async function readVersionDescriptions(
   { database }: StorageContext,
   versionIds: readonly string[],

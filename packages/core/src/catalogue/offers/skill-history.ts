@@ -32,7 +32,7 @@ export interface SkillHistory {
   countDownload(options: Pick<CallOptions, 'client' | 'address'>): void
 }
 
-/** The history of a skill. Throws the errors of reading a skill, and `not_found` for one without content. */
+/** The history of a skill. Throws the errors of reading a skill, and `not_found` for a skill without content. */
 export function readSkillHistory(context: CatalogueContext, name: string, caller: Caller): Promise<SkillHistory> {
   return countAndAnswer(context, async () => {
     const skill = await getSkill(context, name, caller)

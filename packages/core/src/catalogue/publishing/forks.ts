@@ -30,7 +30,7 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
   const fields = readPackageFields(skillMd, given, { requestWins: true })
   const owner = { id: user.userId, username: user.username }
   const packed = await packContent({ ...content, skillMd })
-  // Do not name a private source: a changelog never changes, and the fork may become public.
+  // The changelog does not name a private source: a changelog never changes, and the fork may become public.
   const changelog = source.visibility === 'public' ? `Forked from ${source.full_name}@${version.version}.` : ''
   const publication = {
     owner,

@@ -16,13 +16,13 @@ import { checkPackage, type PackageFile, packContent, type PackedContent } from 
 
 /** A version from another registry or source, with the source's metadata. */
 export interface ImportedVersion {
-  /** A username. An unknown one becomes an unclaimed namespace, in which no one can sign in. */
+  /** A username. An unknown username becomes an unclaimed namespace, as which no one can sign in. */
   readonly owner: string
   readonly name: string
   readonly displayName?: string
   readonly skillMd: string
   readonly files?: readonly PackageFile[]
-  /** Used if it is higher than the existing versions. Default: the next patch. */
+  /** The version number, used only if higher than the existing versions. Default: the next patch. */
   readonly version?: string
   readonly license?: string
   readonly category?: string
@@ -149,7 +149,7 @@ async function storeImport(context: CatalogueContext, prepared: Prepared, caller
     const outcome = { fullName: skill.full_name, version: version.version, warnings }
     if (!isQuarantined) return { ...outcome, created }
     const { id } = await writer.write(async (trx) => {
-      // Whose namespace it is was rolled back, too.
+      // The rollback also removed a new namespace.
       const publication = await toImportPublication(context, trx, prepared, caller)
       const inspected = { ...publication, inspection: prepared.inspection! }
       return quarantineVersion(context, trx, { publication: inspected, unpublished: published }, caller)

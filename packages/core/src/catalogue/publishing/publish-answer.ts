@@ -33,7 +33,7 @@ export interface Stored {
   readonly warnings: readonly Warning[]
 }
 
-/** Reads what the response needs and is not known, within the transaction. */
+/** Reads the missing values of the response within the transaction. */
 export async function readPublished(
   trx: WriteTransaction,
   published: Omit<Published, 'isQuarantined'>,
@@ -51,7 +51,7 @@ export async function readPublished(
   }
 }
 
-/** The response as this caller may see it. */
+/** The response for a caller. */
 export async function toPublishAnswer(context: StorageContext, stored: Stored, caller: Caller): Promise<PublishAnswer> {
   const { skill, document, version, files, security, uses, created, warnings } = stored
   const details = await showDetails(context, skill, caller, document)

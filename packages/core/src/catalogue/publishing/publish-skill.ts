@@ -25,7 +25,7 @@ import { canWrite, isOwner, requireOwner } from '../../visibility/rights.ts'
 
 /**
  * PUT /skills: a new skill, a new version, or new metadata. With an agent's token in the request, a version also counts
- * as an action of that agent. Answers 202 if the scan policy quarantines the version. Throws `invalid_skill`,
+ * as an action of the agent. Responds 202 if the scan policy quarantines the version. Throws `invalid_skill`,
  * `version_exists`, `name_taken`, and `forbidden` for another user's name or a wrong token.
  */
 export async function publishSkill(
@@ -61,7 +61,9 @@ export async function publishSkill(
   return { status: 202, body: { ...answer, created: false, quarantined } }
 }
 
-/** Packs and scans a package, and compares it with other skills. Throws `forbidden` for another user's name. */
+/**
+ * Packs and scans a package, and compares the package with other skills. Throws `forbidden` for another user's name.
+ */
 async function toSkillPublication(
   context: CatalogueContext,
   input: PublishSkillInput,
@@ -88,7 +90,7 @@ async function toSkillPublication(
   }
 }
 
-/** Asks for a second opinion, within its time limit. The content of private and internal skills stays here. */
+/** Asks for a second opinion, within its time limit. The content of private and internal skills is never sent. */
 async function consultSecondOpinion(
   context: CatalogueContext,
   { owner, fields, content, inspection, settings }: Awaited<ReturnType<typeof toSkillPublication>>,
@@ -102,7 +104,7 @@ async function consultSecondOpinion(
     .where('full_name', '=', fullName)
     .executeTakeFirst()
   if ((settings.visibility ?? skill?.visibility ?? 'public') !== 'public') return
-  // The name of a skill that moved: the publish is refused, and the skill may be private.
+  // The name belongs to a transferred skill, which may be private, and the publish will be refused.
   if (!skill && (await hasRow(context.database.read, 'aliases', { full_name: fullName }))) return
   const { digest, sources } = content
   await context.secondOpinion.consult(context, { userId, fullName, digest, files: sources, security: inspection.scan })
@@ -155,7 +157,7 @@ async function refreshSettings(
   return after
 }
 
-/** The namespace of a publish: the caller's own, or that of an owner who gave the caller write access. */
+/** The caller's namespace, or the namespace of an owner who gave the caller write access. */
 async function getPublishNamespace(context: StorageContext, input: PublishSkillInput, name: string, user: UserCaller) {
   const given = input.name
   const own = { id: user.userId, username: user.username }

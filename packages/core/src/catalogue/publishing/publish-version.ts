@@ -25,8 +25,8 @@ import type { ShownAccess } from '../versions/stored-version.ts'
 /**
  * Stores a version within a transaction: creates the skill if it is new and the version if its content is new, and
  * applies the request's settings in any case. If the result `isQuarantined`, the caller must roll back. Throws
- * `version_exists`, `name_taken`, `taken_down`, and `invalid_skill` if the scan policy refuses the version or metadata
- * that comes with an older one.
+ * `version_exists`, `name_taken`, `taken_down`, and `invalid_skill` if the scan policy refuses the version, or metadata
+ * that comes with an older version.
  */
 export async function publishVersion(
   context: CatalogueContext,
@@ -89,7 +89,7 @@ export async function publishVersion(
   return { ...published, created: true, isQuarantined }
 }
 
-/** The outcome for a version that is already stored. */
+/** The parts of the outcome for a version that is already stored. */
 const storedBefore = { created: false, isQuarantined: false }
 
 /** A publication with its inspection. */
@@ -123,7 +123,7 @@ export async function storeVersion(
   return stored
 }
 
-/** The refusal of a version that a user publishes, for its size. */
+/** The error for a version that exceeds the storage quota of its owner. Imports and released versions have no quota. */
 async function findOwnExcess(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -206,7 +206,10 @@ function toPublishedData(
   }
 }
 
-/** Inserts the rows of a version, its content and its inspection. Returns also what {@link refreshSkill} needs of them. */
+/**
+ * Inserts the rows of a version, its content and its inspection. Returns also the values that {@link refreshSkill}
+ * needs.
+ */
 async function insertVersion(
   context: CatalogueContext,
   trx: WriteTransaction,

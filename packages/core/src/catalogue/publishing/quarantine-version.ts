@@ -22,7 +22,7 @@ interface Holding {
 
 /**
  * Quarantines a version until an administrator releases it. Publishing the same content again replaces the earlier
- * request. Throws `conflict` if its owner has too many quarantined versions.
+ * request. Throws `conflict` if the owner has too many quarantined versions.
  */
 export async function quarantineVersion(
   context: StorageContext,

@@ -5,7 +5,7 @@ import { newId } from '../../kernel/ids.ts'
 import { isInList } from '../../storage/list-query.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 
-/** How long an upload waits for its publish, in milliseconds. */
+/** Time in milliseconds after which an upload expires without a publish. */
 export const uploadKeptMs = 10 * 60_000
 /** Per user: enough for two packages of the largest size, so that a failed publish can be repeated. */
 const userUploadsMax = { files: 2 * limits.versionFilesMax, bytes: 2 * limits.versionBytesMax }
@@ -13,8 +13,8 @@ const userUploadsMax = { files: 2 * limits.versionFilesMax, bytes: 2 * limits.ve
 const sweptUploadsMax = 10
 
 /**
- * Stores a file for a publish that has not come yet; returns its id. Only received bytes count, and only for the user who
- * sent them, so that users cannot keep each other out. Throws `rate_limited` for more than a user may have.
+ * Stores a file for a later publish and returns the id. Only received bytes count, and only against the limit of the
+ * uploader, so that users cannot block each other. Throws `rate_limited` for more than a user may have.
  */
 export async function storeUpload(
   { database, clock }: StorageContext,
@@ -28,10 +28,10 @@ export async function storeUpload(
     await trx
       .deleteFrom('uploads')
       .where('user_id', '=', userId)
-      // A later end is from before the clock was set back.
+      // An expiry further in the future was written before the clock was set back.
       .where(({ eb, or }) => or([eb('expires_at', '<=', now), eb('expires_at', '>', now + uploadKeptMs + skewMs)]))
       .execute()
-    // Ids are in the order of time, and there is no index of the ends.
+    // The ids are in the order of time, and `expires_at` has no index.
     const oldest = trx.selectFrom('uploads').select('id').orderBy('id').limit(sweptUploadsMax)
     await trx.deleteFrom('uploads').where('id', 'in', oldest).where('expires_at', '<=', now).execute()
     const { files, sum, endsAt } = await trx
@@ -58,7 +58,7 @@ export async function storeUpload(
   return id
 }
 
-/** The sizes of the caller's uploads by id. Throws `not_found` if one is unknown, expired or of another user. */
+/** The sizes of the caller's uploads by id. Throws `not_found` if an upload is unknown, expired or of another user. */
 export async function measureUploads(
   { database, clock }: StorageContext,
   ids: readonly string[],
@@ -76,7 +76,7 @@ export async function measureUploads(
   throw unknownUpload()
 }
 
-/** The bytes of measured uploads by id. Throws `not_found` if one has gone meanwhile. */
+/** The bytes of measured uploads by id. Throws `not_found` if an upload was removed since the measurement. */
 export async function readUploads(
   { database }: StorageContext,
   measured: ReadonlyMap<string, number>,
@@ -90,7 +90,7 @@ export async function readUploads(
   return new Map(rows.map(({ id, bytes }) => [id, bytes]))
 }
 
-/** The error about an upload that is not there. */
+/** The error for an upload that does not exist. */
 export function unknownUpload(): RegistryError {
   return new RegistryError('not_found', 'There is no such upload: it may have expired. Publish again.')
 }

@@ -104,7 +104,8 @@ export async function acceptCollaboration(
   const what = { action: 'skill.collaborator.accept', subject, cause: { type: 'skill' } as const }
   let role: 'read' | 'write' | undefined
   await changeSkill(context, caller, skill, what, async (trx, before) => {
-    // The invitation is read in this transaction: it may be withdrawn. A hidden skill accepts no collaborators.
+    // The invitation is read in this transaction, because the owner may have withdrawn it. A hidden skill accepts no
+    // collaborators.
     const invitation = await trx
       .deleteFrom('invitations')
       .where('skill_id', '=', before.id)

@@ -34,7 +34,9 @@ export async function updateFromSource(
   return isMoved || isRestored || isChanged
 }
 
-/** Makes a skill available that its source had withdrawn or taken down, unless a decision of this node hides it. */
+/**
+ * Makes a skill available that its source had withdrawn or taken down, unless a decision of this node hides the skill.
+ */
 export async function restoreSkill(
   trx: WriteTransaction,
   id: string,
@@ -50,7 +52,7 @@ export async function restoreSkill(
   return true
 }
 
-/** Removes a skill from the public because its source withdrew it or took it down. Its name stays taken. */
+/** Hides a skill that its source withdrew or took down. The name of the skill stays taken. */
 export async function removeAtSource(
   trx: WriteTransaction,
   id: string,

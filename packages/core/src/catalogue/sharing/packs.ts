@@ -87,7 +87,9 @@ export async function deletePack(context: StorageContext, input: Input<'deletePa
   })
 }
 
-/** Reads the pack again within the transaction: it may have been changed or deleted since the first read. */
+/**
+ * Reads the pack again within the transaction, because the pack may have been changed or deleted since the first read.
+ */
 async function getLivePack(trx: WriteTransaction, id: string): Promise<PackRow> {
   const pack = await trx.selectFrom('packs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   if (pack.state === 'live') return pack
@@ -150,7 +152,7 @@ async function recordPackChange(
   what: { caller: Caller; action: string; before: PackRow | undefined; pack: PackRow },
 ): Promise<void> {
   const { caller, action, before, pack } = what
-  // Members are read again, so that the log names no skill that became private since they were found.
+  // Members are read again, so that the log names no skill that has become private in the meantime.
   const members = await readPackMembers(trx, pack.id)
   const at = pack.updated_at
   await appendChange(trx, { kind: 'pack', subject: pack.id, at, entries: toPackEntries(before, pack, members) })

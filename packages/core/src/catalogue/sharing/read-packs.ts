@@ -64,7 +64,7 @@ export async function showPack(context: StorageContext, pack: PackRow, caller: C
 
 /**
  * GET /packs: visible packs whose name, slug or description contains every word of `q`, newest first. A page shows a
- * limited number of skills in all; the pack itself has the others, which `skillCount` counts.
+ * limited number of skills in total; `skillCount` is the number of all skills of a pack.
  */
 export async function listPacks(context: StorageContext, input: Input<'listPacks'>, caller: Caller) {
   const { curator } = input

@@ -15,7 +15,7 @@ import { showDetails } from '../skills/show-details.ts'
 import { requireStorage, sumVersionBytes } from '../skills/storage-quota.ts'
 import { requireOwner } from '../../visibility/rights.ts'
 
-/** POST /skills/<name>/transfer: offers the skill to another user, who may accept. A later offer replaces it. */
+/** POST /skills/<name>/transfer: offers the skill to another user, who may accept. Replaces an earlier offer. */
 export async function offerTransfer(context: StorageContext, input: Input<'transferSkill'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   requireOwner(skill, caller)
@@ -37,7 +37,9 @@ export async function offerTransfer(context: StorageContext, input: Input<'trans
   return { fullName: skill.full_name, newOwner: newOwner.username, createdAt: toTimestamp(at) }
 }
 
-/** POST /skills/<name>/transfer/accept: moves the skill to the new owner. The old full name redirects to it. */
+/**
+ * POST /skills/<name>/transfer/accept: moves the skill to the new owner. The old full name redirects to the new name.
+ */
 export async function acceptTransfer(context: CatalogueContext, input: Input<'acceptTransfer'>, caller: Caller) {
   const user = requireAccount(caller)
   const owner = { id: user.userId, username: user.username }
@@ -62,14 +64,14 @@ export async function acceptTransfer(context: CatalogueContext, input: Input<'ac
   return showDetails(context, after, caller)
 }
 
-/** Moves a skill to another owner's namespace. The old full name redirects to it. */
+/** Moves a skill to another owner's namespace. The old full name redirects to the new name. */
 export async function moveSkill(
   context: CatalogueContext,
   trx: WriteTransaction,
   { id, full_name }: Pick<SkillRow, 'id' | 'full_name'>,
   { owner, fullName, at }: { owner: Pick<UserRow, 'id' | 'username'>; fullName: string; at: number },
 ): Promise<void> {
-  // The skill may return to a name that it had before, so that name must no longer redirect.
+  // If the skill returns to an earlier name, the name must no longer redirect.
   await trx.deleteFrom('aliases').where('full_name', '=', fullName).execute()
   const moved = { owner_id: owner.id, owner: owner.username, full_name: fullName }
   await trx.updateTable('skills').set(moved).where('id', '=', id).execute()
@@ -117,7 +119,7 @@ export async function listTransfers(context: StorageContext, caller: Caller) {
   return { transfers, total: transfers.length }
 }
 
-/** The pending offer of a skill. Both parties find it, even if the skill is private; others get `not_found`. */
+/** The pending offer of a skill. Both parties find the offer, even if the skill is private; others get `not_found`. */
 async function getTransferOffer(context: StorageContext, name: string, userId: string): Promise<SkillRow> {
   const offered = await context.database.read
     .selectFrom('transfers')
@@ -132,9 +134,9 @@ async function getTransferOffer(context: StorageContext, name: string, userId: s
   return offered[0]
 }
 
-/** The offer was read before this transaction: by now it may be cancelled, accepted or made to another user. */
+/** Removes the offer. Since the read, the offer may have been cancelled, accepted or made to another user. */
 async function takeTransferOffer(trx: WriteTransaction, skill: SkillRow, userId: string): Promise<void> {
-  // A hidden or taken-down skill must stay where its case is decided.
+  // A hidden or taken-down skill must stay with its owner until the case is decided.
   if (skill.state !== 'live') throw noTransferOffer(skill.full_name)
   const isTaken = await removeRows(trx, 'transfers', { skill_id: skill.id, new_owner_id: userId })
   if (!isTaken) throw noTransferOffer(skill.full_name)

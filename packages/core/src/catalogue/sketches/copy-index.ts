@@ -30,7 +30,7 @@ export interface SketchedVersion {
 export interface CopyIndex {
   /** Adds a version, once, in the transaction that stores it. */
   put(trx: WriteTransaction, version: SketchedVersion): Promise<void>
-  /** Skills that share any of these shingles. If there are very many, those that share the rarest shingles. */
+  /** Skills that share any of the given shingles. If there are very many, the skills that share the rarest shingles. */
   findShared(shingles: readonly number[]): Promise<SharedGroup[]>
   /** For each given skill and shingle, the first version of the skill that contains the shingle. */
   findHolders(shingles: readonly number[], skillNums: readonly number[]): Promise<SharedShingle[]>
@@ -164,7 +164,7 @@ class WaitingSketches {
     }
   }
 
-  /** The versions that have any of these shingles. */
+  /** The versions that have any of the given shingles. */
   find(shingles: readonly number[]): SharedShingle[] {
     const found: SharedShingle[] = []
     for (const shingle of shingles) {
@@ -180,7 +180,7 @@ class WaitingSketches {
   *list(count: number): Generator<SharedShingle[]> {
     const byShingle = new Map(this.#byShingle)
     let some: SharedShingle[] = []
-    // Sorting plain numbers is several times as fast.
+    // Sorting a typed array is several times as fast as sorting the entries.
     for (const shingle of Float64Array.from(byShingle.keys()).toSorted()) {
       some.push(...byShingle.get(shingle)!)
       if (some.length < count) continue

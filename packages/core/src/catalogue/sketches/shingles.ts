@@ -12,13 +12,14 @@ interface Words {
 /** Normalises the case and the Unicode form of a text. */
 export function foldComparedText(text: string): string {
   const folded = text.slice(0, comparedCharactersMax).normalize('NFKC').toLowerCase()
-  // Normalisation may turn one character into 18.
+  // Normalisation may turn one character into 18 characters.
   return folded.slice(0, comparedCharactersMax)
 }
 
 /**
  * Splits a folded text into words: runs of letters, digits and marks, and single characters of scripts without spaces
- * between words. A word's hash is FNV-1a over its UTF-16 units. It is stored in sketches, so it must never change.
+ * between words. A word's hash is FNV-1a over its UTF-16 units. Sketches store the hashes, so the hash function must
+ * never change.
  */
 export function splitFoldedWords(folded: string): Words {
   const count = fillBuffers(folded)
@@ -119,7 +120,7 @@ function findCharacterKind(character: string): Kind {
 
 /** Words per shingle; in scripts without spaces, characters. */
 export const shingleWords = 5
-/** Shingles are integers below this, so that both databases and a double store them exactly. */
+/** Shingles are integers below this limit, so that both databases and a double store shingles exactly. */
 export const shingleRange = 2 ** 47
 
 /** The hashed words of a body, the part of a SKILL.md after its frontmatter. */
@@ -151,7 +152,7 @@ export function toShingles(words: Int32Array, length = shingleWords, bound = shi
 
 /**
  * The shingle at a position: 32 bits, and 15 more from another mix of the same words, both finished as in MurmurHash3,
- * evenly distributed over {@link shingleRange}. It is stored in sketches, so it must never change.
+ * evenly distributed over {@link shingleRange}. Sketches store the hashes, so the hash function must never change.
  */
 export function hashShingle(words: Int32Array, from: number, length: number): number {
   return hashHigh(words, from, length) * lowRange + hashLow(words, from, length)

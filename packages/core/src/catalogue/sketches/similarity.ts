@@ -19,7 +19,7 @@ export const shownSimilarity = 0.3
 /** The minimum Jaccard index of two bodies that count as nearly the same text. */
 const nearResemblance = 0.8
 
-/** Shingles in code fences count this often. An edited or translated text keeps its code, a template's sibling does not. */
+/** Weight of a shingle in a code fence. Copies keep the code; other skills from the same template do not. */
 const codeWeight = 3
 
 /** A body that is compared. */
@@ -150,7 +150,7 @@ export function placeWords(skillMd: string): PlacedWords {
   return { body, ...placed }
 }
 
-/** The longest runs of words that both documents contain, longest first, in the wording of the first. */
+/** The longest runs of words that both documents contain, longest first, in the wording of the first document. */
 export function findSharedPassages(one: PlacedWords, other: PlacedWords): Passage[] {
   const places = indexShinglePlaces(other)
   const words = Int32Array.from(one.hashes)

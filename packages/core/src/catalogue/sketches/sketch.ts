@@ -18,13 +18,15 @@ const comparedDocumentCharactersMax = 64 * 1024 + comparedCharactersMax
 /** Bytes in UTF-8 per UTF-16 unit. */
 const bytesPerUnitMax = 3
 
-/** The shingles that the index stores for a body, and those that are looked up for it. */
+/** The shingles of a body that the index stores, and the shingles that a comparison looks up. */
 export interface Sketch {
   /** The number of shingles in the whole body, repeated ones included; 0 for a body too short to be indexed. */
   readonly shingleCount: number
   /** The stored shingles: all below {@link shingleRange} / {@link toKeptScale}. */
   readonly kept: readonly number[]
-  /** The shingles to look up: all below {@link shingleRange} / {@link toLookupScale}; they include the stored ones. */
+  /**
+   * The shingles to look up: all below {@link shingleRange} / {@link toLookupScale}; they include the stored shingles.
+   */
   readonly lookedUp: readonly number[]
 }
 
@@ -36,7 +38,7 @@ export function toSketch(skillMd: Uint8Array): Sketch {
   return sketchWords(hashSkillMdWords(decodeSkillMd(skillMd)))
 }
 
-/** What the copy check and the search by need store of a SKILL.md, from its bytes. */
+/** The sketch of a SKILL.md for the copy check and the terms for the search by need. */
 export function sketchSkillMd(bytes: Uint8Array): { sketch: Sketch; terms: Uint8Array } {
   const skillMd = decodeSkillMd(bytes)
   return { sketch: sketchWords(hashSkillMdWords(skillMd)), terms: toContentVector(skillMd) }
@@ -58,9 +60,9 @@ export function cutSkillMd(skillMd: string): string {
 }
 
 /**
- * A scaled sketch (FracMinHash): the shingles below a threshold, not a fixed number of them, so that a small body's
- * sketch is contained in that of a large body that includes it. Thresholds are powers of two, so one sketch is a subset
- * of the other.
+ * A scaled sketch (FracMinHash): the shingles below a threshold, not a fixed number of them, so that the sketch of a
+ * small body is contained in the sketch of a large body that includes the small body. Thresholds are powers of two, so
+ * one sketch is a subset of the other.
  */
 export function sketchWords(words: Int32Array): Sketch {
   const shingleCount = words.length - shingleWords + 1

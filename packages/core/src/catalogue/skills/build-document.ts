@@ -25,10 +25,7 @@ export async function readLatestVersion(
   return { row, ...content, uses }
 }
 
-/**
- * Computes the document of a skill, and the columns of its row that depend on the latest version, from all rows that they
- * are made of.
- */
+/** Computes the document of a skill, and the columns of its row that depend on the latest version. */
 export async function buildDocument(db: Kysely<Tables>, skill: SkillRow) {
   const versions = await selectListedVersions(db, { skillId: skill.id })
   const read = await readLatestVersion(db, versions)
@@ -38,8 +35,8 @@ export async function buildDocument(db: Kysely<Tables>, skill: SkillRow) {
 }
 
 /**
- * A document in the current form: computed, if it was stored by a program with another form. It keeps its time of the
- * last sync, which changes in the row alone.
+ * A stored document in the current form. Builds the document again if a program with another form stored it. The time
+ * of the last sync stays as in the stored document, because a later sync changes only the row.
  */
 export async function toCurrentDocument(db: Kysely<Tables>, skillId: string, document: string): Promise<string> {
   if (hasCurrentForm(document)) return document

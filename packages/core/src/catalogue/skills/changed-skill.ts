@@ -4,17 +4,17 @@ import type { SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { claimShortName } from './short-name.ts'
 
-/** What a refresh reads of a skill whose rows are written, in one round trip. */
+/** The rows that a refresh reads after the rows of a skill are written, in one round trip. */
 export interface ChangedRows {
   readonly skill: SkillRow
-  /** Whether its owner has a successful verification. */
+  /** Whether the owner of the skill has a successful verification. */
   readonly isVerified: boolean
-  /** Whether it holds its short name. */
+  /** Whether the skill holds its short name. */
   readonly isHolder: boolean
   readonly head: LogHead
 }
 
-/** Claims the short name, if the skill may, and reads the rows that a refresh starts from. */
+/** Claims the short name, if the skill may claim it, and reads the rows that a refresh starts from. */
 export async function readChangedRows(
   trx: WriteTransaction,
   change: Parameters<typeof claimShortName>[1],

@@ -79,7 +79,7 @@ function findChangedFiles(from: readonly FileRow[], to: readonly FileRow[]) {
 /** Larger files are not compared: the comparison would block the event loop. */
 const comparedBytesMax = 512 * 1024
 const comparedLinesMax = 10_000
-/** The maximum number of differing lines for which the shortest diff is computed; its time is quadratic in them. */
+/** Maximum differing lines of a shortest diff, which takes quadratic time in the differing lines. */
 const editsMax = 500
 const contextLines = 3
 

@@ -9,7 +9,7 @@ import { signCheckpoint } from '../../log/checkpoint.ts'
 import { readTreeHead } from '../../log/log-tree.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 
-/** Polling interval of the change sequence. A long poll ends when this or another process commits a change. */
+/** Polling interval of the change sequence in ms. A long poll ends when this or another process commits a change. */
 const feedPollMs = 50
 
 /** A page ends before the entry that would exceed this size; entries of large versions take hundreds of kB each. */

@@ -155,7 +155,7 @@ export async function getVersion(context: StorageContext, skill: SkillRow, numbe
   return version
 }
 
-/** The skill and the version that a caller reads: the requested one, yanked or not, or the latest. */
+/** The skill and the version that a caller reads: the requested version, yanked or not, or the latest version. */
 export async function getSkillVersion(
   context: StorageContext,
   input: { name: string; version?: string },

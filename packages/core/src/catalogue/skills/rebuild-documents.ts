@@ -16,15 +16,15 @@ const documentsPerRun = 500
 
 /** The position of a rebuild in the catalogue, as stored in `meta`. */
 interface Walk {
-  /** The version of the documents that it stores. */
+  /** The version of the documents that the rebuild stores. */
   readonly version: number
   /** The number of the last skill whose document is current; absent after the last skill. */
   readonly after?: number
 }
 
 /**
- * Builds the stored documents again that a program with a lower {@link documentVersion} stored, one batch per outbox row.
- * Continues after a restart. Readers get the current form meanwhile: they build the document that they read.
+ * Builds the stored documents again that a program with a lower {@link documentVersion} stored, one batch per outbox
+ * row. Continues after a restart. Meanwhile each read builds the current form of the document that it reads.
  */
 export async function scheduleDocuments(context: CatalogueContext): Promise<void> {
   const enqueue = (trx: WriteTransaction, delayMs = 0) =>
@@ -63,7 +63,7 @@ async function rebuildDocuments({ database: { writer }, closing }: CatalogueCont
   }
 }
 
-/** Returns false if there are no more. Reads in the writing transaction: a skill may change between a read and a write. */
+/** Returns false at the end. Reads in the writing transaction: a skill may change between a read and a write. */
 async function rebuildDocumentBatch(trx: WriteTransaction): Promise<boolean> {
   const walk = await readDocumentWalk(trx)
   if (walk?.after === undefined || walk.version !== documentVersion) return false

@@ -39,7 +39,7 @@ export interface SkillChange {
   readonly cause: SkillCause
   /** Milliseconds since 1970. */
   readonly at: number
-  /** A version that was just stored and need not be read again. */
+  /** A version that was just stored, so that the refresh does not read the version again. */
   readonly known?: KnownVersion
   /** The rows of the skill, if they are already read. */
   readonly read?: ChangedRows
@@ -65,7 +65,7 @@ interface ProjectedChange extends SkillChange {
   readonly latest: LatestVersion | undefined
   readonly isVerified: boolean
   readonly head: ChangedRows['head']
-  /** The row as it is being changed. */
+  /** The row, which the projections change. */
   skill: SkillRow
   /** Whether the skill holds its short name. */
   readonly holder: boolean
@@ -84,11 +84,11 @@ export type RefreshContext = Pick<
  * Everything that follows from a change of a skill, in its transaction. The order is part of the meaning:
  * - the latest version first, whose metadata the row shows;
  * - the scans next, because they cover that metadata, and the log records their result;
- * - the short name, which is claimed before, in the row before the log, whose entries name its holder;
+ * - the short name (already claimed) in the row before the log, because log entries name the holder of the short name;
  * - the log before the stored document, since appending gives the row its revision;
- * - the document and the search text from the row as it is then;
- * - the others last and at once, in any order, because they use the final row: the reputation of the owner, webhooks and
- *   upstreams. Stars and reviews do not come through here: they emit their events themselves.
+ * - the document and the search text from the final row;
+ * - the other projections last and concurrently, because they use the final row: the reputation of the owner, webhooks
+ *   and upstreams. Stars and reviews do not use projections: their functions emit the events.
  */
 const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) => Promise<void>)[] = [
   applyLatestVersion,

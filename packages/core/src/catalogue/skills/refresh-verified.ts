@@ -5,7 +5,7 @@ import { refreshSkill } from './refresh-skill.ts'
 
 const verifiedSkillsTopic = 'verification.skills'
 const verifiedRetryDelaysMs = [minuteMs, 10 * minuteMs, hourMs]
-/** Skills per transaction; no other write runs during one. */
+/** Skills per transaction; no other write runs during a transaction. */
 const verifiedSkillsPerWrite = 25
 
 /** Handles outbox jobs that refresh the remaining skills of an author. */

@@ -17,7 +17,7 @@ export interface SecondOpinionOptions {
   readonly service: OpinionService | OpinionSource
   /** Milliseconds that a publish waits for an answer. Default: 5000. */
   readonly timeoutMs?: number
-  /** Maximum questions a day (UTC) of all nodes on the database; a user causes at most a tenth. Default: 1000. */
+  /** Maximum questions a day (UTC) of all nodes on the database, at most a tenth by one user. Default: 1000. */
   readonly dailyMax?: number
   /** Versions with a score from `least` to `most` are asked about. Default: 40 to 94. */
   readonly scores?: { readonly least: number; readonly most: number }
@@ -27,7 +27,7 @@ const opinionTimeoutMsDefault = 5000
 const dailyMaxDefault = 1000
 const scoresDefault = { least: 40, most: 94 }
 const opinionMetaKey = 'second-opinion'
-/** The part of the questions of a day that one user causes at most, so that no one uses up those of others. */
+/** The maximum share of one user in the questions of a day, so that no user consumes the budget of others. */
 const userShare = 0.1
 /** After this number of failures in a row, publishes do without the second opinion for a while. */
 const opinionFailuresMax = 3
@@ -122,7 +122,7 @@ export class SecondOpinion {
     return { verdict, reasons: [...reasons], source: this.#source.name, at: toTimestamp(at) }
   }
 
-  /** Counts a question. Returns whether the budget of the day, and the user's part of it, allow it. */
+  /** Counts a question. Returns whether the budget of the day and the user's share of the budget allow the question. */
   async #spend(trx: WriteTransaction, userId: string, at: number): Promise<boolean> {
     const dailyMax = this.#options.dailyMax ?? dailyMaxDefault
     const day = toTimestamp(at).slice(0, 10)

@@ -17,7 +17,9 @@ export type DetailedSkill = Pick<
 
 type ForkColumn = 'forked_from' | 'forked_from_version'
 
-/** The complete public form of a skill for this caller. Pass `document` if the stored one does not match the row. */
+/**
+ * The complete public form of a skill for this caller. Pass `document` if the stored document does not match the row.
+ */
 export async function showDetails(
   context: StorageContext,
   skill: DetailedSkill,
@@ -40,7 +42,7 @@ export async function readSkillDocument(db: Kysely<Tables>, skillId: string): Pr
   return { ...row, document: await toCurrentDocument(db, skillId, row.document) }
 }
 
-/** The source of a fork; null if the caller may not see it now. */
+/** The source of a fork; null if the caller may not see the source. */
 export async function findForkedFrom(
   context: StorageContext,
   skill: Pick<SkillRow, ForkColumn>,

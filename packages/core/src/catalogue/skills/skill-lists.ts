@@ -42,7 +42,7 @@ function toOwnSkillState({ state, latest_version }: Pick<SkillRow, 'state' | 'la
   return latest_version === '' ? 'yanked' : 'published'
 }
 
-/** GET /skills/<name>/star: whether the caller starred it. */
+/** GET /skills/<name>/star: whether the caller starred the skill. */
 export async function showStar(context: StorageContext, input: Input<'getStar'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const { id, stars } = await getSkill(context, input.name, caller)

@@ -9,7 +9,7 @@ import type { VersionContent } from '../versions/stored-version.ts'
 import { readVersionContent, type VersionContents } from '../versions/version-files.ts'
 import { isPublished } from '../../visibility/decisions.ts'
 
-/** The entry of a version: all that a mirror needs to show it, and the digests that prove its content. */
+/** The entry of a version: all that a mirror needs to show the version, and the digests that prove the content. */
 export function toVersionEntry(
   skill: SkillRow,
   version: ListedVersion,
@@ -85,7 +85,7 @@ function toYankEntry(skill: SkillRow, version: ListedVersion): LogDraft {
 
 /**
  * The entry of a skill that is no longer public: deleted, made private or renamed (`withdrawn`), or under a takedown.
- * It does not contain the takedown claim.
+ * The entry does not contain the takedown claim.
  */
 function toRemovalEntry(type: 'withdrawn' | 'takedown', skill: SkillRow): LogDraft {
   return { type, subject: skill.full_name, digest: null, data: toSkillIdentity(skill) }
@@ -117,7 +117,7 @@ interface LoggedChange {
   readonly holder: boolean
 }
 
-/** The public log entries for a change: those of the upstream's log if `relay` has one, else this node's own. */
+/** The public log entries for a change: the upstream's entry if there is a `relay`, else entries of this node. */
 export async function toLogEntries(
   trx: WriteTransaction,
   upstreamLogs: UpstreamLogs,
@@ -184,7 +184,7 @@ async function toAllEntries(trx: WriteTransaction, { skill, versions, contents, 
   return isFirst ? entries : [...entries, toSkillEntry(skill, holder)]
 }
 
-/** The log is permanent and public, so it names a fork's source only if that is public. */
+/** The log is permanent and public, so an entry names a fork's source only if the source is public. */
 async function isSourceShown(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
   if (skill.forked_from === null) return true
   const source = await findForkSource(trx, skill.forked_from)

@@ -69,7 +69,7 @@ export async function insertSkill(
     holds_name: 0,
     display_name: fields.name,
     description: '',
-    // These from the start: the update that follows the first version then changes no index.
+    // These columns have their final value at once, so that the update after the first version changes no index.
     category: fields.metadata?.category ?? '',
     latest_version: latest?.version ?? '',
     published_at: latest?.publishedAt ?? now,
@@ -154,8 +154,8 @@ interface Stub {
 }
 
 /**
- * Creates a stub: a skill of which only the name is known, in an unclaimed namespace. Lists include it only on request,
- * and it becomes a skill when its owner publishes it. Returns an existing skill unchanged.
+ * Creates a stub: a skill of which only the name is known, in an unclaimed namespace. Lists include a stub only on
+ * request. A stub becomes a skill when the owner publishes it. Returns an existing skill unchanged.
  */
 export async function createStub(context: CatalogueContext, stub: Stub, caller: Caller): Promise<SkillRow> {
   return context.database.writer.write((trx) => putStub(context, trx, stub, caller))

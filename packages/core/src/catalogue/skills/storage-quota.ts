@@ -17,8 +17,8 @@ export async function requireStorage(...addition: Parameters<typeof findQuotaExc
 
 /**
  * Returns `payload_too_large` if an addition (`name`, as in `this version`) would take its owner over the storage quota
- * of the free plan. Counts all versions of the owner's skills with all files, and those in quarantine. Deleted
- * skills count too: versions are never removed, so publishing and deleting in a loop would fill the disk.
+ * of the free plan. Counts all versions of the owner's skills with all files, and the owner's quarantined versions.
+ * Deleted skills count too: versions are never removed, so publishing and deleting in a loop would fill the disk.
  */
 export async function findQuotaExcess(
   { storageQuotaBytes }: Pick<CatalogueContext, 'storageQuotaBytes'>,
@@ -39,7 +39,7 @@ export async function findQuotaExcess(
   )
 }
 
-/** What the owner stores, with files in quarantine; no row for an owner without a quota. */
+/** The bytes that an owner stores in versions and in quarantine. No row for an owner without a quota. */
 const selectUsedStorage = compileQuery((db, param: Param<{ ownerId: string }>) =>
   db
     .selectFrom('users')

@@ -13,7 +13,7 @@ type Threads = Pick<WorkerPool<LoadedSkill, TruncateOrder>, 'ask'>
 
 const startTruncateWorker = (options: WorkerOptions) =>
   new Worker(new URL('./truncate-worker.ts', import.meta.url), options)
-/** Timeout: a hundred times the slowest document's time, plus the time to load the encoding's table. */
+/** Timeout in milliseconds: a hundred times the slowest document's time, plus the time to load the encoding's table. */
 const truncateMs = 30_000
 
 /** Uses one thread, since each thread needs its own encoding table. */
@@ -29,7 +29,7 @@ const truncatePool = new WorkerPool<LoadedSkill, TruncateOrder>({
  */
 export async function truncateSkill(order: TruncateOrder, threads: Threads = truncatePool): Promise<LoadedSkill> {
   const found = await threads.ask(order)
-  // If no thread can be started, truncate in this one.
+  // If no thread can be started, truncate in this thread.
   if (found === 'broken') return truncateHere(order)
   if (found === 'late') {
     const advice = 'The server is too busy to truncate the skill to maxTokens. Try again in 5 seconds.'

@@ -144,7 +144,7 @@ export function withoutNul(text: string): string {
   return text.replaceAll('\0', '')
 }
 
-/** Real documents have values of any length: the displayed value is cut with a warning, and the content stays whole. */
+/** Shortens a displayed value with a warning; the content stays unchanged. Real documents have values of any length. */
 function cutDisplayed(field: string, text: string, charactersMax: number, warnings: Warning[]): string {
   const value = toVisibleText(text)
   if (value.length <= charactersMax) return value

@@ -49,8 +49,8 @@ export type ItemRow = Pick<SkillRow, (typeof itemColumns)[number]>
 const stubVersion = '0.0.0'
 
 /**
- * The name that resolves for everyone: the short name if the skill holds it, else the full name. To the owner of
- * another skill with that short name it means their own skill; see `showName`.
+ * The name that resolves for everyone: the short name if the skill holds it, else the full name. For the owner of
+ * another skill with the same short name, the short name means the owner's skill; see `showName`.
  */
 export function toPublicName(skill: Pick<SkillRow, 'name' | 'full_name' | 'holds_name'>): string {
   return skill.holds_name === 1 ? skill.name : skill.full_name
@@ -92,7 +92,7 @@ export const documentVersion = 1
 /** Where each stored document begins. */
 const documentHead = `{"form":${documentVersion},`
 
-/** The latest version of a skill, as far as its details show it. */
+/** The parts of the latest version that the details of a skill show. */
 export type LatestVersion = { readonly row: ListedVersion; readonly uses: ShownAccess } & VersionContent
 
 /** The public form of a skill without the fields that are added at read time, as it is stored. */
@@ -141,12 +141,12 @@ export function toSkillOrigin(skill: Pick<SkillRow, 'origin_kind' | 'origin_upst
   return { kind: skill.origin_kind, upstream: skill.origin_upstream, syncedAt }
 }
 
-/** Distinguishes responses that differ by their form only; those of the first form have no mark. */
+/** Distinguishes responses that differ by their form only. Responses of the first form have no tag. */
 const formTag = (documentVersion as number) === 1 ? '' : `-v${documentVersion}`
 
 /**
- * The complete public form as JSON. Its entity tag changes with any field; the id and time distinguish it from that of
- * another skill that took over the name, and from that of a restored database.
+ * The complete public form as JSON. Its entity tag changes with any field; the id and the time distinguish it from the
+ * entity tags of another skill that took over the name, and of a restored database.
  */
 export function toSkillResponse(
   skill: Pick<SkillRow, 'id' | 'downloads' | 'stars' | 'forks'>,

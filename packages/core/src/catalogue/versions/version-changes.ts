@@ -9,7 +9,7 @@ import { type Inspection, unreadAccess } from './inspection.ts'
 import type { ShownAccess } from './stored-version.ts'
 import { readPackageFiles } from './version-files.ts'
 
-/** A version with the facts needed to compare it with the others of its skill. */
+/** A version with the facts needed to compare it with the other versions of its skill. */
 interface ListedVersion {
   readonly id: string
   readonly version: string
@@ -27,7 +27,7 @@ interface NewVersion {
   readonly inspection: Inspection
 }
 
-/** What is known of a version's content; the outline and scan are missing until a rescan. */
+/** The known facts about a version's content. The outline and the scan are missing until a rescan. */
 interface VersionFacts {
   readonly access: Access
   readonly scan?: Security | undefined
@@ -36,11 +36,11 @@ interface VersionFacts {
 }
 
 /**
- * The version that another one is compared with: the highest lower version that is not yanked, so that no one hides a
- * change by publishing it once, yanking it, and publishing it again. If all lower versions are yanked, the lowest: it
- * is what users trusted first. A lower version that was published after a higher one is not in their order: it counts
- * only if there is no other. A version without a lower one is compared with the lowest one published before it.
- * `versions` are all versions of the skill, highest first.
+ * The baseline of a version: the highest lower version that is not yanked, so that no author can hide a change by
+ * publishing, yanking and publishing again. If all lower versions are yanked, the baseline is the lowest version, which
+ * users trusted first. A lower version that was published after a higher version is out of order and counts only if
+ * there is no other lower version. Without a lower version, the baseline is the lowest version that was published
+ * earlier. `versions` are all versions of the skill, highest first.
  */
 export function findBaseline<V extends ListedVersion>(
   versions: readonly V[],
@@ -57,12 +57,12 @@ export function findBaseline<V extends ListedVersion>(
   )
 }
 
-/** The public form of what a version accesses and changes. */
+/** The public form of the access and the changes of a version. */
 export async function showAccess(db: Kysely<Tables>, { id, skill_id }: { id: string; skill_id: string }) {
   return (await showAccessOfMany(db, skill_id, [id])).get(id)!
 }
 
-/** As {@link showAccess} of many versions of one skill, by their ids, with two queries. */
+/** As {@link showAccess} for many versions of one skill, by their ids, with two queries. */
 export async function showAccessOfMany(db: Kysely<Tables>, skillId: string, ids: readonly string[]) {
   return showAccessAmong(db, await selectComparable(db, { skillId }), ids)
 }
@@ -83,7 +83,8 @@ export async function showAccessAmong(
   )
   const shown = new Map<string, ShownAccess>()
   for (const { version, earlier } of pairs) {
-    // A comparison takes milliseconds; one alone runs in the transaction of a write, which must not wait.
+    // A comparison takes milliseconds. The first comparison does not yield: a single one runs in the transaction of a
+    // write, which must not wait.
     if (shown.size > 0) await setImmediate()
     const own = { version: version.version, ...toVersionFacts(rows.get(version.id)) }
     const compared = earlier && { version: earlier.version, ...toVersionFacts(rows.get(earlier.id)) }
@@ -94,7 +95,7 @@ export async function showAccessAmong(
 
 /**
  * As {@link showAccess} for a version that is not stored yet; `others` are the versions of its skill, highest first.
- * Reads the files of the earlier version if it was stored before outlines were read.
+ * Reads the files of the earlier version if its outline is not stored.
  */
 export async function compareNew(
   trx: WriteTransaction,
@@ -140,12 +141,12 @@ function compareAccess(earlier: Numbered, later: Numbered): ShownAccess {
   }
 }
 
-/** The form of a version that has nothing to be compared with. */
+/** The public form for a version without a baseline. */
 function toUncomparedAccess({ access, opinion = null }: VersionFacts): ShownAccess {
   return { access, widens: null, change: null, opinion }
 }
 
-/** Findings of different rules are not compared: those of new rules would look like changes until a rescan. */
+/** Findings of different rules are not compared: findings of new rules would look like changes until a rescan. */
 function assessVersionChange(earlier: Numbered, later: Numbered): Change | null {
   if (!earlier.scan || !earlier.outline || !later.scan || !later.outline) return null
   const hasFindings = earlier.scan.rulesVersion === later.scan.rulesVersion
@@ -175,7 +176,7 @@ function toVersionFacts(row: FactsRow | undefined): VersionFacts {
   }
 }
 
-/** A comparison quotes removed restrictions of the earlier version; the text of a quarantined one is not shown. */
+/** A comparison quotes restrictions that the later version removed. The text of a quarantined version is not shown. */
 function toShownOutline(outline: Outline, isQuarantined: boolean): Outline {
   return isQuarantined ? { ...outline, safeguards: [] } : outline
 }

@@ -29,7 +29,7 @@ export async function readPackageFiles(db: Kysely<Tables>, versionId: string) {
 /** Versions per query: each may have 512 files, and a query of SQLite blocks the event loop. */
 const versionsPerQuery = 20
 
-/** The files of many versions by version id, each list in order. Gives other requests turns between its queries. */
+/** The files of many versions by version id, each list in order. Yields to other requests between queries. */
 export async function readFileRowsOfMany(
   db: Kysely<Tables>,
   versionIds: readonly string[],
@@ -75,9 +75,9 @@ export async function readVersionContent(
 }
 
 /**
- * Throws `not_found` for a version with files that git would use as a repository, whose config can run commands. Such
- * paths are refused now; older versions may have them. A rescan yanks the version; its details and findings stay
- * visible.
+ * Throws `not_found` for a version with files that git would use as a repository, whose config can run commands.
+ * Publishing refuses such paths, but older versions may have them. A rescan yanks such versions; their details and
+ * findings stay visible.
  */
 export async function refuseQuarantined(
   db: Kysely<Tables>,

@@ -5,13 +5,13 @@ import { isIdeographic, parseNeed, parseQuery } from '../words/tokenize.ts'
 
 /**
  * Skills with a token that one search reads, summed over its tokens, so that SQLite blocks the event loop for at most
- * some 40 ms. Tokens are read by rarity; of a single more frequent one the newest skills. Hidden skills count too:
- * counting visible ones would take as long as reading.
+ * some 40 ms. Tokens are read by rarity; for a single token above the limit, only the newest skills. Hidden skills
+ * count, too: counting visible skills would take as long as reading.
  */
 export const queryMatchesMax = 10_000
-/** Further tokens are not read. */
+/** Maximum tokens that are read. */
 const tokensMax = 300
-/** The databases read all words that begin with a prefix, and too many begin with a shorter one. */
+/** Minimum length of a prefix: the databases read all words with a prefix, and a shorter prefix has too many. */
 const prefixLengthMin = 3
 
 /** The tokens of a query that are read. */

@@ -12,7 +12,7 @@ import { countVisible, selectVisible } from './visible-skills.ts'
 
 /** Best matches that the index ranks; the others keep the order of the database. */
 const rankedMax = 100
-/** What a token of each kind adds to a skill, times its rarity. */
+/** The score of a token by kind, which is multiplied by the rarity of the token. */
 const tokenWeights = { word: 1, strong: 1, weak: 0.3 } as const satisfies Record<TextToken['kind'], number>
 /** A match must reach this fraction of the best score: a skill that shares a common word with the query has another topic. */
 const scoreFloor = 0.3
@@ -21,8 +21,9 @@ const noTextMatch = { score: 0, fields: [], terms: [] }
 
 /**
  * Searches the database's full-text index, with the same filters, sort orders, totals and pages as the index in memory.
- * The database finds the matches, by the words and stems of the query. An index in memory of the best of them alone
- * then ranks and explains these, so that there is one set of rules; it repairs misspellings only among them.
+ * The database finds the matches by the words and stems of the query. Then an index in memory of the best matches ranks
+ * and explains the best matches, so that there is one set of rules. Misspellings are corrected only from words of the
+ * best matches.
  */
 export async function searchText(database: Database, query: SearchQuery): Promise<SearchHits> {
   if (query.q.trim() === '') return readListedPage(database, query)
@@ -85,10 +86,10 @@ async function readListedPage(database: Database, query: SearchQuery): Promise<S
 }
 
 /**
- * A page of the skills that match and pass the filters, and how many there are on all pages. The score is the sum of the
- * weights of a skill's tokens. The rarity of a token and the best score depend on what the viewer may see, so that other
- * users' private skills change no order (`bm25()` of SQLite counts all skills, `ts_rank` of PostgreSQL knows no rarity),
- * and not on the filters, so that a filter only ever removes matches.
+ * A page of the skills that match and pass the filters, and how many there are on all pages. The score is the sum of
+ * the weights of a skill's tokens. The rarity of a token and the best score depend on what the viewer may see, so that
+ * other users' private skills change no order (`bm25()` of SQLite counts all skills, `ts_rank` of PostgreSQL knows no
+ * rarity), and not on the filters, so that a filter only removes matches.
  */
 async function readMatchesPage(
   database: Database,
@@ -135,7 +136,10 @@ interface Ranking {
 
 const noRanking: Ranking = { ids: [], matches: new Map(), values: new Map() }
 
-/** Ranks skills by an index of them alone. Those that it does not find come last, in the given order. */
+/**
+ * Ranks the given skills by an index of these skills alone. Skills that the index does not find come last, in the given
+ * order.
+ */
 async function rankFound(database: Database, query: SearchQuery, nums: readonly number[]): Promise<Ranking> {
   if (nums.length === 0) return noRanking
   const index = createIndexHere()

@@ -13,7 +13,7 @@ export function selectVisible(database: Pick<Database, 'read'>, viewer: Viewer, 
   return selectListed(database, stubs).where(isOpenToViewer(viewer))
 }
 
-/** Counts what {@link selectVisible} selects, as far as it passes a condition. */
+/** Counts the skills of {@link selectVisible} that pass a condition. */
 export async function countVisible(
   database: Database,
   viewer: Viewer,
@@ -25,7 +25,7 @@ export async function countVisible(
     return countRows(passes ? listed.where(passes) : listed)
   }
   if (database.dialect === 'sqlite') return counted(isOpenToViewer(viewer))
-  // PostgreSQL counts each of these with an index, but all of them together only by looking at every skill.
+  // PostgreSQL counts each condition with an index, but a disjunction of the conditions only by reading every skill.
   const counts = await Promise.all(conditionsOf(viewer).map(counted))
   return counts.reduce((sum, count) => sum + count, 0)
 }

@@ -73,7 +73,8 @@ export class Postings {
   addTo(term: number, values: Float64Array, sums: Float64Array): void {
     const lists = this.#lists
     let entry = 0
-    // This inner loop of every search decodes and adds in one pass, because storing what it decoded takes as long again.
+    // This inner loop of every search decodes and adds in one pass, because storing the decoded postings would double
+    // the time.
     for (let isIn = lists.open(term); isIn; isIn = lists.next()) {
       const { block, end } = lists
       for (let { at } = lists; at < end;) {

@@ -1,6 +1,6 @@
 import { parseNeed } from './tokenize.ts'
 
-/** What surrounds a search: the project's files and languages, and skills that the agent already has. */
+/** The context of a search: the project's files and languages, and the skills that the agent already has. */
 export interface SearchContext {
   /** Paths within the project. Only their endings and well-known names count. */
   readonly files?: readonly string[] | undefined
@@ -10,11 +10,11 @@ export interface SearchContext {
 }
 
 /**
- * Maximum number of terms. Those that most files, languages and skills share are kept. Each takes up to 0.2 ms with
- * 50,000 skills.
+ * Maximum number of terms. The terms that most files, languages and skills share are used. Each term takes up to 0.2 ms
+ * with 50,000 skills.
  */
 const contextTermsMax = 32
-/** An ending that no table knows is a term itself unless it is longer. */
+/** Maximum length of an unknown file ending that counts as a term. */
 const endingLengthMax = 12
 
 /**

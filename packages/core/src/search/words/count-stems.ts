@@ -45,13 +45,13 @@ export function countStems(text: string): StemCounts {
 const fnvBasis = 0x811c9dc5 | 0
 const fnvPrime = 0x01000193
 
-/** Of one word: the number of its tokens, and the hashes of the stems of those that are not stop words. */
+/** The number of a word's tokens, and the hashes of the stems of the tokens that are not stop words. */
 interface KnownWord {
   readonly tokens: number
   readonly stems: readonly number[]
 }
 
-/** The words are forgotten when there are more of them, or more UTF-16 units. */
+/** The cache is cleared when it exceeds this number of words or UTF-16 units. */
 const knownWordsMax = 30_000
 const knownUnitsMax = 400_000
 

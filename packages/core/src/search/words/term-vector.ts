@@ -31,7 +31,9 @@ const saturation = 6
 export const bodyLengthMax = 20_000
 const leadLengthMax = 1500
 
-/** Impacts are stored as one byte on a logarithmic scale: `impactMin` for 0, doubled every `impactsPerDoubling` levels. */
+/**
+ * An impact is stored as a byte on a logarithmic scale: `impactMin` for 0, doubled every `impactsPerDoubling` levels.
+ */
 const impactMin = 0.02
 const impactsPerDoubling = 20
 const impactLevels = 256
@@ -57,7 +59,7 @@ const termBytes = toStemHashBytes + 1
 
 /**
  * Computes the vector of a SKILL.md's body for storage: the hashes of its stemmed terms in ascending order (32 bits,
- * little-endian), then one impact for each. It depends only on the text. About 1.5 kB.
+ * little-endian), then an impact for each term. The vector depends only on the text and takes about 1.5 kB.
  */
 export function toContentVector(skillMd: string): Uint8Array {
   const body = findBody(skillMd).body.slice(0, bodyLengthMax)
@@ -70,7 +72,10 @@ export function toContentVector(skillMd: string): Uint8Array {
   return packVector(weights)
 }
 
-/** Adds the terms of a field: how often it contains each, by the hash of the term, and its length in words. */
+/**
+ * Adds the terms of a field: how often the field contains each term, by the hash of the term, and the length of the
+ * field in words.
+ */
 export function addWeights(
   weights: TermWeights,
   field: keyof typeof fieldRules,

@@ -155,8 +155,8 @@ export function pushTokens(word: string, withRunEnds: boolean, words: string[]):
 }
 
 /**
- * English words without meaning for a search. They are removed from queries but indexed, so that a query of nothing
- * else (`how to`) still finds matches.
+ * English words without meaning for a search. Stop words are removed from queries but indexed, so that a query of
+ * nothing else (`how to`) still finds matches.
  */
 const stopWords: ReadonlySet<string> = new Set(
   (
@@ -171,8 +171,8 @@ const stopWords: ReadonlySet<string> = new Set(
 )
 
 /**
- * More words that a described need is told in, and that say nothing about the skill. They may be parts of a name, so
- * only the search by need ignores them.
+ * More words of described needs that carry no information about the skill. Such words may be parts of a name, so only
+ * the search by need ignores them.
  */
 const needStopWords: ReadonlySet<string> = new Set(
   // cspell:ignoreWords everybody nobody somebody
