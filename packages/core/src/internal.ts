@@ -25,7 +25,6 @@ export {
   readLogInBatches,
   readLogFrontier,
   readLogTexts,
-  readVersionFiles,
 } from './catalogue/offers/bundle-parts.ts'
 export type { CatalogueContext } from './catalogue/context/catalogue-context.ts'
 export type {
@@ -106,7 +105,7 @@ export { type SkillCause, toVersionEntry } from './catalogue/skills/skill-log.ts
 export { publishedCondition } from './visibility/conditions.ts'
 export { isListedToAll, isShownToAll, isPublished } from './visibility/decisions.ts'
 export { checkPackage, packContent, type PackedContent } from './catalogue/versions/skill-package.ts'
-export { applySettings, createStub, insertSkill, toSettingsColumns } from './catalogue/skills/skill-rows.ts'
+export { applySettings, insertSkill, putStub, toSettingsColumns } from './catalogue/skills/skill-rows.ts'
 export {
   type Freshness,
   lookThrough,

@@ -2,6 +2,8 @@ import { endianness } from 'node:os'
 import { LRUCache } from 'lru-cache'
 import * as v from 'valibot'
 import type { HttpClient } from '../http/http-client.ts'
+import { endAll } from '../kernel/end-all.ts'
+import { parseServiceUrl } from '../kernel/service-url.ts'
 import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
 import { isInList } from '../storage/list-query.ts'
@@ -33,14 +35,18 @@ const answerBytesMax = 32 * 1024 * 1024
 /** Time limit of one request. It is longer than the time limit of a search, so that its result serves later searches. */
 const embeddingsRequestMs = 30_000
 
-const EmbeddingsAnswer = v.object({
-  data: v.array(
-    v.object({
-      index: v.number(),
-      embedding: v.pipe(v.array(v.pipe(v.number(), v.finite())), v.minLength(1), v.maxLength(dimensionsMax)),
-    }),
-  ),
-})
+const EmbeddingsAnswer = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    data: v.array(
+      v.object({
+        index: v.number(),
+        embedding: v.pipe(v.array(v.pipe(v.number(), v.finite())), v.minLength(1), v.maxLength(dimensionsMax)),
+      }),
+    ),
+  }),
+)
 
 /**
  * Compares by the cosine of embeddings. The embeddings of skills are stored by model and digest. At most one request for
@@ -64,10 +70,8 @@ export class EmbeddingsReranker implements Reranker {
   }
 
   async compare(query: string, texts: readonly RerankText[], signal: AbortSignal): Promise<(number | undefined)[]> {
-    const work = [this.#readAll(texts, signal), this.#embedQuery(query)] as const
-    // If one fails, the other still ends first, so that requests of two searches do not overlap.
-    await Promise.allSettled(work)
-    const [known, vector] = await Promise.all(work)
+    // Waits for both even if one fails, so that requests of two searches do not overlap.
+    const [known, vector] = await endAll([this.#readAll(texts, signal), this.#embedQuery(query)])
     return texts.map(({ digest }) => toCosine(known.get(digest), vector))
   }
 
@@ -189,21 +193,15 @@ const insertEmbedding = compileQuery(
       .onConflict((conflict) => conflict.columns(['model', 'digest']).doNothing()),
 )
 
-/** Throws a TypeError if the address is not one of http or https without credentials. */
 function toEmbeddingsUrl(url: string): URL {
-  const base = URL.parse(url)
-  if (!base || !/^https?:$/.test(base.protocol) || base.username || base.password) {
-    throw new TypeError(
-      'The address of the embeddings service must begin with http:// or https://, without credentials.',
-    )
-  }
+  const base = parseServiceUrl(url, 'the embeddings service')
   base.pathname = `${base.pathname.replace(/\/$/, '')}/embeddings`
   return base
 }
 
 /** The vectors of an answer, scaled to length 1, in the order of the texts. Throws if a vector is missing or invalid. */
 function readVectors(bytes: Uint8Array, count: number): Float32Array<ArrayBuffer>[] {
-  const parsed = v.safeParse(EmbeddingsAnswer, parseEmbeddingsJson(bytes))
+  const parsed = v.safeParse(EmbeddingsAnswer, Buffer.from(bytes).toString())
   if (!parsed.success) throw new Error('The embeddings service responded with something other than embeddings.')
   const sorted = parsed.output.data.toSorted((a, b) => a.index - b.index)
   const { length } = sorted[0]?.embedding ?? []
@@ -214,14 +212,6 @@ function readVectors(bytes: Uint8Array, count: number): Float32Array<ArrayBuffer
     const norm = Math.hypot(...embedding) || 1
     return Float32Array.from(embedding, (value) => value / norm)
   })
-}
-
-function parseEmbeddingsJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString())
-  } catch {
-    return undefined
-  }
 }
 
 /** 32-bit floats, little-endian. */

@@ -73,7 +73,7 @@ export class IndexThread implements IndexHost {
     this.#now = options.now ?? (() => performance.now())
     this.#worker.unref()
     this.#worker.on('message', (reply: IndexReply) => this.#receive(reply))
-    this.#worker.on('error', (error) => this.#lose(error as Error))
+    this.#worker.on('error', (error: Error) => this.#lose(error))
     this.#worker.on('exit', () => this.#lose(new Error('The thread of the search index ended.')))
   }
 

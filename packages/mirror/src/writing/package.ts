@@ -1,5 +1,5 @@
 import type { MirrorContext } from '../run.ts'
-import { isShownToAll, type StorageContext, readContents, readVersionFiles } from '@skillstead/core/internal'
+import { isShownToAll, type StorageContext, readContents, readFileRows } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { toManifest } from '@skillstead/protocol'
 import { rewriteFrontmatterName } from '@skillstead/skill-format'
@@ -24,7 +24,7 @@ export async function readPackage(
   const { version, digest, renamedTo } = wanted
   const row = await findVersion(context, wanted)
   if (!row || row.digest !== digest) throw changed(`The version ${version} has been removed or changed on this node.`)
-  const files = await readVersionFiles(context, row.id)
+  const files = await readFileRows(context.database.read, row.id)
   const contents = await readContents(
     context,
     files.map((file) => file.digest),

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { ChangeFollower } from '../../log/change-follower.ts'
 import type { Database } from '../../storage/database.ts'
 import { findMeta, putMeta, removeMeta } from '../../storage/meta.ts'
-import type { Tables } from '../../storage/tables.ts'
+import { parseJson, type Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 
 const rulesMetaKey = 'rules.bundle'
@@ -69,7 +69,7 @@ function toAdded(bundle: InstalledBundle | undefined): AddedRules | undefined {
 /** The bundle and its source; undefined if the node has none. */
 export async function findRules(db: Kysely<Tables>): Promise<StoredRules | undefined> {
   const stored = await findMeta(db, rulesMetaKey)
-  return stored === undefined ? undefined : (JSON.parse(stored) as StoredRules)
+  return stored === undefined ? undefined : parseJson<StoredRules>(stored)
 }
 
 /** Stores the bundle and its source. */

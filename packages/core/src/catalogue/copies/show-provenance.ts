@@ -8,7 +8,7 @@ import type { Input } from '../../kernel/operation-input.ts'
 import { readSignedCheckpoint } from '../../log/checkpoint.ts'
 import { proveInclusion } from '../../log/log-proofs.ts'
 import { signText } from '../../log/signing-keys.ts'
-import type { SkillRow, VersionRow } from '../../storage/tables.ts'
+import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { readForkChain } from './lineage.ts'
 import { getSkillVersion } from '../skills/read-skill.ts'
@@ -43,7 +43,7 @@ export async function showProvenance(context: CatalogueContext, input: Input<'ge
  * which the skill was imported. Undefined for an entry of another kind, which verification of the record detects.
  */
 function readSkillId({ entry }: NonNullable<Provenance['log']>): string | undefined {
-  const { data } = JSON.parse(entry) as { data?: { skill?: { id?: string } } }
+  const { data } = parseJson<{ data?: { skill?: { id?: string } } }>(entry)
   return data?.skill?.id
 }
 

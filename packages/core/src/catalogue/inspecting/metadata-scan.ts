@@ -114,7 +114,7 @@ function isSameFinding(inContent: ScanFinding, inMetadata: ScanFinding): boolean
 }
 
 function parseMetadataScan(stored: string): MetadataScan {
-  return JSON.parse(stored) as MetadataScan
+  return parseJson<MetadataScan>(stored)
 }
 
 /** Text outside files that agents read, by field name. */

@@ -1,6 +1,7 @@
 import { toOneLine, verdicts, type Opinion } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { createHttpClient } from '../../http/http-client.ts'
+import { parseServiceUrl } from '../../kernel/service-url.ts'
 import type { OpinionQuestion } from '../context/ports.ts'
 
 /** The answer of a service about a version. */
@@ -32,17 +33,18 @@ const textBytesMax = 512 * 1024
 const reasonsMax = 10
 const reasonCharactersMax = 300
 
-const OpinionResponse = v.object({ verdict: v.picklist(verdicts), reasons: v.optional(v.array(v.string()), []) })
+const OpinionResponse = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ verdict: v.picklist(verdicts), reasons: v.optional(v.array(v.string()), []) }),
+)
 
 /**
  * A service as a source of opinions. Redirects are not followed. Throws a TypeError if the address is not one of http or
  * https without credentials.
  */
 export function createOpinionService({ url, key }: OpinionService, ca?: readonly string[]) {
-  const target = URL.parse(url)
-  if (!target || !/^https?:$/.test(target.protocol) || target.username || target.password) {
-    throw new TypeError('The address of the second opinion must begin with http:// or https://, without credentials.')
-  }
+  const target = parseServiceUrl(url, 'the second opinion')
   const client = createHttpClient({ connectionsMax, ca })
   const headers = { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) }
   const source: OpinionSource = {
@@ -82,19 +84,11 @@ function decodeQuestionText(bytes: Uint8Array): string | undefined {
 
 /** Parses an answer and turns its reasons into short lines without control characters. */
 function readOpinion(bytes: Uint8Array): OpinionAnswer {
-  const parsed = v.safeParse(OpinionResponse, parseOpinionJson(bytes))
+  const parsed = v.safeParse(OpinionResponse, Buffer.from(bytes).toString())
   if (!parsed.success) throw new Error('The service responded with something other than a verdict.')
   const { verdict, reasons } = parsed.output
   const shown = reasons
     .slice(0, reasonsMax)
     .map((reason) => toOneLine(reason.slice(0, reasonCharactersMax).toWellFormed()))
   return { verdict, reasons: shown.filter((reason) => reason.trim() !== '') }
-}
-
-function parseOpinionJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString())
-  } catch {
-    return undefined
-  }
 }

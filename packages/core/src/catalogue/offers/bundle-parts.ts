@@ -4,7 +4,7 @@ import { readFrontier } from '../../log/log-proofs.ts'
 import { readerOf } from '../../log/tree-rows.ts'
 import { unpackBlob } from '../../storage/blobs.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { createQuarantineCheck, readFileRows } from '../versions/version-files.ts'
+import { createQuarantineCheck } from '../versions/version-files.ts'
 import { publicCondition } from '../../visibility/conditions.ts'
 
 /** A log entry as the exact text that the log's hashes cover. */
@@ -95,11 +95,6 @@ export async function findPublicVersions({ database }: Pick<CatalogueContext, 'd
     securityScore: security_score,
     isVerified: verified === 1,
   }))
-}
-
-/** The files of a version whose log entry has no room for the file list. */
-export function readVersionFiles({ database }: Pick<CatalogueContext, 'database'>, versionId: string) {
-  return readFileRows(database.read, versionId)
 }
 
 /** The contents of all digests, in memory together. The caller must limit their total size. */

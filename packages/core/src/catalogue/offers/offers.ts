@@ -7,13 +7,13 @@ import { getUserByName } from '../../accounts/find-user.ts'
 import { type Caller, callerId, guest } from '../../kernel/caller.ts'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import { toRegistryError } from '../../storage/storage-error.ts'
-import type { SkillRow, VersionRow } from '../../storage/tables.ts'
+import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { readBlobsByDigest } from './artifacts.ts'
 import { getPack } from '../sharing/read-packs.ts'
 import { getSkillVersion } from '../skills/read-skill.ts'
 import { withShare } from '../sharing/share-links.ts'
-import type { VersionMetadata, FileRow } from '../versions/stored-version.ts'
+import type { FileRow } from '../versions/stored-version.ts'
 import { searchSkills } from '../finding/skill-search.ts'
 import { readFileRowsOfMany } from '../versions/version-files.ts'
 import { keepSeen } from '../../visibility/decisions.ts'
@@ -209,7 +209,7 @@ const offerColumns = [
 ] as const
 
 /** Metadata from the owner applies only to the version in `described_by`; other versions use their own. */
-const ownMetadataColumn = sql<string | null>`case when versions.version = skills.described_by then null
+const ownMetadataColumn = sql<VersionRow['metadata'] | null>`case when versions.version = skills.described_by then null
   else versions.metadata end`.as('own_metadata')
 
 type OfferRow = Awaited<ReturnType<ReturnType<typeof selectLatestOffers>['execute']>>[number] & {
@@ -246,8 +246,8 @@ function isDangerousOffer({ verdict, version, latest_version, security_score }: 
   return verdict === 'dangerous' || (version === latest_version && isDangerousScore(security_score))
 }
 
-function toOfferDescription(skill: Pick<SkillRow, 'description'>, ownMetadata: string | null): string {
-  return ownMetadata === null ? skill.description : (JSON.parse(ownMetadata) as VersionMetadata).description
+function toOfferDescription(skill: Pick<SkillRow, 'description'>, ownMetadata: VersionRow['metadata'] | null): string {
+  return ownMetadata === null ? skill.description : parseJson(ownMetadata).description
 }
 
 /** A listed skill with the files of its latest version, SKILL.md first. */

@@ -3,6 +3,7 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 import { findCallingAgent } from '../../accounts/find-agent.ts'
 import { requireAccount, type Caller, type UserCaller } from '../../kernel/caller.ts'
 import type { CallOptions } from '../../kernel/call-options.ts'
+import { invalidField } from '../../kernel/field-errors.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import { undo, type WriteTransaction } from '../../storage/writer.ts'
@@ -176,9 +177,9 @@ async function getPublishNamespace(context: StorageContext, input: PublishSkillI
 
 async function getUpdatedSkill(context: StorageContext, input: PublishSkillInput, user: UserCaller): Promise<SkillRow> {
   if (input.name === undefined)
-    throw missing('skillMd', 'is needed for a new version; to change metadata alone, give `name`.')
+    throw invalidField('skillMd', 'is needed for a new version; to change metadata alone, give `name`.')
   if (input.version !== undefined || input.changelog !== undefined) {
-    throw missing('skillMd', 'is required with a version or a changelog.')
+    throw invalidField('skillMd', 'is required with a version or a changelog.')
   }
   const fullName = input.name.includes('/') ? input.name : `${user.username}/${input.name}`
   const skill = await findMovedSkill(context, fullName, user)
@@ -219,8 +220,4 @@ function toSkillSettings(input: PublishSkillInput): SkillSettings {
     deprecationMessage,
     repository,
   }
-}
-
-function missing(path: string, message: string): RegistryError {
-  return new RegistryError('invalid_request', `${path} ${message}`, { errors: [{ path, message }] })
 }

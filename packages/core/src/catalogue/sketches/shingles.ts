@@ -55,7 +55,7 @@ function fillBuffers(folded: string): number {
     const start = i
     let unit = folded.charCodeAt(i++)
     let low = 0
-    let kind = kindOf[unit] as Kind
+    let kind = kindOf[unit]!
     if (kind === unknown) {
       const code = folded.codePointAt(start)!
       if (code > 0xffff) low = folded.charCodeAt(i++)
@@ -80,7 +80,7 @@ function fillBuffers(folded: string): number {
 }
 
 /** Whether a character of this kind continues the word before it. */
-function continuesWord(kind: Kind, isSingle: boolean): boolean {
+function continuesWord(kind: number, isSingle: boolean): boolean {
   return kind === characterKinds.mark || kind === (isSingle ? characterKinds.singleMark : characterKinds.word)
 }
 
@@ -89,7 +89,6 @@ const fnvPrime = 0x01000193
 
 /** The kinds of characters. The kinds of single characters must come last. */
 const characterKinds = { unknown: 0, none: 1, word: 2, mark: 3, single: 4, singleMark: 5 } as const
-type Kind = (typeof characterKinds)[keyof typeof characterKinds]
 
 const unspaced = 'Han Hiragana Katakana Bopomofo Yi Thai Lao Khmer Myanmar Tibetan'
   .split(' ')
@@ -99,8 +98,8 @@ const singlePattern = new RegExp(`^[${unspaced}]$`, 'u')
 /** The kind of each character, cached at first use: matching the pattern each time would take most of the time. */
 const knownKinds = new Uint8Array(0x110000)
 
-function toCharacterKind(code: number): Kind {
-  const kind = knownKinds[code] as Kind
+function toCharacterKind(code: number): number {
+  const kind = knownKinds[code]!
   if (kind !== characterKinds.unknown) return kind
   const found = findCharacterKind(String.fromCodePoint(code))
   // A lone half of a surrogate pair is not cached, since its kind depends on the other half.
@@ -111,7 +110,7 @@ function isHalf(code: number): boolean {
   return code >= 0xd800 && code < 0xdc00
 }
 
-function findCharacterKind(character: string): Kind {
+function findCharacterKind(character: string): number {
   const isMark = /^\p{M}$/u.test(character)
   if (singlePattern.test(character)) return isMark ? characterKinds.singleMark : characterKinds.single
   if (isMark) return characterKinds.mark

@@ -132,7 +132,12 @@ interface PlacedWords {
 export function placeWords(skillMd: string): PlacedWords {
   const { body: whole, bodyLine } = findBody(cutSkillMd(skillMd))
   const body = whole.slice(0, comparedCharactersMax)
-  const placed = { hashes: [] as number[], starts: [] as number[], ends: [] as number[], lines: [] as number[] }
+  const placed: Record<'hashes' | 'starts' | 'ends' | 'lines', number[]> = {
+    hashes: [],
+    starts: [],
+    ends: [],
+    lines: [],
+  }
   let start = 0
   for (const [i, line] of body.split('\n').entries()) {
     const folded = foldComparedText(line)

@@ -1,6 +1,6 @@
 import type { SkillDetails } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import type { SkillRow, Tables } from '../../storage/tables.ts'
+import { parseJson, type SkillRow, type Tables } from '../../storage/tables.ts'
 import { joinStoredScan } from '../inspecting/metadata-scan.ts'
 import {
   hasCurrentForm,
@@ -41,7 +41,7 @@ export async function buildDocument(db: Kysely<Tables>, skill: SkillRow) {
 export async function toCurrentDocument(db: Kysely<Tables>, skillId: string, document: string): Promise<string> {
   if (hasCurrentForm(document)) return document
   const skill = await db.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
-  const { origin } = JSON.parse(document) as Partial<SkillDetails>
+  const { origin } = parseJson<Partial<SkillDetails>>(document)
   const origin_synced_at = origin?.syncedAt ? Date.parse(origin.syncedAt) : skill.origin_synced_at
   return (await buildDocument(db, { ...skill, origin_synced_at })).document
 }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { hourMs, minuteMs } from '../../kernel/clock.ts'
 import { findMeta, putMeta } from '../../storage/meta.ts'
-import type { Tables } from '../../storage/tables.ts'
+import { parseJson, type Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { documentVersion } from '../versions/skill-document.ts'
@@ -87,7 +87,7 @@ async function rebuildDocumentBatch(trx: WriteTransaction): Promise<boolean> {
 
 async function readDocumentWalk(db: Kysely<Tables>): Promise<Walk | undefined> {
   const value = await findMeta(db, documentsMetaKey)
-  return value === undefined ? undefined : (JSON.parse(value) as Walk)
+  return value === undefined ? undefined : parseJson<Walk>(value)
 }
 
 async function putDocumentWalk(trx: WriteTransaction, walk: Walk): Promise<void> {

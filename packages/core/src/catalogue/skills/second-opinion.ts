@@ -1,6 +1,7 @@
 import { toTimestamp, type Opinion } from '@skillstead/protocol'
 import { findMeta, putMeta } from '../../storage/meta.ts'
 import { hasRow } from '../../storage/table-rows.ts'
+import { parseJson } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { OpinionQuestion } from '../context/ports.ts'
@@ -127,7 +128,7 @@ export class SecondOpinion {
     const dailyMax = this.#options.dailyMax ?? dailyMaxDefault
     const day = toTimestamp(at).slice(0, 10)
     const stored = await findMeta(trx, opinionMetaKey)
-    const last = stored === undefined ? undefined : (JSON.parse(stored) as Spending)
+    const last = stored === undefined ? undefined : parseJson<Spending>(stored)
     const spent = last?.day === day ? last : { day, users: {} }
     const own = spent.users[userId] ?? 0
     const all = Object.values(spent.users).reduce((sum, count) => sum + count, 0)

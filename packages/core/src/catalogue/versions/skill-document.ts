@@ -87,7 +87,7 @@ type SplicedField = 'downloads' | 'stars' | 'forks' | 'forkedFrom'
  * The version of the form of stored documents. Increase it with each change of {@link toSkillDocument}: documents with another
  * number are built again, in the background and when they are read.
  */
-export const documentVersion = 1
+export const documentVersion: number = 1
 
 /** Where each stored document begins. */
 const documentHead = `{"form":${documentVersion},`
@@ -142,7 +142,7 @@ export function toSkillOrigin(skill: Pick<SkillRow, 'origin_kind' | 'origin_upst
 }
 
 /** Distinguishes responses that differ by their form only. Responses of the first form have no tag. */
-const formTag = (documentVersion as number) === 1 ? '' : `-v${documentVersion}`
+const formTag = documentVersion === 1 ? '' : `-v${documentVersion}`
 
 /**
  * The complete public form as JSON. Its entity tag changes with any field; the id and the time distinguish it from the
@@ -168,7 +168,7 @@ export function toSkillDetails(
   forkedFrom: ForkedFrom,
 ): SkillDetails {
   const { downloads, stars, forks } = skill
-  const { form: _form, ...stored } = JSON.parse(document) as { form: number } & Omit<SkillDetails, SplicedField>
+  const { form: _form, ...stored } = parseJson<{ form: number } & Omit<SkillDetails, SplicedField>>(document)
   return { downloads, stars, forks, forkedFrom, ...stored }
 }
 

@@ -108,7 +108,7 @@ export async function compareNew(
     selectOpinion(trx, { digest }),
     earlier ? selectPair(trx, { one: earlier.id, other: earlier.id }) : [],
   ])
-  const own = { access, outline, scan, ...(given && { opinion: parseOpinion(given.opinion) }) }
+  const own = { access, outline, scan, ...(given && { opinion: parseJson(given.opinion) }) }
   if (!earlier) return toUncomparedAccess(own)
   const facts = toVersionFacts(rows[0])
   const read = facts.outline ?? (await readStoredOutline(trx, earlier.id))
@@ -171,7 +171,7 @@ function toVersionFacts(row: FactsRow | undefined): VersionFacts {
   return {
     access: parseJson(access),
     ...(outline !== null && { outline: toShownOutline(parseJson(outline), quarantined !== null) }),
-    ...(opinion !== null && { opinion: parseOpinion(opinion) }),
+    ...(opinion !== null && { opinion: parseJson(opinion) }),
     ...(report !== null && { scan: parseJson(report) }),
   }
 }
@@ -205,10 +205,6 @@ function selectFactsRows(db: Kysely<Tables>) {
 const selectOpinion = compileQuery((db, param: Param<{ digest: string }>) =>
   db.selectFrom('opinions').select('opinion').where('digest', '=', param('digest')),
 )
-
-function parseOpinion(stored: string): Opinion {
-  return JSON.parse(stored) as Opinion
-}
 
 const selectComparable = compileQuery((db, param: Param<{ skillId: string }>) =>
   db

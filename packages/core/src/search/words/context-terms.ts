@@ -217,5 +217,5 @@ const wordsOfEnding: Readonly<Record<string, string>> = asTable({
 
 /** A table without the properties of every object, such as `constructor`. */
 function asTable(rows: Record<string, string>): Record<string, string> {
-  return Object.assign(Object.create(null) as Record<string, string>, rows)
+  return Object.assign(Object.create(null), rows)
 }
