@@ -5,15 +5,15 @@ import { setImmediate } from 'node:timers/promises'
  * slices: with one slice per response, a hundred clients that clone would block the event loop for a second.
  */
 const sliceMs = 10
-let endsAtMs = 0
-let last: Promise<void> = Promise.resolve()
+let sliceEndsAtMs = 0
+let lastSlice: Promise<void> = Promise.resolve()
 
 /**
  * Whether work has to wait for the {@link nextSlice}. Cheap enough to call for each object. Call this function between
  * the steps of work whose amount a request decides: queries of SQLite do not yield to the event loop.
  */
 export function isSliceOver(): boolean {
-  return performance.now() >= endsAtMs
+  return performance.now() >= sliceEndsAtMs
 }
 
 /**
@@ -21,13 +21,13 @@ export function isSliceOver(): boolean {
  * signal is aborted, because the client disconnected.
  */
 export async function nextSlice(signal?: AbortSignal): Promise<void> {
-  last = beginSlice(last)
-  await last
+  lastSlice = beginSlice(lastSlice)
+  await lastSlice
   signal?.throwIfAborted()
 }
 
 async function beginSlice(before: Promise<void>): Promise<void> {
   await before
   await setImmediate()
-  endsAtMs = performance.now() + sliceMs
+  sliceEndsAtMs = performance.now() + sliceMs
 }

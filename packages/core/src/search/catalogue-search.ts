@@ -24,7 +24,7 @@ const warmUpRows = 64
 /** Rows per batch of counter updates, which have only three columns. */
 const counterRows = 256
 /** Delay before warming up is retried after an error of the database. */
-const retryMs = 1000
+const warmUpRetryMs = 1000
 /** After this many threads that ended by themselves, the index is in the thread of the registry. */
 const threadsMax = 3
 
@@ -139,7 +139,7 @@ export class CatalogueSearch {
       } catch (error) {
         if (!signal.aborted) this.#options.onError(error)
       }
-      await setTimeout(retryMs, undefined, { signal, ref: false }).catch(() => {})
+      await setTimeout(warmUpRetryMs, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 

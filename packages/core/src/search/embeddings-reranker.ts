@@ -31,7 +31,7 @@ const recentMax = 500
 /** Texts of one request: services refuse larger requests, some above 32 texts. */
 const textsPerRequest = 16
 const dimensionsMax = 4096
-const answerBytesMax = 32 * 1024 * 1024
+const embeddingsBytesMax = 32 * 1024 * 1024
 /** Time limit of one request. It is longer than the time limit of a search, so that its result serves later searches. */
 const embeddingsRequestMs = 30_000
 
@@ -158,7 +158,7 @@ async function requestEmbeddings(
   const answer = await client.send(
     target,
     { method: 'POST', headers, body },
-    { timeoutMs: embeddingsRequestMs, bytesMax: answerBytesMax },
+    { timeoutMs: embeddingsRequestMs, bytesMax: embeddingsBytesMax },
   )
   if (answer.status !== 200) throw new Error(`The embeddings service responded with the status ${answer.status}.`)
   return readVectors(answer.bytes, input.length)

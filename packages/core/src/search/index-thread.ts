@@ -42,11 +42,11 @@ export interface IndexThreadOptions {
 const batchDocuments = 8
 const documentsMax = 16
 /** Maximum expected waiting time of a search, in milliseconds. Above the maximum, searches are refused. */
-const delayMsMax = 400
+const searchDelayMsMax = 400
 /** The weight of the newest search in the mean time of a search. */
 const newestShare = 0.1
 
-const startWorker = (options: WorkerOptions) => new Worker(new URL('./index-worker.ts', import.meta.url), options)
+const startIndexWorker = (options: WorkerOptions) => new Worker(new URL('./index-worker.ts', import.meta.url), options)
 
 /**
  * An empty index in its own thread, so that searches of a large catalogue do not delay other requests. The thread
@@ -57,7 +57,7 @@ export class IndexThread implements IndexHost {
   readonly #options: IndexThreadOptions
   readonly #now: () => number
   // The heap grows with the catalogue, so it has no limit of its own.
-  readonly #worker = startThread('index-worker', startWorker, { resourceLimits: {} })
+  readonly #worker = startThread('index-worker', startIndexWorker, { resourceLimits: {} })
   readonly #jobs: Job[] = []
   #size = 0
   #waitingDocuments = 0
@@ -177,7 +177,7 @@ export class IndexThread implements IndexHost {
   #requireRoom(): void {
     const oldest = this.#jobs.find(({ kind }) => kind === 'search')
     const delayMs = Math.max(this.#waitingSearches * this.#searchMs, oldest ? this.#now() - oldest.sentMs : 0)
-    if (delayMs <= delayMsMax) return
+    if (delayMs <= searchDelayMsMax) return
     throw new RegistryError('overloaded', 'Too many searches are waiting. Try again in a moment.', {
       retryAfterSeconds: 1,
     })

@@ -2,7 +2,7 @@ import { cutAtWord, findBody, listSentences, type Sentence } from '@skillstead/s
 import { hashStem } from './words/count-stems.ts'
 import type { SearchMatch } from './explanation.ts'
 import { bodyLengthMax } from './words/term-vector.ts'
-import { isIdeographic, isStopWord, tokenize } from './words/tokenize.ts'
+import { isIdeographic, isStopWord, tokenize, ideographs } from './words/tokenize.ts'
 
 /** The part of a SKILL.md that answers a query best. */
 export interface Passage {
@@ -104,8 +104,8 @@ export class PassageFinder {
 
   #match(text: string, terms: Set<string>): Match[] {
     const matches: Match[] = []
-    for (const { 0: word, index } of text.matchAll(wordPattern)) {
-      for (const [start, end] of isIdeographic(word) ? tokensOf(word) : [[0, word.length] as const]) {
+    for (const { 0: word, index } of text.matchAll(passageWordPattern)) {
+      for (const [start, end] of isIdeographic(word) ? ideographPairs(word) : [[0, word.length] as const]) {
         const found = this.#read(word.slice(start, end))
         if (!found) continue
         matches.push({ start: index + start, end: index + end, hash: found.hash })
@@ -127,14 +127,13 @@ export class PassageFinder {
 }
 
 const ellipsis = '…'
-const ideographs = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー'
-const wordPattern = new RegExp(
+const passageWordPattern = new RegExp(
   `(?<!\\w)\\.net\\b|\\.(?:NET|Net)\\b|[${ideographs}]+|(?:(?![${ideographs}])[\\p{L}\\p{N}\\p{M}])+(?:['’]\\p{L}+)*(?:\\+\\+|#)?`,
   'gu',
 )
 
 /** The ranges of the tokens of a run: the overlapping pairs of its characters, and the last character. */
-function tokensOf(run: string): (readonly [number, number])[] {
+function ideographPairs(run: string): (readonly [number, number])[] {
   const starts: number[] = []
   let at = 0
   for (const character of run) {

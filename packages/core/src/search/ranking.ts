@@ -28,14 +28,14 @@ const relevanceWeights = {
 const textHalf = 4
 
 /** Number of best matches whose sentences are scored. The other matches keep the order by words. */
-const readMax = 150
+const scoredSentencesMax = 150
 
 /**
- * A sort key is relevance by need (0 to 1) plus relevance by short texts (0 to about 3), divided by `certain` and
- * raised to a high power. Above `certain`, the short texts contain the query as a phrase, or almost all of the query,
- * and decide the order. Far below `certain`, the short texts share a few words with a long query and do not count.
+ * A sort key is relevance by need (0 to 1) plus relevance by short texts (0 to about 3), divided by `certainScore` and
+ * raised to a high power. Above `certainScore`, the short texts contain the query as a phrase, or almost all of the query,
+ * and decide the order. Far below `certainScore`, the short texts share a few words with a long query and do not count.
  */
-const certain = 1.26
+const certainScore = 1.26
 const certaintyPower = 8
 
 /**
@@ -73,12 +73,12 @@ export function mayNameSkill({ termCount, countMax, unknownCount, best, scoreMax
 
 /** The sort key of a match, from its relevance by short texts (0 to about 3) and by need (0 to 1). */
 function joinRelevance(named: number, need: number): number {
-  return (named / certain) ** certaintyPower + need
+  return (named / certainScore) ** certaintyPower + need
 }
 
 /** The score in a public form, from the sort key: 0 to about 3. */
 function toPublicScore(key: number): number {
-  return certain * key ** (1 / certaintyPower)
+  return certainScore * key ** (1 / certaintyPower)
 }
 
 /** What a search found. */
@@ -172,7 +172,7 @@ export class Ranking {
         (table.isDeprecated(slot) ? relevanceWeights.deprecated : 0)
     }
     this.#sentences.prepare(groups, this.#text.vocabulary.end)
-    for (const slot of topSlots(slots, keys, table.order.ranks(), 0, readMax)) {
+    for (const slot of topSlots(slots, keys, table.order.ranks(), 0, scoredSentencesMax)) {
       const { best, name } = this.#sentences.read(this.#text.wordsAt(slot))
       keys[slot]! += relevanceWeights.sentence * best + relevanceWeights.name * name * name
     }

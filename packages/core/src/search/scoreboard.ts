@@ -21,7 +21,7 @@ const lengthBases = lengthShares.map((share) => saturation * (1 - share))
  */
 const relevanceFloor = 0.65
 
-const state = { unknown: 0, match: 1, other: 2, found: 3 } as const
+const slotStates = { unknown: 0, match: 1, other: 2, found: 3 } as const
 
 /** All words, and the words that the viewer may know. */
 interface Words {
@@ -73,15 +73,15 @@ export class Scoreboard {
     let count = 0
     for (let i = 0; i < this.#count; i++) {
       const slot = this.#slots[i]!
-      if (this.#states[slot] !== state.match || this.coverage[slot]! < least || !passes(slot)) continue
+      if (this.#states[slot] !== slotStates.match || this.coverage[slot]! < least || !passes(slot)) continue
       this.#found[count++] = slot
-      this.#states[slot] = state.found
+      this.#states[slot] = slotStates.found
     }
     return this.#found.subarray(0, count)
   }
 
   /** Whether {@link matches} returned the slot. */
-  readonly isFound = (slot: number): boolean => this.#states[slot] === state.found
+  readonly isFound = (slot: number): boolean => this.#states[slot] === slotStates.found
 
   /** Clears the last search and makes room for `end` slots. */
   reset(end: number): void {
@@ -89,7 +89,7 @@ export class Scoreboard {
       const slot = this.#slots[i]!
       this.coverage[slot] = 0
       this.text[slot] = 0
-      this.#states[slot] = state.unknown
+      this.#states[slot] = slotStates.unknown
       this.#lastGroups[slot] = 0
     }
     this.#count = 0
@@ -131,12 +131,12 @@ export class Scoreboard {
     for (let i = 0; i < postings.count; i++) {
       const slot = wordSlots[i]!
       let met = states[slot]!
-      if (met === state.unknown) {
+      if (met === slotStates.unknown) {
         if (!isOpen) continue
         slots[count++] = slot
-        states[slot] = met = matches(slot) ? state.match : state.other
+        states[slot] = met = matches(slot) ? slotStates.match : slotStates.other
       }
-      if (met === state.other) continue
+      if (met === slotStates.other) continue
       const byte = bytes[i]!
       const field = fieldOf(byte)
       const frequency = frequencyOf(byte)

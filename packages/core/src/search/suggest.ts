@@ -31,7 +31,7 @@ export function completeQuery(q: string, limit: number, viewer: string | null, {
   const names = namesWith(words, { table, text }, within)
   const beginning = earlier.concat(prefix).join('-')
   const isFirst = (name: string) => name.startsWith(beginning)
-  const phrases = isIdeographic(prefix) ? [] : frequentWords(words, text, within)
+  const phrases = isIdeographic(prefix) ? [] : frequentCompletions(words, text, within)
   const lead = [...earlier, ''].join(' ')
   const first = names.filter(isFirst)
   const rest = names.filter((name) => !isFirst(name))
@@ -45,7 +45,7 @@ function wordsWith(prefix: string, lexicon: Lexicon): number[] {
   return ids.length > 0 ? ids : lexicon.findRepairs(prefix, completionWordsMax).map(({ id }) => id)
 }
 
-function frequentWords(ids: number[], text: TextIndex, within: (slot: number) => boolean): string[] {
+function frequentCompletions(ids: number[], text: TextIndex, within: (slot: number) => boolean): string[] {
   return ids
     .map((id) => ({ word: text.vocabulary.wordOf(id), count: countWithin(id, text, within) }))
     .filter(({ count }) => count >= wordCountMin)
@@ -74,11 +74,11 @@ function namesWith(ids: number[], { table, text }: Sources, within: (slot: numbe
     }
   }
   return Array.from(best)
-    .toSorted(([a, popularityA], [b, popularityB]) => popularityB - popularityA || byLength(a, b))
+    .toSorted(([a, popularityA], [b, popularityB]) => popularityB - popularityA || compareByLength(a, b))
     .map(([name]) => name)
 }
 
-function byLength(a: string, b: string): number {
+function compareByLength(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : 1)
 }
 

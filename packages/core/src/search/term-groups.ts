@@ -148,7 +148,7 @@ class VariantFinder {
   }
 }
 
-const stemLengthMin = 3
+const variantStemLengthMin = 3
 
 /**
  * Other possible forms of an English word: plurals and verb endings. Many of the forms are not words; the caller uses
@@ -172,7 +172,7 @@ function stemsOf(word: string): string[] {
   const verb = /^(.*[aeiouy].*)(?:ing|ed)$/.exec(word)?.[1]
   if (verb) stems.push(verb, `${verb}e`)
   if (verb && /([^aeiouls])\1$/.test(verb)) stems.push(verb.slice(0, -1))
-  return stems.filter((stem) => stem.length >= stemLengthMin)
+  return stems.filter((stem) => stem.length >= variantStemLengthMin)
 }
 
 function formsOf(stem: string): string[] {

@@ -59,7 +59,7 @@ export class TextIndex {
     this.#postings.remove(slot)
     this.#censusOf[slot]?.count(words, -1)
     this.#censusOf[slot] = undefined
-    for (const id of distinct(words)) {
+    for (const id of distinctWords(words)) {
       if (this.vocabulary.countOf(id) === 1) this.#removeWord(id)
       this.vocabulary.release(id)
     }
@@ -140,7 +140,7 @@ export class TextIndex {
       }
     }
     const array = Int32Array.from(words)
-    for (const id of distinct(array)) {
+    for (const id of distinctWords(array)) {
       if (this.vocabulary.retain(id)) this.#addWord(id)
     }
     return array
@@ -248,15 +248,15 @@ export const ruleOfField = {
 export function textsOf(document: SearchTexts): string[][] {
   const name = document.displayName === document.name ? [document.name] : [document.name, document.displayName]
   const { owner, keywords, description, headings, summary, category } = document
-  return [name, [owner], keywords, [description], bounded(headings), [summary], [category]]
+  return [name, [owner], keywords, [description], boundParts(headings), [summary], [category]]
 }
 
-function bounded(parts: string[]): string[] {
+function boundParts(parts: string[]): string[] {
   let length = 0
   return parts.filter((part) => (length += part.length) <= fieldLengthMax)
 }
 
-function distinct(words: Int32Array): Set<number> {
+function distinctWords(words: Int32Array): Set<number> {
   const ids = new Set<number>()
   for (const word of words) {
     if (word !== sentenceBreak && word < fieldMark) ids.add(word)

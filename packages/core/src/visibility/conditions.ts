@@ -5,7 +5,7 @@ import { kindsByTable, type ReaderKind, readRule, relations, type Sight } from '
 
 type Visibility = SkillRow['visibility']
 const visibilities: readonly Visibility[] = ['public', 'internal', 'private']
-const states: readonly SkillRow['state'][] = ['live', 'hidden', 'taken_down', 'withdrawn']
+const skillStates: readonly SkillRow['state'][] = ['live', 'hidden', 'taken_down', 'withdrawn']
 const eb = expressionBuilder<Tables, 'skills'>()
 
 /** The visibilities of live skills that every guest, or every user, sees. */
@@ -24,14 +24,14 @@ export function openVisibilities({ kind }: Caller): readonly Visibility[] {
  * Whether a row of `skills` is in the lists of any viewer. The value is a literal, because the databases use a partial
  * index only for statements with the same literal.
  */
-export const isListed = eb('skills.listed', '=', sql.lit(1))
+export const isListedRow = eb('skills.listed', '=', sql.lit(1))
 
 /** The id of a user, or the parameter of a prepared statement for the id; null for guests. */
 export type Viewer = string | Expression<string> | null
 
 /** Mutually exclusive conditions on a row of `skills`: one is true if the skill is live and the viewer sees it. */
 export function conditionsOf(viewer: Viewer): Expression<SqlBool>[] {
-  if (viewer === null) return [isOneOf(openVisibilitiesByViewer.guest)]
+  if (viewer === null) return [isVisibilityIn(openVisibilitiesByViewer.guest)]
   const closedTo = (kind: ReaderKind) =>
     openTo([kind]).filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility))
   const kinds = Object.keys(kindsByTable) as (keyof typeof kindsByTable)[]
@@ -40,12 +40,12 @@ export function conditionsOf(viewer: Viewer): Expression<SqlBool>[] {
     .select('user_id')
     .whereRef('skill_id', '=', 'skills.id')
     .where('user_id', '=', viewer)
-    .where((of) => of.or(kinds.map((kind) => of.and([of('kind', '=', sql.lit(kind)), isOneOf(closedTo(kind))]))))
+    .where((of) => of.or(kinds.map((kind) => of.and([of('kind', '=', sql.lit(kind)), isVisibilityIn(closedTo(kind))]))))
   return [
-    isOneOf(openVisibilitiesByViewer.user),
-    eb.and([isOneOf(closedTo('owner')), eb('skills.owner_id', '=', viewer)]),
+    isVisibilityIn(openVisibilitiesByViewer.user),
+    eb.and([isVisibilityIn(closedTo('owner')), eb('skills.owner_id', '=', viewer)]),
     eb.and([
-      isOneOf(visibilities.filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility))),
+      isVisibilityIn(visibilities.filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility))),
       eb('skills.owner_id', '!=', viewer),
       eb.exists(related),
     ]),
@@ -59,14 +59,14 @@ export function isOpenToViewer(viewer: Viewer): Expression<SqlBool> {
 
 /** Whether a row of `skills` is in the lists of a caller. */
 export function isListedFor(caller: Caller): Expression<SqlBool> {
-  return eb.and([isListed, eb('skills.stub', '=', sql.lit(0)), isOpenToViewer(callerId(caller))])
+  return eb.and([isListedRow, eb('skills.stub', '=', sql.lit(0)), isOpenToViewer(callerId(caller))])
 }
 
 /** Whether everyone has the given sight of a row of `skills`. */
 export function isPublicWith(sight: Sight): Expression<SqlBool> {
-  const among = states.filter((state) => readRule[state].sight === sight && openTo(['guest'], state).length > 0)
+  const among = skillStates.filter((state) => readRule[state].sight === sight && openTo(['guest'], state).length > 0)
   return eb.or(
-    among.map((state) => eb.and([eb('skills.state', '=', sql.lit(state)), isOneOf(openTo(['guest'], state))])),
+    among.map((state) => eb.and([eb('skills.state', '=', sql.lit(state)), isVisibilityIn(openTo(['guest'], state))])),
   )
 }
 
@@ -79,7 +79,7 @@ export const publishedCondition = eb.and([publicCondition, eb('skills.stub', '='
 /** Whether a row of `skills` is in everyone's lists. */
 export const listedCondition = eb.and([publishedCondition, eb('skills.latest_version', '!=', sql.lit(''))])
 
-function isOneOf(among: readonly Visibility[]): Expression<SqlBool> {
+function isVisibilityIn(among: readonly Visibility[]): Expression<SqlBool> {
   const [first, ...others] = among.map((visibility) => sql.lit(visibility))
   if (!first) return sql.lit(false)
   return others.length === 0 ? eb('skills.visibility', '=', first) : eb('skills.visibility', 'in', [first, ...others])

@@ -32,7 +32,7 @@ export const kindsByTable = {
   collaborator: selectFrom('collaborators').select(['skill_id', 'user_id']),
 }
 
-const readers: Readers = {
+const readersByVisibility: Readers = {
   public: ['guest'],
   internal: ['user', 'holder', 'owner', 'collaborator'],
   private: ['holder', 'owner', 'collaborator'],
@@ -45,17 +45,17 @@ const moderators: readonly ReaderKind[] = ['owner', 'administrator']
  * audience in the search index.
  */
 export const readRule: Readonly<Record<SkillRow['state'], { readonly sight: Sight; readonly readers: Readers }>> = {
-  live: { sight: 'seen', readers },
+  live: { sight: 'seen', readers: readersByVisibility },
   hidden: { sight: 'seen', readers: { public: moderators, internal: moderators, private: moderators } },
-  taken_down: { sight: 'taken_down', readers },
+  taken_down: { sight: 'taken_down', readers: readersByVisibility },
   withdrawn: { sight: 'unseen', readers: { public: [], internal: [], private: [] } },
 }
 
 type Pairs = SelectQueryBuilder<Tables, keyof Tables, { skill_id: string; user_id: string }>
-const pairs = Object.entries<Pairs>(kindsByTable).map(([kind, pair]) => pair.select(sql.lit(kind).as('kind')))
+const relationPairs = Object.entries<Pairs>(kindsByTable).map(([kind, pair]) => pair.select(sql.lit(kind).as('kind')))
 
 /** A table of the users who are readers of a skill by {@link kindsByTable}: `skill_id`, `user_id`, `kind`. */
-export const relations = pairs.reduce((all, one) => all.unionAll(one)).as('relations')
+export const relations = relationPairs.reduce((all, one) => all.unionAll(one)).as('relations')
 
 /** Whether the rule for a skill names a kind of {@link kindsByTable}. */
 export function isRuledByTables({ state, visibility }: Pick<Ruled, 'state' | 'visibility'>): boolean {

@@ -25,7 +25,7 @@ import {
 import { type Sketch, sketchWords } from '../sketches/sketch.ts'
 
 const similarityMatchesMax = 20
-const reportedMax = 256
+const similarityCandidatesMax = 256
 /** Estimates from sketches may be three times too low if two small bodies share little text. */
 const reportedEstimateMin = shownSimilarity / 3
 
@@ -40,7 +40,7 @@ export async function showSimilarity(context: CatalogueContext, input: Input<'ge
     caller,
     keep,
     estimateMin: reportedEstimateMin,
-    max: reportedMax,
+    max: similarityCandidatesMax,
   })
   const matches = (await compareCandidates(context, document, candidates))
     .filter(({ similarity }) => similarity >= shownSimilarity)

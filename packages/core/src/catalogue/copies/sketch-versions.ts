@@ -62,13 +62,13 @@ async function sketchSome(context: CatalogueContext): Promise<void> {
       some.push({ skillId: skill_id, versionId: id, sketch: sketchWords(hashSkillMdWords(skillMd)) })
       await setImmediate()
     }
-    await store(context, some)
+    await storeSketches(context, some)
   }
   if (versions.length > 0) return
   await context.database.writer.write((trx) => removeMeta(trx, sketchMetaKey))
 }
 
-async function store(context: CatalogueContext, versions: readonly SketchedVersion[]): Promise<void> {
+async function storeSketches(context: CatalogueContext, versions: readonly SketchedVersion[]): Promise<void> {
   await context.database.writer.write(async (trx) => {
     for (const version of versions) await context.copies.put(trx, version)
     await putMeta(trx, sketchMetaKey, versions.at(-1)!.versionId)

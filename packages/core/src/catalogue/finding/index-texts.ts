@@ -34,7 +34,7 @@ export interface NumberedText {
 export async function scheduleTexts(context: CatalogueContext): Promise<void> {
   context.outbox.handle(textsTopic, {
     retryDelaysMs: [minuteMs, 10 * minuteMs, hourMs],
-    handle: () => indexTexts(context),
+    handle: () => indexOldTexts(context),
     afterwards: async (trx) => {
       if ((await findMeta(trx, textsMetaKey)) !== undefined)
         await context.outbox.enqueue(trx, { topic: textsTopic, payload: {}, uniqueKey: textsTopic })
@@ -51,7 +51,7 @@ export async function hasOldTexts(db: Kysely<Tables>): Promise<boolean> {
   return (await findMeta(db, textsMetaKey)) !== undefined
 }
 
-async function indexTexts({ database, closing }: CatalogueContext): Promise<void> {
+async function indexOldTexts({ database, closing }: CatalogueContext): Promise<void> {
   for (let left = textsPerRun; left > 0 && !closing.aborted; left -= textsPerWrite) {
     if (!(await indexTextBatch(database, textsPerWrite))) return
     await setImmediate()

@@ -37,7 +37,7 @@ export interface InspectionResult {
 const startInspectWorker = (options: WorkerOptions) =>
   new Worker(new URL('./inspect-worker.ts', import.meta.url), options)
 /** Even with two processors, two threads are used, because inspecting a version takes longer than storing it. */
-const workersMax = Math.min(3, availableParallelism())
+const inspectWorkersMax = Math.min(3, availableParallelism())
 
 /**
  * The only threads that scan for a registry. The main thread does not scan: compiling the rules would block the event
@@ -45,7 +45,7 @@ const workersMax = Math.min(3, availableParallelism())
  */
 const inspectionPool = new WorkerPool<InspectionResult[], InspectionOrder>({
   start: () => startThread('inspect-worker', startInspectWorker),
-  workersMax,
+  workersMax: inspectWorkersMax,
 })
 
 /**

@@ -124,21 +124,21 @@ export type Texts = Readonly<Record<string, string>>
 const textPathPrefix = 'metadata:'
 
 /** Findings by the digest of the texts and the rules: the same texts are scanned for several purposes. */
-const scanned = new LRUCache<string, Promise<ScanFinding[]>>({ max: 5000 })
+const scannedTexts = new LRUCache<string, Promise<ScanFinding[]>>({ max: 5000 })
 
 /** Scans texts and returns the findings, which the author cannot suppress. `now`: milliseconds since 1970. */
 export async function findInTexts({ added, version }: ScanRules, texts: Texts, now: number): Promise<ScanFinding[]> {
   const files = toScanFiles(texts)
   if (files.length === 0) return []
   const key = toTextsScanKey(files, version)
-  const found = scanned.get(key) ?? scanInThread(files, { now, added }).then(toFindings)
-  scanned.set(key, found)
+  const found = scannedTexts.get(key) ?? scanInThread(files, { now, added }).then(toFindings)
+  scannedTexts.set(key, found)
   return found
 }
 
 /** Caches the scan of texts by a thread, so that {@link findInTexts} does not repeat it in a transaction. */
 export function keepScan(texts: Texts, scan: Security): void {
-  scanned.set(toTextsScanKey(toScanFiles(texts), scan.rulesVersion), Promise.resolve(toFindings(scan)))
+  scannedTexts.set(toTextsScanKey(toScanFiles(texts), scan.rulesVersion), Promise.resolve(toFindings(scan)))
 }
 
 function toTextsScanKey(files: readonly ScanFile[], version: string): string {

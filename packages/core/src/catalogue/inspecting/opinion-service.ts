@@ -22,7 +22,7 @@ export interface OpinionService {
   readonly key?: string
 }
 
-const connectionsMax = 4
+const opinionConnectionsMax = 4
 /**
  * Time limit of a request. It is longer than the time limit of a publish, so that a late answer serves later publishes.
  */
@@ -45,7 +45,7 @@ const OpinionResponse = v.pipe(
  */
 export function createOpinionService({ url, key }: OpinionService, ca?: readonly string[]) {
   const target = parseServiceUrl(url, 'the second opinion')
-  const client = createHttpClient({ connectionsMax, ca })
+  const client = createHttpClient({ connectionsMax: opinionConnectionsMax, ca })
   const headers = { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) }
   const source: OpinionSource = {
     name: target.host,

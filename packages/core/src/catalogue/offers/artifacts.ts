@@ -104,19 +104,19 @@ async function describeArtifact(
 }
 
 /** Bytes read per batch. A larger file is a batch of its own. */
-const artifactBytesMax = 1024 * 1024
-const artifactFilesMax = 64
+const artifactBatchBytesMax = 1024 * 1024
+const artifactBatchFilesMax = 64
 
-/** Splits items into batches of at most `artifactBytesMax` bytes, with at least one item per batch. */
+/** Splits items into batches of at most `artifactBatchBytesMax` bytes, with at least one item per batch. */
 function* batchesBySize<T>(items: Iterable<T>, measure: (item: T) => { bytes: number; files: number }): Generator<T[]> {
   let group: T[] = []
-  let left = { bytes: artifactBytesMax, files: artifactFilesMax }
+  let left = { bytes: artifactBatchBytesMax, files: artifactBatchFilesMax }
   for (const item of items) {
     const { bytes, files } = measure(item)
     if (group.length > 0 && (bytes > left.bytes || files > left.files)) {
       yield group
       group = []
-      left = { bytes: artifactBytesMax, files: artifactFilesMax }
+      left = { bytes: artifactBatchBytesMax, files: artifactBatchFilesMax }
     }
     group.push(item)
     left = { bytes: left.bytes - bytes, files: left.files - files }

@@ -210,7 +210,7 @@ async function findPackMember(
 }
 
 /** Maximum size of a pack's skill list in one log entry. A longer list takes several entries. */
-const partBytesMax = 32_768
+const packPartBytesMax = 32_768
 
 /** The public log entries for a change of a pack: its current public state, or its withdrawal. */
 function toPackEntries(before: PackRow | undefined, pack: PackRow, members: readonly Member[]): LogDraft[] {
@@ -238,7 +238,7 @@ function toPackParts<Item>(items: readonly Item[]): Item[][] {
   let bytes = 0
   for (const item of items) {
     bytes += jsonBytes(item) + 1
-    if (bytes > partBytesMax && parts.at(-1)!.length > 0) {
+    if (bytes > packPartBytesMax && parts.at(-1)!.length > 0) {
       parts.push([])
       bytes = jsonBytes(item) + 1
     }

@@ -132,14 +132,14 @@ const foundMax = 16_384
 /** Time for which reading pending sketches may block the event loop at once. */
 const blockMs = 10
 /** About ten bits for each shingle when the maximum number of versions is pending. */
-const bits = 2 ** 21
+const presentBits = 2 ** 21
 
 /** The versions whose shingles are not yet in the shingle table, as far as this process has read them. */
 class WaitingSketches {
   #rows: WaitingSketch[] = []
   readonly #byShingle = new Map<number, SharedShingle[]>()
   /** A bit set of the shingles' low bits: for most texts it rules out pending shingles at once. */
-  readonly #present = new Uint8Array(bits / 8)
+  readonly #present = new Uint8Array(presentBits / 8)
 
   /** The number of pending versions. */
   get count(): number {
@@ -211,13 +211,13 @@ class WaitingSketches {
   }
 
   #enter(shingle: number, entry: SharedShingle): void {
-    const bit = shingle & (bits - 1)
+    const bit = shingle & (presentBits - 1)
     this.#present[bit >> 3]! |= 1 << (bit & 7)
     this.#byShingle.set(shingle, [entry])
   }
 
   #mayHave(shingle: number): boolean {
-    const bit = shingle & (bits - 1)
+    const bit = shingle & (presentBits - 1)
     return (this.#present[bit >> 3]! & (1 << (bit & 7))) !== 0
   }
 }

@@ -22,28 +22,28 @@ export function foldComparedText(text: string): string {
  * never change.
  */
 export function splitFoldedWords(folded: string): Words {
-  const count = fillBuffers(folded)
-  const { hashes, starts, ends } = buffers
+  const count = fillWordBuffers(folded)
+  const { hashes, starts, ends } = wordBuffers
   return { hashes: hashes.slice(0, count), starts: starts.slice(0, count), ends: ends.slice(0, count) }
 }
 
 /** As {@link splitFoldedWords}, without the positions. */
 function hashWords(folded: string): Int32Array {
-  const count = fillBuffers(folded)
-  return buffers.hashes.slice(0, count)
+  const count = fillWordBuffers(folded)
+  return wordBuffers.hashes.slice(0, count)
 }
 
 /** Reused: allocating the buffers for each text takes longer than filling them. */
-let buffers = createBuffers(16 * 1024)
+let wordBuffers = createWordBuffers(16 * 1024)
 
-function createBuffers(length: number): Words {
+function createWordBuffers(length: number): Words {
   return { hashes: new Int32Array(length), starts: new Int32Array(length), ends: new Int32Array(length) }
 }
 
 /** Returns the number of words. The loop uses no closure and no module-level name: either would double its time. */
-function fillBuffers(folded: string): number {
-  if (folded.length > buffers.hashes.length) buffers = createBuffers(folded.length)
-  const { hashes, starts, ends } = buffers
+function fillWordBuffers(folded: string): number {
+  if (folded.length > wordBuffers.hashes.length) wordBuffers = createWordBuffers(folded.length)
+  const { hashes, starts, ends } = wordBuffers
   const { none, word, single, unknown } = characterKinds
   const [basis, prime, kindOf] = [fnvBasis, fnvPrime, knownKinds]
   const { length } = folded

@@ -112,10 +112,10 @@ function countSharedShingles(a: Float64Array, b: Float64Array): number {
   return shared
 }
 
-const passagesMax = 5
+const sharedPassagesMax = 5
 const sharedPassageCharactersMax = 500
 /** The maximum number of positions tried for the same five words. Only tables and lists have more. */
-const placesMax = 8
+const shinglePlacesMax = 8
 
 /** The words of a document's body with their positions. */
 interface PlacedWords {
@@ -165,7 +165,7 @@ export function findSharedPassages(one: PlacedWords, other: PlacedWords): Passag
     if (run) runs.push(run)
     i += run?.length ?? 1
   }
-  const longest = runs.toSorted((a, b) => b.length - a.length).slice(0, passagesMax)
+  const longest = runs.toSorted((a, b) => b.length - a.length).slice(0, sharedPassagesMax)
   return longest.map((run) => ({
     text: cutSharedPassage(one, run),
     line: one.lines[run.from]!,
@@ -189,7 +189,7 @@ function indexShinglePlaces({ hashes }: PlacedWords): Map<number, number[]> {
     if (isBoilerplate(shingle)) continue
     const list = places.get(shingle)
     if (!list) places.set(shingle, [i])
-    else if (list.length < placesMax) list.push(i)
+    else if (list.length < shinglePlacesMax) list.push(i)
   }
   return places
 }

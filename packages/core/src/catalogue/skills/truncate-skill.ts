@@ -46,26 +46,26 @@ export async function truncateHere({ loaded, maxTokens, priority }: TruncateOrde
 /** Counts the tokens of a text, or an upper bound of them. */
 export type CountTokens = (text: string) => number
 
-let counting: Promise<CountTokens> | undefined
+let tokenCounter: Promise<CountTokens> | undefined
 
 /** The token counter for `o200k_base`, loaded at first use: its table takes 0.4 s and 100 MB of memory. */
 export function getTokenCounter(): Promise<CountTokens> {
-  counting ??= createCounter()
-  return counting
+  tokenCounter ??= createCounter()
+  return tokenCounter
 }
 
 async function createCounter(): Promise<CountTokens> {
   const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base')
   // Treat text that spells a special token of the encoding, such as the end-of-text token, as ordinary text.
   const options = { disallowedSpecial: new Set<string>() }
-  return (text) => boundTokens(text, (part) => countTokens(part, options))
+  return (text) => countBoundedTokens(text, (part) => countTokens(part, options))
 }
 
 /**
  * Tokenizing takes quadratic time in the length of a run of letters, or of characters other than letters and digits. A
  * run longer than any word is counted as one token per byte, which is an upper bound.
  */
-function boundTokens(text: string, countTokens: CountTokens): number {
+function countBoundedTokens(text: string, countTokens: CountTokens): number {
   if (!mayContainLongRun(text)) return countTokens(text)
   let tokens = 0
   let from = 0

@@ -3,7 +3,7 @@ import type { Expression, SelectQueryBuilder, SqlBool } from 'kysely'
 import { countRows } from '../../storage/count-rows.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Tables } from '../../storage/tables.ts'
-import { conditionsOf, isListed, isOpenToViewer, type Viewer } from '../../visibility/conditions.ts'
+import { conditionsOf, isListedRow, isOpenToViewer, type Viewer } from '../../visibility/conditions.ts'
 
 type SkillQuery = SelectQueryBuilder<Tables, 'skills', object>
 type StubFilter = Pick<SearchFilters, 'includeStubs'>
@@ -31,6 +31,6 @@ export async function countVisible(
 }
 
 function selectListed({ read }: Pick<Database, 'read'>, { includeStubs }: StubFilter): SkillQuery {
-  const listed = read.selectFrom('skills').where(isListed)
+  const listed = read.selectFrom('skills').where(isListedRow)
   return includeStubs ? listed : listed.where('stub', '=', 0)
 }

@@ -62,7 +62,7 @@ export class PostingLists {
   /** Appends a posting to a list. The distance is below 2^31. */
   append(list: number, distance: number, byte: number): void {
     const room = this.#limit[list]! - this.#next[list]!
-    if (room < postingBytesMax && room < lengthOf(distance) + 1) this.#extend(list, room)
+    if (room < postingBytesMax && room < sliceLengthOf(distance) + 1) this.#extend(list, room)
     const next = this.#next[list]!
     const block = this.#blocks[next >>> blockBits]!
     let at = next & (blockBytes - 1)
@@ -135,7 +135,7 @@ export class PostingLists {
   }
 }
 
-function lengthOf(distance: number): number {
+function sliceLengthOf(distance: number): number {
   let length = 1
   for (let rest = distance >>> 7; rest > 0; rest >>>= 7) length++
   return length

@@ -19,7 +19,8 @@ export interface ParsedQuery {
 }
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+/gu
-const ideographs = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー'
+/** Scripts whose tokens are pairs of characters, for a character class of a regular expression. */
+export const ideographs = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー'
 const ideographRun = new RegExp(`[${ideographs}]+|[^${ideographs}]+`, 'gu')
 const isIdeograph = new RegExp(`^[${ideographs}]`, 'u')
 // eslint-disable-next-line no-control-regex
