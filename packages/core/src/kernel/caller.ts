@@ -60,7 +60,7 @@ export function requireUser(caller: Caller): UserCaller {
 /** Throws `forbidden` if the caller's key lacks the scope. */
 export function requireScope({ scopes }: UserCaller, scope: Scope): void {
   if (!scopes.includes(scope))
-    throw new RegistryError('forbidden', `This key has no scope '${scope}'. Use one that has it.`)
+    throw new RegistryError('forbidden', `This key has no scope '${scope}'. Use a key with the scope.`)
 }
 
 /** The id of the caller's account; null for a guest and for the operator, which have none. */
@@ -80,9 +80,9 @@ function isOperator(caller: Caller): boolean {
 }
 
 /**
- * The operator of the node: CLI commands that open a data folder run as this caller. It has the rights of an
- * administrator, owns nothing and cannot sign in. It has no row in `users`, so operations that need an owner call
- * {@link requireAccount}.
+ * The operator of the node: CLI commands that open a data folder run as this caller. The operator has the rights of an
+ * administrator, owns nothing, cannot sign in and has no row in `users`, so operations that need an owner call {@link
+ * requireAccount}.
  *
  * @example
  * await localApi(registry, systemCaller).createUser({ username: 'alice' })

@@ -30,7 +30,7 @@ const tagBytes = 16
  */
 export function createSecrets(key?: Uint8Array): Secrets {
   if (key && key.length !== secretKeyBytes) {
-    throw new TypeError(`A secret key must have ${secretKeyBytes} bytes; this one has ${key.length}.`)
+    throw new TypeError(`A secret key must have ${secretKeyBytes} bytes. The given key has ${key.length}.`)
   }
   return {
     isReady: key !== undefined,

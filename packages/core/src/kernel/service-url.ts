@@ -1,6 +1,6 @@
 /**
- * The URL of a service that the operator configured. `service` is its name in the error. Throws a TypeError for a scheme
- * other than http and https, and for a URL with credentials.
+ * The URL of a service that the operator configured. `service` is its name in the error. Throws a TypeError for a
+ * scheme other than http and https, and for a URL with credentials.
  */
 export function parseServiceUrl(url: string, service: string): URL {
   const parsed = URL.parse(url)

@@ -32,7 +32,7 @@ const recentMax = 500
 const textsPerRequest = 16
 const dimensionsMax = 4096
 const embeddingsBytesMax = 32 * 1024 * 1024
-/** Time limit of one request. It is longer than the time limit of a search, so that its result serves later searches. */
+/** Time limit of a request, longer than the time limit of a search: a late result serves later searches. */
 const embeddingsRequestMs = 30_000
 
 const EmbeddingsAnswer = v.pipe(
@@ -49,9 +49,9 @@ const EmbeddingsAnswer = v.pipe(
 )
 
 /**
- * Compares by the cosine of embeddings. The embeddings of skills are stored by model and digest. At most one request for
- * missing embeddings runs at a time, and continues after the search that started it. Sends texts of public skills and
- * queries only.
+ * Compares by the cosine of embeddings. The embeddings of skills are stored by model and digest. At most one request
+ * for missing embeddings runs at a time, and continues after the search that started it. Sends texts of public skills
+ * and queries only.
  */
 export class EmbeddingsReranker implements Reranker {
   readonly #service: EmbeddingsService
@@ -75,7 +75,7 @@ export class EmbeddingsReranker implements Reranker {
     return texts.map(({ digest }) => toCosine(known.get(digest), vector))
   }
 
-  /** The vectors of texts. Missing ones are requested after the vectors that earlier searches requested. */
+  /** The vectors of texts. Missing vectors are requested after the vectors that earlier searches requested. */
   async #readAll(texts: readonly RerankText[], signal: AbortSignal): Promise<Map<string, Float32Array>> {
     while (!signal.aborted) {
       const known = await this.#readKnown(texts)
@@ -199,7 +199,9 @@ function toEmbeddingsUrl(url: string): URL {
   return base
 }
 
-/** The vectors of an answer, scaled to length 1, in the order of the texts. Throws if a vector is missing or invalid. */
+/**
+ * The vectors of an answer, scaled to length 1, in the order of the texts. Throws if a vector is missing or invalid.
+ */
 function readVectors(bytes: Uint8Array, count: number): Float32Array<ArrayBuffer>[] {
   const parsed = v.safeParse(EmbeddingsAnswer, Buffer.from(bytes).toString())
   if (!parsed.success) throw new Error('The embeddings service responded with something other than embeddings.')

@@ -14,7 +14,7 @@ export interface Passage {
   readonly terms: readonly string[]
 }
 
-/** Weights of terms by the hashes of their stems: a rare term says more about a passage than a frequent one. */
+/** Weights of terms by the hashes of their stems: a rare term describes a passage better than a frequent term. */
 export type TermValues = ReadonlyMap<number, number>
 
 /** The values of a query's terms. Words that replace misspelled terms have the lowest value. */
@@ -70,8 +70,8 @@ export class PassageFinder {
   }
 
   /**
-   * The sentence with those that follow it, a heading with the sentence below it, or the part of a long sentence with the
-   * most valuable matches.
+   * The sentence with the sentences that follow, a heading with the sentence below it, or the part of a long sentence
+   * with the most valuable matches.
    */
   #cut(sentences: readonly Sentence[], at: number, matches: readonly Match[]): string {
     let { text } = sentences[at]!

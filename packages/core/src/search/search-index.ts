@@ -55,7 +55,7 @@ export interface SearchHits {
 export interface SearchIndex {
   /** Number of skills. */
   readonly size: number
-  /** Adds or replaces a skill. Its text is indexed again only if it changed. */
+  /** Adds or replaces a skill. The text is indexed again only if the text changed. */
   put(document: SearchDocument): void
   /** Sets the counters of a skill; ignores an unknown skill. */
   putCounts(counts: { id: number; downloads: number; stars: number }): void
@@ -103,7 +103,7 @@ export function createSearchIndex(): SearchIndex {
     if (readsNames) board.addGroups(groups, { text, lexicon }, isVisible)
     const slots = ranking.rank({ groups, named: board.matches(passes), need }, passes)
     const context = new Set(query.context?.map(hashStem).filter((hash) => !hashes.has(hash)))
-    // The scores of the context replace those of the need.
+    // The scores of the context replace the scores of the need.
     const keys = context.size === 0 ? ranking.keys : ranking.keysIn(needs.score(context, among), slots)
     const hits = toHits(query, slots, query.sort ? columnOf(query.sort) : keys)
     if (need.isPartial || isCut || lexicon.isCut) hits.partial = true

@@ -139,7 +139,7 @@ export function toScanErrors(findings: readonly ScanFinding[]): FieldError[] {
   }))
 }
 
-/** The findings that affect the verdict, including those that the author suppressed. */
+/** The findings that affect the verdict, including findings that the author suppressed. */
 export function findAlarming(findings: readonly ScanFinding[]): ScanFinding[] {
   return findings.filter(({ signal }) => signal === 'hostile' || signal === 'suspicious')
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { hourMs, minuteMs } from '../../kernel/clock.ts'
 import { findMeta, putMeta, removeMeta } from '../../storage/meta.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { findSkillMd, readSkillMdRows } from './copy-candidates.ts'
 import type { SketchedVersion } from '../sketches/copy-index.ts'
@@ -17,18 +18,14 @@ const versionsPerWrite = 10
  * restart.
  */
 export async function scheduleSketches(context: CatalogueContext): Promise<void> {
-  context.outbox.handle(sketchTopic, {
-    retryDelaysMs: [minuteMs, 10 * minuteMs, hourMs],
-    handle: () => sketchSome(context),
-    afterwards: async (trx) => {
-      if ((await findMeta(trx, sketchMetaKey)) !== undefined)
-        await context.outbox.enqueue(trx, { topic: sketchTopic, payload: {}, uniqueKey: sketchTopic })
-    },
-  })
-  if ((await findMeta(context.database.read, sketchMetaKey)) === undefined) return
-  await context.database.writer.write((trx) =>
-    context.outbox.enqueue(trx, { topic: sketchTopic, payload: {}, uniqueKey: sketchTopic }),
-  )
+  const afterwards = async (trx: WriteTransaction) => {
+    if ((await findMeta(trx, sketchMetaKey)) === undefined) return
+    await context.outbox.enqueue(trx, { topic: sketchTopic, payload: {}, uniqueKey: sketchTopic })
+  }
+  const retryDelaysMs = [minuteMs, 10 * minuteMs, hourMs]
+  context.outbox.handle(sketchTopic, { retryDelaysMs, handle: () => sketchSome(context), afterwards })
+  if ((await findMeta(context.database.read, sketchMetaKey)) !== undefined)
+    await context.database.writer.write(afterwards)
 }
 
 /** Deletes all sketches; the next process with a worker rebuilds them in batches. */

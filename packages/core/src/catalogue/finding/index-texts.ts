@@ -6,6 +6,7 @@ import type { Database } from '../../storage/database.ts'
 import { findMeta, putMeta, removeMeta } from '../../storage/meta.ts'
 import { parseJson, type Tables } from '../../storage/tables.ts'
 import { clearTexts, putSkillText, type SkillText } from '../../storage/text-search.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 
 const textsTopic = 'search.texts'
@@ -32,18 +33,13 @@ export interface NumberedText {
  * restart. Searches use the index meanwhile, and find old entries by fewer forms of words.
  */
 export async function scheduleTexts(context: CatalogueContext): Promise<void> {
-  context.outbox.handle(textsTopic, {
-    retryDelaysMs: [minuteMs, 10 * minuteMs, hourMs],
-    handle: () => indexOldTexts(context),
-    afterwards: async (trx) => {
-      if ((await findMeta(trx, textsMetaKey)) !== undefined)
-        await context.outbox.enqueue(trx, { topic: textsTopic, payload: {}, uniqueKey: textsTopic })
-    },
-  })
-  if (!(await hasOldTexts(context.database.read))) return
-  await context.database.writer.write((trx) =>
-    context.outbox.enqueue(trx, { topic: textsTopic, payload: {}, uniqueKey: textsTopic }),
-  )
+  const afterwards = async (trx: WriteTransaction) => {
+    if (await hasOldTexts(trx))
+      await context.outbox.enqueue(trx, { topic: textsTopic, payload: {}, uniqueKey: textsTopic })
+  }
+  const retryDelaysMs = [minuteMs, 10 * minuteMs, hourMs]
+  context.outbox.handle(textsTopic, { retryDelaysMs, handle: () => indexOldTexts(context), afterwards })
+  if (await hasOldTexts(context.database.read)) await context.database.writer.write(afterwards)
 }
 
 /** Whether some skills may still have an index entry of an earlier program. */

@@ -23,9 +23,7 @@ export interface OpinionService {
 }
 
 const opinionConnectionsMax = 4
-/**
- * Time limit of a request. It is longer than the time limit of a publish, so that a late answer serves later publishes.
- */
+/** Time limit of a request, longer than the time limit of a publish: a late answer serves later publishes. */
 const opinionRequestMs = 60_000
 const opinionBytesMax = 64 * 1024
 /** Maximum bytes of texts in a question; `omitted` names the files without a text. */
@@ -40,8 +38,8 @@ const OpinionResponse = v.pipe(
 )
 
 /**
- * A service as a source of opinions. Redirects are not followed. Throws a TypeError if the address is not one of http or
- * https without credentials.
+ * A service as a source of opinions. Redirects are not followed. Throws a TypeError if the address is not one of http
+ * or https without credentials.
  */
 export function createOpinionService({ url, key }: OpinionService, ca?: readonly string[]) {
   const target = parseServiceUrl(url, 'the second opinion')

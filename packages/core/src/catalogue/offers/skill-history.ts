@@ -17,7 +17,7 @@ export interface SkillHistory {
   readonly name: string
   /** Empty if all versions are yanked. */
   readonly latestVersion: string
-  /** Lowest first, including yanked ones. */
+  /** Lowest first, including yanked versions. */
   readonly versions: readonly {
     readonly id: string
     readonly version: string

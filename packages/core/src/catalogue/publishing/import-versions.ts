@@ -53,8 +53,8 @@ const bulkWrite = { bulk: true }
 
 /**
  * Publishes versions from other sources, in order, under their authors' names if the operator calls it. A user is
- * refused every name but the user's own. The source's metadata takes precedence over the frontmatter. Importing the same
- * versions again changes nothing. Returns one outcome per version, in order. Throws `forbidden` without the scope
+ * refused every name but the user's own. The source's metadata takes precedence over the frontmatter. Importing the
+ * same versions again changes nothing. Returns one outcome per version, in order. Throws `forbidden` without the scope
  * `publish`.
  */
 export async function importVersions(context: CatalogueContext, items: readonly ImportedVersion[], caller: Caller) {

@@ -99,7 +99,7 @@ async function getLivePack(trx: WriteTransaction, id: string): Promise<PackRow> 
 async function getOwnPack(context: StorageContext, slug: string, caller: Caller): Promise<PackRow> {
   const pack = await getPack(context, slug, caller)
   if (pack.curator_id !== callerId(caller))
-    throw new RegistryError('forbidden', `Only the curator of '${slug}' may change it.`)
+    throw new RegistryError('forbidden', `Only the curator of the pack '${slug}' may change the pack.`)
   return pack
 }
 

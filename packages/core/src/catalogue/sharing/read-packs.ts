@@ -141,7 +141,7 @@ export async function requireFreeSlug(
   if (taken) throw new RegistryError('name_taken', `There is a pack '${slug}' already. Choose another slug.`)
 }
 
-/** Whether a pack has a skill, hidden ones included. Does not check permissions. */
+/** Whether a pack has a skill, hidden skills included. Does not check permissions. */
 export function hasPackSkill({ database }: StorageContext, packId: string, skillId: string): Promise<boolean> {
   return hasRow(database.read, 'pack_skills', { pack_id: packId, skill_id: skillId })
 }

@@ -19,8 +19,8 @@ import { requireOwner } from '../../visibility/rights.ts'
 const sharesMax = 100
 
 /**
- * POST /skills/<name>/shares: creates a link token with read access, which ends no later than the key in use. The token is
- * in this response only.
+ * POST /skills/<name>/shares: creates a link token with read access, which ends no later than the key in use. The token
+ * is in this response only.
  */
 export async function createShare(context: CatalogueContext, input: Input<'createShare'>, caller: Caller) {
   const skill = await getSharableSkill(context, input.name, caller)

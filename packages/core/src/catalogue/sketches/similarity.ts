@@ -40,7 +40,8 @@ export interface Comparison {
 /**
  * How much of the smaller of two bodies the other contains, from 0 to 1: the share of its runs of five words, or the
  * share in which runs in code fences count three times, whichever is higher. Case, white space, punctuation and the
- * order of passages make no difference, and common boilerplate does not count. A body that is part of the other gives 1.
+ * order of passages make no difference, and common boilerplate does not count. A body that is part of the other gives
+ * 1.
  *
  * @example measureSimilarity('Read the file, then sum it up.', 'First read the file, then sum it up. Be brief.') // 1
  */

@@ -20,7 +20,7 @@ const bytesPerUnitMax = 3
 
 /** The shingles of a body that the index stores, and the shingles that a comparison looks up. */
 export interface Sketch {
-  /** The number of shingles in the whole body, repeated ones included; 0 for a body too short to be indexed. */
+  /** The number of shingles in the whole body, repeated shingles included; 0 for a body too short to be indexed. */
   readonly shingleCount: number
   /** The stored shingles: all below {@link shingleRange} / {@link toKeptScale}. */
   readonly kept: readonly number[]

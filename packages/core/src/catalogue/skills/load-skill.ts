@@ -45,21 +45,21 @@ async function readSkillParts(
   { skill, version, isNamed }: { skill: SkillRow; version: VersionRow; isNamed: boolean },
   caller: Caller,
 ): Promise<SkillParts> {
-  const said = parseJson(version.metadata)
-  const own = isNamed && skill.described_by !== version.version
+  const own = parseJson(version.metadata)
+  const usesOwn = isNamed && skill.described_by !== version.version
   const { fullName, description, author, downloads, verified, deprecated } = toSkillItem(skill)
-  const { frontmatter, contract, capabilities, summary } = said
+  const { frontmatter, contract, capabilities, summary } = own
   const metadata = {
     name: await showName(context, skill, caller),
     fullName,
     version: version.version,
-    description: own ? said.description : description,
+    description: usesOwn ? own.description : description,
     author,
     downloads,
     securityScore: await readVersionScore(context, skill, version),
     verified,
     deprecated,
-    keywords: own ? said.keywords : parseJson(skill.keywords),
+    keywords: usesOwn ? own.keywords : parseJson(skill.keywords),
   }
   return { metadata, frontmatter, contract, capabilities, summary }
 }

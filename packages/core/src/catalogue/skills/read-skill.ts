@@ -58,7 +58,7 @@ export async function showSkill(
   return answer
 }
 
-/** GET /skills/<name>/versions: highest first, including yanked ones. */
+/** GET /skills/<name>/versions: highest first, including yanked versions. */
 export async function listVersions(
   context: StorageContext,
   { name, page, limit }: { name: string; page: number; limit: number },
@@ -191,11 +191,11 @@ async function showSkillAtVersion(context: StorageContext, skill: SkillRow, numb
   const publishedAt = toTimestamp(version.published_at)
   // The owner's metadata and its scan apply to the version that describes the skill; other versions use their own.
   const isDescribing = skill.described_by === number
-  const said = isDescribing ? {} : { displayName, description, license, keywords }
+  const own = isDescribing ? {} : { displayName, description, license, keywords }
   const security = scan && isDescribing ? joinScans(scan, skill.metadata_scan) : scan
   const details = await showDetails(context, skill, caller)
   const content = { digest, size, files, security, ...uses }
-  return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...said }
+  return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...own }
 }
 
 /** Counts a download by anyone but the owner, unless `counts` is false. */

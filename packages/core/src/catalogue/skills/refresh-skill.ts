@@ -57,7 +57,10 @@ export interface SkillChange {
     | ({ readonly type: 'settings' } & Omit<SettingsChange, 'skill'>)
 }
 
-/** The state of a change as it passes through the projections; each reads the results of those before it. */
+/**
+ * The state of a change as it passes through the projections; each projection reads the results of the projections
+ * before.
+ */
 interface ProjectedChange extends SkillChange {
   readonly context: RefreshContext
   readonly versions: readonly ListedVersion[]

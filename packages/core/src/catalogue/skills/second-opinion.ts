@@ -11,7 +11,7 @@ import {
   type OpinionService,
   type OpinionSource,
 } from '../inspecting/opinion-service.ts'
-import { refreshSkill } from './refresh-skill.ts'
+import { type RefreshContext, refreshSkill } from './refresh-skill.ts'
 
 /** A second opinion on versions that the scan leaves in doubt. */
 export interface SecondOpinionOptions {
@@ -36,14 +36,14 @@ const opinionPauseMs = 60_000
 /** Maximum number of skills that show an answer at once; others show it after their next change. */
 const opinionSkillsMax = 50
 
-type Context = Pick<
-  CatalogueContext,
-  'database' | 'clock' | 'closing' | 'scanRules' | 'reputation' | 'events' | 'upstreamLogs' | 'upstreamQueue'
->
+type OpinionContext = RefreshContext & Pick<CatalogueContext, 'clock' | 'closing'>
 
 type Asked = OpinionQuestion & { readonly userId: string }
 
-/** Asks about each content once, within a time limit and a budget. An answer is stored for all versions with the content. */
+/**
+ * Asks about each content once, within a time limit and a budget. An answer is stored for all versions with the
+ * content.
+ */
 export class SecondOpinion {
   readonly counts = { answered: 0, cached: 0, late: 0, failed: 0, paused: 0, over_budget: 0 }
   readonly close: () => Promise<void>
@@ -68,7 +68,7 @@ export class SecondOpinion {
   }
 
   /** Waits until an opinion on the version is stored, or the time limit. Never throws. */
-  async consult(context: Context, question: Asked): Promise<void> {
+  async consult(context: OpinionContext, question: Asked): Promise<void> {
     const { least, most } = this.#options.scores ?? scoresDefault
     const { score } = question.security
     if (score < least || score > most) return
@@ -82,7 +82,7 @@ export class SecondOpinion {
     this.#noteFailure(context.clock.now(), new Error('The second opinion was late.'))
   }
 
-  #start(context: Context, question: Asked): Promise<boolean> {
+  #start(context: OpinionContext, question: Asked): Promise<boolean> {
     const { digest } = question
     const running = this.#ask(context, question)
       .catch((error: unknown) => {
@@ -96,7 +96,7 @@ export class SecondOpinion {
   }
 
   /** Whether an opinion is stored. */
-  async #ask(context: Context, question: Asked): Promise<boolean> {
+  async #ask(context: OpinionContext, question: Asked): Promise<boolean> {
     const { database, clock, closing } = context
     if (await hasRow(database.read, 'opinions', { digest: question.digest })) {
       this.counts.cached++
@@ -160,7 +160,12 @@ interface Spending {
 }
 
 /** Stores the first opinion on a content, and shows it with the skills whose latest version has the content. */
-async function storeOpinion(context: Context, trx: WriteTransaction, digest: string, opinion: Opinion): Promise<void> {
+async function storeOpinion(
+  context: OpinionContext,
+  trx: WriteTransaction,
+  digest: string,
+  opinion: Opinion,
+): Promise<void> {
   await trx
     .insertInto('opinions')
     .values({ digest, opinion: JSON.stringify(opinion) })

@@ -155,7 +155,8 @@ interface Stub {
 
 /**
  * Creates a stub: a skill of which only the name is known, in an unclaimed namespace. Lists include a stub only on
- * request. A stub becomes a skill when the owner publishes it. Returns an existing skill unchanged. Throws `name_taken` and `taken_down`.
+ * request. A stub becomes a skill when the owner publishes it. Returns an existing skill unchanged. Throws `name_taken`
+ * and `taken_down`.
  */
 export async function putStub(context: CatalogueContext, trx: WriteTransaction, stub: Stub, caller: Caller) {
   const existing = await findPublishTarget(trx, `${stub.owner.username}/${stub.name}`)

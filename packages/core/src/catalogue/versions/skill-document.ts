@@ -84,8 +84,8 @@ export type ForkedFrom = SkillDetails['forkedFrom']
 type SplicedField = 'downloads' | 'stars' | 'forks' | 'forkedFrom'
 
 /**
- * The version of the form of stored documents. Increase it with each change of {@link toSkillDocument}: documents with another
- * number are built again, in the background and when they are read.
+ * The version of the form of stored documents. Increase it with each change of {@link toSkillDocument}: documents with
+ * another number are built again, in the background and when they are read.
  */
 export const documentVersion: number = 1
 
@@ -145,7 +145,7 @@ export function toSkillOrigin(skill: Pick<SkillRow, 'origin_kind' | 'origin_upst
 const formTag = documentVersion === 1 ? '' : `-v${documentVersion}`
 
 /**
- * The complete public form as JSON. Its entity tag changes with any field; the id and the time distinguish it from the
+ * The complete public form as JSON. The entity tag changes with any field; the id and the time distinguish it from the
  * entity tags of another skill that took over the name, and of a restored database.
  */
 export function toSkillResponse(

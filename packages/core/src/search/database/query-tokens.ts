@@ -4,9 +4,9 @@ import { hashStem } from '../words/count-stems.ts'
 import { isIdeographic, parseNeed, parseQuery } from '../words/tokenize.ts'
 
 /**
- * Skills with a token that one search reads, summed over its tokens, so that SQLite blocks the event loop for at most
- * some 40 ms. Tokens are read by rarity; for a single token above the limit, only the newest skills. Hidden skills
- * count, too: counting visible skills would take as long as reading.
+ * Skills with a token that one search reads, summed over the tokens of the search, so that SQLite blocks the event loop
+ * for at most some 40 ms. Tokens are read by rarity; for a single token above the limit, only the newest skills. Hidden
+ * skills count, too: counting visible skills would take as long as reading.
  */
 export const queryMatchesMax = 10_000
 /** Maximum tokens that are read. */
@@ -21,7 +21,7 @@ export interface QueryTokens {
   readonly isCut: boolean
 }
 
-/** The tokens to read for a query: the rarest ones, as far as the limits allow. */
+/** The tokens to read for a query: the rarest tokens, as far as the limits allow. */
 export async function chooseTokens({ read, dialect }: Database, q: string): Promise<QueryTokens> {
   const { tokens, isCut } = toTokens(q)
   const counts = await countMatches(read, dialect, tokens, queryMatchesMax + 1)

@@ -14,7 +14,10 @@ import { countVisible, selectVisible } from './visible-skills.ts'
 const rankedMax = 100
 /** The score of a token by kind, which is multiplied by the rarity of the token. */
 const tokenWeights = { word: 1, strong: 1, weak: 0.3 } as const satisfies Record<TextToken['kind'], number>
-/** A match must reach this fraction of the best score: a skill that shares a common word with the query has another topic. */
+/**
+ * A match must reach this fraction of the best score: a skill that shares a common word with the query has another
+ * topic.
+ */
 const scoreFloor = 0.3
 const sortColumns = { downloads: 'downloads', recent: 'published_at', stars: 'stars' } as const
 const noTextMatch = { score: 0, fields: [], terms: [] }
