@@ -100,7 +100,7 @@ export { hasOldTexts, type NumberedText, readTextsAfter, rebuildTexts } from './
 export { sketchSkillMd, type Sketch, toSketch } from './catalogue/sketches/sketch.ts'
 export { buildDocument } from './catalogue/skills/build-document.ts'
 export { type ListedVersion, selectListedVersions } from './catalogue/versions/skill-document.ts'
-export type { FileRow, VersionMetadata } from './catalogue/versions/stored-version.ts'
+export type { FileRow } from './catalogue/versions/stored-version.ts'
 export { type SkillCause, toVersionEntry } from './catalogue/skills/skill-log.ts'
 export { publishedCondition } from './visibility/conditions.ts'
 export { isListedToAll, isShownToAll, isPublished } from './visibility/decisions.ts'
@@ -206,7 +206,15 @@ export {
 export { findCrowded } from './storage/shared-shingles.ts'
 export type { StorageContext } from './storage/storage-context.ts'
 export { toRegistryError } from './storage/storage-error.ts'
-export { parseJson, type PackRow, type SkillRow, type Tables, type UserRow, type VersionRow } from './storage/tables.ts'
+export {
+  parseJson,
+  type PackRow,
+  type SkillRow,
+  type Tables,
+  type UserRow,
+  type VersionMetadata,
+  type VersionRow,
+} from './storage/tables.ts'
 export { putSkillText, type SkillText, toVector } from './storage/text-search.ts'
 export { findUnusedBlobs, removeUnusedBlobs } from './storage/unused-blobs.ts'
 export { withWrite, type WriteTransaction } from './storage/writer.ts'

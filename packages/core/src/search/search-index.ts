@@ -15,8 +15,6 @@ import { joinVector } from './words/term-vector.ts'
 import { parseNeed, parseQuery } from './words/tokenize.ts'
 import { topSlots } from './top-slots.ts'
 
-export type { SearchDocument } from './search-document.ts'
-
 /** A search for skills. */
 export interface SearchQuery {
   /** The search text; `''` matches everything that passes the filters. */

@@ -3,7 +3,13 @@ import { toIndexText } from '../../search/index-text.ts'
 import { findTerms } from '../../search/database/version-terms.ts'
 import { compileForColumns } from '../../storage/compiled-query.ts'
 import { putSkillText, removeSkillText } from '../../storage/text-search.ts'
-import { parseJson, type SkillDocumentRow, type SkillRow, type Tables } from '../../storage/tables.ts'
+import {
+  parseJson,
+  type SkillDocumentRow,
+  type SkillRow,
+  type Tables,
+  type VersionMetadata,
+} from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { appendChange, type ChangedSkill, type LogDraft } from '../../log/append-change.ts'
 import { endAll } from '../../kernel/end-all.ts'
@@ -18,7 +24,7 @@ import {
   toSkillDocument,
 } from '../versions/skill-document.ts'
 import type { StoredScan } from '../versions/inspection.ts'
-import type { VersionContent, VersionMetadata } from '../versions/stored-version.ts'
+import type { VersionContent } from '../versions/stored-version.ts'
 import { toLogEntries, type SkillCause } from './skill-log.ts'
 import type { VersionContents } from '../versions/version-files.ts'
 import { readLatestVersion } from './build-document.ts'

@@ -18,7 +18,7 @@ import {
   readSkillFields,
 } from '@skillstead/skill-format'
 import { invalidFields } from '../../kernel/field-errors.ts'
-import type { VersionMetadata } from './stored-version.ts'
+import type { VersionMetadata } from '../../storage/tables.ts'
 
 /** The fields of a version, from the request and its SKILL.md. */
 export interface PackageFields {

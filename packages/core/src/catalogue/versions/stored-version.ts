@@ -2,8 +2,6 @@ import type { Access, Change, Opinion, Widens } from '@skillstead/protocol'
 import type { VersionMetadata } from '../../storage/tables.ts'
 import type { StoredScan } from './inspection.ts'
 
-export type { VersionMetadata } from '../../storage/tables.ts'
-
 /** A file of a version: its path and the digest of its bytes. */
 export interface FileRow {
   readonly path: string
