@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { SearchDocument } from '../../packages/core/src/search/search-index.ts'
+import type { SearchDocument } from '../../packages/core/src/search/search-document.ts'
 import { parseQuery } from '../../packages/core/src/search/words/tokenize.ts'
 import { seededRandom } from '../support/random.ts'
 

@@ -1,7 +1,8 @@
 import { systemCaller } from '@skillstead/core'
-import { createStub, type ImportedVersion, importVersion, partsOf } from '@skillstead/core/internal'
+import { type ImportedVersion, importVersion, partsOf } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, skillMd, textOf } from '../support/answers.ts'
+import { createStub } from '../support/create-stub.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 
 describeDatabases('content from other registries', (open) => {
@@ -143,8 +144,8 @@ describeDatabases('content from other registries', (open) => {
     const owner = { id: await authorId(), username: 'author' }
     const stub = { owner, name: 'stubbed', description: 'Known.', repository: 'https://example.com/s' }
     const { head } = await test.api().getFeed()
-    const { id } = await createStub(partsOf(test.registry), stub, systemCaller)
-    expect((await createStub(partsOf(test.registry), stub, systemCaller)).id, 'once').toBe(id)
+    const { id } = await createStub(test.registry, stub)
+    expect((await createStub(test.registry, stub)).id, 'once').toBe(id)
     expect((await test.api().getFeed()).head, 'no publication').toBe(head)
     expect(await test.api().getSkill({ name: 'author/stubbed' })).toMatchObject({
       stub: true,

@@ -1,6 +1,6 @@
 import { partsOf, type StorageContext, toSketch } from '@skillstead/core/internal'
 import { beforeAll, expect, it } from 'vitest'
-import { createCopyIndex } from '../../packages/core/src/catalogue/sketches/copy-index.ts'
+import { CopyIndex } from '../../packages/core/src/catalogue/sketches/copy-index.ts'
 import { addCollaborator } from '../support/collaboration.ts'
 import { codeOf, skillMd } from '../support/answers.ts'
 import { describeApi, describeDatabases, startMs, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -313,7 +313,7 @@ describeDatabases('the index of copies', (open) => {
   it('inserts pending sketches automatically when many sketches are pending', async () => {
     const test = await open({ works: false })
     const alice = await test.makeUser('alice')
-    const index = createCopyIndex(partsOf(test.registry).database, (error) => expect.unreachable(String(error)), {
+    const index = new CopyIndex(partsOf(test.registry).database, (error) => expect.unreachable(String(error)), {
       waitingMax: 3,
     })
     for (let i = 0; i < 3; i++)

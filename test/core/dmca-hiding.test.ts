@@ -1,7 +1,7 @@
-import { systemCaller } from '@skillstead/core'
-import { createStub, partsOf } from '@skillstead/core/internal'
+import { partsOf } from '@skillstead/core/internal'
 import { endpoints, type EndpointName, type RegistryApi } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { createStub } from '../support/create-stub.ts'
 import { addCollaborator } from '../support/collaboration.ts'
 import { bytesOf, codeOf, skillMd, textOf } from '../support/answers.ts'
 import { counterNotice, makeCase, notice, publish, runOut, type Submitted } from '../support/dmca-cases.ts'
@@ -345,7 +345,7 @@ describeApi('a takedown', (open) => {
     const owner = await test.makeUser('elsewhere')
     const { id: ownerId, username } = await owner.api.getMe()
     const stub = { owner: { id: ownerId, username }, name: 'stubbed', description: 'Stub quokka.', repository: '' }
-    await createStub(partsOf(test.registry), stub, systemCaller)
+    await createStub(test.registry, stub)
     const find = async () => (await test.api().searchSkills({ q: 'quokka', includeStubs: true })).total
     expect(await find()).toBe(1)
     const since = await readHead()

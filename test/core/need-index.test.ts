@@ -9,7 +9,8 @@ import {
   toContentVector,
   valueOfImpact,
 } from '../../packages/core/src/search/words/term-vector.ts'
-import { createSearchIndex, type SearchDocument } from '../../packages/core/src/search/search-index.ts'
+import type { SearchDocument } from '../../packages/core/src/search/search-document.ts'
+import { createSearchIndex } from '../../packages/core/src/search/search-index.ts'
 import { isStopWord, tokenize } from '../../packages/core/src/search/words/tokenize.ts'
 
 describe('posting lists', () => {

@@ -1,7 +1,6 @@
-import { systemCaller } from '@skillstead/core'
-import { createStub, partsOf } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Input, endpoints } from '@skillstead/protocol'
+import { createStub } from '../support/create-stub.ts'
 import { addCollaborator } from '../support/collaboration.ts'
 import { codeOf, fieldsOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -197,7 +196,7 @@ describeApi('reputation', (open) => {
       const author = await test.makeUser('known-by-name')
       const { userId: id, username } = await test.registry.getCaller('known-by-name')
       const owner = { id, username }
-      await createStub(partsOf(test.registry), { owner, name: 'stub', description: 'S.', repository: '' }, systemCaller)
+      await createStub(test.registry, { owner, name: 'stub', description: 'S.', repository: '' })
       expect((await reputationOf(author)).score).toBe(0)
       await publish(author, 'stub')
       expect((await reputationOf(author)).score).toBe(20)

@@ -2,11 +2,8 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { IndexThread } from '../../packages/core/src/search/index-thread.ts'
 import { inflectionsOf } from '../../packages/core/src/search/term-groups.ts'
-import {
-  createSearchIndex,
-  type SearchDocument,
-  type SearchQuery,
-} from '../../packages/core/src/search/search-index.ts'
+import type { SearchDocument } from '../../packages/core/src/search/search-document.ts'
+import { createSearchIndex, type SearchQuery } from '../../packages/core/src/search/search-index.ts'
 import { parseQuery, queryTermsMax, termLengthMax, tokenize } from '../../packages/core/src/search/words/tokenize.ts'
 import { toIndexText } from '../../packages/core/src/search/index-text.ts'
 import { toContentVector } from '../../packages/core/src/search/words/term-vector.ts'

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { SearchResult } from '@skillstead/protocol'
 import { systemCaller } from '@skillstead/core'
-import { createStub, importVersion, partsOf } from '@skillstead/core/internal'
+import { importVersion, partsOf } from '@skillstead/core/internal'
 import { CatalogueSearch } from '../../packages/core/src/search/catalogue-search.ts'
+import { createStub } from '../support/create-stub.ts'
 import { codeOf, fieldsOf, skillMd } from '../support/answers.ts'
 import { describeApi, describeDatabases, startMs, type TestRegistry, type TestUser } from '../support/harness.ts'
 
@@ -285,7 +286,7 @@ async function makeStub({ registry, clock }: TestRegistry): Promise<void> {
     .where('username', '=', 'carol')
     .executeTakeFirstOrThrow()
   const system = { name: 'stubbed', description: 'Stubbed.', repository: 'https://example.com/stubbed' }
-  await createStub(partsOf(registry), { owner: carol, ...system }, systemCaller)
+  await createStub(registry, { owner: carol, ...system })
   await partsOf(registry).database.writer.write(async (trx) => {
     await trx.updateTable('skills').set({ visibility: 'private' }).where('full_name', '=', 'carol/seed').execute()
   })

@@ -2,17 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   comparerWith,
-  findPassages,
+  findSharedPassages,
   measureSimilarity,
   placeWords,
   toCompared,
 } from '../../packages/core/src/catalogue/sketches/similarity.ts'
 import {
   comparedCharactersMax,
-  foldText,
-  splitWords,
+  foldComparedText,
+  splitFoldedWords,
   toShingles,
-  toWords,
+  hashBodyWords,
 } from '../../packages/core/src/catalogue/sketches/shingles.ts'
 import { sketchWords, toSketch } from '../../packages/core/src/catalogue/sketches/sketch.ts'
 import { skillMd } from '../support/answers.ts'
@@ -35,21 +35,21 @@ describe('words of a body', () => {
     ['— ** 🎉', []],
     ['', []],
   ])('in %j are %j', (body, words) => {
-    const folded = foldText(body)
-    const { starts, ends, hashes } = splitWords(folded)
+    const folded = foldComparedText(body)
+    const { starts, ends, hashes } = splitFoldedWords(folded)
     expect([...starts].map((start, i) => folded.slice(start, ends[i]))).toEqual(words)
     expect(hashes).toHaveLength(words.length)
   })
 
   it('have the same hashes in every release, since they are stored', () => {
-    const words = toWords('Read the file, then sum it up.')
+    const words = hashBodyWords('Read the file, then sum it up.')
     expect([...words]).toEqual([-824204347, -1274105316, -1427482813, -450696842, -582075736, 1194886160, 1128467232])
     expect([...toShingles(words)]).toEqual([22332902144337, 85220717407949, 109605064098975])
   })
 })
 
 it('folds a text to at most the compared length, although a character may become 18', () => {
-  expect(foldText('\ufdfa'.repeat(comparedCharactersMax))).toHaveLength(comparedCharactersMax)
+  expect(foldComparedText('\ufdfa'.repeat(comparedCharactersMax))).toHaveLength(comparedCharactersMax)
 })
 
 describe('boilerplate', () => {
@@ -65,7 +65,7 @@ describe('boilerplate', () => {
     const [a, b] = [0, 100].map((from) =>
       placeWords(skillMd('x', { body: `When to use this skill\n${numbered(from, 9)}` })),
     )
-    expect(findPassages(a!, b!)).toEqual([])
+    expect(findSharedPassages(a!, b!)).toEqual([])
   })
 
   it('does not lower the similarity of copied text next to it', () => {
@@ -144,7 +144,7 @@ describe('sketches', () => {
   })
 
   it('contain the few distinct words of a long repetitive list', () => {
-    expect(sketchWords(toWords('the same row again '.repeat(5000))).lookedUp.length).toBeLessThanOrEqual(4)
+    expect(sketchWords(hashBodyWords('the same row again '.repeat(5000))).lookedUp.length).toBeLessThanOrEqual(4)
   })
 })
 
@@ -155,7 +155,7 @@ describe('passages', () => {
   const other = skillMd('other', { body: `Foreword.\n${numbered(50, 40).toUpperCase()}\n\n${numbered(0, 20)}\n` })
 
   it('are the longest runs, longest first, in the wording of the first, with the lines of both', () => {
-    expect(findPassages(placeWords(one), placeWords(other))).toEqual([
+    expect(findSharedPassages(placeWords(one), placeWords(other))).toEqual([
       { text: numbered(50, 40), line: lineOf(one, 'Then:'), otherLine: lineOf(other, 'W50') },
       { text: numbered(0, 20), line: lineOf(one, 'w0 '), otherLine: lineOf(other, 'w0 ') },
     ])
@@ -164,7 +164,7 @@ describe('passages', () => {
   it('are at most five, of at most 500 characters each', () => {
     const runs = Array.from({ length: 8 }, (_, i) => numbered(i * 1000, 200 + i))
     const apart = (mark: string) => skillMd('x', { body: runs.map((run, i) => `${mark}${i} ${run}`).join('\n') })
-    const passages = findPassages(placeWords(apart('a')), placeWords(apart('b')))
+    const passages = findSharedPassages(placeWords(apart('a')), placeWords(apart('b')))
     expect(passages).toHaveLength(5)
     for (const { text: shown } of passages) expect(shown.length).toBeLessThanOrEqual(500)
     expect(passages[0]!.text.startsWith('w7000 ')).toBe(true)
@@ -177,7 +177,7 @@ describe('passages', () => {
           [...lines, shared],
           [shared, ...lines.toReversed()],
         ].map((all) => skillMd('x', { body: all.join('\n') })) as [string, string]
-        for (const passage of findPassages(placeWords(a), placeWords(b))) {
+        for (const passage of findSharedPassages(placeWords(a), placeWords(b))) {
           const [first] = passage.text.split(/\s/)
           expect(a).toContain(passage.text)
           expect(a.split('\n')[passage.line - 1]).toContain(first)
@@ -189,7 +189,7 @@ describe('passages', () => {
 
   it('with characters that change length when folded are whole lines', () => {
     const [a, b] = ['a', 'b'].map((name) => skillMd(name, { body: `ﬁve words and some more: ${numbered(0, 10)}` }))
-    expect(findPassages(placeWords(a!), placeWords(b!))[0]!.text).toContain('ﬁve words and')
+    expect(findSharedPassages(placeWords(a!), placeWords(b!))[0]!.text).toContain('ﬁve words and')
   })
 })
 

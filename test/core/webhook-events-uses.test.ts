@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sumSkills, toClientName, toUseKey } from '../../packages/core/src/catalogue/context/use-counts.ts'
+import { sumUsesBySkill, toClientName, toUseKey } from '../../packages/core/src/catalogue/context/use-counts.ts'
 import { takeUses, type Watched } from '../../packages/core/src/webhooks/download-events.ts'
 
 describe('the uses counted by one transaction', () => {
@@ -26,7 +26,9 @@ describe('the uses counted by one transaction', () => {
         const parts = [...taken, ...left]
         expect(new Map([...all.keys()].map((key) => [key, sum(parts.filter(([each]) => each === key))]))).toEqual(all)
         expect(parts.every(([, count]) => count > 0)).toBe(true)
-        const deliveries = [...sumSkills(taken)].map(([skill, n]) => n * (watched.get(skill)?.subscribers.length ?? 0))
+        const deliveries = [...sumUsesBySkill(taken)].map(
+          ([skill, n]) => n * (watched.get(skill)?.subscribers.length ?? 0),
+        )
         expect(deliveries.reduce((total, n) => total + n, 0)).toBeLessThan(256 + hooksMax)
         expect(taken.size > 0 || all.size === 0).toBe(true)
         expect(

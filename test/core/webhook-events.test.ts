@@ -1,8 +1,9 @@
 import { systemCaller } from '@skillstead/core'
-import { createStub, importVersion, partsOf } from '@skillstead/core/internal'
+import { importVersion, partsOf } from '@skillstead/core/internal'
 import type { EventData } from '@skillstead/protocol'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { writeZip } from '@skillstead/skill-format/archives'
+import { createStub } from '../support/create-stub.ts'
 import { addCollaborator } from '../support/collaboration.ts'
 import { bytesOf, codeOf, skillMd } from '../support/answers.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -87,7 +88,7 @@ describeApi('events', (open, { transport }) => {
 
     it('are sent for a stub once it is published', async () => {
       const stub = { owner: await toUser(world.owner), name: 'stubbed', description: 'Known.', repository: '' }
-      await createStub(partsOf(test.registry), stub, systemCaller)
+      await createStub(test.registry, stub)
       expect(await world.hook.take()).toEqual([])
       await world.publish('stubbed')
       expect(await world.hook.take()).toEqual([await toPublished(world.owner, 'stubbed', '1.0.0')])

@@ -1,9 +1,10 @@
 import { systemCaller } from '@skillstead/core'
-import { createStub, importVersion, partsOf } from '@skillstead/core/internal'
+import { importVersion, partsOf } from '@skillstead/core/internal'
 import type { KyselyPlugin } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import { createArtifacts } from '../../packages/core/src/catalogue/offers/artifacts.ts'
 import { skillMd } from '../support/answers.ts'
+import { createStub } from '../support/create-stub.ts'
 import { folder, serve } from '../support/discovery-acts.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { sampleOf } from '../support/security-samples.ts'
@@ -25,7 +26,7 @@ describeDatabases('a discovery index', (open) => {
       await publishSkill({ skillMd: skillMd(visibility), visibility })
     const { id } = await test.registry.getCaller('alice').then(({ userId }) => ({ id: userId }))
     const owner = { id, username: 'alice' }
-    await createStub(partsOf(test.registry), { owner, name: 'stub', description: 'S.', repository: '' }, systemCaller)
+    await createStub(test.registry, { owner, name: 'stub', description: 'S.', repository: '' })
     const names = ['hidden', 'removed', 'yanked', 'deleted', 'private', 'internal', 'kept']
     await alice.api.createPack({ name: 'All', description: '', skills: names.map((name) => `alice/${name}`) })
     await test.admin.api.moderateSkill({ name: 'alice/hidden', state: 'hidden', reason: 'Because.' })

@@ -1,7 +1,7 @@
-import { systemCaller } from '@skillstead/core'
-import { createStub, partsOf } from '@skillstead/core/internal'
+import { partsOf } from '@skillstead/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { codeOf, skillMd } from '../support/answers.ts'
+import { createStub } from '../support/create-stub.ts'
 import { describeInTurn, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { addUpstream, inShort, pull } from '../support/mirrored-acts.ts'
 import { sampleOf } from '../support/security-samples.ts'
@@ -101,7 +101,7 @@ describeInTurn('the rule that each name has one source', (open) => {
         return row
       })
       const stub = { owner, name: 'tea', description: 'Somewhere.', repository: '' }
-      await createStub(partsOf(mirror.registry), stub, systemCaller)
+      await createStub(mirror.registry, stub)
       await publish(alice, 'tea')
       expect(await follow()).toEqual(['version alice/tea@1.0.0: owned_locally'])
     })

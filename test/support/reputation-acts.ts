@@ -2,7 +2,7 @@ import { RegistryError, type RegistryApi } from '@skillstead/protocol'
 import { systemCaller } from '@skillstead/core'
 import { partsOf, type SkillRow } from '@skillstead/core/internal'
 import { changeSkill } from '../../packages/core/src/catalogue/skills/change-skill.ts'
-import { updateState } from '../../packages/core/src/catalogue/skills/skill-rows.ts'
+import { updateSkillState } from '../../packages/core/src/catalogue/skills/skill-rows.ts'
 import { skillMd } from './answers.ts'
 import type { TestRegistry, TestUser } from './harness.ts'
 
@@ -126,7 +126,7 @@ export async function takeDown(test: TestRegistry, skill: SkillRow, down: boolea
     const notice = { id: crypto.randomUUID(), skill_id: skill.id, status: 'removed' as const, notice: '{}' }
     const row = { ...notice, token_hash: crypto.randomUUID(), counter_notice_until: null, submitted_at: 0 }
     if (down) await trx.insertInto('dmca_cases').values(row).execute()
-    await updateState(trx, before)
+    await updateSkillState(trx, before)
     return true
   })
 }

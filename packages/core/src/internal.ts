@@ -22,10 +22,9 @@ export {
   type LogText,
   type PublicVersion,
   readContents,
-  readInBatches,
+  readLogInBatches,
   readLogFrontier,
   readLogTexts,
-  readVersionFiles,
 } from './catalogue/offers/bundle-parts.ts'
 export type { CatalogueContext } from './catalogue/context/catalogue-context.ts'
 export type {
@@ -37,12 +36,12 @@ export type {
   Artifact,
   SkillSettings,
 } from './catalogue/context/ports.ts'
-export { readSources } from './catalogue/copies/copy-candidates.ts'
+export { readSkillMdRows } from './catalogue/copies/copy-candidates.ts'
 export {
   type DiscoveryScope,
   findSharedName,
   addOfferedFiles,
-  answerFor,
+  countAndAnswer,
   countListed,
   listOffers,
   type Offer,
@@ -53,7 +52,7 @@ export {
   readOfferedFiles,
   readOfferedPart,
 } from './catalogue/offers/offers.ts'
-export { countDownload, getContent } from './catalogue/skills/read-skill.ts'
+export { countDownload, getSkillVersion } from './catalogue/skills/read-skill.ts'
 export { getPack, hasPackSkill } from './catalogue/sharing/read-packs.ts'
 export { getBlob } from './storage/blobs.ts'
 export { SkillMoved } from './catalogue/skills/find-skill.ts'
@@ -82,11 +81,11 @@ export {
   readPackageFields,
   withoutNul,
 } from './catalogue/versions/package-fields.ts'
-export { addMembers, replaceMembers } from './catalogue/sharing/packs.ts'
+export { addPackMembers, replacePackMembers } from './catalogue/sharing/packs.ts'
 export { storeVersion } from './catalogue/publishing/publish-version.ts'
 export type { Publication } from './catalogue/publishing/publication.ts'
 export { refreshSkill, storeComputed } from './catalogue/skills/refresh-skill.ts'
-export { canExclude, toAction, toJudgedVerdict } from './catalogue/context/scan-policy.ts'
+export { canExclude, toPolicyAction, toJudgedVerdict } from './catalogue/context/scan-policy.ts'
 export {
   readRepositoryVersions,
   readVersionDescriptions,
@@ -95,18 +94,18 @@ export {
 export { readReadableFiles, readSkillHistory, type SkillHistory } from './catalogue/offers/skill-history.ts'
 export { compareNew } from './catalogue/versions/version-changes.ts'
 export { withShare } from './catalogue/sharing/share-links.ts'
-export { findSource } from './catalogue/skills/show-details.ts'
+export { findForkSource } from './catalogue/skills/show-details.ts'
 export { forgetSketches } from './catalogue/copies/sketch-versions.ts'
 export { hasOldTexts, type NumberedText, readTextsAfter, rebuildTexts } from './catalogue/finding/index-texts.ts'
-export { readSkillMd, type Sketch, toSketch } from './catalogue/sketches/sketch.ts'
+export { sketchSkillMd, type Sketch, toSketch } from './catalogue/sketches/sketch.ts'
 export { buildDocument } from './catalogue/skills/build-document.ts'
-export { type ListedVersion, selectVersions } from './catalogue/versions/skill-document.ts'
-export type { FileRow, VersionMetadata } from './catalogue/versions/stored-version.ts'
+export { type ListedVersion, selectListedVersions } from './catalogue/versions/skill-document.ts'
+export type { FileRow } from './catalogue/versions/stored-version.ts'
 export { type SkillCause, toVersionEntry } from './catalogue/skills/skill-log.ts'
 export { publishedCondition } from './visibility/conditions.ts'
-export { isListedToAll, isPublic, isPublished } from './visibility/decisions.ts'
+export { isListedToAll, isShownToAll, isPublished } from './visibility/decisions.ts'
 export { checkPackage, packContent, type PackedContent } from './catalogue/versions/skill-package.ts'
-export { applySettings, createStub, insertSkill, toColumns } from './catalogue/skills/skill-rows.ts'
+export { applySettings, insertSkill, putStub, toSettingsColumns } from './catalogue/skills/skill-rows.ts'
 export {
   type Freshness,
   lookThrough,
@@ -125,7 +124,12 @@ export {
   uploadKeptMs,
 } from './catalogue/publishing/uploads.ts'
 export type { MirroredInstalls } from './catalogue/context/use-counts.ts'
-export { readFiles, readFilesOfMany, readPackageFiles, toContentType } from './catalogue/versions/version-files.ts'
+export {
+  readFileRows,
+  readFileRowsOfMany,
+  readPackageFiles,
+  toContentType,
+} from './catalogue/versions/version-files.ts'
 export { settleTrust, toTrustScore, trustTable } from './community/agent-actions.ts'
 export { readExternalText } from './community/scan-external.ts'
 export { findDrift, recomputeStandings } from './community/reputation.ts'
@@ -202,7 +206,15 @@ export {
 export { findCrowded } from './storage/shared-shingles.ts'
 export type { StorageContext } from './storage/storage-context.ts'
 export { toRegistryError } from './storage/storage-error.ts'
-export { parseJson, type PackRow, type SkillRow, type Tables, type UserRow, type VersionRow } from './storage/tables.ts'
+export {
+  parseJson,
+  type PackRow,
+  type SkillRow,
+  type Tables,
+  type UserRow,
+  type VersionMetadata,
+  type VersionRow,
+} from './storage/tables.ts'
 export { putSkillText, type SkillText, toVector } from './storage/text-search.ts'
 export { findUnusedBlobs, removeUnusedBlobs } from './storage/unused-blobs.ts'
 export { withWrite, type WriteTransaction } from './storage/writer.ts'

@@ -73,17 +73,17 @@ import { listForks, listOwnSkills, listStars, setStarred, showStar } from './cat
 import { publishSkill } from './catalogue/publishing/publish-skill.ts'
 import {
   listVersions,
-  readArchiveOf,
-  readFile,
-  readSkillMd,
+  showArchive,
+  showFile,
+  showSkillMd,
   showSkill,
   showVersion,
 } from './catalogue/skills/read-skill.ts'
-import { listCategories, searchSkills, suggest } from './catalogue/finding/skill-search.ts'
+import { listCategories, searchSkills, suggestSkills } from './catalogue/finding/skill-search.ts'
 import { createShare, deleteShare, listShares } from './catalogue/sharing/share-links.ts'
 import { acceptTransfer, cancelTransfer, listTransfers, offerTransfer } from './catalogue/sharing/skill-transfer.ts'
 import { deleteSkill, setYanked } from './catalogue/skills/change-skill.ts'
-import { readBlob, readBlobs } from './catalogue/offers/blob-reads.ts'
+import { showBlob, streamBlobs } from './catalogue/offers/blob-reads.ts'
 import { readFeed } from './catalogue/skills/feed.ts'
 import { showDownloads } from './community/download-days.ts'
 import { track } from './community/track.ts'
@@ -102,15 +102,15 @@ import { pingWebhook, retryDelivery, showDelivery } from './webhooks/webhook-del
 export const operations = {
   searchSkills,
   searchByNeed: searchSkills,
-  suggest,
+  suggest: suggestSkills,
   getSimilarity: showSimilarity,
   listCategories: (context) => listCategories(context),
   publishSkill,
   getSkill: showSkill,
   deleteSkill,
-  getSkillMd: readSkillMd,
-  getArchive: readArchiveOf,
-  getFile: readFile,
+  getSkillMd: showSkillMd,
+  getArchive: showArchive,
+  getFile: showFile,
   listVersions,
   getVersion: showVersion,
   loadSkill,
@@ -233,8 +233,8 @@ export const operations = {
   pingWebhook,
 
   getFeed: readFeed,
-  getBlob: readBlob,
-  batchBlobs: readBlobs,
+  getBlob: showBlob,
+  batchBlobs: streamBlobs,
   getCheckpoint: (context) => readCheckpoint(context),
   getTile: readTile,
   getPublicKey: (context) => readPublicKeys(context),

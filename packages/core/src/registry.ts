@@ -13,7 +13,7 @@ import { scheduleSketches } from './catalogue/copies/sketch-versions.ts'
 import { scheduleTexts } from './catalogue/finding/index-texts.ts'
 import { createArtifacts } from './catalogue/offers/artifacts.ts'
 import { passOnShares } from './catalogue/sharing/share-links.ts'
-import { createCopyIndex } from './catalogue/sketches/copy-index.ts'
+import { CopyIndex } from './catalogue/sketches/copy-index.ts'
 import { handleVerifiedSkills, refreshVerifiedSkills } from './catalogue/skills/refresh-verified.ts'
 import { scheduleDocuments } from './catalogue/skills/rebuild-documents.ts'
 import { SecondOpinion } from './catalogue/skills/second-opinion.ts'
@@ -187,7 +187,7 @@ async function openParts(options: RegistryOptions) {
     },
     onKeysRevoked: passOnShares,
     secondStage: comparison?.stage,
-    copies: createCopyIndex(database, onError),
+    copies: new CopyIndex(database, onError),
     transparency: createTransparency(),
     addressLimits: createAddressLimits(sharedLimits),
     sharedLimits,

@@ -1,6 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Caller } from '@skillstead/core'
-import { answerFor, type CatalogueContext, type DiscoveryScope, type Offer } from '@skillstead/core/internal'
+import { countAndAnswer, type CatalogueContext, type DiscoveryScope, type Offer } from '@skillstead/core/internal'
 import { findArtifact, parseArtifactFile, toArtifactPath } from './scopes/find-artifact.ts'
 import { readIndexed } from './scopes/indexed-skills.ts'
 import { requireClientAddress, type GatewayCall, type GatewayHost, type GatewayRoute, type Params } from './gateway.ts'
@@ -74,7 +74,7 @@ interface OfferedZip extends Pick<Offer, 'owner' | 'name' | 'version' | 'descrip
  * than the skill. Throws `not_found` if none is left.
  */
 function listZips(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<OfferedZip[]> {
-  return answerFor(context, async () => {
+  return countAndAnswer(context, async () => {
     const indexed = await readIndexed(context, scope, caller)
     const plain = indexed.filter(({ artifact }) => !artifact.isPluginRoot)
     if (plain.length === 0) {

@@ -6,7 +6,7 @@ import type { CommunityContext } from './community-context.ts'
 import { findAgent, isAuthentic } from '../accounts/find-agent.ts'
 import { getSkill, getSkillNow } from '../catalogue/skills/find-skill.ts'
 import { checkTexts } from '../catalogue/inspecting/metadata-scan.ts'
-import { toName } from '../catalogue/versions/skill-document.ts'
+import { toPublicName } from '../catalogue/versions/skill-document.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
@@ -108,7 +108,7 @@ function emitAgentReview(
     ownerId: skill.owner_id,
     skill,
     data: () => ({
-      skill: { id: skill.id, name: toName(skill) },
+      skill: { id: skill.id, name: toPublicName(skill) },
       review: { id, rating, title: '', body: content },
       reviewer: { agentKey, displayName, platformId, authenticated },
     }),

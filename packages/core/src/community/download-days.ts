@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
-import { sumSkills, type UseCounts } from '../catalogue/context/use-counts.ts'
+import { sumUsesBySkill, type UseCounts } from '../catalogue/context/use-counts.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { dayMs } from '../kernel/clock.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -29,9 +29,9 @@ export async function countDownloads(
   uses: UseCounts,
   at: number,
 ) {
-  const watched = await findWatched(trx, dialect, sumSkills(uses).keys())
+  const watched = await findWatched(trx, dialect, sumUsesBySkill(uses).keys())
   const { taken, left } = takeUses(uses, watched)
-  const counts = sumSkills(taken)
+  const counts = sumUsesBySkill(taken)
   await addDownloads(trx, dialect, counts)
   await addToDays(trx, dialect, counts, at)
   await creditDownloads(trx, dialect, counts, at)

@@ -1,6 +1,6 @@
 import type { HeartbeatResult } from '@skillstead/protocol'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { toSkills } from '../catalogue/versions/shown-names.ts'
+import { toNamedItems } from '../catalogue/versions/shown-names.ts'
 import { itemColumns } from '../catalogue/versions/skill-document.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { Param } from '../storage/compiled-query.ts'
@@ -87,7 +87,7 @@ async function showBestCandidates(
     .slice(0, recommendationsMax)
   if (best.length === 0) return []
   const rows = await selectItems(context.database, { ids: best.map(({ id }) => id) })
-  const skills = new Map((await toSkills(context, rows, caller)).map((skill) => [skill.id, skill]))
+  const skills = new Map((await toNamedItems(context, rows, caller)).map((skill) => [skill.id, skill]))
   // A skill may have been withdrawn since it was ranked.
   return best.flatMap(({ id, score, reason, pack = null }) => {
     const skill = skills.get(id)

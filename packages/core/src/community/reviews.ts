@@ -3,7 +3,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { getSkill, getSkillNow } from '../catalogue/skills/find-skill.ts'
 import { checkTexts } from '../catalogue/inspecting/metadata-scan.ts'
-import { toName } from '../catalogue/versions/skill-document.ts'
+import { toPublicName } from '../catalogue/versions/skill-document.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -60,7 +60,7 @@ export async function createReview(
         ownerId: skill.owner_id,
         skill,
         data: () => ({
-          skill: { id: skill.id, name: toName(skill) },
+          skill: { id: skill.id, name: toPublicName(skill) },
           review: { id: after.id, rating, title, body },
           reviewer: { username: user.username },
         }),
@@ -126,7 +126,7 @@ export async function createIssue(context: CatalogueContext, input: Input<'creat
       ownerId: skill.owner_id,
       skill,
       data: () => ({
-        skill: { id: skill.id, name: toName(skill) },
+        skill: { id: skill.id, name: toPublicName(skill) },
         issue: { id: row.id, type: row.type, title: row.title, body: row.body },
         author: { username: user.username },
       }),

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { toSkills } from '../catalogue/versions/shown-names.ts'
+import { toNamedItems } from '../catalogue/versions/shown-names.ts'
 import { itemColumns } from '../catalogue/versions/skill-document.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { hourMs } from '../kernel/clock.ts'
@@ -207,7 +207,7 @@ export async function getTrending(context: StorageContext, input: Input<'getTren
   const isSmall = input.category !== undefined && (await isSmallCategory(context, input.category))
   const ranking = selectRanking(context, input, isSmall)
   const [rows, total] = await Promise.all([readBestTrends(ranking, input.limit), countRows(ranking)])
-  const skills = await toSkills(context, rows, caller)
+  const skills = await toNamedItems(context, rows, caller)
   const entries = rows.map((row, i) => ({
     rank: i + 1,
     skill: skills[i]!,

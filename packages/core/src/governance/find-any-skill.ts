@@ -1,7 +1,7 @@
 import type { StorageContext } from '../storage/storage-context.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
-import { findSource } from '../catalogue/skills/show-details.ts'
+import { findForkSource } from '../catalogue/skills/show-details.ts'
 import { isAdministrator, isOwner, requireOwner } from '../visibility/rights.ts'
 import type { SkillRow } from '../storage/tables.ts'
 
@@ -29,7 +29,7 @@ async function refuseAsReader(context: StorageContext, ref: string, caller: Call
 /** Finds a skill by its current or former full name, or by its short name. The caller must check permissions. */
 async function findAnySkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow | undefined> {
   const named = ref.includes('/')
-    ? await findSource(context.database.read, ref)
+    ? await findForkSource(context.database.read, ref)
     : await findByShortName(context, ref, caller)
   return named?.state === 'withdrawn' ? undefined : named
 }

@@ -2,7 +2,7 @@ import { type ModeratedSkill, type Moderation, RegistryError, type Report, toTim
 import { sql, type SqlBool } from 'kysely'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
-import { changeSkill, refuseChanged } from '../catalogue/skills/change-skill.ts'
+import { changeSkill, refuseChangedSkill } from '../catalogue/skills/change-skill.ts'
 import { setModeration } from '../catalogue/skills/skill-rows.ts'
 import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -145,7 +145,7 @@ export async function appealModeration(
 
 async function refuseNeedlessAppeal(trx: WriteTransaction, skill: SkillRow): Promise<void> {
   const now = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
-  refuseChanged(skill, now)
+  refuseChangedSkill(skill, now)
   if (now.moderation === 'shown')
     throw new RegistryError(
       'invalid_transition',

@@ -9,7 +9,7 @@ import { unpackBlob } from '../storage/blobs.ts'
 import type { Caller, UserCaller } from '../kernel/caller.ts'
 import { inspectPackage } from '../catalogue/inspecting/inspect-packages.ts'
 import { publishVersion } from '../catalogue/publishing/publish-version.ts'
-import { readBack, toAnswer, type PublishAnswer } from '../catalogue/publishing/publish-answer.ts'
+import { readPublished, toPublishAnswer, type PublishAnswer } from '../catalogue/publishing/publish-answer.ts'
 import { checkPackage, type PackedContent } from '../catalogue/versions/skill-package.ts'
 import { requireWriter } from '../catalogue/skills/change-skill.ts'
 import type { QuarantineItemRow, VersionRow } from '../storage/tables.ts'
@@ -46,9 +46,9 @@ export async function releaseQuarantined(
       at: context.clock.now(),
       data: { id, digest },
     })
-    return readBack(trx, published)
+    return readPublished(trx, published)
   })
-  return { status: stored.created ? 201 : 200, body: await toAnswer(context, stored, caller) }
+  return { status: stored.created ? 201 : 200, body: await toPublishAnswer(context, stored, caller) }
 }
 
 async function readItemContent(context: StorageContext, quarantineId: string, digest: string): Promise<PackedContent> {

@@ -12,7 +12,7 @@ import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import { type Caller, requireScope, requireUser } from '../kernel/caller.ts'
-import { readFiles, toContentType } from '../catalogue/versions/version-files.ts'
+import { readFileRows, toContentType } from '../catalogue/versions/version-files.ts'
 import { isAdministrator, isOwner } from '../visibility/rights.ts'
 import type { QuarantineItemRow, Tables } from '../storage/tables.ts'
 import { mayDecide, readQuarantined, selectQuarantined } from './quarantine-list.ts'
@@ -25,7 +25,7 @@ export async function showQuarantined(
 ): Promise<QuarantinedDetails> {
   const { read } = context.database
   const stored = await findRescanned(read, id, caller)
-  if (stored) return { ...stored, files: await readFiles(read, id) }
+  if (stored) return { ...stored, files: await readFileRows(read, id) }
   const row = await getQuarantined(read, id, caller)
   const { username } = await context.database.read
     .selectFrom('users')

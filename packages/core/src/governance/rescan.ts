@@ -8,9 +8,9 @@ import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts
 import { putOutline, putScan, type StoredScan, toStoredScan } from '../catalogue/versions/inspection.ts'
 import { inspectPackage } from '../catalogue/inspecting/inspect-packages.ts'
 import { refreshSkill } from '../catalogue/skills/refresh-skill.ts'
-import { selectVersions } from '../catalogue/versions/skill-document.ts'
+import { selectListedVersions } from '../catalogue/versions/skill-document.ts'
 import { findBaseline } from '../catalogue/versions/version-changes.ts'
-import { readFiles, readPackageFiles } from '../catalogue/versions/version-files.ts'
+import { readFileRows, readPackageFiles } from '../catalogue/versions/version-files.ts'
 import { type Caller, systemCaller } from '../kernel/caller.ts'
 import { minuteMs } from '../kernel/clock.ts'
 import { recordAudit } from '../log/audit.ts'
@@ -160,7 +160,7 @@ async function rescanVersion(
   { id, digest, size }: WaitingVersion,
 ): Promise<Omit<RescannedVersion, 'version'> | undefined> {
   const { read } = context.database
-  const paths = (await readFiles(read, id)).map(({ path }) => path)
+  const paths = (await readFileRows(read, id)).map(({ path }) => path)
   const isQuarantined = findGitProblems(paths).length > 0
   const files = await readPackageFiles(read, id).catch(() => undefined)
   if (context.closing.aborted) return undefined
@@ -180,7 +180,7 @@ async function replaceScan(
   await putScan(trx, { skillId, versionId, scan })
   await putOutline(trx, versionId, outline)
   const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
-  const versions = await selectVersions(trx, { skillId })
+  const versions = await selectListedVersions(trx, { skillId })
   const latest = versions.find(({ version: number }) => number === before.latest_version)
   const shown = latest && [latest.version, findBaseline(versions, latest)?.version]
   if (!shown?.includes(version.number)) return

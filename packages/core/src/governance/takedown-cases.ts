@@ -4,7 +4,7 @@ import { addBusinessDays } from 'date-fns/addBusinessDays'
 import type { Kysely } from 'kysely'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { refreshSkill } from '../catalogue/skills/refresh-skill.ts'
-import { updateState } from '../catalogue/skills/skill-rows.ts'
+import { updateSkillState } from '../catalogue/skills/skill-rows.ts'
 import { type Caller, guest } from '../kernel/caller.ts'
 import { hourMs, minuteMs } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
@@ -68,7 +68,7 @@ async function applyCaseToSkill(
   at: number,
 ): Promise<void> {
   const before = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
-  if (!(await updateState(trx, before))) return
+  if (!(await updateSkillState(trx, before))) return
   await refreshSkill(context, trx, { skillId, before, cause: { type: 'skill' }, at })
 }
 

@@ -22,8 +22,8 @@ export interface CallOptions {
   /** Called before a costly operation runs; it throws to refuse it. */
   readonly requireRoom?: () => void
   /**
-   * The key of the request in the cache of public responses, if the transport has looked for it there already. Default:
-   * the operation looks there itself.
+   * The key of the request in the cache of public responses, if the transport has already looked for the response
+   * there. Default: the operation looks in the cache.
    */
   readonly cacheKey?: string | undefined
   /** Token of the session named by the browser's cookie. */

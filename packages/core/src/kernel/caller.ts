@@ -21,8 +21,9 @@ export interface UserCaller extends LinkHolder {
   /** Id of the API key that the caller sent. Absent for sessions and for callers created inside the process. */
   readonly keyId?: string
   /**
-   * Id of the API key behind the call: the one that the caller sent, or the one that opened the caller's session. What the
-   * caller makes ends no later than this key. Absent for callers created inside the process.
+   * Id of the API key behind the call: the one that the caller sent, or the one that opened the caller's session. Share
+   * links, API keys and sessions that the caller makes expire no later than this key. Absent for callers created inside
+   * the process.
    */
   readonly makerId?: string
 }
@@ -59,7 +60,7 @@ export function requireUser(caller: Caller): UserCaller {
 /** Throws `forbidden` if the caller's key lacks the scope. */
 export function requireScope({ scopes }: UserCaller, scope: Scope): void {
   if (!scopes.includes(scope))
-    throw new RegistryError('forbidden', `This key has no scope '${scope}'. Use one that has it.`)
+    throw new RegistryError('forbidden', `This key has no scope '${scope}'. Use a key with the scope.`)
 }
 
 /** The id of the caller's account; null for a guest and for the operator, which have none. */
@@ -79,9 +80,9 @@ function isOperator(caller: Caller): boolean {
 }
 
 /**
- * The operator of the node: CLI commands that open a data folder run as this caller. It has the rights of an
- * administrator, owns nothing and cannot sign in. It has no row in `users`, so operations that need an owner call
- * {@link requireAccount}.
+ * The operator of the node: CLI commands that open a data folder run as this caller. The operator has the rights of an
+ * administrator, owns nothing, cannot sign in and has no row in `users`, so operations that need an owner call {@link
+ * requireAccount}.
  *
  * @example
  * await localApi(registry, systemCaller).createUser({ username: 'alice' })

@@ -10,13 +10,13 @@ export interface Clock {
 }
 
 /**
- * Longest delay that a timer accepts: 2^31 - 1 ms, about 24 days. A timer that ends early finds nothing due and is set
- * again.
+ * Longest delay that a timer of Node accepts: 2^31 - 1 ms, about 24 days. A timer that ends early finds no job due, and
+ * its caller sets the timer again.
  */
 const timerMsMax = 2 ** 31 - 1
 
 /**
- * The clock of the machine, which is the default of `openRegistry`: the base of a clock that differs from it.
+ * The clock of the machine: the default of `openRegistry`, and the base of clocks that differ from the machine's.
  *
  * @example
  * const anHourAhead = { ...systemClock, now: () => systemClock.now() + 3_600_000 }
@@ -33,5 +33,8 @@ export const systemClock: Clock = {
 export const minuteMs = 60_000
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
-/** Clocks of nodes on one database differ by less. A time further ahead is from before the clock was set back. */
+/**
+ * Maximum difference between the clocks of nodes on one database. A stored time further in the future was written
+ * before the clock was set back.
+ */
 export const skewMs = 60_000

@@ -1,18 +1,17 @@
-/** A response as a transport sends it again and again. */
+/** A response in the form that a transport sends repeatedly. */
 export interface PreparedResponse {
   /** The address of the node, which is in the links of the response. */
   readonly address: string
-  /** The headers that the content alone decides, names and values in turn: of the response, and of 304. */
+  /**
+   * The headers that depend on the content alone, alternating names and values: of the response, and of a 304 response.
+   */
   readonly headers: readonly string[]
   readonly headersOf304: readonly string[]
-  /** The body; a short one is a text in which each character is one byte. */
+  /** The body. A short body is a string in which each character is one byte (Latin-1). */
   readonly body: string | Uint8Array
 }
 
-/**
- * A response as encoded JSON, which the server sends and the in-process API parses. Caching it saves building the same
- * response again.
- */
+/** A response as encoded JSON. The server sends the JSON, and the in-process API parses it. Can be cached. */
 export class EncodedJson {
   readonly json: string
   /** A strong entity tag with its quotes (RFC 9110, section 8.8.3). */

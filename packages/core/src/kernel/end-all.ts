@@ -1,13 +1,7 @@
-/**
- * As `Promise.all`, but rejects only when all have ended: what one of them still sends must not reach a transaction
- * after its rollback.
- */
+/** As `Promise.all`, but rejects only after all have ended: no statement may reach a transaction after its rollback. */
 export async function endAll<Works extends readonly unknown[]>(
   works: readonly [...Works],
 ): Promise<{ -readonly [Key in keyof Works]: Awaited<Works[Key]> }> {
-  const results = await Promise.allSettled(works)
-  return results.map((result) => {
-    if (result.status === 'rejected') throw result.reason
-    return result.value
-  }) as never
+  await Promise.allSettled(works)
+  return Promise.all(works)
 }

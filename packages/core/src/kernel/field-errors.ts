@@ -6,21 +6,21 @@ const errorsMax = 50
 
 /** The problem with each field. Messages do not repeat the submitted values. */
 export function toFieldErrors(issues: readonly v.BaseIssue<unknown>[]): FieldError[] {
-  return issues.slice(0, errorsMax).map((issue) => ({ path: toPath(issue), message: toMessage(issue) }))
+  return issues.slice(0, errorsMax).map((issue) => ({ path: toFieldPath(issue), message: toFieldMessage(issue) }))
 }
 
-function toPath(issue: v.BaseIssue<unknown>): string {
+function toFieldPath(issue: v.BaseIssue<unknown>): string {
   return (v.getDotPath(issue) ?? '').slice(0, 200)
 }
 
-function toMessage(issue: v.BaseIssue<unknown>): string {
+function toFieldMessage(issue: v.BaseIssue<unknown>): string {
   if (!issue.message.startsWith('Invalid ')) return issue.message
   if (issue.type === 'strict_object' && issue.expected === 'never') return 'is not a field of this request'
   if (issue.received === 'undefined') return 'is required'
-  return messages[issue.type]?.(issue) ?? `must be ${issue.expected ?? 'valid'}`
+  return fieldMessages[issue.type]?.(issue) ?? `must be ${issue.expected ?? 'valid'}`
 }
 
-const messages: Record<string, (issue: v.BaseIssue<unknown>) => string> = {
+const fieldMessages: Record<string, (issue: v.BaseIssue<unknown>) => string> = {
   string: () => 'must be a string',
   number: () => 'must be a number',
   boolean: () => 'must be true or false',
@@ -30,8 +30,8 @@ const messages: Record<string, (issue: v.BaseIssue<unknown>) => string> = {
   picklist: ({ expected }) => `must be one of ${expected?.replace(/[()]/g, '').replaceAll(' | ', ', ')}`,
   literal: ({ expected }) => `must be ${expected}`,
   union: () => 'has the wrong type',
-  max_length: (issue) => `must have at most ${toLength(issue)}`,
-  min_length: (issue) => `must have at least ${toLength(issue)}`,
+  max_length: (issue) => `must have at most ${toLengthLimit(issue)}`,
+  min_length: (issue) => `must have at least ${toLengthLimit(issue)}`,
   max_value: ({ requirement }) => `must be at most ${String(requirement)}`,
   min_value: ({ requirement }) => `must be at least ${String(requirement)}`,
   integer: () => 'must be a whole number',
@@ -44,7 +44,7 @@ const messages: Record<string, (issue: v.BaseIssue<unknown>) => string> = {
   starts_with: ({ requirement }) => `must begin with ${String(requirement)}`,
 }
 
-function toLength({ requirement, input }: v.BaseIssue<unknown>): string {
+function toLengthLimit({ requirement, input }: v.BaseIssue<unknown>): string {
   const what = Array.isArray(input) ? 'item' : 'character'
   return `${String(requirement)} ${what}${requirement === 1 ? '' : 's'}`
 }

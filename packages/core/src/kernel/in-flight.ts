@@ -30,7 +30,7 @@ export function createInFlight(limits: InFlightLimits): InFlight {
   return {
     begin(caller) {
       const own = callers.get(caller) ?? { calls: 0, bytes: 0 }
-      if (own.calls >= callerCallsMax || all.calls >= callsMax) throw tooMuch('calls')
+      if (own.calls >= callerCallsMax || all.calls >= callsMax) throw toInFlightError('calls')
       callers.set(caller, own)
       own.calls += 1
       all.calls += 1
@@ -38,7 +38,8 @@ export function createInFlight(limits: InFlightLimits): InFlight {
       let isOver = false
       return {
         hold(bytes) {
-          if (own.bytes + bytes > callerBytesMax || all.bytes + bytes > bytesMax) throw tooMuch(`large ${limits.of}`)
+          if (own.bytes + bytes > callerBytesMax || all.bytes + bytes > bytesMax)
+            throw toInFlightError(`large ${limits.of}`)
           held += bytes
           own.bytes += bytes
           all.bytes += bytes
@@ -57,7 +58,7 @@ export function createInFlight(limits: InFlightLimits): InFlight {
   }
 }
 
-function tooMuch(of: string): RegistryError {
+function toInFlightError(of: string): RegistryError {
   return new RegistryError('overloaded', `Too many ${of} are in progress. Try again in a moment.`, {
     retryAfterSeconds: 1,
   })

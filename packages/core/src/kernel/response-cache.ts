@@ -1,8 +1,8 @@
 import type { EncodedJson } from './encoded-json.ts'
 
 /**
- * A cache of public responses, limited in size. A change removes the responses about its subject. Evicts with
- * the CLOCK algorithm, so that a hit costs no more than a lookup.
+ * A cache of public responses, limited in size. A change of a subject removes the responses about the subject. Evicts
+ * with the CLOCK algorithm, so that a hit costs no more than a lookup.
  */
 export interface ResponseCache {
   get(key: string): EncodedJson | undefined

@@ -19,8 +19,8 @@ export interface Secrets {
  */
 export const secretKeyBytes = 32
 const cipher = 'aes-256-gcm'
-/** First byte of a sealed secret: its format, so that other formats can be added. */
-const format = 1
+/** First byte of a sealed secret: the number of the format, so that other formats can be added. */
+const secretFormat = 1
 const nonceBytes = 12
 const tagBytes = 16
 
@@ -30,21 +30,21 @@ const tagBytes = 16
  */
 export function createSecrets(key?: Uint8Array): Secrets {
   if (key && key.length !== secretKeyBytes) {
-    throw new TypeError(`A secret key must have ${secretKeyBytes} bytes; this one has ${key.length}.`)
+    throw new TypeError(`A secret key must have ${secretKeyBytes} bytes. The given key has ${key.length}.`)
   }
   return {
     isReady: key !== undefined,
     seal(text) {
       const nonce = randomBytes(nonceBytes)
-      const sealing = createCipheriv(cipher, requireKey(key), nonce)
+      const sealing = createCipheriv(cipher, requireSecretKey(key), nonce)
       const sealed = Buffer.concat([sealing.update(text, 'utf8'), sealing.final()])
-      return Buffer.concat([Buffer.of(format), nonce, sealing.getAuthTag(), sealed])
+      return Buffer.concat([Buffer.of(secretFormat), nonce, sealing.getAuthTag(), sealed])
     },
     open(sealed) {
-      const own = requireKey(key)
+      const own = requireSecretKey(key)
       try {
         const bytes = Buffer.from(sealed)
-        if (bytes[0] !== format) throw new Error(`Format ${bytes[0]}`)
+        if (bytes[0] !== secretFormat) throw new Error(`Format ${bytes[0]}`)
         const nonce = bytes.subarray(1, 1 + nonceBytes)
         const opening = createDecipheriv(cipher, own, nonce, { authTagLength: tagBytes })
         opening.setAuthTag(bytes.subarray(1 + nonceBytes, 1 + nonceBytes + tagBytes))
@@ -59,7 +59,7 @@ export function createSecrets(key?: Uint8Array): Secrets {
   }
 }
 
-function requireKey(key: Uint8Array | undefined): Uint8Array {
+function requireSecretKey(key: Uint8Array | undefined): Uint8Array {
   if (key) return key
   const detail =
     'This node has no secret key to encrypt API keys with. Set SKILLSTEAD_SECRET_KEY, or pass a `secretKey` of 32 bytes.'

@@ -1,33 +1,33 @@
 import { setImmediate } from 'node:timers/promises'
 
 /**
- * Time for which all responses together may block the event loop at once. They share the slices, because they share the
- * event loop: one slice per response would block it for a second if a hundred clients clone.
+ * Time in milliseconds for which all responses together may block the event loop at once. All responses share the
+ * slices: with one slice per response, a hundred clients that clone would block the event loop for a second.
  */
 const sliceMs = 10
-let endsAtMs = 0
-let last: Promise<void> = Promise.resolve()
+let sliceEndsAtMs = 0
+let lastSlice: Promise<void> = Promise.resolve()
 
 /**
- * Whether work has to wait for the {@link nextSlice}. It costs little enough to be called for each object. Call it between
- * the steps of work whose amount a request decides: a query of SQLite gives no other request a turn.
+ * Whether work has to wait for the {@link nextSlice}. Cheap enough to call for each object. Call this function between
+ * the steps of work whose amount a request decides: queries of SQLite do not yield to the event loop.
  */
 export function isSliceOver(): boolean {
-  return performance.now() >= endsAtMs
+  return performance.now() >= sliceEndsAtMs
 }
 
 /**
- * Waits for the turns of those who came before, and for one turn of the event loop. Throws the reason of the signal if
- * it is aborted, because the client is gone.
+ * Waits for the slices of earlier callers, and for one turn of the event loop. Throws the reason of the signal if the
+ * signal is aborted, because the client disconnected.
  */
 export async function nextSlice(signal?: AbortSignal): Promise<void> {
-  last = begin(last)
-  await last
+  lastSlice = beginSlice(lastSlice)
+  await lastSlice
   signal?.throwIfAborted()
 }
 
-async function begin(before: Promise<void>): Promise<void> {
+async function beginSlice(before: Promise<void>): Promise<void> {
   await before
   await setImmediate()
-  endsAtMs = performance.now() + sliceMs
+  sliceEndsAtMs = performance.now() + sliceMs
 }

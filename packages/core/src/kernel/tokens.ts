@@ -1,7 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /**
- * Creates a secret that is shown once: 256 random bits after a prefix that names its purpose, and the hash to store.
+ * Creates a secret that is shown once: 256 random bits after a prefix that names the purpose of the secret. Returns
+ * also the hash to store.
  */
 export function createToken(prefix: string): { token: string; hash: string } {
   const token = `${prefix}_${randomBytes(32).toString('base64url')}`

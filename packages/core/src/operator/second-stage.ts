@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import { createHttpClient } from '../http/http-client.ts'
 import type { OutgoingOptions } from '../http/outgoing.ts'
-import { createEmbeddingsReranker, type EmbeddingsOptions } from '../search/embeddings-reranker.ts'
+import { type EmbeddingsOptions, EmbeddingsReranker } from '../search/embeddings-reranker.ts'
 import { type Reranker, SecondStage } from '../search/reranker.ts'
 import type { Database } from '../storage/database.ts'
 import type { Metric } from './metric.ts'
@@ -34,7 +34,7 @@ export function createSecondStage(
   const now = () => clock.now()
   const client = createHttpClient({ connectionsMax, ca: outgoing?.ca })
   const stage = new SecondStage({
-    reranker: reranker ?? createEmbeddingsReranker(embeddings!, { database, client, now }),
+    reranker: reranker ?? new EmbeddingsReranker(embeddings!, { database, client, now }),
     timeoutMs: embeddings?.timeoutMs ?? timeoutMs,
     now,
     onError,

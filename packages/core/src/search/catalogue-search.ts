@@ -6,11 +6,13 @@ import type { Database } from '../storage/database.ts'
 import { createIndexHere, type IndexHost } from './index-host.ts'
 import { IndexThread } from './index-thread.ts'
 import type { SearchHits, SearchQuery } from './search-index.ts'
-import { readCounts, readDocuments, readSearchPage } from './stored-documents.ts'
+import { readDocumentCounts, readDocuments, readSearchPage } from './stored-documents.ts'
 import { searchText, suggestText } from './database/text-catalogue.ts'
 
 interface CatalogueSearchOptions {
-  /** Larger catalogues are only searched in the database; 0: always in the database. */
+  /**
+   * Maximum skills for the index in memory. Larger catalogues are searched in the database; 0: always in the database.
+   */
   readonly memorySkillsMax: number
   /** An index of at least this many skills has its own thread. */
   readonly threadSkillsMin: number
@@ -18,11 +20,11 @@ interface CatalogueSearchOptions {
 }
 
 /** Rows that the warm-up reads at once. */
-const batchRows = 64
+const warmUpRows = 64
 /** Rows per batch of counter updates, which have only three columns. */
 const counterRows = 256
 /** Delay before warming up is retried after an error of the database. */
-const retryMs = 1000
+const warmUpRetryMs = 1000
 /** After this many threads that ended by themselves, the index is in the thread of the registry. */
 const threadsMax = 3
 
@@ -40,7 +42,7 @@ export class CatalogueSearch {
   #threadsLeft = threadsMax
   #refused = 0
   readonly #stopping = new AbortController()
-  /** Changes while an index is filled: their rows are read again at the end. */
+  /** Changes that arrived while an index is filled. The rows of the changed skills are read again at the end. */
   readonly #changedMeanwhile = new Map<string, Change>()
 
   constructor(database: Database, changes: ChangeFollower, options: CatalogueSearchOptions) {
@@ -58,7 +60,7 @@ export class CatalogueSearch {
     return this.#state === 'in memory'
   }
 
-  /** Whether searches use their intended index. For a large catalogue that is the database. */
+  /** Whether searches use their intended index, which is the database for a large catalogue. */
   get ready(): boolean {
     return this.#state !== 'warming'
   }
@@ -97,7 +99,7 @@ export class CatalogueSearch {
     this.#index.close()
   }
 
-  /** Asks the index, or the database if the index is not ready or is lost meanwhile. */
+  /** Searches the index, or the database if the index is not ready or is lost during the search. */
   async #ask<T>(askIndex: () => Promise<T>, askDatabase: () => Promise<T>): Promise<T> {
     if (!this.warm) return askDatabase()
     try {
@@ -112,7 +114,7 @@ export class CatalogueSearch {
   async #follow(batch: readonly Change[]): Promise<void> {
     if (this.#state === 'warming' || this.#isMoving) {
       for (const change of batch)
-        this.#changedMeanwhile.set(change.subject, merge(this.#changedMeanwhile.get(change.subject), change))
+        this.#changedMeanwhile.set(change.subject, mergeChanges(this.#changedMeanwhile.get(change.subject), change))
     }
     if (!this.warm) return
     await applyChanges(this.#database, this.#index, batch)
@@ -137,7 +139,7 @@ export class CatalogueSearch {
       } catch (error) {
         if (!signal.aborted) this.#options.onError(error)
       }
-      await setTimeout(retryMs, undefined, { signal, ref: false }).catch(() => {})
+      await setTimeout(warmUpRetryMs, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 
@@ -166,7 +168,7 @@ export class CatalogueSearch {
     }
     const filled = this.#createIndex(skills)
     try {
-      await readAll(this.#database, filled, signal)
+      await readAllDocuments(this.#database, filled, signal)
       // No await between the last update and the change of state, so that no change is missed.
       while (this.#changedMeanwhile.size > 0 && !signal.aborted) {
         const missed = [...this.#changedMeanwhile.values()]
@@ -184,7 +186,10 @@ export class CatalogueSearch {
     this.#state = 'in memory'
   }
 
-  /** The index is here if there can be no thread, such as in a program without its file. */
+  /**
+   * Creates the index in this thread if no thread can be started, for example in a bundled program without the worker's
+   * file.
+   */
   #createIndex(skills: number): IndexHost {
     if (skills < this.#options.threadSkillsMin || this.#threadsLeft === 0) return createIndexHere()
     const { onError } = this.#options
@@ -206,10 +211,10 @@ export class CatalogueSearch {
   }
 }
 
-async function readAll(database: Database, filled: IndexHost, signal: AbortSignal): Promise<void> {
+async function readAllDocuments(database: Database, filled: IndexHost, signal: AbortSignal): Promise<void> {
   let after = 0
   for (;;) {
-    const page = await readSearchPage(database, after, batchRows)
+    const page = await readSearchPage(database, after, warmUpRows)
     if (page.length === 0 || signal.aborted) break
     await filled.put(page)
     // SQLite reads in this thread: without a pause the event loop would wait for several pages.
@@ -224,9 +229,9 @@ async function applyChanges(database: Database, index: IndexHost, changes: reado
   const isCounted = ({ kind, subject }: Change) => kind === 'counters' && !skills.has(subject)
   const counted = new Set(changes.filter(isCounted).map(({ subject }) => subject))
   for (const ids of batchesOf(counted, counterRows)) {
-    index.putCounts(await readCounts(database, ids))
+    index.putCounts(await readDocumentCounts(database, ids))
   }
-  for (const ids of batchesOf(skills, batchRows)) {
+  for (const ids of batchesOf(skills, warmUpRows)) {
     const { documents, gone } = await readDocuments(database, ids)
     await index.put(documents)
     index.remove(gone)
@@ -238,6 +243,6 @@ function* batchesOf(ids: ReadonlySet<string>, size: number): Generator<string[]>
   for (let i = 0; i < list.length; i += size) yield list.slice(i, i + size)
 }
 
-function merge(earlier: Change | undefined, later: Change): Change {
+function mergeChanges(earlier: Change | undefined, later: Change): Change {
   return earlier?.kind === 'skill' ? { ...later, kind: 'skill' } : later
 }

@@ -1,7 +1,7 @@
 import { audienceBits, toAudienceMask } from '../visibility/audience.ts'
 import { growArray } from './postings/grow-array.ts'
 import type { SearchFilters } from '@skillstead/protocol'
-import { type FilterRow, flagBits, toFilterRow, toFlags, toIndexTests } from './filters.ts'
+import { type FilterRow, flagBits, toFilterRow, toFilterFlags, toIndexTests } from './filters.ts'
 import type { SearchDocument } from './search-document.ts'
 
 /** The data of a skill except its words. */
@@ -20,7 +20,7 @@ export class DocumentTable {
   readonly #slots = new Map<number, number>()
   readonly #free: number[] = []
   readonly #rows: (Row | undefined)[] = []
-  /** By slot: {@link audienceBits} and the bits of {@link toFlags}; 0 for a free slot. */
+  /** By slot: {@link audienceBits} and the bits of {@link toFilterFlags}; 0 for a free slot. */
   #flags = new Uint8Array(1024)
   #downloads = new Float64Array(1024)
   #stars = new Float64Array(1024)
@@ -83,8 +83,8 @@ export class DocumentTable {
     const before = this.#rows[slot]
     if (before && before.fullName !== document.fullName) this.order.remove(slot)
     if (before?.fullName !== document.fullName) this.order.add(slot, document.fullName)
-    this.#rows[slot] = toRow(document)
-    this.#flags[slot] = audienceBits[document.audience] | toFlags(document)
+    this.#rows[slot] = toTableRow(document)
+    this.#flags[slot] = audienceBits[document.audience] | toFilterFlags(document)
     this.#publishedAt[slot] = document.publishedAt
     this.putCounters(slot, document.downloads, document.stars)
     return slot
@@ -155,7 +155,7 @@ export class DocumentTable {
   }
 }
 
-function toRow(document: SearchDocument): Row {
+function toTableRow(document: SearchDocument): Row {
   const { id, name, fullName, readers } = document
   return { id, name, fullName, readers, ...toFilterRow(document) }
 }

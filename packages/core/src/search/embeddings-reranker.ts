@@ -2,6 +2,8 @@ import { endianness } from 'node:os'
 import { LRUCache } from 'lru-cache'
 import * as v from 'valibot'
 import type { HttpClient } from '../http/http-client.ts'
+import { endAll } from '../kernel/end-all.ts'
+import { parseServiceUrl } from '../kernel/service-url.ts'
 import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
 import { isInList } from '../storage/list-query.ts'
@@ -26,113 +28,145 @@ interface Parts {
 
 const queriesMax = 500
 const recentMax = 500
-/** Texts of one request: services refuse larger ones, some above 32. */
-const batchMax = 16
+/** Texts of one request: services refuse larger requests, some above 32 texts. */
+const textsPerRequest = 16
 const dimensionsMax = 4096
-const bytesMax = 32 * 1024 * 1024
-/** Time limit of one request. It is longer than that of a search, so that its result serves later searches. */
-const requestMs = 30_000
+const embeddingsBytesMax = 32 * 1024 * 1024
+/** Time limit of a request, longer than the time limit of a search: a late result serves later searches. */
+const embeddingsRequestMs = 30_000
 
-const Answer = v.object({
-  data: v.array(
-    v.object({
-      index: v.number(),
-      embedding: v.pipe(v.array(v.pipe(v.number(), v.finite())), v.minLength(1), v.maxLength(dimensionsMax)),
-    }),
-  ),
-})
+const EmbeddingsAnswer = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    data: v.array(
+      v.object({
+        index: v.number(),
+        embedding: v.pipe(v.array(v.pipe(v.number(), v.finite())), v.minLength(1), v.maxLength(dimensionsMax)),
+      }),
+    ),
+  }),
+)
 
 /**
- * Compares by the cosine of embeddings. Those of skills are stored by model and digest; at most one request for missing
- * ones runs at a time, and continues after the search that started it. Sends texts of public skills and queries only.
+ * Compares by the cosine of embeddings. The embeddings of skills are stored by model and digest. At most one request
+ * for missing embeddings runs at a time, and continues after the search that started it. Sends texts of public skills
+ * and queries only.
  */
-export function createEmbeddingsReranker({ url, model, key }: EmbeddingsOptions, parts: Parts): Reranker {
-  const { database, client, now } = parts
-  const target = toTarget(url)
-  const queries = new LRUCache<string, Promise<Float32Array>>({ max: queriesMax })
+export class EmbeddingsReranker implements Reranker {
+  readonly #service: EmbeddingsService
+  readonly #database: Database
+  readonly #now: () => number
+  readonly #queries = new LRUCache<string, Promise<Float32Array>>({ max: queriesMax })
   /** Vectors that were not yet stored when they were needed, or cannot be stored. */
-  const recent = new LRUCache<string, Uint8Array>({ max: recentMax })
-  let filling: Promise<unknown> | undefined
+  readonly #recent = new LRUCache<string, Uint8Array>({ max: recentMax })
+  #filling: Promise<unknown> | undefined
 
-  async function embed(input: readonly string[]): Promise<Float32Array<ArrayBuffer>[]> {
-    const headers = { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) }
-    const body = JSON.stringify({ model, input, encoding_format: 'float' })
-    const answer = await client.send(target, { method: 'POST', headers, body }, { timeoutMs: requestMs, bytesMax })
-    if (answer.status !== 200) throw new Error(`The embeddings service responded with the status ${answer.status}.`)
-    return readVectors(answer.bytes, input.length)
+  /** Throws a TypeError if the address is not one of http or https without credentials. */
+  constructor(options: EmbeddingsOptions, { database, client, now }: Parts) {
+    this.#service = { client, target: toEmbeddingsUrl(options.url), model: options.model, key: options.key }
+    this.#database = database
+    this.#now = now
   }
 
-  function embedQuery(query: string): Promise<Float32Array> {
-    const known = queries.get(query)
-    if (known) return known
-    const vector = embed([query]).then(([only]) => only!)
-    queries.set(query, vector)
-    vector.catch(() => queries.delete(query))
-    return vector
+  async compare(query: string, texts: readonly RerankText[], signal: AbortSignal): Promise<(number | undefined)[]> {
+    // Waits for both even if one fails, so that requests of two searches do not overlap.
+    const [known, vector] = await endAll([this.#readAll(texts, signal), this.#embedQuery(query)])
+    return texts.map(({ digest }) => toCosine(known.get(digest), vector))
   }
 
-  /** Embeds texts and stores the vectors, in requests of the size that services accept. */
-  async function fill(texts: readonly RerankText[]): Promise<void> {
-    for (let at = 0; at < texts.length; at += batchMax) {
-      const batch = texts.slice(at, at + batchMax)
-      const vectors = await embed(batch.map(({ text }) => text))
-      const rows = batch.map(({ digest }, i) => ({ model, digest, vector: toBytes(vectors[i]!), stored_at: now() }))
-      for (const { digest, vector } of rows) recent.set(digest, vector)
-      if (database.isReadOnly) continue
-      await database.writer.write(async (trx) => {
-        for (const row of rows) await insertEmbedding(trx, row)
-      })
-    }
-  }
-
-  async function readKnown(texts: readonly RerankText[]): Promise<Map<string, Float32Array>> {
-    const digests = texts.map(({ digest }) => digest)
-    const rows = await database.read
-      .selectFrom('embeddings')
-      .select(['digest', 'vector'])
-      .where('model', '=', model)
-      .where(isInList(database.dialect, 'digest', digests))
-      .execute()
-    const found = new Map(rows.map(({ digest, vector }) => [digest, toVector(vector)]))
-    for (const digest of digests) {
-      const vector = recent.get(digest)
-      if (vector) found.set(digest, toVector(vector))
-    }
-    return found
-  }
-
-  /** The vectors of texts; missing ones are asked for, after those of searches before. */
-  async function readAll(texts: readonly RerankText[], signal: AbortSignal): Promise<Map<string, Float32Array>> {
+  /** The vectors of texts. Missing vectors are requested after the vectors that earlier searches requested. */
+  async #readAll(texts: readonly RerankText[], signal: AbortSignal): Promise<Map<string, Float32Array>> {
     while (!signal.aborted) {
-      const known = await readKnown(texts)
+      const known = await this.#readKnown(texts)
       const missing = texts.filter(({ digest }) => !known.has(digest))
       if (missing.length === 0 || signal.aborted) return known
-      if (filling) {
-        await filling
+      if (this.#filling) {
+        await this.#filling
         continue
       }
-      const filled = fill(missing)
+      const filled = this.#fill(missing)
       // The search may end before the requests do.
-      filling = filled.catch(() => {}).finally(() => (filling = undefined))
+      this.#filling = filled.catch(() => {}).finally(() => (this.#filling = undefined))
       await filled
     }
     return new Map()
   }
 
-  return {
-    async compare(query, texts, signal) {
-      const work = [readAll(texts, signal), embedQuery(query)] as const
-      // If one fails, the other still ends first, so that requests of two searches do not overlap.
-      await Promise.allSettled(work)
-      const [known, vector] = await Promise.all(work)
-      return texts.map(({ digest }) => toCosine(known.get(digest), vector))
-    },
+  async #readKnown(texts: readonly RerankText[]): Promise<Map<string, Float32Array>> {
+    const digests = texts.map(({ digest }) => digest)
+    const rows = await this.#database.read
+      .selectFrom('embeddings')
+      .select(['digest', 'vector'])
+      .where('model', '=', this.#service.model)
+      .where(isInList(this.#database.dialect, 'digest', digests))
+      .execute()
+    const found = new Map(rows.map(({ digest, vector }) => [digest, toEmbedding(vector)]))
+    for (const digest of digests) {
+      const vector = this.#recent.get(digest)
+      if (vector) found.set(digest, toEmbedding(vector))
+    }
+    return found
   }
+
+  /** Embeds texts and stores the vectors, in requests of the size that services accept. */
+  async #fill(texts: readonly RerankText[]): Promise<void> {
+    const { model } = this.#service
+    for (let at = 0; at < texts.length; at += textsPerRequest) {
+      const batch = texts.slice(at, at + textsPerRequest)
+      const vectors = await requestEmbeddings(
+        this.#service,
+        batch.map(({ text }) => text),
+      )
+      const rows = batch.map(({ digest }, i) => ({
+        model,
+        digest,
+        vector: toStoredVector(vectors[i]!),
+        stored_at: this.#now(),
+      }))
+      for (const { digest, vector } of rows) this.#recent.set(digest, vector)
+      if (this.#database.isReadOnly) continue
+      await this.#database.writer.write(async (trx) => {
+        for (const row of rows) await insertEmbedding(trx, row)
+      })
+    }
+  }
+
+  #embedQuery(query: string): Promise<Float32Array> {
+    const known = this.#queries.get(query)
+    if (known) return known
+    const vector = requestEmbeddings(this.#service, [query]).then(([only]) => only!)
+    this.#queries.set(query, vector)
+    vector.catch(() => this.#queries.delete(query))
+    return vector
+  }
+}
+
+interface EmbeddingsService {
+  readonly client: HttpClient
+  readonly target: URL
+  readonly model: string
+  readonly key: string | undefined
+}
+
+async function requestEmbeddings(
+  { client, target, model, key }: EmbeddingsService,
+  input: readonly string[],
+): Promise<Float32Array<ArrayBuffer>[]> {
+  const headers = { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) }
+  const body = JSON.stringify({ model, input, encoding_format: 'float' })
+  const answer = await client.send(
+    target,
+    { method: 'POST', headers, body },
+    { timeoutMs: embeddingsRequestMs, bytesMax: embeddingsBytesMax },
+  )
+  if (answer.status !== 200) throw new Error(`The embeddings service responded with the status ${answer.status}.`)
+  return readVectors(answer.bytes, input.length)
 }
 
 /**
  * Deletes embeddings that were stored before a time, such as those of former texts, and the oldest beyond a number of
- * rows. They are made again if needed.
+ * rows. Deleted embeddings are requested again if needed.
  */
 export async function sweepEmbeddings(database: Database, limits: { before: number; rowsMax: number }): Promise<void> {
   const excess = await database.read
@@ -159,21 +193,17 @@ const insertEmbedding = compileQuery(
       .onConflict((conflict) => conflict.columns(['model', 'digest']).doNothing()),
 )
 
-/** Throws a TypeError if the address is not one of http or https without credentials. */
-function toTarget(url: string): URL {
-  const base = URL.parse(url)
-  if (!base || !/^https?:$/.test(base.protocol) || base.username || base.password) {
-    throw new TypeError(
-      'The address of the embeddings service must begin with http:// or https://, without credentials.',
-    )
-  }
+function toEmbeddingsUrl(url: string): URL {
+  const base = parseServiceUrl(url, 'the embeddings service')
   base.pathname = `${base.pathname.replace(/\/$/, '')}/embeddings`
   return base
 }
 
-/** Reads the vectors of an answer, with length 1, in the order of the texts. Throws if one is missing or not a vector. */
+/**
+ * The vectors of an answer, scaled to length 1, in the order of the texts. Throws if a vector is missing or invalid.
+ */
 function readVectors(bytes: Uint8Array, count: number): Float32Array<ArrayBuffer>[] {
-  const parsed = v.safeParse(Answer, parseJson(bytes))
+  const parsed = v.safeParse(EmbeddingsAnswer, Buffer.from(bytes).toString())
   if (!parsed.success) throw new Error('The embeddings service responded with something other than embeddings.')
   const sorted = parsed.output.data.toSorted((a, b) => a.index - b.index)
   const { length } = sorted[0]?.embedding ?? []
@@ -186,20 +216,12 @@ function readVectors(bytes: Uint8Array, count: number): Float32Array<ArrayBuffer
   })
 }
 
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString())
-  } catch {
-    return undefined
-  }
-}
-
-/** Stored as 32-bit floats, little-endian. */
-function toBytes(vector: Float32Array): Uint8Array {
+/** 32-bit floats, little-endian. */
+function toStoredVector(vector: Float32Array): Uint8Array {
   return toLittleEndian(new Uint8Array(Float32Array.from(vector).buffer))
 }
 
-function toVector(bytes: Uint8Array): Float32Array {
+function toEmbedding(bytes: Uint8Array): Float32Array {
   return new Float32Array(toLittleEndian(Uint8Array.from(bytes)).buffer)
 }
 
@@ -209,7 +231,7 @@ function toLittleEndian(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>
   return bytes
 }
 
-/** Undefined without a vector, or if the model changed the length of its vectors under the same name. */
+/** Undefined if a text has no vector, or if the model changed the length of its vectors under the same name. */
 function toCosine(a: Float32Array | undefined, b: Float32Array): number | undefined {
   if (!a || a.length !== b.length) return undefined
   let sum = 0

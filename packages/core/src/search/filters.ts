@@ -4,16 +4,16 @@ import type { Database } from '../storage/database.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { SearchDocument } from './search-document.ts'
 
-/** The flags of a skill that the index keeps for the filters, as bits next to `audienceBits`. */
+/** The flags of a skill that the index stores for the filters, as bits next to `audienceBits`. */
 export const flagBits = { stub: 4, verified: 8, deprecated: 16 } as const
 type Flag = keyof typeof flagBits
-/** What else it keeps for them. The texts are lower case. */
+/** The other properties that the index stores for the filters. The texts are lower case. */
 export type FilterRow = Pick<SearchDocument, 'category' | 'license' | 'owner' | 'keywords' | 'securityScore'>
 
 type RowTest = (row: FilterRow) => boolean
 type Condition = Expression<SqlBool> | undefined
 
-/** A filter in both engines. Undefined stands for a filter that was not given, and for no restriction. */
+/** A filter in the index and in the database. Undefined stands for a missing filter, and for no restriction. */
 interface FilterRule<Wanted> {
   /** The flag that a skill must have, or must not have. */
   flag?(wanted: Wanted): { readonly flag: Flag; readonly isSet: boolean } | undefined
@@ -24,8 +24,8 @@ interface FilterRule<Wanted> {
 
 const eb = expressionBuilder<Tables, 'skills'>()
 
-/** Both engines' part of each filter in the protocol's `searchFilters`. */
-const rules: { readonly [Name in SearchFilterName]: FilterRule<SearchFilters[Name]> } = {
+/** The rules of the filters in the protocol's `searchFilters`. */
+const filterRules: { readonly [Name in SearchFilterName]: FilterRule<SearchFilters[Name]> } = {
   includeStubs: flagRule('stub', (isIncluded) => (isIncluded ? undefined : false)),
   category: textRule('category', (wanted, { read }) => isSpelling('category', wanted, read)),
   license: textRule('license', (wanted, { read }) => isSpelling('license', wanted, read)),
@@ -65,7 +65,7 @@ function flagRule<Wanted>(flag: Flag, toValue: (wanted: Wanted) => boolean | und
   }
 }
 
-/** A text that is equal apart from the case; the condition gets it in lower case. */
+/** A text that must be equal apart from the case. `compare` gets the text in lower case. */
 function textRule(
   field: 'category' | 'license' | 'owner',
   compare: (wanted: string, database: Pick<Database, 'read'>) => Condition | Promise<Condition>,
@@ -79,7 +79,7 @@ function textRule(
   }
 }
 
-/** Compares the stored spellings here, because SQLite's `lower` only converts ASCII. There are few distinct texts. */
+/** Compares the few distinct texts in JavaScript, because SQLite's `lower` only converts ASCII. */
 async function isSpelling(column: 'category' | 'license', folded: string, read: Database['read']): Promise<Condition> {
   const rows = await read.selectFrom('skills').select(column).distinct().execute()
   const spellings = rows.map((row) => row[column]).filter((text) => text.toLowerCase() === folded)
@@ -87,25 +87,26 @@ async function isSpelling(column: 'category' | 'license', folded: string, read: 
 }
 
 // The type of the rules has exactly these names.
-const names = Object.keys(rules) as SearchFilterName[]
+const filterNames = Object.keys(filterRules) as SearchFilterName[]
 
 /** The condition on the rows of `skills` that pass all filters. */
-export async function toCondition(
+export async function toFilterCondition(
   database: Pick<Database, 'read'>,
   filters: SearchFilters,
 ): Promise<Expression<SqlBool>> {
-  const conditionOf = <Name extends SearchFilterName>(name: Name) => rules[name].condition(filters[name], database)
-  const conditions = await Promise.all(names.map(conditionOf))
+  const conditionOf = <Name extends SearchFilterName>(name: Name) =>
+    filterRules[name].condition(filters[name], database)
+  const conditions = await Promise.all(filterNames.map(conditionOf))
   return eb.and(conditions.flatMap((condition) => condition ?? []))
 }
 
 /** The bits of a skill's flags. */
-export function toFlags(document: SearchDocument): number {
+export function toFilterFlags(document: SearchDocument): number {
   const flags = Object.entries(flagBits) as [Flag, number][]
   return flags.reduce((bits, [name, bit]) => (document[name] ? bits | bit : bits), 0)
 }
 
-/** What else of a skill the filters compare. */
+/** The properties of a skill other than flags that the filters compare. */
 export function toFilterRow({ category, license, owner, keywords, securityScore }: SearchDocument): FilterRow {
   return {
     category: category.toLowerCase(),
@@ -118,12 +119,12 @@ export function toFilterRow({ category, license, owner, keywords, securityScore 
 
 /** The tests of a skill in the index: it passes if its flags under `mask` equal `value`, and its row passes all tests. */
 export function toIndexTests(filters: SearchFilters): { mask: number; value: number; tests: RowTest[] } {
-  const flagOf = <Name extends SearchFilterName>(name: Name) => rules[name].flag?.(filters[name])
-  const testOf = <Name extends SearchFilterName>(name: Name) => rules[name].test?.(filters[name])
+  const flagOf = <Name extends SearchFilterName>(name: Name) => filterRules[name].flag?.(filters[name])
+  const testOf = <Name extends SearchFilterName>(name: Name) => filterRules[name].test?.(filters[name])
   let [mask, value] = [0, 0]
-  for (const { flag, isSet } of names.flatMap((name) => flagOf(name) ?? [])) {
+  for (const { flag, isSet } of filterNames.flatMap((name) => flagOf(name) ?? [])) {
     mask |= flagBits[flag]
     if (isSet) value |= flagBits[flag]
   }
-  return { mask, value, tests: names.flatMap((name) => testOf(name) ?? []) }
+  return { mask, value, tests: filterNames.flatMap((name) => testOf(name) ?? []) }
 }

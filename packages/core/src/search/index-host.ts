@@ -9,25 +9,25 @@ export interface SkillCounts {
   readonly stars: number
 }
 
-/** The index in memory, in the thread of the caller or in its own. */
+/** The index in memory, in the thread of the caller or in a thread of its own. */
 export interface IndexHost {
   /** Number of skills. */
   readonly size: number
   readonly hasThread: boolean
-  /** Adds or replaces skills. Resolves when there is room for more; a later search finds them. */
+  /** Adds or replaces skills. Resolves when the queue has room for more; a later search finds the skills. */
   put(documents: readonly SearchDocument[]): Promise<void>
-  /** Resolves when the index contains all that was put; rejects if it is lost. */
+  /** Resolves when the index contains all skills that were put; rejects if the index is lost. */
   flush(): Promise<void>
   putCounts(counts: readonly SkillCounts[]): void
   remove(ids: readonly number[]): void
   search(query: SearchQuery): Promise<SearchHits>
   suggest(q: string, limit: number, viewer: string | null): Promise<string[]>
-  /** Ends the thread of the index: its searches fail, and changes are ignored. */
+  /** Ends the thread of the index: running searches fail, and later changes are ignored. */
   close(): void
 }
 
 /** Milliseconds for which one call may block the event loop. */
-const batchMs = 10
+const indexBatchMs = 10
 
 /** Creates an empty index in the thread of the caller. */
 export function createIndexHere(): IndexHost {
@@ -37,12 +37,12 @@ export function createIndexHere(): IndexHost {
       return index.size
     },
     hasThread: false,
-    /** Lets the event loop run whenever that took long. */
+    /** Yields to the event loop after each batch of {@link indexBatchMs}. */
     async put(documents) {
       let startedMs = performance.now()
       for (const document of documents) {
         index.put(document)
-        if (performance.now() - startedMs < batchMs) continue
+        if (performance.now() - startedMs < indexBatchMs) continue
         await setImmediate()
         startedMs = performance.now()
       }

@@ -7,7 +7,7 @@ import { tokenize } from './words/tokenize.ts'
 
 /**
  * The tokens of a skill's fields, for an index that splits at spaces (FTS5, `tsvector` with the `simple` dictionary).
- * `terms` are those of its latest SKILL.md, from `toContentVector`.
+ * `terms` are the terms of the latest SKILL.md, from `toContentVector`.
  */
 export function toIndexText(document: SearchTexts, terms: Uint8Array = new Uint8Array()): SkillText {
   return {
@@ -23,9 +23,9 @@ export function toIndexText(document: SearchTexts, terms: Uint8Array = new Uint8
 }
 
 /**
- * Impacts from this one on are strong: those of three in ten terms of the open corpus. With these two levels, the best 100
- * skills by need have the answer as often as with exact impacts (0.950 of short needs and 0.963 of tasks; 0.958 for both),
- * with one level less often (0.896 and 0.858).
+ * The lowest strong impact: three in ten terms of the open corpus have a strong impact. With the levels strong and
+ * weak, the best 100 skills by need have the answer as often as with exact impacts (0.950 of short needs and 0.963 of
+ * tasks; 0.958 for both), with a single level less often (0.896 and 0.858).
  */
 const strongImpact = 150
 

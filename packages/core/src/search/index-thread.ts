@@ -13,7 +13,7 @@ export type IndexOrder =
   | { readonly kind: 'search'; readonly query: SearchQuery }
   | { readonly kind: 'suggest'; readonly q: string; readonly limit: number; readonly viewer: string | null }
 
-/** The reply to an order: what it found or why it failed, and the size of the index after it. */
+/** The reply to an order: the result or the error, and the size of the index after the order. */
 export interface IndexReply {
   readonly found?: SearchHits | string[] | void
   readonly error?: unknown
@@ -34,19 +34,19 @@ export interface IndexThreadOptions {
   readonly onLost: (error: Error) => void
   /** A change failed. */
   readonly onError: (error: unknown) => void
-  /** Milliseconds. Default: `performance.now`. */
+  /** The current time in milliseconds. Default: `performance.now`. */
   readonly now?: () => number
 }
 
-/** Documents of one order, and those that may wait in the thread's queue: a search waits for them some 20 ms. */
+/** Documents per order, and maximum documents in the thread's queue: a search waits about 20 ms for a full queue. */
 const batchDocuments = 8
 const documentsMax = 16
-/** Searches are refused if they would wait longer than this, in milliseconds. */
-const delayMsMax = 400
+/** Maximum expected waiting time of a search, in milliseconds. Above the maximum, searches are refused. */
+const searchDelayMsMax = 400
 /** The weight of the newest search in the mean time of a search. */
 const newestShare = 0.1
 
-const startWorker = (options: WorkerOptions) => new Worker(new URL('./index-worker.ts', import.meta.url), options)
+const startIndexWorker = (options: WorkerOptions) => new Worker(new URL('./index-worker.ts', import.meta.url), options)
 
 /**
  * An empty index in its own thread, so that searches of a large catalogue do not delay other requests. The thread
@@ -57,7 +57,7 @@ export class IndexThread implements IndexHost {
   readonly #options: IndexThreadOptions
   readonly #now: () => number
   // The heap grows with the catalogue, so it has no limit of its own.
-  readonly #worker = startThread('index-worker', startWorker, { resourceLimits: {} })
+  readonly #worker = startThread('index-worker', startIndexWorker, { resourceLimits: {} })
   readonly #jobs: Job[] = []
   #size = 0
   #waitingDocuments = 0
@@ -73,7 +73,7 @@ export class IndexThread implements IndexHost {
     this.#now = options.now ?? (() => performance.now())
     this.#worker.unref()
     this.#worker.on('message', (reply: IndexReply) => this.#receive(reply))
-    this.#worker.on('error', (error) => this.#lose(error as Error))
+    this.#worker.on('error', (error: Error) => this.#lose(error))
     this.#worker.on('exit', () => this.#lose(new Error('The thread of the search index ended.')))
   }
 
@@ -147,7 +147,7 @@ export class IndexThread implements IndexHost {
     for (const { reject } of this.#jobs.splice(0)) reject(error)
   }
 
-  /** Only the first reason counts: an error is followed by the exit. */
+  /** Reports only the first reason: the exit of the thread follows an error. */
   #lose(error: Error): void {
     if (this.#lost) return
     this.#end(error)
@@ -167,7 +167,7 @@ export class IndexThread implements IndexHost {
     return promise
   }
 
-  /** Sends a change. Its failure is reported, that of the whole thread only once. */
+  /** Sends a change. Reports the failure of a change; the failure of the thread is reported only once. */
   #change(order: IndexOrder): void {
     this.#send(order).catch((error: unknown) => {
       if (error !== this.#lost) this.#options.onError(error)
@@ -177,7 +177,7 @@ export class IndexThread implements IndexHost {
   #requireRoom(): void {
     const oldest = this.#jobs.find(({ kind }) => kind === 'search')
     const delayMs = Math.max(this.#waitingSearches * this.#searchMs, oldest ? this.#now() - oldest.sentMs : 0)
-    if (delayMs <= delayMsMax) return
+    if (delayMs <= searchDelayMsMax) return
     throw new RegistryError('overloaded', 'Too many searches are waiting. Try again in a moment.', {
       retryAfterSeconds: 1,
     })

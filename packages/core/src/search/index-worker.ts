@@ -3,32 +3,32 @@ import type { IndexOrder, IndexReply } from './index-thread.ts'
 import { createSearchIndex } from './search-index.ts'
 
 /** The worker thread of `IndexThread`: receives orders and replies to each in order. */
-const index = createSearchIndex()
+const threadIndex = createSearchIndex()
 parentPort!.on('message', (order: IndexOrder) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-  parentPort!.postMessage({ ...answer(order), size: index.size } satisfies IndexReply)
+  parentPort!.postMessage({ ...answerOrder(order), size: threadIndex.size } satisfies IndexReply)
 })
 
-/** An order that fails ends neither the thread nor the others. */
-function answer(order: IndexOrder): Pick<IndexReply, 'found' | 'error'> {
+/** A failing order ends neither the thread nor other orders. */
+function answerOrder(order: IndexOrder): Pick<IndexReply, 'found' | 'error'> {
   try {
-    return { found: run(order) }
+    return { found: runOrder(order) }
   } catch (error) {
     return { error }
   }
 }
 
-function run(order: IndexOrder): IndexReply['found'] {
+function runOrder(order: IndexOrder): IndexReply['found'] {
   switch (order.kind) {
     case 'put':
-      return order.documents.forEach(index.put)
+      return order.documents.forEach(threadIndex.put)
     case 'counts':
-      return order.counts.forEach(index.putCounts)
+      return order.counts.forEach(threadIndex.putCounts)
     case 'remove':
-      return order.ids.forEach(index.remove)
+      return order.ids.forEach(threadIndex.remove)
     case 'search':
-      return index.search(order.query)
+      return threadIndex.search(order.query)
     case 'suggest':
-      return index.suggest(order.q, order.limit, order.viewer)
+      return threadIndex.suggest(order.q, order.limit, order.viewer)
   }
 }

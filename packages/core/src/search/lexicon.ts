@@ -4,9 +4,9 @@ import { searchFields } from './search-document.ts'
 import type { TextIndex } from './text-index.ts'
 import type { Repair, RepairBudget } from './words/typo-dictionary.ts'
 
-/** Words that one search compares with its misspellings, which takes about 5 ms. */
-const comparedMax = 2000
-/** Words that one search visits because they begin with a prefix, which takes about 5 ms. */
+/** Maximum words that a search compares with its misspellings: about 5 ms. */
+const comparedWordsMax = 2000
+/** Maximum words with a prefix that a search visits: about 5 ms. */
 const visitedMax = 20_000
 
 /**
@@ -23,7 +23,7 @@ export class Lexicon {
   readonly #isVisible: (slot: number) => boolean
   readonly #censuses: Census[]
   readonly #isGuest: boolean
-  readonly #repairBudget: RepairBudget = { left: comparedMax }
+  readonly #repairBudget: RepairBudget = { left: comparedWordsMax }
   #visitsLeft = visitedMax
   #isCut = false
 
@@ -64,8 +64,8 @@ export class Lexicon {
   }
 
   /**
-   * The words that begin with a prefix, known or not, in no particular order, until the search has visited too many. Words
-   * of private skills alone do not count, so that they do not change the answers to others.
+   * The words that begin with a prefix, known or not, in no particular order, until the search has visited too many.
+   * Words of private skills alone do not count, so that private skills do not change other users' results.
    */
   *visitWords(prefix: string): Generator<number> {
     for (const id of this.#text.idsWithPrefix(prefix)) {

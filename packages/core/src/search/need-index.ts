@@ -3,9 +3,9 @@ import { SlotPostings } from './postings/slot-postings.ts'
 import { type TermVector, valueOfImpact } from './words/term-vector.ts'
 import { needTermsMax } from './words/tokenize.ts'
 
-/** The skills whose texts count for the frequency of terms: those that all guests, or all signed-in users, may see. */
+/** The skills whose texts count for the frequency of terms: skills that all guests, or all signed-in users, may see. */
 export interface Audience {
-  /** Number of its skills. */
+  /** Number of skills in the audience. */
   readonly size: number
   readonly isGuest: boolean
 }
@@ -27,27 +27,27 @@ export interface NeedScores {
   /** The highest number of terms in one visible skill, and the number of terms that no skill of the audience contains. */
   readonly countMax: number
   readonly unknownCount: number
-  /** By term that was read: the score of a skill that contains it with the highest impact. */
+  /** By term that was read: the score of a skill that contains the term with the highest impact. */
   readonly values: ReadonlyMap<number, number>
   /** Whether the most frequent terms were left out because of the cost limit. */
   readonly isPartial: boolean
 }
 
 /**
- * Postings of the audience's skills that one search may read: about 20 ms. Terms are read by rarity until the next one
- * would exceed the limit, or is the 129th that some skill contains. In private skills, only the first 128 terms of the
- * query count: a limit that depended on what they contain would reveal the words of other users' skills.
+ * Postings of the audience's skills that one search may read: about 20 ms. Terms are read by rarity until the next term
+ * would exceed the limit, or would be the 129th term that some skill contains. In private skills, only the first 128
+ * terms of the query count: a limit that depended on the content of private skills would reveal the words of other
+ * users' skills.
  */
 const postingsPerSearchMax = 1_500_000
 /**
- * The exponent that flattens the inverse document frequency: a need is described in common words as well as in rare
- * ones, and its rarest word is often irrelevant.
+ * The exponent that flattens the inverse document frequency: the rarest word of a described need is often irrelevant.
  */
 const idfExponent = 0.55
 const scoreUnit = 1 << 16
 /**
- * A sum is this times the score, plus the number of terms: one addition per posting in place of two. There are at most
- * `needTermsMax` public terms and as many private ones.
+ * A sum is the score times this unit, plus the number of terms: one addition per posting in place of two. A query has
+ * at most `needTermsMax` public and `needTermsMax` private terms.
  */
 const countUnit = 512
 
@@ -66,7 +66,7 @@ export class NeedIndex {
   readonly #parts = { guests: new SlotPostings(), users: new SlotPostings(), readers: new SlotPostings() }
   #scores = new Int32Array(0)
   #counts = new Uint16Array(0)
-  /** By impact: what a term adds to a sum. */
+  /** By impact: the number that a term adds to a sum. */
   readonly #values = new Float64Array(valueOfImpact.length)
 
   /** Bytes of memory. */
@@ -75,7 +75,7 @@ export class NeedIndex {
     return parts + this.#scores.byteLength + this.#counts.byteLength
   }
 
-  /** Stores the terms of a slot, replacing the previous ones. */
+  /** Stores the terms of a slot, replacing the previous terms. */
   put(slot: number, { hashes, impacts }: TermVector, audience: SearchDocument['audience']): void {
     const part = this.#parts[audience]
     for (const other of Object.values(this.#parts)) if (other !== part) other.remove(slot)
@@ -142,7 +142,9 @@ export class NeedIndex {
   }
 }
 
-/** Sets what a term that `frequency` of `size` skills contain adds to a sum, by impact. Returns its highest score. */
+/**
+ * Sets by impact the number that a term, contained in `frequency` of `size` skills, adds to a sum. Returns the highest.
+ */
 function setValues(values: Float64Array, size: number, frequency: number): number {
   const factor = idfOf(size, frequency) * scoreUnit
   for (let impact = 0; impact < values.length; impact++)

@@ -2,7 +2,7 @@ import { cutAtWord, findBody, listSentences, type Sentence } from '@skillstead/s
 import { hashStem } from './words/count-stems.ts'
 import type { SearchMatch } from './explanation.ts'
 import { bodyLengthMax } from './words/term-vector.ts'
-import { isIdeographic, isStopWord, tokenize } from './words/tokenize.ts'
+import { isIdeographic, isStopWord, tokenize, ideographs } from './words/tokenize.ts'
 
 /** The part of a SKILL.md that answers a query best. */
 export interface Passage {
@@ -14,10 +14,10 @@ export interface Passage {
   readonly terms: readonly string[]
 }
 
-/** Weights of terms by the hashes of their stems: a rare term says more about a passage than a frequent one. */
+/** Weights of terms by the hashes of their stems: a rare term describes a passage better than a frequent term. */
 export type TermValues = ReadonlyMap<number, number>
 
-/** The values of a query's terms and, as the lowest of them, those of the words that stand for misspelled ones. */
+/** The values of a query's terms. Words that replace misspelled terms have the lowest value. */
 export function valuesOf(values: TermValues, matches: readonly SearchMatch[]): TermValues {
   const lowest = values.size > 0 ? Math.min(...values.values()) : 1
   const others = matches.flatMap(({ terms }) => terms.map((word) => [hashStem(word), lowest] as const))
@@ -25,10 +25,10 @@ export function valuesOf(values: TermValues, matches: readonly SearchMatch[]): T
 }
 
 const passageLengthMax = 160
-/** More words of one body are not listed. */
+/** Maximum listed words of a body. */
 const termsMax = 32
-/** Further matches of a document are not compared; limits the work for a document of matches only. */
-const matchesMax = 1000
+/** Maximum matches of a document that are compared, which limits the work for a document of matches only. */
+const passageMatchesMax = 1000
 /** Matches of one long sentence at which its part may start; limits the work for a sentence of matches only. */
 const startsMax = 300
 /** Code and headings explain less than a sentence with the same words. */
@@ -41,7 +41,7 @@ interface Match {
   readonly hash: number
 }
 
-/** Finds passages in several documents for one query. Remembers what words mean, since documents share most of them. */
+/** Finds passages in several documents for one query. Caches the terms of words, since documents share most words. */
 export class PassageFinder {
   readonly #values: TermValues
   /** By word as written: the hash of its stem and its token, if that is a term of the query. */
@@ -56,7 +56,7 @@ export class PassageFinder {
     const sentences = listSentences(findBody(skillMd).body.slice(0, bodyLengthMax))
     const terms = new Set<string>()
     let best: { value: number; at: number; matches: Match[] } | undefined
-    let left = matchesMax
+    let left = passageMatchesMax
     for (const [at, { text, kind }] of sentences.entries()) {
       const matches = this.#match(text, terms)
       const value = this.#valueOf(matches) * shareOfKind[kind]
@@ -70,8 +70,8 @@ export class PassageFinder {
   }
 
   /**
-   * The sentence with those that follow it, a heading with the sentence below it, or the part of a long sentence with the
-   * most valuable matches.
+   * The sentence with the sentences that follow, a heading with the sentence below it, or the part of a long sentence
+   * with the most valuable matches.
    */
   #cut(sentences: readonly Sentence[], at: number, matches: readonly Match[]): string {
     let { text } = sentences[at]!
@@ -104,8 +104,8 @@ export class PassageFinder {
 
   #match(text: string, terms: Set<string>): Match[] {
     const matches: Match[] = []
-    for (const { 0: word, index } of text.matchAll(wordPattern)) {
-      for (const [start, end] of isIdeographic(word) ? tokensOf(word) : [[0, word.length] as const]) {
+    for (const { 0: word, index } of text.matchAll(passageWordPattern)) {
+      for (const [start, end] of isIdeographic(word) ? ideographPairs(word) : [[0, word.length] as const]) {
         const found = this.#read(word.slice(start, end))
         if (!found) continue
         matches.push({ start: index + start, end: index + end, hash: found.hash })
@@ -127,14 +127,13 @@ export class PassageFinder {
 }
 
 const ellipsis = '…'
-const ideographs = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー'
-const wordPattern = new RegExp(
+const passageWordPattern = new RegExp(
   `(?<!\\w)\\.net\\b|\\.(?:NET|Net)\\b|[${ideographs}]+|(?:(?![${ideographs}])[\\p{L}\\p{N}\\p{M}])+(?:['’]\\p{L}+)*(?:\\+\\+|#)?`,
   'gu',
 )
 
 /** The ranges of the tokens of a run: the overlapping pairs of its characters, and the last character. */
-function tokensOf(run: string): (readonly [number, number])[] {
+function ideographPairs(run: string): (readonly [number, number])[] {
   const starts: number[] = []
   let at = 0
   for (const character of run) {

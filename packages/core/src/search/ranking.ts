@@ -9,10 +9,11 @@ import { topSlots } from './top-slots.ts'
 
 /**
  * Weights of relevance by short texts, relative to coverage (1): the share of the query's terms that occur anywhere in
- * them. The others were tuned on the open corpus, with its own queries and with queries generated from its skills. A
- * higher weight for sentences helps queries with a wrong word, and hurts those whose words are in different sentences.
+ * the short texts. The other weights were tuned on the open corpus, with its own queries and with queries generated
+ * from its skills. A higher weight for sentences helps queries with a wrong word, and hurts queries whose words are in
+ * different sentences.
  */
-const weights = {
+const relevanceWeights = {
   /** Coverage by the best sentence, with a bonus for adjacent terms. */
   sentence: 0.9,
   /** The name equals the query. */
@@ -21,47 +22,48 @@ const weights = {
   text: 0.1,
   /** Downloads and stars: only enough to decide near-ties. */
   popularity: 0.02,
-  /** The owner deprecated it. */
+  /** The owner deprecated the skill. */
   deprecated: -0.1,
 }
 const textHalf = 4
 
-/** Number of best matches whose sentences are scored. The others keep the order by words. */
-const readMax = 150
+/** Number of best matches whose sentences are scored. The other matches keep the order by words. */
+const scoredSentencesMax = 150
 
 /**
- * How relevance by short texts (0 to about 3) and by need (0 to 1) are added: the former is divided by `certain` and
- * raised to a high power. Above `certain` the short texts contain the query as a phrase or almost all of it, and decide
- * the order; far below they share a few words with a long description, and count for nothing.
+ * A sort key is relevance by need (0 to 1) plus relevance by short texts (0 to about 3), divided by `certainScore` and
+ * raised to a high power. Above `certainScore`, the short texts contain the query as a phrase, or almost all of the query,
+ * and decide the order. Far below `certainScore`, the short texts share a few words with a long query and do not count.
  */
-const certain = 1.26
+const certainScore = 1.26
 const certaintyPower = 8
 
 /**
- * A match by need must reach this fraction of the best score by need, and contain two terms of a query that has several:
- * a skill that shares one word with the query has another topic.
+ * A match by need must reach this fraction of the best score by need. If the query has several terms, the match must
+ * contain two of the terms: a skill that shares a single word with the query has another topic.
  */
 const needFloor = 0.6
 const needTermsMin = 2
 
 /**
- * A query of more than `namingTermsMax` terms names a skill only if some skill contains `namingCountMin` of them anywhere
- * and reaches `namingScoreMin` of the highest possible score by need. Queries that name a skill of the open corpus reach
- * 0.8 and 0.32; of its described needs of 25 to 70 words, three quarters reach neither.
+ * A query of more than `namingTermsMax` terms names a skill only if some skill contains the fraction `namingCountMin`
+ * of the terms anywhere and reaches the fraction `namingScoreMin` of the highest possible score by need. Queries that
+ * name a skill of the open corpus reach 0.8 and 0.32; of its described needs of 25 to 70 words, three quarters reach
+ * neither.
  */
 const namingTermsMax = 4
 const namingCountMin = 0.7
 const namingScoreMin = 0.3
 
 /**
- * The most that the context of a search adds to a key: it decides between matches whose keys are almost equal. The share
- * of a need's score differs by more than this between most neighbours.
+ * The maximum that the context of a search adds to a key. The context decides only between matches with almost equal
+ * keys: the shares of the score by need differ more between most neighbours.
  */
 const contextWeight = 0.01
 
 /**
  * Whether the short texts of a skill may contain most of a query, judged by the scores by need. Terms that no skill
- * contains may be misspelt and count as if the skill contained them.
+ * contains may be misspelled and count as contained.
  */
 export function mayNameSkill({ termCount, countMax, unknownCount, best, scoreMax }: NeedScores): boolean {
   if (termCount <= namingTermsMax) return true
@@ -71,12 +73,12 @@ export function mayNameSkill({ termCount, countMax, unknownCount, best, scoreMax
 
 /** The sort key of a match, from its relevance by short texts (0 to about 3) and by need (0 to 1). */
 function joinRelevance(named: number, need: number): number {
-  return (named / certain) ** certaintyPower + need
+  return (named / certainScore) ** certaintyPower + need
 }
 
 /** The score in a public form, from the sort key: 0 to about 3. */
-function toScore(key: number): number {
-  return certain * key ** (1 / certaintyPower)
+function toPublicScore(key: number): number {
+  return certainScore * key ** (1 / certaintyPower)
 }
 
 /** What a search found. */
@@ -105,8 +107,8 @@ export class Ranking {
   }
 
   /**
-   * Returns the matches by short texts and those by need that pass the filter, and sets their keys. The best score by
-   * need is that of all visible skills, before the filter: a filter only ever removes matches.
+   * Returns the matches by short texts and by need that pass the filter, and sets their keys. The best score by need is
+   * the best score of all visible skills, before the filter: a filter only removes matches.
    */
   rank({ groups, named, need }: Found, passes: (slot: number) => boolean): Int32Array<ArrayBuffer> {
     this.#rankNamed(named, groups)
@@ -142,20 +144,20 @@ export class Ranking {
 
   /** The score of a match in a public form: 0 to about 3. */
   scoreAt(slot: number): number {
-    return toScore(this.keys[slot]!)
+    return toPublicScore(this.keys[slot]!)
   }
 
   /** Relevance by need: the share of the highest possible score. */
   #needOf(slot: number, { scores, scoreMax }: NeedScores): number {
     const score = scores[slot]!
     if (score === 0) return 0
-    const factor = 1 + weights.popularity * this.#table.popularity[slot]!
-    return (score / scoreMax) * (this.#table.isDeprecated(slot) ? factor + weights.deprecated : factor)
+    const factor = 1 + relevanceWeights.popularity * this.#table.popularity[slot]!
+    return (score / scoreMax) * (this.#table.isDeprecated(slot) ? factor + relevanceWeights.deprecated : factor)
   }
 
   /**
    * Computes relevance by short texts. Scoring sentences only increases keys, so no match without sentence scores
-   * overtakes one with them.
+   * overtakes a match with sentence scores.
    */
   #rankNamed(slots: Int32Array<ArrayBuffer>, groups: TermGroup[]): void {
     const total = groups.reduce((sum, group) => sum + group.idf, 0)
@@ -165,14 +167,14 @@ export class Ranking {
       const words = scores[slot]! / total
       keys[slot] =
         coverage[slot]! / total +
-        (weights.text * words) / (words + textHalf) +
-        weights.popularity * table.popularity[slot]! +
-        (table.isDeprecated(slot) ? weights.deprecated : 0)
+        (relevanceWeights.text * words) / (words + textHalf) +
+        relevanceWeights.popularity * table.popularity[slot]! +
+        (table.isDeprecated(slot) ? relevanceWeights.deprecated : 0)
     }
     this.#sentences.prepare(groups, this.#text.vocabulary.end)
-    for (const slot of topSlots(slots, keys, table.order.ranks(), 0, readMax)) {
+    for (const slot of topSlots(slots, keys, table.order.ranks(), 0, scoredSentencesMax)) {
       const { best, name } = this.#sentences.read(this.#text.wordsAt(slot))
-      keys[slot]! += weights.sentence * best + weights.name * name * name
+      keys[slot]! += relevanceWeights.sentence * best + relevanceWeights.name * name * name
     }
   }
 }

@@ -6,7 +6,7 @@ export interface RerankText {
   readonly text: string
 }
 
-/** Compares texts with a query by other means than words: the optional second stage of a search. */
+/** The optional second stage of a search: compares texts with a query, for example by embeddings. */
 export interface Reranker {
   /**
    * Returns how similar each text is to the query, in the order of the texts; higher is more similar, and undefined is
@@ -15,7 +15,7 @@ export interface Reranker {
   compare(query: string, texts: readonly RerankText[], signal: AbortSignal): Promise<readonly (number | undefined)[]>
 }
 
-/** A hit of the first stage; one without a text is ordered by its score alone. */
+/** A hit of the first stage. A hit without a text is ordered by its score alone. */
 export interface Rerankable {
   readonly num: number
   /** The public score of the first stage. */
@@ -35,16 +35,16 @@ interface SecondStageOptions {
 export const rerankedMax = 50
 /**
  * A hit with at least this score contains most of the query in its name or other short texts. The first hits keep their
- * places, up to the first one with a lower score.
+ * places, up to the first hit with a lower score.
  */
 const namedScoreMin = 1.26
-/** The share of the similarity in the order; the rest is the score of the first stage. */
+/** The weight of the similarity in the order, from 0 to 1. The rest is the weight of the score of the first stage. */
 const similarityShare = 0.5
 /** After this number of failures in a row, searches do without the second stage for a while. */
-const failuresMax = 3
-const pauseMs = 60_000
+const rerankFailuresMax = 3
+const rerankPauseMs = 60_000
 const orderKeptMs = 60_000
-/** How long the order by words stays if the second stage was late or failed. */
+/** Time in milliseconds for which the order by words stays if the second stage was late or failed. */
 const otherKeptMs = 3000
 const ordersMax = 1000
 
@@ -54,7 +54,7 @@ export class SecondStage {
   readonly #options: SecondStageOptions
   readonly #orders = new LRUCache<string, { until: number; order: Promise<Order> }>({ max: ordersMax })
   #failures = 0
-  /** The first of several failures is logged, at most once in {@link pauseMs}. */
+  /** The first of several failures is logged, at most once in {@link rerankPauseMs}. */
   #quietUntil = -Infinity
   #pausedUntil = -Infinity
 
@@ -63,9 +63,9 @@ export class SecondStage {
   }
 
   /**
-   * Returns the hits in the new order; as they are if the reranker fails, is late or is paused. Never throws. The order of
-   * the same hits for the same query stays for a minute, so that the pages of a search fit together, also if they are
-   * requested at the same time.
+   * Returns the hits in the new order, or in the given order if the reranker fails, is late or is paused. Never throws.
+   * The order of the same hits for the same query stays for a minute, so that the pages of a search fit together, also
+   * if they are requested at the same time.
    */
   async order<Hit extends Rerankable>(query: string, hits: readonly Hit[]): Promise<readonly Hit[]> {
     const key = JSON.stringify([query, hits.map(({ num }) => num)])
@@ -119,25 +119,25 @@ export class SecondStage {
 
   #fail(how: 'late' | 'failed', cause: unknown): void {
     this.counts[how]++
-    // Other searches may have been running when the pause began.
+    // Searches that were running when the pause began do not count.
     const now = this.#options.now()
     if (now < this.#pausedUntil) return
     this.#failures++
     if (this.#failures === 1 && now >= this.#quietUntil) {
-      this.#quietUntil = now + pauseMs
+      this.#quietUntil = now + rerankPauseMs
       this.#options.onError(new Error('The second stage of a search failed.', { cause }))
     }
-    if (this.#failures < failuresMax) return
+    if (this.#failures < rerankFailuresMax) return
     this.#failures = 0
-    this.#pausedUntil = now + pauseMs
-    const message = `The second stage of searches failed ${failuresMax} times in a row and pauses for a minute.`
+    this.#pausedUntil = now + rerankPauseMs
+    const message = `The second stage of searches failed ${rerankFailuresMax} times in a row and pauses for a minute.`
     this.#options.onError(new Error(message, { cause }))
   }
 }
 
 interface Order {
   readonly nums: readonly number[]
-  /** Whether the second stage could do its work. */
+  /** False if the second stage failed, was late or was paused. */
   readonly isOrdered: boolean
 }
 
@@ -146,11 +146,9 @@ function blend<Hit extends Rerankable>(
   hits: readonly Hit[],
   similarities: ReadonlyMap<string, number | undefined>,
 ): Hit[] {
-  const known = [...similarities.values()].filter(
-    (similarity) => similarity !== undefined && Number.isFinite(similarity),
-  )
+  const known = [...similarities.values()].filter((similarity) => similarity !== undefined).filter(Number.isFinite)
   if (known.length < 2) return [...hits]
-  const [least, most] = [Math.min(...(known as number[])), Math.max(...(known as number[]))]
+  const [least, most] = [Math.min(...known), Math.max(...known)]
   const best = hits[0]!.score
   const keys = new Map(
     hits.map((hit) => {

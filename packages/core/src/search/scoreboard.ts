@@ -4,8 +4,8 @@ import type { TermGroup } from './term-groups.ts'
 import { fieldOf, frequencyOf, type TextIndex } from './text-index.ts'
 
 /**
- * For each of `searchFields`: the weight of a word, and how much a longer field reduces it. A short name that consists
- * only of the word ranks before a long one that contains it.
+ * For each of `searchFields`: the weight of a word, and how much a longer field reduces the weight. A short name that
+ * consists only of the word ranks before a long name that contains the word.
  */
 const fieldWeights = [4, 2, 3, 2, 1, 1, 1]
 const lengthShares = [1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
@@ -21,9 +21,9 @@ const lengthBases = lengthShares.map((share) => saturation * (1 - share))
  */
 const relevanceFloor = 0.65
 
-const state = { unknown: 0, match: 1, other: 2, found: 3 } as const
+const slotStates = { unknown: 0, match: 1, other: 2, found: 3 } as const
 
-/** All words, and the viewer's view of them. */
+/** All words, and the words that the viewer may know. */
 interface Words {
   text: TextIndex
   lexicon: Lexicon
@@ -39,7 +39,7 @@ interface Word {
   readonly isOpen: boolean
 }
 
-/** Sums of the same numbers in another order differ by less. */
+/** Maximum relative difference between sums of the same numbers in another order. */
 const roundingMargin = 1 + 1e-9
 
 function highestOf({ variants }: TermGroup): number {
@@ -61,27 +61,27 @@ export class Scoreboard {
   #best = 0
   #states = new Uint8Array(0)
   #lastGroups = new Uint8Array(0)
-  /** By field: how much each word of it reduces the score of a word. */
+  /** By field: how much each word of the field reduces the score of a word. */
   readonly #lengthFactors = new Float64Array(searchFields.length)
 
   /**
    * The skills that are relevant to the whole query and pass the filter; the next search overwrites the array.
-   * Relevance is relative to the best of all skills, before the filter: a filter only ever removes matches.
+   * Relevance is relative to the best of all skills, before the filter: a filter only removes matches.
    */
   matches(passes: (slot: number) => boolean): Int32Array<ArrayBuffer> {
     const least = this.#best * relevanceFloor
     let count = 0
     for (let i = 0; i < this.#count; i++) {
       const slot = this.#slots[i]!
-      if (this.#states[slot] !== state.match || this.coverage[slot]! < least || !passes(slot)) continue
+      if (this.#states[slot] !== slotStates.match || this.coverage[slot]! < least || !passes(slot)) continue
       this.#found[count++] = slot
-      this.#states[slot] = state.found
+      this.#states[slot] = slotStates.found
     }
     return this.#found.subarray(0, count)
   }
 
   /** Whether {@link matches} returned the slot. */
-  readonly isFound = (slot: number): boolean => this.#states[slot] === state.found
+  readonly isFound = (slot: number): boolean => this.#states[slot] === slotStates.found
 
   /** Clears the last search and makes room for `end` slots. */
   reset(end: number): void {
@@ -89,7 +89,7 @@ export class Scoreboard {
       const slot = this.#slots[i]!
       this.coverage[slot] = 0
       this.text[slot] = 0
-      this.#states[slot] = state.unknown
+      this.#states[slot] = slotStates.unknown
       this.#lastGroups[slot] = 0
     }
     this.#count = 0
@@ -99,8 +99,8 @@ export class Scoreboard {
 
   /**
    * Scores the skills that contain words of the groups and that `matches` lets through, as far as they can be among
-   * {@link matches}: rare words come first, and soon the others alone do not reach the floor (H. Turtle, J. Flood: Query
-   * evaluation: strategies and optimizations, 1995).
+   * {@link matches}: rare words come first, and soon the remaining words alone do not reach the floor (H. Turtle, J.
+   * Flood: Query evaluation: strategies and optimizations, 1995).
    */
   addGroups(groups: TermGroup[], { text, lexicon }: Words, matches: (slot: number) => boolean): void {
     for (const [field, average] of lexicon.averageLengths.entries())
@@ -131,12 +131,12 @@ export class Scoreboard {
     for (let i = 0; i < postings.count; i++) {
       const slot = wordSlots[i]!
       let met = states[slot]!
-      if (met === state.unknown) {
+      if (met === slotStates.unknown) {
         if (!isOpen) continue
         slots[count++] = slot
-        states[slot] = met = matches(slot) ? state.match : state.other
+        states[slot] = met = matches(slot) ? slotStates.match : slotStates.other
       }
-      if (met === state.other) continue
+      if (met === slotStates.other) continue
       const byte = bytes[i]!
       const field = fieldOf(byte)
       const frequency = frequencyOf(byte)

@@ -7,15 +7,13 @@ import { type TermValues, valuesOf } from './passage.ts'
 import { mayNameSkill, Ranking } from './ranking.ts'
 import { Scoreboard } from './scoreboard.ts'
 import type { SearchDocument } from './search-document.ts'
-import { suggest } from './suggest.ts'
+import { completeQuery } from './suggest.ts'
 import { toTermGroups } from './term-groups.ts'
 import { TextIndex } from './text-index.ts'
 import { hashStem } from './words/count-stems.ts'
 import { joinVector } from './words/term-vector.ts'
 import { parseNeed, parseQuery } from './words/tokenize.ts'
 import { topSlots } from './top-slots.ts'
-
-export type { SearchDocument } from './search-document.ts'
 
 /** A search for skills. */
 export interface SearchQuery {
@@ -26,7 +24,7 @@ export interface SearchQuery {
   /** Number of hits to skip; a non-negative integer, as is `limit`. */
   offset: number
   limit: number
-  /** User id of the viewer, null for a guest. */
+  /** Id of the viewer, who is a user; null for a guest. */
   viewer: string | null
   filters: SearchFilters
   /**
@@ -47,7 +45,7 @@ export interface SearchHits {
   partial?: true
   /** In the order of `ids`; only for a query with words and `explain`. */
   matches?: SearchMatch[]
-  /** Of the terms of the query and the words that matched them; only with `matches`. */
+  /** The values of the query's terms and of the words that matched; only with `matches`. */
   values?: TermValues
 }
 
@@ -55,11 +53,11 @@ export interface SearchHits {
 export interface SearchIndex {
   /** Number of skills. */
   readonly size: number
-  /** Adds or replaces a skill. Its text is indexed again only if it changed. */
+  /** Adds or replaces a skill. The text is indexed again only if the text changed. */
   put(document: SearchDocument): void
-  /** Sets the counters of a skill; ignores an unknown one. */
+  /** Sets the counters of a skill; ignores an unknown skill. */
   putCounts(counts: { id: number; downloads: number; stars: number }): void
-  /** Removes a skill; ignores an unknown one. */
+  /** Removes a skill; ignores an unknown skill. */
   remove(id: number): void
   /** Finds skills. Never throws, whatever `q` contains. */
   search(query: SearchQuery): SearchHits
@@ -70,7 +68,7 @@ export interface SearchIndex {
 /**
  * Creates an empty index.
  *
- * A search finds the skills whose name, description or other short texts match the query, and the skills whose whole
+ * A search returns the skills whose name, description or other short texts match the query, and the skills whose whole
  * text answers a described need. Evidence in short texts that covers most of a query comes first; `sort` only changes
  * the order.
  *
@@ -92,7 +90,7 @@ export function createSearchIndex(): SearchIndex {
     const lexicon = new Lexicon(text, table, query.viewer)
     const isVisible = table.matcher(query.viewer, { includeStubs: query.filters.includeStubs })
     const audience = { size: lexicon.size, isGuest: query.viewer === null }
-    // The index chooses the rarest of them.
+    // The index chooses the rarest terms.
     const { words, isCut } = parseNeed(query.q, Infinity)
     const hashes = new Set(words.map(hashStem))
     const among = { audience, end: table.end, isVisible }
@@ -103,7 +101,7 @@ export function createSearchIndex(): SearchIndex {
     if (readsNames) board.addGroups(groups, { text, lexicon }, isVisible)
     const slots = ranking.rank({ groups, named: board.matches(passes), need }, passes)
     const context = new Set(query.context?.map(hashStem).filter((hash) => !hashes.has(hash)))
-    // The scores of the context replace those of the need.
+    // The scores of the context replace the scores of the need.
     const keys = context.size === 0 ? ranking.keys : ranking.keysIn(needs.score(context, among), slots)
     const hits = toHits(query, slots, query.sort ? columnOf(query.sort) : keys)
     if (need.isPartial || isCut || lexicon.isCut) hits.partial = true
@@ -149,6 +147,6 @@ export function createSearchIndex(): SearchIndex {
       table.remove(id)
     },
     search,
-    suggest: (q, limit, viewer) => suggest(q, limit, viewer, { table, text }),
+    suggest: (q, limit, viewer) => completeQuery(q, limit, viewer, { table, text }),
   }
 }

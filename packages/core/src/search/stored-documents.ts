@@ -6,13 +6,13 @@ import type { SkillCounts } from './index-host.ts'
 import { findNamedReaders, toAudience } from '../visibility/audience.ts'
 import type { SearchDocument } from './search-document.ts'
 
-const columns = [
+const documentColumns = [
   ...(['num', 'id', 'owner_id', 'owner', 'name', 'full_name', 'display_name', 'description', 'category'] as const),
   ...(['license', 'keywords', 'headings', 'summary', 'visibility', 'listed', 'stub', 'deprecated'] as const),
   ...(['published_at', 'downloads', 'stars', 'security_score', 'verified'] as const),
 ] as const
 
-type Row = Pick<SkillRow, (typeof columns)[number]> & { terms: Uint8Array | null }
+type Row = Pick<SkillRow, (typeof documentColumns)[number]> & { terms: Uint8Array | null }
 
 /** Selects skills with the terms of their latest versions. */
 function selectSkills(read: Database['read']) {
@@ -22,7 +22,7 @@ function selectSkills(read: Database['read']) {
       join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
     )
     .leftJoin('version_terms', 'version_terms.version_id', 'versions.id')
-    .select(columns.map((column) => `skills.${column}` as const))
+    .select(documentColumns.map((column) => `skills.${column}` as const))
     .select('version_terms.terms')
 }
 
@@ -37,7 +37,7 @@ export async function readSearchPage(database: Database, after: number, limit: n
   return toDocuments(database, rows)
 }
 
-/** Reads skills as search documents, and the numbers of those that are not listed. */
+/** Reads skills as search documents, and the numbers of the skills that are not listed. */
 export async function readDocuments(
   database: Database,
   ids: readonly string[],
@@ -63,7 +63,7 @@ const selectNumbered = compileListQuery((db, param: Param<{ nums: Iterable<numbe
 )
 
 /** Reads the counters of skills by their row numbers. */
-export function readCounts(database: Database, ids: readonly string[]): Promise<SkillCounts[]> {
+export function readDocumentCounts(database: Database, ids: readonly string[]): Promise<SkillCounts[]> {
   return database.read
     .selectFrom('skills')
     .select(['num as id', 'downloads', 'stars'])

@@ -9,18 +9,18 @@ interface Sources {
   text: TextIndex
 }
 
-/** Number of most frequent words with a prefix that are examined. */
-const wordsMax = 64
-/** A word in fewer visible skills is not suggested. */
+/** Number of examined words with a prefix: the most frequent words. */
+const completionWordsMax = 64
+/** Minimum visible skills with a suggested word. */
 const wordCountMin = 2
-/** Counting stops here: more precision would not change the order in a useful way. */
+/** Maximum counted skills with a word: higher counts would not improve the order. */
 const wordCountMax = 200
 
 /**
- * Completes the text of a search box: names of skills that begin with it, words that begin with it, then names that
- * contain such words. Earlier words restrict the result to skills that contain them all.
+ * Completes the text of a search box: names of skills that begin with the text, words that begin with the last word,
+ * then names that contain such words. Earlier words restrict the result to skills that contain all earlier words.
  */
-export function suggest(q: string, limit: number, viewer: string | null, { table, text }: Sources): string[] {
+export function completeQuery(q: string, limit: number, viewer: string | null, { table, text }: Sources): string[] {
   const typed = [...new Set(tokenize(q.slice(0, queryLengthMax)))].slice(0, queryTermsMax)
   const prefix = typed.at(-1)
   if (prefix === undefined || limit < 1) return []
@@ -31,7 +31,7 @@ export function suggest(q: string, limit: number, viewer: string | null, { table
   const names = namesWith(words, { table, text }, within)
   const beginning = earlier.concat(prefix).join('-')
   const isFirst = (name: string) => name.startsWith(beginning)
-  const phrases = isIdeographic(prefix) ? [] : frequentWords(words, text, within)
+  const phrases = isIdeographic(prefix) ? [] : frequentCompletions(words, text, within)
   const lead = [...earlier, ''].join(' ')
   const first = names.filter(isFirst)
   const rest = names.filter((name) => !isFirst(name))
@@ -41,11 +41,11 @@ export function suggest(q: string, limit: number, viewer: string | null, { table
 
 /** The most frequent words with a prefix; if there are none, corrections of the prefix. */
 function wordsWith(prefix: string, lexicon: Lexicon): number[] {
-  const ids = lexicon.idsWithPrefix(prefix, wordsMax)
-  return ids.length > 0 ? ids : lexicon.findRepairs(prefix, wordsMax).map(({ id }) => id)
+  const ids = lexicon.idsWithPrefix(prefix, completionWordsMax)
+  return ids.length > 0 ? ids : lexicon.findRepairs(prefix, completionWordsMax).map(({ id }) => id)
 }
 
-function frequentWords(ids: number[], text: TextIndex, within: (slot: number) => boolean): string[] {
+function frequentCompletions(ids: number[], text: TextIndex, within: (slot: number) => boolean): string[] {
   return ids
     .map((id) => ({ word: text.vocabulary.wordOf(id), count: countWithin(id, text, within) }))
     .filter(({ count }) => count >= wordCountMin)
@@ -74,11 +74,11 @@ function namesWith(ids: number[], { table, text }: Sources, within: (slot: numbe
     }
   }
   return Array.from(best)
-    .toSorted(([a, popularityA], [b, popularityB]) => popularityB - popularityA || byLength(a, b))
+    .toSorted(([a, popularityA], [b, popularityB]) => popularityB - popularityA || compareByLength(a, b))
     .map(([name]) => name)
 }
 
-function byLength(a: string, b: string): number {
+function compareByLength(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : 1)
 }
 

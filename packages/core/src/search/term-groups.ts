@@ -5,7 +5,7 @@ import { isIdeographic, type ParsedQuery, queryTermsMax } from './words/tokenize
 /** A word of the index that matches a term of the query. */
 interface Variant {
   id: number
-  /** Its weight: the inverse document frequency, reduced if the match is uncertain. */
+  /** The weight of the word: the inverse document frequency, reduced if the match is uncertain. */
   value: number
 }
 
@@ -19,7 +19,7 @@ export interface TermGroup {
 /** Certainty of each kind of match. */
 const sureness = { inflection: 0.7, repair: 0.95, secondRepair: 0.7, completion: 0.8, doubt: 0.5, bridge: 0.4 }
 const repairsMax = 8
-const completionsMax = 16
+const groupCompletionsMax = 16
 /** Maximum number of ideograph pairs for a query of a single ideograph. */
 const containingMax = 256
 /** A word that fewer skills contain may be misspelled or incomplete. */
@@ -99,7 +99,7 @@ class VariantFinder {
     }
   }
 
-  #complete(prefix: string, sure: number, max = completionsMax): void {
+  #complete(prefix: string, sure: number, max = groupCompletionsMax): void {
     for (const id of this.#lexicon.idsWithPrefix(prefix, max)) this.#add(id, sure)
   }
 
@@ -136,7 +136,7 @@ class VariantFinder {
     return { idf, variants: variants.toSorted((a, b) => b.value - a.value || this.#byLetters(a.id, b.id)) }
   }
 
-  /** A stable order that does not depend on other skills: floats are summed in it. */
+  /** The order in which floats are summed: stable and independent of other skills. */
   #byLetters(a: number, b: number): number {
     const { vocabulary } = this.#text
     return vocabulary.wordOf(a) < vocabulary.wordOf(b) ? -1 : 1
@@ -148,11 +148,11 @@ class VariantFinder {
   }
 }
 
-const stemLengthMin = 3
+const variantStemLengthMin = 3
 
 /**
- * Other possible forms of an English word: plurals and verb endings. Many are not words; the caller uses only those
- * that the vocabulary contains. Exact words stay exact, because neither side is stemmed.
+ * Other possible forms of an English word: plurals and verb endings. Many of the forms are not words; the caller uses
+ * only forms that the vocabulary contains. Exact words stay exact, because neither side is stemmed.
  *
  * @example inflectionsOf('deploys') // has 'deploy', 'deployed' and 'deploying'
  */
@@ -172,7 +172,7 @@ function stemsOf(word: string): string[] {
   const verb = /^(.*[aeiouy].*)(?:ing|ed)$/.exec(word)?.[1]
   if (verb) stems.push(verb, `${verb}e`)
   if (verb && /([^aeiouls])\1$/.test(verb)) stems.push(verb.slice(0, -1))
-  return stems.filter((stem) => stem.length >= stemLengthMin)
+  return stems.filter((stem) => stem.length >= variantStemLengthMin)
 }
 
 function formsOf(stem: string): string[] {

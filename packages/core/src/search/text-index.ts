@@ -12,7 +12,7 @@ import { WordLists } from './word-lists.ts'
 
 /**
  * An index of the words of all skills: which skills contain a word, which words a skill contains, and corrections of
- * misspellings. It includes private skills, so viewers see it only through a `Lexicon`.
+ * misspellings. The index includes private skills, so searches read words only through a `Lexicon`.
  */
 export class TextIndex {
   readonly vocabulary = new Vocabulary()
@@ -59,7 +59,7 @@ export class TextIndex {
     this.#postings.remove(slot)
     this.#censusOf[slot]?.count(words, -1)
     this.#censusOf[slot] = undefined
-    for (const id of distinct(words)) {
+    for (const id of distinctWords(words)) {
       if (this.vocabulary.countOf(id) === 1) this.#removeWord(id)
       this.vocabulary.release(id)
     }
@@ -78,7 +78,7 @@ export class TextIndex {
 
   /** The postings of a word; the next call overwrites them. */
   readPostings(id: number): WordPostings {
-    const count = this.#postings.read(toKey(id))
+    const count = this.#postings.read(toStemKey(id))
     return { count, slots: this.#postings.slots, bytes: this.#postings.bytes }
   }
 
@@ -100,8 +100,8 @@ export class TextIndex {
   }
 
   /**
-   * The weights of the terms of a slot's short texts, as far as its content does not have them: a skill without content,
-   * such as a stub, is found by its headings and summary too.
+   * The weights of the terms of a slot's short texts, as far as the content of the slot does not contain the terms. So
+   * a skill without content, such as a stub, is found by headings and summary, too.
    */
   weightsAt(slot: number, { hasContent }: { hasContent: boolean }): TermWeights {
     const weights: TermWeights = new Map()
@@ -140,7 +140,7 @@ export class TextIndex {
       }
     }
     const array = Int32Array.from(words)
-    for (const id of distinct(array)) {
+    for (const id of distinctWords(array)) {
       if (this.vocabulary.retain(id)) this.#addWord(id)
     }
     return array
@@ -177,7 +177,7 @@ export class TextIndex {
     const endField = () => {
       this.#lengths[first + field] = Math.min(length, lengthMax)
       for (const [id, frequency] of counts) {
-        keys.push(toKey(id))
+        keys.push(toStemKey(id))
         bytes.push(toByte(field, frequency))
       }
     }
@@ -197,7 +197,10 @@ export class TextIndex {
   }
 }
 
-/** The postings of one word: the first `count` elements of arrays. Those of a slot are in the order of the fields. */
+/**
+ * The postings of one word: the first `count` elements of arrays. The postings of a slot are in the order of the
+ * fields.
+ */
 interface WordPostings {
   readonly count: number
   readonly slots: Int32Array
@@ -205,10 +208,10 @@ interface WordPostings {
   readonly bytes: Uint8Array
 }
 
-/** Longer fields count as this long. */
+/** Maximum length that counts for a field, in tokens. */
 const lengthMax = 0xffff
 const fieldBits = 3
-/** Higher frequencies are stored as this one; the relevance of a word hardly increases any more. */
+/** Maximum stored frequency. Higher frequencies hardly increase the relevance of a word. */
 const frequencyMax = 255 >>> fieldBits
 
 function toByte(field: number, frequency: number): number {
@@ -226,7 +229,7 @@ export function frequencyOf(byte: number): number {
 }
 
 /** Spreads the ids, which are dense, over the table of terms; no two ids have the same key. */
-function toKey(id: number): number {
+function toStemKey(id: number): number {
   return Math.imul(id, 0x9e3779b1)
 }
 
@@ -245,15 +248,15 @@ export const ruleOfField = {
 export function textsOf(document: SearchTexts): string[][] {
   const name = document.displayName === document.name ? [document.name] : [document.name, document.displayName]
   const { owner, keywords, description, headings, summary, category } = document
-  return [name, [owner], keywords, [description], bounded(headings), [summary], [category]]
+  return [name, [owner], keywords, [description], boundParts(headings), [summary], [category]]
 }
 
-function bounded(parts: string[]): string[] {
+function boundParts(parts: string[]): string[] {
   let length = 0
   return parts.filter((part) => (length += part.length) <= fieldLengthMax)
 }
 
-function distinct(words: Int32Array): Set<number> {
+function distinctWords(words: Int32Array): Set<number> {
   const ids = new Set<number>()
   for (const word of words) {
     if (word !== sentenceBreak && word < fieldMark) ids.add(word)
@@ -279,11 +282,11 @@ function signatureOf({ audience, content }: SearchDocument, texts: string[][]): 
     b = Math.imul(b ^ unit, 0x85ebca6b)
     b ^= b >>> 13
   }
-  return [a, b, text.length * audiences.length + audiences.indexOf(audience), content ? hashBytes(content) : 0]
+  return [a, b, text.length * audiences.length + audiences.indexOf(audience), content ? hashContent(content) : 0]
 }
 
 /** FNV-1a of bytes. */
-function hashBytes(bytes: Uint8Array): number {
+function hashContent(bytes: Uint8Array): number {
   let hash = 0x811c9dc5 | 0
   for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193)
   return hash

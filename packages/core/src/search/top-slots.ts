@@ -14,19 +14,19 @@ export function topSlots(
   const comesBefore = (a: number, b: number) => keys[a]! > keys[b]! || (keys[a] === keys[b] && ranks[a]! < ranks[b]!)
   const order = (a: number, b: number) => (comesBefore(a, b) ? -1 : 1)
   if (end > slots.length / 4) return Array.from(slots.toSorted(order).subarray(offset, end))
-  for (let i = (end >> 1) - 1; i >= 0; i--) sink(slots, i, end, comesBefore)
+  for (let i = (end >> 1) - 1; i >= 0; i--) sinkSlot(slots, i, end, comesBefore)
   for (let i = end; i < slots.length; i++) {
     if (!comesBefore(slots[i]!, slots[0]!)) continue
     const out = slots[0]!
     slots[0] = slots[i]!
     slots[i] = out
-    sink(slots, 0, end, comesBefore)
+    sinkSlot(slots, 0, end, comesBefore)
   }
   return Array.from(slots.subarray(0, end).toSorted(order).subarray(offset, end))
 }
 
 /** Restores the heap, whose root is the last in sort order. */
-function sink(heap: Int32Array, from: number, end: number, comesBefore: (a: number, b: number) => boolean): void {
+function sinkSlot(heap: Int32Array, from: number, end: number, comesBefore: (a: number, b: number) => boolean): void {
   const slot = heap[from]!
   let at = from
   for (;;) {

@@ -26,7 +26,7 @@ export class WordLists {
     const bytes = this.#bytes
     let end = 0
     for (let i = 0; i < words.length; i++) {
-      let rest = toCode(words[i]!)
+      let rest = toWordCode(words[i]!)
       for (; rest > 127; rest >>>= 7) bytes[end++] = (rest & 127) | 128
       bytes[end++] = rest
     }
@@ -59,7 +59,7 @@ export class WordLists {
 }
 
 /** Ids of words begin at 1. */
-function toCode(word: number): number {
+function toWordCode(word: number): number {
   if (word === sentenceBreak) return 0
   return word >= fieldMark ? 1 + word - fieldMark : firstWord + word - 1
 }

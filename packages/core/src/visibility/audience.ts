@@ -3,7 +3,7 @@ import { isInList } from '../storage/list-query.ts'
 import type { SkillRow } from '../storage/tables.ts'
 import { readRule, relations } from './read-rule.ts'
 
-/** Who finds a listed skill: every guest, every user, or only the readers that are named with it. */
+/** Who finds a listed skill: every guest, every user, or only the readers stored with the skill. */
 export type Audience = 'guests' | 'users' | 'readers'
 
 /** Bits of the audiences that need no names. */
@@ -14,7 +14,7 @@ export function toAudienceMask(viewer: string | null): number {
   return viewer === null ? audienceBits.guests : audienceBits.guests | audienceBits.users
 }
 
-/** Who finds a skill by its visibility, if it is listed. */
+/** The audience of a listed skill, by the visibility of the skill. */
 export function toAudience({ visibility }: Pick<SkillRow, 'visibility'>): Audience {
   const kinds = readRule.live.readers[visibility]
   if (kinds.includes('guest')) return 'guests'

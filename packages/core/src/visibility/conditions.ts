@@ -5,48 +5,47 @@ import { kindsByTable, type ReaderKind, readRule, relations, type Sight } from '
 
 type Visibility = SkillRow['visibility']
 const visibilities: readonly Visibility[] = ['public', 'internal', 'private']
-const states: readonly SkillRow['state'][] = ['live', 'hidden', 'taken_down', 'withdrawn']
+const skillStates: readonly SkillRow['state'][] = ['live', 'hidden', 'taken_down', 'withdrawn']
 const eb = expressionBuilder<Tables, 'skills'>()
 
 /** The visibilities of live skills that every guest, or every user, sees. */
-const open = { guest: openTo(['guest']), user: openTo(['guest', 'user']) }
+const openVisibilitiesByViewer = { guest: openTo(['guest']), user: openTo(['guest', 'user']) }
 
 function openTo(kinds: readonly ReaderKind[], state: SkillRow['state'] = 'live'): Visibility[] {
   return visibilities.filter((visibility) => readRule[state].readers[visibility].some((kind) => kinds.includes(kind)))
 }
 
-/** The visibilities of live skills that callers like this one see of any owner. */
+/** The visibilities of live skills that a caller of this kind sees, of any owner. */
 export function openVisibilities({ kind }: Caller): readonly Visibility[] {
-  return open[kind]
+  return openVisibilitiesByViewer[kind]
 }
 
 /**
- * Whether a row of `skills` is in lists, of some viewer. A literal, because the databases use an index with a condition
- * only for statements with the same literal.
+ * Whether a row of `skills` is in the lists of any viewer. The value is a literal, because the databases use a partial
+ * index only for statements with the same literal.
  */
-export const isListed = eb('skills.listed', '=', sql.lit(1))
+export const isListedRow = eb('skills.listed', '=', sql.lit(1))
 
-/** The id of a user, or its place in a prepared statement; null for guests. */
+/** The id of a user, or the parameter of a prepared statement for the id; null for guests. */
 export type Viewer = string | Expression<string> | null
 
-/**
- * Conditions on a row of `skills`, which exclude each other; one is true if the skill is live and a viewer sees it.
- */
+/** Mutually exclusive conditions on a row of `skills`: one is true if the skill is live and the viewer sees it. */
 export function conditionsOf(viewer: Viewer): Expression<SqlBool>[] {
-  if (viewer === null) return [isOneOf(open.guest)]
-  const closedTo = (kind: ReaderKind) => openTo([kind]).filter((visibility) => !open.user.includes(visibility))
+  if (viewer === null) return [isVisibilityIn(openVisibilitiesByViewer.guest)]
+  const closedTo = (kind: ReaderKind) =>
+    openTo([kind]).filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility))
   const kinds = Object.keys(kindsByTable) as (keyof typeof kindsByTable)[]
   const related = eb
     .selectFrom(relations)
     .select('user_id')
     .whereRef('skill_id', '=', 'skills.id')
     .where('user_id', '=', viewer)
-    .where((of) => of.or(kinds.map((kind) => of.and([of('kind', '=', sql.lit(kind)), isOneOf(closedTo(kind))]))))
+    .where((of) => of.or(kinds.map((kind) => of.and([of('kind', '=', sql.lit(kind)), isVisibilityIn(closedTo(kind))]))))
   return [
-    isOneOf(open.user),
-    eb.and([isOneOf(closedTo('owner')), eb('skills.owner_id', '=', viewer)]),
+    isVisibilityIn(openVisibilitiesByViewer.user),
+    eb.and([isVisibilityIn(closedTo('owner')), eb('skills.owner_id', '=', viewer)]),
     eb.and([
-      isOneOf(visibilities.filter((visibility) => !open.user.includes(visibility))),
+      isVisibilityIn(visibilities.filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility))),
       eb('skills.owner_id', '!=', viewer),
       eb.exists(related),
     ]),
@@ -60,27 +59,27 @@ export function isOpenToViewer(viewer: Viewer): Expression<SqlBool> {
 
 /** Whether a row of `skills` is in the lists of a caller. */
 export function isListedFor(caller: Caller): Expression<SqlBool> {
-  return eb.and([isListed, eb('skills.stub', '=', sql.lit(0)), isOpenToViewer(callerId(caller))])
+  return eb.and([isListedRow, eb('skills.stub', '=', sql.lit(0)), isOpenToViewer(callerId(caller))])
 }
 
-/** Whether everyone has this sight of a row of `skills`. */
+/** Whether everyone has the given sight of a row of `skills`. */
 export function isPublicWith(sight: Sight): Expression<SqlBool> {
-  const among = states.filter((state) => readRule[state].sight === sight && openTo(['guest'], state).length > 0)
+  const among = skillStates.filter((state) => readRule[state].sight === sight && openTo(['guest'], state).length > 0)
   return eb.or(
-    among.map((state) => eb.and([eb('skills.state', '=', sql.lit(state)), isOneOf(openTo(['guest'], state))])),
+    among.map((state) => eb.and([eb('skills.state', '=', sql.lit(state)), isVisibilityIn(openTo(['guest'], state))])),
   )
 }
 
 /** Whether everyone sees a row of `skills`; stubs are included. */
 export const publicCondition = isPublicWith('seen')
 
-/** Whether everyone sees a row of `skills`, which is no stub. */
+/** Whether a row of `skills` is no stub and everyone sees the skill. */
 export const publishedCondition = eb.and([publicCondition, eb('skills.stub', '=', sql.lit(0))])
 
 /** Whether a row of `skills` is in everyone's lists. */
 export const listedCondition = eb.and([publishedCondition, eb('skills.latest_version', '!=', sql.lit(''))])
 
-function isOneOf(among: readonly Visibility[]): Expression<SqlBool> {
+function isVisibilityIn(among: readonly Visibility[]): Expression<SqlBool> {
   const [first, ...others] = among.map((visibility) => sql.lit(visibility))
   if (!first) return sql.lit(false)
   return others.length === 0 ? eb('skills.visibility', '=', first) : eb('skills.visibility', 'in', [first, ...others])

@@ -24,7 +24,7 @@ export class TakenDown extends RegistryError {
 /** Whether the caller may see a skill. Throws {@link TakenDown} if only a takedown prevents it. */
 export async function canSee(context: StorageContext, skill: Visible, caller: Caller): Promise<boolean> {
   const sight = (await readSights(context, [skill], caller)).get(skill.id)
-  if (sight === 'taken_down') throw new TakenDown(skill, await readCases(context, skill, caller))
+  if (sight === 'taken_down') throw new TakenDown(skill, await readAnswerableCases(context, skill, caller))
   return sight === 'seen'
 }
 
@@ -37,25 +37,26 @@ export async function readSights({ database }: StorageContext, skills: readonly 
   return new Map(skills.map((skill) => [skill.id, toSight(skill, caller, related)]))
 }
 
-/** As {@link canSee} for many skills; those under a takedown are left out. */
+/** As {@link canSee} for many skills. Skills under a takedown are left out. */
 export async function keepSeen<T extends Visible>(context: StorageContext, skills: readonly T[], caller: Caller) {
   const sights = await readSights(context, skills, caller)
   return skills.filter(({ id }) => sights.get(id) === 'seen')
 }
 
-/** The users who may see a skill, judged by the current rows of both in a transaction. */
+/** The users who may see a skill, judged in a transaction by the current rows of the skill and its collaborators. */
 export async function keepReaders<T extends Pick<UserCaller, 'userId' | 'username' | 'role'>>(
   trx: Kysely<Tables>,
   skill: Visible,
   users: readonly T[],
 ): Promise<T[]> {
   const related = await readRelations(trx, isRuledByTables(skill) ? [skill.id] : [])
-  return users.filter((user) => toSight(skill, toCaller(user), related) === 'seen')
+  return users.filter((user) => toSight(skill, toUserCaller(user), related) === 'seen')
 }
 
 /**
- * Which users may read skills, whether these are deleted, taken down or hidden: the rule for a live skill, or for the
- * skill as it is. No user may read a skill that does not exist.
+ * Returns a function that decides whether a user may read a skill: by the rule for the current state of the skill, or
+ * by the rule for a live skill, so that deletion, takedown and hiding do not count. No user may read a skill that does
+ * not exist.
  */
 export async function findReadable(
   db: Kysely<Tables>,
@@ -75,23 +76,23 @@ export async function findReadable(
   const related = await readRelations(db, closed, userIds)
   return (skillId, userId) => {
     const role = administrators.some(({ id }) => id === userId) ? 'admin' : 'user'
-    const caller = toCaller({ userId, username: '', role })
+    const caller = toUserCaller({ userId, username: '', role })
     return (skills.get(skillId) ?? []).some((skill) => toSight(skill, caller, related) === 'seen')
   }
 }
 
 /** The words of {@link readReaders} for kinds of reader. */
-const groups = { guest: 'everyone', user: 'users', administrator: 'administrators' } as const
+const readerWords = { guest: 'everyone', user: 'users', administrator: 'administrators' } as const
 const groupKinds = ['guest', 'user', 'administrator'] as const
 
 /**
- * Who may see a skill, as text that can be stored and judged by {@link isReaderOf} after the skill has changed: words
- * for groups and ids of users, separated by commas; '' for no one, as for a stub.
+ * The readers of a skill as text: words for groups and ids of users, separated by commas; '' for no one, as for a stub.
+ * {@link isReaderOf} judges by the stored text after the skill has changed.
  */
 export async function readReaders(db: Kysely<Tables>, skill: Ruled & Pick<SkillRow, 'stub'>): Promise<string> {
   if (skill.stub === 1 || !isShownToOwner(skill)) return ''
   const kinds = readRule[skill.state].readers[skill.visibility]
-  const words = groupKinds.filter((kind) => kinds.includes(kind)).map((kind) => groups[kind])
+  const words = groupKinds.filter((kind) => kinds.includes(kind)).map((kind) => readerWords[kind])
   if (kinds.includes('guest') || kinds.includes('user')) return words[0]!
   const named = db.selectFrom(relations).select('user_id').where('skill_id', '=', skill.id).where('kind', 'in', kinds)
   const others = isRuledByTables(skill) ? await named.execute() : []
@@ -100,7 +101,7 @@ export async function readReaders(db: Kysely<Tables>, skill: Ruled & Pick<SkillR
 
 /** Whether a caller is among the readers that {@link readReaders} returned. */
 export function isReaderOf(readers: string, caller: Caller): boolean {
-  const words = groupKinds.filter((kind) => kindsByCaller[kind](caller)).map((kind) => groups[kind])
+  const words = groupKinds.filter((kind) => kindsByCaller[kind](caller)).map((kind) => readerWords[kind])
   const names = new Set<string>(caller.kind === 'user' ? [...words, caller.userId] : words)
   return readers.split(',').some((reader) => names.has(reader))
 }
@@ -110,7 +111,7 @@ export function isShownToOwner({ state }: Pick<SkillRow, 'state'>): boolean {
   return readRule[state].sight === 'seen'
 }
 
-/** Whether the caller sees a pack; its owner is the curator. Packs have no collaborators. */
+/** Whether the caller sees a pack. The curator has the rights of an owner; packs have no collaborators. */
 export function canSeePack(
   { curator_id, ...pack }: Pick<PackRow, 'id' | 'curator_id' | 'visibility' | 'state'>,
   caller: Caller,
@@ -119,25 +120,25 @@ export function canSeePack(
 }
 
 /** Whether everyone sees a skill or a pack; stubs are included. */
-export function isPublic({ state, visibility }: Pick<Ruled, 'state' | 'visibility'>): boolean {
+export function isShownToAll({ state, visibility }: Pick<Ruled, 'state' | 'visibility'>): boolean {
   const { sight, readers } = readRule[state]
   return sight === 'seen' && readers[visibility].includes('guest')
 }
 
-/** Whether everyone sees a skill, which is no stub, so that the public log has it. */
+/** Whether a skill is no stub and everyone sees the skill. The public log contains such skills. */
 export function isPublished(skill: Pick<SkillRow, 'state' | 'visibility' | 'stub'>): boolean {
-  return isPublic(skill) && skill.stub === 0
+  return isShownToAll(skill) && skill.stub === 0
 }
 
-/** Whether a skill is in everyone's lists: everyone sees it and can load a version of it. */
+/** Whether a skill is in everyone's lists: everyone sees the skill and can load a version. */
 export function isListedToAll(skill: Pick<SkillRow, 'state' | 'visibility' | 'stub' | 'latest_version'>): boolean {
   return isPublished(skill) && skill.latest_version !== ''
 }
 
-/** Of what kinds users are: `<kind> <skill's id> <user's id>`. */
+/** The kinds of reader by skill and user, as `<kind> <skill's id> <user's id>`. */
 type Related = ReadonlySet<string>
 
-/** The kinds of reader that other tables tell, of these users or of all, in these skills. */
+/** The kinds of reader of the given skills that other tables store, for the given users or for all users. */
 async function readRelations(db: Kysely<Tables>, skillIds: readonly string[], userIds?: readonly string[]) {
   if (skillIds.length === 0) return new Set<string>()
   const rows = await db
@@ -149,7 +150,7 @@ async function readRelations(db: Kysely<Tables>, skillIds: readonly string[], us
   return new Set(rows.map(({ kind, skill_id, user_id }) => `${kind} ${skill_id} ${user_id}`))
 }
 
-/** The caller's view by the rule. */
+/** The caller's sight of a skill by {@link readRule}. `related`: the result of `readRelations`. */
 function toSight(skill: Ruled, caller: Caller, related?: Related): Sight {
   const { sight, readers } = readRule[skill.state]
   const isReader = readers[skill.visibility].some((kind) => {
@@ -165,12 +166,12 @@ function isKeyOf<T extends object>(object: T, key: PropertyKey): key is keyof T 
 }
 
 /** A signed-in user as a caller. */
-function toCaller(user: Pick<UserCaller, 'userId' | 'username' | 'role'>): Caller {
+function toUserCaller(user: Pick<UserCaller, 'userId' | 'username' | 'role'>): Caller {
   return { ...user, kind: 'user', plan: 'free', scopes: [] }
 }
 
 /** The takedown cases that the owner can answer; none for other callers. */
-async function readCases(context: StorageContext, skill: Visible, caller: Caller): Promise<string[]> {
+async function readAnswerableCases(context: StorageContext, skill: Visible, caller: Caller): Promise<string[]> {
   if (!isOwner(skill, caller)) return []
   const rows = await context.database.read
     .selectFrom('dmca_cases')

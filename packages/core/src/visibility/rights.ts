@@ -5,8 +5,8 @@ import type { SkillRow, Tables } from '../storage/tables.ts'
 import { kindsByCaller } from './read-rule.ts'
 
 /**
- * Whether the caller may publish to the skill: its owner, or a collaborator with write access. Writes check it again in
- * their transaction, since a role may be revoked concurrently.
+ * Whether the caller may publish to the skill: its owner, or a collaborator with write access. Writes repeat this check
+ * in their transaction, since a role may be revoked concurrently.
  */
 export async function canWrite(
   db: Kysely<Tables>,

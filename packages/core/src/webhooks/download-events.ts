@@ -1,5 +1,5 @@
 import type { EventData } from '@skillstead/protocol'
-import { toName } from '../catalogue/versions/skill-document.ts'
+import { toPublicName } from '../catalogue/versions/skill-document.ts'
 import { parseUseKey, toClientName, toUseKey, type UseCounts, type UsedSkill } from '../catalogue/context/use-counts.ts'
 import { isShownToOwner } from '../visibility/decisions.ts'
 import type { ChangeFollower } from '../log/change-follower.ts'
@@ -71,7 +71,7 @@ export function toDownloadDeliveries(uses: UseCounts, watched: ReadonlyMap<strin
     const found = watched.get(skillId)
     if (!found) continue
     const { id, full_name: fullName, downloads } = found.skill
-    const name = toName(found.skill)
+    const name = toPublicName(found.skill)
     const before = counts.get(id) ?? downloads
     for (let i = 1; i <= count; i++) {
       const data: EventData<'skill.downloaded'> = { skill: { id, name, fullName }, client, downloadCount: before + i }

@@ -1,5 +1,5 @@
 import type { Caller } from '@skillstead/core'
-import { type CatalogueContext, type Artifact, answerFor, type DiscoveryScope } from '@skillstead/core/internal'
+import { type CatalogueContext, type Artifact, countAndAnswer, type DiscoveryScope } from '@skillstead/core/internal'
 import { toArtifactPath } from '../scopes/find-artifact.ts'
 import { type Indexed, readIndexed } from '../scopes/indexed-skills.ts'
 
@@ -27,7 +27,7 @@ export function readDiscoveryIndex(
   scope: DiscoveryScope,
   caller: Caller,
 ): Promise<DiscoveryIndex> {
-  return answerFor(context, async () => {
+  return countAndAnswer(context, async () => {
     const skills = (await readIndexed(context, scope, caller)).map((indexed) => toDiscoveryEntry(scope, indexed))
     return { $schema: schema, skills }
   })

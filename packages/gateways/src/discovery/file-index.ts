@@ -2,13 +2,13 @@ import type { Caller } from '@skillstead/core'
 import {
   getBlob,
   type CatalogueContext,
-  answerFor,
+  countAndAnswer,
   type DiscoveryScope,
   openShare,
   countDownload,
-  getContent,
-  readFiles,
-  readFilesOfMany,
+  getSkillVersion,
+  readFileRows,
+  readFileRowsOfMany,
   toContentType,
 } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
@@ -27,7 +27,7 @@ const batchSkills = 20
 
 /** The index of a scope with the paths of all files. Throws `not_found` if it would be empty. */
 export function readFileIndex(context: CatalogueContext, scope: DiscoveryScope, caller: Caller): Promise<FileIndex> {
-  return answerFor(context, async () => {
+  return countAndAnswer(context, async () => {
     const indexed = await readIndexed(context, scope, caller)
     const skills: FileIndex['skills'][number][] = []
     let filesLeft = listedFilesMax
@@ -44,7 +44,7 @@ export function readFileIndex(context: CatalogueContext, scope: DiscoveryScope, 
 
 async function withFiles(context: CatalogueContext, indexed: readonly Indexed[]): Promise<FileIndex['skills']> {
   const ids = indexed.map(({ offer }) => offer.id)
-  const files = await readFilesOfMany(context.database.read, ids)
+  const files = await readFileRowsOfMany(context.database.read, ids)
   return indexed
     .map(({ offer: { id, name, description } }) => {
       return { name, description, files: (files.get(id) ?? []).map(({ path }) => path) }
@@ -63,20 +63,20 @@ export function findIndexedFile(
   { scope, name, path }: { readonly scope: DiscoveryScope; readonly name: string; readonly path: string },
   caller: Caller,
 ): Promise<FoundArtifact> {
-  return answerFor(context, async () => {
+  return countAndAnswer(context, async () => {
     const { offer } = (await readIndexed(context, scope, caller, name))[0]!
     const reader = scope.of === 'share' ? (await openShare(context, scope.token)).holder : caller
     const wanted = { name: `${offer.owner}/${offer.name}`, version: offer.version }
-    const { skill, version } = await getContent(context, wanted, reader)
+    const { skill, version } = await getSkillVersion(context, wanted, reader)
     const { read } = context.database
-    const file = (await readFiles(read, version.id)).find((one) => one.path === path)
+    const file = (await readFileRows(read, version.id)).find((one) => one.path === path)
     if (!file) throw new RegistryError('not_found', 'This index does not list the file.')
     const etag = `"${file.digest}"`
     return {
       etag,
       bytes: file.size,
       read: (options) =>
-        answerFor(context, async () => {
+        countAndAnswer(context, async () => {
           const body = await getBlob(read, file.digest)
           if (path === 'SKILL.md') countDownload(context, skill, reader, options)
           return { contentType: toContentType(path), body, etag, filename: path.slice(path.lastIndexOf('/') + 1) }

@@ -6,13 +6,13 @@ import {
   getBlob,
   hasPackSkill,
   type CatalogueContext,
-  answerFor,
+  countAndAnswer,
   type DiscoveryScope,
   openShare,
   getPack,
   countDownload,
-  getContent,
-  readFiles,
+  getSkillVersion,
+  readFileRows,
   readPackageFiles,
 } from '@skillstead/core/internal'
 import { type Content, RegistryError } from '@skillstead/protocol'
@@ -41,7 +41,7 @@ const contentTypes = { md: 'text/markdown; charset=utf-8', zip: 'application/zip
 
 /** Finds a file that an index lists. Throws `not_found` for other files, and the errors of reading the skill. */
 export function findArtifact(context: CatalogueContext, place: ArtifactPlace, caller: Caller): Promise<FoundArtifact> {
-  return answerFor(context, () => findScopeArtifact(context, place, caller))
+  return countAndAnswer(context, () => findScopeArtifact(context, place, caller))
 }
 
 /** Parses the file name of an artifact, such as `pdf-1.4.0.zip`. */
@@ -68,12 +68,12 @@ async function findScopeArtifact(
   if (!parsed) throw noArtifact()
   const { name, version: number } = parsed
   const { fullName, reader, packId } = await findScopeSkill(context, place, name, caller)
-  const { skill, version } = await getContent(context, { name: fullName, version: number }, reader)
+  const { skill, version } = await getSkillVersion(context, { name: fullName, version: number }, reader)
   const { read } = context.database
   // Any version is served: a newer one may have been published since the client read the index.
   const isListed = packId === undefined || (await hasPackSkill(context, packId, skill.id))
   if (!isListed) throw noArtifact()
-  const files = await readFiles(read, version.id)
+  const files = await readFileRows(read, version.id)
   const kind = files.length === 1 && !place.zips ? 'md' : 'zip'
   if (place.file !== `${name}-${number}.${kind}`) throw noArtifact()
   const filename = `${name}-${version.version}.${kind}`
@@ -82,7 +82,7 @@ async function findScopeArtifact(
     etag,
     bytes: files.reduce((sum, { size }) => sum + size, 0),
     read: (options) =>
-      answerFor(context, async () => {
+      countAndAnswer(context, async () => {
         const body =
           kind === 'md' ? await getBlob(read, files[0]!.digest) : writeZip(await readPackageFiles(read, version.id))
         countDownload(context, skill, reader, options)

@@ -6,7 +6,7 @@ import {
   type FileRow,
   isPublished,
   type CatalogueContext,
-  readFilesOfMany,
+  readFileRowsOfMany,
   readPages,
   type SkillRow,
   type Report,
@@ -49,7 +49,7 @@ async function checkLoggedVersions(database: Database, faults: Faults, report: R
     ({ version }) => version.id,
   )) {
     const shown = page.filter(({ skill }) => isPublished(skill))
-    const files = await readFilesOfMany(
+    const files = await readFileRowsOfMany(
       database.read,
       shown.map(({ version }) => version.id),
     )

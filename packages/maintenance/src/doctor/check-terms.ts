@@ -5,7 +5,7 @@ import {
   createProgress,
   findBlob,
   putTerms,
-  readSkillMd,
+  sketchSkillMd,
 } from '@skillstead/core/internal'
 import { repairAdvice, type Check } from './finding.ts'
 import { repairText } from './skill-texts.ts'
@@ -60,7 +60,7 @@ async function findWrong({ database }: CatalogueContext, page: readonly { row: R
     const { id, full_name, version, terms: stored } = row
     const bytes = digest === undefined ? undefined : await findBlob(database.read, digest).catch(() => undefined)
     if (!bytes) continue
-    const { terms } = readSkillMd(bytes)
+    const { terms } = sketchSkillMd(bytes)
     await setImmediate()
     if (stored && Buffer.compare(stored, terms) === 0) continue
     wrong.push({ id, name: `${full_name}@${version}`, stored: stored !== null, terms })

@@ -4,7 +4,7 @@ import {
   createProgress,
   type FileRow,
   type CatalogueContext,
-  readFilesOfMany,
+  readFileRowsOfMany,
   readPages,
   type Report,
 } from '@skillstead/core/internal'
@@ -33,7 +33,7 @@ export async function checkVersionDigests(db: Db, faults: Faults, report: Report
     (after) => readNumberedVersions(db, after),
     ({ id }) => id,
   )) {
-    const files = await readFilesOfMany(
+    const files = await readFileRowsOfMany(
       db,
       rows.map(({ id }) => id),
     )

@@ -1,4 +1,4 @@
-import { type CatalogueContext, readPages, readSources } from '@skillstead/core/internal'
+import { type CatalogueContext, readPages, readSkillMdRows } from '@skillstead/core/internal'
 
 const pageRows = 100
 
@@ -20,7 +20,7 @@ export async function* readVersionPages<Row extends { readonly id: string }>(
 ): AsyncGenerator<{ row: Row; digest: string | undefined }[]> {
   for await (const rows of readPages('', read, ({ id }) => id)) {
     const ids = rows.map(({ id }) => id)
-    const sources = await readSources(context, ids)
+    const sources = await readSkillMdRows(context, ids)
     yield rows.map((row) => ({ row, digest: sources.get(row.id)?.digest }))
   }
 }

@@ -1,4 +1,9 @@
-import { toColumns, type CatalogueContext, type SkillRow, type WriteTransaction } from '@skillstead/core/internal'
+import {
+  toSettingsColumns,
+  type CatalogueContext,
+  type SkillRow,
+  type WriteTransaction,
+} from '@skillstead/core/internal'
 import type { FeedEntry } from '../types.ts'
 import { applyRemoval, applySkill, applyYank } from './apply-changes.ts'
 import { applyPack } from './apply-pack.ts'
@@ -137,6 +142,6 @@ async function isKnownHere(
   if (type === 'version') return isVersionHere(trx, skill, { upstream, version: data.version, digest: entry.digest })
   if (skill.origin_upstream === upstream && (await wasRelayed(trx, relay))) return true
   if (!isWrittenHere(skill)) return false
-  const columns = Object.entries(toColumns(toMirroredSettings(data)))
+  const columns = Object.entries(toSettingsColumns(toMirroredSettings(data)))
   return columns.every(([column, value]) => skill[column as keyof SkillRow] === value)
 }

@@ -1,9 +1,9 @@
 import {
-  addMembers,
+  addPackMembers,
   appendChange,
   ensureNamespace,
   putPack,
-  replaceMembers,
+  replacePackMembers,
   toPackTexts,
   type CatalogueContext,
   type PackRow,
@@ -108,8 +108,8 @@ async function putMembers(trx: WriteTransaction, packId: string, { skills, part 
     taken.add(skillId)
     return [{ skillId, pinnedVersion, note: toPackText(note, noteCharactersMax) }]
   })
-  if (isFirst) await replaceMembers(trx, packId, members)
-  else await addMembers(trx, packId, members, (present.at(-1)?.position ?? -1) + 1)
+  if (isFirst) await replacePackMembers(trx, packId, members)
+  else await addPackMembers(trx, packId, members, (present.at(-1)?.position ?? -1) + 1)
 }
 
 function readMirroredMembers(trx: WriteTransaction, packId: string) {

@@ -7,7 +7,7 @@ import {
   markSynced,
   refreshSkill,
   restoreSkill,
-  selectVersions,
+  selectListedVersions,
   storeVersion,
   updateVersion,
   type CatalogueContext,
@@ -78,7 +78,7 @@ async function applyPrepared(
     const version = { upstream, version: release.version, digest: ready.content.digest }
     return stranger && (await isVersionHere(trx, stranger, version)) ? { result: 'unchanged' } : refusal
   }
-  const versions = before ? await selectVersions(trx, { skillId: before.id }) : []
+  const versions = before ? await selectListedVersions(trx, { skillId: before.id }) : []
   const same = versions.find((row) => isStoredRelease(row, { release, ...ready }))
   if (same && same.digest !== ready.content.digest) {
     return refusePlace(

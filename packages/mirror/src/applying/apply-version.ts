@@ -2,10 +2,10 @@ import { systemCaller } from '@skillstead/core'
 import {
   countFork,
   ensureNamespace,
-  findSource,
+  findForkSource,
   insertSkill,
   refreshSkill,
-  selectVersions,
+  selectListedVersions,
   storeVersion,
   updateVersion,
   type CatalogueContext,
@@ -42,7 +42,7 @@ export async function applyVersion(
   { before, prepared, relaying, isReread }: VersionChange,
 ): Promise<MirrorOutcome> {
   const { relay, upstream } = relaying
-  const versions = before ? await selectVersions(trx, { skillId: before.id }) : []
+  const versions = before ? await selectListedVersions(trx, { skillId: before.id }) : []
   const same = versions.find(({ version }) => version === data.version)
   if (same && same.digest !== entry.digest) {
     return refusePlace('version_exists', `${entry.subject} exists with other content, and a version never changes.`)
@@ -99,7 +99,7 @@ export async function applyVersion(
     systemCaller,
   )
   if (!before && data.forkedFrom) {
-    const source = await findSource(trx, data.forkedFrom.fullName)
+    const source = await findForkSource(trx, data.forkedFrom.fullName)
     if (source) await countFork(trx, source.id, at)
   }
   return toApplied(before, stored.skill)

@@ -2,7 +2,7 @@ import {
   canExclude,
   compareNew,
   findInTexts,
-  toAction,
+  toPolicyAction,
   toJudgedVerdict,
   type CatalogueContext,
   type Inspection,
@@ -37,7 +37,7 @@ export async function refuseScan(
   if (!canExclude(scanPolicy)) return undefined
   const { scan } = inspection
   const advice = await compareNew(trx, others, { number, publishedAt, digest: content.digest, inspection })
-  if (toAction(scanPolicy, scan, advice) === 'warn') return undefined
+  if (toPolicyAction(scanPolicy, scan, advice) === 'warn') return undefined
   return toScanRefusal(subject, toJudgedVerdict(scanPolicy, scan, advice))
 }
 
@@ -51,7 +51,9 @@ export async function refuseTexts(
 ): Promise<Refusal | undefined> {
   if (!canExclude(scanPolicy)) return undefined
   const verdict = toVerdict(await findInTexts(scanRules, texts, clock.now()))
-  return toAction(scanPolicy, { verdict }) === 'warn' ? undefined : toScanRefusal(`the texts of ${subject}`, verdict)
+  return toPolicyAction(scanPolicy, { verdict }) === 'warn'
+    ? undefined
+    : toScanRefusal(`the texts of ${subject}`, verdict)
 }
 
 function toScanRefusal(subject: string, verdict: string): Refusal {

@@ -4,7 +4,7 @@ import {
   type LogText,
   type PublicVersion,
   readContents,
-  readVersionFiles,
+  readFileRows,
 } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { parseFeedEntry } from '../applying/entry-data.ts'
@@ -132,7 +132,7 @@ async function readListedFiles(
 ): Promise<{ files?: readonly ManifestFile[]; list?: Buffer }> {
   const declared = readEntryFiles(entry, new Map())
   if ('problem' in declared) return {}
-  const files = 'files' in declared ? declared.files : await readVersionFiles(context, id)
+  const files = 'files' in declared ? declared.files : await readFileRows(context.database.read, id)
   const list = Buffer.from(toManifest(files))
   if (toDigest(list) !== digest) return {}
   return 'files' in declared ? { files } : { files, list }

@@ -11,7 +11,7 @@ import {
   type LogRange,
   type LogText,
   readFrontier,
-  readInBatches,
+  readLogInBatches,
   splitHashes,
   type Tables,
   tileHashes,
@@ -119,7 +119,7 @@ export function readUpstreamFrontier(db: Kysely<Tables>, upstream: string, size:
 
 /** Reads the stored entries of an upstream's log in batches. */
 export function readUpstreamTexts(db: Kysely<Tables>, upstream: string, range: LogRange): AsyncGenerator<LogText[]> {
-  return readInBatches(upstream, range, (batch) =>
+  return readLogInBatches(upstream, range, (batch) =>
     selectUpstreamEntries(db, upstream, batch).select(['seq', 'type', 'entry']).execute(),
   )
 }

@@ -1,5 +1,5 @@
 import type { MirrorContext } from '../run.ts'
-import { isPublic, type StorageContext, readContents, readVersionFiles } from '@skillstead/core/internal'
+import { isShownToAll, type StorageContext, readContents, readFileRows } from '@skillstead/core/internal'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { toManifest } from '@skillstead/protocol'
 import { rewriteFrontmatterName } from '@skillstead/skill-format'
@@ -25,7 +25,7 @@ export async function readWrittenPackage(
   const row = await findVersion(context, wanted)
   if (!row || row.digest !== digest)
     throw changedConflict(`The version ${version} has been removed or changed on this node.`)
-  const files = await readVersionFiles(context, row.id)
+  const files = await readFileRows(context.database.read, row.id)
   const contents = await readContents(
     context,
     files.map((file) => file.digest),
@@ -57,7 +57,7 @@ export async function requirePublicSkill({ database }: StorageContext, skillId: 
     .select(['visibility', 'state'])
     .where('id', '=', skillId)
     .executeTakeFirst()
-  if (skill && isPublic(skill)) return
+  if (skill && isShownToAll(skill)) return
   throw changedConflict('The skill is no longer public on this node, so it is not sent.')
 }
 

@@ -31,7 +31,7 @@ interface SecondOpinionPort {
 export interface CatalogueContext extends AccountsContext, LogContext {
   readonly changes: ChangeFollower
   readonly search: CatalogueSearch
-  /** Orders the best hits of a search again, if the operator configured it. */
+  /** Orders the best hits of a search again. Undefined if the operator configured no second stage. */
   readonly secondStage: SecondStage | undefined
   readonly copies: CopyIndex
   readonly answers: ResponseCache
@@ -42,11 +42,11 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly scanRules: ScanRules
   /** The action for versions that the scanner flags. */
   readonly scanPolicy: ScanPolicy
-  /** Asked about versions that the scan leaves in doubt, if the operator configured it. */
+  /** Asked about versions that the scan leaves in doubt. Undefined if the operator configured no second opinion. */
   readonly secondOpinion: SecondOpinionPort | undefined
   /** Storage of each user on the free plan, in bytes; 0 for no limit. */
   readonly storageQuotaBytes: number
-  /** The load of this process. Background work yields while it is high. */
+  /** The load of this process. Background work yields while the load is high. */
   readonly traffic: { calls: number }
   /** Aborted when the registry closes. */
   readonly closing: AbortSignal
@@ -58,6 +58,6 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly events: Events
   readonly upstreamQueue: UpstreamQueue
   readonly upstreamLogs: UpstreamLogs
-  /** The upstreams of a mirror, once one is attached. */
+  /** The upstreams of a mirror, once a mirror is attached. */
   readonly upstreams: Upstreams
 }

@@ -9,26 +9,26 @@ import type { Tables } from '../../storage/tables.ts'
 export type FindDocumented = ReturnType<typeof createFindDocumented>
 
 /**
- * Reads skills with their documents. PostgreSQL finds all skills that are requested within a turn of the event loop with
- * one statement, since the round trips cost more than the rows.
+ * Reads skills with their documents. PostgreSQL finds all skills that are requested within a turn of the event loop
+ * with a single statement, since round trips cost more than rows.
  */
 export function createFindDocumented({ dialect, read }: Pick<Database, 'dialect' | 'read'>) {
-  const findOne = async (fullName: string) => (await selectOne(read, { fullName }))[0]
+  const findOne = async (fullName: string) => (await selectDocumentedOne(read, { fullName }))[0]
   if (dialect === 'sqlite') return findOne
   const loader = new DataLoader(
     async (fullNames: readonly string[]) => {
-      const rows = await selectMany({ dialect, read }, { fullNames })
+      const rows = await selectDocumentedMany({ dialect, read }, { fullNames })
       const byName = new Map(rows.map((row) => [row.full_name, row]))
       return fullNames.map((fullName) => byName.get(fullName))
     },
-    { cache: false, maxBatchSize: skillsMax, batchScheduleFn: (send) => void setImmediate(send) },
+    { cache: false, maxBatchSize: documentedSkillsMax, batchScheduleFn: (send) => void setImmediate(send) },
   )
   return (fullName: string): ReturnType<typeof findOne> => loader.load(fullName)
 }
 
-const skillsMax = 100
+const documentedSkillsMax = 100
 
-const select = (db: Kysely<Tables>) =>
+const selectDocumented = (db: Kysely<Tables>) =>
   db
     .selectFrom('skills')
     .innerJoin('skill_documents as documents', 'documents.skill_id', 'skills.id')
@@ -36,9 +36,9 @@ const select = (db: Kysely<Tables>) =>
     .select(['downloads', 'stars', 'forks', 'forked_from', 'forked_from_version'])
     .select(['document', 'documents.revision as document_revision', 'documents.updated_at as documented_at'])
 
-const selectOne = compileQuery((db, param: Param<{ fullName: string }>) =>
-  select(db).where('skills.full_name', '=', param('fullName')),
+const selectDocumentedOne = compileQuery((db, param: Param<{ fullName: string }>) =>
+  selectDocumented(db).where('skills.full_name', '=', param('fullName')),
 )
-const selectMany = compileListQuery((db, param: Param<{ fullNames: Iterable<string> }>, lists) =>
-  select(db).where(lists.has('skills.full_name', param('fullNames'))),
+const selectDocumentedMany = compileListQuery((db, param: Param<{ fullNames: Iterable<string> }>, lists) =>
+  selectDocumented(db).where(lists.has('skills.full_name', param('fullNames'))),
 )

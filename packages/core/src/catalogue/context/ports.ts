@@ -134,7 +134,7 @@ export interface SkillSettings {
   readonly repository?: string
 }
 
-/** The question about a version. */
+/** The question to a second-opinion service about a version. */
 export interface OpinionQuestion {
   /** SHA-256 over the list of the version's files. */
   readonly digest: string

@@ -32,7 +32,7 @@ export interface ScanPolicy {
   readonly opinionClears?: boolean
 }
 
-/** The verdicts apart from that of the scan. */
+/** The verdicts other than the verdict of the scan. */
 interface Advice {
   readonly change: Change | null
   readonly opinion: Opinion | null
@@ -43,21 +43,21 @@ export function canExclude({ caution = 'warn', dangerous = 'warn' }: ScanPolicy)
   return caution !== 'warn' || dangerous !== 'warn'
 }
 
-/** Maximum findings per response to a publisher; the report has all. */
+/** Maximum findings per response to a publisher; the report has all findings. */
 const findingsShownMax = 10
 
-/** The scan result that a policy judges. Findings in text outside files cannot be suppressed by the author. */
+/** The scan result that a policy judges. The author cannot suppress findings in text outside files. */
 type Judged = Pick<Security, 'verdict'> & Partial<Pick<Security, 'findings'>>
 
 /** The action for the worst of the verdicts on a version. */
-export function toAction(policy: ScanPolicy, scan: Judged, advice?: Advice): PolicyAction {
+export function toPolicyAction(policy: ScanPolicy, scan: Judged, advice?: Advice): PolicyAction {
   const verdict = toJudgedVerdict(policy, scan, advice)
   return verdict === 'safe' ? 'warn' : (policy[verdict] ?? 'warn')
 }
 
 /**
  * The worst of the verdicts on a version's content and on what it changes, and of the second opinion. An opinion clears
- * only the verdict of the scan: its source sees neither the change nor what the author suppressed.
+ * only the verdict of the scan: the service sees neither the change nor the suppressed findings.
  */
 export function toJudgedVerdict(policy: ScanPolicy, scan: Judged, advice?: Advice): Security['verdict'] {
   const opinion = advice?.opinion?.verdict ?? 'safe'
@@ -95,19 +95,19 @@ export function toAdviceWarnings({ change, opinion }: Advice): Warning[] {
       message: `Compared with ${change!.since}: ${title} (${items.join('; ')}). ${remediation}`,
     }))
   return opinion && opinion.verdict !== 'safe'
-    ? [...changes, { code: 'opinion', message: toSentence(opinion) }]
+    ? [...changes, { code: 'opinion', message: toOpinionSentence(opinion) }]
     : changes
 }
 
-function toSentence({ verdict, source, reasons }: Opinion): string {
+function toOpinionSentence({ verdict, source, reasons }: Opinion): string {
   return `The second opinion of ${source} is ${verdict}${reasons.length > 0 ? `: ${reasons.join(' ')}` : '.'}`
 }
 
 /** The error for a version that the policy refuses: for its content, for what it changes, or for the second opinion. */
-export function toRefusal(policy: ScanPolicy, scan: Security, { change, opinion }: Advice): RegistryError {
-  if (toAction(policy, scan) === 'refuse') return toScanRefusal(scan)
-  if (!change || (opinion && toAction(policy, scan, { change, opinion: null }) !== 'refuse')) {
-    const detail = `This registry does not accept the version. ${opinion ? toSentence(opinion) : ''}`
+export function toPolicyRefusal(policy: ScanPolicy, scan: Security, { change, opinion }: Advice): RegistryError {
+  if (toPolicyAction(policy, scan) === 'refuse') return toScanVerdictRefusal(scan)
+  if (!change || (opinion && toPolicyAction(policy, scan, { change, opinion: null }) !== 'refuse')) {
+    const detail = `This registry does not accept the version. ${opinion ? toOpinionSentence(opinion) : ''}`
     return new RegistryError('invalid_skill', detail, { errors: [{ path: 'skillMd', message: detail }] })
   }
   const { since, verdict, findings } = change
@@ -122,8 +122,8 @@ export function toRefusal(policy: ScanPolicy, scan: Security, { change, opinion 
   return new RegistryError('invalid_skill', detail, { errors })
 }
 
-/** The error for a version that the policy refuses; it names the location of each finding. */
-function toScanRefusal(scan: Security): RegistryError {
+/** The error for a version that the policy refuses. The error names the location of each finding. */
+function toScanVerdictRefusal(scan: Security): RegistryError {
   const alarming = findAlarming(scan.findings)
   const errors = toScanErrors(alarming.length > 0 ? alarming : scan.findings)
   const places = errors.map(({ path }) => path).join(', ')
@@ -139,7 +139,7 @@ export function toScanErrors(findings: readonly ScanFinding[]): FieldError[] {
   }))
 }
 
-/** The findings that affect the verdict, including those that the author suppressed. */
+/** The findings that affect the verdict, including findings that the author suppressed. */
 export function findAlarming(findings: readonly ScanFinding[]): ScanFinding[] {
   return findings.filter(({ signal }) => signal === 'hostile' || signal === 'suspicious')
 }

@@ -3,19 +3,19 @@ import type { Kysely } from 'kysely'
 import type { ChangeFollower } from '../../log/change-follower.ts'
 import type { Database } from '../../storage/database.ts'
 import { findMeta, putMeta, removeMeta } from '../../storage/meta.ts'
-import type { Tables } from '../../storage/tables.ts'
+import { parseJson, type Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 
-const metaKey = 'rules.bundle'
+const rulesMetaKey = 'rules.bundle'
 
 /** A bundle of rules that the nodes of a database apply besides the built-in rules. */
 export interface InstalledBundle extends Pick<AddedRules, 'id'> {
-  /** The bundle itself: the document of the rules, as a signed note. */
+  /** The document of the rules as a signed note. */
   readonly note: string
   readonly release: number
   /** `YYYY-MM-DD` */
   readonly date: string
-  /** The keys that signed it, as `<name>+<hash>`. */
+  /** The keys that signed the bundle, as `<name>+<hash>`. */
   readonly signers: readonly string[]
 }
 
@@ -23,23 +23,23 @@ export interface InstalledBundle extends Pick<AddedRules, 'id'> {
 export interface StoredRules {
   /** The URL or the file of the bundle. */
   readonly source: string
-  /** The verifier keys, of which one must have signed it. */
+  /** The verifier keys. One of the keys must have signed the bundle. */
   readonly keys: readonly string[]
   readonly bundle: InstalledBundle
-  /** The last check of the source, in milliseconds since 1970, and why it failed. */
+  /** The time of the last check of the source, in milliseconds since 1970, and the reason if the check failed. */
   readonly checkedAt: number
   readonly error: string | null
 }
 
 /** The rules that this process applies. */
 export interface ScanRules {
-  /** Identifies them; versions with a report of other rules are scanned again. */
+  /** Identifies the rules. Versions with a report of other rules are scanned again. */
   readonly version: string
-  /** Those of the installed bundle. */
+  /** The rules of the installed bundle. */
   readonly added: AddedRules | undefined
 }
 
-/** Loads the installed bundle, and loads it again when it changes (within a second for changes on other nodes). */
+/** Loads the installed bundle, and again each time the bundle changes (within a second for changes on other nodes). */
 export async function createScanRules({ read }: Database, changes: ChangeFollower): Promise<ScanRules> {
   let added: AddedRules | undefined
 
@@ -68,16 +68,16 @@ function toAdded(bundle: InstalledBundle | undefined): AddedRules | undefined {
 
 /** The bundle and its source; undefined if the node has none. */
 export async function findRules(db: Kysely<Tables>): Promise<StoredRules | undefined> {
-  const stored = await findMeta(db, metaKey)
-  return stored === undefined ? undefined : (JSON.parse(stored) as StoredRules)
+  const stored = await findMeta(db, rulesMetaKey)
+  return stored === undefined ? undefined : parseJson<StoredRules>(stored)
 }
 
 /** Stores the bundle and its source. */
 export async function putRules(trx: WriteTransaction, rules: StoredRules): Promise<void> {
-  await putMeta(trx, metaKey, JSON.stringify(rules))
+  await putMeta(trx, rulesMetaKey, JSON.stringify(rules))
 }
 
 /** Removes the bundle and its source. */
 export async function deleteRules(trx: WriteTransaction): Promise<void> {
-  await removeMeta(trx, metaKey)
+  await removeMeta(trx, rulesMetaKey)
 }

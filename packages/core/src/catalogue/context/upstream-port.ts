@@ -93,7 +93,7 @@ export function createUpstreams(): Upstreams {
  * The operations that read through to upstreams: of a `skill` by name, or of a `list`. Lists are served from local
  * data, so search queries never leave the node.
  */
-const reads: Partial<Record<EndpointName, 'skill' | 'list'>> = {
+const mirroredReads: Partial<Record<EndpointName, 'skill' | 'list'>> = {
   getSkill: 'skill',
   getSkillMd: 'skill',
   getArchive: 'skill',
@@ -118,7 +118,7 @@ const reads: Partial<Record<EndpointName, 'skill' | 'list'>> = {
 
 /** The mirrored skill that an operation reads, or none for lists; undefined for operations that never ask upstreams. */
 export function toMirroredRead(name: EndpointName, input: unknown): { readonly wanted?: WantedSkill } | undefined {
-  const kind = reads[name]
+  const kind = mirroredReads[name]
   if (kind === undefined) return undefined
   if (kind === 'list') return {}
   // `to` is the newer of the two versions that `diffSkill` compares.

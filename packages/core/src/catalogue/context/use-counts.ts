@@ -1,6 +1,6 @@
 import type { ChangeFollower } from '../../log/change-follower.ts'
 
-/** The name of a mirrored skill at the upstream that it came from. */
+/** The name of a mirrored skill at its upstream. */
 interface MirroredName {
   readonly upstream: string
   readonly fullName: string
@@ -16,7 +16,7 @@ export interface MirroredInstalls extends MirroredName {
 export interface UsedSkill {
   readonly id: string
   readonly ownerId: string
-  /** Its origin, if that is an upstream registry. */
+  /** The name of the skill at an upstream registry, if the skill is mirrored. */
   readonly mirrored?: MirroredName | undefined
 }
 
@@ -40,7 +40,7 @@ export function parseUseKey(key: string): { skillId: string; client: string } {
 }
 
 /** Uses per skill id, summed over all clients. */
-export function sumSkills(uses: UseCounts): Map<string, number> {
+export function sumUsesBySkill(uses: UseCounts): Map<string, number> {
   const sums = new Map<string, number>()
   for (const [key, count] of uses) {
     const { skillId } = parseUseKey(key)
@@ -58,11 +58,13 @@ const unshownPattern = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** A cache from names to public skills, valid until a skill changes: for frequent look-ups. */
 export interface PublicNames {
-  /** The skill that an anonymous caller gets by a name. `find` looks it up on a miss and throws if there is none. */
+  /**
+   * The skill that an anonymous caller gets by a name. On a miss, calls `find`, which throws if there is no such skill.
+   */
   get(name: string, find: () => Promise<UsedSkill>): Promise<UsedSkill>
 }
 
-const namesMax = 20_000
+const publicNamesMax = 20_000
 
 export function createPublicNames(changes: ChangeFollower): PublicNames {
   const skills = new Map<string, UsedSkill>()
@@ -76,7 +78,7 @@ export function createPublicNames(changes: ChangeFollower): PublicNames {
       if (cached !== undefined) return cached
       const position = changes.position
       const skill = await find()
-      if (skills.size >= namesMax) skills.clear()
+      if (skills.size >= publicNamesMax) skills.clear()
       // Not cached if any skill changed during the look-up: the change may concern this name.
       if (position === changes.position) skills.set(name, skill)
       return skill

@@ -11,7 +11,7 @@ import { type ComparedBody, comparerWith, type Comparison, readCompared } from '
 import { decodeSkillMd, type Sketch, toKeptScale, toLookupScale } from '../sketches/sketch.ts'
 import { keepSeen } from '../../visibility/decisions.ts'
 
-const skillColumns = [
+const comparedColumns = [
   'num',
   'id',
   'owner_id',
@@ -23,14 +23,14 @@ const skillColumns = [
   'forked_from',
 ] as const
 /** The columns of a skill that comparisons need. */
-export type ComparedSkill = Pick<SkillRow, (typeof skillColumns)[number]>
+export type ComparedSkill = Pick<SkillRow, (typeof comparedColumns)[number]>
 
-/** A version that may share much text with a given one, judged by sketches before its document is read. */
+/** A version that may share much text with a given version, judged by sketches before its document is read. */
 interface Candidate {
   readonly skill: ComparedSkill
   readonly versionId: string
   readonly version: string
-  /** Similarity estimated from the two sketches. Imprecise if they share little. */
+  /** Similarity estimated from the two sketches. Imprecise if the sketches share little. */
   readonly estimate: number
 }
 
@@ -44,7 +44,7 @@ interface CandidateQuery {
   keep(skill: ComparedSkill): boolean
 }
 
-/** A skill introduced the shared shingles with the first version by which it had this fraction of them. */
+/** The first version by which a skill had this fraction of the shared shingles introduced the shared text. */
 const grownShare = 0.8
 
 interface Sharer {
@@ -59,11 +59,11 @@ interface Sharer {
  * are dropped before their content is read.
  */
 export async function findCandidates(context: CatalogueContext, query: CandidateQuery): Promise<Candidate[]> {
-  const sharers = gather(await context.copies.findShared(query.sketch.lookedUp), query)
+  const sharers = gatherSharers(await context.copies.findShared(query.sketch.lookedUp), query)
   if (sharers.size === 0) return []
-  const skills = await readSkills(context, [...sharers.keys()], query)
+  const skills = await readSharerSkills(context, [...sharers.keys()], query)
   if (skills.length === 0) return []
-  const versions = await readVersions(context, skills, sharers)
+  const versions = await readSketchedVersions(context, skills, sharers)
   const candidates: Candidate[] = []
   const byId = new Map(skills.map((skill) => [skill.id, skill]))
   for (const { skill_id, shingles, ...version } of versions) {
@@ -76,10 +76,10 @@ export async function findCandidates(context: CatalogueContext, query: Candidate
 
 export async function findComparedSkill(context: StorageContext, fullName: string) {
   const { read } = context.database
-  return read.selectFrom('skills').select(skillColumns).where('full_name', '=', fullName).executeTakeFirst()
+  return read.selectFrom('skills').select(comparedColumns).where('full_name', '=', fullName).executeTakeFirst()
 }
 
-function gather(groups: readonly SharedGroup[], { sketch, estimateMin }: CandidateQuery): Map<number, Sharer> {
+function gatherSharers(groups: readonly SharedGroup[], { sketch, estimateMin }: CandidateQuery): Map<number, Sharer> {
   const sharers = new Map<number, Sharer>()
   for (const group of groups) {
     const sharer = sharers.get(group.skill_num) ?? { num: group.skill_num, shared: 0, groups: [] }
@@ -93,10 +93,10 @@ function gather(groups: readonly SharedGroup[], { sketch, estimateMin }: Candida
   return new Map(telling.map((sharer) => [sharer.num, sharer]))
 }
 
-async function readSkills(context: StorageContext, nums: number[], { caller, keep }: CandidateQuery) {
+async function readSharerSkills(context: StorageContext, nums: number[], { caller, keep }: CandidateQuery) {
   const rows = await context.database.read
     .selectFrom('skills')
-    .select(skillColumns)
+    .select(comparedColumns)
     .where('num', 'in', nums)
     .where('state', '=', 'live')
     .where('latest_version', '!=', '')
@@ -104,7 +104,7 @@ async function readSkills(context: StorageContext, nums: number[], { caller, kee
   return keepSeen(context, rows.filter(keep), caller)
 }
 
-async function readVersions(
+async function readSketchedVersions(
   context: StorageContext,
   skills: readonly ComparedSkill[],
   sharers: ReadonlyMap<number, Sharer>,
@@ -146,9 +146,9 @@ export interface Match extends Candidate, Comparison {
   readonly digest: string
 }
 
-/** The minimum number of candidates to read. More are read only while their total size is below `readBytesMax`. */
+/** Minimum candidates to read. More are read only while their total size is below `candidateBytesMax`. */
 const candidatesMin = 64
-const readBytesMax = 2 * 1024 * 1024
+const candidateBytesMax = 2 * 1024 * 1024
 
 /** Reads candidates and compares them with a text. Returns the most similar version of each skill, best match first. */
 export async function compareCandidates(
@@ -156,14 +156,14 @@ export async function compareCandidates(
   body: ComparedBody,
   candidates: readonly Candidate[],
 ): Promise<Match[]> {
-  const sources = await readSources(
+  const sources = await readSkillMdRows(
     context,
     candidates.map(({ versionId }) => versionId),
   )
   const compare = comparerWith(body)
   const read = new Map<string, Comparison>()
   const best = new Map<string, Match>()
-  let left = readBytesMax
+  let left = candidateBytesMax
   for (const candidate of candidates) {
     const { digest, size } = sources.get(candidate.versionId)!
     let compared = read.get(digest)
@@ -196,15 +196,15 @@ interface ComparedDocument extends ComparedBody {
 }
 
 /** The latest version's SKILL.md. Throws `not_found` if there is no such version. */
-export async function readLatest(context: StorageContext, skill: SkillRow): Promise<ComparedDocument> {
+export async function readLatestSkillMd(context: StorageContext, skill: SkillRow): Promise<ComparedDocument> {
   if (skill.latest_version === '') throw new RegistryError('not_found', `${skill.full_name} has no version to compare.`)
   const { id } = await getVersion(context, skill, skill.latest_version)
-  const sources = await readSources(context, [id])
-  return readDocument(context, sources.get(id)!.digest)
+  const sources = await readSkillMdRows(context, [id])
+  return readComparedDocument(context, sources.get(id)!.digest)
 }
 
 /** The SKILL.md of versions, by version id. */
-export async function readSources(context: StorageContext, versionIds: readonly string[]) {
+export async function readSkillMdRows(context: StorageContext, versionIds: readonly string[]) {
   if (versionIds.length === 0) return new Map()
   const rows = await context.database.read
     .selectFrom('version_files')
@@ -215,7 +215,7 @@ export async function readSources(context: StorageContext, versionIds: readonly 
   return new Map(rows.map(({ version_id, ...source }) => [version_id, source]))
 }
 
-async function readDocument(context: StorageContext, digest: string): Promise<ComparedDocument> {
+async function readComparedDocument(context: StorageContext, digest: string): Promise<ComparedDocument> {
   const skillMd = decodeSkillMd(await getBlob(context.database.read, digest))
   return { skillMd, ...readCompared(skillMd) }
 }
@@ -226,12 +226,12 @@ export async function findSkillMd(context: StorageContext, digest: string): Prom
     const bytes = await findBlob(context.database.read, digest)
     return bytes && decodeSkillMd(bytes)
   } catch (error) {
-    if (isDamage(error)) return undefined
+    if (isDecompressionError(error)) return undefined
     throw error
   }
 }
 
 /** Whether decompression failed, as opposed to the database being busy. */
-function isDamage(error: unknown): boolean {
+function isDecompressionError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
 }

@@ -11,7 +11,7 @@ import { hasRow } from '../../storage/table-rows.ts'
 import type { CopyReportRow, SkillRow, Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { readLatest } from './copy-candidates.ts'
+import { readLatestSkillMd } from './copy-candidates.ts'
 import { getMovedSkill, getSkill, getSkillNow } from '../skills/find-skill.ts'
 import { comparerWith } from '../sketches/similarity.ts'
 import { canSee } from '../../visibility/decisions.ts'
@@ -25,7 +25,7 @@ export async function reportCopy(context: CatalogueContext, input: Input<'report
     const advice = `names ${skill.full_name} itself; name the skill that it was copied from.`
     throw invalidField('originalSkillId', advice)
   }
-  const [copy, source] = [await readLatest(context, skill), await readLatest(context, original)]
+  const [copy, source] = [await readLatestSkillMd(context, skill), await readLatestSkillMd(context, original)]
   const { similarity } = comparerWith(copy)(source)
   const row = await context.database.writer.write(async (trx) => {
     for (const found of [skill, original]) await getSkillNow(context, trx, found, caller)
@@ -58,7 +58,7 @@ export async function listCopyReports(context: StorageContext, input: Input<'lis
   const { status } = input
   const db = context.database.read
   const all = db.selectFrom('copy_reports').$if(status !== undefined, (select) => select.where('status', '=', status!))
-  const sorted = selectNamed(db)
+  const sorted = selectNamedReports(db)
     .$if(status !== undefined, (select) => select.where('copy_reports.status', '=', status!))
     .orderBy('copy_reports.id')
   const { rows, paging } = await readPage(all, sorted, input)
@@ -80,13 +80,13 @@ export async function decideCopyReport(context: StorageContext, input: Input<'de
 }
 
 async function getNamedReport(trx: WriteTransaction, id: string) {
-  const report = await selectNamed(trx).where('copy_reports.id', '=', id).executeTakeFirst()
+  const report = await selectNamedReports(trx).where('copy_reports.id', '=', id).executeTakeFirst()
   if (!report) throw new RegistryError('not_found', 'There is no copy report with this id.')
   return report
 }
 
 /** Reports with the full names of both skills. */
-function selectNamed(db: Pick<Kysely<Tables>, 'selectFrom'>) {
+function selectNamedReports(db: Pick<Kysely<Tables>, 'selectFrom'>) {
   return db
     .selectFrom('copy_reports')
     .innerJoin('skills', 'skills.id', 'copy_reports.skill_id')

@@ -11,22 +11,28 @@ import {
   findComparedSkill,
   findSkillMd,
   type Match,
-  readLatest,
+  readLatestSkillMd,
 } from './copy-candidates.ts'
 import { getSkill } from '../skills/find-skill.ts'
 import { isKin, readLineage } from './lineage.ts'
-import { copySimilarity, findPassages, placeWords, readCompared, shownSimilarity } from '../sketches/similarity.ts'
+import {
+  copySimilarity,
+  findSharedPassages,
+  placeWords,
+  readCompared,
+  shownSimilarity,
+} from '../sketches/similarity.ts'
 import { type Sketch, sketchWords } from '../sketches/sketch.ts'
 
-const matchesMax = 20
-const reportedMax = 256
+const similarityMatchesMax = 20
+const similarityCandidatesMax = 256
 /** Estimates from sketches may be three times too low if two small bodies share little text. */
 const reportedEstimateMin = shownSimilarity / 3
 
 /** GET /skills/<name>/similarity: compares the latest version with the other skills that the caller may see. */
 export async function showSimilarity(context: CatalogueContext, input: Input<'getSimilarity'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
-  const document = await readLatest(context, skill)
+  const document = await readLatestSkillMd(context, skill)
   const sketch = sketchWords(document.words)
   const keep = ({ id }: ComparedSkill) => id !== skill.id
   const candidates = await findCandidates(context, {
@@ -34,11 +40,11 @@ export async function showSimilarity(context: CatalogueContext, input: Input<'ge
     caller,
     keep,
     estimateMin: reportedEstimateMin,
-    max: reportedMax,
+    max: similarityCandidatesMax,
   })
   const matches = (await compareCandidates(context, document, candidates))
     .filter(({ similarity }) => similarity >= shownSimilarity)
-    .slice(0, matchesMax)
+    .slice(0, similarityMatchesMax)
   const others = matches.map((match) => match.skill)
   const earlier = await findEarlier(context, sketch, [skill.num], others)
   const lineage = await readLineage(context.database.read, [skill, ...others])
@@ -50,8 +56,8 @@ export async function showSimilarity(context: CatalogueContext, input: Input<'ge
       : match.skill.owner_id === skill.owner_id
         ? 'same-owner'
         : null
-    const passages = findPassages(words, placeWords((await findSkillMd(context, match.digest)) ?? ''))
-    shown.push({ ...toMatch(match), publishedFirst: earlier.has(match.skill.num), related, passages })
+    const passages = findSharedPassages(words, placeWords((await findSkillMd(context, match.digest)) ?? ''))
+    shown.push({ ...toMatchedSkill(match), publishedFirst: earlier.has(match.skill.num), related, passages })
     // A long document takes about 10 ms.
     await setImmediate()
   }
@@ -59,11 +65,11 @@ export async function showSimilarity(context: CatalogueContext, input: Input<'ge
   return { skill: compared, scannedAt: toTimestamp(context.clock.now()), matches: shown }
 }
 
-function toMatch({ skill, version, similarity, kind }: Match) {
+function toMatchedSkill({ skill, version, similarity, kind }: Match) {
   return { skill: { id: skill.id, fullName: skill.full_name, version }, similarity, kind }
 }
 
-/** Maximum candidates to read: reading one costs as much as finding all. */
+/** Maximum candidates to read: reading one candidate costs as much as finding all candidates. */
 const warnedMax = 2
 /** Candidates with lower estimates are not read; estimates are imprecise. */
 const warnedEstimateMin = 0.25
@@ -91,7 +97,7 @@ export async function warnOfCopies(context: CatalogueContext, publishing: Publis
   const matches = await compareCandidates(context, readCompared(skillMd), candidates)
   const copies = matches.filter(({ similarity }) => similarity >= copySimilarity)
   const original = await findOriginal(context, publishing, copies)
-  return original ? [toWarning(original)] : []
+  return original ? [toCopyWarning(original)] : []
 }
 
 async function findOriginal(
@@ -109,7 +115,7 @@ async function findOriginal(
   return copies.find(({ skill }) => earlier.has(skill.num) && !(own && isKin(lineage, own.id, skill.id)))
 }
 
-/** The numbers of the skills whose text does not count as copied: the owner's skills, and this skill's fork sources. */
+/** The numbers of the skills whose text does not count as copied: the owner's skills and the skill's fork sources. */
 async function readOwnNums(context: StorageContext, ownerId: string, ancestorIds: readonly string[]) {
   const rows = await context.database.read
     .selectFrom('skills')
@@ -125,7 +131,7 @@ async function readOwnNums(context: StorageContext, ownerId: string, ancestorIds
   return rows.map(({ num }) => num)
 }
 
-function toWarning({ skill, version, similarity, kind }: Match): Warning {
+function toCopyWarning({ skill, version, similarity, kind }: Match): Warning {
   const share = `${Math.round(similarity * 100)} % of the shorter of the two`
   const opening =
     kind === 'exact' ? 'The text is word for word the same as that of' : `The text has ${share} in common with`
@@ -161,7 +167,7 @@ async function findEarlier(
     const mine = shared.map(({ shingle }) => ownSince.get(shingle) ?? Infinity)
     return { num, theirs: middleOf(shared.map(({ sketch_num }) => sketch_num)), mine: middleOf(mine) }
   })
-  const times = await readTimes(
+  const times = await readSketchTimes(
     context,
     since.flatMap(({ theirs, mine }) => [theirs, mine]),
   )
@@ -173,7 +179,7 @@ function middleOf(nums: readonly number[]): number {
   return nums.toSorted((a, b) => a - b)[nums.length >> 1] ?? Infinity
 }
 
-async function readTimes(context: StorageContext, nums: readonly number[]): Promise<Map<number, Since>> {
+async function readSketchTimes(context: StorageContext, nums: readonly number[]): Promise<Map<number, Since>> {
   const known = [...new Set(nums)].filter((num) => num !== Infinity)
   if (known.length === 0) return new Map()
   const rows = await context.database.read

@@ -18,21 +18,21 @@ type Lineage = ReadonlyMap<string, ReadonlySet<string>>
 
 /** Reads which skills some skills were forked from, directly and indirectly. */
 export async function readLineage(db: Kysely<Tables>, skills: readonly Kin[]): Promise<Lineage> {
-  const sources = await readSources(db, skills)
+  const sources = await readForkSources(db, skills)
   // A source that no longer exists is identified by its name.
-  const climbed = (skill: Kin) => Array.from(climb(skill, sources), ({ name, source }) => source?.id ?? name)
+  const climbed = (skill: Kin) => Array.from(climbForks(skill, sources), ({ name, source }) => source?.id ?? name)
   return new Map(skills.map((skill) => [skill.id, new Set([skill.id, ...climbed(skill)])]))
 }
 
-/** Whether one skill descends from the other, or both from a third. */
+/** Whether one skill is a fork of the other, directly or indirectly, or both are forks of a third skill. */
 export function isKin(lineage: Lineage, a: string, b: string): boolean {
   return [...(lineage.get(a) ?? [])].some((id) => lineage.get(b)?.has(id))
 }
 
-/** The chain of skills that a skill was forked from, nearest first, limited to those that the caller may see. */
+/** The chain of skills that a skill was forked from, nearest first, limited to the skills that the caller may see. */
 export async function readForkChain(context: StorageContext, skill: SkillRow, caller: Caller) {
   const { read } = context.database
-  const chain = [...climb(skill, await readSources(read, [skill]))]
+  const chain = [...climbForks(skill, await readForkSources(read, [skill]))]
   const sources = chain.flatMap(({ source }) => source ?? [])
   const seen = new Set(await keepSeen(context, sources, caller))
   const shown = chain.flatMap(({ source, ...fork }) => (source && seen.has(source) ? [{ ...fork, source }] : []))
@@ -49,24 +49,24 @@ export async function readForkChain(context: StorageContext, skill: SkillRow, ca
 }
 
 /** The fork sources of skills, direct and indirect, by the names that the forks store; two queries per generation. */
-async function readSources(db: Kysely<Tables>, skills: readonly Kin[]) {
+async function readForkSources(db: Kysely<Tables>, skills: readonly Kin[]) {
   const sources = new Map<string, Source | undefined>()
-  let names = listUnknown(skills, sources)
+  let names = listUnknownSources(skills, sources)
   for (let i = 0; i < generationsMax && names.length > 0; i++) {
-    const found = await findSources(db, names)
+    const found = await findForkSources(db, names)
     for (const name of names) sources.set(name, found.get(name))
-    names = listUnknown([...found.values()], sources)
+    names = listUnknownSources([...found.values()], sources)
   }
   return sources
 }
 
-function listUnknown(skills: readonly Kin[], sources: ReadonlyMap<string, unknown>): string[] {
+function listUnknownSources(skills: readonly Kin[], sources: ReadonlyMap<string, unknown>): string[] {
   const names = new Set(skills.map(({ forked_from }) => forked_from))
   return [...names].filter((name): name is string => name !== null && !sources.has(name))
 }
 
 /** Finds skills by their current names or the names they had before a transfer. */
-async function findSources(db: Kysely<Tables>, names: readonly string[]): Promise<Map<string, Source>> {
+async function findForkSources(db: Kysely<Tables>, names: readonly string[]): Promise<Map<string, Source>> {
   const moved = await db
     .selectFrom('aliases')
     .innerJoin('skills', 'skills.id', 'aliases.skill_id')
@@ -81,8 +81,8 @@ async function findSources(db: Kysely<Tables>, names: readonly string[]): Promis
   ])
 }
 
-/** The forks' sources, nearest first. Names can move between skills, so the chain could be a cycle. */
-function* climb(skill: Kin & Partial<Source>, sources: ReadonlyMap<string, Source | undefined>) {
+/** The forks' sources, nearest first. Stops at a cycle: names can move between skills. */
+function* climbForks(skill: Kin & Partial<Source>, sources: ReadonlyMap<string, Source | undefined>) {
   const met = new Set([skill.id])
   for (let at = skill; at.forked_from !== null;) {
     const source = sources.get(at.forked_from)

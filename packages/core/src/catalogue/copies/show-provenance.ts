@@ -8,11 +8,11 @@ import type { Input } from '../../kernel/operation-input.ts'
 import { readSignedCheckpoint } from '../../log/checkpoint.ts'
 import { proveInclusion } from '../../log/log-proofs.ts'
 import { signText } from '../../log/signing-keys.ts'
-import type { SkillRow, VersionRow } from '../../storage/tables.ts'
+import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { readForkChain } from './lineage.ts'
-import { getContent } from '../skills/read-skill.ts'
-import { toOrigin } from '../versions/skill-document.ts'
+import { getSkillVersion } from '../skills/read-skill.ts'
+import { toSkillOrigin } from '../versions/skill-document.ts'
 import { isPublished } from '../../visibility/decisions.ts'
 
 /**
@@ -20,9 +20,9 @@ import { isPublished } from '../../visibility/decisions.ts'
  * proof. A client needs only the node's public key to verify the record.
  */
 export async function showProvenance(context: CatalogueContext, input: Input<'getProvenance'>, caller: Caller) {
-  const { skill, version } = await getContent(context, input, caller)
+  const { skill, version } = await getSkillVersion(context, input, caller)
   const methods = await readVerifiedMethods(context.database.read, [skill.owner_id])
-  const log = await proveVersion(context, skill, version)
+  const log = await proveVersionEntry(context, skill, version)
   const record = {
     skill: { id: (log && readSkillId(log)) ?? skill.id, fullName: skill.full_name },
     version: version.version,
@@ -32,18 +32,18 @@ export async function showProvenance(context: CatalogueContext, input: Input<'ge
     firstPublishedAt: toTimestamp(await readFirstPublished(context, skill.id)),
     authorVerified: methods.get(skill.owner_id) ?? [],
     forkChain: await readForkChain(context, skill, caller),
-    origin: toOrigin(skill),
+    origin: toSkillOrigin(skill),
     log,
   }
   return { ...record, signature: await signRecord(context, record) }
 }
 
 /**
- * The skill's id in the log: if the skill was created again upstream, it may differ from the id it was imported with.
- * Undefined for an entry of another kind, which verification of the record detects.
+ * The skill's id in the log: if the skill was created again upstream, the id in the log may differ from the id under
+ * which the skill was imported. Undefined for an entry of another kind, which verification of the record detects.
  */
 function readSkillId({ entry }: NonNullable<Provenance['log']>): string | undefined {
-  const { data } = JSON.parse(entry) as { data?: { skill?: { id?: string } } }
+  const { data } = parseJson<{ data?: { skill?: { id?: string } } }>(entry)
   return data?.skill?.id
 }
 
@@ -57,8 +57,8 @@ async function readFirstPublished(context: StorageContext, skillId: string): Pro
 }
 
 /**
- * Makes a signed note of the text, an empty line and the signatures. Its first line differs from that of a checkpoint,
- * so no signature is valid for both.
+ * Makes a signed note of the text, an empty line and the signatures. The first line differs from the first line of a
+ * checkpoint, so no signature is valid for both.
  */
 async function signRecord(context: LogContext, record: Omit<Provenance, 'signature'>): Promise<string> {
   const lines = await signText(context, `${canonicalize(toSignedFields(record))}\n`)
@@ -66,27 +66,28 @@ async function signRecord(context: LogContext, record: Omit<Provenance, 'signatu
 }
 
 /**
- * The inclusion proof of a version; null for a version that is not public, since the log has no entry for it. For a
- * mirrored skill it is a proof in the upstream's log, built from the local copy of that log.
+ * The inclusion proof of a version; null for a version that is not public, since the log has no entry for such a
+ * version. For a mirrored skill, the proof is in the upstream's log and built from the local copy of the upstream's
+ * log.
  */
-async function proveVersion(context: CatalogueContext, skill: SkillRow, { version }: Pick<VersionRow, 'version'>) {
+async function proveVersionEntry(context: CatalogueContext, skill: SkillRow, { version }: Pick<VersionRow, 'version'>) {
   if (!isPublished(skill)) return null
   const subject = `${skill.full_name}@${version}`
   if (skill.origin_kind === 'mirror') {
     const upstream = await context.upstreamLogs.proveVersion(context.database.read, skill, subject)
     if (upstream) return upstream
   }
-  const found = await findEntry(context, subject)
+  const found = await findVersionEntry(context, subject)
   if (!found) throw new RegistryError('internal', `The entry of ${subject} is missing from this node's log.`)
   const { entry, index } = found
-  // Read after the entry, so that the checkpoint is of a tree that includes it.
+  // The checkpoint is read after the entry, so that the tree of the checkpoint includes the entry.
   const { origin, treeSize, rootHash, timeless: checkpoint } = await readSignedCheckpoint(context)
   const { leafHash, inclusionProof } = await proveInclusion(context, index, treeSize)
   return { origin, index, treeSize, leafHash, rootHash, inclusionProof, checkpoint, entry }
 }
 
-/** The newest log entry of the version: the log gets another one each time the skill becomes public again. */
-async function findEntry(context: StorageContext, subject: string) {
+/** The newest log entry of the version: each time the skill becomes public again, the log gets another entry. */
+async function findVersionEntry(context: StorageContext, subject: string) {
   const row = await context.database.read
     .selectFrom('log')
     .select(['seq', 'entry'])

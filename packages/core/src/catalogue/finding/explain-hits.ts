@@ -8,9 +8,9 @@ import { selectVisible } from '../../search/database/visible-skills.ts'
 import { unpackBlob } from '../../storage/blobs.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { decodeSkillMd } from '../sketches/sketch.ts'
-import { readFilesOfMany } from '../versions/version-files.ts'
+import { readFileRowsOfMany } from '../versions/version-files.ts'
 
-/** A hit of a search as it is shown. */
+/** A search hit in the form that the caller sees. */
 export interface ShownHit {
   readonly num: number
   /** The version whose fields are shown. */
@@ -19,9 +19,9 @@ export interface ShownHit {
 }
 
 /**
- * Adds the passage of each hit's SKILL.md that answers the query best, by skill number. It is of the shown version, and
- * only for skills that the viewer may see at this moment; without one if that version is quarantined or its content was
- * removed.
+ * Adds to each match the passage of the shown version's SKILL.md that answers the query best. Returns matches by skill
+ * number. There is no passage for a skill that the viewer may no longer see, for a quarantined version, and for removed
+ * content.
  */
 export async function explainHits(
   context: StorageContext,
@@ -70,7 +70,7 @@ async function readDigests(
     .execute()
   const versions = found.filter(({ num, version }) => shown.get(num) === version)
   const idsOfVersions = versions.map(({ id }) => id)
-  const files = await readFilesOfMany(database.read, idsOfVersions)
+  const files = await readFileRowsOfMany(database.read, idsOfVersions)
   const digests = new Map<number, string>()
   for (const { num, id } of versions) {
     if (isSliceOver()) await nextSlice()

@@ -6,19 +6,20 @@ import type { Database } from '../../storage/database.ts'
 import { findMeta, putMeta, removeMeta } from '../../storage/meta.ts'
 import { parseJson, type Tables } from '../../storage/tables.ts'
 import { clearTexts, putSkillText, type SkillText } from '../../storage/text-search.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 
-const topic = 'search.texts'
+const textsTopic = 'search.texts'
 /**
- * Key of the row number up to which skills were indexed again. It exists while older skills have an index entry of an
- * earlier program.
+ * Key in `meta` of the row number up to which skills were indexed again. The key exists while older skills have an
+ * index entry of an earlier program.
  */
-const metaKey = 'texts.indexed'
+const textsMetaKey = 'texts.indexed'
 /** Skills per transaction, which blocks the event loop for about 20 ms, and per outbox row. */
-const skillsPerWrite = 20
-const skillsPerRun = 500
+const textsPerWrite = 20
+const textsPerRun = 500
 /** Skills per transaction of a repair. */
-const skillsPerRepair = 500
+const textsPerRepair = 500
 
 /** What the full-text index should have for a skill, with the skill's full name. */
 export interface NumberedText {
@@ -32,50 +33,47 @@ export interface NumberedText {
  * restart. Searches use the index meanwhile, and find old entries by fewer forms of words.
  */
 export async function scheduleTexts(context: CatalogueContext): Promise<void> {
-  context.outbox.handle(topic, {
-    retryDelaysMs: [minuteMs, 10 * minuteMs, hourMs],
-    handle: () => indexSome(context),
-    afterwards: async (trx) => {
-      if ((await findMeta(trx, metaKey)) !== undefined)
-        await context.outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic })
-    },
-  })
-  if (!(await hasOldTexts(context.database.read))) return
-  await context.database.writer.write((trx) => context.outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic }))
+  const afterwards = async (trx: WriteTransaction) => {
+    if (await hasOldTexts(trx))
+      await context.outbox.enqueue(trx, { topic: textsTopic, payload: {}, uniqueKey: textsTopic })
+  }
+  const retryDelaysMs = [minuteMs, 10 * minuteMs, hourMs]
+  context.outbox.handle(textsTopic, { retryDelaysMs, handle: () => indexOldTexts(context), afterwards })
+  if (await hasOldTexts(context.database.read)) await context.database.writer.write(afterwards)
 }
 
 /** Whether some skills may still have an index entry of an earlier program. */
 export async function hasOldTexts(db: Kysely<Tables>): Promise<boolean> {
-  return (await findMeta(db, metaKey)) !== undefined
+  return (await findMeta(db, textsMetaKey)) !== undefined
 }
 
-async function indexSome({ database, closing }: CatalogueContext): Promise<void> {
-  for (let left = skillsPerRun; left > 0 && !closing.aborted; left -= skillsPerWrite) {
-    if (!(await indexBatch(database, skillsPerWrite))) return
+async function indexOldTexts({ database, closing }: CatalogueContext): Promise<void> {
+  for (let left = textsPerRun; left > 0 && !closing.aborted; left -= textsPerWrite) {
+    if (!(await indexTextBatch(database, textsPerWrite))) return
     await setImmediate()
   }
 }
 
-/** Empties the full-text index, even if it is damaged, and rebuilds it, also while nodes use it. */
+/** Empties and rebuilds the full-text index, even if the index is damaged or nodes are using it. */
 export async function rebuildTexts(database: Database): Promise<void> {
   await database.writer.write(async (trx) => {
     await clearTexts(trx, database.dialect)
-    await putMeta(trx, metaKey, '0')
+    await putMeta(trx, textsMetaKey, '0')
   })
-  while (await indexBatch(database, skillsPerRepair)) await setImmediate()
+  while (await indexTextBatch(database, textsPerRepair)) await setImmediate()
 }
 
 /** Indexes the next skills. Returns false if there are no more. */
-async function indexBatch({ writer, dialect }: Database, limit: number): Promise<boolean> {
+async function indexTextBatch({ writer, dialect }: Database, limit: number): Promise<boolean> {
   // Read in the writing transaction: a running node may change the rows between a read and a write.
   return writer.write(
     async (trx) => {
-      const after = await findMeta(trx, metaKey)
+      const after = await findMeta(trx, textsMetaKey)
       if (after === undefined) return false
       const texts = await readTextsAfter(trx, Number(after), limit)
       for (const { num, text } of texts) await putSkillText(trx, dialect, num, text, { isNew: false })
-      if (texts.length > 0) await putMeta(trx, metaKey, String(texts.at(-1)!.num))
-      else await removeMeta(trx, metaKey)
+      if (texts.length > 0) await putMeta(trx, textsMetaKey, String(texts.at(-1)!.num))
+      else await removeMeta(trx, textsMetaKey)
       return texts.length > 0
     },
     { bulk: true },

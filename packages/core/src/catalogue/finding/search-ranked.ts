@@ -5,13 +5,13 @@ import type { SearchHits, SearchQuery } from '../../search/search-index.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { publicCondition } from '../../visibility/conditions.ts'
 
-/** Only this much of a skill's text is compared, in UTF-16 units. */
-const textLengthMax = 2000
-const headingsMax = 20
+/** Maximum length of the compared text of a skill, in UTF-16 units. */
+const rerankedLengthMax = 2000
+const rerankedHeadingsMax = 20
 
 /**
- * Searches, and orders the best hits by the second stage if the node has one and the search is by relevance. Only texts
- * of public skills reach it; other hits are ordered by their score alone.
+ * Searches, and orders the best hits by the second stage if the node has one and the search is by relevance. The second
+ * stage receives only texts of public skills; other hits are ordered by their score alone.
  */
 export async function searchRanked(context: CatalogueContext, query: SearchQuery): Promise<SearchHits> {
   const { search, secondStage } = context
@@ -43,8 +43,8 @@ async function readRerankable(
     .execute()
   const texts = new Map(
     rows.map(({ num, display_name, description, headings, summary }) => {
-      const shown = parseJson(headings).slice(0, headingsMax).join('\n')
-      return [num, [display_name, description, summary, shown].join('\n').slice(0, textLengthMax).toWellFormed()]
+      const shown = parseJson(headings).slice(0, rerankedHeadingsMax).join('\n')
+      return [num, [display_name, description, summary, shown].join('\n').slice(0, rerankedLengthMax).toWellFormed()]
     }),
   )
   return first.map((num) => {

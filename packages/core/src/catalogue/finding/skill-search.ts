@@ -10,16 +10,16 @@ import { toOffset, toPage } from '../../kernel/paging.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { explainHits } from './explain-hits.ts'
 import type { SearchHits } from '../../search/search-index.ts'
-import { readInstalled } from './read-installed.ts'
+import { readInstalledSkills } from './read-installed.ts'
 import { searchRanked } from './search-ranked.ts'
-import { toSkills } from '../versions/shown-names.ts'
+import { toNamedItems } from '../versions/shown-names.ts'
 import { itemColumns, type ItemRow } from '../versions/skill-document.ts'
 import { toContextTerms } from '../../search/words/context-terms.ts'
 import { selectVisible } from '../../search/database/visible-skills.ts'
 import { listedCondition, type Viewer } from '../../visibility/conditions.ts'
 
 /** The match of every skill if there is no query. */
-const noMatch = { score: 0, fields: [], terms: [] }
+const matchWithoutQuery = { score: 0, fields: [], terms: [] }
 
 type SearchInput = Input<'searchSkills'> & Pick<Input<'searchByNeed'>, 'context'>
 
@@ -45,16 +45,16 @@ export async function searchSkillsAs(
     filters,
     explain,
   })
-  const rows = await readRows(context, hits.ids, callerId(viewer))
+  const rows = await readItemRows(context, hits.ids, callerId(viewer))
   const found = hits.ids.flatMap((num) => rows.get(num) ?? [])
-  const items = await toSkills(context, found, reader)
-  const matches = explain ? await explainAll(context, hits, rows, callerId(viewer)) : undefined
+  const items = await toNamedItems(context, found, reader)
+  const matches = explain ? await explainPage(context, hits, rows, callerId(viewer)) : undefined
   const skills = matches ? items.map((skill, i) => ({ ...skill, match: matches.get(found[i]!.num)! })) : items
   const partial = hits.partial && { partial: true as const }
   return { skills, ...toPage(hits.total, page, limit), ...partial, filters: { q, ...withoutUndefined(filters) } }
 }
 
-function explainAll(
+function explainPage(
   context: CatalogueContext,
   { ids, matches, values = new Map() }: SearchHits,
   rows: ReadonlyMap<number, ItemRow>,
@@ -62,7 +62,7 @@ function explainAll(
 ) {
   const hits = ids.flatMap((num, i) => {
     const version = rows.get(num)?.latest_version
-    return version === undefined ? [] : [{ num, version, match: matches?.[i] ?? noMatch }]
+    return version === undefined ? [] : [{ num, version, match: matches?.[i] ?? matchWithoutQuery }]
   })
   return explainHits(context, hits, { values, viewer })
 }
@@ -72,11 +72,11 @@ async function readContextTerms(
   { installed, ...rest }: NonNullable<SearchInput['context']>,
   viewer: Caller,
 ): Promise<string[]> {
-  return toContextTerms({ ...rest, installed: installed && (await readInstalled(context, installed, viewer)) })
+  return toContextTerms({ ...rest, installed: installed && (await readInstalledSkills(context, installed, viewer)) })
 }
 
 /** GET /suggest: completions for a search box, best first. */
-export async function suggest(context: CatalogueContext, input: Input<'suggest'>, caller: Caller) {
+export async function suggestSkills(context: CatalogueContext, input: Input<'suggest'>, caller: Caller) {
   const suggestions = await context.search.suggest(input.q, input.limit, callerId(caller))
   return { suggestions, total: suggestions.length }
 }
@@ -96,24 +96,28 @@ export async function listCategories(context: StorageContext) {
   return { categories, total: categories.length }
 }
 
-const selectPublic = compileListQuery((db, param: Param<{ nums: Iterable<number> }>, lists) =>
-  selectRows(db, null).where(lists.hasNumber('num', param('nums'))),
+const selectPublicItems = compileListQuery((db, param: Param<{ nums: Iterable<number> }>, lists) =>
+  selectVisibleItems(db, null).where(lists.hasNumber('num', param('nums'))),
 )
-const selectFor = compileListQuery((db, param: Param<{ nums: Iterable<number>; viewer: string }>, lists) =>
-  selectRows(db, param('viewer')).where(lists.hasNumber('num', param('nums'))),
+const selectViewerItems = compileListQuery((db, param: Param<{ nums: Iterable<number>; viewer: string }>, lists) =>
+  selectVisibleItems(db, param('viewer')).where(lists.hasNumber('num', param('nums'))),
 )
 
-function selectRows(read: Kysely<Tables>, viewer: Viewer) {
+function selectVisibleItems(read: Kysely<Tables>, viewer: Viewer) {
   return selectVisible({ read }, viewer, { includeStubs: true }).select(itemColumns)
 }
 
-/** Leaves out what the viewer may not see any more: another process may have changed it since it was indexed. */
-async function readRows(
+/**
+ * Leaves out skills that the viewer may no longer see: another process may have changed a skill since it was indexed.
+ */
+async function readItemRows(
   { database }: StorageContext,
   nums: readonly number[],
   viewer: string | null,
 ): Promise<Map<number, ItemRow>> {
   if (nums.length === 0) return new Map()
-  const rows = await (viewer === null ? selectPublic(database, { nums }) : selectFor(database, { nums, viewer }))
+  const rows = await (viewer === null
+    ? selectPublicItems(database, { nums })
+    : selectViewerItems(database, { nums, viewer }))
   return new Map(rows.map((row) => [row.num, row]))
 }

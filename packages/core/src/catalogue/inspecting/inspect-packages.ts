@@ -1,16 +1,19 @@
 import { inspectAccess, readOutline, reportUnscanned, scanPackage, toUnreadOutline } from '@skillstead/scanner'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { type Inspection, unread } from '../versions/inspection.ts'
-import { askThread } from './inspection-threads.ts'
-import { keepScan, type Texts, toFiles, toPackageTexts } from './metadata-scan.ts'
+import { type Inspection, unreadAccess } from '../versions/inspection.ts'
+import { askInspectThread } from './inspection-threads.ts'
+import { keepScan, type Texts, toScanFiles, toPackageTexts } from './metadata-scan.ts'
 import type { PackageFields } from '../versions/package-fields.ts'
-import { emptySketch, readSkillMd } from '../sketches/sketch.ts'
+import { emptySketch, sketchSkillMd } from '../sketches/sketch.ts'
 import type { PackageFile, PackedContent } from '../versions/skill-package.ts'
 
 /** A package to inspect. */
 export interface Inspectable {
   readonly content: Pick<PackedContent, 'digest' | 'size' | 'sources'>
-  /** Metadata that will be stored with the package. The same thread scans it, and {@link keepScan} keeps the result. */
+  /**
+   * Metadata that will be stored with the package. The same thread scans the metadata, and {@link keepScan} caches the
+   * result.
+   */
   readonly texts?: Texts
 }
 
@@ -21,7 +24,7 @@ export type InspectionContext = Pick<CatalogueContext, 'clock' | 'scanRules'>
 const orderPackages = 12
 const orderBytes = 64 * 1024
 
-/** Inspects a package in a worker thread, or here if there is none. */
+/** Inspects a package in a worker thread, or in this thread if no worker can be started. */
 export async function inspectPackage(context: InspectionContext, item: Inspectable): Promise<Inspection> {
   const [inspection] = await inspectOrder(context, [item])
   return inspection!
@@ -51,11 +54,11 @@ async function inspectHere(
   const { added } = scanRules
   try {
     const [scan, access] = await Promise.all([scanPackage(sources, clock.now(), added), inspectAccess(sources)])
-    return { scan, access, outline: readOutline(sources), ...readSkillMd(sources[0]!.bytes) }
+    return { scan, access, outline: readOutline(sources), ...sketchSkillMd(sources[0]!.bytes) }
   } catch {
     const scan = await reportUnscanned(sources, 'The inspection failed and was given up.', clock.now(), added)
     const outline = toUnreadOutline(digest)
-    return { scan, access: unread, outline, sketch: emptySketch, terms: new Uint8Array() }
+    return { scan, access: unreadAccess, outline, sketch: emptySketch, terms: new Uint8Array() }
   }
 }
 
@@ -74,14 +77,14 @@ function toOrders(items: readonly Inspectable[]): Inspectable[][] {
   return orders
 }
 
-/** If a thread crashes or times out, inspects each package separately, which identifies the one at fault. */
+/** If a thread crashes or times out, inspects each package separately, which identifies the package at fault. */
 async function inspectOrder(context: InspectionContext, items: readonly Inspectable[]): Promise<Inspection[]> {
   const bytes = items.reduce((sum, { content }) => sum + content.size, 0)
   const toPackage = ({ content, texts = {} }: Inspectable) => {
-    return { files: content.sources.map(detach), texts: toFiles(texts) }
+    return { files: content.sources.map(copyFileBytes), texts: toScanFiles(texts) }
   }
   const settings = { now: context.clock.now(), added: context.scanRules.added }
-  const found = await askThread(() => items.map(toPackage), bytes, settings)
+  const found = await askInspectThread(() => items.map(toPackage), bytes, settings)
   if (!found) return Promise.all(items.map(({ content }) => inspectHere(context, content)))
   return found.map(({ inspection, ofTexts }, i) => {
     const { texts } = items[i]!
@@ -90,7 +93,9 @@ async function inspectOrder(context: InspectionContext, items: readonly Inspecta
   })
 }
 
-/** Copies the bytes: a small Buffer may be a view of a large one, all of which would be sent to the thread. */
-function detach({ path, bytes }: PackageFile): PackageFile {
+/**
+ * Copies the bytes: a small Buffer may be a view of a large ArrayBuffer, which would be sent to the thread completely.
+ */
+function copyFileBytes({ path, bytes }: PackageFile): PackageFile {
   return { path, bytes: bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes) }
 }

@@ -4,33 +4,33 @@ import { readOutline, type AddedRules } from '@skillstead/scanner'
 import { readAccess, scanFiles } from '@skillstead/scanner/rules'
 import type { InspectionOrder, InspectionResult } from './inspection-threads.ts'
 import type { Inspection } from '../versions/inspection.ts'
-import { readSkillMd } from '../sketches/sketch.ts'
+import { sketchSkillMd } from '../sketches/sketch.ts'
 import type { PackageFile } from '../versions/skill-package.ts'
 
-/** The nice value added to that of the event loop: the inspecting threads have a lower priority. */
+/** The nice value of the inspecting threads relative to the event loop: a higher value is a lower priority. */
 const niceness = 10
 const nicestOfAll = 19
 
-standBack()
+lowerPriority()
 
-/** The worker thread of `askThread`: receives packages and returns an inspection of each. */
+/** The worker thread of `askInspectThread`: receives packages and returns an inspection of each. */
 parentPort!.on('message', ({ packages, now, added }: InspectionOrder) => {
   const results: InspectionResult[] = packages.map(({ files, texts }) => {
-    const inspection = files.length > 0 ? inspect(files, now, added) : undefined
+    const inspection = files.length > 0 ? inspectFiles(files, now, added) : undefined
     return { inspection, ofTexts: scanFiles(texts, now, added) }
   })
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   parentPort!.postMessage(results)
 })
 
-function inspect(files: readonly PackageFile[], now: number, added?: AddedRules): Inspection {
+function inspectFiles(files: readonly PackageFile[], now: number, added?: AddedRules): Inspection {
   const { bytes } = files[0]!
   const scan = scanFiles(files, now, added)
-  return { scan, access: readAccess(files), outline: readOutline(files), ...readSkillMd(bytes) }
+  return { scan, access: readAccess(files), outline: readOutline(files), ...sketchSkillMd(bytes) }
 }
 
-/** Lowers the priority of this thread. Only on Linux: other systems would lower that of the process. */
-function standBack(): void {
+/** Lowers the priority of this thread. On other systems than Linux, the call would affect the process. */
+function lowerPriority(): void {
   if (process.platform !== 'linux') return
   try {
     setPriority(Math.min(getPriority() + niceness, nicestOfAll))

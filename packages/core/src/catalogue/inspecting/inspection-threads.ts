@@ -15,7 +15,7 @@ export interface InspectionOrder extends ScanSettings {
 interface ScanSettings {
   /** Milliseconds since 1970. */
   readonly now: number
-  /** The rules that apply besides the built-in ones. */
+  /** The rules that apply in addition to the built-in rules. */
   readonly added: AddedRules | undefined
 }
 
@@ -28,46 +28,47 @@ interface PackageOrder {
 
 /** The response of a worker thread for each package. */
 export interface InspectionResult {
-  /** Undefined without files. */
+  /** Undefined for an order without files. */
   readonly inspection: Inspection | undefined
   /** The scan of the texts. */
   readonly ofTexts: Security
 }
 
-const startWorker = (options: WorkerOptions) => new Worker(new URL('./inspect-worker.ts', import.meta.url), options)
-/** Inspecting takes longer than storing, so even with two processors two threads are used. */
-const workersMax = Math.min(3, availableParallelism())
+const startInspectWorker = (options: WorkerOptions) =>
+  new Worker(new URL('./inspect-worker.ts', import.meta.url), options)
+/** Even with two processors, two threads are used, because inspecting a version takes longer than storing it. */
+const inspectWorkersMax = Math.min(3, availableParallelism())
 
 /**
- * The only threads that scan for a registry. The event loop does not: compiling the rules would block it for hundreds of
- * milliseconds, and take the memory of one thread more.
+ * The only threads that scan for a registry. The main thread does not scan: compiling the rules would block the event
+ * loop for hundreds of milliseconds, and take the memory of another thread.
  */
-const pool = new WorkerPool<InspectionResult[], InspectionOrder>({
-  start: () => startThread('inspect-worker', startWorker),
-  workersMax,
+const inspectionPool = new WorkerPool<InspectionResult[], InspectionOrder>({
+  start: () => startThread('inspect-worker', startInspectWorker),
+  workersMax: inspectWorkersMax,
 })
 
 /**
- * Inspects packages of `bytes` in all in a worker thread. Returns undefined if there is none, or if it crashed or took
- * too long.
+ * Inspects packages in a worker thread; `bytes` is their total size. Returns undefined if no thread can be started, or
+ * if the thread crashed or took too long.
  */
-export async function askThread(
+export async function askInspectThread(
   toPackages: () => PackageOrder[],
   bytes: number,
   settings: ScanSettings,
 ): Promise<InspectionResult[] | undefined> {
-  const found = await pool.ask(() => ({ ...settings, packages: toPackages() }), bytes)
+  const found = await inspectionPool.ask(() => ({ ...settings, packages: toPackages() }), bytes)
   return typeof found === 'object' ? found : undefined
 }
 
-/** Scans files in a worker thread, or here if there is none. */
+/** Scans files in a worker thread, or in this thread if no worker can be started. */
 export async function scanInThread(files: readonly ScanFile[], settings: ScanSettings): Promise<Security> {
-  const bytes = files.reduce((sum, file) => sum + countBytes(file), 0)
-  const found = await askThread(() => [{ files: [], texts: files }], bytes, settings)
+  const bytes = files.reduce((sum, file) => sum + countFileBytes(file), 0)
+  const found = await askInspectThread(() => [{ files: [], texts: files }], bytes, settings)
   return found?.[0]?.ofTexts ?? scanPackage(files, settings.now, settings.added)
 }
 
-function countBytes(file: ScanFile): number {
+function countFileBytes(file: ScanFile): number {
   if ('bytes' in file) return file.bytes.length
   return 'text' in file ? file.text.length : 0
 }

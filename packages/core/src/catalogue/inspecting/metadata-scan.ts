@@ -9,7 +9,7 @@ import { type StoredScan, toStoredScan } from '../versions/inspection.ts'
 import { scanInThread } from './inspection-threads.ts'
 import type { PackageFields } from '../versions/package-fields.ts'
 import type { ScanRules } from '../context/scan-rules.ts'
-import { findAlarming, toAction, toScanErrors, toScanWarnings } from '../context/scan-policy.ts'
+import { findAlarming, toPolicyAction, toScanErrors, toScanWarnings } from '../context/scan-policy.ts'
 
 /** The text columns of a skill that readers see. */
 type Described = Pick<
@@ -33,9 +33,9 @@ export async function scanMetadata(
   skill: Described,
   { changelog, at }: { changelog: string; at: number },
 ): Promise<string> {
-  const texts = toTexts(skill, changelog)
+  const texts = toMetadataTexts(skill, changelog)
   const of = toDigest(Buffer.from(JSON.stringify([scanRules.version, texts])))
-  if (stored !== '' && parse(stored).of === of) return stored
+  if (stored !== '' && parseMetadataScan(stored).of === of) return stored
   return JSON.stringify({ of, findings: await findInTexts(scanRules, texts, at) } satisfies MetadataScan)
 }
 
@@ -43,13 +43,13 @@ export async function scanMetadata(
 export function toPackageTexts({ name, metadata }: PackageFields, changelog = ''): Texts {
   const { displayName, description, license, category = '', keywords } = metadata
   const own = { name, display_name: displayName, description, license, category, deprecation_message: '' }
-  return toTexts({ ...own, keywords: JSON.stringify(keywords) }, changelog)
+  return toMetadataTexts({ ...own, keywords: JSON.stringify(keywords) }, changelog)
 }
 
-/** Combines the scan of a version's content with that of the metadata: the whole skill is judged by both. */
+/** Combines the scans of a version's content and of the skill's metadata. */
 export function joinScans(content: Security, metadataScan: string): Security {
-  const found = metadataScan === '' ? [] : parse(metadataScan).findings
-  const added = found.filter((finding) => !content.findings.some((other) => isSame(other, finding)))
+  const found = metadataScan === '' ? [] : parseMetadataScan(metadataScan).findings
+  const added = found.filter((finding) => !content.findings.some((other) => isSameFinding(other, finding)))
   if (added.length === 0) return content
   const findings = [...content.findings, ...added]
   return {
@@ -62,8 +62,8 @@ export function joinScans(content: Security, metadataScan: string): Security {
 }
 
 /** As {@link joinScans} for a scan in its stored form. */
-export function joinStored(content: StoredScan, metadataScan: string): StoredScan {
-  if (metadataScan === '' || parse(metadataScan).findings.length === 0) return content
+export function joinStoredScan(content: StoredScan, metadataScan: string): StoredScan {
+  if (metadataScan === '' || parseMetadataScan(metadataScan).findings.length === 0) return content
   const security = parseJson(content.report)
   const joined = joinScans(security, metadataScan)
   return joined === security ? content : toStoredScan(joined)
@@ -78,9 +78,9 @@ export async function requireMetadata(
   trx: WriteTransaction,
   { before, after }: { before: SkillRow; after: SkillRow },
 ): Promise<Warning[]> {
-  const [was, is] = [toTexts(before, ''), toTexts(after, '')]
+  const [was, is] = [toMetadataTexts(before, ''), toMetadataTexts(after, '')]
   const changed = new Set(Object.keys(is).filter((field) => is[field] !== was[field]))
-  const found = parse(after.metadata_scan).findings.filter(({ path }) => changed.has(toField(path)))
+  const found = parseMetadataScan(after.metadata_scan).findings.filter(({ path }) => changed.has(toTextField(path)))
   if (found.length === 0) return []
   const content = await trx
     .selectFrom('scans')
@@ -93,7 +93,7 @@ export async function requireMetadata(
   return judgeFindings({ scanPolicy }, found, joined?.verdict)
 }
 
-function toTexts(skill: Described, changelog: string): Texts {
+function toMetadataTexts(skill: Described, changelog: string): Texts {
   return {
     description: skill.description,
     displayName: skill.display_name === skill.name ? '' : skill.display_name,
@@ -105,52 +105,52 @@ function toTexts(skill: Described, changelog: string): Texts {
   }
 }
 
-/** Whether a finding in the metadata is the same as one in the SKILL.md that the metadata was read from. */
-function isSame(inContent: ScanFinding, inMetadata: ScanFinding): boolean {
+/** Whether a finding in the metadata repeats a finding in the SKILL.md from which the metadata was read. */
+function isSameFinding(inContent: ScanFinding, inMetadata: ScanFinding): boolean {
   if (inContent.path !== 'SKILL.md' || inContent.suppressed) return false
   if (inContent.ruleId !== inMetadata.ruleId || inContent.signal !== inMetadata.signal) return false
   const [a, b] = [inContent.excerpt, inMetadata.excerpt]
   return a !== '' && b !== '' && (a.startsWith(b) || b.startsWith(a))
 }
 
-function parse(stored: string): MetadataScan {
-  return JSON.parse(stored) as MetadataScan
+function parseMetadataScan(stored: string): MetadataScan {
+  return parseJson<MetadataScan>(stored)
 }
 
 /** Text outside files that agents read, by field name. */
 export type Texts = Readonly<Record<string, string>>
 
 /** Prefix of the path of a finding in text outside files. No path of a file contains a colon. */
-const prefix = 'metadata:'
+const textPathPrefix = 'metadata:'
 
 /** Findings by the digest of the texts and the rules: the same texts are scanned for several purposes. */
-const scanned = new LRUCache<string, Promise<ScanFinding[]>>({ max: 5000 })
+const scannedTexts = new LRUCache<string, Promise<ScanFinding[]>>({ max: 5000 })
 
 /** Scans texts and returns the findings, which the author cannot suppress. `now`: milliseconds since 1970. */
 export async function findInTexts({ added, version }: ScanRules, texts: Texts, now: number): Promise<ScanFinding[]> {
-  const files = toFiles(texts)
+  const files = toScanFiles(texts)
   if (files.length === 0) return []
-  const key = toKey(files, version)
-  const found = scanned.get(key) ?? scanInThread(files, { now, added }).then(toFindings)
-  scanned.set(key, found)
+  const key = toTextsScanKey(files, version)
+  const found = scannedTexts.get(key) ?? scanInThread(files, { now, added }).then(toFindings)
+  scannedTexts.set(key, found)
   return found
 }
 
-/** Keeps the scan of texts by a thread, so that {@link findInTexts} does not repeat it in a transaction. */
+/** Caches the scan of texts by a thread, so that {@link findInTexts} does not repeat it in a transaction. */
 export function keepScan(texts: Texts, scan: Security): void {
-  scanned.set(toKey(toFiles(texts), scan.rulesVersion), Promise.resolve(toFindings(scan)))
+  scannedTexts.set(toTextsScanKey(toScanFiles(texts), scan.rulesVersion), Promise.resolve(toFindings(scan)))
 }
 
-function toKey(files: readonly ScanFile[], version: string): string {
+function toTextsScanKey(files: readonly ScanFile[], version: string): string {
   return toDigest(Buffer.from(JSON.stringify([version, files])))
 }
 
 /** The texts as files to scan, in the order of the fields' names. */
-export function toFiles(texts: Texts): ScanFile[] {
+export function toScanFiles(texts: Texts): ScanFile[] {
   const given = Object.entries(texts)
     .filter(([, text]) => text !== '')
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return given.map(([field, text]) => ({ path: `${prefix}${field}`, text }))
+  return given.map(([field, text]) => ({ path: `${textPathPrefix}${field}`, text }))
 }
 
 function toFindings({ findings }: Security): ScanFinding[] {
@@ -158,13 +158,13 @@ function toFindings({ findings }: Security): ScanFinding[] {
 }
 
 /** The name of the field that a finding in a text is about. */
-function toField(path: string): string {
-  return path.slice(prefix.length)
+function toTextField(path: string): string {
+  return path.slice(textPathPrefix.length)
 }
 
 /**
  * The warnings about findings in texts. Throws `invalid_skill` if the policy would quarantine or refuse a version with
- * them. `verdict` is that of the version or record with these texts. Default: that of the findings.
+ * these findings. `verdict`: the verdict on the version or record with the texts. Default: the verdict on the findings.
  */
 function judgeFindings(
   { scanPolicy }: Pick<CatalogueContext, 'scanPolicy'>,
@@ -172,8 +172,8 @@ function judgeFindings(
   verdict = toVerdict(findings),
 ): Warning[] {
   const alarming = findAlarming(findings)
-  if (alarming.length === 0 || toAction(scanPolicy, { verdict }) === 'warn') return toScanWarnings({ findings })
-  const fields = [...new Set(alarming.map(({ path }) => toField(path)))].join(', ')
+  if (alarming.length === 0 || toPolicyAction(scanPolicy, { verdict }) === 'warn') return toScanWarnings({ findings })
+  const fields = [...new Set(alarming.map(({ path }) => toTextField(path)))].join(', ')
   const detail = `The scan rates this text ${verdict}, which this registry does not accept. Change ${fields}.`
   throw new RegistryError('invalid_skill', detail, { errors: toScanErrors(alarming) })
 }

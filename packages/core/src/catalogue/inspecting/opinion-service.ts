@@ -1,14 +1,15 @@
 import { toOneLine, verdicts, type Opinion } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { createHttpClient } from '../../http/http-client.ts'
+import { parseServiceUrl } from '../../kernel/service-url.ts'
 import type { OpinionQuestion } from '../context/ports.ts'
 
-/** What a service answered about a version. */
+/** The answer of a service about a version. */
 export type OpinionAnswer = Pick<Opinion, 'verdict' | 'reasons'>
 
 /** A model or a sandbox that judges versions which the scan leaves in doubt. */
 export interface OpinionSource {
-  /** Shown with the answer. */
+  /** The name of the source, shown with the answer. */
   readonly name: string
   /** Rejects if there is no answer. The registry aborts the signal if it closes. */
   ask(question: OpinionQuestion, signal: AbortSignal): Promise<OpinionAnswer>
@@ -21,48 +22,49 @@ export interface OpinionService {
   readonly key?: string
 }
 
-const connectionsMax = 4
-/** Time limit of a request. It is longer than that of a publish, so that a late answer serves later. */
-const requestMs = 60_000
-const answerBytesMax = 64 * 1024
+const opinionConnectionsMax = 4
+/** Time limit of a request, longer than the time limit of a publish: a late answer serves later publishes. */
+const opinionRequestMs = 60_000
+const opinionBytesMax = 64 * 1024
 /** Maximum bytes of texts in a question; `omitted` names the files without a text. */
 const textBytesMax = 512 * 1024
 const reasonsMax = 10
 const reasonCharactersMax = 300
 
-const Answer = v.object({ verdict: v.picklist(verdicts), reasons: v.optional(v.array(v.string()), []) })
+const OpinionResponse = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ verdict: v.picklist(verdicts), reasons: v.optional(v.array(v.string()), []) }),
+)
 
 /**
- * A service as a source of opinions. Redirects are not followed. Throws a TypeError if the address is not one of http or
- * https without credentials.
+ * A service as a source of opinions. Redirects are not followed. Throws a TypeError if the address is not one of http
+ * or https without credentials.
  */
 export function createOpinionService({ url, key }: OpinionService, ca?: readonly string[]) {
-  const target = URL.parse(url)
-  if (!target || !/^https?:$/.test(target.protocol) || target.username || target.password) {
-    throw new TypeError('The address of the second opinion must begin with http:// or https://, without credentials.')
-  }
-  const client = createHttpClient({ connectionsMax, ca })
+  const target = parseServiceUrl(url, 'the second opinion')
+  const client = createHttpClient({ connectionsMax: opinionConnectionsMax, ca })
   const headers = { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) }
   const source: OpinionSource = {
     name: target.host,
     async ask(question, signal) {
-      const request = { method: 'POST' as const, headers, body: JSON.stringify(toBody(question)) }
-      const limits = { timeoutMs: requestMs, bytesMax: answerBytesMax, signal }
+      const request = { method: 'POST' as const, headers, body: JSON.stringify(toOpinionRequest(question)) }
+      const limits = { timeoutMs: opinionRequestMs, bytesMax: opinionBytesMax, signal }
       const { status, bytes } = await client.send(target, request, limits)
       if (status !== 200) throw new Error(`The service responded with the status ${status}.`)
-      return readAnswer(bytes)
+      return readOpinion(bytes)
     },
   }
   return { source, close: () => client.close() }
 }
 
-function toBody({ digest, fullName, security, files }: OpinionQuestion) {
+function toOpinionRequest({ digest, fullName, security, files }: OpinionQuestion) {
   const { verdict, score, risk, findings } = security
   let left = textBytesMax
   const texts: { path: string; text: string }[] = []
   const omitted: string[] = []
   for (const { path, bytes } of files) {
-    const text = bytes.length > left ? undefined : decode(bytes)
+    const text = bytes.length > left ? undefined : decodeQuestionText(bytes)
     if (text === undefined) omitted.push(path)
     else texts.push({ path, text })
     left -= text === undefined ? 0 : bytes.length
@@ -70,7 +72,7 @@ function toBody({ digest, fullName, security, files }: OpinionQuestion) {
   return { digest, name: fullName, security: { verdict, score, risk, findings }, files: texts, omitted }
 }
 
-function decode(bytes: Uint8Array): string | undefined {
+function decodeQuestionText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -78,21 +80,13 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Reads an answer; its reasons become short lines without control characters. */
-function readAnswer(bytes: Uint8Array): OpinionAnswer {
-  const parsed = v.safeParse(Answer, parseJson(bytes))
+/** Parses an answer and turns its reasons into short lines without control characters. */
+function readOpinion(bytes: Uint8Array): OpinionAnswer {
+  const parsed = v.safeParse(OpinionResponse, Buffer.from(bytes).toString())
   if (!parsed.success) throw new Error('The service responded with something other than a verdict.')
   const { verdict, reasons } = parsed.output
   const shown = reasons
     .slice(0, reasonsMax)
     .map((reason) => toOneLine(reason.slice(0, reasonCharactersMax).toWellFormed()))
   return { verdict, reasons: shown.filter((reason) => reason.trim() !== '') }
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString())
-  } catch {
-    return undefined
-  }
 }

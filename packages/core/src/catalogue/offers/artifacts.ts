@@ -9,7 +9,7 @@ import { unpackBlob } from '../../storage/blobs.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Tables, VersionRow } from '../../storage/tables.ts'
 import type { Artifact, Artifacts } from '../context/ports.ts'
-import { readFilesOfMany } from '../versions/version-files.ts'
+import { readFileRowsOfMany } from '../versions/version-files.ts'
 import type { FileRow } from '../versions/stored-version.ts'
 
 type Content = Pick<VersionRow, 'id' | 'digest'>
@@ -31,14 +31,14 @@ export function createArtifacts({ read }: Pick<Database, 'read'>): Artifacts {
     async describe(versions) {
       const found = new Map<string, Artifact | null>()
       const missing = takeCached(cached, found, versions)
-      const files = await readFilesOfMany(
+      const files = await readFileRowsOfMany(
         read,
         missing.map(({ id }) => id),
       )
       const packed = missing.map(({ id, digest }) => ({ digest, files: files.get(id) ?? [] }))
-      for (const batch of toBatches(packed)) {
+      for (const batch of toVersionBatches(packed)) {
         await inTurn(async () => {
-          for await (const [digest, artifact] of describeBatch(read, takeCached(cached, found, batch))) {
+          for await (const [digest, artifact] of describeArtifacts(read, takeCached(cached, found, batch))) {
             found.set(digest, artifact)
             cached.set(digest, { artifact })
           }
@@ -69,28 +69,28 @@ interface PackedVersion {
   readonly files: readonly FileRow[]
 }
 
-function* toBatches(versions: readonly PackedVersion[]): Generator<PackedVersion[]> {
-  yield* inGroups(versions, ({ files }) => ({
+function* toVersionBatches(versions: readonly PackedVersion[]): Generator<PackedVersion[]> {
+  yield* batchesBySize(versions, ({ files }) => ({
     bytes: files.reduce((sum, { size }) => sum + size, 0),
     files: files.length,
   }))
 }
 
-async function* describeBatch(
+async function* describeArtifacts(
   read: Kysely<Tables>,
   versions: readonly PackedVersion[],
 ): AsyncGenerator<[digest: string, Artifact | null]> {
   const sizes = new Map(versions.flatMap(({ files }) => files.map(({ digest, size }) => [digest, size])))
   const blobs = new Map<string, Uint8Array>()
-  for await (const [digest, bytes] of readBlobs(read, sizes)) blobs.set(digest, bytes)
+  for await (const [digest, bytes] of readBlobsByDigest(read, sizes)) blobs.set(digest, bytes)
   for (const { digest, files } of versions) {
     const contents = files.map(({ path, digest: of }) => ({ path, bytes: blobs.get(of)! }))
-    yield [digest, await describe(contents, files)]
+    yield [digest, await describeArtifact(contents, files)]
     if (isSliceOver()) await nextSlice()
   }
 }
 
-async function describe(
+async function describeArtifact(
   contents: readonly { path: string; bytes: Uint8Array }[],
   files: readonly FileRow[],
 ): Promise<Artifact | null> {
@@ -103,20 +103,20 @@ async function describe(
   return { type: 'archive', digest: zipDigest, zipDigest, isPluginRoot: isPluginRoot(files.map(({ path }) => path)) }
 }
 
-/** Bytes read per batch. A single larger file is read on its own. */
-const readBytesMax = 1024 * 1024
-const readFilesMax = 64
+/** Bytes read per batch. A larger file is a batch of its own. */
+const artifactBatchBytesMax = 1024 * 1024
+const artifactBatchFilesMax = 64
 
-/** Splits items into batches of at most `readBytesMax` bytes, with at least one item per batch. */
-function* inGroups<T>(items: Iterable<T>, measure: (item: T) => { bytes: number; files: number }): Generator<T[]> {
+/** Splits items into batches of at most `artifactBatchBytesMax` bytes, with at least one item per batch. */
+function* batchesBySize<T>(items: Iterable<T>, measure: (item: T) => { bytes: number; files: number }): Generator<T[]> {
   let group: T[] = []
-  let left = { bytes: readBytesMax, files: readFilesMax }
+  let left = { bytes: artifactBatchBytesMax, files: artifactBatchFilesMax }
   for (const item of items) {
     const { bytes, files } = measure(item)
     if (group.length > 0 && (bytes > left.bytes || files > left.files)) {
       yield group
       group = []
-      left = { bytes: readBytesMax, files: readFilesMax }
+      left = { bytes: artifactBatchBytesMax, files: artifactBatchFilesMax }
     }
     group.push(item)
     left = { bytes: left.bytes - bytes, files: left.files - files }
@@ -125,11 +125,11 @@ function* inGroups<T>(items: Iterable<T>, measure: (item: T) => { bytes: number;
 }
 
 /** Reads blobs in batches. `sizes` has the size of each digest. Throws if the storage lacks a blob. */
-export async function* readBlobs(
+export async function* readBlobsByDigest(
   read: Kysely<Tables>,
   sizes: ReadonlyMap<string, number>,
 ): AsyncGenerator<[digest: string, bytes: Uint8Array]> {
-  for (const group of inGroups(sizes, ([, bytes]) => ({ bytes, files: 1 }))) {
+  for (const group of batchesBySize(sizes, ([, bytes]) => ({ bytes, files: 1 }))) {
     const digests = group.map(([digest]) => digest)
     const rows = await read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()
     const lacking = digests.find((digest) => !rows.some((row) => row.digest === digest))

@@ -4,39 +4,39 @@ import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { findBlob } from '../../storage/blobs.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { createQuarantineCheck, readFiles } from '../versions/version-files.ts'
+import { createQuarantineCheck, readFileRows } from '../versions/version-files.ts'
 import { isPublicWith } from '../../visibility/conditions.ts'
 
 /**
  * GET /blobs/<digest>: a file of a public version by its digest, or a version's manifest by the version's digest.
- * Throws `taken_down` if only skills under a takedown contain it, else `not_found`.
+ * Throws `taken_down` if only skills under a takedown contain the file, else `not_found`.
  */
-export async function readBlob(context: CatalogueContext, input: Input<'getBlob'>): Promise<Content> {
+export async function showBlob(context: CatalogueContext, input: Input<'getBlob'>): Promise<Content> {
   const { digest } = input
-  const reader = toReader(context)
+  const reader = toBlobReader(context)
   const bytes = await findPublicBlob(context, digest, await findPublicSize(reader, digest, 'seen'))
-  if (!bytes) throw await toRefusal(reader, digest)
+  if (!bytes) throw await toBlobRefusal(reader, digest)
   const etag = `"${digest}"`
   return { contentType: 'application/octet-stream', body: bytes, etag, filename: digest.slice(7) }
 }
 
 /** Content per request, in bytes. A version has at most 16 MiB, so whole versions fit. */
-const batchBytesMax = 64 * 1024 * 1024
+const blobBytesMax = 64 * 1024 * 1024
 
 /**
  * POST /blobs/batch: one JSON line per distinct digest, in request order, streamed at the client's pace. A file that
- * would exceed the response's size limit is reported as `skipped`; the client requests it again.
+ * would exceed the response's size limit is reported as `skipped`; the client requests such files again.
  */
-export function readBlobs(context: CatalogueContext, input: Input<'batchBlobs'>): Content {
-  return { contentType: 'application/x-ndjson; charset=utf-8', body: toLines(context, input.digests) }
+export function streamBlobs(context: CatalogueContext, input: Input<'batchBlobs'>): Content {
+  return { contentType: 'application/x-ndjson; charset=utf-8', body: toBlobLines(context, input.digests) }
 }
 
-async function* toLines(context: CatalogueContext, digests: readonly string[]): AsyncGenerator<Uint8Array> {
-  const reader = toReader(context)
+async function* toBlobLines(context: CatalogueContext, digests: readonly string[]): AsyncGenerator<Uint8Array> {
+  const reader = toBlobReader(context)
   let sent = 0
   for (const digest of new Set(digests)) {
     if (isSliceOver()) await nextSlice()
-    const line = await toLine(reader, digest, batchBytesMax - sent)
+    const line = await toBlobLine(reader, digest, blobBytesMax - sent)
     if (line.content !== undefined) sent += line.size
     yield Buffer.from(`${JSON.stringify(line)}\n`)
   }
@@ -51,11 +51,11 @@ interface Reader {
   readonly isQuarantined: (versionId: string) => Promise<boolean>
 }
 
-function toReader(context: CatalogueContext): Reader {
+function toBlobReader(context: CatalogueContext): Reader {
   return { context, isQuarantined: createQuarantineCheck(context.database.read) }
 }
 
-async function toLine(reader: Reader, digest: string, bytesLeft: number): Promise<Line> {
+async function toBlobLine(reader: Reader, digest: string, bytesLeft: number): Promise<Line> {
   const { context } = reader
   const size = await findPublicSize(reader, digest, 'seen')
   if (size !== undefined && size > bytesLeft) return { digest, size, skipped: true }
@@ -68,7 +68,7 @@ async function findPublicBlob(context: StorageContext, digest: string, size: num
   return size === undefined ? findPublicManifest(context, digest, 'seen') : findBlob(context.database.read, digest)
 }
 
-async function toRefusal(reader: Reader, digest: string): Promise<RegistryError> {
+async function toBlobRefusal(reader: Reader, digest: string): Promise<RegistryError> {
   const { context } = reader
   const isTakenDown =
     (await findPublicSize(reader, digest, 'taken_down')) !== undefined ||
@@ -77,7 +77,7 @@ async function toRefusal(reader: Reader, digest: string): Promise<RegistryError>
   return new RegistryError('taken_down', 'The content with this digest is under a takedown.')
 }
 
-/** The size of a file in a version of a skill of which everyone has this sight; quarantined versions are ignored. */
+/** The size of a file in a version of a skill that everyone has the given sight of. Ignores quarantined versions. */
 async function findPublicSize({ context, isQuarantined }: Reader, digest: string, sight: 'seen' | 'taken_down') {
   const files = context.database.read
     .selectFrom('version_files')
@@ -94,8 +94,8 @@ async function findPublicSize({ context, isQuarantined }: Reader, digest: string
 }
 
 /**
- * The manifest with the digest of a version, which clients compare with the version's log entry. Searches only
- * skills of which everyone has this sight.
+ * The manifest with the digest of a version, which clients compare with the version's log entry. Searches only skills
+ * that everyone has the given sight of.
  */
 async function findPublicManifest({ database }: StorageContext, digest: string, sight: 'seen' | 'taken_down') {
   const version = await database.read
@@ -106,5 +106,5 @@ async function findPublicManifest({ database }: StorageContext, digest: string, 
     .where(isPublicWith(sight))
     .limit(1)
     .executeTakeFirst()
-  return version && Buffer.from(toManifest(await readFiles(database.read, version.id)))
+  return version && Buffer.from(toManifest(await readFileRows(database.read, version.id)))
 }

@@ -4,7 +4,7 @@ import { readFrontier } from '../../log/log-proofs.ts'
 import { readerOf } from '../../log/tree-rows.ts'
 import { unpackBlob } from '../../storage/blobs.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { createQuarantineCheck, readFiles } from '../versions/version-files.ts'
+import { createQuarantineCheck } from '../versions/version-files.ts'
 import { publicCondition } from '../../visibility/conditions.ts'
 
 /** A log entry as the exact text that the log's hashes cover. */
@@ -22,14 +22,14 @@ export interface LogRange {
 }
 
 /** Entries per query. An entry may have up to 64 KiB. */
-const rowsMax = 100
+const logTextsMax = 100
 
 /** The entries of this node's own log, in batches. */
 export function readLogTexts(
   { database }: Pick<CatalogueContext, 'database'>,
   range: LogRange,
 ): AsyncGenerator<LogText[]> {
-  return readInBatches('this node', range, ({ after, until }) =>
+  return readLogInBatches('this node', range, ({ after, until }) =>
     database.read
       .selectFrom('log')
       .select(['seq', 'type', 'entry'])
@@ -41,13 +41,13 @@ export function readLogTexts(
 }
 
 /** The entries of a log, in batches of bounded size. Throws if an entry is missing. */
-export async function* readInBatches(
+export async function* readLogInBatches(
   owner: string,
   { after, until }: LogRange,
   read: (range: LogRange) => Promise<LogText[]>,
 ): AsyncGenerator<LogText[]> {
   for (let at = after; at < until;) {
-    const rows = await read({ after: at, until: Math.min(until, at + rowsMax) })
+    const rows = await read({ after: at, until: Math.min(until, at + logTextsMax) })
     if (rows.length === 0) throw new Error(`The log of ${owner} lacks the entry ${at + 1}.`)
     yield rows
     at = rows.at(-1)!.seq
@@ -95,11 +95,6 @@ export async function findPublicVersions({ database }: Pick<CatalogueContext, 'd
     securityScore: security_score,
     isVerified: verified === 1,
   }))
-}
-
-/** The files of a version whose log entry has no room for the file list. */
-export function readVersionFiles({ database }: Pick<CatalogueContext, 'database'>, versionId: string) {
-  return readFiles(database.read, versionId)
 }
 
 /** The contents of all digests, in memory together. The caller must limit their total size. */

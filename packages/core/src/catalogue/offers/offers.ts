@@ -7,15 +7,15 @@ import { getUserByName } from '../../accounts/find-user.ts'
 import { type Caller, callerId, guest } from '../../kernel/caller.ts'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import { toRegistryError } from '../../storage/storage-error.ts'
-import type { SkillRow, VersionRow } from '../../storage/tables.ts'
+import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { readBlobs } from './artifacts.ts'
+import { readBlobsByDigest } from './artifacts.ts'
 import { getPack } from '../sharing/read-packs.ts'
-import { getContent } from '../skills/read-skill.ts'
+import { getSkillVersion } from '../skills/read-skill.ts'
 import { withShare } from '../sharing/share-links.ts'
-import type { VersionMetadata, FileRow } from '../versions/stored-version.ts'
+import type { FileRow } from '../versions/stored-version.ts'
 import { searchSkills } from '../finding/skill-search.ts'
-import { readFilesOfMany } from '../versions/version-files.ts'
+import { readFileRowsOfMany } from '../versions/version-files.ts'
 import { keepSeen } from '../../visibility/decisions.ts'
 import { openVisibilities } from '../../visibility/conditions.ts'
 
@@ -26,16 +26,16 @@ export interface Offer extends Pick<VersionRow, 'id' | 'digest' | 'version'> {
   readonly description: string
   /** When the version was published, in milliseconds since 1970. */
   readonly publishedAt: number
-  /** Whether a pack has this version in particular. */
+  /** Whether a pack pins this version. */
   readonly isPinned?: boolean
 }
 
-/** An index of an owner is made of at most this number of skills; those that cannot be installed leave places free. */
+/** Maximum skills read for the index of an owner. Skills that cannot be installed count, too. */
 const ownerSkillsMax = 1000
 
 /**
- * The skills of a scope that the caller may see; only those with a given name, if there is one. Those of an owner are in
- * the order of their downloads. Throws the errors of reading the skill or the pack.
+ * The skills of a scope that the caller may see, limited to the skills with `name` if given. The skills of an owner are
+ * ordered by downloads. Throws the errors of reading the skill or the pack.
  */
 export async function readOffers(
   context: StorageContext,
@@ -45,58 +45,58 @@ export async function readOffers(
 ): Promise<Offer[]> {
   switch (scope.of) {
     case 'owner':
-      if (name === undefined) return readOfOwner(context, scope.owner, caller)
-      return [await readOne(context, { name: `${scope.owner}/${name}` }, caller)]
+      if (name === undefined) return readOffersOfOwner(context, scope.owner, caller)
+      return [await readOfferOfSkill(context, { name: `${scope.owner}/${name}` }, caller)]
     case 'skill':
       if (name !== undefined && name !== scope.name) return []
-      return [await readOne(context, { name: `${scope.owner}/${scope.name}`, version: scope.version }, caller)]
+      return [await readOfferOfSkill(context, { name: `${scope.owner}/${scope.name}`, version: scope.version }, caller)]
     case 'pack':
-      return readOfPack(context, scope.slug, caller, name)
+      return readOffersOfPack(context, scope.slug, caller, name)
     case 'share': {
       const { fullName, holder } = await openShare(context, scope.token)
       if (name !== undefined && fullName.split('/')[1] !== name) return []
-      return [await readOne(context, { name: fullName }, holder)]
+      return [await readOfferOfSkill(context, { name: fullName }, holder)]
     }
   }
 }
 
-/** A repository with all skills of an owner has at most this number of them. */
+/** Maximum skills in a repository with all skills of an owner. */
 const repositorySkillsMax = 5000
 
-/** Skills that are read with one query, which blocks the event loop. */
-const skillsPerQuery = 200
+/** Skills per query: a query of SQLite blocks the event loop. */
+const offersPerQuery = 200
 
-/** The skills of an owner that everyone may see, in no order, or those of a pack that the caller may see. */
+/** An owner's skills that everyone may see, in no particular order, or a pack's skills that the caller may see. */
 export async function readOffersInBulk(
   context: StorageContext,
   scope: Extract<DiscoveryScope, { of: 'owner' | 'pack' }>,
   caller: Caller,
 ): Promise<Offer[]> {
-  if (scope.of === 'pack') return readOfPack(context, scope.slug, caller)
+  if (scope.of === 'pack') return readOffersOfPack(context, scope.slug, caller)
   const { id } = await getUserByName(context, scope.owner)
-  const skills = await selectOwned(context, id, openVisibilities(guest), repositorySkillsMax).execute()
+  const skills = await selectOwnedIds(context, id, openVisibilities(guest), repositorySkillsMax).execute()
   const offers: Offer[] = []
-  for (let at = 0; at < skills.length; at += skillsPerQuery) {
+  for (let at = 0; at < skills.length; at += offersPerQuery) {
     if (isSliceOver()) await nextSlice()
-    const ids = skills.slice(at, at + skillsPerQuery).map((skill) => skill.id)
-    const rows = await selectLatest(context).where('skills.id', 'in', ids).execute()
+    const ids = skills.slice(at, at + offersPerQuery).map((skill) => skill.id)
+    const rows = await selectLatestOffers(context).where('skills.id', 'in', ids).execute()
     offers.push(...(await toOffers(context, rows, guest)))
   }
   return offers
 }
 
-/** A list of an owner's skills for installers has at most this number, because they download everything in it. */
+/** Maximum skills in a list of an owner's skills for installers, which download every listed skill. */
 export const ownerEntriesMax = 200
 
 /**
- * How many skills a list of a scope may have, without private ones: a price must not reveal their number. Throws the
- * errors of reading the owner or the pack.
+ * The number of skills in the list of a scope, without private skills: a rate limit must not reveal how many private
+ * skills exist. Throws the errors of reading the owner or the pack.
  */
 export async function countListed(context: StorageContext, scope: DiscoveryScope, caller: Caller): Promise<number> {
   const open = openVisibilities(caller)
   if (scope.of === 'owner') {
     const { id } = await getUserByName(context, scope.owner)
-    return (await selectOwned(context, id, open, ownerEntriesMax).execute()).length
+    return (await selectOwnedIds(context, id, open, ownerEntriesMax).execute()).length
   }
   if (scope.of !== 'pack') return 1
   const pack = await getPack(context, scope.slug, caller)
@@ -120,26 +120,26 @@ async function readOffersOfPage(
   const { skills, totalPages } = await searchSkills(context, { ...everything, page, limit }, caller)
   if (skills.length === 0) return { offers: [], totalPages }
   const ids = skills.map(({ id }) => id)
-  const rows = await selectLatest(context).where('skills.id', 'in', ids).execute()
+  const rows = await selectLatestOffers(context).where('skills.id', 'in', ids).execute()
   const found = rows.toSorted((a, b) => ids.indexOf(a.skill_id) - ids.indexOf(b.skill_id))
   return { offers: await toOffers(context, found, caller), totalPages }
 }
 
-async function readOne(context: StorageContext, input: { name: string; version?: string }, caller: Caller) {
-  const { skill, version } = await getContent(context, input, caller)
+async function readOfferOfSkill(context: StorageContext, input: { name: string; version?: string }, caller: Caller) {
+  const { skill, version } = await getSkillVersion(context, input, caller)
   const { owner, name } = skill
-  const description = toDescription(skill, skill.described_by === version.version ? null : version.metadata)
+  const description = toOfferDescription(skill, skill.described_by === version.version ? null : version.metadata)
   const { id, digest, version: number, published_at: publishedAt } = version
   return { id, digest, version: number, owner, name, description, publishedAt }
 }
 
-async function readOfOwner(context: StorageContext, username: string, caller: Caller): Promise<Offer[]> {
+async function readOffersOfOwner(context: StorageContext, username: string, caller: Caller): Promise<Offer[]> {
   const { id } = await getUserByName(context, username)
   const isOwn = callerId(caller) === id
   const open = openVisibilities(caller)
-  const rows = await selectLatest(context)
+  const rows = await selectLatestOffers(context)
     // Only the selected skills are joined: an owner may have thousands.
-    .where('skills.id', 'in', selectOwned(context, id, isOwn ? [...open, 'private'] : open, ownerSkillsMax))
+    .where('skills.id', 'in', selectOwnedIds(context, id, isOwn ? [...open, 'private'] : open, ownerSkillsMax))
     .orderBy('skills.downloads', 'desc')
     .orderBy('skills.name')
     .execute()
@@ -147,7 +147,7 @@ async function readOfOwner(context: StorageContext, username: string, caller: Ca
 }
 
 /** The most downloaded skills of an owner. */
-function selectOwned(
+function selectOwnedIds(
   { database }: StorageContext,
   ownerId: string,
   visibilities: readonly SkillRow['visibility'][],
@@ -165,18 +165,23 @@ function selectOwned(
     .limit(skillsMax)
 }
 
-function selectLatest({ database }: StorageContext) {
+function selectLatestOffers({ database }: StorageContext) {
   return database.read
     .selectFrom('skills')
     .innerJoin('versions', (join) =>
       join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
     )
     .leftJoin('scans', 'scans.version_id', 'versions.id')
-    .select(columns)
+    .select(offerColumns)
     .select(ownMetadataColumn)
 }
 
-async function readOfPack(context: StorageContext, slug: string, caller: Caller, name?: string): Promise<Offer[]> {
+async function readOffersOfPack(
+  context: StorageContext,
+  slug: string,
+  caller: Caller,
+  name?: string,
+): Promise<Offer[]> {
   const pack = await getPack(context, slug, caller)
   const rows = await context.database.read
     .selectFrom('pack_skills')
@@ -187,7 +192,7 @@ async function readOfPack(context: StorageContext, slug: string, caller: Caller,
         .on('versions.version', '=', (eb) => eb.fn.coalesce('pack_skills.pinned_version', 'skills.latest_version')),
     )
     .leftJoin('scans', 'scans.version_id', 'versions.id')
-    .select(columns)
+    .select(offerColumns)
     .select([ownMetadataColumn, 'pack_skills.pinned_version'])
     .where('pack_skills.pack_id', '=', pack.id)
     .$if(name !== undefined, (select) => select.where('skills.name', '=', name!))
@@ -196,7 +201,7 @@ async function readOfPack(context: StorageContext, slug: string, caller: Caller,
   return toOffers(context, rows, caller)
 }
 
-const columns = [
+const offerColumns = [
   ...(['skills.id as skill_id', 'skills.owner_id', 'skills.visibility', 'skills.state', 'skills.full_name'] as const),
   ...(['skills.owner', 'skills.name', 'skills.description', 'skills.moderation'] as const),
   ...(['skills.latest_version', 'skills.security_score'] as const),
@@ -204,24 +209,32 @@ const columns = [
 ] as const
 
 /** Metadata from the owner applies only to the version in `described_by`; other versions use their own. */
-const ownMetadataColumn = sql<string | null>`case when versions.version = skills.described_by then null
+const ownMetadataColumn = sql<VersionRow['metadata'] | null>`case when versions.version = skills.described_by then null
   else versions.metadata end`.as('own_metadata')
 
-type OfferRow = Awaited<ReturnType<ReturnType<typeof selectLatest>['execute']>>[number] & {
+type OfferRow = Awaited<ReturnType<ReturnType<typeof selectLatestOffers>['execute']>>[number] & {
   readonly pinned_version?: string | null
 }
 
-/** The skills that the caller may see, without those that should not be installed in bulk. */
+/** The skills that the caller may see, without flagged and dangerous skills, which should not be installed in bulk. */
 async function toOffers(context: StorageContext, rows: readonly OfferRow[], caller: Caller): Promise<Offer[]> {
   const skills = rows.map(({ skill_id, owner_id, visibility, state, full_name }) => {
     return { id: skill_id, owner_id, visibility, state, full_name }
   })
   const seen = new Set((await keepSeen(context, skills, caller)).map(({ id }) => id))
   return rows
-    .filter((row) => seen.has(row.skill_id) && row.moderation !== 'flagged' && !isDangerous(row))
+    .filter((row) => seen.has(row.skill_id) && row.moderation !== 'flagged' && !isDangerousOffer(row))
     .map((row) => {
       const { id, digest, version, owner, name, published_at: publishedAt } = row
-      const offer = { id, digest, version, owner, name, description: toDescription(row, row.own_metadata), publishedAt }
+      const offer = {
+        id,
+        digest,
+        version,
+        owner,
+        name,
+        description: toOfferDescription(row, row.own_metadata),
+        publishedAt,
+      }
       return row.pinned_version ? { ...offer, isPinned: true } : offer
     })
 }
@@ -229,12 +242,12 @@ async function toOffers(context: StorageContext, rows: readonly OfferRow[], call
 /**
  * Judges the latest version by the skill's score, which covers the metadata, and other versions by their scan verdict.
  */
-function isDangerous({ verdict, version, latest_version, security_score }: OfferRow): boolean {
+function isDangerousOffer({ verdict, version, latest_version, security_score }: OfferRow): boolean {
   return verdict === 'dangerous' || (version === latest_version && isDangerousScore(security_score))
 }
 
-function toDescription(skill: Pick<SkillRow, 'description'>, ownMetadata: string | null): string {
-  return ownMetadata === null ? skill.description : (JSON.parse(ownMetadata) as VersionMetadata).description
+function toOfferDescription(skill: Pick<SkillRow, 'description'>, ownMetadata: VersionRow['metadata'] | null): string {
+  return ownMetadata === null ? skill.description : parseJson(ownMetadata).description
 }
 
 /** A listed skill with the files of its latest version, SKILL.md first. */
@@ -248,7 +261,7 @@ export interface OfferedSkill extends Pick<Offer, 'name' | 'version' | 'descript
  * page. Skills that should not be installed in bulk are left out, so a page may be short.
  */
 export function listOffers(context: CatalogueContext, page: { page: number; limit: number }, caller: Caller) {
-  return answerFor(context, async () => {
+  return countAndAnswer(context, async () => {
     const { offers, totalPages } = await readOffersOfPage(context, page, caller)
     const skills = offers.map(({ id, owner, name, version, description }) => {
       return { id, fullName: `${owner}/${name}`, name, version, description }
@@ -262,7 +275,7 @@ export async function addOfferedFiles(
   { database }: StorageContext,
   skills: readonly (Omit<OfferedSkill, 'files'> & Pick<Offer, 'id'>)[],
 ): Promise<OfferedSkill[]> {
-  const files = await readFilesOfMany(
+  const files = await readFileRowsOfMany(
     database.read,
     skills.map(({ id }) => id),
   )
@@ -271,7 +284,7 @@ export async function addOfferedFiles(
 
 /** The bytes, by digest and in batches, of files that {@link listOffers} returned. Does not check permissions. */
 export function readOfferedFiles(context: StorageContext, files: readonly FileRow[]) {
-  return readBlobs(context.database.read, new Map(files.map(({ digest, size }) => [digest, size])))
+  return readBlobsByDigest(context.database.read, new Map(files.map(({ digest, size }) => [digest, size])))
 }
 
 /** Stored bytes of a file that {@link listOffers} returned, from an offset on. Does not check permissions. */
@@ -307,7 +320,7 @@ export async function findSharedName(context: StorageContext, sharedSkillId: str
 }
 
 /** Runs the handler of a request: counts the call, and maps storage errors to API errors. */
-export async function answerFor<T>(context: CatalogueContext, work: () => Promise<T>): Promise<T> {
+export async function countAndAnswer<T>(context: CatalogueContext, work: () => Promise<T>): Promise<T> {
   context.traffic.calls += 1
   try {
     return await work()

@@ -4,7 +4,7 @@ import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { parseJson, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { answerFor, type DiscoveryScope, type Offer, readOffersInBulk } from './offers.ts'
+import { countAndAnswer, type DiscoveryScope, type Offer, readOffersInBulk } from './offers.ts'
 
 /** A version in the history of an owner or of a pack. */
 export interface RepositoryVersion extends Pick<VersionRow, 'id' | 'digest' | 'version' | 'size'> {
@@ -14,17 +14,17 @@ export interface RepositoryVersion extends Pick<VersionRow, 'id' | 'digest' | 'v
   readonly publishedAt: number
 }
 
-/** The versions of an owner or of a pack. If there are more, only the current ones are read. */
-const versionsMax = 20_000
-/** Versions that are read with one query, about: it blocks the event loop. */
+/** Maximum versions of an owner or of a pack. If there are more, only the current versions are read. */
+const repositoryVersionsMax = 20_000
+/** Approximate number of versions per query: a query of SQLite blocks the event loop. */
 const rowsPerQuery = 1000
 const offersFirst = 20
 const idsPerQuery = 250
 
 /**
- * The versions of the skills of an owner that everyone may see, or of those of a pack that the caller may see, in the
- * order of their publication. Leaves out yanked and dangerous versions, and the other versions of pinned skills. The
- * highest version of each skill is its current one. Throws the reason of the signal if the client is gone.
+ * The versions of an owner's skills that everyone may see, or of a pack's skills that the caller may see, in the order
+ * of their publication. Leaves out yanked and dangerous versions, and the other versions of pinned skills. The highest
+ * version of each skill is its current one. Throws the reason of the signal if the client disconnected.
  */
 export function readRepositoryVersions(
   context: CatalogueContext,
@@ -32,18 +32,21 @@ export function readRepositoryVersions(
   caller: Caller,
   signal?: AbortSignal,
 ): Promise<RepositoryVersion[]> {
-  return answerFor(context, async () => {
+  return countAndAnswer(context, async () => {
     const offers = await readOffersInBulk(context, scope, caller)
     const versions =
-      (await readVersions(context, offers, { signal })) ??
-      (await readVersions(context, offers, { signal, areOnlyOffered: true })) ??
+      (await readOfferedVersions(context, offers, { signal })) ??
+      (await readOfferedVersions(context, offers, { signal, areOnlyOffered: true })) ??
       []
-    return sort(versions, signal)
+    return sortVersions(versions, signal)
   })
 }
 
-/** By time, skill and version. Comparing 20,000 versions at once would block the event loop. */
-async function sort(versions: readonly RepositoryVersion[], signal?: AbortSignal): Promise<RepositoryVersion[]> {
+/** Sorts by time, skill and version. Comparing 20,000 versions at once would block the event loop. */
+async function sortVersions(
+  versions: readonly RepositoryVersion[],
+  signal?: AbortSignal,
+): Promise<RepositoryVersion[]> {
   const skills = Map.groupBy(versions, ({ owner, name }) => `${owner}/${name}`)
   const sorted: RepositoryVersion[] = []
   for (const [, list] of [...skills].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
@@ -53,14 +56,14 @@ async function sort(versions: readonly RepositoryVersion[], signal?: AbortSignal
   return sorted.toSorted((a, b) => a.publishedAt - b.publishedAt)
 }
 
-/** The versions of the offered skills, or only the offered ones. Undefined if there are too many. */
-async function readVersions(
+/** All versions of the offered skills, or only the offered versions. Undefined if there are too many. */
+async function readOfferedVersions(
   { database }: StorageContext,
   offers: readonly Offer[],
   { signal, areOnlyOffered = false }: { signal: AbortSignal | undefined; areOnlyOffered?: boolean },
 ) {
   const versions: RepositoryVersion[] = []
-  let left = versionsMax
+  let left = repositoryVersionsMax
   let size = offersFirst
   for (let at = 0; at < offers.length;) {
     signal?.throwIfAborted()
@@ -79,7 +82,7 @@ async function readVersions(
       .execute()
     left -= rows.length
     if (left < 0) return undefined
-    // A skill has one version or hundreds.
+    // The batch size adapts, because a skill may have one version or hundreds.
     size = rows.length < rowsPerQuery / 2 ? Math.min(size * 2, idsPerQuery) : Math.ceil(size / 2)
     for (const { offered_id, published_at: publishedAt, yanked, verdict, ...version } of rows) {
       const { owner, name, isPinned = false } = batch.get(offered_id)!
@@ -90,7 +93,7 @@ async function readVersions(
   return versions
 }
 
-/** The descriptions in the SKILL.md of versions, by version id. Later changes by the owner do not apply to them. */
+/** The descriptions in the SKILL.md of versions, by version id. Later metadata changes by the owner do not apply. */
 export async function readVersionDescriptions(
   { database }: StorageContext,
   versionIds: readonly string[],

@@ -5,11 +5,11 @@ import type { CallOptions } from '../../kernel/call-options.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { answerFor } from './offers.ts'
+import { countAndAnswer } from './offers.ts'
 import { getSkill } from '../skills/find-skill.ts'
 import { countDownload } from '../skills/read-skill.ts'
-import { selectVersions } from '../versions/skill-document.ts'
-import { readFilesOfMany } from '../versions/version-files.ts'
+import { selectListedVersions } from '../versions/skill-document.ts'
+import { readFileRowsOfMany } from '../versions/version-files.ts'
 import type { FileRow } from '../versions/stored-version.ts'
 
 /** A skill with all its versions, for protocols that serve its history. */
@@ -17,7 +17,7 @@ export interface SkillHistory {
   readonly name: string
   /** Empty if all versions are yanked. */
   readonly latestVersion: string
-  /** Lowest first, including yanked ones. */
+  /** Lowest first, including yanked versions. */
   readonly versions: readonly {
     readonly id: string
     readonly version: string
@@ -32,11 +32,11 @@ export interface SkillHistory {
   countDownload(options: Pick<CallOptions, 'client' | 'address'>): void
 }
 
-/** The history of a skill. Throws the errors of reading a skill, and `not_found` for one without content. */
+/** The history of a skill. Throws the errors of reading a skill, and `not_found` for a skill without content. */
 export function readSkillHistory(context: CatalogueContext, name: string, caller: Caller): Promise<SkillHistory> {
-  return answerFor(context, async () => {
+  return countAndAnswer(context, async () => {
     const skill = await getSkill(context, name, caller)
-    const rows = await selectVersions(context.database.read, { skillId: skill.id })
+    const rows = await selectListedVersions(context.database.read, { skillId: skill.id })
     if (rows.length === 0) throw new RegistryError('not_found', `${skill.full_name} has no versions.`)
     return {
       name: skill.name,
@@ -58,7 +58,7 @@ export async function readReadableFiles(
   versionIds: readonly string[],
 ): Promise<Map<string, readonly FileRow[]>> {
   const readable = new Map<string, readonly FileRow[]>()
-  for (const [id, list] of await readFilesOfMany(database.read, versionIds)) {
+  for (const [id, list] of await readFileRowsOfMany(database.read, versionIds)) {
     if (isSliceOver()) await nextSlice()
     if (findGitProblems(list.map(({ path }) => path)).length === 0) readable.set(id, list)
   }

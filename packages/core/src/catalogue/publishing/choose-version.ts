@@ -29,11 +29,11 @@ export async function chooseVersion(
   if (wanted === undefined) {
     const latest = versions.find(({ yanked }) => yanked === 0)
     if (latest?.digest !== digest) return { number: getNextPatch(highest.version), versions }
-    return { existing: await readVersion(trx, latest.id) }
+    return { existing: await readVersionRow(trx, latest.id) }
   }
   const taken = versions.find(({ version }) => version === wanted)
   if (!taken) return { number: wanted, versions }
-  if (taken.digest === digest) return { existing: await readVersion(trx, taken.id) }
+  if (taken.digest === digest) return { existing: await readVersionRow(trx, taken.id) }
   throw new RegistryError(
     'version_exists',
     `${skill!.full_name}@${wanted} is already published with other content, and published versions never change. Choose another version, or omit it for the next patch.`,
@@ -55,7 +55,7 @@ async function chooseImported(
     ({ digest, published_at }) =>
       digest === content.digest && (publishedAt === undefined || publishedAt === published_at),
   )
-  if (existing) return { existing: await readVersion(trx, existing.id) }
+  if (existing) return { existing: await readVersionRow(trx, existing.id) }
   const wanted = fields.version
   if (wanted !== undefined && compareVersions(wanted, highest.version) > 0) return { number: wanted, versions }
   return { number: getNextPatch(highest.version), versions }
@@ -67,6 +67,6 @@ function getNextPatch(version: string): string {
   throw new RegistryError('conflict', `There is no patch version after ${version}. Specify a version.`)
 }
 
-function readVersion(trx: WriteTransaction, id: string): Promise<VersionRow> {
+function readVersionRow(trx: WriteTransaction, id: string): Promise<VersionRow> {
   return trx.selectFrom('versions').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 }

@@ -13,7 +13,7 @@ import { inspectPackage } from '../inspecting/inspect-packages.ts'
 import { toPackageTexts } from '../inspecting/metadata-scan.ts'
 import { readPackageFields } from '../versions/package-fields.ts'
 import { publishVersion } from './publish-version.ts'
-import { getContent } from '../skills/read-skill.ts'
+import { getSkillVersion } from '../skills/read-skill.ts'
 import { showDetails } from '../skills/show-details.ts'
 import { packContent, type SkillPackage } from '../versions/skill-package.ts'
 import { readPackageFiles } from '../versions/version-files.ts'
@@ -21,16 +21,16 @@ import { readPackageFiles } from '../versions/version-files.ts'
 /** POST /skills/<name>/fork: copies the latest version to the caller's namespace. Throws `name_taken`. */
 export async function forkSkill(context: CatalogueContext, input: Input<'forkSkill'>, caller: Caller) {
   const user = requireAccount(caller)
-  const { skill: source, version } = await getContent(context, { name: input.name }, caller)
+  const { skill: source, version } = await getSkillVersion(context, { name: input.name }, caller)
   const newName = input.newName ?? source.name
-  const content = await readStored(context, version)
+  const content = await readStoredPackage(context, version)
   const skillMd = rewriteFrontmatterName(content.skillMd, newName)
   const { description, license, keywords } = parseJson(version.metadata)
   const given = { name: newName, version: version.version, description, license, keywords, category: source.category }
   const fields = readPackageFields(skillMd, given, { requestWins: true })
   const owner = { id: user.userId, username: user.username }
   const packed = await packContent({ ...content, skillMd })
-  // Do not name a private source: a changelog never changes, and the fork may become public.
+  // The changelog does not name a private source: a changelog never changes, and the fork may become public.
   const changelog = source.visibility === 'public' ? `Forked from ${source.full_name}@${version.version}.` : ''
   const publication = {
     owner,
@@ -43,7 +43,7 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
     forkedFrom: { fullName: source.full_name, version: version.version },
   }
   const fork = await context.database.writer.write(async (trx) => {
-    refuseClosed(source, await getSkillNow(context, trx, source, caller))
+    refuseClosedSource(source, await getSkillNow(context, trx, source, caller))
     const fullName = `${user.username}/${newName}`
     if (await hasRow(trx, 'skills', { full_name: fullName }))
       throw new RegistryError('name_taken', `You already have a skill ${fullName}. Choose another newName.`)
@@ -66,13 +66,13 @@ export async function countFork(trx: WriteTransaction, sourceId: string, at: num
   await appendChange(trx, { kind: 'counters', subject: sourceId, at, entries: [] })
 }
 
-async function readStored(context: StorageContext, version: VersionRow): Promise<SkillPackage> {
+async function readStoredPackage(context: StorageContext, version: VersionRow): Promise<SkillPackage> {
   const [skillMd, ...rest] = await readPackageFiles(context.database.read, version.id)
   return { skillMd: Buffer.from(skillMd!.bytes).toString(), files: rest }
 }
 
 /** Refuses a source that was hidden or made private since it was read: a fork must not preserve its content. */
-function refuseClosed(read: SkillRow, now: SkillRow): void {
+function refuseClosedSource(read: SkillRow, now: SkillRow): void {
   if (now.state === 'hidden')
     throw new RegistryError('conflict', `${now.full_name} is hidden and cannot be forked until it is visible again.`)
   if (now.visibility !== read.visibility)

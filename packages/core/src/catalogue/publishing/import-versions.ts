@@ -16,13 +16,13 @@ import { checkPackage, type PackageFile, packContent, type PackedContent } from 
 
 /** A version from another registry or source, with the source's metadata. */
 export interface ImportedVersion {
-  /** A username. An unknown one becomes an unclaimed namespace, in which no one can sign in. */
+  /** A username. An unknown username becomes an unclaimed namespace, as which no one can sign in. */
   readonly owner: string
   readonly name: string
   readonly displayName?: string
   readonly skillMd: string
   readonly files?: readonly PackageFile[]
-  /** Used if it is higher than the existing versions. Default: the next patch. */
+  /** The version number, used only if higher than the existing versions. Default: the next patch. */
   readonly version?: string
   readonly license?: string
   readonly category?: string
@@ -48,21 +48,21 @@ export interface Imported {
 export type ImportOutcome = Imported | { readonly error: RegistryError }
 
 /** Versions looked up per query. */
-const lookedUpMax = 100
-const bulk = { bulk: true }
+const importsPerQuery = 100
+const bulkWrite = { bulk: true }
 
 /**
  * Publishes versions from other sources, in order, under their authors' names if the operator calls it. A user is
- * refused every name but the user's own. The source's metadata takes precedence over the frontmatter. Importing the same
- * versions again changes nothing. Returns one outcome per version, in order. Throws `forbidden` without the scope
+ * refused every name but the user's own. The source's metadata takes precedence over the frontmatter. Importing the
+ * same versions again changes nothing. Returns one outcome per version, in order. Throws `forbidden` without the scope
  * `publish`.
  */
 export async function importVersions(context: CatalogueContext, items: readonly ImportedVersion[], caller: Caller) {
   requireScope(requireUser(caller), 'publish')
-  const prepared = await prepareAll(context, items)
+  const prepared = await prepareImports(context, items)
   // All versions are submitted at once, so that they share commits. The writer preserves their order.
   return Promise.all(
-    prepared.map((item) => (item instanceof RegistryError ? { error: item } : store(context, item, caller))),
+    prepared.map((item) => (item instanceof RegistryError ? { error: item } : storeImport(context, item, caller))),
   )
 }
 
@@ -85,16 +85,16 @@ interface Prepared extends Packed {
   readonly inspection: Inspection | undefined
 }
 
-async function prepareAll(context: StorageContext & InspectionContext, items: readonly ImportedVersion[]) {
-  const packed = await mapInBatches(items, (item) => pack(item).catch(toRefusal))
+async function prepareImports(context: StorageContext & InspectionContext, items: readonly ImportedVersion[]) {
+  const packed = await mapInBatches(items, (item) => packImport(item).catch(toImportRefusal))
   const readable = packed.flatMap((one) => (one instanceof RegistryError ? [] : [one]))
-  const there = await findThere(context, readable)
+  const there = await findImported(context, readable)
   const fresh = readable.filter((one) => !there.has(one))
   const inspections = await inspectEach(context, fresh, ({ item }) => item.changelog)
   return packed.map((one) => (one instanceof RegistryError ? one : { ...one, inspection: inspections.get(one) }))
 }
 
-async function pack(item: ImportedVersion): Promise<Packed> {
+async function packImport(item: ImportedVersion): Promise<Packed> {
   const { skillMd, files = [], name, displayName, version, license, category } = item
   checkPackage({ skillMd, files })
   // A number that is not a semantic version is ignored; the next patch is used.
@@ -110,64 +110,64 @@ async function pack(item: ImportedVersion): Promise<Packed> {
 }
 
 /** The versions that were imported before. Versions are immutable and never deleted. */
-async function findThere({ database }: StorageContext, packed: readonly Packed[]): Promise<Set<Packed>> {
+async function findImported({ database }: StorageContext, packed: readonly Packed[]): Promise<Set<Packed>> {
   const there = new Set<Packed>()
-  for (let i = 0; i < packed.length; i += lookedUpMax) {
-    const part = packed.slice(i, i + lookedUpMax)
+  for (let i = 0; i < packed.length; i += importsPerQuery) {
+    const part = packed.slice(i, i + importsPerQuery)
     const found = await database.read
       .selectFrom('versions')
       .innerJoin('skills', 'skills.id', 'versions.skill_id')
       .select(['skills.full_name', 'versions.digest', 'versions.published_at'])
       .where('versions.digest', 'in', [...new Set(part.map(({ content }) => content.digest))])
-      .where('skills.full_name', 'in', [...new Set(part.map(toFullName))])
+      .where('skills.full_name', 'in', [...new Set(part.map(toImportedName))])
       .execute()
-    for (const one of part) if (found.some((row) => isSame(row, one))) there.add(one)
+    for (const one of part) if (found.some((row) => isSameImport(row, one))) there.add(one)
   }
   return there
 }
 
-function toFullName({ item, fields }: Packed): string {
+function toImportedName({ item, fields }: Packed): string {
   return `${item.owner}/${fields.name}`
 }
 
-function isSame(row: { full_name: string; digest: string; published_at: number }, one: Packed): boolean {
+function isSameImport(row: { full_name: string; digest: string; published_at: number }, one: Packed): boolean {
   const { publishedAt } = one.item
-  if (row.digest !== one.content.digest || row.full_name !== toFullName(one)) return false
+  if (row.digest !== one.content.digest || row.full_name !== toImportedName(one)) return false
   return publishedAt === undefined || publishedAt === row.published_at
 }
 
-async function store(context: CatalogueContext, prepared: Prepared, caller: Caller): Promise<ImportOutcome> {
+async function storeImport(context: CatalogueContext, prepared: Prepared, caller: Caller): Promise<ImportOutcome> {
   const { writer } = context.database
   try {
     const published = await writer.write(async (trx) => {
-      const publication = await toPublication(context, trx, prepared, caller)
+      const publication = await toImportPublication(context, trx, prepared, caller)
       const decided = await publishVersion(context, trx, publication, caller)
       if (decided.isQuarantined) undo(trx)
       return decided
-    }, bulk)
+    }, bulkWrite)
     const { skill, version, created, warnings, isQuarantined } = published
     const outcome = { fullName: skill.full_name, version: version.version, warnings }
     if (!isQuarantined) return { ...outcome, created }
     const { id } = await writer.write(async (trx) => {
-      // Whose namespace it is was rolled back, too.
-      const publication = await toPublication(context, trx, prepared, caller)
+      // The rollback also removed a new namespace.
+      const publication = await toImportPublication(context, trx, prepared, caller)
       const inspected = { ...publication, inspection: prepared.inspection! }
       return quarantineVersion(context, trx, { publication: inspected, unpublished: published }, caller)
-    }, bulk)
+    }, bulkWrite)
     return { ...outcome, created: false, quarantineId: id }
   } catch (error) {
-    return { error: toRefusal(error) }
+    return { error: toImportRefusal(error) }
   }
 }
 
-async function toPublication(
+async function toImportPublication(
   context: CatalogueContext,
   trx: WriteTransaction,
   prepared: Prepared,
   caller: Caller,
 ): Promise<Publication> {
   const { item, fields, content, inspection } = prepared
-  const owner = await getOwner(context, trx, prepared, caller)
+  const owner = await getImportOwner(context, trx, prepared, caller)
   return {
     owner,
     publisher: owner,
@@ -182,7 +182,7 @@ async function toPublication(
 }
 
 /** The operator imports under any name. A user imports only under the user's own name, within the storage quota. */
-async function getOwner(
+async function getImportOwner(
   context: CatalogueContext,
   trx: WriteTransaction,
   { item, content, inspection }: Prepared,
@@ -199,7 +199,7 @@ async function getOwner(
 }
 
 /** A refusal is reported as an outcome; any other error, such as a full disk or the mode `read`, ends the import. */
-function toRefusal(error: unknown): RegistryError {
+function toImportRefusal(error: unknown): RegistryError {
   if (error instanceof RegistryError && error.status < 500 && error.code !== 'read_only') return error
   throw error
 }

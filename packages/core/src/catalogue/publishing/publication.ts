@@ -21,7 +21,7 @@ export interface Publication {
   readonly forkedFrom?: { readonly fullName: string; readonly version: string } | undefined
   /** Already yanked at its source. */
   readonly yanked?: boolean | undefined
-  /** Part of an imported history: its number is used only if higher than those of existing versions. */
+  /** Part of an imported history: the version number is used only if higher than existing versions. */
   readonly imported?: boolean
   /** Released from quarantine by an administrator: the scan policy does not apply. */
   readonly released?: boolean

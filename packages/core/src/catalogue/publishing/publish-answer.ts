@@ -5,11 +5,11 @@ import type { SkillDocumentRow, SkillRow, VersionRow } from '../../storage/table
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { readScan } from '../versions/inspection.ts'
 import type { Published } from './publication.ts'
-import { readDocument, showDetails } from '../skills/show-details.ts'
-import { toVersion } from '../versions/skill-document.ts'
+import { readSkillDocument, showDetails } from '../skills/show-details.ts'
+import { toSkillVersion } from '../versions/skill-document.ts'
 import { showAccess } from '../versions/version-changes.ts'
 import type { ShownAccess, FileRow } from '../versions/stored-version.ts'
-import { readFiles } from '../versions/version-files.ts'
+import { readFileRows } from '../versions/version-files.ts'
 
 /** The response to a publish. */
 export interface PublishAnswer {
@@ -33,14 +33,17 @@ export interface Stored {
   readonly warnings: readonly Warning[]
 }
 
-/** Reads what the response needs and is not known, within the transaction. */
-export async function readBack(trx: WriteTransaction, published: Omit<Published, 'isQuarantined'>): Promise<Stored> {
+/** Reads the missing values of the response within the transaction. */
+export async function readPublished(
+  trx: WriteTransaction,
+  published: Omit<Published, 'isQuarantined'>,
+): Promise<Stored> {
   const { skill, version, created, warnings, scan, uses, document, files } = published
   return {
     skill,
-    document: document ?? (await readDocument(trx, skill.id)),
+    document: document ?? (await readSkillDocument(trx, skill.id)),
     version,
-    files: files ?? (await readFiles(trx, version.id)),
+    files: files ?? (await readFileRows(trx, version.id)),
     security: scan ?? (await readScan(trx, version.id)),
     uses: uses ?? (await showAccess(trx, version)),
     created,
@@ -48,9 +51,9 @@ export async function readBack(trx: WriteTransaction, published: Omit<Published,
   }
 }
 
-/** The response as this caller may see it. */
-export async function toAnswer(context: StorageContext, stored: Stored, caller: Caller): Promise<PublishAnswer> {
+/** The response for a caller. */
+export async function toPublishAnswer(context: StorageContext, stored: Stored, caller: Caller): Promise<PublishAnswer> {
   const { skill, document, version, files, security, uses, created, warnings } = stored
   const details = await showDetails(context, skill, caller, document)
-  return { skill: details, version: toVersion(version, files, security, uses), created, warnings: [...warnings] }
+  return { skill: details, version: toSkillVersion(version, files, security, uses), created, warnings: [...warnings] }
 }

@@ -3,6 +3,7 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 import { findCallingAgent } from '../../accounts/find-agent.ts'
 import { requireAccount, type Caller, type UserCaller } from '../../kernel/caller.ts'
 import type { CallOptions } from '../../kernel/call-options.ts'
+import { invalidField } from '../../kernel/field-errors.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import { undo, type WriteTransaction } from '../../storage/writer.ts'
@@ -15,17 +16,17 @@ import { findMovedSkill } from '../skills/find-skill.ts'
 import { inspectPackage } from '../inspecting/inspect-packages.ts'
 import { cleanKeywords, readPackageFields } from '../versions/package-fields.ts'
 import { publishVersion } from './publish-version.ts'
-import { readBack, toAnswer, type PublishAnswer } from './publish-answer.ts'
+import { readPublished, toPublishAnswer, type PublishAnswer } from './publish-answer.ts'
 import { refreshSkill } from '../skills/refresh-skill.ts'
 import { applySettings } from '../skills/skill-rows.ts'
 import type { SkillSettings } from '../context/ports.ts'
-import { packContent, readPackage, type SkillPackage } from '../versions/skill-package.ts'
+import { packContent, readSubmittedPackage, type SkillPackage } from '../versions/skill-package.ts'
 import { requireWriter } from '../skills/change-skill.ts'
 import { canWrite, isOwner, requireOwner } from '../../visibility/rights.ts'
 
 /**
  * PUT /skills: a new skill, a new version, or new metadata. With an agent's token in the request, a version also counts
- * as an action of that agent. Answers 202 if the scan policy quarantines the version. Throws `invalid_skill`,
+ * as an action of the agent. Responds 202 if the scan policy quarantines the version. Throws `invalid_skill`,
  * `version_exists`, `name_taken`, and `forbidden` for another user's name or a wrong token.
  */
 export async function publishSkill(
@@ -36,21 +37,21 @@ export async function publishSkill(
 ): Promise<Reply<PublishAnswer>> {
   const user = requireAccount(caller)
   const agent = await findCallingAgent(context.database.read, options.agentToken)
-  const content = await readPackage(input)
+  const content = await readSubmittedPackage(input)
   if (!content) return { status: 200, body: await updateMetadata(context, input, user) }
-  const publication = await toPublication(context, input, content, user)
-  if (!input.dryRun) await consult(context, publication, user)
+  const publication = await toSkillPublication(context, input, content, user)
+  if (!input.dryRun) await consultSecondOpinion(context, publication, user)
   const { owner, fields } = publication
   const { stored, published } = await context.database.writer.write(async function publish(trx) {
     if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input.visibility, user)
     const decided = await publishVersion(context, trx, publication, user)
     const { version, created, isQuarantined } = decided
     if (created && !isQuarantined) await context.agents.attributeVersion(trx, version, { user, options })
-    const result = { stored: await readBack(trx, decided), published: decided }
+    const result = { stored: await readPublished(trx, decided), published: decided }
     if (isQuarantined || input.dryRun) undo(trx)
     return result
   })
-  const answer = await toAnswer(context, stored, user)
+  const answer = await toPublishAnswer(context, stored, user)
   if (!published.isQuarantined) return { status: answer.created ? 201 : 200, body: answer }
   if (input.dryRun) {
     return { status: 200, body: { ...answer, created: false, warnings: [...answer.warnings, quarantineWarning] } }
@@ -61,15 +62,17 @@ export async function publishSkill(
   return { status: 202, body: { ...answer, created: false, quarantined } }
 }
 
-/** Packs and scans a package, and compares it with other skills. Throws `forbidden` for another user's name. */
-async function toPublication(
+/**
+ * Packs and scans a package, and compares the package with other skills. Throws `forbidden` for another user's name.
+ */
+async function toSkillPublication(
   context: CatalogueContext,
   input: PublishSkillInput,
   content: SkillPackage,
   user: UserCaller,
 ) {
   const fields = readPackageFields(content.skillMd, input)
-  const owner = await getNamespace(context, input, fields.name, user)
+  const owner = await getPublishNamespace(context, input, fields.name, user)
   const packed = await packContent(content)
   const inspection = await inspectPackage(context, {
     content: packed,
@@ -83,15 +86,15 @@ async function toPublication(
     fields: { ...fields, warnings: [...(content.warnings ?? []), ...fields.warnings, ...copyWarnings] },
     content: packed,
     inspection,
-    settings: toSettings(input),
+    settings: toSkillSettings(input),
     changelog: input.changelog ?? '',
   }
 }
 
-/** Asks for a second opinion, within its time limit. The content of private and internal skills stays here. */
-async function consult(
+/** Asks for a second opinion, within its time limit. The content of private and internal skills is never sent. */
+async function consultSecondOpinion(
   context: CatalogueContext,
-  { owner, fields, content, inspection, settings }: Awaited<ReturnType<typeof toPublication>>,
+  { owner, fields, content, inspection, settings }: Awaited<ReturnType<typeof toSkillPublication>>,
   { userId }: UserCaller,
 ): Promise<void> {
   if (!context.secondOpinion) return
@@ -102,7 +105,7 @@ async function consult(
     .where('full_name', '=', fullName)
     .executeTakeFirst()
   if ((settings.visibility ?? skill?.visibility ?? 'public') !== 'public') return
-  // The name of a skill that moved: the publish is refused, and the skill may be private.
+  // The name belongs to a transferred skill, which may be private, and the publish will be refused.
   if (!skill && (await hasRow(context.database.read, 'aliases', { full_name: fullName }))) return
   const { digest, sources } = content
   await context.secondOpinion.consult(context, { userId, fullName, digest, files: sources, security: inspection.scan })
@@ -118,12 +121,12 @@ async function updateMetadata(
   input: PublishSkillInput,
   user: UserCaller,
 ): Promise<PublishAnswer> {
-  const skill = await getOwnSkill(context, input, user)
+  const skill = await getUpdatedSkill(context, input, user)
   const stored = await context.database.writer.write(async (trx) => {
     const before = await requireWriter(trx, skill.full_name, input.visibility, user)
-    const settings = toSettings(input)
+    const settings = toSkillSettings(input)
     const changed = await applySettings(trx, before, settings)
-    const after = changed ? await refreshChanged(context, trx, { before, settings }, user) : before
+    const after = changed ? await refreshSettings(context, trx, { before, settings }, user) : before
     const version = await trx
       .selectFrom('versions')
       .selectAll()
@@ -133,14 +136,14 @@ async function updateMetadata(
       .executeTakeFirst()
     if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet. Send skillMd.`)
     const warnings = changed ? await requireMetadata(context, trx, { before, after }) : []
-    const updated = await readBack(trx, { skill: after, version, created: false, warnings })
+    const updated = await readPublished(trx, { skill: after, version, created: false, warnings })
     if (input.dryRun) undo(trx)
     return updated
   })
-  return toAnswer(context, stored, user)
+  return toPublishAnswer(context, stored, user)
 }
 
-async function refreshChanged(
+async function refreshSettings(
   context: CatalogueContext,
   trx: WriteTransaction,
   { before, settings }: { before: SkillRow; settings: SkillSettings },
@@ -155,8 +158,8 @@ async function refreshChanged(
   return after
 }
 
-/** The namespace of a publish: the caller's own, or that of an owner who gave the caller write access. */
-async function getNamespace(context: StorageContext, input: PublishSkillInput, name: string, user: UserCaller) {
+/** The caller's namespace, or the namespace of an owner who gave the caller write access. */
+async function getPublishNamespace(context: StorageContext, input: PublishSkillInput, name: string, user: UserCaller) {
   const given = input.name
   const own = { id: user.userId, username: user.username }
   const owner = given?.includes('/') ? given.slice(0, given.indexOf('/')) : user.username
@@ -172,11 +175,11 @@ async function getNamespace(context: StorageContext, input: PublishSkillInput, n
   return { id: skill.owner_id, username: skill.owner }
 }
 
-async function getOwnSkill(context: StorageContext, input: PublishSkillInput, user: UserCaller): Promise<SkillRow> {
+async function getUpdatedSkill(context: StorageContext, input: PublishSkillInput, user: UserCaller): Promise<SkillRow> {
   if (input.name === undefined)
-    throw missing('skillMd', 'is needed for a new version; to change metadata alone, give `name`.')
+    throw invalidField('skillMd', 'is needed for a new version; to change metadata alone, give `name`.')
   if (input.version !== undefined || input.changelog !== undefined) {
-    throw missing('skillMd', 'is required with a version or a changelog.')
+    throw invalidField('skillMd', 'is required with a version or a changelog.')
   }
   const fullName = input.name.includes('/') ? input.name : `${user.username}/${input.name}`
   const skill = await findMovedSkill(context, fullName, user)
@@ -194,7 +197,7 @@ async function getOwnSkill(context: StorageContext, input: PublishSkillInput, us
   return skill
 }
 
-function toSettings(input: PublishSkillInput): SkillSettings {
+function toSkillSettings(input: PublishSkillInput): SkillSettings {
   const {
     displayName,
     description,
@@ -217,8 +220,4 @@ function toSettings(input: PublishSkillInput): SkillSettings {
     deprecationMessage,
     repository,
   }
-}
-
-function missing(path: string, message: string): RegistryError {
-  return new RegistryError('invalid_request', `${path} ${message}`, { errors: [{ path, message }] })
 }

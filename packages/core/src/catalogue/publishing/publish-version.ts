@@ -8,25 +8,25 @@ import { compileInsert } from '../../storage/compiled-query.ts'
 import type { SkillRow, VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { readChanged } from '../skills/changed-skill.ts'
+import { readChangedRows } from '../skills/changed-skill.ts'
 import { chooseVersion } from './choose-version.ts'
 import type { Publication, Published } from './publication.ts'
 import { type Inspection, recordInspection } from '../versions/inspection.ts'
 import { joinScans, requireMetadata } from '../inspecting/metadata-scan.ts'
 import { withoutNul } from '../versions/package-fields.ts'
-import { refresh, refreshSkill, type SkillChange } from '../skills/refresh-skill.ts'
-import { toAction, toAdviceWarnings, toRefusal, toScanWarnings } from '../context/scan-policy.ts'
-import { type ListedVersion, selectNamedVersions, toName } from '../versions/skill-document.ts'
-import { applySettings, findTarget, insertSkill } from '../skills/skill-rows.ts'
-import { findExcess } from '../skills/storage-quota.ts'
+import { refreshWithDocument, refreshSkill, type SkillChange } from '../skills/refresh-skill.ts'
+import { toPolicyAction, toAdviceWarnings, toPolicyRefusal, toScanWarnings } from '../context/scan-policy.ts'
+import { type ListedVersion, selectNamedVersions, toPublicName } from '../versions/skill-document.ts'
+import { applySettings, findPublishTarget, insertSkill } from '../skills/skill-rows.ts'
+import { findQuotaExcess } from '../skills/storage-quota.ts'
 import { compareNew } from '../versions/version-changes.ts'
 import type { ShownAccess } from '../versions/stored-version.ts'
 
 /**
  * Stores a version within a transaction: creates the skill if it is new and the version if its content is new, and
  * applies the request's settings in any case. If the result `isQuarantined`, the caller must roll back. Throws
- * `version_exists`, `name_taken`, `taken_down`, and `invalid_skill` if the scan policy refuses the version or metadata
- * that comes with an older one.
+ * `version_exists`, `name_taken`, `taken_down`, and `invalid_skill` if the scan policy refuses the version, or metadata
+ * that comes with an older version.
  */
 export async function publishVersion(
   context: CatalogueContext,
@@ -40,7 +40,7 @@ export async function publishVersion(
   const now = context.clock.now()
   const fullName = `${publication.owner.username}/${fields.name}`
   const [before, listed, excess] = await Promise.all([
-    findTarget(trx, fullName),
+    findPublishTarget(trx, fullName),
     selectNamedVersions(trx, { fullName }),
     findOwnExcess(context, trx, publication),
   ])
@@ -48,7 +48,7 @@ export async function publishVersion(
   // Importing a stored version again changes nothing: otherwise each old version would set its category again, with a
   // log entry each time.
   if (choice.existing && publication.imported) {
-    return { ...unstored, skill: before!, version: choice.existing, warnings: known }
+    return { ...storedBefore, skill: before!, version: choice.existing, warnings: known }
   }
   const { publishedAt = now, yanked } = publication
   const latest = choice.existing || yanked ? undefined : { version: choice.number, publishedAt }
@@ -57,7 +57,7 @@ export async function publishVersion(
   const change = { skillId, before, at: now }
 
   if (choice.existing) {
-    const unchanged = { ...unstored, skill: before!, version: choice.existing, warnings: known }
+    const unchanged = { ...storedBefore, skill: before!, version: choice.existing, warnings: known }
     if (!changed) return unchanged
     const upstreamWrite = { type: 'settings', before: before!, userId: publication.publisher.id, settings } as const
     const skill = await refreshSkill(context, trx, { ...change, cause: { type: 'skill' }, upstreamWrite })
@@ -81,16 +81,16 @@ export async function publishVersion(
     changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: skill }) : []
   const allWarnings = [...warnings, ...toScanWarnings(judged), ...toAdviceWarnings(uses), ...inMetadata]
   const files = publication.content.files.toSorted(compareFiles)
-  const action = released ? 'warn' : toAction(context.scanPolicy, judged, uses)
-  if (action === 'refuse') throw toRefusal(context.scanPolicy, judged, uses)
+  const action = released ? 'warn' : toPolicyAction(context.scanPolicy, judged, uses)
+  if (action === 'refuse') throw toPolicyRefusal(context.scanPolicy, judged, uses)
   const isQuarantined = action === 'quarantine'
   if (!isQuarantined) await recordPublish(context, trx, { skill, version }, caller)
   const published = { ...refreshed, files, version, uses, warnings: allWarnings, scan, judged }
   return { ...published, created: true, isQuarantined }
 }
 
-/** The outcome for a version that is already stored. */
-const unstored = { created: false, isQuarantined: false }
+/** The parts of the outcome for a version that is already stored. */
+const storedBefore = { created: false, isQuarantined: false }
 
 /** A publication with its inspection. */
 type Inspected = Publication & { readonly inspection: Inspection }
@@ -123,14 +123,14 @@ export async function storeVersion(
   return stored
 }
 
-/** The refusal of a version that a user publishes, for its size. */
+/** The error for a version that exceeds the storage quota of its owner. Imports and released versions have no quota. */
 async function findOwnExcess(
   context: CatalogueContext,
   trx: WriteTransaction,
   { imported, released, owner, content }: Publication,
 ) {
   if (imported || released) return undefined
-  return findExcess(context, trx, owner, { name: 'this version', bytes: content.size })
+  return findQuotaExcess(context, trx, owner, { name: 'this version', bytes: content.size })
 }
 
 async function insertAndRefresh(
@@ -139,12 +139,15 @@ async function insertAndRefresh(
   added: NewVersion,
   options?: { isForUpstreams: boolean },
 ) {
-  const [read, inserted] = await endAll([readChanged(trx, added), insertVersion(context, trx, added)])
-  return { inserted, ...(await refresh(context, trx, { ...toChange(added, inserted, options), read })) }
+  const [read, inserted] = await endAll([readChangedRows(trx, added), insertVersion(context, trx, added)])
+  return {
+    inserted,
+    ...(await refreshWithDocument(context, trx, { ...toVersionChange(added, inserted, options), read })),
+  }
 }
 
 /** The change of a skill by an inserted version, with its event and, if wanted, what to send to upstreams. */
-function toChange(
+function toVersionChange(
   { publication, number: _number, others: _others, ...change }: NewVersion,
   { version, uses, known }: Awaited<ReturnType<typeof insertVersion>>,
   { isForUpstreams = false } = {},
@@ -157,7 +160,7 @@ function toChange(
     toEvent: (skill) => ({
       event: 'skill.published',
       skill,
-      data: () => toEventData(skill, version, publication, uses),
+      data: () => toPublishedData(skill, version, publication, uses),
     }),
     ...(isForUpstreams && {
       upstreamWrite: { type: 'version', userId: publisher.id, settings, version, forkedFrom },
@@ -180,7 +183,7 @@ async function recordPublish(
   })
 }
 
-function toEventData(
+function toPublishedData(
   skill: SkillRow,
   { version }: VersionRow,
   { fields, inspection, publisher }: Inspected,
@@ -192,7 +195,7 @@ function toEventData(
   return {
     skill: {
       id,
-      name: toName(skill),
+      name: toPublicName(skill),
       fullName,
       version,
       description,
@@ -203,7 +206,10 @@ function toEventData(
   }
 }
 
-/** Inserts the rows of a version, its content and its inspection. Returns also what {@link refreshSkill} needs of them. */
+/**
+ * Inserts the rows of a version, its content and its inspection. Returns also the values that {@link refreshSkill}
+ * needs.
+ */
 async function insertVersion(
   context: CatalogueContext,
   trx: WriteTransaction,
@@ -226,8 +232,8 @@ async function insertVersion(
     metadata: JSON.stringify(fields.metadata),
   }
   await putBlobs(trx, content.blobs)
-  await insertRow(trx, version)
-  await insertFiles(trx, ...content.files.map((file) => ({ version_id: version.id, ...file })))
+  await insertVersionRow(trx, version)
+  await insertVersionFiles(trx, ...content.files.map((file) => ({ version_id: version.id, ...file })))
   const recorded = await recordInspection(trx, context.copies, { skillId, versionId: version.id, inspection })
   const lower = others.findIndex((other) => compareVersions(other.version, version.version) < 0)
   const versions = others.toSpliced(lower === -1 ? others.length : lower, 0, version)
@@ -243,5 +249,5 @@ async function endStub(trx: WriteTransaction, skillId: string, origin_kind: 'imp
   await trx.updateTable('skills').set({ stub: 0, origin_kind }).where('id', '=', skillId).execute()
 }
 
-const insertRow = compileInsert('versions')
-const insertFiles = compileInsert('version_files')
+const insertVersionRow = compileInsert('versions')
+const insertVersionFiles = compileInsert('version_files')

@@ -22,7 +22,7 @@ interface Holding {
 
 /**
  * Quarantines a version until an administrator releases it. Publishing the same content again replaces the earlier
- * request. Throws `conflict` if its owner has too many quarantined versions.
+ * request. Throws `conflict` if the owner has too many quarantined versions.
  */
 export async function quarantineVersion(
   context: StorageContext,
@@ -35,8 +35,8 @@ export async function quarantineVersion(
   const { version } = unpublished.version
   const scan = unpublished.judged ?? inspection.scan
   const at = context.clock.now()
-  const same = await findSame(trx, `${owner.username}/${fields.name}`, content.digest)
-  if (!same) await refuseTooMany(trx, owner)
+  const same = await findSameQuarantined(trx, `${owner.username}/${fields.name}`, content.digest)
+  if (!same) await refuseTooManyQuarantined(trx, owner)
   const row: QuarantineItemRow = {
     id: same?.id ?? newId(),
     owner_id: owner.id,
@@ -53,7 +53,7 @@ export async function quarantineVersion(
   if (same) await trx.updateTable('quarantine_items').set(row).where('id', '=', same.id).execute()
   else {
     await trx.insertInto('quarantine_items').values(row).execute()
-    await putFiles(trx, row.id, content)
+    await putQuarantineFiles(trx, row.id, content)
     const subject = `${row.full_name}@${version}`
     const data = { id: row.id, digest: row.digest, verdict: scan.verdict, change: unpublished.uses?.change?.verdict }
     await recordAudit(trx, { caller, action: 'quarantine.add', subject, at, data })
@@ -61,7 +61,7 @@ export async function quarantineVersion(
   return toQuarantinedVersion({ ...row, publisher: publisher.username })
 }
 
-function findSame(trx: WriteTransaction, fullName: string, digest: string) {
+function findSameQuarantined(trx: WriteTransaction, fullName: string, digest: string) {
   return trx
     .selectFrom('quarantine_items')
     .select(['id', 'created_at'])
@@ -75,7 +75,7 @@ export async function removeQuarantined(trx: WriteTransaction, id: string): Prom
   await trx.deleteFrom('quarantine_items').where('id', '=', id).execute()
 }
 
-async function refuseTooMany(trx: WriteTransaction, owner: Publication['owner']): Promise<void> {
+async function refuseTooManyQuarantined(trx: WriteTransaction, owner: Publication['owner']): Promise<void> {
   const count = await countRows(trx.selectFrom('quarantine_items').where('owner_id', '=', owner.id))
   if (count < limits.quarantinedPerUserMax) return
   throw new RegistryError(
@@ -84,7 +84,11 @@ async function refuseTooMany(trx: WriteTransaction, owner: Publication['owner'])
   )
 }
 
-async function putFiles(trx: WriteTransaction, quarantineId: string, { files, blobs }: PackedContent): Promise<void> {
+async function putQuarantineFiles(
+  trx: WriteTransaction,
+  quarantineId: string,
+  { files, blobs }: PackedContent,
+): Promise<void> {
   for (const [i, { path }] of files.entries()) {
     await trx
       .insertInto('quarantine_files')

@@ -5,16 +5,16 @@ import { newId } from '../../kernel/ids.ts'
 import { isInList } from '../../storage/list-query.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 
-/** How long an upload waits for its publish, in milliseconds. */
+/** Time in milliseconds after which an upload expires without a publish. */
 export const uploadKeptMs = 10 * 60_000
 /** Per user: enough for two packages of the largest size, so that a failed publish can be repeated. */
-const userMax = { files: 2 * limits.versionFilesMax, bytes: 2 * limits.versionBytesMax }
+const userUploadsMax = { files: 2 * limits.versionFilesMax, bytes: 2 * limits.versionBytesMax }
 /** Files of the largest size that one transaction deletes quickly. */
-const sweptMax = 10
+const sweptUploadsMax = 10
 
 /**
- * Stores a file for a publish that has not come yet; returns its id. Only received bytes count, and only for the user who
- * sent them, so that users cannot keep each other out. Throws `rate_limited` for more than a user may have.
+ * Stores a file for a later publish and returns the id. Only received bytes count, and only against the limit of the
+ * uploader, so that users cannot block each other. Throws `rate_limited` for more than a user may have.
  */
 export async function storeUpload(
   { database, clock }: StorageContext,
@@ -28,11 +28,11 @@ export async function storeUpload(
     await trx
       .deleteFrom('uploads')
       .where('user_id', '=', userId)
-      // A later end is from before the clock was set back.
+      // An expiry further in the future was written before the clock was set back.
       .where(({ eb, or }) => or([eb('expires_at', '<=', now), eb('expires_at', '>', now + uploadKeptMs + skewMs)]))
       .execute()
-    // Ids are in the order of time, and there is no index of the ends.
-    const oldest = trx.selectFrom('uploads').select('id').orderBy('id').limit(sweptMax)
+    // The ids are in the order of time, and `expires_at` has no index.
+    const oldest = trx.selectFrom('uploads').select('id').orderBy('id').limit(sweptUploadsMax)
     await trx.deleteFrom('uploads').where('id', 'in', oldest).where('expires_at', '<=', now).execute()
     const { files, sum, endsAt } = await trx
       .selectFrom('uploads')
@@ -43,11 +43,11 @@ export async function storeUpload(
       ])
       .where('user_id', '=', userId)
       .executeTakeFirstOrThrow()
-    if (files >= userMax.files || (sum ?? 0) + bytes.byteLength > userMax.bytes) {
+    if (files >= userUploadsMax.files || (sum ?? 0) + bytes.byteLength > userUploadsMax.bytes) {
       const retryAfterSeconds = Math.ceil((endsAt - now) / 1000)
       throw new RegistryError(
         'rate_limited',
-        `Your uploads without a publish have reached ${userMax.files} files or ${userMax.bytes} bytes. ` +
+        `Your uploads without a publish have reached ${userUploadsMax.files} files or ${userUploadsMax.bytes} bytes. ` +
           `Publish them, or try again in ${retryAfterSeconds} s, when the oldest has expired.`,
         { retryAfterSeconds },
       )
@@ -58,7 +58,7 @@ export async function storeUpload(
   return id
 }
 
-/** The sizes of the caller's uploads by id. Throws `not_found` if one is unknown, expired or of another user. */
+/** The sizes of the caller's uploads by id. Throws `not_found` if an upload is unknown, expired or of another user. */
 export async function measureUploads(
   { database, clock }: StorageContext,
   ids: readonly string[],
@@ -76,7 +76,7 @@ export async function measureUploads(
   throw unknownUpload()
 }
 
-/** The bytes of measured uploads by id. Throws `not_found` if one has gone meanwhile. */
+/** The bytes of measured uploads by id. Throws `not_found` if an upload was removed since the measurement. */
 export async function readUploads(
   { database }: StorageContext,
   measured: ReadonlyMap<string, number>,
@@ -90,7 +90,7 @@ export async function readUploads(
   return new Map(rows.map(({ id, bytes }) => [id, bytes]))
 }
 
-/** The error about an upload that is not there. */
+/** The error for an upload that does not exist. */
 export function unknownUpload(): RegistryError {
   return new RegistryError('not_found', 'There is no such upload: it may have expired. Publish again.')
 }
@@ -110,9 +110,13 @@ export async function dropUploads({ database }: StorageContext, measured: Readon
 export async function sweepUploads({ database, clock }: StorageContext): Promise<void> {
   for (let left = true; left;) {
     left = await database.writer.write(async (trx) => {
-      const expired = trx.selectFrom('uploads').select('id').where('expires_at', '<=', clock.now()).limit(sweptMax)
+      const expired = trx
+        .selectFrom('uploads')
+        .select('id')
+        .where('expires_at', '<=', clock.now())
+        .limit(sweptUploadsMax)
       const { numDeletedRows } = await trx.deleteFrom('uploads').where('id', 'in', expired).executeTakeFirst()
-      return numDeletedRows === BigInt(sweptMax)
+      return numDeletedRows === BigInt(sweptUploadsMax)
     })
   }
 }

@@ -15,8 +15,8 @@ export async function listCollaborators(context: StorageContext, input: Input<'l
   const skill = await getSkill(context, input.name, caller)
   if (!(await canWrite(context.database.read, skill, caller))) requireOwner(skill, caller)
   const [accepted, invited] = await Promise.all([
-    readPeople(context, 'collaborators', skill.id),
-    readPeople(context, 'invitations', skill.id),
+    readCollaborators(context, 'collaborators', skill.id),
+    readCollaborators(context, 'invitations', skill.id),
   ])
   const collaborators = [
     ...accepted.map((person) => ({ ...person, status: 'accepted' as const })),
@@ -25,7 +25,7 @@ export async function listCollaborators(context: StorageContext, input: Input<'l
   return { collaborators, total: collaborators.length }
 }
 
-function readPeople({ database }: StorageContext, table: 'collaborators' | 'invitations', skillId: string) {
+function readCollaborators({ database }: StorageContext, table: 'collaborators' | 'invitations', skillId: string) {
   return (
     database.read
       // The tables `collaborators` and `invitations` both have these columns.
@@ -104,7 +104,8 @@ export async function acceptCollaboration(
   const what = { action: 'skill.collaborator.accept', subject, cause: { type: 'skill' } as const }
   let role: 'read' | 'write' | undefined
   await changeSkill(context, caller, skill, what, async (trx, before) => {
-    // The invitation is read in this transaction: it may be withdrawn. A hidden skill accepts no collaborators.
+    // The invitation is read in this transaction, because the owner may have withdrawn it. A hidden skill accepts no
+    // collaborators.
     const invitation = await trx
       .deleteFrom('invitations')
       .where('skill_id', '=', before.id)

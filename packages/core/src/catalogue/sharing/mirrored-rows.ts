@@ -1,7 +1,7 @@
 import type { PackRow, SkillRow, UserRow, VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { applySettings, findState } from '../skills/skill-rows.ts'
+import { applySettings, findSkillState } from '../skills/skill-rows.ts'
 import type { SkillSettings } from '../context/ports.ts'
 import { moveSkill } from './skill-transfer.ts'
 
@@ -34,7 +34,9 @@ export async function updateFromSource(
   return isMoved || isRestored || isChanged
 }
 
-/** Makes a skill available that its source had withdrawn or taken down, unless a decision of this node hides it. */
+/**
+ * Makes a skill available that its source had withdrawn or taken down, unless a decision of this node hides the skill.
+ */
 export async function restoreSkill(
   trx: WriteTransaction,
   id: string,
@@ -45,12 +47,12 @@ export async function restoreSkill(
     .set({ ...columns, source_state: 'live' })
     .where('id', '=', id)
     .execute()
-  const state = await findState(trx, id)
+  const state = await findSkillState(trx, id)
   await trx.updateTable('skills').set({ state }).where('id', '=', id).execute()
   return true
 }
 
-/** Removes a skill from the public because its source withdrew it or took it down. Its name stays taken. */
+/** Hides a skill that its source withdrew or took down. The name of the skill stays taken. */
 export async function removeAtSource(
   trx: WriteTransaction,
   id: string,

@@ -15,7 +15,7 @@ import { findReadableSkill } from '../skills/find-skill.ts'
 import { checkTexts, toPackTexts } from '../inspecting/metadata-scan.ts'
 import { getPack, requireFreeSlug, showPack, toShownSlug, toStoredSlug } from './read-packs.ts'
 import { getVersion } from '../skills/read-skill.ts'
-import { isPublic } from '../../visibility/decisions.ts'
+import { isShownToAll } from '../../visibility/decisions.ts'
 
 type NewMember = Pick<Member, 'skillId' | 'pinnedVersion' | 'note'>
 
@@ -24,7 +24,7 @@ export async function createPack(context: CatalogueContext, input: Input<'create
   const user = requireAccount(caller)
   const slug = input.slug ?? toSlug(input.name)
   if (slug === '') throw invalidField('slug', `cannot be made from the name '${input.name}'. Specify a slug.`)
-  const members = await resolveMembers(context, input.skills, caller)
+  const members = await resolvePackMembers(context, input.skills, caller)
   const found = await checkTexts(context, toPackTexts({ ...input, skills: members }))
   const now = context.clock.now()
   const pack: PackRow = {
@@ -43,8 +43,8 @@ export async function createPack(context: CatalogueContext, input: Input<'create
   await context.database.writer.write(async (trx) => {
     await requireFreeSlug(trx, slug, pack)
     await trx.insertInto('packs').values(pack).execute()
-    await replaceMembers(trx, pack.id, members)
-    await finish(trx, { caller, action: 'pack.create', before: undefined, pack })
+    await replacePackMembers(trx, pack.id, members)
+    await recordPackChange(trx, { caller, action: 'pack.create', before: undefined, pack })
   })
   return { ...(await showPack(context, pack, caller)), ...found }
 }
@@ -52,7 +52,7 @@ export async function createPack(context: CatalogueContext, input: Input<'create
 /** PATCH /packs/<slug>, by the curator. Throws `name_taken` if a private pack is published under a taken slug. */
 export async function updatePack(context: CatalogueContext, input: Input<'updatePack'>, caller: Caller) {
   const { id } = await getOwnPack(context, input.slug, caller)
-  const members = input.skills && (await resolveMembers(context, input.skills, caller))
+  const members = input.skills && (await resolvePackMembers(context, input.skills, caller))
   const found = await checkTexts(context, toPackTexts({ ...input, skills: members }))
   const pack = await context.database.writer.write(async (trx) => {
     const before = await getLivePack(trx, id)
@@ -68,9 +68,9 @@ export async function updatePack(context: CatalogueContext, input: Input<'update
       updated_at: context.clock.now(),
     }
     await trx.updateTable('packs').set(changed).where('id', '=', id).execute()
-    if (members) await replaceMembers(trx, id, members)
+    if (members) await replacePackMembers(trx, id, members)
     const after: PackRow = { ...before, ...changed }
-    await finish(trx, { caller, action: 'pack.update', before, pack: after })
+    await recordPackChange(trx, { caller, action: 'pack.update', before, pack: after })
     return after
   })
   return { ...(await showPack(context, pack, caller)), ...found }
@@ -83,11 +83,13 @@ export async function deletePack(context: StorageContext, input: Input<'deletePa
     const before = await getLivePack(trx, id)
     const changed = { state: 'withdrawn', updated_at: context.clock.now() } as const
     await trx.updateTable('packs').set(changed).where('id', '=', id).execute()
-    await finish(trx, { caller, action: 'pack.delete', before, pack: { ...before, ...changed } })
+    await recordPackChange(trx, { caller, action: 'pack.delete', before, pack: { ...before, ...changed } })
   })
 }
 
-/** Reads the pack again within the transaction: it may have been changed or deleted since the first read. */
+/**
+ * Reads the pack again within the transaction, because the pack may have been changed or deleted since the first read.
+ */
 async function getLivePack(trx: WriteTransaction, id: string): Promise<PackRow> {
   const pack = await trx.selectFrom('packs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   if (pack.state === 'live') return pack
@@ -97,21 +99,21 @@ async function getLivePack(trx: WriteTransaction, id: string): Promise<PackRow> 
 async function getOwnPack(context: StorageContext, slug: string, caller: Caller): Promise<PackRow> {
   const pack = await getPack(context, slug, caller)
   if (pack.curator_id !== callerId(caller))
-    throw new RegistryError('forbidden', `Only the curator of '${slug}' may change it.`)
+    throw new RegistryError('forbidden', `Only the curator of the pack '${slug}' may change the pack.`)
   return pack
 }
 
-export async function replaceMembers(
+export async function replacePackMembers(
   trx: WriteTransaction,
   packId: string,
   members: readonly NewMember[],
 ): Promise<void> {
   await trx.deleteFrom('pack_skills').where('pack_id', '=', packId).execute()
-  await addMembers(trx, packId, members, 0)
+  await addPackMembers(trx, packId, members, 0)
 }
 
 /** Adds members to a pack, starting at a position. */
-export async function addMembers(
+export async function addPackMembers(
   trx: WriteTransaction,
   packId: string,
   members: readonly NewMember[],
@@ -128,7 +130,7 @@ export async function addMembers(
   await trx.insertInto('pack_skills').values(rows).execute()
 }
 
-async function readMembers(trx: WriteTransaction, packId: string): Promise<Member[]> {
+async function readPackMembers(trx: WriteTransaction, packId: string): Promise<Member[]> {
   const rows = await trx
     .selectFrom('pack_skills')
     .innerJoin('skills', 'skills.id', 'pack_skills.skill_id')
@@ -139,19 +141,19 @@ async function readMembers(trx: WriteTransaction, packId: string): Promise<Membe
   return rows.map((row) => ({
     skillId: row.skill_id,
     fullName: row.full_name,
-    isPublic: isPublic(row),
+    isPublic: isShownToAll(row),
     pinnedVersion: row.pinned_version,
     note: row.note,
   }))
 }
 
-async function finish(
+async function recordPackChange(
   trx: WriteTransaction,
   what: { caller: Caller; action: string; before: PackRow | undefined; pack: PackRow },
 ): Promise<void> {
   const { caller, action, before, pack } = what
-  // Members are read again, so that the log names no skill that became private since they were found.
-  const members = await readMembers(trx, pack.id)
+  // Members are read again, so that the log names no skill that has become private in the meantime.
+  const members = await readPackMembers(trx, pack.id)
   const at = pack.updated_at
   await appendChange(trx, { kind: 'pack', subject: pack.id, at, entries: toPackEntries(before, pack, members) })
   await recordAudit(trx, { caller, action, subject: toShownSlug(pack.slug), at })
@@ -170,12 +172,12 @@ interface Member {
 }
 
 /** Finds all members. Throws `invalid_request` that names each member that is listed twice or not visible. */
-async function resolveMembers(context: StorageContext, inputs: readonly MemberInput[], caller: Caller) {
+async function resolvePackMembers(context: StorageContext, inputs: readonly MemberInput[], caller: Caller) {
   const members: Member[] = []
   const errors: FieldError[] = []
   for (const [i, input] of inputs.entries()) {
     const wanted = typeof input === 'string' ? { name: input } : input
-    const member = await findMember(context, wanted, caller)
+    const member = await findPackMember(context, wanted, caller)
     if (typeof member === 'string') errors.push({ path: `skills.${i}`, message: member })
     else if (members.some(({ skillId }) => skillId === member.skillId))
       errors.push({ path: `skills.${i}`, message: `lists ${member.fullName} a second time.` })
@@ -185,7 +187,7 @@ async function resolveMembers(context: StorageContext, inputs: readonly MemberIn
   return members
 }
 
-async function findMember(
+async function findPackMember(
   context: StorageContext,
   wanted: { name: string; version?: string; note?: string },
   caller: Caller,
@@ -201,27 +203,27 @@ async function findMember(
   return {
     skillId: skill.id,
     fullName: skill.full_name,
-    isPublic: isPublic(skill),
+    isPublic: isShownToAll(skill),
     pinnedVersion: wanted.version ?? null,
     note: wanted.note ?? '',
   }
 }
 
 /** Maximum size of a pack's skill list in one log entry. A longer list takes several entries. */
-const partBytesMax = 32_768
+const packPartBytesMax = 32_768
 
 /** The public log entries for a change of a pack: its current public state, or its withdrawal. */
 function toPackEntries(before: PackRow | undefined, pack: PackRow, members: readonly Member[]): LogDraft[] {
-  const was = before !== undefined && isPublic(before)
-  if (!isPublic(pack)) return was ? [toEntry(pack, { withdrawn: true })] : []
+  const was = before !== undefined && isShownToAll(before)
+  if (!isShownToAll(pack)) return was ? [toPackEntry(pack, { withdrawn: true })] : []
   const skills = members
     .filter((member) => member.isPublic)
     .map(({ fullName, pinnedVersion, note }) => ({ fullName, pinnedVersion, note }))
-  const parts = toParts(skills)
+  const parts = toPackParts(skills)
   const { name, description } = pack
   // The first part starts a new list; the others append to it.
   return parts.map((some, i) =>
-    toEntry(pack, {
+    toPackEntry(pack, {
       withdrawn: false,
       name,
       description,
@@ -231,12 +233,12 @@ function toPackEntries(before: PackRow | undefined, pack: PackRow, members: read
   )
 }
 
-function toParts<Item>(items: readonly Item[]): Item[][] {
+function toPackParts<Item>(items: readonly Item[]): Item[][] {
   const parts: Item[][] = [[]]
   let bytes = 0
   for (const item of items) {
     bytes += jsonBytes(item) + 1
-    if (bytes > partBytesMax && parts.at(-1)!.length > 0) {
+    if (bytes > packPartBytesMax && parts.at(-1)!.length > 0) {
       parts.push([])
       bytes = jsonBytes(item) + 1
     }
@@ -245,7 +247,7 @@ function toParts<Item>(items: readonly Item[]): Item[][] {
   return parts
 }
 
-function toEntry(pack: PackRow, data: Record<string, unknown>): LogDraft {
+function toPackEntry(pack: PackRow, data: Record<string, unknown>): LogDraft {
   const curator = { id: pack.curator_id, username: pack.curator }
   return {
     type: 'pack',

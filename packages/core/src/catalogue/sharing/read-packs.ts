@@ -8,7 +8,7 @@ import { toOffset, toPage } from '../../kernel/paging.ts'
 import { hasRow } from '../../storage/table-rows.ts'
 import type { PackRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
-import { toSkills } from '../versions/shown-names.ts'
+import { toNamedItems } from '../versions/shown-names.ts'
 import { itemColumns } from '../versions/skill-document.ts'
 import { openVisibilities } from '../../visibility/conditions.ts'
 import { canSee, canSeePack } from '../../visibility/decisions.ts'
@@ -44,7 +44,7 @@ export async function showPack(context: StorageContext, pack: PackRow, caller: C
     if (row.latest_version === '' && row.stub === 0 && row.pinned_version === null) continue
     shown.push(row)
   }
-  const items = await toSkills(context, shown, caller)
+  const items = await toNamedItems(context, shown, caller)
   const skills = shown.map((row, i) => ({ ...items[i]!, pinnedVersion: row.pinned_version, note: row.note }))
   // Agents' lists contain the short names.
   const listingCharacters = measureListing(shown)
@@ -64,11 +64,11 @@ export async function showPack(context: StorageContext, pack: PackRow, caller: C
 
 /**
  * GET /packs: visible packs whose name, slug or description contains every word of `q`, newest first. A page shows a
- * limited number of skills in all; the pack itself has the others, which `skillCount` counts.
+ * limited number of skills in total; `skillCount` is the number of all skills of a pack.
  */
 export async function listPacks(context: StorageContext, input: Input<'listPacks'>, caller: Caller) {
   const { curator } = input
-  const words = fold(input.q).split(/\s+/).filter(Boolean).slice(0, 16)
+  const words = foldPackText(input.q).split(/\s+/).filter(Boolean).slice(0, 16)
   const visible = context.database.read
     .selectFrom('packs')
     .where('state', '=', 'live')
@@ -83,7 +83,7 @@ export async function listPacks(context: StorageContext, input: Input<'listPacks
   // The databases fold case differently, SQLite only for ASCII, so words are compared here.
   const briefs = await visible.select(['id', 'name', 'slug', 'description']).execute()
   const matching = briefs.filter(({ name, slug, description }) => {
-    const text = fold(`${name} ${toShownSlug(slug)} ${description}`)
+    const text = foldPackText(`${name} ${toShownSlug(slug)} ${description}`)
     return words.every((word) => text.includes(word))
   })
   const offset = toOffset(input.page, input.limit)
@@ -102,7 +102,7 @@ export async function listPacks(context: StorageContext, input: Input<'listPacks
 }
 
 /** Normalises the case and the Unicode form of a text. */
-function fold(text: string): string {
+function foldPackText(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
 
@@ -141,7 +141,7 @@ export async function requireFreeSlug(
   if (taken) throw new RegistryError('name_taken', `There is a pack '${slug}' already. Choose another slug.`)
 }
 
-/** Whether a pack has a skill, hidden ones included. Does not check permissions. */
+/** Whether a pack has a skill, hidden skills included. Does not check permissions. */
 export function hasPackSkill({ database }: StorageContext, packId: string, skillId: string): Promise<boolean> {
   return hasRow(database.read, 'pack_skills', { pack_id: packId, skill_id: skillId })
 }

@@ -19,11 +19,11 @@ import { requireOwner } from '../../visibility/rights.ts'
 const sharesMax = 100
 
 /**
- * POST /skills/<name>/shares: creates a link token with read access, which ends no later than the key in use. The token is
- * in this response only.
+ * POST /skills/<name>/shares: creates a link token with read access, which ends no later than the key in use. The token
+ * is in this response only.
  */
 export async function createShare(context: CatalogueContext, input: Input<'createShare'>, caller: Caller) {
-  const skill = await getOwned(context, input.name, caller)
+  const skill = await getSharableSkill(context, input.name, caller)
   const { token, hash } = createToken('ssl')
   const now = context.clock.now()
   return context.database.writer.write(async (trx) => {
@@ -44,13 +44,13 @@ export async function createShare(context: CatalogueContext, input: Input<'creat
     }
     await trx.insertInto('shares').values(row).execute()
     await recordAudit(trx, { caller, action: 'skill.share', subject: skill.full_name, at: now })
-    return { ...toShare(row), token }
+    return { ...toShareLink(row), token }
   })
 }
 
 /** GET /skills/<name>/shares: links that have not expired, newest first. */
 export async function listShares(context: StorageContext, input: Input<'listShares'>, caller: Caller) {
-  const skill = await getOwned(context, input.name, caller)
+  const skill = await getSharableSkill(context, input.name, caller)
   const rows = await context.database.read
     .selectFrom('shares')
     .selectAll()
@@ -58,12 +58,12 @@ export async function listShares(context: StorageContext, input: Input<'listShar
     .where('expires_at', '>', context.clock.now())
     .orderBy('id', 'desc')
     .execute()
-  return { shares: rows.map(toShare), total: rows.length }
+  return { shares: rows.map(toShareLink), total: rows.length }
 }
 
 /** DELETE /skills/<name>/shares/<id>: revokes the link at once. */
 export async function deleteShare(context: CatalogueContext, input: Input<'deleteShare'>, caller: Caller) {
-  const skill = await getOwned(context, input.name, caller)
+  const skill = await getSharableSkill(context, input.name, caller)
   await context.database.writer.write(async (trx) => {
     requireOwner(await getSkillNow(context, trx, skill, caller), caller)
     if (!(await removeRows(trx, 'shares', { skill_id: skill.id, id: input.id })))
@@ -96,13 +96,13 @@ export async function withShare(context: StorageContext, caller: Caller, token: 
 }
 
 /** Only the owner may see who else can read a skill. */
-async function getOwned(context: StorageContext, name: string, caller: Caller): Promise<SkillRow> {
+async function getSharableSkill(context: StorageContext, name: string, caller: Caller): Promise<SkillRow> {
   const skill = await getSkill(context, name, caller)
   requireOwner(skill, caller)
   return skill
 }
 
-function toShare({ id, created_at, expires_at }: ShareRow) {
+function toShareLink({ id, created_at, expires_at }: ShareRow) {
   return { id, createdAt: toTimestamp(created_at), expiresAt: toTimestamp(expires_at) }
 }
 

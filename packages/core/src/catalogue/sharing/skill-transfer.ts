@@ -8,14 +8,14 @@ import { removeRows } from '../../storage/table-rows.ts'
 import type { SkillRow, UserRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { changeSkill, refuseChanged } from '../skills/change-skill.ts'
+import { changeSkill, refuseChangedSkill } from '../skills/change-skill.ts'
 import { removeCollaborators } from './collaborators.ts'
 import { getSkill } from '../skills/find-skill.ts'
 import { showDetails } from '../skills/show-details.ts'
-import { requireStorage, sumVersions } from '../skills/storage-quota.ts'
+import { requireStorage, sumVersionBytes } from '../skills/storage-quota.ts'
 import { requireOwner } from '../../visibility/rights.ts'
 
-/** POST /skills/<name>/transfer: offers the skill to another user, who may accept. A later offer replaces it. */
+/** POST /skills/<name>/transfer: offers the skill to another user, who may accept. Replaces an earlier offer. */
 export async function offerTransfer(context: StorageContext, input: Input<'transferSkill'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   requireOwner(skill, caller)
@@ -27,7 +27,7 @@ export async function offerTransfer(context: StorageContext, input: Input<'trans
   const at = context.clock.now()
   await context.database.writer.write(async (trx) => {
     const now = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
-    refuseChanged(skill, now)
+    refuseChangedSkill(skill, now)
     const offer = { skill_id: skill.id, new_owner_id: newOwner.id, created_at: at }
     await trx.deleteFrom('transfers').where('skill_id', '=', skill.id).execute()
     await trx.insertInto('transfers').values(offer).execute()
@@ -37,11 +37,13 @@ export async function offerTransfer(context: StorageContext, input: Input<'trans
   return { fullName: skill.full_name, newOwner: newOwner.username, createdAt: toTimestamp(at) }
 }
 
-/** POST /skills/<name>/transfer/accept: moves the skill to the new owner. The old full name redirects to it. */
+/**
+ * POST /skills/<name>/transfer/accept: moves the skill to the new owner. The old full name redirects to the new name.
+ */
 export async function acceptTransfer(context: CatalogueContext, input: Input<'acceptTransfer'>, caller: Caller) {
   const user = requireAccount(caller)
   const owner = { id: user.userId, username: user.username }
-  const skill = await getOffer(context, input.name, user.userId)
+  const skill = await getTransferOffer(context, input.name, user.userId)
   if (skill.owner_id === user.userId)
     throw new RegistryError('forbidden', `${skill.full_name} is yours. Only the recipient can accept the transfer.`)
   const fullName = `${user.username}/${skill.name}`
@@ -51,9 +53,9 @@ export async function acceptTransfer(context: CatalogueContext, input: Input<'ac
     skill,
     { action: 'skill.transfer.accept', subject: fullName, cause: { type: 'skill' } },
     async (trx, before) => {
-      await takeOffer(trx, before, user.userId)
-      await refuseTaken(trx, fullName, skill.id)
-      const addition = { name: before.full_name, bytes: await sumVersions(trx, skill.id) }
+      await takeTransferOffer(trx, before, user.userId)
+      await refuseTakenFullName(trx, fullName, skill.id)
+      const addition = { name: before.full_name, bytes: await sumVersionBytes(trx, skill.id) }
       await requireStorage(context, trx, owner, addition)
       await moveSkill(context, trx, before, { owner, fullName, at: context.clock.now() })
       return true
@@ -62,14 +64,14 @@ export async function acceptTransfer(context: CatalogueContext, input: Input<'ac
   return showDetails(context, after, caller)
 }
 
-/** Moves a skill to another owner's namespace. The old full name redirects to it. */
+/** Moves a skill to another owner's namespace. The old full name redirects to the new name. */
 export async function moveSkill(
   context: CatalogueContext,
   trx: WriteTransaction,
   { id, full_name }: Pick<SkillRow, 'id' | 'full_name'>,
   { owner, fullName, at }: { owner: Pick<UserRow, 'id' | 'username'>; fullName: string; at: number },
 ): Promise<void> {
-  // The skill may return to a name that it had before, so that name must no longer redirect.
+  // If the skill returns to an earlier name, the name must no longer redirect.
   await trx.deleteFrom('aliases').where('full_name', '=', fullName).execute()
   const moved = { owner_id: owner.id, owner: owner.username, full_name: fullName }
   await trx.updateTable('skills').set(moved).where('id', '=', id).execute()
@@ -87,7 +89,7 @@ export async function moveSkill(
 /** DELETE /skills/<name>/transfer: withdraws (owner) or declines (recipient) the offer. */
 export async function cancelTransfer(context: StorageContext, input: Input<'cancelTransfer'>, caller: Caller) {
   const user = requireAccount(caller)
-  const skill = await getOffer(context, input.name, user.userId)
+  const skill = await getTransferOffer(context, input.name, user.userId)
   await context.database.writer.write(async (trx) => {
     const own = trx.selectFrom('skills').select('id').where('owner_id', '=', user.userId)
     const cancelled = await trx
@@ -96,7 +98,7 @@ export async function cancelTransfer(context: StorageContext, input: Input<'canc
       .where((eb) => eb.or([eb('new_owner_id', '=', user.userId), eb('skill_id', 'in', own)]))
       .returning('skill_id')
       .executeTakeFirst()
-    if (!cancelled) throw noOffer(skill.full_name)
+    if (!cancelled) throw noTransferOffer(skill.full_name)
     const at = context.clock.now()
     await recordAudit(trx, { caller, action: 'skill.transfer.cancel', subject: skill.full_name, at })
   })
@@ -117,8 +119,8 @@ export async function listTransfers(context: StorageContext, caller: Caller) {
   return { transfers, total: transfers.length }
 }
 
-/** The pending offer of a skill. Both parties find it, even if the skill is private; others get `not_found`. */
-async function getOffer(context: StorageContext, name: string, userId: string): Promise<SkillRow> {
+/** The pending offer of a skill. Both parties find the offer, even if the skill is private; others get `not_found`. */
+async function getTransferOffer(context: StorageContext, name: string, userId: string): Promise<SkillRow> {
   const offered = await context.database.read
     .selectFrom('transfers')
     .innerJoin('skills', 'skills.id', 'transfers.skill_id')
@@ -128,23 +130,23 @@ async function getOffer(context: StorageContext, name: string, userId: string): 
     .execute()
   if (offered.length > 1)
     throw new RegistryError('conflict', `More than one skill named '${name}' is offered to you. Use the full name.`)
-  if (!offered[0]) throw noOffer(name)
+  if (!offered[0]) throw noTransferOffer(name)
   return offered[0]
 }
 
-/** The offer was read before this transaction: by now it may be cancelled, accepted or made to another user. */
-async function takeOffer(trx: WriteTransaction, skill: SkillRow, userId: string): Promise<void> {
-  // A hidden or taken-down skill must stay where its case is decided.
-  if (skill.state !== 'live') throw noOffer(skill.full_name)
+/** Removes the offer. Since the read, the offer may have been cancelled, accepted or made to another user. */
+async function takeTransferOffer(trx: WriteTransaction, skill: SkillRow, userId: string): Promise<void> {
+  // A hidden or taken-down skill must stay with its owner until the case is decided.
+  if (skill.state !== 'live') throw noTransferOffer(skill.full_name)
   const isTaken = await removeRows(trx, 'transfers', { skill_id: skill.id, new_owner_id: userId })
-  if (!isTaken) throw noOffer(skill.full_name)
+  if (!isTaken) throw noTransferOffer(skill.full_name)
 }
 
-function noOffer(name: string): RegistryError {
+function noTransferOffer(name: string): RegistryError {
   return new RegistryError('not_found', `There is no pending transfer of '${name}' to you or by you.`)
 }
 
-async function refuseTaken(trx: WriteTransaction, fullName: string, skillId: string): Promise<void> {
+async function refuseTakenFullName(trx: WriteTransaction, fullName: string, skillId: string): Promise<void> {
   const taken = await trx.selectFrom('skills').select('id').where('full_name', '=', fullName).executeTakeFirst()
   const alias = await trx.selectFrom('aliases').select('skill_id').where('full_name', '=', fullName).executeTakeFirst()
   if (taken || (alias && alias.skill_id !== skillId))

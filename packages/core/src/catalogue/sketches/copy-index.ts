@@ -26,20 +26,6 @@ export interface SketchedVersion {
   readonly sketch: Sketch
 }
 
-/** Finds versions that contain the same text, by the shingles in their sketches. */
-export interface CopyIndex {
-  /** Adds a version, once, in the transaction that stores it. */
-  put(trx: WriteTransaction, version: SketchedVersion): Promise<void>
-  /** Skills that share any of these shingles. If there are very many, those that share the rarest shingles. */
-  findShared(shingles: readonly number[]): Promise<SharedGroup[]>
-  /** For each given skill and shingle, the first version of the skill that contains the shingle. */
-  findHolders(shingles: readonly number[], skillNums: readonly number[]): Promise<SharedShingle[]>
-  /** Inserts the pending sketches into the shingle table. Also runs automatically when many are pending. */
-  enter(): Promise<void>
-  /** Stops after the insert in progress. */
-  stop(): Promise<void>
-}
-
 /**
  * The number of pending versions that are inserted together. A version's shingles are spread over the whole table, so
  * inserting one version at a time would rewrite a disk page for nearly every shingle.
@@ -48,68 +34,82 @@ const defaultWaitingMax = 2048
 /** Shingles per write transaction, so that other writes are not blocked for long. */
 const shinglesPerWrite = 2048
 
-/** `onError` receives the errors of inserts. Pending sketches are still found, and the insert is retried. */
-export function createCopyIndex(
-  database: Database,
-  onError: (error: unknown) => void,
-  { waitingMax = defaultWaitingMax } = {},
-): CopyIndex {
-  const { read, writer, dialect } = database
-  const waiting = new WaitingSketches()
-  let putCount = 0
-  let entering: Promise<void> | undefined
-  let stopped = false
+/** Finds versions that contain the same text, by the shingles in their sketches. */
+export class CopyIndex {
+  readonly #database: Database
+  readonly #onError: (error: unknown) => void
+  readonly #waitingMax: number
+  readonly #waiting = new WaitingSketches()
+  #putCount = 0
+  #entering: Promise<void> | undefined
+  #isStopped = false
+
+  /** `onError` receives the errors of inserts. Pending sketches are still found, and the insert is retried. */
+  constructor(database: Database, onError: (error: unknown) => void, { waitingMax = defaultWaitingMax } = {}) {
+    this.#database = database
+    this.#onError = onError
+    this.#waitingMax = waitingMax
+  }
+
+  /** Adds a version, once, in the transaction that stores it. */
+  async put(trx: WriteTransaction, { skillId, versionId, sketch }: SketchedVersion): Promise<void> {
+    await insertSketch(trx, { versionId, shingleCount: sketch.shingleCount })
+    if (sketch.kept.length === 0) return
+    await insertWaiting(trx, { versionId, shingles: packShingles(sketch.kept), skillId })
+    if (++this.#putCount >= this.#waitingMax) this.#enterSoon()
+  }
+
+  /** Skills that share any of the given shingles. If there are very many, the skills that share the rarest shingles. */
+  async findShared(shingles: readonly number[]): Promise<SharedGroup[]> {
+    const { read, dialect } = this.#database
+    return findShared(read, dialect, shingles, await this.#findWaiting(shingles))
+  }
+
+  /** For each given skill and shingle, the first version of the skill that contains the shingle. */
+  async findHolders(shingles: readonly number[], skillNums: readonly number[]): Promise<SharedShingle[]> {
+    const { read, dialect } = this.#database
+    const those = new Set(skillNums)
+    const found = (await this.#findWaiting(shingles)).filter(({ skill_num }) => those.has(skill_num))
+    return keepFirst([...(await readHolders(read, dialect, shingles, skillNums)), ...found])
+  }
+
+  /** Inserts the pending sketches into the shingle table. Also runs automatically when many are pending. */
+  enter(): Promise<void> {
+    return (this.#entering ??= this.#enterAll().finally(() => (this.#entering = undefined)))
+  }
+
+  /** Stops after the insert in progress. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#entering?.catch(() => {})
+  }
 
   /** Finds the pending sketches that have some shingles. */
-  async function findWaiting(shingles: readonly number[]): Promise<SharedShingle[]> {
+  async #findWaiting(shingles: readonly number[]): Promise<SharedShingle[]> {
+    const waiting = this.#waiting
     // Versions that another process inserted still count as pending in this process, up to this limit.
-    if (waiting.count > 2 * waitingMax) waiting.forget(waiting.last)
-    await waiting.follow(read)
-    if (waiting.count >= waitingMax) enterSoon()
+    if (waiting.count > 2 * this.#waitingMax) waiting.forget(waiting.last)
+    await waiting.follow(this.#database.read)
+    if (waiting.count >= this.#waitingMax) this.#enterSoon()
     return waiting.find(shingles)
   }
 
-  function enterSoon(): void {
-    if (!entering && !stopped && !database.isReadOnly) enter().catch(onError)
+  #enterSoon(): void {
+    if (!this.#entering && !this.#isStopped && !this.#database.isReadOnly) this.enter().catch(this.#onError)
   }
 
-  function enter(): Promise<void> {
-    return (entering ??= enterAll().finally(() => (entering = undefined)))
-  }
-
-  async function enterAll(): Promise<void> {
-    putCount = 0
-    await waiting.follow(read)
-    const { last } = waiting
-    for (const entries of waiting.list(shinglesPerWrite)) {
-      if (stopped) return
+  async #enterAll(): Promise<void> {
+    const { read, writer, dialect } = this.#database
+    this.#putCount = 0
+    await this.#waiting.follow(read)
+    const { last } = this.#waiting
+    for (const entries of this.#waiting.list(shinglesPerWrite)) {
+      if (this.#isStopped) return
       await writer.write((trx) => putShingles(trx, dialect, entries), { bulk: true })
       await setImmediate()
     }
     await writer.write((trx) => removeWaiting(trx, last))
-    waiting.forget(last)
-  }
-
-  return {
-    async put(trx, { skillId, versionId, sketch }) {
-      await insertSketch(trx, { versionId, shingleCount: sketch.shingleCount })
-      if (sketch.kept.length === 0) return
-      await insertWaiting(trx, { versionId, shingles: packShingles(sketch.kept), skillId })
-      if (++putCount >= waitingMax) enterSoon()
-    },
-    async findShared(shingles) {
-      return findShared(read, dialect, shingles, await findWaiting(shingles))
-    },
-    async findHolders(shingles, skillNums) {
-      const those = new Set(skillNums)
-      const found = (await findWaiting(shingles)).filter(({ skill_num }) => those.has(skill_num))
-      return keepFirst([...(await readHolders(read, dialect, shingles, skillNums)), ...found])
-    },
-    enter,
-    async stop() {
-      stopped = true
-      await entering?.catch(() => {})
-    },
+    this.#waiting.forget(last)
   }
 }
 
@@ -132,14 +132,14 @@ const foundMax = 16_384
 /** Time for which reading pending sketches may block the event loop at once. */
 const blockMs = 10
 /** About ten bits for each shingle when the maximum number of versions is pending. */
-const bits = 2 ** 21
+const presentBits = 2 ** 21
 
 /** The versions whose shingles are not yet in the shingle table, as far as this process has read them. */
 class WaitingSketches {
   #rows: WaitingSketch[] = []
   readonly #byShingle = new Map<number, SharedShingle[]>()
   /** A bit set of the shingles' low bits: for most texts it rules out pending shingles at once. */
-  readonly #present = new Uint8Array(bits / 8)
+  readonly #present = new Uint8Array(presentBits / 8)
 
   /** The number of pending versions. */
   get count(): number {
@@ -164,7 +164,7 @@ class WaitingSketches {
     }
   }
 
-  /** The versions that have any of these shingles. */
+  /** The versions that have any of the given shingles. */
   find(shingles: readonly number[]): SharedShingle[] {
     const found: SharedShingle[] = []
     for (const shingle of shingles) {
@@ -180,7 +180,7 @@ class WaitingSketches {
   *list(count: number): Generator<SharedShingle[]> {
     const byShingle = new Map(this.#byShingle)
     let some: SharedShingle[] = []
-    // Sorting plain numbers is several times as fast.
+    // Sorting a typed array is several times as fast as sorting the entries.
     for (const shingle of Float64Array.from(byShingle.keys()).toSorted()) {
       some.push(...byShingle.get(shingle)!)
       if (some.length < count) continue
@@ -211,13 +211,13 @@ class WaitingSketches {
   }
 
   #enter(shingle: number, entry: SharedShingle): void {
-    const bit = shingle & (bits - 1)
+    const bit = shingle & (presentBits - 1)
     this.#present[bit >> 3]! |= 1 << (bit & 7)
     this.#byShingle.set(shingle, [entry])
   }
 
   #mayHave(shingle: number): boolean {
-    const bit = shingle & (bits - 1)
+    const bit = shingle & (presentBits - 1)
     return (this.#present[bit >> 3]! & (1 << (bit & 7))) !== 0
   }
 }

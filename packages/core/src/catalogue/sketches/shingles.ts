@@ -10,41 +10,42 @@ interface Words {
 }
 
 /** Normalises the case and the Unicode form of a text. */
-export function foldText(text: string): string {
+export function foldComparedText(text: string): string {
   const folded = text.slice(0, comparedCharactersMax).normalize('NFKC').toLowerCase()
-  // Normalisation may turn one character into 18.
+  // Normalisation may turn one character into 18 characters.
   return folded.slice(0, comparedCharactersMax)
 }
 
 /**
  * Splits a folded text into words: runs of letters, digits and marks, and single characters of scripts without spaces
- * between words. A word's hash is FNV-1a over its UTF-16 units. It is stored in sketches, so it must never change.
+ * between words. A word's hash is FNV-1a over its UTF-16 units. Sketches store the hashes, so the hash function must
+ * never change.
  */
-export function splitWords(folded: string): Words {
-  const count = fillBuffers(folded)
-  const { hashes, starts, ends } = buffers
+export function splitFoldedWords(folded: string): Words {
+  const count = fillWordBuffers(folded)
+  const { hashes, starts, ends } = wordBuffers
   return { hashes: hashes.slice(0, count), starts: starts.slice(0, count), ends: ends.slice(0, count) }
 }
 
-/** As {@link splitWords}, without the positions. */
+/** As {@link splitFoldedWords}, without the positions. */
 function hashWords(folded: string): Int32Array {
-  const count = fillBuffers(folded)
-  return buffers.hashes.slice(0, count)
+  const count = fillWordBuffers(folded)
+  return wordBuffers.hashes.slice(0, count)
 }
 
 /** Reused: allocating the buffers for each text takes longer than filling them. */
-let buffers = createBuffers(16 * 1024)
+let wordBuffers = createWordBuffers(16 * 1024)
 
-function createBuffers(length: number): Words {
+function createWordBuffers(length: number): Words {
   return { hashes: new Int32Array(length), starts: new Int32Array(length), ends: new Int32Array(length) }
 }
 
 /** Returns the number of words. The loop uses no closure and no module-level name: either would double its time. */
-function fillBuffers(folded: string): number {
-  if (folded.length > buffers.hashes.length) buffers = createBuffers(folded.length)
-  const { hashes, starts, ends } = buffers
-  const { none, word, single, unknown } = kinds
-  const [basis, prime, kindOf] = [fnvBasis, fnvPrime, known]
+function fillWordBuffers(folded: string): number {
+  if (folded.length > wordBuffers.hashes.length) wordBuffers = createWordBuffers(folded.length)
+  const { hashes, starts, ends } = wordBuffers
+  const { none, word, single, unknown } = characterKinds
+  const [basis, prime, kindOf] = [fnvBasis, fnvPrime, knownKinds]
   const { length } = folded
   let count = 0
   let hash = 0
@@ -54,13 +55,13 @@ function fillBuffers(folded: string): number {
     const start = i
     let unit = folded.charCodeAt(i++)
     let low = 0
-    let kind = kindOf[unit] as Kind
+    let kind = kindOf[unit]!
     if (kind === unknown) {
       const code = folded.codePointAt(start)!
       if (code > 0xffff) low = folded.charCodeAt(i++)
-      kind = toKind(code)
+      kind = toCharacterKind(code)
     }
-    if (!isWithin || kind === none || !goesOn(kind, isSingle)) {
+    if (!isWithin || kind === none || !continuesWord(kind, isSingle)) {
       if (isWithin) ends[count++] = start
       isWithin = kind !== none
       if (!isWithin) continue
@@ -79,16 +80,15 @@ function fillBuffers(folded: string): number {
 }
 
 /** Whether a character of this kind continues the word before it. */
-function goesOn(kind: Kind, isSingle: boolean): boolean {
-  return kind === kinds.mark || kind === (isSingle ? kinds.singleMark : kinds.word)
+function continuesWord(kind: number, isSingle: boolean): boolean {
+  return kind === characterKinds.mark || kind === (isSingle ? characterKinds.singleMark : characterKinds.word)
 }
 
 const fnvBasis = 0x811c9dc5 | 0
 const fnvPrime = 0x01000193
 
 /** The kinds of characters. The kinds of single characters must come last. */
-const kinds = { unknown: 0, none: 1, word: 2, mark: 3, single: 4, singleMark: 5 } as const
-type Kind = (typeof kinds)[keyof typeof kinds]
+const characterKinds = { unknown: 0, none: 1, word: 2, mark: 3, single: 4, singleMark: 5 } as const
 
 const unspaced = 'Han Hiragana Katakana Bopomofo Yi Thai Lao Khmer Myanmar Tibetan'
   .split(' ')
@@ -96,35 +96,35 @@ const unspaced = 'Han Hiragana Katakana Bopomofo Yi Thai Lao Khmer Myanmar Tibet
   .join('')
 const singlePattern = new RegExp(`^[${unspaced}]$`, 'u')
 /** The kind of each character, cached at first use: matching the pattern each time would take most of the time. */
-const known = new Uint8Array(0x110000)
+const knownKinds = new Uint8Array(0x110000)
 
-function toKind(code: number): Kind {
-  const kind = known[code] as Kind
-  if (kind !== kinds.unknown) return kind
-  const found = findKind(String.fromCodePoint(code))
+function toCharacterKind(code: number): number {
+  const kind = knownKinds[code]!
+  if (kind !== characterKinds.unknown) return kind
+  const found = findCharacterKind(String.fromCodePoint(code))
   // A lone half of a surrogate pair is not cached, since its kind depends on the other half.
-  return isHalf(code) ? found : (known[code] = found)
+  return isHalf(code) ? found : (knownKinds[code] = found)
 }
 
 function isHalf(code: number): boolean {
   return code >= 0xd800 && code < 0xdc00
 }
 
-function findKind(character: string): Kind {
+function findCharacterKind(character: string): number {
   const isMark = /^\p{M}$/u.test(character)
-  if (singlePattern.test(character)) return isMark ? kinds.singleMark : kinds.single
-  if (isMark) return kinds.mark
-  return /^[\p{L}\p{N}]$/u.test(character) ? kinds.word : kinds.none
+  if (singlePattern.test(character)) return isMark ? characterKinds.singleMark : characterKinds.single
+  if (isMark) return characterKinds.mark
+  return /^[\p{L}\p{N}]$/u.test(character) ? characterKinds.word : characterKinds.none
 }
 
 /** Words per shingle; in scripts without spaces, characters. */
 export const shingleWords = 5
-/** Shingles are integers below this, so that both databases and a double store them exactly. */
+/** Shingles are integers below this limit, so that both databases and a double store shingles exactly. */
 export const shingleRange = 2 ** 47
 
 /** The hashed words of a body, the part of a SKILL.md after its frontmatter. */
-export function toWords(body: string): Int32Array {
-  return hashWords(foldText(body))
+export function hashBodyWords(body: string): Int32Array {
+  return hashWords(foldComparedText(body))
 }
 
 /** The distinct shingles of `length` words below a bound, in ascending order, without common boilerplate. */
@@ -151,7 +151,7 @@ export function toShingles(words: Int32Array, length = shingleWords, bound = shi
 
 /**
  * The shingle at a position: 32 bits, and 15 more from another mix of the same words, both finished as in MurmurHash3,
- * evenly distributed over {@link shingleRange}. It is stored in sketches, so it must never change.
+ * evenly distributed over {@link shingleRange}. Sketches store the hashes, so the hash function must never change.
  */
 export function hashShingle(words: Int32Array, from: number, length: number): number {
   return hashHigh(words, from, length) * lowRange + hashLow(words, from, length)
@@ -162,7 +162,7 @@ const lowRange = 2 ** 15
 function hashHigh(words: Int32Array, from: number, length: number): number {
   let high = 0
   for (let i = from; i < from + length; i++) high = (Math.imul(high ^ (high >>> 15), 0x5bd1e995) + words[i]!) | 0
-  return finish(high) >>> 0
+  return mixShingle(high) >>> 0
 }
 
 function hashLow(words: Int32Array, from: number, length: number): number {
@@ -171,10 +171,10 @@ function hashLow(words: Int32Array, from: number, length: number): number {
     low = Math.imul(low ^ words[i]!, 0x27d4eb2f)
     low ^= low >>> 13
   }
-  return finish(low) & (lowRange - 1)
+  return mixShingle(low) & (lowRange - 1)
 }
 
-function finish(hash: number): number {
+function mixShingle(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
   return mixed ^ (mixed >>> 16)
@@ -233,7 +233,7 @@ export function isBoilerplate(shingle: number): boolean {
 }
 
 function listShingles(phrase: string): number[] {
-  const words = hashWords(foldText(phrase))
+  const words = hashWords(foldComparedText(phrase))
   const count = Math.max(0, words.length - shingleWords + 1)
   return Array.from({ length: count }, (_, i) => hashShingle(words, i, shingleWords))
 }

@@ -2,13 +2,13 @@ import type { Passage } from '@skillstead/protocol'
 import { findBody, readBlocks } from '@skillstead/skill-format'
 import {
   comparedCharactersMax,
-  foldText,
+  foldComparedText,
   hashShingle,
   isBoilerplate,
   shingleWords,
-  splitWords,
+  splitFoldedWords,
   toShingles,
-  toWords,
+  hashBodyWords,
 } from './shingles.ts'
 import { cutSkillMd } from './sketch.ts'
 
@@ -19,7 +19,7 @@ export const shownSimilarity = 0.3
 /** The minimum Jaccard index of two bodies that count as nearly the same text. */
 const nearResemblance = 0.8
 
-/** Shingles in code fences count this often. An edited or translated text keeps its code, a template's sibling does not. */
+/** Weight of a shingle in a code fence. Copies keep the code; other skills from the same template do not. */
 const codeWeight = 3
 
 /** A body that is compared. */
@@ -40,7 +40,8 @@ export interface Comparison {
 /**
  * How much of the smaller of two bodies the other contains, from 0 to 1: the share of its runs of five words, or the
  * share in which runs in code fences count three times, whichever is higher. Case, white space, punctuation and the
- * order of passages make no difference, and common boilerplate does not count. A body that is part of the other gives 1.
+ * order of passages make no difference, and common boilerplate does not count. A body that is part of the other gives
+ * 1.
  *
  * @example measureSimilarity('Read the file, then sum it up.', 'First read the file, then sum it up. Be brief.') // 1
  */
@@ -55,7 +56,7 @@ export function readCompared(skillMd: string): ComparedBody {
 
 /** Prepares a body for {@link comparerWith}. */
 export function toCompared(body: string): ComparedBody {
-  return { body, words: toWords(body) }
+  return { body, words: hashBodyWords(body) }
 }
 
 /** Returns a function that compares one body with others like {@link measureSimilarity}, and also returns the kind. */
@@ -64,42 +65,44 @@ export function comparerWith(one: ComparedBody): (other: ComparedBody) => Compar
   let ownCode: Float64Array | undefined
   return (other) => {
     const [a, b] = [one.words, other.words]
-    if (isSame(a, b)) return { similarity: 1, kind: 'exact', resemblance: 1 }
+    if (areSameWords(a, b)) return { similarity: 1, kind: 'exact', resemblance: 1 }
     // A body of fewer words than a shingle is one run of all its words.
     const length = Math.min(shingleWords, a.length, b.length)
     const [mine, theirs] = [length < shingleWords ? toShingles(a, length) : own, toShingles(b, length)]
     const smaller = length === 0 ? 0 : Math.min(mine.length, theirs.length)
-    const shared = smaller === 0 ? 0 : countShared(mine, theirs)
+    const shared = smaller === 0 ? 0 : countSharedShingles(mine, theirs)
     if (shared === 0) return { similarity: 0, kind: 'partial', resemblance: 0 }
     const resemblance = shared / (mine.length + theirs.length - shared)
     const kind = resemblance >= nearResemblance ? 'near' : 'partial'
     if (shared === smaller) return { similarity: 1, kind, resemblance }
     const [code, otherCode] = [(ownCode ??= toCodeShingles(one.body)), toCodeShingles(other.body)]
-    const weighed = Math.min(weigh(mine.length, code.length), weigh(theirs.length, otherCode.length))
-    const share = weigh(shared, countShared(code, otherCode)) / weighed
+    const weighed = Math.min(weighShingles(mine.length, code.length), weighShingles(theirs.length, otherCode.length))
+    const share = weighShingles(shared, countSharedShingles(code, otherCode)) / weighed
     return { similarity: Math.max(shared / smaller, share), kind, resemblance }
   }
 }
 
 /** The weight of all shingles of a body or of two, of which some are in code. */
-function weigh(all: number, inCode: number): number {
+function weighShingles(all: number, inCode: number): number {
   return all + (codeWeight - 1) * inCode
 }
 
-const fencePattern = /^ {0,3}[`~]/
+const codeFencePattern = /^ {0,3}[`~]/
 
 /** The shingles within the code fences of a body. */
 function toCodeShingles(body: string): Float64Array {
   const { text, list } = readBlocks(body)
-  const fences = list.filter(({ kind, start }) => kind === 'hidden' && fencePattern.test(text.slice(start, start + 4)))
-  return toShingles(toWords(fences.map(({ start, end }) => text.slice(start, end)).join('\n')))
+  const fences = list.filter(
+    ({ kind, start }) => kind === 'hidden' && codeFencePattern.test(text.slice(start, start + 4)),
+  )
+  return toShingles(hashBodyWords(fences.map(({ start, end }) => text.slice(start, end)).join('\n')))
 }
 
-function isSame(a: Int32Array, b: Int32Array): boolean {
+function areSameWords(a: Int32Array, b: Int32Array): boolean {
   return a.length === b.length && a.every((word, i) => word === b[i])
 }
 
-function countShared(a: Float64Array, b: Float64Array): number {
+function countSharedShingles(a: Float64Array, b: Float64Array): number {
   let shared = 0
   for (let i = 0, j = 0; i < a.length && j < b.length;) {
     const difference = a[i]! - b[j]!
@@ -110,10 +113,10 @@ function countShared(a: Float64Array, b: Float64Array): number {
   return shared
 }
 
-const passagesMax = 5
-const passageCharactersMax = 500
+const sharedPassagesMax = 5
+const sharedPassageCharactersMax = 500
 /** The maximum number of positions tried for the same five words. Only tables and lists have more. */
-const placesMax = 8
+const shinglePlacesMax = 8
 
 /** The words of a document's body with their positions. */
 interface PlacedWords {
@@ -126,15 +129,20 @@ interface PlacedWords {
   readonly lines: readonly number[]
 }
 
-/** Finds the words of a SKILL.md, line by line, for {@link findPassages}. */
+/** Finds the words of a SKILL.md, line by line, for {@link findSharedPassages}. */
 export function placeWords(skillMd: string): PlacedWords {
   const { body: whole, bodyLine } = findBody(cutSkillMd(skillMd))
   const body = whole.slice(0, comparedCharactersMax)
-  const placed = { hashes: [] as number[], starts: [] as number[], ends: [] as number[], lines: [] as number[] }
+  const placed: Record<'hashes' | 'starts' | 'ends' | 'lines', number[]> = {
+    hashes: [],
+    starts: [],
+    ends: [],
+    lines: [],
+  }
   let start = 0
   for (const [i, line] of body.split('\n').entries()) {
-    const folded = foldText(line)
-    const words = splitWords(folded)
+    const folded = foldComparedText(line)
+    const words = splitFoldedWords(folded)
     // Folding rarely changes lengths. If it does, positions within the line are unknown, so the whole line is used.
     const isInPlace = folded.length === line.length
     for (const [k, hash] of words.hashes.entries()) {
@@ -148,9 +156,9 @@ export function placeWords(skillMd: string): PlacedWords {
   return { body, ...placed }
 }
 
-/** The longest runs of words that both documents contain, longest first, in the wording of the first. */
-export function findPassages(one: PlacedWords, other: PlacedWords): Passage[] {
-  const places = indexPlaces(other)
+/** The longest runs of words that both documents contain, longest first, in the wording of the first document. */
+export function findSharedPassages(one: PlacedWords, other: PlacedWords): Passage[] {
+  const places = indexShinglePlaces(other)
   const words = Int32Array.from(one.hashes)
   const runs: Run[] = []
   for (let i = 0; i + shingleWords <= words.length;) {
@@ -158,9 +166,9 @@ export function findPassages(one: PlacedWords, other: PlacedWords): Passage[] {
     if (run) runs.push(run)
     i += run?.length ?? 1
   }
-  const longest = runs.toSorted((a, b) => b.length - a.length).slice(0, passagesMax)
+  const longest = runs.toSorted((a, b) => b.length - a.length).slice(0, sharedPassagesMax)
   return longest.map((run) => ({
-    text: cutText(one, run),
+    text: cutSharedPassage(one, run),
     line: one.lines[run.from]!,
     otherLine: other.lines[run.otherFrom]!,
   }))
@@ -174,7 +182,7 @@ interface Run {
 }
 
 /** The positions of each five-word sequence, without common boilerplate. */
-function indexPlaces({ hashes }: PlacedWords): Map<number, number[]> {
+function indexShinglePlaces({ hashes }: PlacedWords): Map<number, number[]> {
   const words = Int32Array.from(hashes)
   const places = new Map<number, number[]>()
   for (let i = 0; i + shingleWords <= words.length; i++) {
@@ -182,7 +190,7 @@ function indexPlaces({ hashes }: PlacedWords): Map<number, number[]> {
     if (isBoilerplate(shingle)) continue
     const list = places.get(shingle)
     if (!list) places.set(shingle, [i])
-    else if (list.length < placesMax) list.push(i)
+    else if (list.length < shinglePlacesMax) list.push(i)
   }
   return places
 }
@@ -197,8 +205,8 @@ function findLongest(one: PlacedWords, other: PlacedWords, from: number, places:
   return best
 }
 
-function cutText({ body, starts, ends }: PlacedWords, { from, length }: Run): string {
+function cutSharedPassage({ body, starts, ends }: PlacedWords, { from, length }: Run): string {
   const start = starts[from]!
-  const end = Math.min(ends[from + length - 1]!, start + passageCharactersMax)
+  const end = Math.min(ends[from + length - 1]!, start + sharedPassageCharactersMax)
   return body.slice(start, end).toWellFormed()
 }

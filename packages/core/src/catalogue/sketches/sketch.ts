@@ -1,6 +1,6 @@
 import { findBody } from '@skillstead/skill-format'
 import { toContentVector } from '../../search/words/term-vector.ts'
-import { comparedCharactersMax, shingleRange, shingleWords, toShingles, toWords } from './shingles.ts'
+import { comparedCharactersMax, shingleRange, shingleWords, toShingles, hashBodyWords } from './shingles.ts'
 
 /** Bodies with fewer shingles resemble each other by chance and are not indexed. */
 const shinglesMin = 8
@@ -18,13 +18,15 @@ const comparedDocumentCharactersMax = 64 * 1024 + comparedCharactersMax
 /** Bytes in UTF-8 per UTF-16 unit. */
 const bytesPerUnitMax = 3
 
-/** The shingles that the index stores for a body, and those that are looked up for it. */
+/** The shingles of a body that the index stores, and the shingles that a comparison looks up. */
 export interface Sketch {
-  /** The number of shingles in the whole body, repeated ones included; 0 for a body too short to be indexed. */
+  /** The number of shingles in the whole body, repeated shingles included; 0 for a body too short to be indexed. */
   readonly shingleCount: number
   /** The stored shingles: all below {@link shingleRange} / {@link toKeptScale}. */
   readonly kept: readonly number[]
-  /** The shingles to look up: all below {@link shingleRange} / {@link toLookupScale}; they include the stored ones. */
+  /**
+   * The shingles to look up: all below {@link shingleRange} / {@link toLookupScale}; they include the stored shingles.
+   */
   readonly lookedUp: readonly number[]
 }
 
@@ -33,13 +35,13 @@ export const emptySketch: Sketch = { shingleCount: 0, kept: [], lookedUp: [] }
 
 /** The sketch of a SKILL.md, from its bytes. */
 export function toSketch(skillMd: Uint8Array): Sketch {
-  return sketchWords(readWords(decodeSkillMd(skillMd)))
+  return sketchWords(hashSkillMdWords(decodeSkillMd(skillMd)))
 }
 
-/** What the copy check and the search by need store of a SKILL.md, from its bytes. */
-export function readSkillMd(bytes: Uint8Array): { sketch: Sketch; terms: Uint8Array } {
+/** The sketch of a SKILL.md for the copy check and the terms for the search by need. */
+export function sketchSkillMd(bytes: Uint8Array): { sketch: Sketch; terms: Uint8Array } {
   const skillMd = decodeSkillMd(bytes)
-  return { sketch: sketchWords(readWords(skillMd)), terms: toContentVector(skillMd) }
+  return { sketch: sketchWords(hashSkillMdWords(skillMd)), terms: toContentVector(skillMd) }
 }
 
 /** The part of a SKILL.md that a comparison can use. */
@@ -48,8 +50,8 @@ export function decodeSkillMd(bytes: Uint8Array): string {
 }
 
 /** The words of the compared part of a SKILL.md's body. */
-export function readWords(skillMd: string): Int32Array {
-  return toWords(findBody(cutSkillMd(skillMd)).body)
+export function hashSkillMdWords(skillMd: string): Int32Array {
+  return hashBodyWords(findBody(cutSkillMd(skillMd)).body)
 }
 
 /** As {@link decodeSkillMd}, for a SKILL.md that is already text. */
@@ -58,9 +60,9 @@ export function cutSkillMd(skillMd: string): string {
 }
 
 /**
- * A scaled sketch (FracMinHash): the shingles below a threshold, not a fixed number of them, so that a small body's
- * sketch is contained in that of a large body that includes it. Thresholds are powers of two, so one sketch is a subset
- * of the other.
+ * A scaled sketch (FracMinHash): the shingles below a threshold, not a fixed number of them, so that the sketch of a
+ * small body is contained in the sketch of a large body that includes the small body. Thresholds are powers of two, so
+ * one sketch is a subset of the other.
  */
 export function sketchWords(words: Int32Array): Sketch {
   const shingleCount = words.length - shingleWords + 1

@@ -1,50 +1,47 @@
 import type { SkillDetails } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import type { SkillRow, Tables } from '../../storage/tables.ts'
-import { joinStored } from '../inspecting/metadata-scan.ts'
+import { parseJson, type SkillRow, type Tables } from '../../storage/tables.ts'
+import { joinStoredScan } from '../inspecting/metadata-scan.ts'
 import {
-  isCurrent,
+  hasCurrentForm,
   type LatestVersion,
   type ListedVersion,
-  selectVersions,
-  toDocument,
+  selectListedVersions,
+  toSkillDocument,
 } from '../versions/skill-document.ts'
 import { showAccessAmong } from '../versions/version-changes.ts'
-import { readContent, type VersionContents } from '../versions/version-files.ts'
+import { readVersionContent, type VersionContents } from '../versions/version-files.ts'
 
 /** The latest of all versions of a skill; undefined if all are yanked. */
-export async function readLatest(
+export async function readLatestVersion(
   db: Kysely<Tables>,
   versions: readonly ListedVersion[],
   contents: VersionContents = new Map(),
 ): Promise<LatestVersion | undefined> {
   const row = versions.find(({ yanked }) => yanked === 0)
   if (!row) return undefined
-  const content = await readContent(db, row.id, contents)
+  const content = await readVersionContent(db, row.id, contents)
   const uses = content.uses ?? (await showAccessAmong(db, versions, [row.id])).get(row.id)!
   return { row, ...content, uses }
 }
 
-/**
- * Computes the document of a skill, and the columns of its row that depend on the latest version, from all rows that they
- * are made of.
- */
+/** Computes the document of a skill, and the columns of its row that depend on the latest version. */
 export async function buildDocument(db: Kysely<Tables>, skill: SkillRow) {
-  const versions = await selectVersions(db, { skillId: skill.id })
-  const read = await readLatest(db, versions)
-  const latest = read && { ...read, scan: read.scan && joinStored(read.scan, skill.metadata_scan) }
+  const versions = await selectListedVersions(db, { skillId: skill.id })
+  const read = await readLatestVersion(db, versions)
+  const latest = read && { ...read, scan: read.scan && joinStoredScan(read.scan, skill.metadata_scan) }
   const columns = { latest_version: latest?.row.version ?? '', security_score: latest?.scan?.score ?? null }
-  return { document: toDocument({ ...skill, ...columns }, latest, versions), columns }
+  return { document: toSkillDocument({ ...skill, ...columns }, latest, versions), columns }
 }
 
 /**
- * A document in the current form: computed, if it was stored by a program with another form. It keeps its time of the
- * last sync, which changes in the row alone.
+ * A stored document in the current form. Builds the document again if a program with another form stored it. The time
+ * of the last sync stays as in the stored document, because a later sync changes only the row.
  */
-export async function toCurrent(db: Kysely<Tables>, skillId: string, document: string): Promise<string> {
-  if (isCurrent(document)) return document
+export async function toCurrentDocument(db: Kysely<Tables>, skillId: string, document: string): Promise<string> {
+  if (hasCurrentForm(document)) return document
   const skill = await db.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirstOrThrow()
-  const { origin } = JSON.parse(document) as Partial<SkillDetails>
+  const { origin } = parseJson<Partial<SkillDetails>>(document)
   const origin_synced_at = origin?.syncedAt ? Date.parse(origin.syncedAt) : skill.origin_synced_at
   return (await buildDocument(db, { ...skill, origin_synced_at })).document
 }

@@ -27,7 +27,7 @@ export async function changeSkill(
 ): Promise<SkillRow> {
   return context.database.writer.write(async (trx) => {
     const before = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
-    refuseChanged(skill, before)
+    refuseChangedSkill(skill, before)
     // The work may remove collaborators, who must learn that they no longer see the skill.
     const readersBefore = await readReaders(trx, before)
     if (!(await work(trx, before))) return before
@@ -38,7 +38,7 @@ export async function changeSkill(
 }
 
 /** Between the permission check and the write, another user may have deleted or taken over the skill. */
-export function refuseChanged(checked: Pick<SkillRow, 'owner_id'>, now: SkillRow): void {
+export function refuseChangedSkill(checked: Pick<SkillRow, 'owner_id'>, now: SkillRow): void {
   if (now.state === 'withdrawn') throw new RegistryError('not_found', `The skill '${now.full_name}' was deleted.`)
   if (now.owner_id !== checked.owner_id)
     throw new RegistryError('conflict', `${now.full_name} has a new owner. Read it again before you change it.`)

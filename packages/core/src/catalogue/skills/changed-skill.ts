@@ -4,29 +4,29 @@ import type { SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { claimShortName } from './short-name.ts'
 
-/** What a refresh reads of a skill whose rows are written, in one round trip. */
+/** The rows that a refresh reads after the rows of a skill are written, in one round trip. */
 export interface ChangedRows {
   readonly skill: SkillRow
-  /** Whether its owner has a successful verification. */
+  /** Whether the owner of the skill has a successful verification. */
   readonly isVerified: boolean
-  /** Whether it holds its short name. */
+  /** Whether the skill holds its short name. */
   readonly isHolder: boolean
   readonly head: LogHead
 }
 
-/** Claims the short name, if the skill may, and reads the rows that a refresh starts from. */
-export async function readChanged(
+/** Claims the short name, if the skill may claim it, and reads the rows that a refresh starts from. */
+export async function readChangedRows(
   trx: WriteTransaction,
   change: Parameters<typeof claimShortName>[1],
 ): Promise<ChangedRows> {
   await claimShortName(trx, change)
-  const [[row], head] = await Promise.all([selectSkill(trx, { id: change.skillId }), readLogHead(trx)])
+  const [[row], head] = await Promise.all([selectChangedSkill(trx, { id: change.skillId }), readLogHead(trx)])
   if (!row) throw new TypeError('Insert the row of a skill before you refresh it.')
   const { is_verified, holder_id, ...skill } = row
   return { skill, isVerified: Boolean(is_verified), isHolder: holder_id === skill.id, head }
 }
 
-const selectSkill = compileQuery((db, param: Param<{ id: string }>) =>
+const selectChangedSkill = compileQuery((db, param: Param<{ id: string }>) =>
   db
     .selectFrom('skills')
     .selectAll('skills')

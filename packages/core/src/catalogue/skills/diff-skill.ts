@@ -7,16 +7,16 @@ import type { Caller } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { getBlob } from '../../storage/blobs.ts'
 import { getSkill } from './find-skill.ts'
-import { readAccessOfMany, readScansOfMany, unread } from '../versions/inspection.ts'
+import { readAccessOfMany, readScansOfMany, unreadAccess } from '../versions/inspection.ts'
 import { getVersion } from './read-skill.ts'
 import { showChange } from '../versions/version-changes.ts'
-import { readFiles, refuseQuarantined } from '../versions/version-files.ts'
+import { readFileRows, refuseQuarantined } from '../versions/version-files.ts'
 import type { FileRow } from '../versions/stored-version.ts'
 
 /** Maximum characters of the patches in a response; further files have no patch. */
 const patchCharactersMax = 2 * 1024 * 1024
 /** Maximum bytes compared for one response. */
-const readBytesMax = 8 * 1024 * 1024
+const diffBytesMax = 8 * 1024 * 1024
 
 /** GET /skills/<name>/diff: the files that differ between two versions, and what the newer version adds. */
 export async function diffSkill(context: StorageContext, input: Input<'diffSkill'>, caller: Caller) {
@@ -27,27 +27,27 @@ export async function diffSkill(context: StorageContext, input: Input<'diffSkill
   for (const version of [from, to]) await refuseQuarantined(read, skill, version)
   const ids = [from.id, to.id]
   const [access, scans] = [await readAccessOfMany(read, ids), await readScansOfMany(read, ids)]
-  const [before, after] = [access.get(from.id) ?? unread, access.get(to.id) ?? unread]
+  const [before, after] = [access.get(from.id) ?? unreadAccess, access.get(to.id) ?? unreadAccess]
   return {
     skill: { id: skill.id, fullName: skill.full_name },
     from: from.version,
     to: to.version,
-    files: await diffFiles(context, await readFiles(read, from.id), await readFiles(read, to.id)),
+    files: await diffFiles(context, await readFileRows(read, from.id), await readFileRows(read, to.id)),
     access: { added: subtractAccess(after, before), removed: subtractAccess(before, after) },
-    security: { from: toVerdict(scans.get(from.id)), to: toVerdict(scans.get(to.id)) },
+    security: { from: toDiffVerdict(scans.get(from.id)), to: toDiffVerdict(scans.get(to.id)) },
     change: await showChange(read, { from, to }),
   }
 }
 
-function toVerdict(scan: Security | undefined): SkillDiff['security']['from'] {
+function toDiffVerdict(scan: Security | undefined): SkillDiff['security']['from'] {
   return scan ? { score: scan.score, verdict: scan.verdict } : null
 }
 
 /** Yields after each file, so that other requests wait for at most one file. */
 async function diffFiles(context: StorageContext, from: readonly FileRow[], to: readonly FileRow[]) {
   const files: FileDiff[] = []
-  let left = { characters: patchCharactersMax, bytes: readBytesMax }
-  for (const { path, status, rows } of findChanges(from, to)) {
+  let left = { characters: patchCharactersMax, bytes: diffBytesMax }
+  for (const { path, status, rows } of findChangedFiles(from, to)) {
     const size = Math.max(...rows.map((row) => row?.size ?? 0))
     const bytes = left.bytes - size * 2
     if (size > comparedBytesMax || bytes < 0 || left.characters <= 0) {
@@ -64,7 +64,7 @@ async function diffFiles(context: StorageContext, from: readonly FileRow[], to: 
   return files
 }
 
-function findChanges(from: readonly FileRow[], to: readonly FileRow[]) {
+function findChangedFiles(from: readonly FileRow[], to: readonly FileRow[]) {
   const [before, after] = [from, to].map((rows) => new Map(rows.map((row) => [row.path, row])))
   const paths = [...new Set([...before!.keys(), ...after!.keys()])].toSorted((a, b) =>
     compareFiles({ path: a }, { path: b }),
@@ -79,7 +79,7 @@ function findChanges(from: readonly FileRow[], to: readonly FileRow[]) {
 /** Larger files are not compared: the comparison would block the event loop. */
 const comparedBytesMax = 512 * 1024
 const comparedLinesMax = 10_000
-/** The maximum number of differing lines for which the shortest diff is computed; its time is quadratic in them. */
+/** Maximum differing lines of a shortest diff, which takes quadratic time in the differing lines. */
 const editsMax = 500
 const contextLines = 3
 
@@ -95,11 +95,11 @@ export function diffFile({
 }): FileDiff {
   const status = from === undefined ? 'added' : to === undefined ? 'removed' : 'changed'
   const file = { path, status } as const
-  const [before, after] = [from && toText(from), to && toText(to)]
+  const [before, after] = [from && decodeDiffText(from), to && decodeDiffText(to)]
   if (before === null || after === null) return { ...file, binary: true, diff: null, omitted: 'binary' }
   const texts = [before ?? '', after ?? ''] as const
-  if (texts.some(isTooLarge)) return { ...file, binary: false, diff: null, omitted: 'too large' }
-  return { ...file, binary: false, diff: endNames(path, formatPatch(toPatch(path, status, ...texts))) }
+  if (texts.some(isTooLargeToCompare)) return { ...file, binary: false, diff: null, omitted: 'too large' }
+  return { ...file, binary: false, diff: endNames(path, formatPatch(toGitPatch(path, status, ...texts))) }
 }
 
 function omitFile(path: string, status: FileDiff['status']): FileDiff {
@@ -107,7 +107,7 @@ function omitFile(path: string, status: FileDiff['status']): FileDiff {
 }
 
 /** Null for binary content (a NUL byte, or invalid UTF-8). A byte order mark stays, since it is part of the file. */
-function toText(bytes: Uint8Array): string | null {
+function decodeDiffText(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -116,7 +116,7 @@ function toText(bytes: Uint8Array): string | null {
   }
 }
 
-function isTooLarge(text: string): boolean {
+function isTooLargeToCompare(text: string): boolean {
   if (text.length > comparedBytesMax) return true
   let lines = 0
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
@@ -124,7 +124,7 @@ function isTooLarge(text: string): boolean {
   return false
 }
 
-function toPatch(path: string, status: FileDiff['status'], before: string, after: string): StructuredPatch {
+function toGitPatch(path: string, status: FileDiff['status'], before: string, after: string): StructuredPatch {
   const names = {
     old: status === 'added' ? '/dev/null' : `a/${path}`,
     new: status === 'removed' ? '/dev/null' : `b/${path}`,

@@ -9,13 +9,13 @@ import { signCheckpoint } from '../../log/checkpoint.ts'
 import { readTreeHead } from '../../log/log-tree.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 
-/** Polling interval of the change sequence. A long poll ends when this or another process commits a change. */
-const lookMs = 50
+/** Polling interval of the change sequence in ms. A long poll ends when this or another process commits a change. */
+const feedPollMs = 50
 
 /** A page ends before the entry that would exceed this size; entries of large versions take hundreds of kB each. */
-const pageBytesMax = 4 * 1024 * 1024
+const feedPageBytesMax = 4 * 1024 * 1024
 /** Rows per read: a page that ends early then reads fewer rows than its limit. */
-const rowsMax = 50
+const feedRowsMax = 50
 
 /**
  * GET /feed: the public log after `since`, in order, as the exact texts that the log's hashes cover. With `wait`, the
@@ -30,7 +30,7 @@ export async function readFeed(
   await waitForEntries(context, input, signal)
   const tree = await readTreeHead(context.database.read)
   const head = tree.size
-  const { entries, next } = await readPage(context, input, head)
+  const { entries, next } = await readFeedPage(context, input, head)
   const { origin, epoch } = context
   // The checkpoint must be of the tree that the page was read from, so that it covers every entry of the page.
   const { text: checkpoint, tag } = await signCheckpoint(context, tree)
@@ -39,7 +39,7 @@ export async function readFeed(
   return new EncodedJson(text, `"${epoch}-${input.since}-${next}-${tag}"`)
 }
 
-async function readPage(context: StorageContext, input: { since: number; limit: number }, head: number) {
+async function readFeedPage(context: StorageContext, input: { since: number; limit: number }, head: number) {
   const entries: string[] = []
   let [next, bytes] = [input.since, 0]
   while (entries.length < input.limit && next < head) {
@@ -49,12 +49,12 @@ async function readPage(context: StorageContext, input: { since: number; limit: 
       .where('seq', '>', next)
       .where('seq', '<=', head)
       .orderBy('seq')
-      .limit(Math.min(rowsMax, input.limit - entries.length))
+      .limit(Math.min(feedRowsMax, input.limit - entries.length))
       .execute()
     if (rows.length === 0) break
     for (const { seq, entry } of rows) {
       bytes += Buffer.byteLength(entry)
-      if (entries.length > 0 && bytes > pageBytesMax) return { entries, next }
+      if (entries.length > 0 && bytes > feedPageBytesMax) return { entries, next }
       entries.push(entry)
       next = seq
     }
@@ -75,7 +75,7 @@ async function waitForEntries(
       seen = context.changes.position
       if ((await readLogHead(context)).head > since) return
     }
-    await setTimeout(lookMs, undefined, { signal: context.waits }).catch(() => {})
+    await setTimeout(feedPollMs, undefined, { signal: context.waits }).catch(() => {})
   }
   // The database closes next: do not read from it.
   if (context.closing.aborted)

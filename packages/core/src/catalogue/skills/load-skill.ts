@@ -7,11 +7,11 @@ import { getBlob } from '../../storage/blobs.ts'
 import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { findScan } from '../versions/inspection.ts'
-import { countDownload, getContent } from './read-skill.ts'
+import { countDownload, getSkillVersion } from './read-skill.ts'
 import { showName } from '../versions/shown-names.ts'
-import { toSkill } from '../versions/skill-document.ts'
+import { toSkillItem } from '../versions/skill-document.ts'
 import { truncateSkill } from './truncate-skill.ts'
-import { readFiles } from '../versions/version-files.ts'
+import { readFileRows } from '../versions/version-files.ts'
 
 /**
  * GET /skills/<name>/load: the skill at the level that an agent requests. Levels below `full` are read from the
@@ -23,51 +23,54 @@ export async function loadSkill(
   caller: Caller,
   options: CallOptions = {},
 ): Promise<LoadedSkill> {
-  const { skill, version } = await getContent(context, input, caller)
+  const { skill, version } = await getSkillVersion(context, input, caller)
   const isFull = input.level === 'full'
-  const fullContent = isFull ? await readDocument(context, version) : undefined
-  const parts = await readParts(context, { skill, version, isNamed: input.version !== undefined }, caller)
-  const loaded = await toBudget(composeSkill({ ...parts, fullContent }, input.level), input)
+  const fullContent = isFull ? await readSkillMdText(context, version) : undefined
+  const parts = await readSkillParts(context, { skill, version, isNamed: input.version !== undefined }, caller)
+  const loaded = await truncateToBudget(composeSkill({ ...parts, fullContent }, input.level), input)
   if (isFull) countDownload(context, skill, caller, options)
   return loaded
 }
 
-async function toBudget(loaded: LoadedSkill, { maxTokens, priority }: Input<'loadSkill'>): Promise<LoadedSkill> {
+async function truncateToBudget(
+  loaded: LoadedSkill,
+  { maxTokens, priority }: Input<'loadSkill'>,
+): Promise<LoadedSkill> {
   return maxTokens === undefined ? loaded : truncateSkill({ loaded, maxTokens, priority })
 }
 
 /** Metadata from the owner applies only to the version in `described_by`; other versions use their own. */
-async function readParts(
+async function readSkillParts(
   context: StorageContext,
   { skill, version, isNamed }: { skill: SkillRow; version: VersionRow; isNamed: boolean },
   caller: Caller,
 ): Promise<SkillParts> {
-  const said = parseJson(version.metadata)
-  const own = isNamed && skill.described_by !== version.version
-  const { fullName, description, author, downloads, verified, deprecated } = toSkill(skill)
-  const { frontmatter, contract, capabilities, summary } = said
+  const own = parseJson(version.metadata)
+  const usesOwn = isNamed && skill.described_by !== version.version
+  const { fullName, description, author, downloads, verified, deprecated } = toSkillItem(skill)
+  const { frontmatter, contract, capabilities, summary } = own
   const metadata = {
     name: await showName(context, skill, caller),
     fullName,
     version: version.version,
-    description: own ? said.description : description,
+    description: usesOwn ? own.description : description,
     author,
     downloads,
-    securityScore: await readScore(context, skill, version),
+    securityScore: await readVersionScore(context, skill, version),
     verified,
     deprecated,
-    keywords: own ? said.keywords : parseJson(skill.keywords),
+    keywords: usesOwn ? own.keywords : parseJson(skill.keywords),
   }
   return { metadata, frontmatter, contract, capabilities, summary }
 }
 
-async function readScore(context: StorageContext, skill: SkillRow, version: VersionRow): Promise<number | null> {
+async function readVersionScore(context: StorageContext, skill: SkillRow, version: VersionRow): Promise<number | null> {
   if (version.version === skill.latest_version) return skill.security_score
   return (await findScan(context.database.read, version.id))?.score ?? null
 }
 
-async function readDocument(context: StorageContext, version: VersionRow): Promise<string> {
-  const [document] = await readFiles(context.database.read, version.id)
+async function readSkillMdText(context: StorageContext, version: VersionRow): Promise<string> {
+  const [document] = await readFileRows(context.database.read, version.id)
   const bytes = await getBlob(context.database.read, document!.digest)
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
 }

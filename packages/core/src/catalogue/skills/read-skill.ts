@@ -12,17 +12,17 @@ import { toOffset, toPage } from '../../kernel/paging.ts'
 import { joinScans } from '../inspecting/metadata-scan.ts'
 import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import {
-  readFiles,
-  readFilesOfMany,
+  readFileRows,
+  readFileRowsOfMany,
   readPackageFiles,
   refuseQuarantined,
   toContentType,
 } from '../versions/version-files.ts'
-import { toCurrent } from './build-document.ts'
+import { toCurrentDocument } from './build-document.ts'
 import { findSkill, findSkillBy, getSkill, requireFound } from './find-skill.ts'
-import { findForkedFrom, readDocument, showDetails } from './show-details.ts'
+import { findForkedFrom, readSkillDocument, showDetails } from './show-details.ts'
 import { showName } from '../versions/shown-names.ts'
-import { toAnswer, toName, toVersion } from '../versions/skill-document.ts'
+import { toSkillResponse, toPublicName, toSkillVersion } from '../versions/skill-document.ts'
 import { isOwner } from '../../visibility/rights.ts'
 
 /** GET /skills/<name>: the details, as JSON that is cached until the skill changes. */
@@ -37,19 +37,20 @@ export async function showSkill(
   if (cached) return cached
   const position = context.changes.position
   if (version !== undefined)
-    return showAtVersion(context, requireFound(await findSkill(context, name, caller), name), version, caller)
+    return showSkillAtVersion(context, requireFound(await findSkill(context, name, caller), name), version, caller)
   const skill = requireFound(await findSkillBy(context.findDocumented, context, name, caller), name)
   const { read } = context.database
   const document =
     'document' in skill
       ? {
-          document: await toCurrent(read, skill.id, skill.document),
+          document: await toCurrentDocument(read, skill.id, skill.document),
           revision: skill.document_revision,
           updated_at: skill.documented_at,
         }
-      : await readDocument(read, skill.id)
-  if ((await showName(context, skill, caller)) !== toName(skill)) return showDetails(context, skill, caller, document)
-  const answer = toAnswer(skill, document, await findForkedFrom(context, skill, caller))
+      : await readSkillDocument(read, skill.id)
+  if ((await showName(context, skill, caller)) !== toPublicName(skill))
+    return showDetails(context, skill, caller, document)
+  const answer = toSkillResponse(skill, document, await findForkedFrom(context, skill, caller))
   // Cached only for anonymous callers, and only if nothing changed meanwhile. A fork is not cached: its source may
   // change without a notification here.
   if (isForAll && skill.forked_from === null && position === context.changes.position)
@@ -57,7 +58,7 @@ export async function showSkill(
   return answer
 }
 
-/** GET /skills/<name>/versions: highest first, including yanked ones. */
+/** GET /skills/<name>/versions: highest first, including yanked versions. */
 export async function listVersions(
   context: StorageContext,
   { name, page, limit }: { name: string; page: number; limit: number },
@@ -68,11 +69,11 @@ export async function listVersions(
   const { count } = await of.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   const rows = await of.selectAll().orderBy('sort_key', 'desc').limit(limit).offset(toOffset(page, limit)).execute()
   const ids = rows.map(({ id }) => id)
-  const files = await readFilesOfMany(context.database.read, ids)
+  const files = await readFileRowsOfMany(context.database.read, ids)
   const scans = await readScansOfMany(context.database.read, ids)
   const uses = await showAccessOfMany(context.database.read, skill.id, ids)
   const versions = rows.map((row) =>
-    toVersion(row, files.get(row.id) ?? [], scans.get(row.id) ?? null, uses.get(row.id)!),
+    toSkillVersion(row, files.get(row.id) ?? [], scans.get(row.id) ?? null, uses.get(row.id)!),
   )
   return { versions, ...toPage(count, page, limit) }
 }
@@ -82,19 +83,19 @@ export async function showVersion(context: StorageContext, input: { name: string
   const skill = await getSkill(context, input.name, caller)
   const version = await getVersion(context, skill, input.version)
   const { read } = context.database
-  const files = await readFiles(read, version.id)
-  return toVersion(version, files, await readScan(read, version.id), await showAccess(read, version))
+  const files = await readFileRows(read, version.id)
+  return toSkillVersion(version, files, await readScan(read, version.id), await showAccess(read, version))
 }
 
 /** GET /skills/<name>/skill.md: the document as published. */
-export async function readSkillMd(
+export async function showSkillMd(
   context: CatalogueContext,
   input: { name: string; version?: string },
   caller: Caller,
   options: CallOptions = {},
 ): Promise<Content> {
-  const { skill, version } = await getContent(context, input, caller)
-  const files = await readFiles(context.database.read, version.id)
+  const { skill, version } = await getSkillVersion(context, input, caller)
+  const files = await readFileRows(context.database.read, version.id)
   const digest = files[0]!.digest
   const body = await getBlob(context.database.read, digest)
   countDownload(context, skill, caller, options)
@@ -102,13 +103,13 @@ export async function readSkillMd(
 }
 
 /** GET /skills/<name>/archive: a zip with the same bytes every time. */
-export async function readArchiveOf(
+export async function showArchive(
   context: CatalogueContext,
   input: { name: string; version?: string },
   caller: Caller,
   options: CallOptions = {},
 ): Promise<Content> {
-  const { skill, version } = await getContent(context, input, caller)
+  const { skill, version } = await getSkillVersion(context, input, caller)
   const files = await readPackageFiles(context.database.read, version.id)
   countDownload(context, skill, caller, options)
   return {
@@ -120,12 +121,12 @@ export async function readArchiveOf(
 }
 
 /** GET /skills/<name>/files/<path>. */
-export async function readFile(
+export async function showFile(
   context: StorageContext,
   input: { name: string; path: string; version?: string },
   caller: Caller,
 ): Promise<Content> {
-  const { skill, version } = await getContent(context, input, caller)
+  const { skill, version } = await getSkillVersion(context, input, caller)
   const file = await context.database.read
     .selectFrom('version_files')
     .select('digest')
@@ -154,8 +155,12 @@ export async function getVersion(context: StorageContext, skill: SkillRow, numbe
   return version
 }
 
-/** The skill and the version that a caller reads: the requested one, yanked or not, or the latest. */
-export async function getContent(context: StorageContext, input: { name: string; version?: string }, caller: Caller) {
+/** The skill and the version that a caller reads: the requested version, yanked or not, or the latest version. */
+export async function getSkillVersion(
+  context: StorageContext,
+  input: { name: string; version?: string },
+  caller: Caller,
+) {
   const skill = await getSkill(context, input.name, caller)
   const number = input.version ?? skill.latest_version
   if (skill.stub === 1) {
@@ -175,9 +180,9 @@ export async function getContent(context: StorageContext, input: { name: string;
   return { skill, version }
 }
 
-async function showAtVersion(context: StorageContext, skill: SkillRow, number: string, caller: Caller) {
+async function showSkillAtVersion(context: StorageContext, skill: SkillRow, number: string, caller: Caller) {
   const version = await getVersion(context, skill, number)
-  const files = await readFiles(context.database.read, version.id)
+  const files = await readFileRows(context.database.read, version.id)
   const scan = await readScan(context.database.read, version.id)
   const uses = await showAccess(context.database.read, version)
   const metadata = parseJson(version.metadata)
@@ -186,11 +191,11 @@ async function showAtVersion(context: StorageContext, skill: SkillRow, number: s
   const publishedAt = toTimestamp(version.published_at)
   // The owner's metadata and its scan apply to the version that describes the skill; other versions use their own.
   const isDescribing = skill.described_by === number
-  const said = isDescribing ? {} : { displayName, description, license, keywords }
+  const own = isDescribing ? {} : { displayName, description, license, keywords }
   const security = scan && isDescribing ? joinScans(scan, skill.metadata_scan) : scan
   const details = await showDetails(context, skill, caller)
   const content = { digest, size, files, security, ...uses }
-  return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...said }
+  return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...own }
 }
 
 /** Counts a download by anyone but the owner, unless `counts` is false. */

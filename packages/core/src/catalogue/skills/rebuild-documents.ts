@@ -2,65 +2,70 @@ import { setImmediate } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { hourMs, minuteMs } from '../../kernel/clock.ts'
 import { findMeta, putMeta } from '../../storage/meta.ts'
-import type { Tables } from '../../storage/tables.ts'
+import { parseJson, type Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { documentVersion } from '../versions/skill-document.ts'
-import { toCurrent } from './build-document.ts'
+import { toCurrentDocument } from './build-document.ts'
 
-const topic = 'skills.documents'
-const metaKey = 'documents'
+const documentsTopic = 'skills.documents'
+const documentsMetaKey = 'documents'
 /** Skills per transaction, and per outbox row. */
-const skillsPerWrite = 20
-const skillsPerRun = 500
+const documentsPerWrite = 20
+const documentsPerRun = 500
 
 /** The position of a rebuild in the catalogue, as stored in `meta`. */
 interface Walk {
-  /** The version of the documents that it stores. */
+  /** The version of the documents that the rebuild stores. */
   readonly version: number
   /** The number of the last skill whose document is current; absent after the last skill. */
   readonly after?: number
 }
 
 /**
- * Builds the stored documents again that a program with a lower {@link documentVersion} stored, one batch per outbox row.
- * Continues after a restart. Readers get the current form meanwhile: they build the document that they read.
+ * Builds the stored documents again that a program with a lower {@link documentVersion} stored, one batch per outbox
+ * row. Continues after a restart. Meanwhile each read builds the current form of the document that it reads.
  */
 export async function scheduleDocuments(context: CatalogueContext): Promise<void> {
   const enqueue = (trx: WriteTransaction, delayMs = 0) =>
-    context.outbox.enqueue(trx, { topic, payload: {}, uniqueKey: topic, dueAt: context.clock.now() + delayMs })
-  context.outbox.handle(topic, {
+    context.outbox.enqueue(trx, {
+      topic: documentsTopic,
+      payload: {},
+      uniqueKey: documentsTopic,
+      dueAt: context.clock.now() + delayMs,
+    })
+  context.outbox.handle(documentsTopic, {
     retryDelaysMs: [minuteMs, 10 * minuteMs, hourMs],
-    handle: () => rebuildSome(context),
+    handle: () => rebuildDocuments(context),
     async afterwards(trx) {
-      const walk = await readWalk(trx)
+      const walk = await readDocumentWalk(trx)
       // A node of another version runs the rebuild of its documents, and needs this row.
       if (walk?.after !== undefined) await enqueue(trx, walk.version === documentVersion ? 0 : minuteMs)
     },
   })
-  if (!isOlder(await readWalk(context.database.read))) return
+  if (!isOlderWalk(await readDocumentWalk(context.database.read))) return
   await context.database.writer.write(async (trx) => {
-    if (!isOlder(await readWalk(trx))) return
+    if (!isOlderWalk(await readDocumentWalk(trx))) return
     const isAny = await trx.selectFrom('skills').select('id').limit(1).executeTakeFirst()
-    await putWalk(trx, { version: documentVersion, ...(isAny && { after: 0 }) })
+    await putDocumentWalk(trx, { version: documentVersion, ...(isAny && { after: 0 }) })
     if (isAny) await enqueue(trx)
   })
 }
 
-function isOlder(walk: Walk | undefined): boolean {
+function isOlderWalk(walk: Walk | undefined): boolean {
   return walk === undefined || walk.version < documentVersion
 }
 
-async function rebuildSome({ database: { writer }, closing }: CatalogueContext): Promise<void> {
-  for (let left = skillsPerRun; left > 0 && !closing.aborted; left -= skillsPerWrite) {
-    if (!(await writer.write(rebuildBatch, { bulk: true }))) return
+async function rebuildDocuments({ database: { writer }, closing }: CatalogueContext): Promise<void> {
+  for (let left = documentsPerRun; left > 0 && !closing.aborted; left -= documentsPerWrite) {
+    if (!(await writer.write(rebuildDocumentBatch, { bulk: true }))) return
     await setImmediate()
   }
 }
 
-/** Returns false if there are no more. Reads in the writing transaction: a skill may change between a read and a write. */
-async function rebuildBatch(trx: WriteTransaction): Promise<boolean> {
-  const walk = await readWalk(trx)
+/** Returns false at the end. Reads in the writing transaction: a skill may change between a read and a write. */
+async function rebuildDocumentBatch(trx: WriteTransaction): Promise<boolean> {
+  const walk = await readDocumentWalk(trx)
   if (walk?.after === undefined || walk.version !== documentVersion) return false
   const skills = await trx
     .selectFrom('skills')
@@ -68,23 +73,23 @@ async function rebuildBatch(trx: WriteTransaction): Promise<boolean> {
     .select(['num', 'skill_id', 'document'])
     .where('num', '>', walk.after)
     .orderBy('num')
-    .limit(skillsPerWrite)
+    .limit(documentsPerWrite)
     .execute()
   for (const { skill_id, document: stored } of skills) {
-    const document = await toCurrent(trx, skill_id, stored)
+    const document = await toCurrentDocument(trx, skill_id, stored)
     if (document === stored) continue
     await trx.updateTable('skill_documents').set({ document }).where('skill_id', '=', skill_id).execute()
   }
   const last = skills.at(-1)
-  await putWalk(trx, { version: documentVersion, ...(last && { after: last.num }) })
+  await putDocumentWalk(trx, { version: documentVersion, ...(last && { after: last.num }) })
   return last !== undefined
 }
 
-async function readWalk(db: Kysely<Tables>): Promise<Walk | undefined> {
-  const value = await findMeta(db, metaKey)
-  return value === undefined ? undefined : (JSON.parse(value) as Walk)
+async function readDocumentWalk(db: Kysely<Tables>): Promise<Walk | undefined> {
+  const value = await findMeta(db, documentsMetaKey)
+  return value === undefined ? undefined : parseJson<Walk>(value)
 }
 
-async function putWalk(trx: WriteTransaction, walk: Walk): Promise<void> {
-  await putMeta(trx, metaKey, JSON.stringify(walk))
+async function putDocumentWalk(trx: WriteTransaction, walk: Walk): Promise<void> {
+  await putMeta(trx, documentsMetaKey, JSON.stringify(walk))
 }

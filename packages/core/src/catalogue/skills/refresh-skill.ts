@@ -3,20 +3,31 @@ import { toIndexText } from '../../search/index-text.ts'
 import { findTerms } from '../../search/database/version-terms.ts'
 import { compileForColumns } from '../../storage/compiled-query.ts'
 import { putSkillText, removeSkillText } from '../../storage/text-search.ts'
-import { parseJson, type SkillDocumentRow, type SkillRow, type Tables } from '../../storage/tables.ts'
+import {
+  parseJson,
+  type SkillDocumentRow,
+  type SkillRow,
+  type Tables,
+  type VersionMetadata,
+} from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { appendChange, type ChangedSkill, type LogDraft } from '../../log/append-change.ts'
 import { endAll } from '../../kernel/end-all.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { EmittedEvent, PublishedHere, SettingsChange } from '../context/ports.ts'
-import { type ChangedRows, readChanged } from './changed-skill.ts'
-import { joinStored, scanMetadata } from '../inspecting/metadata-scan.ts'
-import { type LatestVersion, type ListedVersion, selectVersions, toDocument } from '../versions/skill-document.ts'
+import { type ChangedRows, readChangedRows } from './changed-skill.ts'
+import { joinStoredScan, scanMetadata } from '../inspecting/metadata-scan.ts'
+import {
+  type LatestVersion,
+  type ListedVersion,
+  selectListedVersions,
+  toSkillDocument,
+} from '../versions/skill-document.ts'
 import type { StoredScan } from '../versions/inspection.ts'
-import type { VersionContent, VersionMetadata } from '../versions/stored-version.ts'
+import type { VersionContent } from '../versions/stored-version.ts'
 import { toLogEntries, type SkillCause } from './skill-log.ts'
 import type { VersionContents } from '../versions/version-files.ts'
-import { readLatest } from './build-document.ts'
+import { readLatestVersion } from './build-document.ts'
 import { readReaders } from '../../visibility/decisions.ts'
 
 interface KnownVersion {
@@ -34,7 +45,7 @@ export interface SkillChange {
   readonly cause: SkillCause
   /** Milliseconds since 1970. */
   readonly at: number
-  /** A version that was just stored and need not be read again. */
+  /** A version that was just stored, so that the refresh does not read the version again. */
   readonly known?: KnownVersion
   /** The rows of the skill, if they are already read. */
   readonly read?: ChangedRows
@@ -52,7 +63,10 @@ export interface SkillChange {
     | ({ readonly type: 'settings' } & Omit<SettingsChange, 'skill'>)
 }
 
-/** The state of a change as it passes through the projections; each reads the results of those before it. */
+/**
+ * The state of a change as it passes through the projections; each projection reads the results of the projections
+ * before.
+ */
 interface ProjectedChange extends SkillChange {
   readonly context: RefreshContext
   readonly versions: readonly ListedVersion[]
@@ -60,7 +74,7 @@ interface ProjectedChange extends SkillChange {
   readonly latest: LatestVersion | undefined
   readonly isVerified: boolean
   readonly head: ChangedRows['head']
-  /** The row as it is being changed. */
+  /** The row, which the projections change. */
   skill: SkillRow
   /** Whether the skill holds its short name. */
   readonly holder: boolean
@@ -79,11 +93,11 @@ export type RefreshContext = Pick<
  * Everything that follows from a change of a skill, in its transaction. The order is part of the meaning:
  * - the latest version first, whose metadata the row shows;
  * - the scans next, because they cover that metadata, and the log records their result;
- * - the short name, which is claimed before, in the row before the log, whose entries name its holder;
+ * - the short name (already claimed) in the row before the log, because log entries name the holder of the short name;
  * - the log before the stored document, since appending gives the row its revision;
- * - the document and the search text from the row as it is then;
- * - the others last and at once, in any order, because they use the final row: the reputation of the owner, webhooks and
- *   upstreams. Stars and reviews do not come through here: they emit their events themselves.
+ * - the document and the search text from the final row;
+ * - the other projections last and concurrently, because they use the final row: the reputation of the owner, webhooks
+ *   and upstreams. Stars and reviews do not use projections: their functions emit the events.
  */
 const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) => Promise<void>)[] = [
   applyLatestVersion,
@@ -92,8 +106,8 @@ const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) =>
   appendToLog,
   storeRow,
   storeDocument,
-  indexText,
-  report,
+  indexSkillText,
+  reportChange,
 ]
 
 /** Runs the projections of a changed skill in the transaction of the change. Returns the resulting row. */
@@ -102,16 +116,16 @@ export async function refreshSkill(
   trx: WriteTransaction,
   change: SkillChange,
 ): Promise<SkillRow> {
-  return (await refresh(context, trx, change)).skill
+  return (await refreshWithDocument(context, trx, change)).skill
 }
 
 /** As {@link refreshSkill}; returns also the stored document. */
-export async function refresh(context: RefreshContext, trx: WriteTransaction, change: SkillChange) {
+export async function refreshWithDocument(context: RefreshContext, trx: WriteTransaction, change: SkillChange) {
   const { skillId, known } = change
-  const { skill, isVerified, isHolder, head } = change.read ?? (await readChanged(trx, change))
+  const { skill, isVerified, isHolder, head } = change.read ?? (await readChangedRows(trx, change))
   const contents: VersionContents = new Map(known && [[known.id, known.content]])
-  const versions = known?.versions ?? (await selectVersions(trx, { skillId }))
-  const latest = await readLatest(trx, versions, contents)
+  const versions = known?.versions ?? (await selectListedVersions(trx, { skillId }))
+  const latest = await readLatestVersion(trx, versions, contents)
   const projected: ProjectedChange = {
     ...change,
     context,
@@ -159,7 +173,7 @@ async function applyScans(_trx: WriteTransaction, change: ProjectedChange): Prom
   const { context, skill, latest, at, isVerified } = change
   const { changelog = '' } = latest?.row ?? {}
   const metadata_scan = await scanMetadata(context, skill.metadata_scan, skill, { changelog, at })
-  change.scan = latest?.scan && joinStored(latest.scan, metadata_scan)
+  change.scan = latest?.scan && joinStoredScan(latest.scan, metadata_scan)
   const verified = change.scan?.verdict === 'safe' && isVerified
   change.skill = { ...skill, security_score: change.scan?.score ?? null, metadata_scan, verified: Number(verified) }
 }
@@ -189,12 +203,12 @@ async function toChangedSkill(trx: WriteTransaction, change: ProjectedChange): P
 
 async function storeRow(trx: WriteTransaction, { skill, skillId }: ProjectedChange): Promise<void> {
   const { num: _num, owner_id: _ownerId, name: _name, full_name: _fullName, listed: _listed, ...columns } = skill
-  await updateSkill(trx, { ...columns, id: skillId })
+  await updateSkillRow(trx, { ...columns, id: skillId })
 }
 
 async function storeDocument(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
   const { skill, latest, scan, versions } = change
-  change.document = toDocumentRow(skill, toDocument(skill, latest && { ...latest, scan }, versions))
+  change.document = toDocumentRow(skill, toSkillDocument(skill, latest && { ...latest, scan }, versions))
   await putDocument(trx, change.document)
 }
 
@@ -208,12 +222,15 @@ export async function storeComputed(
   skill: SkillRow,
   { columns, document }: { columns: Partial<SkillRow>; document: string },
 ): Promise<void> {
-  await updateSkill(trx, { ...columns, id: skill.id })
+  await updateSkillRow(trx, { ...columns, id: skill.id })
   await putDocument(trx, toDocumentRow(skill, document))
 }
 
 /** Updates the full-text index if one of its columns changed. */
-async function indexText(trx: WriteTransaction, { context, before, skill, latest }: ProjectedChange): Promise<void> {
+async function indexSkillText(
+  trx: WriteTransaction,
+  { context, before, skill, latest }: ProjectedChange,
+): Promise<void> {
   const { dialect } = context.database
   if (skill.state === 'withdrawn') return removeSkillText(trx, skill.num, dialect)
   if (before && textColumns.every((column) => before[column] === skill[column])) return
@@ -227,7 +244,7 @@ async function indexText(trx: WriteTransaction, { context, before, skill, latest
   await putSkillText(trx, dialect, skill.num, toIndexText(document, terms), { isNew: !before })
 }
 
-async function report(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+async function reportChange(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
   await endAll([changeReputation(trx, change), emitEvent(trx, change), queueForUpstream(trx, change)])
 }
 
@@ -258,7 +275,7 @@ const textColumns = [
   'state',
 ] as const
 
-const updateSkill = compileForColumns((db, { id, ...columns }: Updateable<Tables['skills']> & { id: string }) =>
+const updateSkillRow = compileForColumns((db, { id, ...columns }: Updateable<Tables['skills']> & { id: string }) =>
   db.updateTable('skills').set(columns).where('id', '=', id),
 )
 const putDocument = compileForColumns((db, row: Insertable<Tables['skill_documents']>) =>

@@ -3,15 +3,15 @@ import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { refreshSkill } from './refresh-skill.ts'
 
-const topic = 'verification.skills'
-const retryDelaysMs = [minuteMs, 10 * minuteMs, hourMs]
-/** Skills per transaction; no other write runs during one. */
-const batchSkills = 25
+const verifiedSkillsTopic = 'verification.skills'
+const verifiedRetryDelaysMs = [minuteMs, 10 * minuteMs, hourMs]
+/** Skills per transaction; no other write runs during a transaction. */
+const verifiedSkillsPerWrite = 25
 
 /** Handles outbox jobs that refresh the remaining skills of an author. */
 export function handleVerifiedSkills(context: CatalogueContext): void {
-  context.outbox.handle(topic, {
-    retryDelaysMs,
+  context.outbox.handle(verifiedSkillsTopic, {
+    retryDelaysMs: verifiedRetryDelaysMs,
     handle: ({ userId, after }) =>
       context.database.writer.write((trx) => refreshVerifiedSkills(context, trx, String(userId), String(after))),
   })
@@ -32,11 +32,11 @@ export async function refreshVerifiedSkills(
     .where('latest_version', '!=', '')
     .where('id', '>', after)
     .orderBy('id')
-    .limit(batchSkills)
+    .limit(verifiedSkillsPerWrite)
     .execute()
   const at = context.clock.now()
   for (const before of skills)
     await refreshSkill(context, trx, { skillId: before.id, before, cause: { type: 'judgement' }, at })
-  if (skills.length < batchSkills) return
-  await context.outbox.enqueue(trx, { topic, payload: { userId, after: skills.at(-1)!.id } })
+  if (skills.length < verifiedSkillsPerWrite) return
+  await context.outbox.enqueue(trx, { topic: verifiedSkillsTopic, payload: { userId, after: skills.at(-1)!.id } })
 }

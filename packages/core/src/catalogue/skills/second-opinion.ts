@@ -1,6 +1,7 @@
 import { toTimestamp, type Opinion } from '@skillstead/protocol'
 import { findMeta, putMeta } from '../../storage/meta.ts'
 import { hasRow } from '../../storage/table-rows.ts'
+import { parseJson } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { OpinionQuestion } from '../context/ports.ts'
@@ -10,39 +11,39 @@ import {
   type OpinionService,
   type OpinionSource,
 } from '../inspecting/opinion-service.ts'
-import { refreshSkill } from './refresh-skill.ts'
+import { type RefreshContext, refreshSkill } from './refresh-skill.ts'
 
 /** A second opinion on versions that the scan leaves in doubt. */
 export interface SecondOpinionOptions {
   readonly service: OpinionService | OpinionSource
   /** Milliseconds that a publish waits for an answer. Default: 5000. */
   readonly timeoutMs?: number
-  /** Maximum questions a day (UTC) of all nodes on the database; a user causes at most a tenth. Default: 1000. */
+  /** Maximum questions a day (UTC) of all nodes on the database, at most a tenth by one user. Default: 1000. */
   readonly dailyMax?: number
   /** Versions with a score from `least` to `most` are asked about. Default: 40 to 94. */
   readonly scores?: { readonly least: number; readonly most: number }
 }
 
-const timeoutMsDefault = 5000
+const opinionTimeoutMsDefault = 5000
 const dailyMaxDefault = 1000
 const scoresDefault = { least: 40, most: 94 }
-const metaKey = 'second-opinion'
-/** The part of the questions of a day that one user causes at most, so that no one uses up those of others. */
+const opinionMetaKey = 'second-opinion'
+/** The maximum share of one user in the questions of a day, so that no user consumes the budget of others. */
 const userShare = 0.1
 /** After this number of failures in a row, publishes do without the second opinion for a while. */
-const failuresMax = 3
-const pauseMs = 60_000
+const opinionFailuresMax = 3
+const opinionPauseMs = 60_000
 /** Maximum number of skills that show an answer at once; others show it after their next change. */
-const refreshedMax = 50
+const opinionSkillsMax = 50
 
-type Context = Pick<
-  CatalogueContext,
-  'database' | 'clock' | 'closing' | 'scanRules' | 'reputation' | 'events' | 'upstreamLogs' | 'upstreamQueue'
->
+type OpinionContext = RefreshContext & Pick<CatalogueContext, 'clock' | 'closing'>
 
 type Asked = OpinionQuestion & { readonly userId: string }
 
-/** Asks about each content once, within a time limit and a budget. An answer is stored for all versions with the content. */
+/**
+ * Asks about each content once, within a time limit and a budget. An answer is stored for all versions with the
+ * content.
+ */
 export class SecondOpinion {
   readonly counts = { answered: 0, cached: 0, late: 0, failed: 0, paused: 0, over_budget: 0 }
   readonly close: () => Promise<void>
@@ -67,12 +68,12 @@ export class SecondOpinion {
   }
 
   /** Waits until an opinion on the version is stored, or the time limit. Never throws. */
-  async consult(context: Context, question: Asked): Promise<void> {
+  async consult(context: OpinionContext, question: Asked): Promise<void> {
     const { least, most } = this.#options.scores ?? scoresDefault
     const { score } = question.security
     if (score < least || score > most) return
     const timer = Promise.withResolvers<'late'>()
-    const timeout = setTimeout(() => timer.resolve('late'), this.#options.timeoutMs ?? timeoutMsDefault)
+    const timeout = setTimeout(() => timer.resolve('late'), this.#options.timeoutMs ?? opinionTimeoutMsDefault)
     const running = this.#asked.get(question.digest) ?? this.#start(context, question)
     const isLate = (await Promise.race([running, timer.promise])) === 'late'
     clearTimeout(timeout)
@@ -81,7 +82,7 @@ export class SecondOpinion {
     this.#noteFailure(context.clock.now(), new Error('The second opinion was late.'))
   }
 
-  #start(context: Context, question: Asked): Promise<boolean> {
+  #start(context: OpinionContext, question: Asked): Promise<boolean> {
     const { digest } = question
     const running = this.#ask(context, question)
       .catch((error: unknown) => {
@@ -95,7 +96,7 @@ export class SecondOpinion {
   }
 
   /** Whether an opinion is stored. */
-  async #ask(context: Context, question: Asked): Promise<boolean> {
+  async #ask(context: OpinionContext, question: Asked): Promise<boolean> {
     const { database, clock, closing } = context
     if (await hasRow(database.read, 'opinions', { digest: question.digest })) {
       this.counts.cached++
@@ -122,19 +123,19 @@ export class SecondOpinion {
     return { verdict, reasons: [...reasons], source: this.#source.name, at: toTimestamp(at) }
   }
 
-  /** Counts a question. Returns whether the budget of the day, and the user's part of it, allow it. */
+  /** Counts a question. Returns whether the budget of the day and the user's share of the budget allow the question. */
   async #spend(trx: WriteTransaction, userId: string, at: number): Promise<boolean> {
     const dailyMax = this.#options.dailyMax ?? dailyMaxDefault
     const day = toTimestamp(at).slice(0, 10)
-    const stored = await findMeta(trx, metaKey)
-    const last = stored === undefined ? undefined : (JSON.parse(stored) as Spending)
+    const stored = await findMeta(trx, opinionMetaKey)
+    const last = stored === undefined ? undefined : parseJson<Spending>(stored)
     const spent = last?.day === day ? last : { day, users: {} }
     const own = spent.users[userId] ?? 0
     const all = Object.values(spent.users).reduce((sum, count) => sum + count, 0)
     if (all >= dailyMax || own >= Math.ceil(dailyMax * userShare)) return false
     await putMeta(
       trx,
-      metaKey,
+      opinionMetaKey,
       JSON.stringify({ day, users: { ...spent.users, [userId]: own + 1 } } satisfies Spending),
     )
     return true
@@ -143,11 +144,11 @@ export class SecondOpinion {
   #noteFailure(now: number, cause: unknown): void {
     if (now < this.#pausedUntil) return
     this.#failures++
-    if (this.#failures < failuresMax) return
+    if (this.#failures < opinionFailuresMax) return
     this.#failures = 0
-    this.#pausedUntil = now + pauseMs
+    this.#pausedUntil = now + opinionPauseMs
     this.#onError(
-      new Error(`The second opinion failed ${failuresMax} times in a row and pauses for a minute.`, { cause }),
+      new Error(`The second opinion failed ${opinionFailuresMax} times in a row and pauses for a minute.`, { cause }),
     )
   }
 }
@@ -159,7 +160,12 @@ interface Spending {
 }
 
 /** Stores the first opinion on a content, and shows it with the skills whose latest version has the content. */
-async function storeOpinion(context: Context, trx: WriteTransaction, digest: string, opinion: Opinion): Promise<void> {
+async function storeOpinion(
+  context: OpinionContext,
+  trx: WriteTransaction,
+  digest: string,
+  opinion: Opinion,
+): Promise<void> {
   await trx
     .insertInto('opinions')
     .values({ digest, opinion: JSON.stringify(opinion) })
@@ -171,7 +177,7 @@ async function storeOpinion(context: Context, trx: WriteTransaction, digest: str
     .selectAll('skills')
     .where('versions.digest', '=', digest)
     .whereRef('versions.version', '=', 'skills.latest_version')
-    .limit(refreshedMax)
+    .limit(opinionSkillsMax)
     .execute()
   for (const before of shown) {
     const change = { skillId: before.id, before, cause: { type: 'judgement' }, at: context.clock.now() } as const

@@ -6,8 +6,8 @@ import { isPublished } from '../../visibility/decisions.ts'
 import { publishedCondition } from '../../visibility/conditions.ts'
 
 /**
- * The first public skill with a short name holds it permanently. Call it when the rows of the skill are written.
- * `mayClaimName`: see `SkillChange`.
+ * The first public skill with a short name holds the name permanently. Call this function after the rows of the skill
+ * are written. `mayClaimName`: see `SkillChange`.
  */
 export async function claimShortName(
   trx: WriteTransaction,
@@ -18,7 +18,7 @@ export async function claimShortName(
   await claimName(trx, { skillId, mayMirror: Number(mayClaimName === true) })
 }
 
-/** As `isPublished`, of the row as it is now. */
+/** Checks in the statement, as `isPublished` does, that the current row is public and no stub. */
 const claimName = compileWrite((db, param: Param<{ skillId: string; mayMirror: number }>) =>
   db
     .insertInto('holders')

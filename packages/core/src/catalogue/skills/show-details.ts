@@ -5,8 +5,8 @@ import type { Caller } from '../../kernel/caller.ts'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { SkillDocumentRow, SkillRow, Tables } from '../../storage/tables.ts'
 import { showName } from '../versions/shown-names.ts'
-import { type ForkedFrom, toDetails } from '../versions/skill-document.ts'
-import { toCurrent } from './build-document.ts'
+import { type ForkedFrom, toSkillDetails } from '../versions/skill-document.ts'
+import { toCurrentDocument } from './build-document.ts'
 import { canSee } from '../../visibility/decisions.ts'
 
 /** The columns that the details add to the stored document. */
@@ -17,15 +17,17 @@ export type DetailedSkill = Pick<
 
 type ForkColumn = 'forked_from' | 'forked_from_version'
 
-/** The complete public form of a skill for this caller. Pass `document` if the stored one does not match the row. */
+/**
+ * The complete public form of a skill for this caller. Pass `document` if the stored document does not match the row.
+ */
 export async function showDetails(
   context: StorageContext,
   skill: DetailedSkill,
   caller: Caller,
   document?: Pick<SkillDocumentRow, 'document'>,
 ): Promise<SkillDetails> {
-  const stored = document ?? (await readDocument(context.database.read, skill.id))
-  const details = toDetails(skill, stored, await findForkedFrom(context, skill, caller))
+  const stored = document ?? (await readSkillDocument(context.database.read, skill.id))
+  const details = toSkillDetails(skill, stored, await findForkedFrom(context, skill, caller))
   return { ...details, name: await showName(context, skill, caller) }
 }
 
@@ -34,26 +36,26 @@ const selectDocument = compileQuery((db, param: Param<{ skillId: string }>) =>
 )
 
 /** The stored document of a skill, in the current form. */
-export async function readDocument(db: Kysely<Tables>, skillId: string): Promise<SkillDocumentRow> {
+export async function readSkillDocument(db: Kysely<Tables>, skillId: string): Promise<SkillDocumentRow> {
   const [row] = await selectDocument(db, { skillId })
   if (!row) throw new TypeError('The document of the skill is missing.')
-  return { ...row, document: await toCurrent(db, skillId, row.document) }
+  return { ...row, document: await toCurrentDocument(db, skillId, row.document) }
 }
 
-/** The source of a fork; null if the caller may not see it now. */
+/** The source of a fork; null if the caller may not see the source. */
 export async function findForkedFrom(
   context: StorageContext,
   skill: Pick<SkillRow, ForkColumn>,
   caller: Caller,
 ): Promise<ForkedFrom> {
   if (skill.forked_from === null) return null
-  const source = await findSource(context.database.read, skill.forked_from)
-  if (!source || !(await isSeen(context, source, caller))) return null
+  const source = await findForkSource(context.database.read, skill.forked_from)
+  if (!source || !(await isSourceSeen(context, source, caller))) return null
   return { fullName: skill.forked_from, version: skill.forked_from_version ?? '' }
 }
 
 /** The skill that a fork was made from, even if a transfer renamed it. */
-export async function findSource(db: Kysely<Tables>, fullName: string): Promise<SkillRow | undefined> {
+export async function findForkSource(db: Kysely<Tables>, fullName: string): Promise<SkillRow | undefined> {
   const named = await db.selectFrom('skills').selectAll().where('full_name', '=', fullName).executeTakeFirst()
   if (named) return named
   return db
@@ -65,7 +67,7 @@ export async function findSource(db: Kysely<Tables>, fullName: string): Promise<
 }
 
 /** A source under a takedown is left out, so that its fork stays readable. */
-async function isSeen(context: StorageContext, source: SkillRow, caller: Caller): Promise<boolean> {
+async function isSourceSeen(context: StorageContext, source: SkillRow, caller: Caller): Promise<boolean> {
   try {
     return await canSee(context, source, caller)
   } catch (error) {

@@ -8,8 +8,8 @@ import { addRow, hasRow, removeRows } from '../../storage/table-rows.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
-import { toSkills } from '../versions/shown-names.ts'
-import { itemColumns, toName, toSkill } from '../versions/skill-document.ts'
+import { toNamedItems } from '../versions/shown-names.ts'
+import { itemColumns, toPublicName, toSkillItem } from '../versions/skill-document.ts'
 import { isListedFor } from '../../visibility/conditions.ts'
 
 const ownColumns = [...itemColumns, 'visibility', 'state', 'moderation', 'updated_at'] as const
@@ -29,20 +29,20 @@ export async function listOwnSkills(context: StorageContext, input: Input<'listO
 
 function toOwnSkill(row: Pick<SkillRow, (typeof ownColumns)[number]>): OwnSkill {
   return {
-    ...toSkill(row),
+    ...toSkillItem(row),
     visibility: row.visibility,
-    state: toState(row),
+    state: toOwnSkillState(row),
     flagged: row.moderation === 'flagged',
     updatedAt: toTimestamp(row.updated_at),
   }
 }
 
-function toState({ state, latest_version }: Pick<SkillRow, 'state' | 'latest_version'>): OwnSkill['state'] {
+function toOwnSkillState({ state, latest_version }: Pick<SkillRow, 'state' | 'latest_version'>): OwnSkill['state'] {
   if (state === 'hidden' || state === 'taken_down') return state
   return latest_version === '' ? 'yanked' : 'published'
 }
 
-/** GET /skills/<name>/star: whether the caller starred it. */
+/** GET /skills/<name>/star: whether the caller starred the skill. */
 export async function showStar(context: StorageContext, input: Input<'getStar'>, caller: Caller) {
   const { userId } = requireAccount(caller)
   const { id, stars } = await getSkill(context, input.name, caller)
@@ -62,7 +62,7 @@ export async function listStars(context: StorageContext, input: Input<'listStars
     .orderBy('stars.created_at', 'desc')
     .orderBy('skills.full_name')
   const { rows, paging } = await readPage(starred, sorted, input)
-  return { skills: await toSkills(context, rows, caller), ...paging }
+  return { skills: await toNamedItems(context, rows, caller), ...paging }
 }
 
 /** GET /skills/<name>/forks: the forks that the caller may see, newest first. */
@@ -75,7 +75,7 @@ export async function listForks(context: StorageContext, input: Input<'listForks
   const forks = db.selectFrom('skills').where('forked_from', 'in', names).where(isListedFor(caller))
   const sorted = forks.select(itemColumns).orderBy('created_at', 'desc').orderBy('id', 'desc')
   const { rows, paging } = await readPage(forks, sorted, input)
-  return { skills: await toSkills(context, rows, caller), ...paging }
+  return { skills: await toNamedItems(context, rows, caller), ...paging }
 }
 
 /** PUT and DELETE /skills/<name>/star. Idempotent. */
@@ -112,7 +112,7 @@ export async function setStarred(
         ownerId: skill.owner_id,
         skill,
         data: () => ({
-          skill: { id: skill.id, name: toName(skill), fullName: skill.full_name },
+          skill: { id: skill.id, name: toPublicName(skill), fullName: skill.full_name },
           user: { id: userId, username },
           starCount: row.stars,
         }),

@@ -3,13 +3,13 @@ import type { LogDraft } from '../../log/append-change.ts'
 import { parseJson, type SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { UpstreamLogs } from '../context/ports.ts'
-import { findSource } from './show-details.ts'
+import { findForkSource } from './show-details.ts'
 import type { ListedVersion } from '../versions/skill-document.ts'
 import type { VersionContent } from '../versions/stored-version.ts'
-import { readContent, type VersionContents } from '../versions/version-files.ts'
+import { readVersionContent, type VersionContents } from '../versions/version-files.ts'
 import { isPublished } from '../../visibility/decisions.ts'
 
-/** The entry of a version: all that a mirror needs to show it, and the digests that prove its content. */
+/** The entry of a version: all that a mirror needs to show the version, and the digests that prove the content. */
 export function toVersionEntry(
   skill: SkillRow,
   version: ListedVersion,
@@ -22,7 +22,7 @@ export function toVersionEntry(
     subject: `${skill.full_name}@${version.version}`,
     digest: version.digest,
     data: {
-      ...identify(skill),
+      ...toSkillIdentity(skill),
       holder,
       version: version.version,
       publishedAt: toTimestamp(version.published_at),
@@ -53,7 +53,7 @@ function toSkillEntry(skill: SkillRow, holder: boolean): LogDraft {
     subject: skill.full_name,
     digest: null,
     data: {
-      ...identify(skill),
+      ...toSkillIdentity(skill),
       holder,
       displayName: skill.display_name,
       description: skill.description,
@@ -75,7 +75,7 @@ function toYankEntry(skill: SkillRow, version: ListedVersion): LogDraft {
     subject: `${skill.full_name}@${version.version}`,
     digest: version.digest,
     data: {
-      ...identify(skill),
+      ...toSkillIdentity(skill),
       version: version.version,
       yanked: version.yanked === 1,
       latestVersion: skill.latest_version,
@@ -85,13 +85,13 @@ function toYankEntry(skill: SkillRow, version: ListedVersion): LogDraft {
 
 /**
  * The entry of a skill that is no longer public: deleted, made private or renamed (`withdrawn`), or under a takedown.
- * It does not contain the takedown claim.
+ * The entry does not contain the takedown claim.
  */
 function toRemovalEntry(type: 'withdrawn' | 'takedown', skill: SkillRow): LogDraft {
-  return { type, subject: skill.full_name, digest: null, data: identify(skill) }
+  return { type, subject: skill.full_name, digest: null, data: toSkillIdentity(skill) }
 }
 
-function identify(skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'owner' | 'owner_id'>) {
+function toSkillIdentity(skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'owner' | 'owner_id'>) {
   return {
     skill: { id: skill.id, name: skill.name, fullName: skill.full_name },
     owner: { id: skill.owner_id, username: skill.owner },
@@ -117,20 +117,20 @@ interface LoggedChange {
   readonly holder: boolean
 }
 
-/** The public log entries for a change: those of the upstream's log if `relay` has one, else this node's own. */
+/** The public log entries for a change: the upstream's entry if there is a `relay`, else entries of this node. */
 export async function toLogEntries(
   trx: WriteTransaction,
   upstreamLogs: UpstreamLogs,
   change: LoggedChange,
   relay: LogDraft | undefined,
 ): Promise<LogDraft[]> {
-  return relay ? toRelayed(change, relay) : toOwnEntries(trx, upstreamLogs, change)
+  return relay ? toRelayedEntries(change, relay) : toOwnEntries(trx, upstreamLogs, change)
 }
 
 /**
  * Relays an entry of an upstream's log. Removals are always relayed; entries of skills that are hidden here are not.
  */
-function toRelayed({ before, skill, holder }: LoggedChange, relay: LogDraft): LogDraft[] {
+function toRelayedEntries({ before, skill, holder }: LoggedChange, relay: LogDraft): LogDraft[] {
   if (relay.type === 'withdrawn' || relay.type === 'takedown') return [relay]
   if (!isPublished(skill)) return []
   const moved = before && isPublished(before) && before.full_name !== skill.full_name
@@ -141,11 +141,11 @@ function toRelayed({ before, skill, holder }: LoggedChange, relay: LogDraft): Lo
 async function toOwnEntries(trx: WriteTransaction, upstreamLogs: UpstreamLogs, change: LoggedChange) {
   const { skill } = change
   const source = (await isSourceShown(trx, skill)) ? {} : { forked_from: null, forked_from_version: null }
-  const entries = await toEntries(trx, { ...change, skill: { ...skill, ...source } })
+  const entries = await toPublicEntries(trx, { ...change, skill: { ...skill, ...source } })
   return skill.origin_kind === 'mirror' ? upstreamLogs.addFirstOrigins(trx, skill, entries) : entries
 }
 
-async function toEntries(trx: WriteTransaction, change: LoggedChange): Promise<LogDraft[]> {
+async function toPublicEntries(trx: WriteTransaction, change: LoggedChange): Promise<LogDraft[]> {
   const { before, skill, versions, contents, cause, holder } = change
   const was = before !== undefined && isPublished(before)
   const is = isPublished(skill)
@@ -165,7 +165,7 @@ async function toEntries(trx: WriteTransaction, change: LoggedChange): Promise<L
       ? [yank]
       : [yank, toSkillEntry(skill, holder)]
   }
-  return [toVersionEntry(skill, version, await readContent(trx, version.id, contents), holder)]
+  return [toVersionEntry(skill, version, await readVersionContent(trx, version.id, contents), holder)]
 }
 
 /** Whether the public fields are equal. Changes of who else may read or write a skill add no log entry. */
@@ -177,16 +177,16 @@ function sameInPublic(before: SkillRow, skill: SkillRow): boolean {
 async function toAllEntries(trx: WriteTransaction, { skill, versions, contents, cause, holder }: LoggedChange) {
   const entries: LogDraft[] = []
   for (const version of versions.toReversed()) {
-    entries.push(toVersionEntry(skill, version, await readContent(trx, version.id, contents), holder))
+    entries.push(toVersionEntry(skill, version, await readVersionContent(trx, version.id, contents), holder))
   }
   // The entry of a first version is complete; metadata that was set later needs its own entry.
   const isFirst = cause.type === 'version' && versions.length === 1
   return isFirst ? entries : [...entries, toSkillEntry(skill, holder)]
 }
 
-/** The log is permanent and public, so it names a fork's source only if that is public. */
+/** The log is permanent and public, so an entry names a fork's source only if the source is public. */
 async function isSourceShown(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
   if (skill.forked_from === null) return true
-  const source = await findSource(trx, skill.forked_from)
+  const source = await findForkSource(trx, skill.forked_from)
   return source !== undefined && isPublished(source)
 }

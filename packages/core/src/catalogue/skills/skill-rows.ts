@@ -13,8 +13,11 @@ import { refreshSkill } from './refresh-skill.ts'
  * The skill to which a full name refers for a publisher, within a transaction; undefined if the name is free. Throws
  * `name_taken` for names of deleted or transferred skills, `taken_down` under a takedown.
  */
-export async function findTarget(trx: WriteTransaction, fullName: string): Promise<SkillRow | undefined> {
-  const [[skill], [moved]] = await Promise.all([selectByName(trx, { fullName }), selectMoved(trx, { fullName })])
+export async function findPublishTarget(trx: WriteTransaction, fullName: string): Promise<SkillRow | undefined> {
+  const [[skill], [moved]] = await Promise.all([
+    selectSkillByName(trx, { fullName }),
+    selectAliasByName(trx, { fullName }),
+  ])
   if (skill?.state === 'withdrawn') {
     throw new RegistryError('name_taken', `${fullName} was deleted, and its name stays reserved. Choose another name.`)
   }
@@ -66,7 +69,7 @@ export async function insertSkill(
     holds_name: 0,
     display_name: fields.name,
     description: '',
-    // These from the start: the update that follows the first version then changes no index.
+    // These columns have their final value at once, so that the update after the first version changes no index.
     category: fields.metadata?.category ?? '',
     latest_version: latest?.version ?? '',
     published_at: latest?.publishedAt ?? now,
@@ -104,23 +107,23 @@ export async function insertSkill(
     moderation_reason: '',
     moderated_at: null,
     revision: 0,
-    ...toColumns(settings ?? {}),
+    ...toSettingsColumns(settings ?? {}),
   }
-  await insertRow(trx, row)
+  await insertSkillRow(trx, row)
   return row.id
 }
 
-const insertRow = compileInsert('skills')
-const selectMoved = compileQuery((db, param: Param<{ fullName: string }>) =>
+const insertSkillRow = compileInsert('skills')
+const selectAliasByName = compileQuery((db, param: Param<{ fullName: string }>) =>
   db.selectFrom('aliases').select('skill_id').where('full_name', '=', param('fullName')),
 )
-const selectByName = compileQuery((db, param: Param<{ fullName: string }>) =>
+const selectSkillByName = compileQuery((db, param: Param<{ fullName: string }>) =>
   db.selectFrom('skills').selectAll().where('full_name', '=', param('fullName')),
 )
 
 /** Writes the columns that differ from the row; `refreshSkill` updates the rest. Returns whether any differed. */
 export async function applySettings(trx: WriteTransaction, before: SkillRow, settings: SkillSettings) {
-  const changed = Object.entries(toColumns(settings)).filter(
+  const changed = Object.entries(toSettingsColumns(settings)).filter(
     ([name, value]) => value !== before[name as keyof SkillRow],
   )
   if (changed.length === 0) return false
@@ -128,7 +131,7 @@ export async function applySettings(trx: WriteTransaction, before: SkillRow, set
   return true
 }
 
-export function toColumns(settings: SkillSettings): Partial<SkillRow> {
+export function toSettingsColumns(settings: SkillSettings): Partial<SkillRow> {
   const columns: { [K in keyof SkillRow]?: SkillRow[K] | undefined } = {
     display_name: settings.displayName,
     description: settings.description,
@@ -151,16 +154,12 @@ interface Stub {
 }
 
 /**
- * Creates a stub: a skill of which only the name is known, in an unclaimed namespace. Lists include it only on request,
- * and it becomes a skill when its owner publishes it. Returns an existing skill unchanged.
+ * Creates a stub: a skill of which only the name is known, in an unclaimed namespace. Lists include a stub only on
+ * request. A stub becomes a skill when the owner publishes it. Returns an existing skill unchanged. Throws `name_taken`
+ * and `taken_down`.
  */
-export async function createStub(context: CatalogueContext, stub: Stub, caller: Caller): Promise<SkillRow> {
-  return context.database.writer.write((trx) => putStub(context, trx, stub, caller))
-}
-
-/** As {@link createStub}, within a transaction. Throws `name_taken` and `taken_down`. */
 export async function putStub(context: CatalogueContext, trx: WriteTransaction, stub: Stub, caller: Caller) {
-  const existing = await findTarget(trx, `${stub.owner.username}/${stub.name}`)
+  const existing = await findPublishTarget(trx, `${stub.owner.username}/${stub.name}`)
   if (existing) return existing
   const at = context.clock.now()
   const id = await insertSkill(trx, { owner: stub.owner, fields: { name: stub.name } }, at)
@@ -181,23 +180,23 @@ export async function setModeration(
   decided: Pick<SkillRow, 'moderation' | 'moderation_reason' | 'moderated_at'>,
 ): Promise<void> {
   await trx.updateTable('skills').set(decided).where('id', '=', skill.id).execute()
-  await updateState(trx, skill)
+  await updateSkillState(trx, skill)
 }
 
 /**
  * Sets the state of a skill from its cases: a takedown takes precedence over moderation, and nothing restores a skill
  * that its owner deleted. `refreshSkill` updates the rest. Returns whether the state changed.
  */
-export async function updateState(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
+export async function updateSkillState(trx: WriteTransaction, skill: SkillRow): Promise<boolean> {
   if (skill.state === 'withdrawn') return false
-  const state = await findState(trx, skill.id)
+  const state = await findSkillState(trx, skill.id)
   if (state === skill.state) return false
   await trx.updateTable('skills').set({ state }).where('id', '=', skill.id).execute()
   return true
 }
 
 /** The state of a skill that is not deleted. */
-export async function findState(trx: WriteTransaction, skillId: string): Promise<SkillState> {
+export async function findSkillState(trx: WriteTransaction, skillId: string): Promise<SkillState> {
   const takedown = await trx
     .selectFrom('dmca_cases')
     .select('id')

@@ -7,20 +7,20 @@ import type { CatalogueContext } from '../context/catalogue-context.ts'
 /** Default storage quota of a user on the free plan, in bytes. */
 export const storageQuotaBytesDefault = 1024 * 1024 * 1024
 
-const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const
+const sizeUnits = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
-/** Throws the error of {@link findExcess}, if there is one. */
-export async function requireStorage(...addition: Parameters<typeof findExcess>): Promise<void> {
-  const excess = await findExcess(...addition)
+/** Throws the error of {@link findQuotaExcess}, if there is one. */
+export async function requireStorage(...addition: Parameters<typeof findQuotaExcess>): Promise<void> {
+  const excess = await findQuotaExcess(...addition)
   if (excess) throw excess
 }
 
 /**
  * Returns `payload_too_large` if an addition (`name`, as in `this version`) would take its owner over the storage quota
- * of the free plan. Counts all versions of the owner's skills with all files, and those in quarantine. Deleted
- * skills count too: versions are never removed, so publishing and deleting in a loop would fill the disk.
+ * of the free plan. Counts all versions of the owner's skills with all files, and the owner's quarantined versions.
+ * Deleted skills count too: versions are never removed, so publishing and deleting in a loop would fill the disk.
  */
-export async function findExcess(
+export async function findQuotaExcess(
   { storageQuotaBytes }: Pick<CatalogueContext, 'storageQuotaBytes'>,
   trx: WriteTransaction,
   owner: Pick<UserRow, 'id' | 'username'>,
@@ -28,19 +28,19 @@ export async function findExcess(
 ): Promise<RegistryError | undefined> {
   if (storageQuotaBytes === 0) return undefined
   // Unclaimed namespaces have no quota: only imports and mirrors of the operator add versions to them.
-  const [used] = await selectUsed(trx, { ownerId: owner.id })
+  const [used] = await selectUsedStorage(trx, { ownerId: owner.id })
   if (!used) return undefined
   const stored = Number(used.versions) + Number(used.quarantined)
   if (stored + bytes <= storageQuotaBytes) return undefined
   return new RegistryError(
     'payload_too_large',
-    `${owner.username} stores ${toSize(stored)} of ${toSize(storageQuotaBytes)}, deleted skills included, and ${name} ` +
-      `takes ${toSize(bytes)}. Withdraw versions in quarantine, or ask an administrator for another plan.`,
+    `${owner.username} stores ${formatStorageSize(stored)} of ${formatStorageSize(storageQuotaBytes)}, deleted skills included, and ${name} ` +
+      `takes ${formatStorageSize(bytes)}. Withdraw versions in quarantine, or ask an administrator for another plan.`,
   )
 }
 
-/** What the owner stores, with files in quarantine; no row for an owner without a quota. */
-const selectUsed = compileQuery((db, param: Param<{ ownerId: string }>) =>
+/** The bytes that an owner stores in versions and in quarantine. No row for an owner without a quota. */
+const selectUsedStorage = compileQuery((db, param: Param<{ ownerId: string }>) =>
   db
     .selectFrom('users')
     .select((eb) => [
@@ -63,7 +63,7 @@ const selectUsed = compileQuery((db, param: Param<{ ownerId: string }>) =>
 )
 
 /** The bytes of all versions of a skill. */
-export async function sumVersions(trx: WriteTransaction, skillId: string): Promise<number> {
+export async function sumVersionBytes(trx: WriteTransaction, skillId: string): Promise<number> {
   const { bytes } = await trx
     .selectFrom('versions')
     .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('size'), eb.lit(0)).as('bytes'))
@@ -73,7 +73,7 @@ export async function sumVersions(trx: WriteTransaction, skillId: string): Promi
 }
 
 /** Formats a size, as in `1.5 GiB`. */
-function toSize(bytes: number): string {
-  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10))
-  return `${Number((bytes / 1024 ** power).toFixed(1))} ${units[power]}`
+function formatStorageSize(bytes: number): string {
+  const power = Math.min(sizeUnits.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10))
+  return `${Number((bytes / 1024 ** power).toFixed(1))} ${sizeUnits[power]}`
 }

@@ -11,14 +11,15 @@ export interface TruncateOrder {
 
 type Threads = Pick<WorkerPool<LoadedSkill, TruncateOrder>, 'ask'>
 
-const startWorker = (options: WorkerOptions) => new Worker(new URL('./truncate-worker.ts', import.meta.url), options)
-/** Timeout: a hundred times the slowest document's time, plus the time to load the encoding's table. */
-const answerMs = 30_000
+const startTruncateWorker = (options: WorkerOptions) =>
+  new Worker(new URL('./truncate-worker.ts', import.meta.url), options)
+/** Timeout in milliseconds: a hundred times the slowest document's time, plus the time to load the encoding's table. */
+const truncateMs = 30_000
 
 /** Uses one thread, since each thread needs its own encoding table. */
-const pool = new WorkerPool<LoadedSkill, TruncateOrder>({
-  start: () => startThread('truncate-worker', startWorker),
-  answerMs,
+const truncatePool = new WorkerPool<LoadedSkill, TruncateOrder>({
+  start: () => startThread('truncate-worker', startTruncateWorker),
+  answerMs: truncateMs,
   workersMax: 1,
 })
 
@@ -26,9 +27,9 @@ const pool = new WorkerPool<LoadedSkill, TruncateOrder>({
  * Truncates in another thread: loading the encoding's table takes 0.5 s and a document crafted to be slow 0.1 s, during
  * which no request would be answered. Throws `overloaded` after a timeout.
  */
-export async function truncateSkill(order: TruncateOrder, threads: Threads = pool): Promise<LoadedSkill> {
+export async function truncateSkill(order: TruncateOrder, threads: Threads = truncatePool): Promise<LoadedSkill> {
   const found = await threads.ask(order)
-  // If no thread can be started, truncate in this one.
+  // If no thread can be started, truncate in this thread.
   if (found === 'broken') return truncateHere(order)
   if (found === 'late') {
     const advice = 'The server is too busy to truncate the skill to maxTokens. Try again in 5 seconds.'
@@ -45,26 +46,26 @@ export async function truncateHere({ loaded, maxTokens, priority }: TruncateOrde
 /** Counts the tokens of a text, or an upper bound of them. */
 export type CountTokens = (text: string) => number
 
-let counting: Promise<CountTokens> | undefined
+let tokenCounter: Promise<CountTokens> | undefined
 
 /** The token counter for `o200k_base`, loaded at first use: its table takes 0.4 s and 100 MB of memory. */
 export function getTokenCounter(): Promise<CountTokens> {
-  counting ??= createCounter()
-  return counting
+  tokenCounter ??= createCounter()
+  return tokenCounter
 }
 
 async function createCounter(): Promise<CountTokens> {
   const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base')
   // Treat text that spells a special token of the encoding, such as the end-of-text token, as ordinary text.
   const options = { disallowedSpecial: new Set<string>() }
-  return (text) => boundTokens(text, (part) => countTokens(part, options))
+  return (text) => countBoundedTokens(text, (part) => countTokens(part, options))
 }
 
 /**
  * Tokenizing takes quadratic time in the length of a run of letters, or of characters other than letters and digits. A
  * run longer than any word is counted as one token per byte, which is an upper bound.
  */
-function boundTokens(text: string, countTokens: CountTokens): number {
+function countBoundedTokens(text: string, countTokens: CountTokens): number {
   if (!mayContainLongRun(text)) return countTokens(text)
   let tokens = 0
   let from = 0

@@ -58,7 +58,7 @@ export function toStoredScan(scan: Security): StoredScan {
   return { score, verdict, risk, rules_version: rulesVersion, scanned_at, report: JSON.stringify(scan) }
 }
 
-/** Stores the scan of a version, replacing an older one. */
+/** Stores the scan of a version, replacing an older scan. */
 export async function putScan(
   trx: WriteTransaction,
   { skillId, versionId, scan }: { skillId: string; versionId: string; scan: StoredScan },
@@ -77,12 +77,12 @@ const upsertScan = compileForColumns((db, row: Insertable<Tables['scans']>) =>
     ),
 )
 
-/** The stored scan of a version; undefined if there is none yet. */
+/** The stored scan of a version; undefined before the first scan. */
 export function findScan(db: Kysely<Tables>, versionId: string): Promise<StoredScan | undefined> {
   return db.selectFrom('scans').select(scanColumns).where('version_id', '=', versionId).executeTakeFirst()
 }
 
-/** The public form of a version's stored scan; null if there is none yet. */
+/** The public form of a version's stored scan; null before the first scan. */
 export async function readScan(db: Kysely<Tables>, versionId: string): Promise<Security | null> {
   const stored = await findScan(db, versionId)
   return stored ? parseJson(stored.report) : null
@@ -101,7 +101,7 @@ export async function readScansOfMany(db: Kysely<Tables>, versionIds: readonly s
 
 const insertAccess = compileInsert('version_access')
 
-/** What versions access, by version id. */
+/** The access of versions by version id. */
 export async function readAccessOfMany(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, Access>> {
   if (ids.length === 0) return new Map()
   const rows = await db
@@ -113,7 +113,7 @@ export async function readAccessOfMany(db: Kysely<Tables>, ids: readonly string[
 }
 
 /** The access of a version that was stored before access was analysed. */
-export const unread: Access = {
+export const unreadAccess: Access = {
   tools: [],
   commands: [],
   hosts: [],

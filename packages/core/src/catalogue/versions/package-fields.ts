@@ -19,7 +19,7 @@ import {
   type SkillFields,
 } from '@skillstead/skill-format'
 import { invalidFields } from '../../kernel/field-errors.ts'
-import type { VersionMetadata } from './stored-version.ts'
+import type { VersionMetadata } from '../../storage/tables.ts'
 
 /** The fields of a version, from the request and its SKILL.md. */
 export interface PackageFields {
@@ -111,10 +111,10 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
     version,
     portable: portability.portable,
     metadata: {
-      displayName: cut('displayName', displayName, limits.displayNameCharactersMax, warnings),
-      description: cut('description', description, limits.descriptionCharactersMax, warnings),
-      license: cut('license', license, 128, warnings),
-      category: category === undefined ? undefined : cut('category', category, 64, warnings),
+      displayName: cutDisplayed('displayName', displayName, limits.displayNameCharactersMax, warnings),
+      description: cutDisplayed('description', description, limits.descriptionCharactersMax, warnings),
+      license: cutDisplayed('license', license, 128, warnings),
+      category: category === undefined ? undefined : cutDisplayed('category', category, 64, warnings),
       keywords: givenKeywords.length > 0 ? givenKeywords : cleanKeywords(found.keywords),
       headings: [...outline.headings],
       summary: withoutNul(outline.summary),
@@ -156,8 +156,8 @@ export function withoutNul(text: string): string {
   return text.replaceAll('\0', '')
 }
 
-/** Real documents have values of any length: the displayed value is cut with a warning, and the content stays whole. */
-function cut(field: string, text: string, charactersMax: number, warnings: Warning[]): string {
+/** Shortens a displayed value with a warning; the content stays unchanged. Real documents have values of any length. */
+function cutDisplayed(field: string, text: string, charactersMax: number, warnings: Warning[]): string {
   const value = toVisibleText(text)
   if (value.length <= charactersMax) return value
   const message = `${field} has ${value.length} characters. Only the first ${charactersMax} are displayed.`

@@ -13,11 +13,11 @@ const listedColumns = [
 export type ListedVersion = Pick<VersionRow, (typeof listedColumns)[number]>
 
 /** The versions of a skill, highest first, without their metadata, which takes much space for a long history. */
-export const selectVersions = compileQuery((db, param: Param<{ skillId: string }>) =>
+export const selectListedVersions = compileQuery((db, param: Param<{ skillId: string }>) =>
   db.selectFrom('versions').select(listedColumns).where('skill_id', '=', param('skillId')).orderBy('sort_key', 'desc'),
 )
 
-/** As {@link selectVersions}, by the full name of the skill. */
+/** As {@link selectListedVersions}, by the full name of the skill. */
 export const selectNamedVersions = compileQuery((db, param: Param<{ fullName: string }>) =>
   db
     .selectFrom('versions')
@@ -49,19 +49,19 @@ export type ItemRow = Pick<SkillRow, (typeof itemColumns)[number]>
 const stubVersion = '0.0.0'
 
 /**
- * The name that resolves for everyone: the short name if the skill holds it, else the full name. To the owner of
- * another skill with that short name it means their own skill; see `showName`.
+ * The name that resolves for everyone: the short name if the skill holds it, else the full name. For the owner of
+ * another skill with the same short name, the short name means the owner's skill; see `showName`.
  */
-export function toName(skill: Pick<SkillRow, 'name' | 'full_name' | 'holds_name'>): string {
+export function toPublicName(skill: Pick<SkillRow, 'name' | 'full_name' | 'holds_name'>): string {
   return skill.holds_name === 1 ? skill.name : skill.full_name
 }
 
 /** A skill as a list item (docs/api.md#a-skill-in-a-list). */
-export function toSkill(skill: ItemRow): Skill {
+export function toSkillItem(skill: ItemRow): Skill {
   const isStub = skill.stub === 1
   return {
     id: skill.id,
-    name: toName(skill),
+    name: toPublicName(skill),
     fullName: skill.full_name,
     description: skill.description,
     latestVersion: isStub ? stubVersion : skill.latest_version,
@@ -84,24 +84,24 @@ export type ForkedFrom = SkillDetails['forkedFrom']
 type SplicedField = 'downloads' | 'stars' | 'forks' | 'forkedFrom'
 
 /**
- * The version of the form of stored documents. Increase it with each change of {@link toDocument}: documents with another
- * number are built again, in the background and when they are read.
+ * The version of the form of stored documents. Increase it with each change of {@link toSkillDocument}: documents with
+ * another number are built again, in the background and when they are read.
  */
-export const documentVersion = 1
+export const documentVersion: number = 1
 
 /** Where each stored document begins. */
 const documentHead = `{"form":${documentVersion},`
 
-/** The latest version of a skill, as far as its details show it. */
+/** The parts of the latest version that the details of a skill show. */
 export type LatestVersion = { readonly row: ListedVersion; readonly uses: ShownAccess } & VersionContent
 
 /** The public form of a skill without the fields that are added at read time, as it is stored. */
-export function toDocument(
+export function toSkillDocument(
   skill: SkillRow,
   latest: LatestVersion | undefined,
   versions: readonly ListedVersion[],
 ): string {
-  const { downloads: _downloads, stars: _stars, ...item } = toSkill(skill)
+  const { downloads: _downloads, stars: _stars, ...item } = toSkillItem(skill)
   const document: Omit<SkillDetails, SplicedField> = {
     security: latest?.scan ? parseJson(latest.scan.report) : null,
     ...item,
@@ -125,30 +125,30 @@ export function toDocument(
     widens: latest?.uses.widens ?? null,
     change: latest?.uses.change ?? null,
     opinion: latest?.uses.opinion ?? null,
-    origin: toOrigin(skill),
+    origin: toSkillOrigin(skill),
   }
   return JSON.stringify({ form: documentVersion, ...document })
 }
 
 /** Whether a stored document has the form of this program. */
-export function isCurrent(document: string): boolean {
+export function hasCurrentForm(document: string): boolean {
   return document.startsWith(documentHead)
 }
 
 /** Where a skill was published: this node, another node or another registry. */
-export function toOrigin(skill: Pick<SkillRow, 'origin_kind' | 'origin_upstream' | 'origin_synced_at'>) {
+export function toSkillOrigin(skill: Pick<SkillRow, 'origin_kind' | 'origin_upstream' | 'origin_synced_at'>) {
   const syncedAt = skill.origin_synced_at === null ? null : toTimestamp(skill.origin_synced_at)
   return { kind: skill.origin_kind, upstream: skill.origin_upstream, syncedAt }
 }
 
-/** Distinguishes responses that differ by their form only; those of the first form have no mark. */
-const formTag = (documentVersion as number) === 1 ? '' : `-v${documentVersion}`
+/** Distinguishes responses that differ by their form only. Responses of the first form have no tag. */
+const formTag = documentVersion === 1 ? '' : `-v${documentVersion}`
 
 /**
- * The complete public form as JSON. Its entity tag changes with any field; the id and time distinguish it from that of
- * another skill that took over the name, and from that of a restored database.
+ * The complete public form as JSON. The entity tag changes with any field; the id and the time distinguish it from the
+ * entity tags of another skill that took over the name, and of a restored database.
  */
-export function toAnswer(
+export function toSkillResponse(
   skill: Pick<SkillRow, 'id' | 'downloads' | 'stars' | 'forks'>,
   { document, revision, updated_at }: Pick<SkillDocumentRow, 'document' | 'revision' | 'updated_at'>,
   forkedFrom: ForkedFrom,
@@ -162,13 +162,13 @@ export function toAnswer(
 }
 
 /** The complete public form as a value. */
-export function toDetails(
+export function toSkillDetails(
   skill: Pick<SkillRow, 'downloads' | 'stars' | 'forks'>,
   { document }: Pick<SkillDocumentRow, 'document'>,
   forkedFrom: ForkedFrom,
 ): SkillDetails {
   const { downloads, stars, forks } = skill
-  const { form: _form, ...stored } = JSON.parse(document) as { form: number } & Omit<SkillDetails, SplicedField>
+  const { form: _form, ...stored } = parseJson<{ form: number } & Omit<SkillDetails, SplicedField>>(document)
   return { downloads, stars, forks, forkedFrom, ...stored }
 }
 
@@ -182,7 +182,7 @@ function toVersionSummary(row: ListedVersion) {
   }
 }
 
-export function toVersion(
+export function toSkillVersion(
   row: VersionRow,
   files: readonly FileRow[],
   security: Security | null,

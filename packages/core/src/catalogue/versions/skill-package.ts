@@ -39,16 +39,16 @@ export interface PackedContent {
  * The package of a publish request, from its JSON fields or its archive; undefined if the request has only metadata.
  * Throws `invalid_skill` with every path or size at fault, and `invalid_request` for invalid text or base64.
  */
-export async function readPackage(input: PublishSkillInput): Promise<SkillPackage | undefined> {
-  if (input.archive) return readUpload(input.archive)
+export async function readSubmittedPackage(input: PublishSkillInput): Promise<SkillPackage | undefined> {
+  if (input.archive) return readUploadedArchive(input.archive)
   if (input.skillMd === undefined) {
     if (input.files)
       throw invalidField('skillMd', 'is needed where files are given: a version is SKILL.md and its files.')
     return undefined
   }
   if (!input.skillMd.isWellFormed()) throw invalidField('skillMd', 'must be well-formed Unicode.')
-  refuseTooMany(input.files?.length ?? 0)
-  const files = (input.files ?? []).map((file, i) => ({ path: file.path, bytes: decode(file, i) }))
+  refuseTooManyFiles(input.files?.length ?? 0)
+  const files = (input.files ?? []).map((file, i) => ({ path: file.path, bytes: decodeFile(file, i) }))
   const content = { skillMd: input.skillMd, files }
   checkPackage(content)
   return content
@@ -56,15 +56,15 @@ export async function readPackage(input: PublishSkillInput): Promise<SkillPackag
 
 /** Throws `invalid_skill` for a package that exceeds the limits or breaks the path rules; names each file at fault. */
 export function checkPackage({ skillMd, files }: SkillPackage): void {
-  refuseTooMany(files.length)
+  refuseTooManyFiles(files.length)
   const problems: FieldError[] = checkPaths(files).map(({ path, message }) => ({ path, message }))
   const skillBytes = Buffer.byteLength(skillMd)
-  if (skillBytes > limits.fileBytesMax) problems.push({ path: 'SKILL.md', message: tooLarge(limits.fileBytesMax) })
+  if (skillBytes > limits.fileBytesMax) problems.push({ path: 'SKILL.md', message: toSizeProblem(limits.fileBytesMax) })
   for (const { path, bytes } of files) {
-    if (bytes.length > limits.fileBytesMax) problems.push({ path, message: tooLarge(limits.fileBytesMax) })
+    if (bytes.length > limits.fileBytesMax) problems.push({ path, message: toSizeProblem(limits.fileBytesMax) })
   }
   const size = files.reduce((sum, { bytes }) => sum + bytes.length, skillBytes)
-  if (size > limits.versionBytesMax) problems.push({ path: 'files', message: tooLarge(limits.versionBytesMax) })
+  if (size > limits.versionBytesMax) problems.push({ path: 'files', message: toSizeProblem(limits.versionBytesMax) })
   if (problems.length > 0) throw invalidSkill(problems)
 }
 
@@ -77,13 +77,13 @@ export async function packContent({ skillMd, files }: SkillPackage): Promise<Pac
   return { digest: toDigest(toManifest(rows)), size, files: rows, blobs, sources: all }
 }
 
-async function readUpload(archive: NonNullable<PublishSkillInput['archive']>): Promise<SkillPackage> {
+async function readUploadedArchive(archive: NonNullable<PublishSkillInput['archive']>): Promise<SkillPackage> {
   try {
     const { skillMd, files, hasGitFolder } = await readArchive(
       archive.body,
       archive.contentType === 'application/zip' ? 'zip' : 'tar.gz',
     )
-    const content = { skillMd: decodeUtf8(skillMd), files, warnings: hasGitFolder ? [gitFolderLeftOut] : [] }
+    const content = { skillMd: decodeUploadedSkillMd(skillMd), files, warnings: hasGitFolder ? [gitFolderLeftOut] : [] }
     checkPackage(content)
     return content
   } catch (error) {
@@ -92,7 +92,7 @@ async function readUpload(archive: NonNullable<PublishSkillInput['archive']>): P
   }
 }
 
-function decodeUtf8(bytes: Uint8Array): string {
+function decodeUploadedSkillMd(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
@@ -100,7 +100,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-function decode(file: { content: string; encoding: 'utf8' | 'base64' }, index: number): Uint8Array {
+function decodeFile(file: { content: string; encoding: 'utf8' | 'base64' }, index: number): Uint8Array {
   const path = `files.${index}.content`
   if (file.encoding === 'utf8') {
     if (!file.content.isWellFormed()) throw invalidField(path, 'must be well-formed Unicode.')
@@ -114,14 +114,14 @@ function decode(file: { content: string; encoding: 'utf8' | 'base64' }, index: n
 }
 
 /** Checks the number of files first: naming each file of a hostile list would make a long error response. */
-function refuseTooMany(otherFiles: number): void {
+function refuseTooManyFiles(otherFiles: number): void {
   const count = otherFiles + 1
   if (count <= limits.versionFilesMax) return
   const message = `has ${count} files with SKILL.md; a version holds at most ${limits.versionFilesMax}.`
   throw invalidSkill([{ path: 'files', message }])
 }
 
-function tooLarge(bytesMax: number): string {
+function toSizeProblem(bytesMax: number): string {
   return `is larger than ${bytesMax / 1024 / 1024} MiB.`
 }
 

@@ -2,8 +2,6 @@ import type { Access, Change, Opinion, Widens } from '@skillstead/protocol'
 import type { VersionMetadata } from '../../storage/tables.ts'
 import type { StoredScan } from './inspection.ts'
 
-export type { VersionMetadata } from '../../storage/tables.ts'
-
 /** A file of a version: its path and the digest of its bytes. */
 export interface FileRow {
   readonly path: string
@@ -11,14 +9,18 @@ export interface FileRow {
   readonly digest: string
 }
 
-/** What a version accesses, and how it compares with the version before it, in the form of the API. */
+/** The access of a version, and how the version compares with its baseline, in the form of the API. */
 export interface ShownAccess {
   readonly access: Access
-  /** The access that it adds to its baseline, the version that it is compared with; null if there is none. */
+  /**
+   * The access that the version adds to its baseline, the version that it is compared with; null without a baseline.
+   */
   readonly widens: Widens | null
-  /** The verdict on what it changes; null without a baseline, and until a rescan has read both versions. */
+  /**
+   * The verdict on the changes since the baseline; null without a baseline, and until a rescan has read both versions.
+   */
   readonly change: Change | null
-  /** The opinion of a service on its content; null if there is none. */
+  /** The opinion of a service on the content of the version; null without an opinion. */
   readonly opinion: Opinion | null
 }
 
@@ -30,6 +32,6 @@ export interface VersionContent {
   readonly scan?: StoredScan | undefined
   /** What the version accesses, if already known. */
   readonly uses?: ShownAccess
-  /** The stored terms of its SKILL.md, if already known. */
+  /** The stored terms of the version's SKILL.md, if already known. */
   readonly terms?: Uint8Array
 }

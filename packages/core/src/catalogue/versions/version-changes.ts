@@ -5,11 +5,11 @@ import type { Kysely } from 'kysely'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import { parseJson, type Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
-import { type Inspection, unread } from './inspection.ts'
+import { type Inspection, unreadAccess } from './inspection.ts'
 import type { ShownAccess } from './stored-version.ts'
 import { readPackageFiles } from './version-files.ts'
 
-/** A version with the facts needed to compare it with the others of its skill. */
+/** A version with the facts needed to compare it with the other versions of its skill. */
 interface ListedVersion {
   readonly id: string
   readonly version: string
@@ -27,7 +27,7 @@ interface NewVersion {
   readonly inspection: Inspection
 }
 
-/** What is known of a version's content; the outline and scan are missing until a rescan. */
+/** The known facts about a version's content. The outline and the scan are missing until a rescan. */
 interface VersionFacts {
   readonly access: Access
   readonly scan?: Security | undefined
@@ -36,11 +36,11 @@ interface VersionFacts {
 }
 
 /**
- * The version that another one is compared with: the highest lower version that is not yanked, so that no one hides a
- * change by publishing it once, yanking it, and publishing it again. If all lower versions are yanked, the lowest: it
- * is what users trusted first. A lower version that was published after a higher one is not in their order: it counts
- * only if there is no other. A version without a lower one is compared with the lowest one published before it.
- * `versions` are all versions of the skill, highest first.
+ * The baseline of a version: the highest lower version that is not yanked, so that no author can hide a change by
+ * publishing, yanking and publishing again. If all lower versions are yanked, the baseline is the lowest version, which
+ * users trusted first. A lower version that was published after a higher version is out of order and counts only if
+ * there is no other lower version. Without a lower version, the baseline is the lowest version that was published
+ * earlier. `versions` are all versions of the skill, highest first.
  */
 export function findBaseline<V extends ListedVersion>(
   versions: readonly V[],
@@ -57,14 +57,14 @@ export function findBaseline<V extends ListedVersion>(
   )
 }
 
-/** The public form of what a version accesses and changes. */
+/** The public form of the access and the changes of a version. */
 export async function showAccess(db: Kysely<Tables>, { id, skill_id }: { id: string; skill_id: string }) {
   return (await showAccessOfMany(db, skill_id, [id])).get(id)!
 }
 
-/** As {@link showAccess} of many versions of one skill, by their ids, with two queries. */
+/** As {@link showAccess} for many versions of one skill, by their ids, with two queries. */
 export async function showAccessOfMany(db: Kysely<Tables>, skillId: string, ids: readonly string[]) {
-  return showAccessAmong(db, await selectVersions(db, { skillId }), ids)
+  return showAccessAmong(db, await selectComparable(db, { skillId }), ids)
 }
 
 /** As {@link showAccessOfMany}, given all versions of the skill, highest first. */
@@ -77,24 +77,25 @@ export async function showAccessAmong(
   const pairs = versions
     .filter(({ id }) => wanted.has(id))
     .map((version) => ({ version, earlier: findBaseline(versions, version) }))
-  const rows = await readRows(
+  const rows = await readFactsRows(
     db,
     pairs.flatMap(({ version, earlier }) => [version.id, ...(earlier ? [earlier.id] : [])]),
   )
   const shown = new Map<string, ShownAccess>()
   for (const { version, earlier } of pairs) {
-    // A comparison takes milliseconds; one alone runs in the transaction of a write, which must not wait.
+    // A comparison takes milliseconds. The first comparison does not yield: a single one runs in the transaction of a
+    // write, which must not wait.
     if (shown.size > 0) await setImmediate()
-    const own = { version: version.version, ...toFacts(rows.get(version.id)) }
-    const compared = earlier && { version: earlier.version, ...toFacts(rows.get(earlier.id)) }
-    shown.set(version.id, compared ? compare(compared, own) : toFirst(own))
+    const own = { version: version.version, ...toVersionFacts(rows.get(version.id)) }
+    const compared = earlier && { version: earlier.version, ...toVersionFacts(rows.get(earlier.id)) }
+    shown.set(version.id, compared ? compareAccess(compared, own) : toUncomparedAccess(own))
   }
   return shown
 }
 
 /**
  * As {@link showAccess} for a version that is not stored yet; `others` are the versions of its skill, highest first.
- * Reads the files of the earlier version if it was stored before outlines were read.
+ * Reads the files of the earlier version if its outline is not stored.
  */
 export async function compareNew(
   trx: WriteTransaction,
@@ -107,11 +108,11 @@ export async function compareNew(
     selectOpinion(trx, { digest }),
     earlier ? selectPair(trx, { one: earlier.id, other: earlier.id }) : [],
   ])
-  const own = { access, outline, scan, ...(given && { opinion: parseOpinion(given.opinion) }) }
-  if (!earlier) return toFirst(own)
-  const facts = toFacts(rows[0])
+  const own = { access, outline, scan, ...(given && { opinion: parseJson(given.opinion) }) }
+  if (!earlier) return toUncomparedAccess(own)
+  const facts = toVersionFacts(rows[0])
   const read = facts.outline ?? (await readStoredOutline(trx, earlier.id))
-  return compare({ version: earlier.version, ...facts, outline: read }, { version: number, ...own })
+  return compareAccess({ version: earlier.version, ...facts, outline: read }, { version: number, ...own })
 }
 
 /** The outline of a stored version. A missing blob must not block the publish of later versions. */
@@ -125,24 +126,28 @@ export async function showChange(
   db: Kysely<Tables>,
   { from, to }: Record<'from' | 'to', { readonly id: string; readonly version: string }>,
 ): Promise<Change | null> {
-  const rows = await readRows(db, [from.id, to.id])
-  const [earlier, later] = [from, to].map(({ id, version }) => ({ version, ...toFacts(rows.get(id)) }))
-  return toChange(earlier!, later!)
+  const rows = await readFactsRows(db, [from.id, to.id])
+  const [earlier, later] = [from, to].map(({ id, version }) => ({ version, ...toVersionFacts(rows.get(id)) }))
+  return assessVersionChange(earlier!, later!)
 }
 
 type Numbered = VersionFacts & { readonly version: string }
 
-function compare(earlier: Numbered, later: Numbered): ShownAccess {
-  return { ...toFirst(later), widens: findWidening(earlier, later), change: toChange(earlier, later) }
+function compareAccess(earlier: Numbered, later: Numbered): ShownAccess {
+  return {
+    ...toUncomparedAccess(later),
+    widens: findWidening(earlier, later),
+    change: assessVersionChange(earlier, later),
+  }
 }
 
-/** The form of a version that has nothing to be compared with. */
-function toFirst({ access, opinion = null }: VersionFacts): ShownAccess {
+/** The public form for a version without a baseline. */
+function toUncomparedAccess({ access, opinion = null }: VersionFacts): ShownAccess {
   return { access, widens: null, change: null, opinion }
 }
 
-/** Findings of different rules are not compared: those of new rules would look like changes until a rescan. */
-function toChange(earlier: Numbered, later: Numbered): Change | null {
+/** Findings of different rules are not compared: findings of new rules would look like changes until a rescan. */
+function assessVersionChange(earlier: Numbered, later: Numbered): Change | null {
   if (!earlier.scan || !earlier.outline || !later.scan || !later.outline) return null
   const hasFindings = earlier.scan.rulesVersion === later.scan.rulesVersion
   const [before, after] = [
@@ -154,39 +159,39 @@ function toChange(earlier: Numbered, later: Numbered): Change | null {
 
 type FactsRow = Awaited<ReturnType<typeof selectFacts>>[number]
 
-async function readRows(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, FactsRow>> {
+async function readFactsRows(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, FactsRow>> {
   if (ids.length === 0) return new Map()
   const rows = ids.length <= 2 ? await selectPair(db, { one: ids[0]!, other: ids.at(-1)! }) : await selectFacts(db, ids)
   return new Map(rows.map((row) => [row.version_id, row]))
 }
 
-function toFacts(row: FactsRow | undefined): VersionFacts {
-  if (!row) return { access: unread }
+function toVersionFacts(row: FactsRow | undefined): VersionFacts {
+  if (!row) return { access: unreadAccess }
   const { access, outline, report, opinion, quarantined } = row
   return {
     access: parseJson(access),
     ...(outline !== null && { outline: toShownOutline(parseJson(outline), quarantined !== null) }),
-    ...(opinion !== null && { opinion: parseOpinion(opinion) }),
+    ...(opinion !== null && { opinion: parseJson(opinion) }),
     ...(report !== null && { scan: parseJson(report) }),
   }
 }
 
-/** A comparison quotes removed restrictions of the earlier version; the text of a quarantined one is not shown. */
+/** A comparison quotes restrictions that the later version removed. The text of a quarantined version is not shown. */
 function toShownOutline(outline: Outline, isQuarantined: boolean): Outline {
   return isQuarantined ? { ...outline, safeguards: [] } : outline
 }
 
 const selectPair = compileQuery((db, param: Param<{ one: string; other: string }>) =>
-  joinScans(db).where('version_access.version_id', 'in', [param('one'), param('other')]),
+  selectFactsRows(db).where('version_access.version_id', 'in', [param('one'), param('other')]),
 )
 
 function selectFacts(db: Kysely<Tables>, ids: readonly string[]) {
-  return joinScans(db)
+  return selectFactsRows(db)
     .where('version_access.version_id', 'in', [...new Set(ids)])
     .execute()
 }
 
-function joinScans(db: Kysely<Tables>) {
+function selectFactsRows(db: Kysely<Tables>) {
   return db
     .selectFrom('version_access')
     .innerJoin('versions', 'versions.id', 'version_access.version_id')
@@ -201,11 +206,7 @@ const selectOpinion = compileQuery((db, param: Param<{ digest: string }>) =>
   db.selectFrom('opinions').select('opinion').where('digest', '=', param('digest')),
 )
 
-function parseOpinion(stored: string): Opinion {
-  return JSON.parse(stored) as Opinion
-}
-
-const selectVersions = compileQuery((db, param: Param<{ skillId: string }>) =>
+const selectComparable = compileQuery((db, param: Param<{ skillId: string }>) =>
   db
     .selectFrom('versions')
     .select(['id', 'version', 'yanked', 'published_at'])

@@ -8,7 +8,7 @@ import { parseJson, type SkillRow, type Tables, type VersionRow } from '../../st
 import { findScan } from './inspection.ts'
 import type { FileRow, VersionContent } from './stored-version.ts'
 
-export async function readFiles(db: Kysely<Tables>, versionId: string): Promise<FileRow[]> {
+export async function readFileRows(db: Kysely<Tables>, versionId: string): Promise<FileRow[]> {
   return (await selectFiles(db, { versionId })).toSorted(compareFiles)
 }
 
@@ -19,7 +19,7 @@ const selectFiles = compileQuery((db, param: Param<{ versionId: string }>) =>
 /** The files of a version with their bytes, in order. */
 export async function readPackageFiles(db: Kysely<Tables>, versionId: string) {
   const files: { path: string; bytes: Uint8Array }[] = []
-  for (const { path, digest } of await readFiles(db, versionId)) {
+  for (const { path, digest } of await readFileRows(db, versionId)) {
     files.push({ path, bytes: await getBlob(db, digest) })
     if (isSliceOver()) await nextSlice()
   }
@@ -29,8 +29,8 @@ export async function readPackageFiles(db: Kysely<Tables>, versionId: string) {
 /** Versions per query: each may have 512 files, and a query of SQLite blocks the event loop. */
 const versionsPerQuery = 20
 
-/** The files of many versions by version id, each list in order. Gives other requests turns between its queries. */
-export async function readFilesOfMany(
+/** The files of many versions by version id, each list in order. Yields to other requests between queries. */
+export async function readFileRowsOfMany(
   db: Kysely<Tables>,
   versionIds: readonly string[],
 ): Promise<Map<string, FileRow[]>> {
@@ -57,7 +57,7 @@ export async function readFilesOfMany(
 export type VersionContents = Map<string, VersionContent>
 
 /** The content of a version, read at most once. */
-export async function readContent(
+export async function readVersionContent(
   db: Kysely<Tables>,
   versionId: string,
   contents: VersionContents,
@@ -67,7 +67,7 @@ export async function readContent(
   const row = await db.selectFrom('versions').select('metadata').where('id', '=', versionId).executeTakeFirstOrThrow()
   const content = {
     metadata: parseJson(row.metadata),
-    files: await readFiles(db, versionId),
+    files: await readFileRows(db, versionId),
     scan: await findScan(db, versionId),
   }
   contents.set(versionId, content)
@@ -75,16 +75,16 @@ export async function readContent(
 }
 
 /**
- * Throws `not_found` for a version with files that git would use as a repository, whose config can run commands. Such
- * paths are refused now; older versions may have them. A rescan yanks the version; its details and findings stay
- * visible.
+ * Throws `not_found` for a version with files that git would use as a repository, whose config can run commands.
+ * Publishing refuses such paths, but older versions may have them. A rescan yanks such versions; their details and
+ * findings stay visible.
  */
 export async function refuseQuarantined(
   db: Kysely<Tables>,
   { full_name: fullName }: Pick<SkillRow, 'full_name'>,
   { id, version }: Pick<VersionRow, 'id' | 'version'>,
 ): Promise<void> {
-  const problem = await findProblem(db, id)
+  const problem = await findGitProblem(db, id)
   if (!problem) return
   const { path, message } = problem
   throw new RegistryError('not_found', `${fullName}@${version} is quarantined. ${path}: ${message}`)
@@ -96,14 +96,14 @@ export async function refuseQuarantined(
 export function createQuarantineCheck(db: Kysely<Tables>): (versionId: string) => Promise<boolean> {
   const known = new Map<string, boolean>()
   return async (versionId) => {
-    const isQuarantined = known.get(versionId) ?? (await findProblem(db, versionId)) !== undefined
+    const isQuarantined = known.get(versionId) ?? (await findGitProblem(db, versionId)) !== undefined
     known.set(versionId, isQuarantined)
     return isQuarantined
   }
 }
 
-async function findProblem(db: Kysely<Tables>, versionId: string) {
-  return findGitProblems((await readFiles(db, versionId)).map(({ path }) => path))[0]
+async function findGitProblem(db: Kysely<Tables>, versionId: string) {
+  return findGitProblems((await readFileRows(db, versionId)).map(({ path }) => path))[0]
 }
 
 /** Media types of published files. Anything that a browser could run as a page is served as plain bytes. */

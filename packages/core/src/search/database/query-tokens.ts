@@ -4,14 +4,14 @@ import { hashStem } from '../words/count-stems.ts'
 import { isIdeographic, parseNeed, parseQuery } from '../words/tokenize.ts'
 
 /**
- * Skills with a token that one search reads, summed over its tokens, so that SQLite blocks the event loop for at most
- * some 40 ms. Tokens are read by rarity; of a single more frequent one the newest skills. Hidden skills count too:
- * counting visible ones would take as long as reading.
+ * Skills with a token that one search reads, summed over the tokens of the search, so that SQLite blocks the event loop
+ * for at most some 40 ms. Tokens are read by rarity; for a single token above the limit, only the newest skills. Hidden
+ * skills count, too: counting visible skills would take as long as reading.
  */
-export const matchesMax = 10_000
-/** Further tokens are not read. */
+export const queryMatchesMax = 10_000
+/** Maximum tokens that are read. */
 const tokensMax = 300
-/** The databases read all words that begin with a prefix, and too many begin with a shorter one. */
+/** Minimum length of a prefix: the databases read all words with a prefix, and a shorter prefix has too many. */
 const prefixLengthMin = 3
 
 /** The tokens of a query that are read. */
@@ -21,17 +21,17 @@ export interface QueryTokens {
   readonly isCut: boolean
 }
 
-/** The tokens to read for a query: the rarest ones, as far as the limits allow. */
+/** The tokens to read for a query: the rarest tokens, as far as the limits allow. */
 export async function chooseTokens({ read, dialect }: Database, q: string): Promise<QueryTokens> {
   const { tokens, isCut } = toTokens(q)
-  const counts = await countMatches(read, dialect, tokens, matchesMax + 1)
+  const counts = await countMatches(read, dialect, tokens, queryMatchesMax + 1)
   const found = [...tokens.keys()].filter((at) => counts[at]! > 0)
   const order = found.toSorted((a, b) => counts[a]! - counts[b]! || a - b)
   let cost = 0
   const isRead = (at: number, place: number) =>
-    place < tokensMax && ((cost += counts[at]!) <= matchesMax || place === 0)
+    place < tokensMax && ((cost += counts[at]!) <= queryMatchesMax || place === 0)
   const kept = order.filter(isRead)
-  return { tokens: kept.map((at) => tokens[at]!), isCut: isCut || kept.length < found.length || cost > matchesMax }
+  return { tokens: kept.map((at) => tokens[at]!), isCut: isCut || kept.length < found.length || cost > queryMatchesMax }
 }
 
 /** The words of the query, for the short texts, and both tokens of the stems of its words, for all texts. */

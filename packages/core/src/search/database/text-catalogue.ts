@@ -6,41 +6,45 @@ import { createIndexHere } from '../index-host.ts'
 import type { TermValues } from '../passage.ts'
 import type { SearchHits, SearchQuery } from '../search-index.ts'
 import { readNumbered } from '../stored-documents.ts'
-import { toCondition } from '../filters.ts'
-import { chooseTokens, matchesMax } from './query-tokens.ts'
+import { toFilterCondition } from '../filters.ts'
+import { chooseTokens, queryMatchesMax } from './query-tokens.ts'
 import { countVisible, selectVisible } from './visible-skills.ts'
 
 /** Best matches that the index ranks; the others keep the order of the database. */
 const rankedMax = 100
-/** What a token of each kind adds to a skill, times its rarity. */
-const weights = { word: 1, strong: 1, weak: 0.3 } as const satisfies Record<TextToken['kind'], number>
-/** A match must reach this fraction of the best score: a skill that shares a common word with the query has another topic. */
+/** The score of a token by kind, which is multiplied by the rarity of the token. */
+const tokenWeights = { word: 1, strong: 1, weak: 0.3 } as const satisfies Record<TextToken['kind'], number>
+/**
+ * A match must reach this fraction of the best score: a skill that shares a common word with the query has another
+ * topic.
+ */
 const scoreFloor = 0.3
 const sortColumns = { downloads: 'downloads', recent: 'published_at', stars: 'stars' } as const
-const noMatch = { score: 0, fields: [], terms: [] }
+const noTextMatch = { score: 0, fields: [], terms: [] }
 
 /**
  * Searches the database's full-text index, with the same filters, sort orders, totals and pages as the index in memory.
- * The database finds the matches, by the words and stems of the query. An index in memory of the best of them alone
- * then ranks and explains these, so that there is one set of rules; it repairs misspellings only among them.
+ * The database finds the matches by the words and stems of the query. Then an index in memory of the best matches ranks
+ * and explains the best matches, so that there is one set of rules. Misspellings are corrected only from words of the
+ * best matches.
  */
 export async function searchText(database: Database, query: SearchQuery): Promise<SearchHits> {
-  if (query.q.trim() === '') return readListed(database, query)
+  if (query.q.trim() === '') return readListedPage(database, query)
   const { tokens, isCut } = await chooseTokens(database, query.q)
   const { sort, offset, limit, explain } = query
   const isRanked = !sort && offset < rankedMax
   const page = isRanked ? { offset: 0, limit: Math.max(rankedMax, offset + limit) } : { offset, limit }
-  const { nums, total } = tokens.length === 0 ? noHits : await readMatches(database, { ...query, ...page }, tokens)
-  const best = isRanked ? await rank(database, query, nums.slice(0, rankedMax)) : noRanking
+  const { nums, total } = tokens.length === 0 ? noHits : await readMatchesPage(database, { ...query, ...page }, tokens)
+  const best = isRanked ? await rankFound(database, query, nums.slice(0, rankedMax)) : noRanking
   const ids = isRanked ? [...best.ids, ...nums.slice(rankedMax)].slice(offset, offset + limit) : nums
   const hits = { ids, total, ...(isCut && { partial: true as const }) }
   if (!explain) return hits
-  const others = await rank(
+  const others = await rankFound(
     database,
     query,
     ids.filter((num) => !best.matches.has(num)),
   )
-  const matches = ids.map((num) => best.matches.get(num) ?? others.matches.get(num) ?? noMatch)
+  const matches = ids.map((num) => best.matches.get(num) ?? others.matches.get(num) ?? noTextMatch)
   return { ...hits, matches, values: new Map([...others.values, ...best.values]) }
 }
 
@@ -69,9 +73,9 @@ export async function suggestText(
 }
 
 /** All skills that pass the filters. */
-async function readListed(database: Database, query: SearchQuery): Promise<SearchHits> {
+async function readListedPage(database: Database, query: SearchQuery): Promise<SearchHits> {
   const { viewer, filters } = query
-  const passes = await toCondition(database, filters)
+  const passes = await toFilterCondition(database, filters)
   const total = await countVisible(database, viewer, filters, passes)
   const rows = await selectVisible(database, viewer, filters)
     .where(passes)
@@ -85,30 +89,30 @@ async function readListed(database: Database, query: SearchQuery): Promise<Searc
 }
 
 /**
- * A page of the skills that match and pass the filters, and how many there are on all pages. The score is the sum of the
- * weights of a skill's tokens. The rarity of a token and the best score depend on what the viewer may see, so that other
- * users' private skills change no order (`bm25()` of SQLite counts all skills, `ts_rank` of PostgreSQL knows no rarity),
- * and not on the filters, so that a filter only ever removes matches.
+ * A page of the skills that match and pass the filters, and how many there are on all pages. The score is the sum of
+ * the weights of a skill's tokens. The rarity of a token and the best score depend on what the viewer may see, so that
+ * other users' private skills change no order (`bm25()` of SQLite counts all skills, `ts_rank` of PostgreSQL knows no
+ * rarity), and not on the filters, so that a filter only removes matches.
  */
-async function readMatches(
+async function readMatchesPage(
   database: Database,
   { viewer, filters, sort, offset, limit }: SearchQuery,
   tokens: readonly TextToken[],
 ): Promise<{ nums: number[]; total: number }> {
   const found = matchTokens(
     database.dialect,
-    tokens.map((token) => ({ ...token, weight: weights[token.kind] })),
-    matchesMax,
+    tokens.map((token) => ({ ...token, weight: tokenWeights[token.kind] })),
+    queryMatchesMax,
   )
   const hits = selectVisible(database, viewer, filters)
     .innerJoin(found.as('found'), 'found.num', 'skills.num')
     .select(['found.num', 'weight', sql`count(*) over (partition by token)`.as('frequency')])
   const passing = selectVisible(database, viewer, filters)
-    .where(await toCondition(database, filters))
+    .where(await toFilterCondition(database, filters))
     .innerJoin(sql<{ num: number }>`matches`.as('matches'), 'matches.num', 'skills.num')
     .where(sql<SqlBool>`score >= best * ${sql.lit(scoreFloor)}`)
     .select('matches.num')
-    .select(sql`row_number() over (order by ${toOrder(sort)})`.as('place'))
+    .select(sql`row_number() over (order by ${toOrderBy(sort)})`.as('place'))
   const { rows } = await sql<{ num: number | null; total: number }>`
     with hits as materialized ${hits},
       audience as (select cast(count(distinct num) as real) as size from hits),
@@ -121,7 +125,7 @@ async function readMatches(
   return { nums: rows.flatMap(({ num }) => num ?? []), total: rows[0]!.total }
 }
 
-function toOrder(sort: SearchQuery['sort']): RawBuilder<unknown> {
+function toOrderBy(sort: SearchQuery['sort']): RawBuilder<unknown> {
   const column = sql.ref(sortColumns[sort ?? 'downloads'])
   return sort ? sql`${column} desc, full_name` : sql`score desc, ${column} desc, full_name`
 }
@@ -135,8 +139,11 @@ interface Ranking {
 
 const noRanking: Ranking = { ids: [], matches: new Map(), values: new Map() }
 
-/** Ranks skills by an index of them alone. Those that it does not find come last, in the given order. */
-async function rank(database: Database, query: SearchQuery, nums: readonly number[]): Promise<Ranking> {
+/**
+ * Ranks the given skills by an index of these skills alone. Skills that the index does not find come last, in the given
+ * order.
+ */
+async function rankFound(database: Database, query: SearchQuery, nums: readonly number[]): Promise<Ranking> {
   if (nums.length === 0) return noRanking
   const index = createIndexHere()
   await index.put(await readNumbered(database, nums))
@@ -146,6 +153,6 @@ async function rank(database: Database, query: SearchQuery, nums: readonly numbe
     matches = [],
     values = noRanking.values,
   } = await index.search({ ...others, offset: 0, limit: nums.length })
-  const found = new Map(ids.map((num, i) => [num, matches[i] ?? noMatch]))
+  const found = new Map(ids.map((num, i) => [num, matches[i] ?? noTextMatch]))
   return { ids: [...ids, ...nums.filter((num) => !found.has(num))], matches: found, values }
 }

@@ -3,7 +3,7 @@ import type { Expression, SelectQueryBuilder, SqlBool } from 'kysely'
 import { countRows } from '../../storage/count-rows.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Tables } from '../../storage/tables.ts'
-import { conditionsOf, isListed, isOpenToViewer, type Viewer } from '../../visibility/conditions.ts'
+import { conditionsOf, isListedRow, isOpenToViewer, type Viewer } from '../../visibility/conditions.ts'
 
 type SkillQuery = SelectQueryBuilder<Tables, 'skills', object>
 type StubFilter = Pick<SearchFilters, 'includeStubs'>
@@ -13,7 +13,7 @@ export function selectVisible(database: Pick<Database, 'read'>, viewer: Viewer, 
   return selectListed(database, stubs).where(isOpenToViewer(viewer))
 }
 
-/** Counts what {@link selectVisible} selects, as far as it passes a condition. */
+/** Counts the skills of {@link selectVisible} that pass a condition. */
 export async function countVisible(
   database: Database,
   viewer: Viewer,
@@ -25,12 +25,12 @@ export async function countVisible(
     return countRows(passes ? listed.where(passes) : listed)
   }
   if (database.dialect === 'sqlite') return counted(isOpenToViewer(viewer))
-  // PostgreSQL counts each of these with an index, but all of them together only by looking at every skill.
+  // PostgreSQL counts each condition with an index, but a disjunction of the conditions only by reading every skill.
   const counts = await Promise.all(conditionsOf(viewer).map(counted))
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
 function selectListed({ read }: Pick<Database, 'read'>, { includeStubs }: StubFilter): SkillQuery {
-  const listed = read.selectFrom('skills').where(isListed)
+  const listed = read.selectFrom('skills').where(isListedRow)
   return includeStubs ? listed : listed.where('stub', '=', 0)
 }

@@ -11,7 +11,7 @@ const blockBytes = 1 << blockBits
  */
 const linkBytes = 4
 const unusedMask = sliceBytesMin - 1
-/** A distance of 32 bits takes at most 5 bytes, and the impact one. */
+/** A distance of 32 bits takes at most 5 bytes, and the impact 1 byte. */
 const postingBytesMax = 6
 
 /**
@@ -62,7 +62,7 @@ export class PostingLists {
   /** Appends a posting to a list. The distance is below 2^31. */
   append(list: number, distance: number, byte: number): void {
     const room = this.#limit[list]! - this.#next[list]!
-    if (room < postingBytesMax && room < lengthOf(distance) + 1) this.#extend(list, room)
+    if (room < postingBytesMax && room < sliceLengthOf(distance) + 1) this.#extend(list, room)
     const next = this.#next[list]!
     const block = this.#blocks[next >>> blockBits]!
     let at = next & (blockBytes - 1)
@@ -81,7 +81,7 @@ export class PostingLists {
     return this.#openSlice(this.#first[list]!, sliceBytesMin) || this.next()
   }
 
-  /** Opens the next slice. Returns false after the last one. */
+  /** Opens the next slice. Returns false after the last slice. */
   next(): boolean {
     if (this.#isLast) return false
     return this.#openSlice(this.#link & ~unusedMask, Math.min(this.#length * 2, sliceBytesMax))
@@ -99,7 +99,7 @@ export class PostingLists {
     return end > address
   }
 
-  /** Links the last slice, which ends with unused bytes, to a new one. */
+  /** Links the last slice, which ends with unused bytes, to a new slice. */
   #extend(list: number, unused: number): void {
     const length = Math.min(this.#slice[list]! * 2, sliceBytesMax)
     const address = this.#allocate(length)
@@ -135,7 +135,7 @@ export class PostingLists {
   }
 }
 
-function lengthOf(distance: number): number {
+function sliceLengthOf(distance: number): number {
   let length = 1
   for (let rest = distance >>> 7; rest > 0; rest >>>= 7) length++
   return length

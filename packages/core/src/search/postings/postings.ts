@@ -73,7 +73,8 @@ export class Postings {
   addTo(term: number, values: Float64Array, sums: Float64Array): void {
     const lists = this.#lists
     let entry = 0
-    // This inner loop of every search decodes and adds in one pass, because storing what it decoded takes as long again.
+    // This inner loop of every search decodes and adds in one pass, because storing the decoded postings would double
+    // the time.
     for (let isIn = lists.open(term); isIn; isIn = lists.next()) {
       const { block, end } = lists
       for (let { at } = lists; at < end;) {
@@ -162,13 +163,17 @@ class TermTable {
       const { hashes, numbers } = part
       part.hashes = new Int32Array(hashes.length * 2)
       part.numbers = new Int32Array(hashes.length * 2)
-      for (let at = 0; at < numbers.length; at++) if (numbers[at] !== 0) insert(part, hashes[at]!, numbers[at]!)
+      for (let at = 0; at < numbers.length; at++) if (numbers[at] !== 0) insertTerm(part, hashes[at]!, numbers[at]!)
     }
-    insert(part, hash, term + 1)
+    insertTerm(part, hash, term + 1)
   }
 }
 
-function insert({ hashes, numbers }: { hashes: Int32Array; numbers: Int32Array }, hash: number, number: number): void {
+function insertTerm(
+  { hashes, numbers }: { hashes: Int32Array; numbers: Int32Array },
+  hash: number,
+  number: number,
+): void {
   const mask = numbers.length - 1
   let at = hash & mask
   while (numbers[at] !== 0) at = (at + 1) & mask

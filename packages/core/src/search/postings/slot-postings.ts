@@ -40,14 +40,14 @@ export class SlotPostings {
     )
   }
 
-  /** Number of postings of a term, those of dead entries included. */
+  /** Number of postings of a term, postings of dead entries included. */
   countOf(hash: number): number {
     const term = this.#postings.find(hash)
     return term < 0 ? 0 : this.#postings.countOf(term)
   }
 
   /**
-   * Reads a term's postings, without those of dead entries, in the order in which they were put. Sets the first elements
+   * Reads a term's postings, without dead entries, in the order in which the entries were put. Sets the first elements
    * of `slots` and `bytes` and returns their number.
    */
   read(hash: number): number {
@@ -61,7 +61,7 @@ export class SlotPostings {
     return this.#postings.read(term, this.#slotOfEntry, this.slots, this.bytes)
   }
 
-  /** Number of postings of a term, without those of dead entries. */
+  /** Number of postings of a term, without dead entries. */
   countLive(hash: number): number {
     if (this.#dead === 0) return this.countOf(hash)
     const term = this.#postings.find(hash)
@@ -93,7 +93,9 @@ export class SlotPostings {
     }
   }
 
-  /** Stores the terms of a slot and a byte for each, replacing the previous ones. A term may occur several times. */
+  /**
+   * Stores the terms of a slot and a byte for each term, replacing the previous terms. A term may occur several times.
+   */
   put(slot: number, hashes: Int32Array, bytes: Uint8Array): void {
     this.#kill(slot)
     const entry = this.#entries++

@@ -1,6 +1,6 @@
 import { parseNeed } from './tokenize.ts'
 
-/** What surrounds a search: the project's files and languages, and skills that the agent already has. */
+/** The context of a search: the project's files and languages, and the skills that the agent already has. */
 export interface SearchContext {
   /** Paths within the project. Only their endings and well-known names count. */
   readonly files?: readonly string[] | undefined
@@ -10,11 +10,11 @@ export interface SearchContext {
 }
 
 /**
- * Maximum number of terms. Those that most files, languages and skills share are kept. Each takes up to 0.2 ms with
- * 50,000 skills.
+ * Maximum number of terms. The terms that most files, languages and skills share are used. Each term takes up to 0.2 ms
+ * with 50,000 skills.
  */
 const contextTermsMax = 32
-/** An ending that no table knows is a term itself unless it is longer. */
+/** Maximum length of an unknown file ending that counts as a term. */
 const endingLengthMax = 12
 
 /**
@@ -40,15 +40,16 @@ export function toContextTerms({ files = [], languages = [], installed = [] }: S
 function describeFile(path: string): string {
   const parts = path.toLowerCase().split(/[\\/]/)
   const name = parts.at(-1)!
-  const place = places.find(([folder]) => `/${parts.join('/')}`.includes(`/${folder}/`))?.[1] ?? ''
+  const place = contextPlaces.find(([folder]) => `/${parts.join('/')}`.includes(`/${folder}/`))?.[1] ?? ''
   const tool = /^([a-z]+)\.config\.[a-z]+$/.exec(name)?.[1] ?? ''
-  const known = wordsOfName[name] ?? wordsOfTool[tool] ?? patterns.find(([pattern]) => pattern.test(name))?.[1] ?? ''
+  const known =
+    wordsOfName[name] ?? wordsOfTool[tool] ?? contextPatterns.find(([pattern]) => pattern.test(name))?.[1] ?? ''
   const ending = /\.([a-z0-9]+)$/.exec(name)?.[1] ?? ''
   const own = ending.length <= endingLengthMax ? ending : ''
   return `${place} ${known} ${wordsOfEnding[ending] ?? own}`
 }
 
-const places: readonly (readonly [folder: string, words: string])[] = [
+const contextPlaces: readonly (readonly [folder: string, words: string])[] = [
   ['.github/workflows', 'github actions workflow ci'],
   ['.circleci', 'circleci ci'],
   ['.husky', 'git hooks'],
@@ -104,7 +105,7 @@ const wordsOfName: Readonly<Record<string, string>> = asTable({
   'skill.md': 'skill',
 })
 
-const patterns: readonly (readonly [name: RegExp, words: string])[] = [
+const contextPatterns: readonly (readonly [name: RegExp, words: string])[] = [
   [/^dockerfile(?:\.|$)/, 'docker container'],
   [/^(?:docker-)?compose(?:\..+)?\.ya?ml$/, 'docker compose'],
   [/^tsconfig(?:\..+)?\.json$/, 'typescript'],
@@ -216,5 +217,5 @@ const wordsOfEnding: Readonly<Record<string, string>> = asTable({
 
 /** A table without the properties of every object, such as `constructor`. */
 function asTable(rows: Record<string, string>): Record<string, string> {
-  return Object.assign(Object.create(null) as Record<string, string>, rows)
+  return Object.assign(Object.create(null), rows)
 }

@@ -1,6 +1,6 @@
 import { stemmer } from 'stemmer'
 import { growArray } from '../postings/grow-array.ts'
-import { fieldLengthMax, isStopWord, pushTokens, toPlainText } from './tokenize.ts'
+import { fieldLengthMax, isStopWord, pushTokens, toFoldedPlainText } from './tokenize.ts'
 
 /** How often each stem occurs in a text, by its hash, and the number of all tokens. */
 export interface StemCounts {
@@ -27,13 +27,13 @@ export function hashStem(word: string): number {
  * faster, because no string is made for a word that an earlier text contained.
  */
 export function countStems(text: string): StemCounts {
-  if (known.size > knownWordsMax || known.length > knownUnitsMax) known = new KnownWords()
-  const plain = toPlainText(text.slice(0, fieldLengthMax))
-  const { found, counts } = known.read(plain)
+  if (knownUnits.size > knownWordsMax || knownUnits.length > knownUnitsMax) knownUnits = new KnownWords()
+  const plain = toFoldedPlainText(text.slice(0, fieldLengthMax))
+  const { found, counts } = knownUnits.read(plain)
   const stems = new Map<number, number>()
   let length = 0
   for (const id of found) {
-    const word = known.at(id)
+    const word = knownUnits.at(id)
     const count = counts[id]!
     for (const stem of word.stems) stems.set(stem, (stems.get(stem) ?? 0) + count)
     length += word.tokens * count
@@ -45,13 +45,13 @@ export function countStems(text: string): StemCounts {
 const fnvBasis = 0x811c9dc5 | 0
 const fnvPrime = 0x01000193
 
-/** Of one word: the number of its tokens, and the hashes of the stems of those that are not stop words. */
+/** The number of a word's tokens, and the hashes of the stems of the tokens that are not stop words. */
 interface KnownWord {
   readonly tokens: number
   readonly stems: readonly number[]
 }
 
-/** The words are forgotten when there are more of them, or more UTF-16 units. */
+/** The cache is cleared when it exceeds this number of words or UTF-16 units. */
 const knownWordsMax = 30_000
 const knownUnitsMax = 400_000
 
@@ -87,7 +87,7 @@ class KnownWords {
    * The loops use no module-level name: that would double their time.
    */
   read(plain: string): { found: number[]; counts: Int32Array } {
-    const [basis, prime, kindOf, word, none] = [fnvBasis, fnvPrime, kinds, inWord, outside]
+    const [basis, prime, kindOf, word, none] = [fnvBasis, fnvPrime, unitKinds, inWord, outside]
     const found: number[] = []
     const { length } = plain
     for (let i = 0; i < length;) {
@@ -96,7 +96,7 @@ class KnownWords {
       for (; i < length; i++) {
         const unit = plain.charCodeAt(i)
         let kind = kindOf[unit]!
-        if (kind > word) kind = findKind(plain, i)
+        if (kind > word) kind = findUnitKind(plain, i)
         if (kind === none) break
         hash = Math.imul(hash ^ unit, prime)
       }
@@ -164,17 +164,17 @@ class KnownWords {
   }
 }
 
-let known = new KnownWords()
+let knownUnits = new KnownWords()
 
 /** The kinds of UTF-16 units. */
 const [outside, inWord, unknown] = [0, 1, 2]
-const kinds = new Uint8Array(0x1_00_00).fill(unknown)
+const unitKinds = new Uint8Array(0x1_00_00).fill(unknown)
 const isWordCharacter = /^[\p{L}\p{N}\p{M}]$/u
 
 /** Whether the unit at a position belongs to a word. Half of a surrogate pair depends on the other half. */
-function findKind(text: string, at: number): number {
+function findUnitKind(text: string, at: number): number {
   const unit = text.charCodeAt(at)
-  if (unit < 0xd800 || unit > 0xdfff) return (kinds[unit] = isWordCharacter.test(text[at]!) ? inWord : outside)
+  if (unit < 0xd800 || unit > 0xdfff) return (unitKinds[unit] = isWordCharacter.test(text[at]!) ? inWord : outside)
   const start = unit < 0xdc00 ? at : at - 1
   return isWordCharacter.test(String.fromCodePoint(text.codePointAt(Math.max(0, start))!)) ? inWord : outside
 }

@@ -10,11 +10,11 @@ interface FieldRule {
 
 /**
  * The fields of a skill and their parameters for BM25F (S. Robertson, H. Zaragoza, M. Taylor: Simple BM25 extension to
- * multiple weighted fields, CIKM 2004). They were tuned on described needs of another corpus; constants that are chosen
- * on other sources of the open corpus are no better (docs/figures.md). Headings count only as words of the body: any
- * weight of their own made the order worse. The average lengths are constants, measured on the open corpus: so a term's
- * impact depends only on the skill that contains it, can be computed when the skill is published, and reveals nothing
- * about other skills.
+ * multiple weighted fields, CIKM 2004). The parameters were tuned on described needs of another corpus; parameters that
+ * are chosen on other sources of the open corpus are no better (docs/figures.md). Headings count only as words of the
+ * body: any weight of their own made the order worse. The average lengths are constants, measured on the open corpus:
+ * so a term's impact depends only on the skill that contains it, can be computed when the skill is published, and
+ * reveals nothing about other skills.
  */
 export const fieldRules = {
   name: { weight: 6, lengthShare: 0.2, averageLength: 2.5 },
@@ -31,7 +31,9 @@ const saturation = 6
 export const bodyLengthMax = 20_000
 const leadLengthMax = 1500
 
-/** Impacts are stored as one byte on a logarithmic scale: `impactMin` for 0, doubled every `impactsPerDoubling` levels. */
+/**
+ * An impact is stored as a byte on a logarithmic scale: `impactMin` for 0, doubled every `impactsPerDoubling` levels.
+ */
 const impactMin = 0.02
 const impactsPerDoubling = 20
 const impactLevels = 256
@@ -52,12 +54,12 @@ export interface TermVector {
 }
 
 /** Hashes of terms and bytes per term in a stored vector. */
-const hashBytes = 4
-const termBytes = hashBytes + 1
+const toStemHashBytes = 4
+const termBytes = toStemHashBytes + 1
 
 /**
  * Computes the vector of a SKILL.md's body for storage: the hashes of its stemmed terms in ascending order (32 bits,
- * little-endian), then one impact for each. It depends only on the text. About 1.5 kB.
+ * little-endian), then an impact for each term. The vector depends only on the text and takes about 1.5 kB.
  */
 export function toContentVector(skillMd: string): Uint8Array {
   const body = findBody(skillMd).body.slice(0, bodyLengthMax)
@@ -70,7 +72,10 @@ export function toContentVector(skillMd: string): Uint8Array {
   return packVector(weights)
 }
 
-/** Adds the terms of a field: how often it contains each, by the hash of the term, and its length in words. */
+/**
+ * Adds the terms of a field: how often the field contains each term, by the hash of the term, and the length of the
+ * field in words.
+ */
 export function addWeights(
   weights: TermWeights,
   field: keyof typeof fieldRules,
@@ -86,7 +91,7 @@ export function addWeights(
 function hashesOf(stored: Uint8Array): Int32Array {
   const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength)
   const hashes = new Int32Array(Math.floor(stored.byteLength / termBytes))
-  for (let i = 0; i < hashes.length; i++) hashes[i] = view.getInt32(i * hashBytes, true)
+  for (let i = 0; i < hashes.length; i++) hashes[i] = view.getInt32(i * toStemHashBytes, true)
   return hashes
 }
 
@@ -99,7 +104,7 @@ export function joinVector(stored: Uint8Array, others: TermWeights): TermVector 
   const rest = new Map(others)
   for (let i = 0; i < size; i++) {
     const hash = known[i]!
-    const impact = stored[size * hashBytes + i]!
+    const impact = stored[size * toStemHashBytes + i]!
     const weight = rest.get(hash)
     hashes[i] = hash
     impacts[i] = weight === undefined ? impact : toImpact(weightOfImpact[impact]! + weight)
@@ -122,8 +127,8 @@ function packVector(weights: TermWeights): Uint8Array {
   sorted.sort()
   for (let i = 0; i < size; i++) {
     const hash = sorted[i]!
-    view.setInt32(i * hashBytes, hash, true)
-    bytes[size * hashBytes + i] = toImpact(weights.get(hash)!)
+    view.setInt32(i * toStemHashBytes, hash, true)
+    bytes[size * toStemHashBytes + i] = toImpact(weights.get(hash)!)
   }
   return bytes
 }

@@ -19,7 +19,8 @@ export interface ParsedQuery {
 }
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+/gu
-const ideographs = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー'
+/** Scripts whose tokens are pairs of characters, for a character class of a regular expression. */
+export const ideographs = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー'
 const ideographRun = new RegExp(`[${ideographs}]+|[^${ideographs}]+`, 'gu')
 const isIdeograph = new RegExp(`^[${ideographs}]`, 'u')
 // eslint-disable-next-line no-control-regex
@@ -91,7 +92,7 @@ export function isIdeographic(token: string): boolean {
 
 function wordsOf(text: string, withRunEnds: boolean): string[] {
   const words: string[] = []
-  for (const [word] of toPlainText(text).matchAll(wordPattern)) pushTokens(word, withRunEnds, words)
+  for (const [word] of toFoldedPlainText(text).matchAll(wordPattern)) pushTokens(word, withRunEnds, words)
   return words
 }
 
@@ -100,7 +101,7 @@ function wordsOf(text: string, withRunEnds: boolean): string[] {
  * and marks. The parts of an identifier such as `useEffect` are added before it. Names that begin with a capital, such as
  * GitHub, stay whole.
  */
-export function toPlainText(text: string): string {
+export function toFoldedPlainText(text: string): string {
   const folded = isAscii.test(text)
     ? text
     : text
@@ -155,8 +156,8 @@ export function pushTokens(word: string, withRunEnds: boolean, words: string[]):
 }
 
 /**
- * English words without meaning for a search. They are removed from queries but indexed, so that a query of nothing
- * else (`how to`) still finds matches.
+ * English words without meaning for a search. Stop words are removed from queries but indexed, so that a query of
+ * nothing else (`how to`) still finds matches.
  */
 const stopWords: ReadonlySet<string> = new Set(
   (
@@ -171,8 +172,8 @@ const stopWords: ReadonlySet<string> = new Set(
 )
 
 /**
- * More words that a described need is told in, and that say nothing about the skill. They may be parts of a name, so
- * only the search by need ignores them.
+ * More words of described needs that carry no information about the skill. Such words may be parts of a name, so only
+ * the search by need ignores them.
  */
 const needStopWords: ReadonlySet<string> = new Set(
   // cspell:ignoreWords everybody nobody somebody

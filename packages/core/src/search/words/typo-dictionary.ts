@@ -1,7 +1,7 @@
 import { growArray } from '../postings/grow-array.ts'
 import { isIdeographic } from './tokenize.ts'
 
-/** Shorter words are not corrected: too many other words are one edit away. */
+/** Minimum length of a corrected word: too many other words are one edit away from a shorter word. */
 const repairLengthMin = 4
 /** From this length on, a correction may be two edits away. */
 const twoEditsLengthMin = 8
@@ -9,11 +9,14 @@ const twoEditsLengthMin = 8
 /** A possible correction. */
 export interface Repair {
   id: number
-  /** 1 or 2 edits; swapping two neighbours is one. */
+  /** 1 or 2 edits; swapping two neighbours is one edit. */
   distance: number
 }
 
-/** Words that may still be compared with the misspellings of one search: someone may have published thousands alike. */
+/**
+ * Words that may still be compared with the misspellings of a search: an attacker may publish thousands of similar
+ * words.
+ */
 export interface RepairBudget {
   left: number
 }
@@ -24,7 +27,7 @@ interface Among {
   readonly budget: RepairBudget
 }
 
-/** Tables are chosen by the upper bits of a hash; each table uses the lower ones. */
+/** Tables are chosen by the upper bits of a hash; each table uses the lower bits. */
 const tableBits = 6
 
 /**

@@ -23,7 +23,7 @@ export class Vocabulary {
     return this.#words[id]!
   }
 
-  /** The id of a word; assigns one if it has none. */
+  /** The id of a word; assigns an id to a new word. */
   intern(word: string): number {
     const known = this.#ids.get(word)
     if (known !== undefined) return known
@@ -39,13 +39,13 @@ export class Vocabulary {
     return this.#counts[id]!
   }
 
-  /** Counts one more document with the word; returns true for its first. */
+  /** Counts another document with the word; returns true for the first document. */
   retain(id: number): boolean {
     this.#counts[id]!++
     return this.#counts[id] === 1
   }
 
-  /** Counts one document less; after the last one the id is free. */
+  /** Counts a document less; after the last document, the id is free. */
   release(id: number): void {
     this.#counts[id]!--
     if (this.#counts[id]! > 0) return

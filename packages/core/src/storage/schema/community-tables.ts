@@ -155,7 +155,7 @@ export const communityTables = {
     previous: whole,
     score: whole,
   },
-  /** Embeddings of the texts of public skills by model, of 32-bit floats; see `createEmbeddingsReranker`. */
+  /** Embeddings of the texts of public skills by model, of 32-bit floats; see `EmbeddingsReranker`. */
   embeddings: {
     model: text,
     digest: text,
