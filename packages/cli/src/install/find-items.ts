@@ -62,7 +62,9 @@ export function toLockedItems(session: Session, words: readonly Word[]): Item[] 
     const locked = findLockedItem(session, word)
     if (locked) return locked
     const { name, version } = word
-    throw new Error(`${version ? `${name}@${version}` : name} is not in skills.lock, and --offline asks no registry.`)
+    throw new Error(
+      `${version ? `${name}@${version}` : name} is not in skills.lock. Run the command without --offline.`,
+    )
   })
 }
 
