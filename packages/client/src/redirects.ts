@@ -41,7 +41,7 @@ export async function followRedirects(
     requireOrigin(response, address, origin)
     cancel(response)
   }
-  throw toRedirectError(`${origin} redirects in a loop.`)
+  throw toRedirectError(`${origin} redirects in a loop. Check the URL of the registry.`)
 }
 
 function requireOrigin(response: Response, address: string, origin: string): void {
