@@ -27,7 +27,7 @@ const bytesMax = 50 * 1024 * 1024
 export async function readDrop(event: Event): Promise<Upload> {
   const found = (await fromEvent(event)).filter((item): item is FileWithPath => item instanceof File)
   const files = found.filter((file) => !litter.test(toFilePath(file)))
-  if (files.length === 0) throw new Error('You dropped no files.')
+  if (files.length === 0) throw new Error('You dropped no files. Drop the folder of a skill.')
   const total = files.reduce((sum, { size }) => sum + size, 0)
   if (total > bytesMax)
     throw new Error(`The files have ${Math.ceil(total / 2 ** 20)} MiB; a skill can have at most 50 MiB.`)
