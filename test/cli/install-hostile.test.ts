@@ -72,7 +72,7 @@ it('an install refuses packages with another digest, or with paths outside the f
   await expect(fetchOf(writeZip([document]).slice(0, -9), [document])).rejects.toThrow(
     'was refused. The archive is truncated',
   )
-  await expect(fetchOf(writeZip([other]), [other])).rejects.toThrow('was refused. It contains no SKILL.md.')
+  await expect(fetchOf(writeZip([other]), [other])).rejects.toThrow('was refused. The package contains no SKILL.md.')
   for (const path of [
     '../evil.md',
     '/etc/evil.md',
