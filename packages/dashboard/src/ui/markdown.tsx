@@ -70,7 +70,7 @@ const marked = new Marked({
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`
     },
     image({ href, text }: Tokens.Image) {
-      return `<a href="${escapeHtml(href)}">${escapeHtml(text || 'picture')}</a>`
+      return `<a href="${escapeMarkup(href)}">${escapeMarkup(text || 'picture')}</a>`
     },
     html({ text }: Tokens.HTML | Tokens.Tag) {
       return toHarmless(text)
@@ -91,26 +91,26 @@ function toHarmless(html: string): string {
   let harmless = ''
   let end = 0
   for (const { 0: tag, 1: slash = '', 2: name = '', 3: rest = '', index } of html.matchAll(tagPattern)) {
-    harmless += escapeHtml(html.slice(end, index)) + toSafeTag(tag, slash, name.toLowerCase(), rest)
+    harmless += escapeMarkup(html.slice(end, index)) + toSafeTag(tag, slash, name.toLowerCase(), rest)
     end = index + tag.length
   }
-  return harmless + escapeHtml(html.slice(end))
+  return harmless + escapeMarkup(html.slice(end))
 }
 
 function toSafeTag(tag: string, slash: string, name: string, rest: string): string {
   if (name === 'h1') return `<${slash}h2>`
   if (name === 'a' && !slash) {
     const href = /\bhref\s*=\s*["']?([^\s"'<>`]+)/i.exec(rest)?.[1]
-    return href ? `<a href="${escapeHtml(href.replaceAll('&amp;', '&'))}">` : '<a>'
+    return href ? `<a href="${escapeMarkup(href.replaceAll('&amp;', '&'))}">` : '<a>'
   }
   if (layoutTags.has(name)) return ''
-  return allowed.ALLOWED_TAGS.includes(name) ? `<${slash}${name}>` : escapeHtml(tag)
+  return allowed.ALLOWED_TAGS.includes(name) ? `<${slash}${name}>` : escapeMarkup(tag)
 }
 
 /** Tags that only define the layout. */
 const layoutTags = new Set(['div', 'span', 'center', 'font', 'section'])
 
-function escapeHtml(text: string): string {
+function escapeMarkup(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`)
 }
 
@@ -164,5 +164,5 @@ function sanitise(html: string) {
 type Sanitised = ReturnType<typeof sanitise>
 
 function toPlainPiece(text: string): string {
-  return `<pre><code>${escapeHtml(text)}</code></pre>`
+  return `<pre><code>${escapeMarkup(text)}</code></pre>`
 }

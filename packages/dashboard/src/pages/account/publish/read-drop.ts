@@ -34,7 +34,7 @@ export async function readDrop(event: Event): Promise<Upload> {
   if (files.length === 1 && isArchive(files[0]!)) return toArchiveUpload(files[0]!)
   const root = toSkillRoot(files.map(toFilePath))
   refuseNestedGit(found.map(toFilePath), root)
-  return { ...(await packFolder(files, root)), leftOut: listLitter(found.map(toFilePath), root) }
+  return { ...(await packDroppedFolder(files, root)), leftOut: listLitter(found.map(toFilePath), root) }
 }
 
 function isArchive({ name }: File): boolean {
@@ -47,7 +47,7 @@ async function toArchiveUpload(file: File): Promise<Upload> {
   return { contentType, body, title: file.name, files: [], leftOut: [] }
 }
 
-async function packFolder(files: readonly FileWithPath[], root: string): Promise<Omit<Upload, 'leftOut'>> {
+async function packDroppedFolder(files: readonly FileWithPath[], root: string): Promise<Omit<Upload, 'leftOut'>> {
   const paths = files.map(toFilePath)
   const entries: Zippable = {}
   for (const [place, file] of files.entries()) {
