@@ -102,7 +102,7 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
       spare: higher,
       ttlMs: 1000 * cacheTtl,
       async ask(held, shared) {
-        const answer = await call('loadSkill', { name, ...wanted, level }, toRevalidation(held, shared))
+        const answer = await call('loadSkill', { name, ...wanted, level }, toLoadRequestOptions(held, shared))
         if (!answer.isUnchanged) checkLoaded(answer.output, level, version)
         return answer
       },
@@ -129,7 +129,7 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
       subject: `search ${q}`,
       ttlMs: 0,
       async ask(held, shared) {
-        const answer = await call(toSearchName(input), input, toRevalidation(held, shared))
+        const answer = await call(toSearchName(input), input, toLoadRequestOptions(held, shared))
         if (!answer.isUnchanged) checkFound(answer.output)
         return answer
       },
@@ -140,8 +140,8 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
   return { load, search, clear: kept.clear }
 }
 
-/** The options of a request. It is not repeated if there is a cached response to return instead. */
-function toRevalidation(held: CachedAnswer | undefined, signal: AbortSignal) {
+/** The options of a request, which is not repeated if there is a cached response to return instead. */
+function toLoadRequestOptions(held: CachedAnswer | undefined, signal: AbortSignal) {
   return { etag: held?.etag, signal, ...(held && { retries: 0 }) }
 }
 

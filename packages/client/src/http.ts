@@ -76,7 +76,7 @@ export function createHttp(options: HttpOptions): Call {
       init: {
         method: endpoint.method,
         body: request.body,
-        headers: { ...headers, ...toContentHeaders(request, etag) },
+        headers: { ...headers, ...toRequestHeaders(request, etag) },
       },
       expected: { ...endpoint, digest: name === 'getBlob' ? String(input.digest) : undefined, maybeUnchanged: !!etag },
       timeoutMs: options.timeoutMs ?? timeoutsMs[movesFiles ? 'files' : 'json'],
@@ -126,7 +126,7 @@ function refuseOddSecrets({ apiKey = '', agentToken = '', caseToken = '', shareT
   throw new RegistryError('unauthorized', detail)
 }
 
-function toContentHeaders({ contentType }: WireRequest, etag: string | undefined): Record<string, string> {
+function toRequestHeaders({ contentType }: WireRequest, etag: string | undefined): Record<string, string> {
   return { ...(contentType && { 'content-type': contentType }), ...(etag && { 'if-none-match': etag }) }
 }
 

@@ -80,7 +80,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     },
 
     async fetch(request, handle) {
-      if (request.method !== 'POST') return toMethodRefusal()
+      if (request.method !== 'POST') return toRefusedMethod()
       let isVerified = false
       try {
         const event = await receiver.verify(request.headers, await readRequestBody(request, bodyBytesMax))
@@ -89,7 +89,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         return new Response(null, { status: 204 })
       } catch (error) {
         // A WebhookError that the handler throws is a failure of the handler, not a refused delivery.
-        if (!isVerified && error instanceof WebhookError) return toRefusal(error)
+        if (!isVerified && error instanceof WebhookError) return toRefusedDelivery(error)
         reportHandlerError(onError, error)
         return toHandlerFailure()
       }
@@ -118,7 +118,7 @@ function toBodyBytes(body: WebhookBody): Uint8Array<ArrayBuffer> {
 }
 
 /** The response to a refused delivery. */
-function toRefusal({ code, message }: WebhookError): Response {
+function toRefusedDelivery({ code, message }: WebhookError): Response {
   return toProblemResponse(code, webhookErrorStatuses[code], message)
 }
 
@@ -128,7 +128,7 @@ function toHandlerFailure(): Response {
 }
 
 /** The response to a request that is not a delivery. */
-function toMethodRefusal(): Response {
+function toRefusedMethod(): Response {
   return toProblemResponse('method_not_allowed', 405, 'Deliveries are sent with POST.', { allow: 'POST' })
 }
 
