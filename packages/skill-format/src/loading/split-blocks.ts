@@ -47,7 +47,7 @@ export function splitSections(text: string): { sections: TextSection[]; length: 
     end = lineEnd.test(text) ? lineEnd.lastIndex : text.length
     const written = text.slice(start, end)
     if (reader.blocks >= blocksMax && isBorder(reader, written)) return { sections, length: start }
-    addLine(reader, written)
+    addMarkdownLine(reader, written)
   }
   return { sections, length: text.length }
 }
@@ -83,7 +83,7 @@ interface Opening {
   endsBefore?(line: string): boolean
 }
 
-function addLine(reader: Reader, written: string): void {
+function addMarkdownLine(reader: Reader, written: string): void {
   const line = written.trimEnd()
   if (reader.open?.endsBefore?.(line)) reader.open = undefined
   if (reader.open) return readOpen(reader, reader.open, written, line)

@@ -27,10 +27,10 @@ export function readSkillFields(parsed: ParsedSkillMd): SkillFields {
   const reader: Reader = { parsed, warnings: [] }
   return {
     ...readNameFields(reader),
-    description: readTextField(reader, ['description']),
-    license: readTextField(reader, ['license'])?.slice(0, licenseCharactersMax),
+    description: readFrontmatterText(reader, ['description']),
+    license: readFrontmatterText(reader, ['license'])?.slice(0, licenseCharactersMax),
     version: readVersionField(reader),
-    category: readTextField(reader, ['metadata.category', 'category'])?.slice(0, limits.keywordCharactersMax),
+    category: readFrontmatterText(reader, ['metadata.category', 'category'])?.slice(0, limits.keywordCharactersMax),
     keywords: readKeywords(parsed),
     warnings: reader.warnings,
   }
@@ -48,7 +48,7 @@ export function readKeyValue(frontmatter: Record<string, unknown>, path: string)
 const licenseCharactersMax = 200
 
 function readNameFields(reader: Reader): Pick<SkillFields, 'name' | 'displayName' | 'nameSlug'> {
-  const written = readTextField(reader, ['name'])?.replace(/\s+/g, ' ')
+  const written = readFrontmatterText(reader, ['name'])?.replace(/\s+/g, ' ')
   if (written === undefined) return {}
   if (isSkillName(written)) return { name: written }
   const nameSlug = toSlug(written)
@@ -60,7 +60,7 @@ function readNameFields(reader: Reader): Pick<SkillFields, 'name' | 'displayName
 }
 
 /** The first of these keys that is set, as trimmed text; other types are converted with a warning. */
-function readTextField(reader: Reader, paths: readonly string[]): string | undefined {
+function readFrontmatterText(reader: Reader, paths: readonly string[]): string | undefined {
   for (const path of paths) {
     const value = readKeyValue(reader.parsed.frontmatter, path)
     if (value === undefined || value === null) continue
