@@ -139,12 +139,12 @@ async function attemptRequest({ url, init, expected, timeoutMs }: Try, options: 
   const work = async (ending: AbortSignal) => {
     const send = (address: string, redirect?: RequestRedirect) =>
       (options.fetch ?? fetch)(address, { ...init, signal: ending, redirect })
-    const response = await reach(
+    const response = await withNetworkErrors(
       () => (writes || holdsSecret(options) ? followRedirects(send, url, { ...options, writes }) : send(url)),
       `No registry responds at ${origin}.`,
     )
     status = `${response.status}`
-    return reach(() => readAnswer(response, expected), `The response of ${origin} was cut off.`)
+    return withNetworkErrors(() => readAnswer(response, expected), `The response of ${origin} was cut off.`)
   }
   try {
     return await withDeadline(work, timeoutMs, timeout, signal)
@@ -160,7 +160,7 @@ function holdsSecret({ apiKey, agentToken, caseToken, shareToken }: HttpOptions)
 }
 
 /** Converts network errors to RegistryErrors. */
-async function reach<T>(work: () => Promise<T>, detail: string): Promise<T> {
+async function withNetworkErrors<T>(work: () => Promise<T>, detail: string): Promise<T> {
   try {
     return await work()
   } catch (cause) {
