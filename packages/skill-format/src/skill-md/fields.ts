@@ -54,7 +54,7 @@ function readNameFields(reader: Reader): Pick<SkillFields, 'name' | 'displayName
   const nameSlug = toSlug(written)
   const advice = nameSlug ? `it is read as '${nameSlug}'` : 'it contains no usable characters: pass a name explicitly'
   const pattern = '1 to 64 lower-case letters, digits and single hyphens'
-  warn(reader, 'name_pattern', `The name '${written.slice(0, 80)}' is not ${pattern}; ${advice}.`, 'name')
+  warnAbout(reader, 'name_pattern', `The name '${written.slice(0, 80)}' is not ${pattern}; ${advice}.`, 'name')
   const displayName = written.slice(0, limits.displayNameCharactersMax).toWellFormed()
   return nameSlug ? { nameSlug, displayName } : { displayName }
 }
@@ -68,9 +68,9 @@ function readFrontmatterText(reader: Reader, paths: readonly string[]): string |
     const text = (written ?? toPlainText(value)).trim()
     if (text === '') continue
     if (typeof value !== 'string') {
-      warn(reader, 'not_text', `The value of '${path}' is ${nameType(value)}, not text; put it in quotes.`, path)
+      warnAbout(reader, 'not_text', `The value of '${path}' is ${nameType(value)}, not text; put it in quotes.`, path)
     } else if (written !== undefined) {
-      warn(reader, 'not_text', `Some parsers read the value of '${path}' as no text; put it in quotes.`, path)
+      warnAbout(reader, 'not_text', `Some parsers read the value of '${path}' as no text; put it in quotes.`, path)
     }
     return text
   }
@@ -89,7 +89,7 @@ function readVersionField(reader: Reader): string | undefined {
   const text = (reader.parsed.keys.get(path)?.written ?? toPlainText(value)).trim()
   if (isVersion(text)) return text
   const message = `The version '${text.slice(0, 40)}' is not three numbers such as 1.0.0, and was not used.`
-  warn(reader, 'version_ignored', message, path)
+  warnAbout(reader, 'version_ignored', message, path)
   return undefined
 }
 
@@ -119,7 +119,7 @@ function listKeywords(value: unknown): string[] {
 
 const keywordCandidatesMax = 256
 
-function warn(reader: Reader, code: string, message: string, path: string): void {
+function warnAbout(reader: Reader, code: string, message: string, path: string): void {
   const line = reader.parsed.keys.get(path)?.line
   reader.warnings.push(line === undefined ? { code, message } : { code, message, line })
 }

@@ -24,7 +24,7 @@ export function parseSkillMd(text: string): ParsedSkillMd {
     addMapping(state, doc, source, place.line)
     return toParsedSkillMd(text, place, state, place.kind === 'closed' ? 'ok' : 'unterminated')
   }
-  return repair(text, place, source)
+  return repairDocument(text, place, source)
 }
 
 /** Finds the body of a SKILL.md like {@link parseSkillMd}, almost always without parsing the frontmatter. */
@@ -58,7 +58,7 @@ function isComment(line: string): boolean {
   return line.trimStart().startsWith('#')
 }
 
-function repair(text: string, place: FrontmatterPlace, source: string): ParsedSkillMd {
+function repairDocument(text: string, place: FrontmatterPlace, source: string): ParsedSkillMd {
   const isRule = place.kind === 'closed' && holdsMarkdown(source)
   const cut = isRule ? cutAtLeadingKeys(text, place) : place
   const state = createConversion(cut.warnings)
