@@ -129,7 +129,7 @@ export default function Markdown({ text, toFile }: { text: string; toFile?: ToFi
       for (const piece of divideMarkdown(text)) {
         if (ending.signal.aborted) return
         const startedAt = performance.now()
-        done.push(render({ ...piece, isPlain: piece.isPlain || slowPieces >= slowPiecesMax }, toFile))
+        done.push(renderPiece({ ...piece, isPlain: piece.isPlain || slowPieces >= slowPiecesMax }, toFile))
         if (performance.now() - startedAt > pieceMsMax) slowPieces += 1
         setPieces([...done])
         await new Promise((resolve) => setTimeout(resolve))
@@ -146,22 +146,22 @@ export default function Markdown({ text, toFile }: { text: string; toFile?: ToFi
   )
 }
 
-function render({ text, isPlain }: { text: string; isPlain: boolean }, toFile?: ToFile): Sanitised {
+function renderPiece({ text, isPlain }: { text: string; isPlain: boolean }, toFile?: ToFile): Sanitised {
   toFileNow = toFile
   try {
-    return sanitise(isPlain ? toPlainPiece(text) : marked.parse(text, { async: false }))
+    return sanitiseHtml(isPlain ? toPlainPiece(text) : marked.parse(text, { async: false }))
   } catch {
     // Nested deeper than the stack allows.
-    return sanitise(toPlainPiece(text))
+    return sanitiseHtml(toPlainPiece(text))
   } finally {
     toFileNow = undefined
   }
 }
 
-function sanitise(html: string) {
+function sanitiseHtml(html: string) {
   return purifier.sanitize(html, allowed)
 }
-type Sanitised = ReturnType<typeof sanitise>
+type Sanitised = ReturnType<typeof sanitiseHtml>
 
 function toPlainPiece(text: string): string {
   return `<pre><code>${escapeMarkup(text)}</code></pre>`
