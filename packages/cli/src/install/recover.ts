@@ -15,7 +15,7 @@ const installMsMax = 60 * 60_000
  * Cleans up after interrupted commands. Changes that the lock contains are finished, others are undone. The lock is
  * written atomically between the two, so either all folders of a command change or none.
  */
-export async function recover(place: Place, lock: Lock, folders: readonly string[]): Promise<void> {
+export async function recoverInstalls(place: Place, lock: Lock, folders: readonly string[]): Promise<void> {
   const targets = Object.values(lock.skills).flatMap((skill) => skill.targets)
   const parents = new Set([
     ...targets.map((target) => dirname(toTargetPath(place, target))),
