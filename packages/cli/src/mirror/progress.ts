@@ -31,7 +31,7 @@ export async function showProgress<T>(
 }
 
 /** A bar on a terminal, a line at intervals elsewhere, nothing with --json. */
-export function createProgressLine(output: Output): ProgressLine {
+function createProgressLine(output: Output): ProgressLine {
   const pace = createSyncPace()
   let bar: ProgressBar<object> | undefined
   let line = ''
