@@ -57,7 +57,11 @@ describe('the command line program', () => {
   it('reports a failure in one sentence, or with --json in one line of JSON', async () => {
     const cwd = await makeFolder()
     const people = await skillsteadProcess(['show', 'x', '--data', 'nowhere'], { cwd })
-    expect(people).toEqual({ code: 1, stdout: '', stderr: 'There is no registry in nowhere.\n' })
+    expect(people).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'There is no registry in nowhere. Pass the folder of a registry with --data.\n',
+    })
     const { data } = await makeRegistry()
     const programs = await skillsteadProcess(['show', 'x', '--data', data, '--json'])
     expect(programs.stdout).toBe('')

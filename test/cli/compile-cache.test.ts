@@ -46,7 +46,7 @@ describe.skipIf(process.platform === 'win32')('the cache of compiled code', () =
     expect(await readdir(machine.cache)).not.toEqual([])
   })
 
-  it('is not used if other users can write its folder, or replace a folder on the way', async () => {
+  it('is not used if other users can write to its folder, or replace a parent folder', async () => {
     const machine = await makeMachine()
     await mkdir(machine.cache, { recursive: true })
     await chmod(machine.cache, 0o777)

@@ -97,13 +97,13 @@ describe('a configuration file', () => {
     expect(await skillstead(serve)).toEqual({ code: 2, stdout: '', stderr: `${file}, ${problem}\n` })
   })
 
-  it('is not blamed for an invalid option', async () => {
+  it('is not named in the error about an invalid option of the command line', async () => {
     const { file, data } = await writeConfig('private = true')
     const { stderr } = await skillstead(['serve', '--config', file, '--data', data, '--port', 'abc'])
     expect(stderr).toBe("'abc' is not a port. Use a number from 0 to 65535.\n")
   })
 
-  it('that cannot be read is refused, also a folder', async () => {
+  it('is refused if it cannot be read or is a folder', async () => {
     const { folder, data } = await writeConfig('')
     for (const file of [join(folder, 'none.toml'), folder]) {
       const refused = await skillstead(['serve', '--config', file, '--data', data])
@@ -143,7 +143,7 @@ function toType(schema: v.GenericSchema): string {
   return types.find(([value]) => v.is(schema, value))?.[1] ?? 'string'
 }
 
-it('the help of `serve` leaves out what is better set in a file, and such an option still works', async () => {
+it('the help of `serve` omits the options meant for a configuration file, and the command line accepts these options', async () => {
   const { stdout } = await skillstead(['serve', '--help'])
   expect(stdout).toMatch(/--config <FILE> [^]*--port <PORT> [^]*--json-logs /)
   expect(stdout).not.toMatch(/--(?:embeddings|second-opinion|connection-limits|gateways)/)

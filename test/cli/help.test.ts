@@ -51,7 +51,9 @@ describe('the colour of the output', () => {
   it('is red for errors, and escape sequences in untrusted text are removed', async () => {
     const failed = await skillstead(['show', 'x', '--data', `no\u001B[2Jwhere`], terminal)
     expect(failed.code).toBe(1)
-    expect(failed.stderr).toBe(`${escape}31mThere is no registry in no[2Jwhere.${escape}39m\n`)
+    expect(failed.stderr).toBe(
+      `${escape}31mThere is no registry in no[2Jwhere. Pass the folder of a registry with --data.${escape}39m\n`,
+    )
   })
 
   it('is green for passed checks of `doctor`', async () => {

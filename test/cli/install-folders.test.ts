@@ -7,7 +7,7 @@ import { openCache } from '../../packages/cli/src/install/cache.ts'
 import { toFileSystemError } from '../../packages/cli/src/install/file-system-error.ts'
 import { describeEdits, readFolderState } from '../../packages/cli/src/install/folder-state.ts'
 import type { Lock, LockedSkill } from '../../packages/cli/src/install/lock.ts'
-import { recover } from '../../packages/cli/src/install/recover.ts'
+import { recoverInstalls } from '../../packages/cli/src/install/recover.ts'
 import { replaceFolders } from '../../packages/cli/src/install/replace-folders.ts'
 import { createStaging, type FolderChange } from '../../packages/cli/src/install/staging.ts'
 import { toTargetPath } from '../../packages/cli/src/install/install-place.ts'
@@ -134,13 +134,13 @@ it('recovery undoes an interrupted command if skills.lock was not yet written, a
     const root = await makeSkills()
     const before = await readTree(root)
     await leave(root, steps)
-    await recover(place(root), lockOf('old', ['pdf', 'csv']), ['skills'])
+    await recoverInstalls(place(root), lockOf('old', ['pdf', 'csv']), ['skills'])
     expect([steps, await readTree(root)]).toEqual([steps, before])
   }
   const root = await makeSkills()
   await leave(root, 'swap')
   const after = lockOf('new', ['pdf', 'fresh'])
-  await recover(place(root), after, [])
+  await recoverInstalls(place(root), after, [])
   expect(Object.keys(await readTree(root))).toEqual([
     'skills/fresh/SKILL.md',
     'skills/fresh/a/b.txt',
@@ -155,7 +155,7 @@ it('recovery undoes a killed install in the folders of all known agents, even if
   await leave(root, 'swap')
   await mkdir(join(root, '.claude'))
   await rename(join(root, 'skills'), join(root, '.claude/skills'))
-  await recover(place(root), lockOf('old', ['csv']), [])
+  await recoverInstalls(place(root), lockOf('old', ['csv']), [])
   await rename(join(root, '.claude/skills'), join(root, 'skills'))
   expect(await readTree(root)).toEqual(before)
 })
@@ -169,7 +169,7 @@ it('recovery moves no folders through symbolic links in a staging folder that ca
     await rm(join(staging, linked), { recursive: true })
     await symlink(home, join(staging, linked))
     const before = await readTree(join(root, 'skills/pdf'))
-    await recover(place(root), lockOf('old', ['pdf', 'csv']), [])
+    await recoverInstalls(place(root), lockOf('old', ['pdf', 'csv']), [])
     expect([linked, await readdir(home)]).toEqual([linked, ['csv']])
     expect((await readdir(join(root, 'skills'))).includes('csv')).toBe(false)
     expect(await readTree(join(root, 'skills/pdf'))).toEqual(before)
@@ -180,11 +180,11 @@ it('recovery does not undo later changes by the user, or touch the staging folde
   const root = await makeSkills()
   await leave(root, 'swap')
   await writeFile(join(root, 'skills/pdf/SKILL.md'), 'mine')
-  await recover(place(root), lockOf('old', ['pdf', 'csv']), [])
+  await recoverInstalls(place(root), lockOf('old', ['pdf', 'csv']), [])
   expect(await readTree(root)).toMatchObject({ 'skills/pdf/SKILL.md': 'mine', 'skills/csv/SKILL.md': 'old' })
   const staging = createStaging(join(root, 'skills'))
   await staging.add(toChange(root, 'pdf', 'new'))
-  await recover(place(root), lockOf('old', ['pdf', 'csv']), [])
+  await recoverInstalls(place(root), lockOf('old', ['pdf', 'csv']), [])
   staging.seal()
   staging.swap()
   staging.close()

@@ -72,7 +72,7 @@ it('an install refuses packages with another digest, or with paths outside the f
   await expect(fetchOf(writeZip([document]).slice(0, -9), [document])).rejects.toThrow(
     'was refused. The archive is truncated',
   )
-  await expect(fetchOf(writeZip([other]), [other])).rejects.toThrow('was refused. It contains no SKILL.md.')
+  await expect(fetchOf(writeZip([other]), [other])).rejects.toThrow('was refused. The package contains no SKILL.md.')
   for (const path of [
     '../evil.md',
     '/etc/evil.md',
@@ -123,7 +123,7 @@ it('an install changes nothing if the node is unavailable, a captive portal, or 
     [['update', '--url', portal], portal],
     [['install', 'alice/pdf@1.1.0', '--url', liar], 'has the wrong content'],
     [['install', 'alice/pdf@1.0.0', '--url', forger], 'A version never changes, so one of them is wrong'],
-    [['install', 'alice/pdf@1.1.0', '--offline'], 'is not in skills.lock, and --offline asks no registry'],
+    [['install', 'alice/pdf@1.1.0', '--offline'], 'is not in skills.lock. Run the command without --offline.'],
   ] as const) {
     const { code, stdout, stderr } = await project.run(...args)
     expect([args, code, stdout]).toEqual([args, 1, ''])

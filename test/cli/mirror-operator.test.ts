@@ -65,7 +65,7 @@ describe('the mirror commands', () => {
     expect(long).toMatchObject({ code: 2, stderr: expect.stringContaining("'400d' is too long for --every") })
   })
 
-  it('distinguish a wrong API key from a missing one', async () => {
+  it('distinguish a wrong API key from a missing API key', async () => {
     const { node } = await startNode({ requireKey: true })
     const { run } = await makeMirror()
     const none = await run('add', 'main', node.url)

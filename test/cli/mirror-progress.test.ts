@@ -1,6 +1,6 @@
 import type { SyncProgress } from '@skillstead/mirror'
 import { expect, it } from 'vitest'
-import { every } from '../../packages/cli/src/terminal/progress-bar.ts'
+import { oncePerInterval } from '../../packages/cli/src/terminal/progress-bar.ts'
 import { createSyncPace } from '../../packages/cli/src/mirror/progress.ts'
 
 const at = (phase: SyncProgress['phase'], done: number, more: Partial<SyncProgress> = {}) => {
@@ -28,7 +28,7 @@ it('the remaining time of a sync is the estimate of the rate-limited upstream, i
 
 it('a progress line in a pipe is printed once per interval, not at the start', () => {
   let now = 0
-  const isDue = every(10_000, () => now)
+  const isDue = oncePerInterval(10_000, () => now)
   const due = [0, 9_999, 10_000, 10_001, 20_000].map((ms) => {
     now = ms
     return isDue()

@@ -217,25 +217,31 @@ describe('skillstead mirror', () => {
   it('requires an existing registry, and does not create a registry at a wrong path', async () => {
     const data = join(await makeFolder(), 'nowhere')
     const { code, stderr } = await skillstead(['mirror', 'list', '--data', data])
-    expect({ code, stderr }).toEqual({ code: 1, stderr: `There is no registry in ${data}.\n` })
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `There is no registry in ${data}. Pass the folder of a registry with --data.\n`,
+    })
     await expect(stat(data)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 })
 
 const isMissing = inject('postgresUrl') === null
-describe.skipIf(isMissing)(`on PostgreSQL${isMissing ? ': skipped, for it could not be started' : ''}`, () => {
-  it('skillstead mirror adds and syncs an upstream, with the secret key from the environment', async () => {
-    const { node, key } = await startNode({ requireKey: true })
-    const { location, remove } = await makePlace('PostgreSQL')
-    onTestFinished(remove)
-    const place = ['--database-url', location.databaseUrl!]
-    const env = { SKILLSTEAD_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') }
-    const add = ['mirror', 'add', 'main', node.url, '--api-key', key, ...place]
-    const without = await skillstead(add)
-    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('SKILLSTEAD_SECRET_KEY') })
-    await skillsteadJson(add, { env })
-    expect(await skillsteadJson(['mirror', 'sync', 'main', ...place], { env })).toMatchObject({ applied: 1, head: 1 })
-    const { upstreams } = await skillsteadJson<{ upstreams: Status[] }>(['mirror', 'status', ...place])
-    expect(upstreams).toMatchObject([{ name: 'main', state: 'current', skills: 1 }])
-  })
-})
+describe.skipIf(isMissing)(
+  `on PostgreSQL${isMissing ? ': skipped, because PostgreSQL could not be started' : ''}`,
+  () => {
+    it('skillstead mirror adds and syncs an upstream, with the secret key from the environment', async () => {
+      const { node, key } = await startNode({ requireKey: true })
+      const { location, remove } = await makePlace('PostgreSQL')
+      onTestFinished(remove)
+      const place = ['--database-url', location.databaseUrl!]
+      const env = { SKILLSTEAD_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') }
+      const add = ['mirror', 'add', 'main', node.url, '--api-key', key, ...place]
+      const without = await skillstead(add)
+      expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('SKILLSTEAD_SECRET_KEY') })
+      await skillsteadJson(add, { env })
+      expect(await skillsteadJson(['mirror', 'sync', 'main', ...place], { env })).toMatchObject({ applied: 1, head: 1 })
+      const { upstreams } = await skillsteadJson<{ upstreams: Status[] }>(['mirror', 'status', ...place])
+      expect(upstreams).toMatchObject([{ name: 'main', state: 'current', skills: 1 }])
+    })
+  },
+)

@@ -64,7 +64,7 @@ describe('serve', () => {
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('contains no metrics token')])
   })
 
-  it('refuses an incomplete or unusable second opinion', async () => {
+  it('refuses incomplete or invalid settings of the second opinion', async () => {
     const serve = ['serve', '--port', '0', '--data', join(await makeFolder(), 'data')]
     const url = ['--second-opinion-url', 'http://127.0.0.1:9/judge']
     const wrong: [string[], string][] = [
@@ -81,7 +81,7 @@ describe('serve', () => {
     }
   })
 
-  it('refuses an incomplete or unusable embeddings service', async () => {
+  it('refuses incomplete or invalid settings of the embeddings service', async () => {
     const folder = await makeFolder()
     const serve = ['serve', '--port', '0', '--data', join(folder, 'data')]
     const empty = join(folder, 'empty')

@@ -20,7 +20,7 @@ async function prepare() {
 }
 
 describe('skillstead rules', () => {
-  it('creates a key that only its owner can read, and never replaces one', async () => {
+  it('creates a key that only its owner can read, and never replaces a file', async () => {
     const { keyFile, key } = await prepare()
     expect(key).toMatch(/^rules\.example\.com\+[0-9a-f]{8}\+/)
     expect((await stat(keyFile)).mode & 0o777).toBe(0o600)

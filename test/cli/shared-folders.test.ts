@@ -33,7 +33,7 @@ describe.skipIf(process.platform === 'win32')('a folder that other users of the 
   const login = (config: string) =>
     skillstead(['login', '--url', server.url], { env: { XDG_CONFIG_HOME: config }, input: `${key}\n` })
 
-  it.skipIf(!isRoot)('holds no registry that another user placed there before', async () => {
+  it.skipIf(!isRoot)('is refused for a registry if another user owns a folder or link on its path', async () => {
     const shared = await makeFolder()
     await chmod(shared, 0o1777)
     const placed = join(shared, 'placed')
@@ -65,7 +65,7 @@ describe.skipIf(process.platform === 'win32')('a folder that other users of the 
     expect((await skillstead(['users', 'create', 'bob', '--data', elsewhere])).code).toBe(0)
   })
 
-  it('leads no file that a command writes through a link to another file', async () => {
+  it('can have links in it, and commands write no file through these links', async () => {
     const config = await makeFolder()
     const victim = join(config, 'victim')
     await writeFile(victim, 'unchanged')
@@ -83,7 +83,7 @@ describe.skipIf(process.platform === 'win32')('a folder that other users of the 
     await expect(lstat(join(config, 'made'))).rejects.toThrow('ENOENT')
   })
 
-  it('brings no logins, pinned keys or installed skills that others can change or own', async () => {
+  it('is refused for logins, pinned keys and skills.lock if other users own or can change these files', async () => {
     const config = await makeFolder()
     const env = { XDG_CONFIG_HOME: config }
     expect((await login(config)).code).toBe(0)
@@ -114,7 +114,7 @@ describe.skipIf(process.platform === 'win32')('a folder that other users of the 
     }
   })
 
-  it('cannot stop a command with a pipe in place of a cached package', async () => {
+  it('can have a pipe in place of a cached package, for which no command waits', async () => {
     const root = await makeFolder()
     const digest = `sha256:${'0'.repeat(64)}`
     const file = join(root, 'sha256', `${'0'.repeat(64)}.zip`)

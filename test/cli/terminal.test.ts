@@ -162,7 +162,7 @@ const local: readonly (readonly string[])[] = [
 const ofUpstreams = ['mirror add', 'mirror sync', 'mirror resume', 'mirror remove']
 
 describe('commands on files and registries in folders', () => {
-  it('are all in this test', () => {
+  it('are all covered by this test', () => {
     const names = new Set([...ofNodes.map(({ name }) => name), ...elsewhere, ...ofUpstreams])
     const missing = commands.filter(
       ({ name }) => !names.has(name) && !local.some((one) => one.join(' ').startsWith(name)),

@@ -78,7 +78,7 @@ describe('users and their skills from the command line', () => {
 
   const withKey = (key: string) => ['--url', server.url, '--key', key]
 
-  it('`keys revoke --with-made` also revokes what the key made, without which the command names what still works', async () => {
+  it('`keys revoke` names the valid keys that the key made, and revokes these keys with --with-made', async () => {
     const isValid = async ({ key }: { key: string }) => (await skillstead(['whoami', ...withKey(key)])).code === 0
     const first = await createKey('first', bob, ['--expires-in-days', '2'])
     const second = await createKey('second', withKey(first.key))

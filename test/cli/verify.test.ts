@@ -237,11 +237,13 @@ describe('verification from the command line', () => {
   })
 
   it('reports that a folder was given instead of the file of a record', async () => {
-    expect((await run('verify', './data', '--key', key)).stderr).toBe('./data is a folder, not a record.\n')
+    expect((await run('verify', './data', '--key', key)).stderr).toBe(
+      './data is a folder, not a record. Pass the file of a record.\n',
+    )
     const { code, stderr } = await run('verify', 'record.json', '--key', 'data')
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: "'data' is neither a verifier key nor a file with such keys.\n",
+      stderr: "'data' is neither a verifier key nor a file with such keys. Pass what `skillstead key` prints.\n",
     })
   })
 
@@ -266,7 +268,10 @@ describe('verification from the command line', () => {
     [['verify', '--save', 'record.json'], '--save needs a FILE or NAME to verify'],
     [['verify', 'record.json'], 'The public key of the node is missing. Pass it with --key.'],
     [['verify', 'record.json', '--key', 'ssk_abc'], 'Pass an API key with --api-key'],
-    [['verify', 'record.json', '--key', 'nothing'], "'nothing' is neither a verifier key nor a file with such keys."],
+    [
+      ['verify', 'record.json', '--key', 'nothing'],
+      "'nothing' is neither a verifier key nor a file with such keys. Pass what `skillstead key` prints.",
+    ],
     [['verify', 'record.json', '--key', 'a+b+c'], "'a+b+c' is not a verifier key of the form NAME+HASH+BASE64."],
     [
       ['verify', 'record.json', '--key', `${'x'.repeat(300)}+b+c`],

@@ -202,7 +202,9 @@ describe('an API client of a failing node', () => {
     const seen = standIn.requests.map(({ method, path, headers }) => `${method} ${path} ${headers['x-agent-token']}`)
     expect(seen).toEqual(['GET /api/v1/skills t', 'GET /moved t', 'PUT /api/v1/skills t', 'PUT /moved t'])
     standIn.answer = (_, response) => void response.writeHead(308, { location: '/again' }).end()
-    expect((await failureOf(api.searchSkills())).message).toBe(`${standIn.url} redirects in a loop.`)
+    expect((await failureOf(api.searchSkills())).message).toBe(
+      `${standIn.url} redirects in a loop. Check the URL of the registry.`,
+    )
   })
 
   it('derives the error from the HTTP status if the error response has no body', async () => {

@@ -94,7 +94,7 @@ describeDatabases('a skill client of a registry in the same process', (open) => 
     expect((await before).metadata.version).toBe('1.0.0')
   })
 
-  it('rejects with the error of an overloaded registry, and is current after it', async () => {
+  it('rejects with the error of an overloaded registry, and loads the current version afterwards', async () => {
     let isOverloaded = false
     const refuse = <T>(call: () => Promise<T>): Promise<T> =>
       isOverloaded ? Promise.reject(new RegistryError('overloaded', 'Too many writes are queued.')) : call()

@@ -45,7 +45,7 @@ const find = (method: string, path: string) => table.find(([, row]) => row.metho
 const fieldsOf = ({ input }: Endpoint) => Object.keys((input as unknown as { entries: object }).entries)
 
 describe('the endpoint table', () => {
-  it('is compared with every endpoint of the base API', () => {
+  it('is checked against every endpoint of the base API', () => {
     expect(specified).toHaveLength(38)
   })
 

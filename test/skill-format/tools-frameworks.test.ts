@@ -50,7 +50,7 @@ describe('a tool for LangChain', () => {
 })
 
 describe('a tool for OpenAI', () => {
-  it('has its published type', () => {
+  it('has the type that OpenAI publishes', () => {
     const tool = toTool(skill, 'openai') satisfies ChatCompletionFunctionTool
     expect(tool).toEqual({ type: 'function', function: toolDefinition })
     expect(Object.keys(tool.function)).not.toContain('strict')
@@ -58,7 +58,7 @@ describe('a tool for OpenAI', () => {
 })
 
 describe('a tool for the responses of OpenAI', () => {
-  it('has its published type', () => {
+  it('has the type that OpenAI publishes', () => {
     const tool = toTool(skill, 'openai-responses') satisfies FunctionTool
     expect(tool).toEqual({ type: 'function', ...toolDefinition, strict: false })
   })
@@ -67,7 +67,7 @@ describe('a tool for the responses of OpenAI', () => {
 describe('a tool for the AI SDK', () => {
   const tool = toTool(skill, 'ai')
 
-  it('has its published type, with a Standard JSON Schema', async () => {
+  it('has the type that the AI SDK publishes, with a Standard JSON Schema', async () => {
     const { inputSchema } = tool satisfies AiSdkTool
     const { version, validate, jsonSchema } = inputSchema['~standard']
     expect(version).toBe(1)
@@ -81,7 +81,7 @@ describe('a tool for the AI SDK', () => {
 })
 
 describe('a tool for Anthropic', () => {
-  it('has its published type', () => {
+  it('has the type that Anthropic publishes', () => {
     const tool = toTool(skill, 'anthropic') satisfies AnthropicSdkTool
     expect(Object.keys(tool).toSorted()).toEqual(['description', 'input_schema', 'name'])
   })

@@ -24,7 +24,11 @@ describe('the single-file executable without Node', () => {
       stderr: expect.stringContaining("Unknown command 'fly'"),
     })
     const nowhere = await machine.run('doctor', '--data', 'nowhere')
-    expect(nowhere).toEqual({ code: 1, stdout: '', stderr: 'There is no registry in nowhere.\n' })
+    expect(nowhere).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'There is no registry in nowhere. Pass the folder of a registry with --data.\n',
+    })
   })
 
   it('contains the example skills, and scans, installs and verifies in the working directory', async () => {

@@ -12,7 +12,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   let hasFailed = false
   try {
     await parseCommandLine(args, io, async (command, given) => {
-      hasFailed = await execute(command, given, output)
+      hasFailed = await executeCommand(command, given, output)
     })
     return hasFailed ? 1 : 0
   } catch (error) {
@@ -21,7 +21,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** Runs a command and prints its result. Returns whether the result counts as a failure. */
-async function execute(command: Command, given: Arguments, output: Output): Promise<boolean> {
+async function executeCommand(command: Command, given: Arguments, output: Output): Promise<boolean> {
   const result = await command.run(given, output)
   if (output.json) {
     if (!command.printsItself && result !== undefined) output.showJson(result)

@@ -101,8 +101,8 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
       subject: name,
       spare: higher,
       ttlMs: 1000 * cacheTtl,
-      async ask(held, shared) {
-        const answer = await call('loadSkill', { name, ...wanted, level }, toRevalidation(held, shared))
+      async ask(cached, shared) {
+        const answer = await call('loadSkill', { name, ...wanted, level }, toLoadRequestOptions(cached, shared))
         if (!answer.isUnchanged) checkLoaded(answer.output, level, version)
         return answer
       },
@@ -117,8 +117,8 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
   function findHigher(name: string, wanted: LoadOptions, level: LoadLevel): CachedAnswer | undefined {
     if (wanted.maxTokens !== undefined || !loadLevels.includes(level)) return undefined
     const above = loadLevels.slice(loadLevels.indexOf(level) + 1)
-    const held = above.map((each) => kept.find(toCacheKey(name, wanted, each))).filter((each) => each !== undefined)
-    const best = held.find(kept.isFresh) ?? held[0]
+    const cached = above.map((each) => kept.find(toCacheKey(name, wanted, each))).filter((each) => each !== undefined)
+    const best = cached.find(kept.isFresh) ?? cached[0]
     return best && { ...best, etag: undefined, output: projectLevel(best.output as LoadedSkill, level) }
   }
 
@@ -128,8 +128,8 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
       key: JSON.stringify(['search', input]),
       subject: `search ${q}`,
       ttlMs: 0,
-      async ask(held, shared) {
-        const answer = await call(toSearchName(input), input, toRevalidation(held, shared))
+      async ask(cached, shared) {
+        const answer = await call(toSearchName(input), input, toLoadRequestOptions(cached, shared))
         if (!answer.isUnchanged) checkFound(answer.output)
         return answer
       },
@@ -140,9 +140,9 @@ function loadCached(options: SkillClientOptions): Pick<SkillClient, 'load' | 'se
   return { load, search, clear: kept.clear }
 }
 
-/** The options of a request. It is not repeated if there is a cached response to return instead. */
-function toRevalidation(held: CachedAnswer | undefined, signal: AbortSignal) {
-  return { etag: held?.etag, signal, ...(held && { retries: 0 }) }
+/** The options of a request, which is not repeated if there is a cached response to return instead. */
+function toLoadRequestOptions(cached: CachedAnswer | undefined, signal: AbortSignal) {
+  return { etag: cached?.etag, signal, ...(cached && { retries: 0 }) }
 }
 
 function toCacheKey(name: string, { version, maxTokens, priority }: LoadOptions, level: LoadLevel): string {

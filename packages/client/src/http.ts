@@ -76,7 +76,7 @@ export function createHttp(options: HttpOptions): Call {
       init: {
         method: endpoint.method,
         body: request.body,
-        headers: { ...headers, ...toContentHeaders(request, etag) },
+        headers: { ...headers, ...toRequestHeaders(request, etag) },
       },
       expected: { ...endpoint, digest: name === 'getBlob' ? String(input.digest) : undefined, maybeUnchanged: !!etag },
       timeoutMs: options.timeoutMs ?? timeoutsMs[movesFiles ? 'files' : 'json'],
@@ -129,7 +129,7 @@ function refuseOddSecrets({ apiKey = '', agentToken = '', caseToken = '', shareT
   throw new RegistryError('unauthorized', detail)
 }
 
-function toContentHeaders({ contentType }: WireRequest, etag: string | undefined): Record<string, string> {
+function toRequestHeaders({ contentType }: WireRequest, etag: string | undefined): Record<string, string> {
   return { ...(contentType && { 'content-type': contentType }), ...(etag && { 'if-none-match': etag }) }
 }
 
@@ -142,12 +142,12 @@ async function attemptRequest({ url, init, expected, timeoutMs }: Try, options: 
   const work = async (ending: AbortSignal) => {
     const send = (address: string, redirect?: RequestRedirect) =>
       (options.fetch ?? fetch)(address, { ...init, signal: ending, redirect })
-    const response = await reach(
+    const response = await withNetworkErrors(
       () => (writes || holdsSecret(options) ? followRedirects(send, url, { ...options, writes }) : send(url)),
       `No registry responds at ${origin}.`,
     )
     status = `${response.status}`
-    return reach(() => readAnswer(response, expected), `The response of ${origin} was cut off.`)
+    return withNetworkErrors(() => readAnswer(response, expected), `The response of ${origin} was cut off.`)
   }
   try {
     return await withDeadline(work, timeoutMs, timeout, signal)
@@ -163,7 +163,7 @@ function holdsSecret({ apiKey, agentToken, caseToken, shareToken }: HttpOptions)
 }
 
 /** Converts network errors to RegistryErrors. */
-async function reach<T>(work: () => Promise<T>, detail: string): Promise<T> {
+async function withNetworkErrors<T>(work: () => Promise<T>, detail: string): Promise<T> {
   try {
     return await work()
   } catch (cause) {

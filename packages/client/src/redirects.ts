@@ -39,21 +39,21 @@ export async function followRedirects(
     if (location === null || !URL.canParse(location, address)) return response
     address = new URL(location, address).href
     requireOrigin(response, address, origin)
-    cancel(response)
+    cancelBody(response)
   }
-  throw toRedirectError(`${origin} redirects in a loop.`)
+  throw toRedirectError(`${origin} redirects in a loop. Check the URL of the registry.`)
 }
 
 function requireOrigin(response: Response, address: string, origin: string): void {
   const { origin: elsewhere } = new URL(address)
   if (elsewhere === origin) return
-  cancel(response)
+  cancelBody(response)
   throw toRedirectError(
     `${origin} redirects to ${elsewhere}, where no key, token or body is sent. Pass that address instead.`,
   )
 }
 
-function cancel({ body }: Response): void {
+function cancelBody({ body }: Response): void {
   body?.cancel().catch(() => undefined)
 }
 

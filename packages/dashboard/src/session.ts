@@ -60,16 +60,16 @@ async function learnWhy(): Promise<void> {
 /** Exchanges an API key for a session. Throws `unauthorized` for an invalid key. */
 export async function signIn(key: string): Promise<void> {
   await apiWith({ apiKey: key }).createSession()
-  await forget()
+  await clearCachedData()
 }
 
 export async function signOut(): Promise<void> {
   await api.deleteSession()
-  await forget()
+  await clearCachedData()
 }
 
 /** Clears the cached data, which must not be shown to the next user. */
-async function forget(): Promise<void> {
+async function clearCachedData(): Promise<void> {
   queries.setQueryData(closedKey, false)
   queries.removeQueries({ predicate: ({ queryKey }) => !isAboutSession(queryKey) })
   await reloadData(...sessionKey)

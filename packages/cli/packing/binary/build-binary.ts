@@ -10,7 +10,7 @@ import { readExamples } from '../../src/serving/example-files.ts'
 import { bundleBoot, bundleProgram, toAddonTarget, type Chunks } from './bundle.ts'
 import { recordCompiled } from './record.ts'
 
-const runFile = promisify(execFile)
+const runBuildTool = promisify(execFile)
 const packages = join(import.meta.dirname, '../../..')
 
 /** Builds the single executable for machines like this one, and returns its path. */
@@ -37,7 +37,7 @@ async function takeNode(scratch: string): Promise<string> {
   const path = join(scratch, 'node')
   await cp(process.execPath, path)
   await chmod(path, 0o755)
-  await runFile('strip', [path]).catch((error: NodeJS.ErrnoException) => {
+  await runBuildTool('strip', [path]).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
     console.error(
       '`strip` is not installed, so the file is larger than necessary. On Debian it is in the package binutils.',
@@ -102,6 +102,6 @@ async function makeExecutable({ scratch, node, assets, boot }: Parts): Promise<s
   const execArgv = engineFlags
   const options = { main, output, executable: node, disableExperimentalSEAWarning: true, execArgv, assets }
   await writeFile(config, JSON.stringify(options))
-  await runFile(process.execPath, ['--build-sea', config])
+  await runBuildTool(process.execPath, ['--build-sea', config])
   return output
 }

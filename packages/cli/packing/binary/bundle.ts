@@ -42,7 +42,7 @@ export async function bundleProgram(): Promise<Chunks> {
     ...common,
     input: Object.fromEntries(entries.map((path) => [basename(path, '.ts'), path])),
     plugins: [
-      substitute(unused),
+      substituteModules(unused),
       bakeRules(),
       bakeTokens(),
       takeUsedParts(),
@@ -76,7 +76,7 @@ export async function bundleBoot(name: 'boot' | 'recording-boot'): Promise<strin
   return output[0].code
 }
 
-function substitute(unused: Set<string>): Plugin {
+function substituteModules(unused: Set<string>): Plugin {
   return {
     name: 'substitute',
     async resolveId(specifier, importer, options) {

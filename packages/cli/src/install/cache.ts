@@ -68,7 +68,7 @@ async function readKept(file: string, digest: string): Promise<ContentFile[]> {
  */
 export async function unpackPackage(zip: Uint8Array): Promise<ContentFile[]> {
   const files = await readZipContent(zip)
-  if (!files.some(({ path }) => path === 'SKILL.md')) throw new Error('It contains no SKILL.md.')
+  if (!files.some(({ path }) => path === 'SKILL.md')) throw new Error('The package contains no SKILL.md.')
   const others = files.filter(({ path }) => path !== 'SKILL.md')
   const [problem] = checkPaths(others.map(({ path, bytes }) => ({ path, size: bytes.length })))
   if (problem) throw new Error([problem.path, problem.message].filter(Boolean).join(': '))

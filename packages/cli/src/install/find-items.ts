@@ -1,7 +1,7 @@
 import { RegistryError, isSkillName, type ErrorCode, type RegistryApi } from '@skillstead/protocol'
 import { UsageError } from '../command/command.ts'
 import { toSkillTarget, toUsualFolders } from './install-place.ts'
-import { isFullName, localSource, toFolded, type LockedSkill } from './lock.ts'
+import { findLocked, isFullName, localSource, toFolded, type LockedSkill } from './lock.ts'
 import { requestOffer, getPackMembers, type Asked } from './offer.ts'
 import type { Item } from './plan-folders.ts'
 import { getLocked, type Session } from './session.ts'
@@ -62,7 +62,9 @@ export function toLockedItems(session: Session, words: readonly Word[]): Item[] 
     const locked = findLockedItem(session, word)
     if (locked) return locked
     const { name, version } = word
-    throw new Error(`${version ? `${name}@${version}` : name} is not in skills.lock, and --offline asks no registry.`)
+    throw new Error(
+      `${version ? `${name}@${version}` : name} is not in skills.lock. Run the command without --offline.`,
+    )
   })
 }
 
@@ -98,7 +100,7 @@ async function toItem(session: Session, api: RegistryApi, asked: Asked, source: 
   const { skills } = session.lock
   const formerName = asked.name !== fullName && Object.hasOwn(skills, asked.name) ? asked.name : undefined
   const lockedName = formerName ?? fullName
-  const locked = Object.hasOwn(skills, lockedName) ? skills[lockedName] : undefined
+  const locked = findLocked(session.lock, lockedName)
   // Two registries may have different users of the same name.
   const isMoved = locked !== undefined && locked.source !== source && locked.source !== localSource
   const moved = isMoved ? [`${fullName} was installed from ${locked.source} before, and now comes from ${source}.`] : []

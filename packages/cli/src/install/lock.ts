@@ -141,6 +141,11 @@ export function isFullName(text: string): boolean {
   return more.length === 0 && isUsername(owner) && isSkillName(name)
 }
 
+/** The installed version of a skill; undefined for a skill that is not in the lock. */
+export function findLocked({ skills }: Lock, fullName: string): LockedSkill | undefined {
+  return Object.hasOwn(skills, fullName) ? skills[fullName] : undefined
+}
+
 /** The name without its owner, which is also the name of its folder. */
 export function toShortName(fullName: string): string {
   return fullName.slice(fullName.indexOf('/') + 1)

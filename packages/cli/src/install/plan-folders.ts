@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Wanted } from './fetch-package.ts'
 import { describeEdits, readFolderState, toSeen, type FolderState } from './folder-state.ts'
 import { toRealPath, toTargetPath } from './install-place.ts'
-import { toFolded } from './lock.ts'
+import { findLocked, toFolded } from './lock.ts'
 import type { Session } from './session.ts'
 import type { FolderChange } from './staging.ts'
 
@@ -35,7 +35,7 @@ export async function planItem(session: Session, item: Item): Promise<ItemPlan> 
   refuseOtherDigest(session, item)
   const writes = new Map<string, FolderWrite>()
   const lockedName = item.formerName ?? item.fullName
-  const locked = Object.hasOwn(session.lock.skills, lockedName) ? session.lock.skills[lockedName] : undefined
+  const locked = findLocked(session.lock, lockedName)
   for (const target of item.targets) {
     const path = toTargetPath(session.place, target)
     refuseClaimed(session, item, path)
@@ -51,7 +51,7 @@ export async function planItem(session: Session, item: Item): Promise<ItemPlan> 
 
 /** A version never changes, so if two digests differ, one of them is false. */
 function refuseOtherDigest({ lock }: Session, { fullName, version, digest }: Item): void {
-  const locked = Object.hasOwn(lock.skills, fullName) ? lock.skills[fullName] : undefined
+  const locked = findLocked(lock, fullName)
   if (locked?.version !== version || locked.digest === digest) return
   throw new Error(
     `skills.lock has the digest ${locked.digest} for ${fullName}@${version}, but the registry returned ${digest}. ` +
@@ -82,7 +82,7 @@ function refuseClaimed({ lock, place }: Session, item: Item, path: string): void
  */
 export async function findEdits(session: Session, state: FolderState, fullName: string): Promise<string | undefined> {
   if (state.kind === 'missing') return undefined
-  const locked = Object.hasOwn(session.lock.skills, fullName) ? session.lock.skills[fullName] : undefined
+  const locked = findLocked(session.lock, fullName)
   if (state.kind === 'version') {
     if (state.digest === locked?.digest || (await session.cache.find(state.digest))) return undefined
   }

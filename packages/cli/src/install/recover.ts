@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { listAgentFolders } from './agents.ts'
 import { readFolderState } from './folder-state.ts'
 import { toSkillFolderPath, toSkillParent, toTargetPath, type Place } from './install-place.ts'
-import type { Lock } from './lock.ts'
+import { findLocked, type Lock } from './lock.ts'
 import { completeSwap, isThere, listStagings, readJournal, takeBack } from './staging.ts'
 import type { JournalEntry, StagingPlaces } from './staging.ts'
 
@@ -15,7 +15,7 @@ const installMsMax = 60 * 60_000
  * Cleans up after interrupted commands. Changes that the lock contains are finished, others are undone. The lock is
  * written atomically between the two, so either all folders of a command change or none.
  */
-export async function recover(place: Place, lock: Lock, folders: readonly string[]): Promise<void> {
+export async function recoverInstalls(place: Place, lock: Lock, folders: readonly string[]): Promise<void> {
   const targets = Object.values(lock.skills).flatMap((skill) => skill.targets)
   const parents = new Set([
     ...targets.map((target) => dirname(toTargetPath(place, target))),
@@ -57,7 +57,7 @@ function isAtWork(folder: string, pid: number): boolean {
 async function finishStaged(parent: string, folder: string, lock: Lock): Promise<void> {
   const places = { parent, next: join(folder, 'new'), former: join(folder, 'old') }
   // A project may contain fake staging folders whose symbolic links would make us move folders elsewhere.
-  if ([places.next, places.former].some(isOtherProcess)) return
+  if ([places.next, places.former].some(isNoFolder)) return
   try {
     for (const entry of readJournal(folder)) {
       if (isCommitted(entry, lock)) completeSwap(places, entry)
@@ -69,13 +69,13 @@ async function finishStaged(parent: string, folder: string, lock: Lock): Promise
   }
 }
 
-function isOtherProcess(path: string): boolean {
+function isNoFolder(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats !== undefined && !stats.isDirectory()
 }
 
-function isCommitted({ fullName, target, digest }: JournalEntry, { skills }: Lock): boolean {
-  const locked = Object.hasOwn(skills, fullName) ? skills[fullName] : undefined
+function isCommitted({ fullName, target, digest }: JournalEntry, lock: Lock): boolean {
+  const locked = findLocked(lock, fullName)
   const isNamed = locked?.targets.includes(target) ?? false
   return digest === null ? !isNamed : isNamed && locked?.digest === digest
 }

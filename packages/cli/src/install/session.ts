@@ -6,7 +6,7 @@ import type { Output } from '../terminal/output.ts'
 import { openCache, type PackageCache } from './cache.ts'
 import { toInstallPlace, toSkillFolders, type Place } from './install-place.ts'
 import { localSource, readLock, toShortName, type Lock, type LockOptions, type LockedSkill } from './lock.ts'
-import { recover } from './recover.ts'
+import { recoverInstalls } from './recover.ts'
 
 /** The state of a command on installed skills. */
 export interface Session {
@@ -31,7 +31,7 @@ export async function openSession(given: Arguments, output: Output): Promise<Ses
   const place = toInstallPlace(given)
   const folders = toSkillFolders(given, place)
   const lock = await readPlaceLock(place)
-  await recover(place, lock, folders)
+  await recoverInstalls(place, lock, folders)
   return {
     given,
     output,

@@ -43,7 +43,7 @@ async function askAbout(api: RegistryApi, skills: readonly Locked[], say: Say): 
     if (update) {
       // Older nodes do not send this field.
       const { latestVersion, reason, message, deprecationMessage = '' } = update
-      const latest = toUpdateVersion(latestVersion, version)
+      const latest = toOtherVersion(latestVersion, version)
       return [{ fullName, version, latestVersion: latest, reason, message, deprecationMessage, source }]
     }
     if (!unknown.includes(fullName)) return []
@@ -67,6 +67,6 @@ export function isUpdate({ reason, version, latestVersion }: Notice): boolean {
   return reason === 'yanked' || compareVersions(latestVersion, version) > 0
 }
 
-function toUpdateVersion(latestVersion: string, version: string): string | null {
+function toOtherVersion(latestVersion: string, version: string): string | null {
   return isVersion(latestVersion) && latestVersion !== version ? latestVersion : null
 }

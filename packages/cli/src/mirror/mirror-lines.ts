@@ -1,6 +1,6 @@
 import { toOneLine } from '@skillstead/protocol'
 import { type BundleHeader, type SyncReport, toAcceptOptions, type UpstreamStatus } from '@skillstead/mirror'
-import { toCount, toSize } from '../terminal/output.ts'
+import { toCount, toFactLines, toSize } from '../terminal/output.ts'
 
 const refusalsShownMax = 20
 
@@ -134,15 +134,13 @@ function toIsoTime(at: number | null): string | null {
 /** The header of a bundle as lines of text. */
 export function toBundleLines(header: BundleHeader): string[] {
   const { origin, epoch, since, until, keys, maker, filters, createdAt, counts } = header
-  const facts: [label: string, fact: string][] = [
+  const facts = [
     ['log', `${origin}, epoch ${epoch}`],
     ['entries', since === until ? `none after ${since}` : `${since + 1} to ${until}`],
     ['content', `${counts.complete} of ${counts.versions} versions, ${counts.blobs} files, ${toSize(counts.bytes)}`],
-    ...Object.entries(filters).map(
-      ([filter, value]) => ['only', `${filter} ${[value].flat().join(', ')}`] as [string, string],
-    ),
+    ...Object.entries(filters).map(([filter, value]) => ['only', `${filter} ${[value].flat().join(', ')}`] as const),
     ['made', maker ? `${createdAt}, by ${maker.name}` : createdAt],
-    ...keys.map((key) => ['key', key] as [string, string]),
-  ]
-  return facts.map(([label, fact]) => `  ${label.padEnd(9)}${toOneLine(fact)}`)
+    ...keys.map((key) => ['key', key] as const),
+  ] as const
+  return toFactLines(facts, 8)
 }

@@ -137,14 +137,14 @@ export function toAddOptions(given: Arguments): AddOptions {
     everySeconds: parseSeconds(given, 'every'),
     maxAgeSeconds: parseSeconds(given, 'max-age'),
     priority: wholeNumberOption(given, 'priority', 'priority', [-999_999_999, 999_999_999], 'Use a whole number.'),
-    key: toApiKey(textOption(given, 'key')),
+    key: toPinnedKey(textOption(given, 'key')),
     apiKey: textOption(given, 'api-key'),
     filters: toFilterSettings(given),
   }
 }
 
-/** Pin one key: later keys are announced in the log itself. */
-export function toApiKey(given: string | undefined): string | undefined {
+/** The verifier key to pin. Only one: the log itself announces later keys. Throws {@link UsageError} for several keys. */
+export function toPinnedKey(given: string | undefined): string | undefined {
   if (given === undefined) return undefined
   const [key, ...others] = readGivenKeys(given)
   if (others.length === 0) return key

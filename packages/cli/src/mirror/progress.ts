@@ -17,8 +17,21 @@ const phases: Readonly<Record<SyncProgress['phase'], string>> = {
 /** Estimates from a shorter time are unreliable. */
 const measureMs = 2_000
 
+/** Runs `work` and shows the progress that it reports. */
+export async function showProgress<T>(
+  output: Output,
+  work: (report: ProgressLine['report']) => Promise<T>,
+): Promise<T> {
+  const line = createProgressLine(output)
+  try {
+    return await work(line.report)
+  } finally {
+    line.end()
+  }
+}
+
 /** A bar on a terminal, a line at intervals elsewhere, nothing with --json. */
-export function createProgressLine(output: Output): ProgressLine {
+function createProgressLine(output: Output): ProgressLine {
   const pace = createSyncPace()
   let bar: ProgressBar<object> | undefined
   let line = ''

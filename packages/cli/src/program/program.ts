@@ -60,7 +60,7 @@ function createProgram(args: readonly string[], io: Io, execute: Execute) {
   async function enter(_: Program, command: Program): Promise<void> {
     current = command
     const load = loads.get(command)
-    if (load) define(command, await load(), args, io, execute)
+    if (load) defineCommand(command, await load(), args, io, execute)
   }
   for (const { name, group, summary, load } of commandTable) {
     const [word, verb] = name.split(' ') as [string, string?]
@@ -90,7 +90,7 @@ function findNoun(program: Program, word: string, group: string): Program {
 }
 
 /** Adds the words and options of a command, and its action. */
-function define(program: Program, command: Command, args: readonly string[], io: Io, execute: Execute): void {
+function defineCommand(program: Program, command: Command, args: readonly string[], io: Io, execute: Execute): void {
   const { description, words = [], choices = {}, options = {} } = command
   if (description !== undefined) program.description(description)
   for (const word of words) {

@@ -40,7 +40,8 @@ export function toStoreLocation(
     throw new UsageError('The registry is missing. Pass --data DIR or --database-url URL.')
   }
   const path = join(data, 'skillstead.db')
-  if (!make && !existsSync(path)) throw new Error(`There is no registry in ${data}.`)
+  if (!make && !existsSync(path))
+    throw new Error(`There is no registry in ${data}. Pass the folder of a registry with --data.`)
   make?.(data)
   return { path }
 }

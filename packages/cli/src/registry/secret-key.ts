@@ -33,7 +33,7 @@ export function findSecretKey(given: Arguments): Uint8Array | undefined {
 }
 
 function readOrMake(file: string): Uint8Array {
-  const written = readKeyFile(file) ?? make(file)
+  const written = readKeyFile(file) ?? makeKeyFile(file)
   const key = parseSecretKey(written)
   if (key) return key
   throw new Error(`${file} contains no secret key. Restore it from a copy; without it the stored API keys are lost.`)
@@ -52,7 +52,7 @@ function readKeyFile(file: string): string | undefined {
  * Creates the file atomically, also if the disk is full or the process is killed: half a key would make all stored API
  * keys unreadable.
  */
-function make(file: string): string {
+function makeKeyFile(file: string): string {
   const written = `${randomBytes(secretKeyBytes).toString('base64')}\n`
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`
   try {

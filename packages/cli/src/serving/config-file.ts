@@ -115,7 +115,7 @@ export async function withConfigFile<T>(
     if (!(error instanceof UsageError)) throw error
     const works = (names: readonly string[]) => read(withSettings(names)).then(Boolean, () => false)
     for (const name of used)
-      if (await works(used.filter((other) => other !== name))) throw toSettingError(file, name, error.message)
+      if (await works(used.filter((other) => other !== name))) throw toConfigFileError(file, name, error.message)
     throw (await works([])) ? new UsageError(`${toOneLine(file)}: ${error.message}`) : error
   }
 }
@@ -124,7 +124,7 @@ async function readSettings(file: string, options: Options): Promise<Values> {
   const document = await parseConfigFile(file, readOptionFile(file))
   const unknown = Object.keys(document).find((name) => !Object.hasOwn(settings, name) || !Object.hasOwn(options, name))
   if (unknown !== undefined)
-    throw toSettingError(
+    throw toConfigFileError(
       file,
       unknown,
       'this is not a setting of this command. docs/configuration.md lists the settings',
@@ -132,10 +132,10 @@ async function readSettings(file: string, options: Options): Promise<Values> {
   const parsed = v.safeParse(v.partial(v.object(settings)), document)
   if (parsed.success) return parsed.output
   const [{ path, message }] = parsed.issues
-  throw toSettingError(file, String(path?.[0]?.key), message)
+  throw toConfigFileError(file, String(path?.[0]?.key), message)
 }
 
-function toSettingError(file: string, place: string, message: string): UsageError {
+function toConfigFileError(file: string, place: string, message: string): UsageError {
   return new UsageError(`${toOneLine(file)}, ${toOneLine(place)}: ${message.replace(/\.$/, '')}.`)
 }
 
@@ -146,7 +146,7 @@ async function parseConfigFile(file: string, written: string): Promise<object> {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
     const [reason = ''] = error.message.replace('Invalid TOML document: ', '').split('\n')
-    throw toSettingError(file, `line ${error.line}`, `this is not TOML: ${toOneLine(reason)}`)
+    throw toConfigFileError(file, `line ${error.line}`, `this is not TOML: ${toOneLine(reason)}`)
   }
 }
 

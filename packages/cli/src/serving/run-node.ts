@@ -38,7 +38,7 @@ export async function runNode(
     onError: createErrorLog(given.io),
   })
   const { setupCode, toLines } = await prepare(registry)
-  const { node, mirror } = await listen(registry, result.listening, given, output)
+  const { node, mirror } = await listenOrClose(registry, result.listening, given, output)
   const { url, port } = node
   if (output.json) output.showJson({ url, port, setupCode })
   else output.show(`Skillstead listens on ${url}`)
@@ -56,7 +56,7 @@ async function readOptions(given: Arguments) {
 }
 
 /** Starts the node and the sync of its upstreams. Closes the registry again on failure. */
-async function listen(registry: Registry, options: ListenOptions, given: Arguments, output: Output) {
+async function listenOrClose(registry: Registry, options: ListenOptions, given: Arguments, output: Output) {
   let mirror: Mirror | undefined
   try {
     mirror = await createNodeMirror(registry, given, output)

@@ -29,7 +29,7 @@ export function toSecondOpinion(given: Arguments): RegistryOptions['secondOpinio
     throw new UsageError('Pass --second-opinion-url with the other options of the second opinion.')
   }
   if (!isHttpUrl(url))
-    throw new UsageError(`'${toOneLine(url)}' is not an address of http or https without credentials.`)
+    throw new UsageError(`'${toOneLine(url)}' is not an HTTP URL. Use http:// or https://, without credentials.`)
   const key = file === undefined ? undefined : readSecretFile(file, 'API key')
   return {
     service: { url, ...(key && { key }) },

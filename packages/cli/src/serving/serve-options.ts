@@ -218,7 +218,7 @@ function toEmbeddings(given: Arguments): RegistryOptions['embeddings'] {
   if (url === undefined || model === undefined)
     throw new UsageError('Pass both --embeddings-url and --embeddings-model.')
   if (!isHttpUrl(url))
-    throw new UsageError(`'${toOneLine(url)}' is not an address of http or https without credentials.`)
+    throw new UsageError(`'${toOneLine(url)}' is not an HTTP URL. Use http:// or https://, without credentials.`)
   const key = file === undefined ? undefined : readSecretFile(file, 'API key')
   return { url, model, ...(key && { key }), ...(timeoutMs && { timeoutMs }) }
 }

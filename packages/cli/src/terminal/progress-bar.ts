@@ -22,7 +22,7 @@ export function startBar<Parts extends object>(
 ): ProgressBar<Parts> {
   const { format, total, parts, isCleared = false, toLine } = options
   if (output.json || !output.stderr.isTTY) {
-    const isDue = every(lineMs)
+    const isDue = oncePerInterval(lineMs)
     return { update: (value) => void (isDue() && output.say(toLine(value))), stop() {} }
   }
   const bar = new SingleBar({ format, stream: output.stderr, clearOnComplete: isCleared, hideCursor: isCleared })
@@ -45,7 +45,7 @@ export function startRowBar(output: Output): ProgressBar<object> {
 const lineMs = 10_000
 
 /** Returns a function that is true at most once per interval, first after one interval. */
-export function every(ms: number, now: () => number = () => performance.now()): () => boolean {
+export function oncePerInterval(ms: number, now: () => number = () => performance.now()): () => boolean {
   let lastMs = now()
   return () => {
     if (now() - lastMs < ms) return false

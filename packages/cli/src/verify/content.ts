@@ -4,7 +4,7 @@ import type { ContentFile } from '@skillstead/client/verify'
 import { limits } from '@skillstead/protocol'
 import { readZip } from '@skillstead/skill-format/archives'
 
-const bounds = {
+const versionLimits = {
   filesMax: limits.versionFilesMax,
   fileBytesMax: limits.fileBytesMax,
   versionBytesMax: limits.versionBytesMax,
@@ -19,13 +19,13 @@ export async function readContentAt(path: string, { whole = false } = {}): Promi
   if (!stats) throw new Error(`${path} does not exist.`)
   if (stats.isDirectory()) return readContentFolder(path, whole ? nothing : skipped)
   if (/\.zip$/i.test(path)) return stripWrapperFolder(await readZipContent(readBounded(path, limits.archiveBytesMax)))
-  return [{ path: 'SKILL.md', bytes: readBounded(path, bounds.fileBytesMax) }]
+  return [{ path: 'SKILL.md', bytes: readBounded(path, versionLimits.fileBytesMax) }]
 }
 
 /** All files of a zip under their names in it. None are skipped, so that added files are detected. */
 export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> {
   const problems: { path: string; message: string }[] = []
-  const files = await readZip(bytes, { limits: bounds, keep: (name) => name, problems })
+  const files = await readZip(bytes, { limits: versionLimits, keep: (name) => name, problems })
   if (problems.length > 0) throw new Error(problems.map(({ path, message }) => `${path}: ${message}`).join(' '))
   return files
 }
@@ -33,13 +33,15 @@ export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> 
 /** Links are refused, not skipped: an agent that reads the folder would follow them. */
 function readContentFolder(folder: string, without: ReadonlySet<string>): ContentFile[] {
   const files: ContentFile[] = []
-  let left = bounds.versionBytesMax
+  let left = versionLimits.versionBytesMax
   for (const path of listFolder(folder, '', without)) {
-    if (files.length >= bounds.filesMax) throw new Error(`${folder} has more than ${bounds.filesMax} files.`)
+    if (files.length >= versionLimits.filesMax)
+      throw new Error(`${folder} has more than ${versionLimits.filesMax} files.`)
     const name = path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path.normalize('NFC')
-    const bytes = readBounded(join(folder, path), bounds.fileBytesMax)
+    const bytes = readBounded(join(folder, path), versionLimits.fileBytesMax)
     left -= bytes.length
-    if (left < 0) throw new Error(`The files of ${folder} are larger than ${bounds.versionBytesMax} bytes in total.`)
+    if (left < 0)
+      throw new Error(`The files of ${folder} are larger than ${versionLimits.versionBytesMax} bytes in total.`)
     files.push({ path: name, bytes })
   }
   return files

@@ -14,7 +14,9 @@ export function readGivenKeys(given: string): string[] {
     throw new UsageError('--key takes the public key of a node. Pass an API key with --api-key or SKILLSTEAD_KEY.')
   const isFile = existsSync(given) && statSync(given).isFile()
   if (!isFile && !given.includes('+'))
-    throw new UsageError(`'${given}' is neither a verifier key nor a file with such keys.`)
+    throw new UsageError(
+      `'${given}' is neither a verifier key nor a file with such keys. Pass what \`skillstead key\` prints.`,
+    )
   const keys = parseKeys(isFile ? readFileSync(given, 'utf8') : given)
   if (keys.length === 0) throw new UsageError(`'${given}' contains no verifier keys.`)
   return keys

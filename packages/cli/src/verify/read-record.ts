@@ -8,7 +8,7 @@ const recordBytesMax = 1024 * 1024
 export function readRecordFile(file: string): unknown {
   const stats = statSync(file, { throwIfNoEntry: false })
   if (!stats) throw new Error(`${file} does not exist.`)
-  if (stats.isDirectory()) throw new Error(`${file} is a folder, not a record.`)
+  if (stats.isDirectory()) throw new Error(`${file} is a folder, not a record. Pass the file of a record.`)
   if (stats.size > recordBytesMax)
     throw new Error(`${file} is not a record: it has ${stats.size} bytes, and records have at most ${recordBytesMax}.`)
   const { text, value } = readJsonFile(file)

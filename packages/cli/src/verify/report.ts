@@ -1,5 +1,6 @@
 import type { ProvenanceReport } from '@skillstead/client/verify'
 import { toOneLine } from '@skillstead/protocol'
+import { toFactLines } from '../terminal/output.ts'
 
 /** The result of `skillstead verify`; `problems` lists mismatches. */
 export type Verification = ReturnType<typeof toVerification>
@@ -45,7 +46,7 @@ export function showVerification(result: Verification): string[] {
   }
   const { fullName, version, digest, publisher, publishedAt, signedBy, contentChecked, log, unproven } = result
   const forkChain = unproven.includes('forkChain') ? [] : result.forkChain
-  const facts = [
+  const facts: [string, string][] = [
     ['digest', digest],
     ['content', contentChecked ? 'matches the digest' : 'was not checked; pass it with --content'],
     ['published', `${publishedAt} by ${publisher}`],
@@ -58,10 +59,7 @@ export function showVerification(result: Verification): string[] {
     ['forked from', forkChain.map((source) => `${source.fullName}@${source.version}`).join(', from ')],
     ['not proven', unproven.length > 0 ? `${unproven.join(', ')}: stated only by the mirror` : ''],
   ]
-  return [
-    `${toOneLine(fullName)}@${version} matches its record.`,
-    ...facts.filter(([, value]) => value !== '').map(([name, value]) => `  ${name!.padEnd(11)} ${toOneLine(value!)}`),
-  ]
+  return [`${toOneLine(fullName)}@${version} matches its record.`, ...toFactLines(facts)]
 }
 
 const unsigned = 'by a mirror whose key was not given; the log of the publishing node proves the version'

@@ -20,42 +20,42 @@ export interface AnswerCache {
 
 /** Caches up to `answersMax` responses of `charactersMax` characters in total, and drops the least recently used. */
 export function createAnswerCache({ answersMax = 500, charactersMax = 16_000_000 } = {}): AnswerCache {
-  const held = new Map<string, { answer: CachedAnswer; characters: number }>()
+  const cached = new Map<string, { answer: CachedAnswer; characters: number }>()
   let total = 0
 
   function drop(key: string): void {
-    total -= held.get(key)?.characters ?? 0
-    held.delete(key)
+    total -= cached.get(key)?.characters ?? 0
+    cached.delete(key)
   }
 
   return {
     get(key) {
-      const found = held.get(key)
+      const found = cached.get(key)
       if (!found) return undefined
       // A Map iterates its keys in insertion order, so the first key is the least recently used.
-      held.delete(key)
-      held.set(key, found)
+      cached.delete(key)
+      cached.set(key, found)
       return found.answer
     },
     put(key, answer) {
-      const former = held.get(key)
+      const former = cached.get(key)
       drop(key)
       // A revalidated response is the same object and need not be measured again.
       const measured = former?.answer.output === answer.output ? former?.characters : undefined
       const characters = measured ?? key.length + JSON.stringify(answer.output).length
       if (characters > charactersMax) return
-      held.set(key, { answer, characters })
+      cached.set(key, { answer, characters })
       total += characters
-      for (const oldest of held.keys()) {
-        if (held.size <= answersMax && total <= charactersMax) return
+      for (const oldest of cached.keys()) {
+        if (cached.size <= answersMax && total <= charactersMax) return
         drop(oldest)
       }
     },
     forget(subject) {
-      for (const [key, { answer }] of held) if (answer.subject === subject) drop(key)
+      for (const [key, { answer }] of cached) if (answer.subject === subject) drop(key)
     },
     clear() {
-      held.clear()
+      cached.clear()
       total = 0
     },
   }

@@ -31,7 +31,7 @@ const tests: Readonly<Record<Kind, (value: unknown) => boolean>> = {
 
 /** Checks the response to a load, with its level and version. Throws `upstream_failed` for any other response. */
 export function checkLoaded(output: unknown, level: LoadLevel, version: string | undefined): LoadedSkill {
-  const missing = parts.find(([path, kind, from]) => includesLevel(level, from) && !tests[kind](at(output, path)))
+  const missing = parts.find(([path, kind, from]) => includesLevel(level, from) && !tests[kind](readAt(output, path)))
   if (missing) throw toInvalidShape(`a loaded skill without a valid '${missing[0]}'`)
   const loaded = output as LoadedSkill
   if (loaded.level !== level) throw toInvalidShape(`level '${loaded.level}' instead of '${level}'`)
@@ -43,12 +43,13 @@ export function checkLoaded(output: unknown, level: LoadLevel, version: string |
 
 /** Like {@link checkLoaded}, for search results. */
 export function checkFound(output: unknown): SearchResult {
-  const skills = at(output, 'skills')
-  if (Array.isArray(skills) && skills.every(isMap) && tests.number(at(output, 'total'))) return output as SearchResult
+  const skills = readAt(output, 'skills')
+  if (Array.isArray(skills) && skills.every(isMap) && tests.number(readAt(output, 'total')))
+    return output as SearchResult
   throw toInvalidShape('something other than search results')
 }
 
-function at(value: unknown, path: string): unknown {
+function readAt(value: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((found, key) => (isMap(found) ? found[key] : undefined), value)
 }
 

@@ -19,7 +19,7 @@ export interface Question {
   /** The response to use if none is cached under this key. */
   readonly spare?: CachedAnswer
   /** Sends the request, without retries if a cached response is available. Throws for an invalid response. */
-  ask(held: CachedAnswer | undefined, signal: AbortSignal): Promise<Answered>
+  ask(cached: CachedAnswer | undefined, signal: AbortSignal): Promise<Answered>
 }
 
 export interface KeepOptions {
@@ -61,7 +61,7 @@ export function keepAnswers({ now, onStale }: KeepOptions): KeptAnswers {
   }
 
   async function refresh({ key, subject, ttlMs, spare, ask }: Question, signal: AbortSignal): Promise<unknown> {
-    const held = cache.get(key) ?? spare
+    const cached = cache.get(key) ?? spare
     const started = generation
     const put = (output: unknown, etag: string | undefined, forMs: number) => {
       // Do not cache the response if the cache was cleared meanwhile.
@@ -69,15 +69,15 @@ export function keepAnswers({ now, onStale }: KeepOptions): KeptAnswers {
       return output
     }
     try {
-      const { output, etag, isUnchanged } = await ask(held, signal)
-      return isUnchanged && held ? put(held.output, held.etag, ttlMs) : put(output, etag, ttlMs)
+      const { output, etag, isUnchanged } = await ask(cached, signal)
+      return isUnchanged && cached ? put(cached.output, cached.etag, ttlMs) : put(output, etag, ttlMs)
     } catch (error) {
       if (!(error instanceof RegistryError)) throw error
       if (error.status === 401) clear()
       if (refusals.has(error.status)) cache.forget(subject)
-      if (!held || !isOutage(error)) throw error
+      if (!cached || !isOutage(error)) throw error
       onStale(subject, error)
-      return put(held.output, held.etag, toOutagePauseMs(error))
+      return put(cached.output, cached.etag, toOutagePauseMs(error))
     }
   }
 
@@ -91,8 +91,8 @@ export function keepAnswers({ now, onStale }: KeepOptions): KeptAnswers {
     find: cache.get,
     isFresh,
     async get(question, signal) {
-      const held = cache.get(question.key)
-      if (held && isFresh(held)) return held.output
+      const cached = cache.get(question.key)
+      if (cached && isFresh(cached)) return cached.output
       return flights.join(question.key, signal, (shared) => refresh(question, shared))
     },
     clear,

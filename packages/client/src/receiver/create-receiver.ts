@@ -1,6 +1,6 @@
 import type { WebhookEvent } from '@skillstead/protocol'
 import { createHandling, createSeen, type Seen, type WebhookHandler } from './handling.ts'
-import { type WebhookHeaders, verify } from './verify-delivery.ts'
+import { type WebhookHeaders, verifyDelivery } from './verify-delivery.ts'
 import { importKeys, requireSecrets, type SecretKeys } from './signatures.ts'
 import { WebhookError, webhookErrorStatuses, type WebhookErrorCode } from './webhook-error.ts'
 
@@ -72,7 +72,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       const bytes = toBodyBytes(body)
       keys ??= Promise.all(secrets.map(importKeys))
       const rules = { keys: await keys, toleranceSeconds, now: now() / 1000, serviceSignatureAlone }
-      return verify(rules, headers, bytes)
+      return verifyDelivery(rules, headers, bytes)
     },
 
     async receive(headers, body, handle) {
@@ -80,7 +80,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     },
 
     async fetch(request, handle) {
-      if (request.method !== 'POST') return toMethodRefusal()
+      if (request.method !== 'POST') return toRefusedMethod()
       let isVerified = false
       try {
         const event = await receiver.verify(request.headers, await readRequestBody(request, bodyBytesMax))
@@ -89,7 +89,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         return new Response(null, { status: 204 })
       } catch (error) {
         // A WebhookError that the handler throws is a failure of the handler, not a refused delivery.
-        if (!isVerified && error instanceof WebhookError) return toRefusal(error)
+        if (!isVerified && error instanceof WebhookError) return toRefusedDelivery(error)
         reportHandlerError(onError, error)
         return toHandlerFailure()
       }
@@ -118,7 +118,7 @@ function toBodyBytes(body: WebhookBody): Uint8Array<ArrayBuffer> {
 }
 
 /** The response to a refused delivery. */
-function toRefusal({ code, message }: WebhookError): Response {
+function toRefusedDelivery({ code, message }: WebhookError): Response {
   return toProblemResponse(code, webhookErrorStatuses[code], message)
 }
 
@@ -128,7 +128,7 @@ function toHandlerFailure(): Response {
 }
 
 /** The response to a request that is not a delivery. */
-function toMethodRefusal(): Response {
+function toRefusedMethod(): Response {
   return toProblemResponse('method_not_allowed', 405, 'Deliveries are sent with POST.', { allow: 'POST' })
 }
 
@@ -161,7 +161,7 @@ async function readRequestBody(request: Request, bytesMax: number): Promise<Uint
   for (let next = await readChunk(reader); next?.value; next = await readChunk(reader)) {
     const end = length + next.value.length
     if (end > bytesMax) throw tooLarge()
-    if (end > bytes.length) bytes = grow(bytes, Math.min(2 * end, bytesMax))
+    if (end > bytes.length) bytes = growBuffer(bytes, Math.min(2 * end, bytesMax))
     bytes.set(next.value, length)
     length = end
   }
@@ -177,7 +177,7 @@ async function readChunk(reader: ReadableStreamDefaultReader<Uint8Array> | undef
 }
 
 /** Copy into one buffer: a body may arrive byte by byte, and each stored chunk takes a hundred bytes. */
-function grow(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
+function growBuffer(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(length)
   larger.set(bytes)
   return larger

@@ -30,7 +30,7 @@ export function requireSecrets(secrets: readonly string[]): void {
 
 export async function importKeys(secret: string): Promise<SecretKeys> {
   const [service, standard] = await Promise.all([
-    importHmacKey(toUtf8(secret)),
+    importHmacKey(encodeUtf8(secret)),
     importHmacKey(toStandardBytes(secret)!),
   ])
   return { service, standard }
@@ -71,7 +71,7 @@ export async function isStandardSigned(
 
 /** The content that `webhook-signature` signs (Standard Webhooks, "Signature scheme"), with the timestamp as sent. */
 export function toSignedContent(id: string, timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
-  const head = toUtf8(`${id}.${timestamp}.`)
+  const head = encodeUtf8(`${id}.${timestamp}.`)
   const content = new Uint8Array(head.length + body.length)
   content.set(head)
   content.set(body, head.length)
@@ -83,10 +83,10 @@ function importHmacKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
 }
 
 function toStandardBytes(secret: string): Uint8Array<ArrayBuffer> | undefined {
-  return secret.startsWith(standardPrefix) ? decodeSecret(secret.slice(standardPrefix.length)) : toUtf8(secret)
+  return secret.startsWith(standardPrefix) ? decodeSecret(secret.slice(standardPrefix.length)) : encodeUtf8(secret)
 }
 
-function toUtf8(text: string): Uint8Array<ArrayBuffer> {
+function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text)
 }
 

@@ -14,7 +14,7 @@ export interface Rules {
 type Bytes = Uint8Array<ArrayBuffer>
 
 /** The event of a delivery that the registry signed recently and whose headers and body agree. Throws WebhookError. */
-export async function verify(rules: Rules, headers: WebhookHeaders, body: Bytes): Promise<WebhookEvent> {
+export async function verifyDelivery(rules: Rules, headers: WebhookHeaders, body: Bytes): Promise<WebhookEvent> {
   const isAlone = rules.serviceSignatureAlone && !standardHeaders.some((name) => findHeader(headers, name))
   const id = isAlone ? undefined : await requireStandard(rules, headers, body)
   await requireService(rules, headers, body)

@@ -55,7 +55,7 @@ export type ProvenanceReport =
  */
 export function verifyProvenance(record: unknown, { keys, content }: VerifyProvenanceOptions): ProvenanceReport {
   const problems: VerificationError[] = []
-  const check = <T>(work: () => T) => collect(problems, work)
+  const check = <T>(work: () => T) => collectProblem(problems, work)
   const provenance = check(() => (keys.forEach(parseVerifierKey), parseRecord(record)))
   if (!provenance) return { ok: false, problems }
   const { log } = provenance
@@ -84,7 +84,7 @@ function isOfUnknownMirror({ origin, signature }: Provenance, logOrigin: string,
   return origin.kind === 'mirror' && signers.every((name) => !known.has(name))
 }
 
-function collect<T>(problems: VerificationError[], work: () => T): T | undefined {
+function collectProblem<T>(problems: VerificationError[], work: () => T): T | undefined {
   try {
     return work()
   } catch (error) {

@@ -70,7 +70,7 @@ const marked = new Marked({
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`
     },
     image({ href, text }: Tokens.Image) {
-      return `<a href="${escapeHtml(href)}">${escapeHtml(text || 'picture')}</a>`
+      return `<a href="${escapeMarkup(href)}">${escapeMarkup(text || 'picture')}</a>`
     },
     html({ text }: Tokens.HTML | Tokens.Tag) {
       return toHarmless(text)
@@ -91,26 +91,26 @@ function toHarmless(html: string): string {
   let harmless = ''
   let end = 0
   for (const { 0: tag, 1: slash = '', 2: name = '', 3: rest = '', index } of html.matchAll(tagPattern)) {
-    harmless += escapeHtml(html.slice(end, index)) + toSafeTag(tag, slash, name.toLowerCase(), rest)
+    harmless += escapeMarkup(html.slice(end, index)) + toSafeTag(tag, slash, name.toLowerCase(), rest)
     end = index + tag.length
   }
-  return harmless + escapeHtml(html.slice(end))
+  return harmless + escapeMarkup(html.slice(end))
 }
 
 function toSafeTag(tag: string, slash: string, name: string, rest: string): string {
   if (name === 'h1') return `<${slash}h2>`
   if (name === 'a' && !slash) {
     const href = /\bhref\s*=\s*["']?([^\s"'<>`]+)/i.exec(rest)?.[1]
-    return href ? `<a href="${escapeHtml(href.replaceAll('&amp;', '&'))}">` : '<a>'
+    return href ? `<a href="${escapeMarkup(href.replaceAll('&amp;', '&'))}">` : '<a>'
   }
   if (layoutTags.has(name)) return ''
-  return allowed.ALLOWED_TAGS.includes(name) ? `<${slash}${name}>` : escapeHtml(tag)
+  return allowed.ALLOWED_TAGS.includes(name) ? `<${slash}${name}>` : escapeMarkup(tag)
 }
 
 /** Tags that only define the layout. */
 const layoutTags = new Set(['div', 'span', 'center', 'font', 'section'])
 
-function escapeHtml(text: string): string {
+function escapeMarkup(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`)
 }
 
@@ -129,7 +129,7 @@ export default function Markdown({ text, toFile }: { text: string; toFile?: ToFi
       for (const piece of divideMarkdown(text)) {
         if (ending.signal.aborted) return
         const startedAt = performance.now()
-        done.push(render({ ...piece, isPlain: piece.isPlain || slowPieces >= slowPiecesMax }, toFile))
+        done.push(renderPiece({ ...piece, isPlain: piece.isPlain || slowPieces >= slowPiecesMax }, toFile))
         if (performance.now() - startedAt > pieceMsMax) slowPieces += 1
         setPieces([...done])
         await new Promise((resolve) => setTimeout(resolve))
@@ -146,23 +146,23 @@ export default function Markdown({ text, toFile }: { text: string; toFile?: ToFi
   )
 }
 
-function render({ text, isPlain }: { text: string; isPlain: boolean }, toFile?: ToFile): Sanitised {
+function renderPiece({ text, isPlain }: { text: string; isPlain: boolean }, toFile?: ToFile): Sanitised {
   toFileNow = toFile
   try {
-    return sanitise(isPlain ? toPlainPiece(text) : marked.parse(text, { async: false }))
+    return sanitiseHtml(isPlain ? toPlainPiece(text) : marked.parse(text, { async: false }))
   } catch {
     // Nested deeper than the stack allows.
-    return sanitise(toPlainPiece(text))
+    return sanitiseHtml(toPlainPiece(text))
   } finally {
     toFileNow = undefined
   }
 }
 
-function sanitise(html: string) {
+function sanitiseHtml(html: string) {
   return purifier.sanitize(html, allowed)
 }
-type Sanitised = ReturnType<typeof sanitise>
+type Sanitised = ReturnType<typeof sanitiseHtml>
 
 function toPlainPiece(text: string): string {
-  return `<pre><code>${escapeHtml(text)}</code></pre>`
+  return `<pre><code>${escapeMarkup(text)}</code></pre>`
 }

@@ -11,11 +11,11 @@ import {
   Timestamp,
   Username,
   boundedArray,
-  limit,
+  pageLimit,
   page,
   pageFields,
-  prose,
-  text,
+  readableText,
+  boundedText,
   wholeNumber,
 } from '../schemas/fields.ts'
 
@@ -33,7 +33,7 @@ export const accountEndpoints = {
       auth: 'key',
       scope: 'manage',
       summary: 'List your API keys',
-      input: v.object({ page, limit: limit() }),
+      input: v.object({ page, limit: pageLimit() }),
       output: v.object({ apiKeys: v.array(ApiKey), ...pageFields }),
     },
     createApiKey: {
@@ -42,7 +42,7 @@ export const accountEndpoints = {
       status: 201,
       summary: 'Create an API key, which ends no later than the key in use; only this response contains it',
       input: v.strictObject({
-        name: text(100),
+        name: boundedText(100),
         expiresInDays: v.optional(wholeNumber(1, 3650)),
         scopes: v.optional(boundedArray(Scope, 3, 1)),
       }),
@@ -72,7 +72,7 @@ export const accountEndpoints = {
       bodyBytesMax: 512 * 1024,
       summary: 'Update your display name and picture',
       input: v.strictObject({
-        displayName: v.optional(prose(limits.displayNameCharactersMax)),
+        displayName: v.optional(readableText(limits.displayNameCharactersMax)),
         avatar: v.optional(v.nullable(Avatar)),
       }),
       output: Me,
@@ -109,7 +109,7 @@ export const accountEndpoints = {
     getUser: {
       auth: 'none',
       summary: 'Show a user and their public skills',
-      input: v.object({ ...username, page, limit: limit() }),
+      input: v.object({ ...username, page, limit: pageLimit() }),
       output: Profile,
     },
     getAvatar: {
@@ -145,11 +145,11 @@ export const accountEndpoints = {
       scope: 'manage',
       summary: 'List the users of the node',
       input: v.object({
-        q: v.optional(text(100, 0), ''),
+        q: v.optional(boundedText(100, 0), ''),
         /** True: only users who can sign in. False: only authors of imported skills. Default: both. */
         claimed: v.optional(Flag),
         page,
-        limit: limit(),
+        limit: pageLimit(),
       }),
       output: v.object({ users: v.array(User), ...pageFields }),
     },
@@ -182,7 +182,7 @@ export const accountEndpoints = {
         'Create an API key for a user who lost theirs, which ends no later than yours; only this response contains it',
       input: v.strictObject({
         ...username,
-        name: v.optional(text(100), 'issued by an administrator'),
+        name: v.optional(boundedText(100), 'issued by an administrator'),
         expiresInDays: v.optional(wholeNumber(1, 3650)),
         scopes: v.optional(boundedArray(Scope, 3, 1)),
       }),
@@ -192,7 +192,7 @@ export const accountEndpoints = {
       auth: 'admin',
       scope: 'manage',
       summary: 'List the audit log, newest first',
-      input: v.object({ action: v.optional(Term), actor: v.optional(Term), page, limit: limit() }),
+      input: v.object({ action: v.optional(Term), actor: v.optional(Term), page, limit: pageLimit() }),
       output: v.object({ entries: v.array(AuditEntry), ...pageFields }),
     },
   }),

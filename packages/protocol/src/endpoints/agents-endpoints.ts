@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
 import { Agent, AgentActivity, AgentKey, AgentRef, HeartbeatResult, PlatformId, PlatformRef } from '../schemas/agent.ts'
-import { SkillRef, boundedArray, limit, page, pageFields, prose, text } from '../schemas/fields.ts'
+import { SkillRef, boundedArray, pageLimit, page, pageFields, readableText, boundedText } from '../schemas/fields.ts'
 
 /** Agents and the heartbeat (docs/api.md#agents). */
 export const agentEndpoints = toEndpoints('Agents', {
@@ -13,7 +13,7 @@ export const agentEndpoints = toEndpoints('Agents', {
       sort: v.optional(v.picklist(['trust', 'activity', 'published', 'reviews']), 'trust'),
       platform: v.optional(PlatformRef),
       page,
-      limit: limit(),
+      limit: pageLimit(),
     }),
     output: v.object({ agents: v.array(Agent), ...pageFields }),
   },
@@ -22,7 +22,7 @@ export const agentEndpoints = toEndpoints('Agents', {
     status: [201, 200],
     summary: 'Register an agent; only the first response contains its token',
     allowances: ['agent'],
-    input: v.strictObject({ agentKey: AgentKey, displayName: prose(200), platformId: PlatformId }),
+    input: v.strictObject({ agentKey: AgentKey, displayName: readableText(200), platformId: PlatformId }),
     output: v.object({ ...Agent.entries, agentToken: v.optional(v.string()) }),
   },
   getAgent: {
@@ -46,12 +46,12 @@ export const agentEndpoints = toEndpoints('Agents', {
       installedSkills: boundedArray(
         v.strictObject({
           skillName: SkillRef,
-          version: text(64, 0),
-          digest: v.optional(text(128, 0)),
+          version: boundedText(64, 0),
+          digest: v.optional(boundedText(128, 0)),
         }),
         limits.heartbeatSkillsMax,
       ),
-      platform: v.optional(v.pipe(text(128), PlatformRef)),
+      platform: v.optional(v.pipe(boundedText(128), PlatformRef)),
       agentKey: v.optional(AgentKey),
     }),
     output: HeartbeatResult,

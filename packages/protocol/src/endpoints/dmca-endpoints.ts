@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
-import { Id, SkillRef, Term, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { Id, SkillRef, Term, pageLimit, page, pageFields, boundedText } from '../schemas/fields.ts'
 import { DmcaCase, counterNoticeFields, dmcaStatuses, noticeFields } from '../schemas/dmca.ts'
 
 const id = { id: Term }
@@ -39,7 +39,7 @@ export const dmcaEndpoints = toEndpoints('DMCA', {
     auth: 'admin',
     scope: 'manage',
     summary: 'List takedown cases',
-    input: v.object({ status: v.optional(v.picklist(dmcaStatuses)), page, limit: limit() }),
+    input: v.object({ status: v.optional(v.picklist(dmcaStatuses)), page, limit: pageLimit() }),
     output: v.object({ cases: v.array(DmcaCase), ...pageFields }),
   },
   updateDmca: {
@@ -49,7 +49,7 @@ export const dmcaEndpoints = toEndpoints('DMCA', {
     input: v.strictObject({
       ...id,
       status: v.picklist(dmcaStatuses),
-      note: v.optional(text(4000, 0), ''),
+      note: v.optional(boundedText(4000, 0), ''),
       /** The counter-notice to confirm; required if more than one is pending. */
       counterNoticeId: v.optional(Id),
     }),

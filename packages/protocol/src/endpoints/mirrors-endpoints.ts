@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
-import { Count, NoContent, SkillName, Term, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { Count, NoContent, SkillName, Term, pageLimit, page, pageFields, boundedText } from '../schemas/fields.ts'
 import { MirrorStatus, MirrorWrite, alarmCodes, mirrorOptions, writeStates } from '../schemas/mirror.ts'
 
 const upstream = { upstream: Term }
@@ -26,7 +26,7 @@ export const mirrorEndpoints = toEndpoints('Mirrors', {
     scope: 'manage',
     status: 201,
     summary: 'Add an upstream: a node, another registry with the base API, a discovery index or a git repository',
-    input: v.strictObject({ name: SkillName, url: text(2000), ...mirrorOptions }),
+    input: v.strictObject({ name: SkillName, url: boundedText(2000), ...mirrorOptions }),
     output: v.object({
       ...MirrorStatus.entries,
       /**
@@ -56,7 +56,7 @@ export const mirrorEndpoints = toEndpoints('Mirrors', {
       /**
        * The new verifier key after the alarm `key` or `origin`; required if the old key was pinned. Pins the new key.
        */
-      key: v.optional(text(500)),
+      key: v.optional(boundedText(500)),
       /** Continue although the sync would hide more than one skill in a hundred. */
       allowRemovals: v.optional(v.boolean()),
       /** Sync from the first entry: compare the local copies, and import missing versions. */
@@ -68,7 +68,7 @@ export const mirrorEndpoints = toEndpoints('Mirrors', {
     auth: 'admin',
     scope: 'manage',
     summary: 'List the writes that are forwarded to an upstream, in order',
-    input: v.object({ ...upstream, state: v.optional(v.picklist(writeStates)), page, limit: limit() }),
+    input: v.object({ ...upstream, state: v.optional(v.picklist(writeStates)), page, limit: pageLimit() }),
     output: v.object({ writes: v.array(MirrorWrite), ...pageFields }),
   },
   settleMirrorWrite: {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
-import { Id, SkillRef, Term, Timestamp, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { Id, SkillRef, Term, Timestamp, pageLimit, page, pageFields, boundedText } from '../schemas/fields.ts'
 import {
   CopyReport,
   ModeratedSkill,
@@ -22,7 +22,7 @@ export const moderationEndpoints = toEndpoints('Moderation', {
     scope: 'manage',
     status: 201,
     summary: 'Report a skill as a copy of another',
-    input: v.strictObject({ ...name, originalSkillId: Term, evidence: text(10_000) }),
+    input: v.strictObject({ ...name, originalSkillId: Term, evidence: boundedText(10_000) }),
     output: CopyReport,
   },
   reportSkill: {
@@ -31,7 +31,7 @@ export const moderationEndpoints = toEndpoints('Moderation', {
     status: 202,
     summary: 'Report a skill to the administrators',
     allowances: ['report', 'reports'],
-    input: v.strictObject({ ...name, reason: text(100), details: v.optional(text(4000, 0), '') }),
+    input: v.strictObject({ ...name, reason: boundedText(100), details: v.optional(boundedText(4000, 0), '') }),
     output: v.object({ id: Id, status: v.literal('open'), createdAt: Timestamp }),
   },
   appealModeration: {
@@ -39,7 +39,7 @@ export const moderationEndpoints = toEndpoints('Moderation', {
     scope: 'manage',
     status: 201,
     summary: 'Appeal a decision of the administrators to flag or hide your skill',
-    input: v.strictObject({ ...name, statement: text(10_000) }),
+    input: v.strictObject({ ...name, statement: boundedText(10_000) }),
     output: Report,
   },
   getModeration: {
@@ -52,14 +52,14 @@ export const moderationEndpoints = toEndpoints('Moderation', {
     auth: 'admin',
     scope: 'manage',
     summary: 'Flag or hide a skill, or restore it',
-    input: v.strictObject({ ...name, state: v.picklist(moderationStates), reason: text(4000, 0) }),
+    input: v.strictObject({ ...name, state: v.picklist(moderationStates), reason: boundedText(4000, 0) }),
     output: Moderation,
   },
   listModerated: {
     auth: 'admin',
     scope: 'manage',
     summary: 'List the skills that administrators flagged or hid, latest decision first',
-    input: v.object({ state: v.optional(v.picklist(['flagged', 'hidden'])), page, limit: limit() }),
+    input: v.object({ state: v.optional(v.picklist(['flagged', 'hidden'])), page, limit: pageLimit() }),
     output: v.object({ skills: v.array(ModeratedSkill), ...pageFields }),
   },
   listReports: {
@@ -70,7 +70,7 @@ export const moderationEndpoints = toEndpoints('Moderation', {
       status: v.optional(v.picklist(reportStatuses)),
       kind: v.optional(v.picklist(reportKinds)),
       page,
-      limit: limit(),
+      limit: pageLimit(),
     }),
     output: v.object({ reports: v.array(Report), ...pageFields }),
   },
@@ -81,7 +81,7 @@ export const moderationEndpoints = toEndpoints('Moderation', {
     input: v.strictObject({
       id: Term,
       status: v.picklist(['upheld', 'dismissed']),
-      note: v.optional(text(4000, 0), ''),
+      note: v.optional(boundedText(4000, 0), ''),
     }),
     output: Report,
   },
@@ -89,7 +89,7 @@ export const moderationEndpoints = toEndpoints('Moderation', {
     auth: 'admin',
     scope: 'manage',
     summary: 'List the reports of copies, oldest first',
-    input: v.object({ status: v.optional(v.picklist(copyReportStatuses)), page, limit: limit() }),
+    input: v.object({ status: v.optional(v.picklist(copyReportStatuses)), page, limit: pageLimit() }),
     output: v.object({ copyReports: v.array(NamedCopyReport), ...pageFields }),
   },
   decideCopyReport: {
@@ -99,7 +99,7 @@ export const moderationEndpoints = toEndpoints('Moderation', {
     input: v.strictObject({
       id: Term,
       status: v.picklist(['confirmed', 'dismissed']),
-      note: v.optional(text(4000, 0), ''),
+      note: v.optional(boundedText(4000, 0), ''),
     }),
     output: CopyReport,
   },

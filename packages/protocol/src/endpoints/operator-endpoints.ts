@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
 import { User } from '../schemas/account.ts'
-import { Count, Term, Username, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { Count, Term, Username, pageLimit, page, pageFields, boundedText } from '../schemas/fields.ts'
 import {
   Backup,
   BackupSchedule,
@@ -30,7 +30,7 @@ export const operatorEndpoints = toEndpoints('Operation', {
     status: 201,
     summary: 'Create the first user, an administrator, with the setup code that the node printed at its start',
     allowances: ['setup', 'setups'],
-    input: v.strictObject({ code: text(100), username: Username }),
+    input: v.strictObject({ code: boundedText(100), username: Username }),
     output: v.object({ user: User, key: v.string() }),
   },
   getOverview: {
@@ -44,7 +44,7 @@ export const operatorEndpoints = toEndpoints('Operation', {
     auth: 'admin',
     scope: 'manage',
     summary: 'List pending and failed jobs, newest first, with counts by topic',
-    input: v.object({ state: v.optional(v.picklist(outboxStates)), kind: v.optional(Term), page, limit: limit() }),
+    input: v.object({ state: v.optional(v.picklist(outboxStates)), kind: v.optional(Term), page, limit: pageLimit() }),
     output: v.object({ rows: v.array(OutboxRow), counts: v.array(OutboxCounts), ...pageFields }),
   },
   retryOutboxRow: {

@@ -9,7 +9,7 @@ import {
   Term,
   Timestamp,
   Username,
-  limit,
+  pageLimit,
   page,
   pageFields,
   wholeNumber,
@@ -74,13 +74,13 @@ export const ownershipEndpoints = toEndpoints('Skills', {
   listStars: {
     auth: 'key',
     summary: 'List the skills that you starred, newest first',
-    input: v.object({ page, limit: limit() }),
+    input: v.object({ page, limit: pageLimit() }),
     output: v.object({ skills: v.array(Skill), ...pageFields }),
   },
   listOwnSkills: {
     auth: 'key',
     summary: 'List your own skills, including those that others cannot see, last changed first',
-    input: v.object({ page, limit: limit() }),
+    input: v.object({ page, limit: pageLimit() }),
     output: v.object({ skills: v.array(OwnSkill), ...pageFields }),
   },
   listCollaborators: {

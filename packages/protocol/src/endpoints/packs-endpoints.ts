@@ -1,7 +1,17 @@
 import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import { NoContent, SkillName, Term, boundedArray, limit, page, pageFields, prose, text } from '../schemas/fields.ts'
+import {
+  NoContent,
+  SkillName,
+  Term,
+  boundedArray,
+  pageLimit,
+  page,
+  pageFields,
+  readableText,
+  boundedText,
+} from '../schemas/fields.ts'
 import { Pack, PackMember } from '../schemas/pack.ts'
 import { Visibility, textWarnings } from '../schemas/skill.ts'
 
@@ -13,7 +23,7 @@ export const packEndpoints = toEndpoints('Packs', {
   listPacks: {
     auth: 'none',
     summary: 'List packs; a page shows at most 5,000 skills in all, and `skillCount` is that of the whole pack',
-    input: v.object({ q: v.optional(text(1000, 0), ''), curator: v.optional(Term), page, limit: limit() }),
+    input: v.object({ q: v.optional(boundedText(1000, 0), ''), curator: v.optional(Term), page, limit: pageLimit() }),
     output: v.object({ packs: v.array(Pack), ...pageFields }),
   },
   getPack: {
@@ -28,9 +38,9 @@ export const packEndpoints = toEndpoints('Packs', {
     status: 201,
     summary: 'Create a pack',
     input: v.strictObject({
-      name: prose(100),
+      name: readableText(100),
       slug: v.optional(SkillName),
-      description: prose(2000, 0),
+      description: readableText(2000, 0),
       skills,
       visibility: v.optional(Visibility, 'public'),
     }),
@@ -42,8 +52,8 @@ export const packEndpoints = toEndpoints('Packs', {
     summary: 'Update a pack',
     input: v.strictObject({
       ...slug,
-      name: v.optional(prose(100)),
-      description: v.optional(prose(2000, 0)),
+      name: v.optional(readableText(100)),
+      description: v.optional(readableText(2000, 0)),
       skills: v.optional(skills),
       visibility: v.optional(Visibility),
     }),

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
 import { VerificationMethod } from '../schemas/account.ts'
-import { Term, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { Term, pageLimit, page, pageFields, boundedText } from '../schemas/fields.ts'
 import { ListedVerification, Reputation, Verification, verificationStatuses } from '../schemas/reputation.ts'
 
 const username = { username: Term }
@@ -18,7 +18,7 @@ export const reputationEndpoints = {
     getLeaderboard: {
       auth: 'none',
       summary: 'List the authors with the highest reputation',
-      input: v.object({ page, limit: limit(10) }),
+      input: v.object({ page, limit: pageLimit(10) }),
       output: v.object({ entries: v.array(Reputation), ...pageFields }),
     },
     verifyAuthor: {
@@ -27,13 +27,13 @@ export const reputationEndpoints = {
       status: 202,
       summary: 'Request the verification of your own account',
       allowances: ['verification'],
-      input: v.strictObject({ ...username, method: VerificationMethod, proof: text(1000) }),
+      input: v.strictObject({ ...username, method: VerificationMethod, proof: boundedText(1000) }),
       output: Verification,
     },
     listOwnVerifications: {
       auth: 'key',
       summary: 'List your own verifications, newest first',
-      input: v.object({ ...username, page, limit: limit() }),
+      input: v.object({ ...username, page, limit: pageLimit() }),
       output: v.object({ verifications: v.array(ListedVerification), ...pageFields }),
     },
   }),
@@ -46,7 +46,7 @@ export const reputationEndpoints = {
         status: v.optional(v.picklist(verificationStatuses)),
         method: v.optional(VerificationMethod),
         page,
-        limit: limit(),
+        limit: pageLimit(),
       }),
       output: v.object({ verifications: v.array(ListedVerification), ...pageFields }),
     },
@@ -57,7 +57,7 @@ export const reputationEndpoints = {
       input: v.strictObject({
         id: Term,
         status: v.picklist(['verified', 'rejected']),
-        note: v.optional(text(4000, 0), ''),
+        note: v.optional(boundedText(4000, 0), ''),
       }),
       output: ListedVerification,
     },

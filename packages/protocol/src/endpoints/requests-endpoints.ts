@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
-import { SkillRef, Term, limit, page, pageFields, prose } from '../schemas/fields.ts'
+import { SkillRef, Term, pageLimit, page, pageFields, readableText } from '../schemas/fields.ts'
 import { SkillRequest, requestStatuses } from '../schemas/review.ts'
 import { textWarnings } from '../schemas/skill.ts'
 
@@ -13,7 +13,7 @@ export const requestEndpoints = toEndpoints('Requests', {
       status: v.optional(v.picklist(requestStatuses)),
       sort: v.optional(v.picklist(['votes', 'recent']), 'votes'),
       page,
-      limit: limit(),
+      limit: pageLimit(),
     }),
     output: v.object({ requests: v.array(SkillRequest), ...pageFields }),
   },
@@ -23,7 +23,7 @@ export const requestEndpoints = toEndpoints('Requests', {
     status: 201,
     summary: 'Request a skill',
     allowances: ['request'],
-    input: v.strictObject({ title: prose(200), description: prose(10_000, 0) }),
+    input: v.strictObject({ title: readableText(200), description: readableText(10_000, 0) }),
     output: v.object({ ...SkillRequest.entries, ...textWarnings }),
   },
   getRequest: {
@@ -42,7 +42,7 @@ export const requestEndpoints = toEndpoints('Requests', {
   listVotes: {
     auth: 'key',
     summary: 'List the requests that you voted for, newest first',
-    input: v.object({ page, limit: limit() }),
+    input: v.object({ page, limit: pageLimit() }),
     output: v.object({ requests: v.array(SkillRequest), ...pageFields }),
   },
   voteForRequest: {

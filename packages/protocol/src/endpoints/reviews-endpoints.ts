@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
 import { AgentKey, AgentReview } from '../schemas/agent.ts'
-import { SkillRef, Term, limit, page, pageFields, prose, wholeNumber } from '../schemas/fields.ts'
+import { SkillRef, Term, pageLimit, page, pageFields, readableText, wholeNumber } from '../schemas/fields.ts'
 import { Issue, Review, issueTypes } from '../schemas/review.ts'
 import { textWarnings } from '../schemas/skill.ts'
 
@@ -16,7 +16,7 @@ export const reviewEndpoints = toEndpoints('Reviews', {
       ...name,
       sort: v.optional(v.picklist(['recent', 'helpful', 'rating_high']), 'recent'),
       page,
-      limit: limit(),
+      limit: pageLimit(),
     }),
     output: v.object({ reviews: v.array(AgentReview), ...pageFields }),
   },
@@ -29,7 +29,7 @@ export const reviewEndpoints = toEndpoints('Reviews', {
       ...name,
       agentKey: AgentKey,
       rating: v.pipe(v.number(), v.minValue(1), v.maxValue(5)),
-      content: prose(4000),
+      content: readableText(4000),
     }),
     output: v.object({ ...AgentReview.entries, agentToken: v.optional(v.string()), ...textWarnings }),
   },
@@ -43,7 +43,7 @@ export const reviewEndpoints = toEndpoints('Reviews', {
   listReviews: {
     auth: 'none',
     summary: "List users' reviews of a skill",
-    input: v.object({ ...name, page, limit: limit() }),
+    input: v.object({ ...name, page, limit: pageLimit() }),
     output: v.object({ reviews: v.array(Review), ...pageFields }),
   },
   createReview: {
@@ -51,13 +51,18 @@ export const reviewEndpoints = toEndpoints('Reviews', {
     scope: 'manage',
     status: [201, 200],
     summary: 'Review a skill, or update your review of it',
-    input: v.strictObject({ ...name, rating: wholeNumber(1, 5), title: prose(200), body: prose(10_000, 0) }),
+    input: v.strictObject({
+      ...name,
+      rating: wholeNumber(1, 5),
+      title: readableText(200),
+      body: readableText(10_000, 0),
+    }),
     output: v.object({ ...Review.entries, ...textWarnings }),
   },
   listIssues: {
     auth: 'none',
     summary: 'List the issues of a skill',
-    input: v.object({ ...name, page, limit: limit() }),
+    input: v.object({ ...name, page, limit: pageLimit() }),
     output: v.object({ issues: v.array(Issue), ...pageFields }),
   },
   createIssue: {
@@ -65,7 +70,12 @@ export const reviewEndpoints = toEndpoints('Reviews', {
     scope: 'manage',
     status: 201,
     summary: 'Open an issue on a skill',
-    input: v.strictObject({ ...name, type: v.picklist(issueTypes), title: prose(200), body: prose(10_000, 0) }),
+    input: v.strictObject({
+      ...name,
+      type: v.picklist(issueTypes),
+      title: readableText(200),
+      body: readableText(10_000, 0),
+    }),
     output: Issue,
   },
 })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
-import { ContentBody, Count, NoContent, Term, limit, page, pageFields, text } from '../schemas/fields.ts'
+import { ContentBody, Count, NoContent, Term, pageLimit, page, pageFields, boundedText } from '../schemas/fields.ts'
 import { QuarantinedDetails, QuarantinedVersion } from '../schemas/quarantine.ts'
 import { PublishOutput } from './skills-endpoints.ts'
 
@@ -11,7 +11,7 @@ export const securityEndpoints = toEndpoints('Security', {
   listQuarantined: {
     auth: 'key',
     summary: 'List quarantined versions, oldest first: your own, or all as an administrator',
-    input: v.object({ page, limit: limit() }),
+    input: v.object({ page, limit: pageLimit() }),
     output: v.object({ quarantined: v.array(QuarantinedVersion), ...pageFields }),
   },
   getQuarantined: {
@@ -23,7 +23,7 @@ export const securityEndpoints = toEndpoints('Security', {
   getQuarantinedFile: {
     auth: 'key',
     summary: 'Read one file of a quarantined version',
-    input: v.object({ ...id, path: text(1024) }),
+    input: v.object({ ...id, path: boundedText(1024) }),
     output: ContentBody,
   },
   releaseQuarantined: {
@@ -39,7 +39,7 @@ export const securityEndpoints = toEndpoints('Security', {
     scope: 'any',
     status: 204,
     summary: 'Withdraw your quarantined version (scope publish), or reject one as an administrator (scope manage)',
-    input: v.strictObject({ ...id, note: v.optional(text(4000, 0), '') }),
+    input: v.strictObject({ ...id, note: v.optional(boundedText(4000, 0), '') }),
     output: NoContent,
   },
   startRescan: {

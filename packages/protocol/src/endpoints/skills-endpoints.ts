@@ -14,11 +14,11 @@ import {
   Version,
   boundedArray,
   commaList,
-  limit,
+  pageLimit,
   page,
   pageFields,
-  prose,
-  text,
+  readableText,
+  boundedText,
   wholeNumber,
 } from '../schemas/fields.ts'
 import { SkillDiff } from '../schemas/access.ts'
@@ -50,14 +50,14 @@ const PublishFile = v.strictObject({
 })
 
 const metadataFields = {
-  description: v.optional(prose(limits.descriptionCharactersMax)),
-  displayName: v.optional(prose(limits.displayNameCharactersMax)),
-  category: v.optional(prose(64, 0)),
-  license: v.optional(prose(128, 0)),
+  description: v.optional(readableText(limits.descriptionCharactersMax)),
+  displayName: v.optional(readableText(limits.displayNameCharactersMax)),
+  category: v.optional(readableText(64, 0)),
+  license: v.optional(readableText(128, 0)),
   keywords: v.optional(commaList(limits.keywordsMax)),
   visibility: v.optional(Visibility),
   deprecated: v.optional(Flag),
-  deprecationMessage: v.optional(prose(1000, 0)),
+  deprecationMessage: v.optional(readableText(1000, 0)),
   repository: v.optional(
     v.union([
       v.literal(''),
@@ -78,7 +78,7 @@ const PublishInput = v.strictObject({
   normalizeName: v.optional(Flag),
   version: v.optional(Version),
   ...metadataFields,
-  changelog: v.optional(prose(limits.changelogCharactersMax, 0)),
+  changelog: v.optional(readableText(limits.changelogCharactersMax, 0)),
   files: v.optional(boundedArray(PublishFile, limits.publishFilesMax)),
   dryRun: v.optional(Flag, false),
   /** The bytes of an uploaded archive; not a field of a JSON body. */
@@ -100,7 +100,7 @@ export const PublishOutput = v.object({
 
 const searchParameters = {
   page,
-  limit: limit(),
+  limit: pageLimit(),
   sort: v.optional(v.picklist(skillSorts)),
   ...filterParameters,
   explain: v.optional(Flag, false),
@@ -112,7 +112,7 @@ export const skillEndpoints = toEndpoints('Skills', {
     auth: 'none',
     summary: 'Search skills',
     costly: 'q',
-    input: v.object({ q: v.optional(text(limits.queryCharactersMax, 0), ''), ...searchParameters }),
+    input: v.object({ q: v.optional(boundedText(limits.queryCharactersMax, 0), ''), ...searchParameters }),
     output: SearchResult,
   },
   searchByNeed: {
@@ -120,7 +120,7 @@ export const skillEndpoints = toEndpoints('Skills', {
     summary: 'Search skills, as GET /skills does, by a described need that is too long for an address',
     costly: true,
     input: v.strictObject({
-      q: v.optional(text(limits.needCharactersMax, 0), ''),
+      q: v.optional(boundedText(limits.needCharactersMax, 0), ''),
       context: v.optional(SearchContext),
       ...searchParameters,
     }),
@@ -129,7 +129,7 @@ export const skillEndpoints = toEndpoints('Skills', {
   suggest: {
     auth: 'none',
     summary: 'Suggest completions for a search box, best first',
-    input: v.object({ q: text(200, 0), limit: limit(8, 20) }),
+    input: v.object({ q: boundedText(200, 0), limit: pageLimit(8, 20) }),
     output: v.object({ suggestions: v.array(v.string()), total: Count }),
   },
   listCategories: {
@@ -180,7 +180,7 @@ export const skillEndpoints = toEndpoints('Skills', {
     summary: 'Read one file of a version',
     input: v.object({
       ...name,
-      path: text(1024),
+      path: boundedText(1024),
       version: ReadVersion,
     }),
     output: ContentBody,
@@ -188,7 +188,7 @@ export const skillEndpoints = toEndpoints('Skills', {
   listVersions: {
     auth: 'none',
     summary: 'List the versions of a skill, highest first',
-    input: v.object({ ...name, page, limit: limit() }),
+    input: v.object({ ...name, page, limit: pageLimit() }),
     output: v.object({ versions: v.array(SkillVersion), ...pageFields }),
   },
   getVersion: {
@@ -219,7 +219,7 @@ export const skillEndpoints = toEndpoints('Skills', {
   listForks: {
     auth: 'none',
     summary: 'List the forks of a skill, newest first',
-    input: v.object({ ...name, page, limit: limit() }),
+    input: v.object({ ...name, page, limit: pageLimit() }),
     output: v.object({ skills: v.array(Skill), ...pageFields }),
   },
   getDownloads: {

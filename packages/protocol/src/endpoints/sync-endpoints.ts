@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import { ContentBody, Count, Term, Timestamp, boundedArray, limit, wholeNumber } from '../schemas/fields.ts'
+import { ContentBody, Count, Term, Timestamp, boundedArray, pageLimit, wholeNumber } from '../schemas/fields.ts'
 
 const FeedEntry = v.object({
   seq: Count,
@@ -20,7 +20,7 @@ export const syncEndpoints = toEndpoints('Sync', {
     volatile: true,
     input: v.object({
       since: v.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER), 0),
-      limit: limit(100, 1000),
+      limit: pageLimit(100, 1000),
       wait: v.optional(wholeNumber(0, 30), 0),
     }),
     output: v.object({

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
-import { NoContent, Term, limit, page, pageFields } from '../schemas/fields.ts'
+import { NoContent, Term, pageLimit, page, pageFields } from '../schemas/fields.ts'
 import {
   Delivery,
   DeliveryDetails,
@@ -24,7 +24,7 @@ export const webhookEndpoints = toEndpoints('Webhooks', {
     scope: 'manage',
     plan: 'pro',
     summary: 'List your webhooks',
-    input: v.object({ page, limit: limit() }),
+    input: v.object({ page, limit: pageLimit() }),
     output: v.object({ ...pageFields, webhooks: v.array(Webhook) }),
   },
   createWebhook: {

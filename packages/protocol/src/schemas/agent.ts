@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Widens } from './access.ts'
-import { Count, Id, Term, Timestamp, text } from './fields.ts'
+import { Count, Id, Term, Timestamp, boundedText } from './fields.ts'
 import { Skill } from './skill.ts'
 
 /** Normalises platform names, such as `VSCode` and `Claude Code` to `vscode` and `claude-code`. */
@@ -23,7 +23,7 @@ export const AgentRef = v.pipe(Term, v.transform(toAgentKey))
 export const PlatformRef = v.pipe(Term, v.transform(toPlatformName))
 /** The agent that installed a skill: a platform, optionally followed by a colon and a name. */
 export const ReportedAgent = v.pipe(
-  text(128),
+  boundedText(128),
   v.transform((agent) => toAgentKey(agent.trim())),
 )
 

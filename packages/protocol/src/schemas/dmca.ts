@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id, Timestamp, text } from './fields.ts'
+import { Id, Timestamp, boundedText } from './fields.ts'
 
 /** The states of a takedown case (docs/api.md#takedowns). */
 export const dmcaStatuses = [
@@ -11,17 +11,17 @@ const Email = v.pipe(v.string(), v.email(), v.maxLength(320))
 
 /** Statements of a claimant (17 U.S.C. 512(c)(3)). */
 export const noticeFields = {
-  claimantName: text(200),
+  claimantName: boundedText(200),
   claimantEmail: Email,
-  workDescription: text(10_000),
+  workDescription: boundedText(10_000),
   // Displayed as a link, so only http and https: other schemes could run scripts.
   originalUrl: v.optional(
     v.pipe(v.string(), v.maxLength(2000), v.url(), v.regex(/^https?:/i, 'must be an http or https URL')),
   ),
-  organization: v.optional(text(200)),
+  organization: v.optional(boundedText(200)),
   goodFaith: v.literal(true),
   accuracy: v.literal(true),
-  signature: text(200),
+  signature: boundedText(200),
 }
 const Notice = v.object(noticeFields)
 /** What the sender of a takedown notice states. */
@@ -29,13 +29,13 @@ export type DmcaNotice = v.InferOutput<typeof Notice>
 
 /** Statements of a counter-notice (17 U.S.C. 512(g)(3)). */
 export const counterNoticeFields = {
-  name: text(200),
+  name: boundedText(200),
   email: Email,
-  address: text(1000),
-  statement: text(10_000),
+  address: boundedText(1000),
+  statement: boundedText(10_000),
   goodFaith: v.literal(true),
   jurisdictionConsent: v.literal(true),
-  signature: text(200),
+  signature: boundedText(200),
 }
 const CounterNotice = v.object(counterNoticeFields)
 /** What the sender of a counter-notice states. */

@@ -43,7 +43,7 @@ export const Username = v.pipe(
  * A skill in a path or a list: `owner/name`, or a short name: the caller's own skill of that name, or the first public
  * one.
  */
-export const SkillRef = text(128)
+export const SkillRef = boundedText(128)
 
 /** URL of a user's picture. */
 export const AvatarUrl = v.pipe(
@@ -55,10 +55,10 @@ export const AvatarUrl = v.pipe(
 )
 
 /** A text to look up or compare: any text that both databases accept. */
-export const Term = text(1024, 0)
+export const Term = boundedText(1024, 0)
 
 /** Non-empty text without lone surrogates, which UTF-8 cannot encode. */
-export function text(charactersMax: number, charactersMin = 1) {
+export function boundedText(charactersMax: number, charactersMin = 1) {
   return v.pipe(
     v.string(),
     v.minLength(charactersMin),
@@ -68,10 +68,10 @@ export function text(charactersMax: number, charactersMin = 1) {
   )
 }
 
-/** Text that people and agents read: like {@link text}, with invisible characters removed. */
-export function prose(charactersMax: number, charactersMin = 1) {
+/** Text that people and agents read: like {@link boundedText}, with invisible characters removed. */
+export function readableText(charactersMax: number, charactersMin = 1) {
   return v.pipe(
-    text(charactersMax, charactersMin),
+    boundedText(charactersMax, charactersMin),
     v.transform(toVisibleText),
     v.check((value) => value.length >= charactersMin, 'must contain visible characters'),
   )
@@ -122,7 +122,7 @@ export function commaList(itemsMax: number) {
     [
       boundedArray(Term, itemsMax),
       v.pipe(
-        text(listCharactersMax, 0),
+        boundedText(listCharactersMax, 0),
         v.transform((value) => value.split(',').map((item) => item.trim())),
         v.maxLength(itemsMax),
       ),
@@ -139,7 +139,7 @@ const listCharactersMax = 4096
 
 export const page = v.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1)
 
-export function limit(initial = 20, max: number = limits.pageSizeMax) {
+export function pageLimit(initial = 20, max: number = limits.pageSizeMax) {
   return v.optional(wholeNumber(1, max), initial)
 }
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Count, Id, Timestamp, boundedArray, text, wholeNumber } from './fields.ts'
+import { Count, Id, Timestamp, boundedArray, boundedText, wholeNumber } from './fields.ts'
 
 const upstreamKinds = ['node', 'registry', 'discovery', 'git', 'folder', 'bundle'] as const
 /** Kinds of upstream that have a URL. The others are added with the CLI on the node's machine. */
@@ -14,7 +14,7 @@ export const writeStates = ['pending', 'delivered', 'conflict', 'dropped'] as co
 
 const itemsMax = 1000
 const secondsMax = 366 * 24 * 60 * 60
-const Names = boundedArray(text(200), itemsMax)
+const Names = boundedArray(boundedText(200), itemsMax)
 
 /** A version is imported if it passes every filter that is set, which means that it matches one value of each list. */
 const filterFields = {
@@ -44,9 +44,9 @@ export const mirrorOptions = {
   /** Maximum age of the upstream's newest checkpoint in seconds; 0 for any age. */
   maxAgeSeconds: v.optional(wholeNumber(0, secondsMax)),
   /** Public key that must sign the upstream's log; no other key is trusted. */
-  key: v.optional(text(1000)),
+  key: v.optional(boundedText(1000)),
   /** Your API key at the upstream, for private skills; it is stored encrypted. */
-  apiKey: v.optional(text(1000)),
+  apiKey: v.optional(boundedText(1000)),
 }
 
 const Notice = v.object({ code: v.string(), message: v.string(), at: Timestamp })

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Count, Term, Timestamp, prose } from './fields.ts'
+import { Count, Term, Timestamp, readableText } from './fields.ts'
 import { Skill, Visibility } from './skill.ts'
 
 const PackSkill = v.object({ ...Skill.entries, pinnedVersion: v.nullable(v.string()), note: v.string() })
@@ -25,6 +25,6 @@ export const PackMember = v.union([
   v.strictObject({
     name: Term,
     version: v.optional(Term),
-    note: v.optional(prose(1000, 0)),
+    note: v.optional(readableText(1000, 0)),
   }),
 ])

@@ -1,19 +1,19 @@
 import * as v from 'valibot'
 import { limits } from '../limits.ts'
 import { toVisibleText } from '../visible-text.ts'
-import { boundedArray, SkillRef, text } from './fields.ts'
+import { boundedArray, SkillRef, boundedText } from './fields.ts'
 
 /** An absolute path names the user and the machine, which no registry needs to know. */
 const absolutePattern = /^[\\/~]|^[A-Za-z]:/
 
 const File = v.pipe(
-  text(limits.contextPathCharactersMax),
+  boundedText(limits.contextPathCharactersMax),
   v.check(isVisible, 'must not contain invisible characters'),
   v.check((path) => !absolutePattern.test(path), 'must be a path within the project, not an absolute path'),
 )
 
 const Language = v.pipe(
-  text(limits.contextLanguageCharactersMax),
+  boundedText(limits.contextLanguageCharactersMax),
   v.check(isVisible, 'must not contain invisible characters'),
 )
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { eventNames, pingEvent } from './events.ts'
 import { limits } from '../limits.ts'
 import { namePattern } from '../names.ts'
-import { Count, Id, Timestamp, boundedArray, text } from './fields.ts'
+import { Count, Id, Timestamp, boundedArray, boundedText } from './fields.ts'
 
 /** The states of a delivery (docs/api.md#deliveries). */
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const
@@ -10,7 +10,7 @@ const DeliveryStatus = v.picklist(deliveryStatuses)
 
 /** URL that a webhook delivers to: https, without a user name or a password. */
 export const WebhookUrl = v.pipe(
-  text(2000, 0),
+  boundedText(2000, 0),
   v.url('must be an https URL'),
   v.check((url) => !URL.canParse(url) || new URL(url).protocol === 'https:', 'must be an https URL'),
 )
@@ -30,7 +30,7 @@ export const WebhookSkills = boundedArray(
 )
 
 /** Key that signs deliveries; base64 after `whsec_`, as Standard Webhooks defines secrets. */
-export const WebhookSecret = v.pipe(text(200), v.check(isSecret, 'must be base64 after whsec_'))
+export const WebhookSecret = v.pipe(boundedText(200), v.check(isSecret, 'must be base64 after whsec_'))
 
 /** A webhook, without its secret. `skills` is null if it covers every skill. */
 export const Webhook = v.object({

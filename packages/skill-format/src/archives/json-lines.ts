@@ -26,7 +26,7 @@ export async function* readObjects(
   bytes.once('error', (error) => input.destroy(error))
   const decoder = new TextDecoder()
   let number = 0
-  for await (const line of splitLines(readFileChunks(input, file, { countLines: () => number, done }))) {
+  for await (const line of splitRecordLines(readFileChunks(input, file, { countLines: () => number, done }))) {
     number += 1
     if (line === undefined) yield { number, reason: `The line is longer than ${lineBytesMax / 1024 / 1024} MiB.` }
     else {
@@ -52,7 +52,7 @@ async function* readFileChunks(
 }
 
 /** The lines of a stream; undefined for a line that is too long, which is not buffered. */
-async function* splitLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer | undefined> {
+async function* splitRecordLines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer | undefined> {
   // Join once per line: joining at every chunk would take quadratic time.
   let parts: Buffer[] = []
   let length = 0

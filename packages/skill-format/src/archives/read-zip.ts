@@ -29,7 +29,7 @@ export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<
       turn = 0
       await setImmediate()
     }
-    files.push({ path, bytes: await readZipEntry(bytes, path, entry) })
+    files.push({ path, bytes: await inflateZipEntry(bytes, path, entry) })
   }
   return files
 }
@@ -40,7 +40,7 @@ function listFiles(entries: readonly ZipEntry[], { limits, keep, problems }: Rea
   for (const entry of entries) {
     const path = entry.name.endsWith('/') ? undefined : keep(entry.name)
     if (path === undefined) continue
-    const message = findEntryProblem(entry, paths.has(path), limits.fileBytesMax)
+    const message = findZipEntryProblem(entry, paths.has(path), limits.fileBytesMax)
     if (message) problems.push({ path, message })
     paths.add(path)
     files.push({ path, entry })
@@ -49,7 +49,7 @@ function listFiles(entries: readonly ZipEntry[], { limits, keep, problems }: Rea
   return files
 }
 
-function findEntryProblem(entry: ZipEntry, isDouble: boolean, fileBytesMax: number): string | undefined {
+function findZipEntryProblem(entry: ZipEntry, isDouble: boolean, fileBytesMax: number): string | undefined {
   if (entry.kind === 'link') return 'Links are not allowed.'
   if (entry.kind === 'other') return 'Only plain files are allowed.'
   if (entry.isEncrypted) return 'Encrypted files are not allowed.'
@@ -58,7 +58,7 @@ function findEntryProblem(entry: ZipEntry, isDouble: boolean, fileBytesMax: numb
   return entry.size > fileBytesMax ? `The file has ${entry.size} bytes; ${fileBytesMax} are allowed.` : undefined
 }
 
-async function readZipEntry(archive: Uint8Array, path: string, entry: ZipEntry): Promise<Uint8Array> {
+async function inflateZipEntry(archive: Uint8Array, path: string, entry: ZipEntry): Promise<Uint8Array> {
   const data = archive.subarray(entry.dataStart, entry.dataEnd)
   // Copy stored files, so that they do not keep the whole archive in memory.
   const bytes = entry.method === 0 ? data.slice() : await inflateEntry(data, path, entry.size)

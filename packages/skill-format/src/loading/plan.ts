@@ -38,7 +38,7 @@ export interface ListingPlan {
 /** The cost that hosts count for a list of skills: names and descriptions. */
 export function measureListing(
   skills: readonly ListedSkill[],
-  measure: (text: string) => number = countCodePoints,
+  measure: (text: string) => number = countUtf16Units,
 ): number {
   return skills.reduce((sum, skill) => sum + costOf(skill, measure), 0)
 }
@@ -52,7 +52,7 @@ export function measureListing(
  */
 export function planListing(skills: readonly ListedSkill[], budget: number, options: PlanOptions = {}): ListingPlan {
   if (!(budget >= 0)) throw new TypeError(`The budget must be a number of at least 0; this one is ${budget}.`)
-  const { measure = countCodePoints, descriptionCharactersMin = 80 } = options
+  const { measure = countUtf16Units, descriptionCharactersMin = 80 } = options
   const whole = skills.map((skill) => ({ skill, description: skill.description, cost: costOf(skill, measure) }))
   const cost = sumOf(whole)
   if (cost <= budget) return toPlan(whole, whole, budget)
@@ -72,7 +72,7 @@ interface Entry {
   readonly cost: number
 }
 
-function countCodePoints(text: string): number {
+function countUtf16Units(text: string): number {
   return text.length
 }
 

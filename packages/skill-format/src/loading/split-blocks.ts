@@ -47,7 +47,7 @@ export function splitSections(text: string): { sections: TextSection[]; length: 
     end = lineEnd.test(text) ? lineEnd.lastIndex : text.length
     const written = text.slice(start, end)
     if (reader.blocks >= blocksMax && isBorder(reader, written)) return { sections, length: start }
-    addLine(reader, written)
+    addMarkdownLine(reader, written)
   }
   return { sections, length: text.length }
 }
@@ -83,12 +83,12 @@ interface Opening {
   endsBefore?(line: string): boolean
 }
 
-function addLine(reader: Reader, written: string): void {
+function addMarkdownLine(reader: Reader, written: string): void {
   const line = written.trimEnd()
   if (reader.open?.endsBefore?.(line)) reader.open = undefined
   if (reader.open) return readOpen(reader, reader.open, written, line)
   if (line === '') {
-    append(reader, written)
+    appendLine(reader, written)
     reader.isAfterBlank = true
     return
   }
@@ -99,7 +99,7 @@ function addLine(reader: Reader, written: string): void {
 }
 
 function readOpen(reader: Reader, open: Opening, written: string, line: string): void {
-  append(reader, written)
+  appendLine(reader, written)
   if (!open.closes(line)) return
   reader.open = undefined
   if (open.isApart) reader.kind = 'apart'
@@ -137,7 +137,7 @@ function addTextLine(reader: Reader, written: string, line: string): void {
   const isItem = kind === 'list' && reader.kind === 'list' && /^ ?\S/.test(line) && reader.blocks < blocksMax
   const continues = isOpenBlock(reader.kind) && (reader.isAfterBlank ? isNested : !isItem)
   if (!continues) return startBlock(reader, written, kind, false)
-  append(reader, written)
+  appendLine(reader, written)
   if (line.includes('|') && tableRulePattern.test(line)) reader.sections.at(-1)!.blocks.at(-1)!.isApart = true
 }
 
@@ -191,7 +191,7 @@ function startBlock(reader: Reader, text: string, kind: Kind, isApart: boolean):
 }
 
 /** Appends a line to the current block; blank lines at the beginning of a text form a block of their own. */
-function append(reader: Reader, text: string): void {
+function appendLine(reader: Reader, text: string): void {
   const section = reader.sections.at(-1)!
   const block = section.blocks.at(-1)
   if (block) block.text += text

@@ -38,9 +38,9 @@ export function readSkillFields(parsed: ParsedSkillMd): SkillFields {
   return {
     ...readNameFields(reader),
     description: readDescription(reader),
-    license: readTextField(reader, ['license'])?.slice(0, licenseCharactersMax),
+    license: readFrontmatterText(reader, ['license'])?.slice(0, licenseCharactersMax),
     version: readVersionField(reader),
-    category: readTextField(reader, ['metadata.category', 'category'])?.slice(0, limits.keywordCharactersMax),
+    category: readFrontmatterText(reader, ['metadata.category', 'category'])?.slice(0, limits.keywordCharactersMax),
     keywords: readKeywords(parsed),
     warnings: reader.warnings,
     refusals: reader.refusals,
@@ -59,7 +59,7 @@ export function readKeyValue(frontmatter: Record<string, unknown>, path: string)
 const licenseCharactersMax = 200
 
 function readNameFields(reader: Reader): Pick<SkillFields, 'name' | 'displayName' | 'nameSlug'> {
-  const written = readTextField(reader, ['name'])?.replace(/\s+/g, ' ')
+  const written = readFrontmatterText(reader, ['name'])?.replace(/\s+/g, ' ')
   if (written === undefined) return refuseUnread(reader, 'name')
   const shown = `'${written.slice(0, 80)}'`
   if (isPlaceholder(written) || typeof reader.parsed.frontmatter['name'] === 'object')
@@ -69,13 +69,13 @@ function readNameFields(reader: Reader): Pick<SkillFields, 'name' | 'displayName
   const nameSlug = toSlug(written)
   const advice = nameSlug ? `Use '${nameSlug}'` : 'Pass a name explicitly'
   const message = `${shown} is not a skill name: 1 to 64 lower-case letters, digits and single hyphens. ${advice}.`
-  warn(reader, 'name_pattern', `The name ${message}`, 'name')
+  warnAbout(reader, 'name_pattern', `The name ${message}`, 'name')
   refuseField(reader, 'name', message)
   return nameSlug ? { nameSlug, displayName } : { displayName }
 }
 
 function readDescription(reader: Reader): string | undefined {
-  const written = readTextField(reader, ['description'])
+  const written = readFrontmatterText(reader, ['description'])
   if (written !== undefined && !isPlaceholder(written)) return written
   if (written === undefined) refuseUnread(reader, 'description')
   else refuseField(reader, 'description', `'${written.slice(0, 80)}' is a placeholder. Write what the skill does.`)
@@ -114,7 +114,7 @@ function refuseField(
 }
 
 /** The first of these keys that is set, as trimmed text; other types are converted with a warning. */
-function readTextField(reader: Reader, paths: readonly string[]): string | undefined {
+function readFrontmatterText(reader: Reader, paths: readonly string[]): string | undefined {
   for (const path of paths) {
     const value = readKeyValue(reader.parsed.frontmatter, path)
     if (value === undefined || value === null) continue
@@ -122,9 +122,9 @@ function readTextField(reader: Reader, paths: readonly string[]): string | undef
     const text = (written ?? toPlainText(value)).trim()
     if (text === '') continue
     if (typeof value !== 'string') {
-      warn(reader, 'not_text', `The value of '${path}' is ${nameType(value)}, not text; put it in quotes.`, path)
+      warnAbout(reader, 'not_text', `The value of '${path}' is ${nameType(value)}, not text; put it in quotes.`, path)
     } else if (written !== undefined) {
-      warn(reader, 'not_text', `Some parsers read the value of '${path}' as no text; put it in quotes.`, path)
+      warnAbout(reader, 'not_text', `Some parsers read the value of '${path}' as no text; put it in quotes.`, path)
     }
     return text
   }
@@ -149,7 +149,7 @@ function readVersionField(reader: Reader): string | undefined {
     refuseField(reader, 'version', `'${text.slice(0, 40)}' is not three numbers. ${advice}`, path)
   }
   const message = `The version '${text.slice(0, 40)}' is not three numbers such as 1.0.0, and was not used.`
-  warn(reader, 'version_ignored', message, path)
+  warnAbout(reader, 'version_ignored', message, path)
   return undefined
 }
 
@@ -179,7 +179,7 @@ function listKeywords(value: unknown): string[] {
 
 const keywordCandidatesMax = 256
 
-function warn(reader: Reader, code: string, message: string, path: string): void {
+function warnAbout(reader: Reader, code: string, message: string, path: string): void {
   const line = reader.parsed.keys.get(path)?.line
   reader.warnings.push(line === undefined ? { code, message } : { code, message, line })
 }

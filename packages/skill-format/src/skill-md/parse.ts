@@ -16,7 +16,7 @@ export function parseSkillMd(text: string): ParsedSkillMd {
   const place = findFrontmatter(text)
   if (place.kind === 'missing') return toParsedSkillMd(text, place, createConversion(place.warnings), 'missing')
   const state = createConversion(place.warnings)
-  const source = readFrontmatter(text, place, state)
+  const source = prepareFrontmatter(text, place, state)
   if (isBlank(source)) return toParsedSkillMd(text, place, state, 'empty')
   // In YAML a heading is a comment, which would hide the name in it.
   const doc = headingKeyPattern.test(source) ? undefined : parseYaml(source)
@@ -24,7 +24,7 @@ export function parseSkillMd(text: string): ParsedSkillMd {
     addMapping(state, doc, source, place.line)
     return toParsedSkillMd(text, place, state, place.kind === 'closed' ? 'ok' : 'unterminated')
   }
-  return repair(text, place, source)
+  return repairDocument(text, place, source)
 }
 
 /** Finds the body of a SKILL.md like {@link parseSkillMd}, almost always without parsing the frontmatter. */
@@ -41,7 +41,7 @@ const headingKeyPattern = /^#{2,6} (?:name|description):[ \t]/m
  * Prepares the frontmatter for the yaml library. Keeps the length of the frontmatter, unless it contained control
  * characters.
  */
-function readFrontmatter(text: string, place: FrontmatterPlace, state: Conversion): string {
+function prepareFrontmatter(text: string, place: FrontmatterPlace, state: Conversion): string {
   const source = toYamlSource(text.slice(place.start, place.end))
   if (!controlPattern.test(source)) return source
   const line = place.line + source.split('\n').findIndex((candidate) => controlPattern.test(candidate))
@@ -58,12 +58,12 @@ function isComment(line: string): boolean {
   return line.trimStart().startsWith('#')
 }
 
-function repair(text: string, place: FrontmatterPlace, source: string): ParsedSkillMd {
+function repairDocument(text: string, place: FrontmatterPlace, source: string): ParsedSkillMd {
   const isRule = place.kind === 'closed' && holdsMarkdown(source)
   const cut = isRule ? cutAtLeadingKeys(text, place) : place
   const state = createConversion(cut.warnings)
   if (cut.kind === 'missing') return toParsedSkillMd(text, cut, state, 'missing')
-  repairFrontmatter(readFrontmatter(text, cut, state), cut.line, state)
+  repairFrontmatter(prepareFrontmatter(text, cut, state), cut.line, state)
   const isReadable = Object.keys(state.frontmatter).length > 0
   const status = cut.kind === 'unterminated' ? 'unterminated' : isReadable ? 'repaired' : 'invalid'
   if (status === 'invalid') {

@@ -86,7 +86,7 @@ function listTextIssues(parsed: ParsedSkillMd): SkillWarning[] {
         issues.push(toPortabilityIssue(parsed, 'description_missing', 'The frontmatter has no description.', key))
     } else if (!isTextField(parsed, key)) {
       issues.push(toPortabilityIssue(parsed, 'not_text', `The value of '${key}' is not text. Put it in quotes.`, key))
-    } else if (countCharactersTo(String(value), charactersMax) > charactersMax) {
+    } else if (countCodePoints(String(value), charactersMax) > charactersMax) {
       const message = `The value of '${key}' is longer than ${charactersMax} characters.`
       issues.push(toPortabilityIssue(parsed, `${key}_long`, message, key))
     }
@@ -150,7 +150,7 @@ function isTextField(parsed: ParsedSkillMd, path: string): boolean {
 }
 
 /** Counts code points, as the format does; a text of more than twice the maximum is too long in any case. */
-function countCharactersTo(text: string, charactersMax: number): number {
+function countCodePoints(text: string, charactersMax: number): number {
   return text.length > charactersMax * 2 || text.length <= charactersMax ? text.length : [...text].length
 }
 

@@ -48,9 +48,7 @@ export const commands = {
       ...owner.options,
     },
     async call(api, given) {
-      const {
-        words: [id],
-      } = given
+      const [id] = given.words
       // One page lists all keys of a user. A list that cannot be read must not prevent the revocation of a key.
       const { apiKeys } = await api.listApiKeys({ limit: 100 }).catch(() => ({ apiKeys: [] }))
       const withMade = flag(given, 'with-made')

@@ -35,8 +35,8 @@ const shown: Record<LoadedSkill['level'], (skill: LoadedSkill) => string[]> = {
   metadata: (skill) => toLoadFacts(skill, []),
   contract: (skill) =>
     toLoadFacts(skill, [
-      ['inputs', toJsonText(skill.contract?.inputs)],
-      ['outputs', toJsonText(skill.contract?.outputs)],
+      ['inputs', toContractText(skill.contract?.inputs)],
+      ['outputs', toContractText(skill.contract?.outputs)],
       ['uses', skill.capabilities?.join(', ') ?? ''],
     ]),
   summary: ({ summary }) => [toPlainText(summary ?? '')],
@@ -58,7 +58,7 @@ function toLoadFacts({ metadata }: LoadedSkill, more: [string, string][]): strin
   ]
 }
 
-function toJsonText(value: unknown): string {
+function toContractText(value: unknown): string {
   return value === undefined || value === null ? 'not given' : JSON.stringify(value)
 }
 

@@ -60,14 +60,14 @@ async function readInstalledSkills(given: Arguments, output: Output): Promise<Li
   const { skills } = await readPlaceLock(place)
   const listed: ListedSkill[] = []
   for (const [fullName, { targets }] of Object.entries(skills)) {
-    const skill = await readListedSkill(place, fullName, targets)
+    const skill = await readInstalledListing(place, fullName, targets)
     if (skill) listed.push(skill)
     else output.say(`${fullName} is left out of the plan: it is in the lock, but no folder of it can be read.`)
   }
   return listed
 }
 
-async function readListedSkill(place: Place, fullName: string, targets: readonly string[]) {
+async function readInstalledListing(place: Place, fullName: string, targets: readonly string[]) {
   for (const target of targets) {
     const state = await readFolderState(toTargetPath(place, target), [])
     const skillMd = state.kind === 'version' ? state.files.find(({ path }) => path === 'SKILL.md') : undefined

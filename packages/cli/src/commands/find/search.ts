@@ -53,7 +53,8 @@ async function readQuery({ words, options, io }: Arguments<readonly string[]>): 
   if ((words.length === 0) === (need === undefined)) throw new UsageError('Pass either QUERY or --need TEXT.')
   const typed = need === '-' ? await readNeed(io) : `${need ?? words.join(' ')}`
   // Only `search ''` lists every skill; an empty need is a mistake.
-  if (need !== undefined && typed.trim() === '') throw new UsageError('The text of --need is empty.')
+  if (need !== undefined && typed.trim() === '')
+    throw new UsageError('The text of --need is empty. Describe the skill that you need.')
   return typed.trim()
 }
 

@@ -42,7 +42,7 @@ export const commands = {
         throw new Error(
           `${own.length} skills are installed; one heartbeat can ask about at most ${limits.heartbeatSkillsMax}.`,
         )
-      const found = await Promise.all(own.map(([name, skill]) => look(place, name, skill)))
+      const found = await Promise.all(own.map(([name, skill]) => readInstalledSkill(place, name, skill)))
       const installedSkills = found.flatMap(({ installed }) => installed ?? [])
       const [platform, agentKey] = [textOption(given, 'platform'), textOption(given, 'agent-key')]
       const agentToken = textOption(given, 'agent-token')
@@ -68,7 +68,7 @@ function sourceOf({ source }: LockedSkill): string {
 }
 
 /** Reads the installed folders of a skill; returns the altered one if there is one. */
-async function look(place: Place, name: string, { version, digest, targets }: LockedSkill) {
+async function readInstalledSkill(place: Place, name: string, { version, digest, targets }: LockedSkill) {
   const states = await Promise.all(targets.map((target) => readFolderState(toTargetPath(place, target), [digest])))
   const there = states.filter(({ kind }) => kind !== 'missing')
   if (there.length === 0) return { name }

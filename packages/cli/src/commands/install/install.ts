@@ -68,7 +68,7 @@ async function installItems(session: Session, items: readonly Item[]): Promise<I
   const missing = await listMissing(session, plans)
   if (missing.length > 0 && flag(session.given, 'offline')) {
     const names = missing.map(({ fullName, version }) => `${fullName}@${version}`).join(', ')
-    throw new Error(`${names} not found in the cache, and --offline asks no registry. Nothing was changed.`)
+    throw new Error(`${names} not found in the cache. Nothing was changed. Run the command without --offline.`)
   }
   for (const source of new Set(missing.map((item) => item.source))) {
     const some = plans.filter(({ item }) => item.source === source)

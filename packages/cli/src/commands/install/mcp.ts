@@ -30,7 +30,8 @@ export const commands = {
       const options = { as: textOption(given, 'user'), otherwise: guest, agentToken: textOption(given, 'agent-token') }
       await withApi(
         given,
-        (api, at) => serve(api, given.io, output, at ? { catalogue: localCatalogue(at.registry, at.caller) } : remote),
+        (api, at) =>
+          serveOverStdio(api, given.io, output, at ? { catalogue: localCatalogue(at.registry, at.caller) } : remote),
         options,
       )
       return undefined
@@ -38,7 +39,7 @@ export const commands = {
   }),
 }
 
-async function serve(api: RegistryApi, io: Io, output: Output, options: McpServerOptions): Promise<void> {
+async function serveOverStdio(api: RegistryApi, io: Io, output: Output, options: McpServerOptions): Promise<void> {
   if (io.stdin.isTTY) output.say('An agent host starts this command; it waits for messages on standard input.')
   const onError = (error: unknown) => output.warn(toOneLine(error instanceof Error ? error.message : String(error)))
   const server = serveStdio(api, { input: io.stdin, output: toJsonStream(io.stdout) }, { ...options, onError })

@@ -73,7 +73,7 @@ async function verifyName(given: Arguments, name: string, output: Output): Promi
     const followed = registry ? await readFollowedKeys(registry) : []
     const { keys, remember } = stated ? { keys: stated } : await findKeys(given, api, followed, output)
     const record = await getRecord(given, api, name)
-    const content = await readVerifiedContent(given, api, name, record.version)
+    const content = await readContentToVerify(given, api, name, record.version)
     const report = verifyProvenance(record, { keys, content })
     // Do not pin a key that fails to verify its own node's record.
     if (report.ok) remember?.()
@@ -139,7 +139,7 @@ function pinKeysOnFirstUse(file: string, url: string, keys: readonly string[], o
   output.say(`Compare it with the key that its operator publishes: ${keys.join(' ')}`)
 }
 
-async function readVerifiedContent(
+async function readContentToVerify(
   given: Arguments,
   api: RegistryApi,
   name: string,

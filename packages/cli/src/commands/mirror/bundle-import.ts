@@ -4,7 +4,7 @@ import { command, flag, textOption } from '../../command/command.ts'
 import { choice } from '../../command/values.ts'
 import { toReportLines } from '../../mirror/mirror-lines.ts'
 import { applyOptions, networkOptions, toPrivateNames } from '../../mirror/options.ts'
-import { createProgressLine } from '../../mirror/progress.ts'
+import { showProgress } from '../../mirror/progress.ts'
 import { storeOptions, withRegistry } from '../../registry/place.ts'
 import { originOption, scanPolicyOption, toLogOrigin, toScanPolicy } from '../../registry/registry-options.ts'
 import { createErrorLog } from '../../terminal/output.ts'
@@ -43,18 +43,14 @@ export const commands = {
         privateNames: toPrivateNames(given),
       }
       const signal = given.io.interruption()
-      const line = createProgressLine(output)
-      const work = (registry: Parameters<typeof importBundle>[0]) =>
-        importBundle(registry, file, { ...options, signal, onProgress: line.report, onError: createErrorLog(given.io) })
-      try {
-        return await withRegistry(given, work, {
+      const onError = createErrorLog(given.io)
+      return showProgress(output, (onProgress) =>
+        withRegistry(given, (registry) => importBundle(registry, file, { ...options, signal, onProgress, onError }), {
           make: true,
           scanPolicy: toScanPolicy(given),
           origin: toLogOrigin(given),
-        })
-      } finally {
-        line.end()
-      }
+        }),
+      )
     },
     show: (report) => [
       ...toReportLines(report),

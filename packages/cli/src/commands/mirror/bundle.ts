@@ -3,7 +3,7 @@ import { command, flag, textOption } from '../../command/command.ts'
 import { wholeNumberOption } from '../../command/values.ts'
 import { toBundleLines } from '../../mirror/mirror-lines.ts'
 import { filterOptions, toFilterSettings } from '../../mirror/options.ts'
-import { createProgressLine } from '../../mirror/progress.ts'
+import { showProgress, type ProgressLine } from '../../mirror/progress.ts'
 import { storeOptions, withRegistry } from '../../registry/place.ts'
 import { toSize } from '../../terminal/output.ts'
 import { readGivenKeys } from '../../verify/read-keys.ts'
@@ -31,20 +31,15 @@ export const commands = {
       const advice = 'Use the whole number that `bundle import` prints.'
       const since = wholeNumberOption(given, 'since', 'position', [0, Number.MAX_SAFE_INTEGER], advice)
       const [filters, signal] = [toFilterSettings(given), given.io.interruption()]
-      const line = createProgressLine(output)
-      const onProgress = (progress: { done: number; total: number }) =>
-        line.report({ upstream: file, phase: 'listing', ...progress })
-      try {
-        return await withRegistry(given, async (registry) => {
-          const upstream = textOption(given, 'upstream')
-          const options = { since, filters, upstream, overwrite: flag(given, 'force'), signal, onProgress }
-          const { header, size, digest, durationMs } = await createBundle(registry, file, options)
-          const next = toCreateCommand({ since: header.until, upstream })
-          return { file, ...header, size, digest, durationMs: Math.round(durationMs), next }
-        })
-      } finally {
-        line.end()
-      }
+      const upstream = textOption(given, 'upstream')
+      const options = { since, filters, upstream, overwrite: flag(given, 'force'), signal }
+      const { header, size, digest, durationMs } = await showProgress(output, (report) =>
+        withRegistry(given, (registry) =>
+          createBundle(registry, file, { ...options, onProgress: reportFile(file, report) }),
+        ),
+      )
+      const next = toCreateCommand({ since: header.until, upstream })
+      return { file, ...header, size, digest, durationMs: Math.round(durationMs), next }
     },
     show: ({ file, size, digest, next, ...header }) => [
       `Wrote ${file}, ${toSize(size)}.`,
@@ -76,24 +71,15 @@ export const commands = {
     async run(given, output) {
       const [file] = given.words
       const key = textOption(given, 'key')
-      const line = createProgressLine(output)
-      const onProgress = (progress: { done: number; total: number }) =>
-        line.report({ upstream: file, phase: 'listing', ...progress })
-      try {
-        const keys = key === undefined ? undefined : readGivenKeys(key)
-        const { header, signers, isTrusted, makers, isMakerTrusted, signedAt } = await verifyBundle(file, {
-          keys,
-          onProgress,
-        })
-        const [signedBy, madeBy] = [signers, makers].map((all) => all.map(({ name, hash }) => `${name}+${hash}`)) as [
-          string[],
-          string[],
-        ]
-        const at = signedAt === undefined ? null : new Date(signedAt).toISOString()
-        return { file, signedBy, trusted: isTrusted, madeBy, makerTrusted: isMakerTrusted, signedAt: at, ...header }
-      } finally {
-        line.end()
-      }
+      const keys = key === undefined ? undefined : readGivenKeys(key)
+      const verified = await showProgress(output, (report) =>
+        verifyBundle(file, { keys, onProgress: reportFile(file, report) }),
+      )
+      const { header, signers, isTrusted, makers, isMakerTrusted, signedAt } = verified
+      const toIds = (all: typeof signers) => all.map(({ name, hash }) => `${name}+${hash}`)
+      const [signedBy, madeBy] = [toIds(signers), toIds(makers)]
+      const at = signedAt === undefined ? null : new Date(signedAt).toISOString()
+      return { file, signedBy, trusted: isTrusted, madeBy, makerTrusted: isMakerTrusted, signedAt: at, ...header }
     },
     show: ({ file, signedBy, trusted, madeBy, makerTrusted, signedAt, ...header }) => [
       `${file} is complete: its ${header.until - header.since} entries lead to the root hash that ${header.origin} signed.`,
@@ -107,4 +93,8 @@ export const commands = {
       ...(signedAt === null ? [] : [`  newest   ${signedAt}`]),
     ],
   }),
+}
+
+function reportFile(file: string, report: ProgressLine['report']) {
+  return (progress: { done: number; total: number }) => report({ upstream: file, phase: 'listing', ...progress })
 }

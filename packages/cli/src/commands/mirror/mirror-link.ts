@@ -4,7 +4,7 @@ import { withMirror } from '../../mirror/with-mirror.ts'
 import { storeOptions } from '../../registry/place.ts'
 import { askKey } from '../../terminal/ask-key.ts'
 
-const userOption: Options = {
+const linkedUserOption: Options = {
   user: { value: 'USER', help: 'the user of this registry whose upstream account is meant' },
 }
 
@@ -14,7 +14,7 @@ export const commands = {
       "Save a user's upstream API key, encrypted. The user's writes on this mirror are sent upstream with it.",
     words: ['NAME'],
     options: {
-      ...userOption,
+      ...linkedUserOption,
       'upstream-key': {
         value: 'KEY',
         help: "the user's upstream API key. Default: a prompt, or standard input",
@@ -44,7 +44,7 @@ export const commands = {
     description:
       "Remove a user's upstream API key. Pending writes stay until the user is linked again, or until they are dropped.",
     words: ['NAME'],
-    options: { ...userOption, ...storeOptions },
+    options: { ...linkedUserOption, ...storeOptions },
     async run(given) {
       const [upstream] = given.words
       const user = requireLinkedUser(given)

@@ -6,7 +6,7 @@ import { askingOptions } from '../../mirror/options.ts'
 import { withMirror } from '../../mirror/with-mirror.ts'
 import { storeOptions } from '../../registry/place.ts'
 
-type ShownWrite = ReturnType<typeof toShownWrite>
+type ShownWrite = ReturnType<typeof toPrintedWrite>
 
 /** The list of writes, or the one write that was retried, dropped or renamed. */
 type Outbox =
@@ -41,7 +41,7 @@ export const commands = {
         const upstream = textOption(given, 'upstream')
         // Refuse an unknown upstream: for a misspelled name "no pending writes" would look like good news.
         if (upstream !== undefined) await mirror.status(upstream)
-        if (verb === 'list') return listWrites(mirror, upstream, flag(given, 'all'))
+        if (verb === 'list') return listOutboxWrites(mirror, upstream, flag(given, 'all'))
         if (id === undefined) return { id: null, ...(await mirror.outbox.deliver(upstream)) }
         const write = await findOpenWrite(mirror, id)
         if (verb === 'retry') await mirror.outbox.retry(id)
@@ -82,16 +82,16 @@ function readOutboxWords({ words }: Arguments) {
   return { verb, id, newName }
 }
 
-async function listWrites(mirror: Mirror, upstream: string | undefined, isAll: boolean): Promise<Outbox> {
+async function listOutboxWrites(mirror: Mirror, upstream: string | undefined, isAll: boolean): Promise<Outbox> {
   const states = isAll ? (['pending', 'conflict', 'delivered', 'dropped'] as const) : undefined
   const writes = await mirror.outbox.list({ upstream, states, limit: writesMax })
   const left = (await mirror.status(upstream)).map((one) => one.writesWaiting + one.writesInConflict)
   // Delivered and dropped writes are not counted.
   const total = isAll ? writes.length : left.reduce((sum, count) => sum + count, 0)
-  return { writes: writes.map(toShownWrite), total }
+  return { writes: writes.map(toPrintedWrite), total }
 }
 
-function toShownWrite({ createdAt, endedAt, problem, ...write }: OutboxWrite) {
+function toPrintedWrite({ createdAt, endedAt, problem, ...write }: OutboxWrite) {
   return {
     ...write,
     createdAt: toWriteTime(createdAt),

@@ -3,8 +3,8 @@ import { RegistryError, alarmCodes } from '@skillstead/protocol'
 import { command, flag, textOption, type Arguments, type Options } from '../../command/command.ts'
 import { choice } from '../../command/values.ts'
 import { toReportLines } from '../../mirror/mirror-lines.ts'
-import { applyOptions, askingOptions, toApiKey } from '../../mirror/options.ts'
-import { createProgressLine } from '../../mirror/progress.ts'
+import { applyOptions, askingOptions, toPinnedKey } from '../../mirror/options.ts'
+import { showProgress } from '../../mirror/progress.ts'
 import { withMirror } from '../../mirror/with-mirror.ts'
 import { storeOptions } from '../../registry/place.ts'
 import { originOption, scanPolicyOption, toScanPolicy } from '../../registry/registry-options.ts'
@@ -32,7 +32,7 @@ export const commands = {
     },
     run(given, output) {
       const accept = choice(textOption(given, 'accept'), alarmCodes, 'alarm')
-      const key = toApiKey(textOption(given, 'key'))
+      const key = toPinnedKey(textOption(given, 'key'))
       const options = { full: flag(given, 'full'), allowRemovals: flag(given, 'allow-removals'), accept, key }
       return syncOne(given, output, async () => options)
     },
@@ -49,7 +49,7 @@ export const commands = {
         if (!alarm)
           throw new RegistryError('conflict', `'${name}' is not paused. Sync it with \`mirror sync ${name}\`.`)
         output.say(`Resuming from ${alarm.code}: ${alarm.message}`)
-        return { accept: alarm.code, key: toApiKey(textOption(given, 'key')) }
+        return { accept: alarm.code, key: toPinnedKey(textOption(given, 'key')) }
       }),
     show: toReportLines,
   }),
@@ -63,18 +63,13 @@ async function syncOne(
   given.io.limitMemory?.()
   const [name] = given.words
   const signal = given.io.interruption()
-  const line = createProgressLine(output)
   return withMirror(
     given,
     async (mirror) => {
       const options = await choose(mirror)
-      try {
-        const report = await mirror.sync(name, { ...options, signal, onProgress: line.report })
-        const { applied, requests, head, ...rest } = report
-        return { applied, requests, head, ...rest }
-      } finally {
-        line.end()
-      }
+      const report = await showProgress(output, (onProgress) => mirror.sync(name, { ...options, signal, onProgress }))
+      const { applied, requests, head, ...rest } = report
+      return { applied, requests, head, ...rest }
     },
     { scanPolicy: toScanPolicy(given) },
   )

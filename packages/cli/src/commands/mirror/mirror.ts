@@ -46,8 +46,11 @@ export const commands = {
       const [name] = given.words
       const options = toChangeOptions(given)
       return withMirror(given, async (mirror) => {
-        const [{ location }] = (await mirror.status(name)) as [ShownUpstream]
-        const changed = await mirror.change(name, await withAskedKey(given.io, options, options.location ?? location))
+        const [upstream] = await mirror.status(name)
+        const changed = await mirror.change(
+          name,
+          await withAskedKey(given.io, options, options.location ?? upstream!.location),
+        )
         const isChosenAgain = (['mode', 'selected', 'filters'] as const).some((option) => options[option] !== undefined)
         return { ...toShownUpstream(changed), next: `skillstead mirror sync ${name}${isChosenAgain ? ' --full' : ''}` }
       })

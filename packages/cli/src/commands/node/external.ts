@@ -50,7 +50,7 @@ export const commands = {
     options: placeOptions,
     async run(given) {
       const list = readExternalList(readFileSync(given.words[0], 'utf8'))
-      if (list.length === 0) throw new Error(`${given.words[0]} lists no skills.`)
+      if (list.length === 0) throw new Error(`${given.words[0]} lists no skills. Write one URL per line.`)
       return withApi(given, (api) => addListedSkills(api, list), { make: true })
     },
     show: ({ added, failed }) => [

@@ -21,7 +21,8 @@ export const commands = {
     async run(given) {
       const [name, file] = given.words
       const { isNoteName } = await import('@skillstead/core/internal')
-      if (!isNoteName(name)) throw new UsageError(`'${toOneLine(name)}' is not a name without spaces and plus signs.`)
+      if (!isNoteName(name))
+        throw new UsageError(`'${toOneLine(name)}' is not a key name. Use a name without spaces and plus signs.`)
       const { createSigningPair } = await import('@skillstead/scanner/bundle')
       const { signingKey, verifierKey } = createSigningPair(name)
       // An existing file is never replaced: its key would be lost.

@@ -15,14 +15,14 @@ export const commands = {
     options: serveOptions,
     run: (given, output) =>
       runNode({ ...given, options: { ...given.options, data: folder } }, serveOptions, output, async (registry) => {
-        const news = await furnish(registry)
+        const news = await prepareFirstStart(registry)
         return { toLines: (url) => [...news, ...showWays(url)] }
       }),
   }),
 }
 
 /** On the first start creates an administrator, and the example skills if the registry is empty. Returns messages. */
-async function furnish(registry: Registry): Promise<string[]> {
+async function prepareFirstStart(registry: Registry): Promise<string[]> {
   if (existsSync(keyFile)) return []
   const api = localApi(registry, systemCaller)
   const { total } = await api.searchSkills({ limit: 1, includeStubs: true })

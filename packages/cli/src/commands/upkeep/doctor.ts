@@ -16,7 +16,7 @@ export const commands = {
     },
     async run(given, output) {
       const node = { name: 'node', ok: true, detail: `Node ${process.versions.node}` }
-      const findings = [node, ...(await examine(given, output))]
+      const findings = [node, ...(await examineRegistry(given, output))]
       const wrong = findings.filter(({ ok }) => !ok)
       if (wrong.length === 0) return { ok: true, findings }
       for (const line of findings.map(toFindingLine)) output.say(line)
@@ -27,7 +27,7 @@ export const commands = {
 }
 
 /** Reports a registry that cannot be opened as a finding. */
-async function examine(given: Arguments, output: Output): Promise<Finding[]> {
+async function examineRegistry(given: Arguments, output: Output): Promise<Finding[]> {
   const options = { deep: flag(given, 'deep'), report: output.say }
   try {
     return await withRegistry(given, (registry) => checkAndRepair(registry, options, flag(given, 'repair')))

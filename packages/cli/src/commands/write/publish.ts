@@ -118,7 +118,7 @@ function toScan(security: Security | null, dryRun: boolean): string[] {
 async function readPublishContent(path: string): Promise<Content> {
   if (!existsSync(path)) throw new Error(`${path} does not exist.`)
   const stats = statSync(path)
-  if (stats.isDirectory()) return packFolder(path)
+  if (stats.isDirectory()) return packPublishedFolder(path)
   if (stats.size > limits.archiveBytesMax)
     throw new Error(`${path} is too large: ${stats.size} bytes, at most ${limits.archiveBytesMax} are allowed.`)
   const body = new Uint8Array(readFileSync(path))
@@ -127,7 +127,7 @@ async function readPublishContent(path: string): Promise<Content> {
   return { skillMd: decodeText(body) }
 }
 
-async function packFolder(path: string): Promise<Content> {
+async function packPublishedFolder(path: string): Promise<Content> {
   for await (const item of openFolder(path).items) {
     if (isUnreadable(item)) throw new Error(`${item.id}: ${item.reason}`)
     const files = item.files.map((file) => ({

@@ -14,7 +14,7 @@ const suggestLengthMin = 2
  * selection.
  */
 export function SearchBox({ q, search }: { q: string; search: (q: string) => void }) {
-  const { text, type, settle } = useTyped(q, search)
+  const { text, type, searchNow } = useTyped(q, search)
   const field = useRef<HTMLInputElement>(null)
   const [open, setOpen] = useState(false)
   const [active, setActive] = useState(-1)
@@ -25,7 +25,7 @@ export function SearchBox({ q, search }: { q: string; search: (q: string) => voi
     setActive(-1)
   }
   const choose = (value: string) => {
-    settle(value)
+    searchNow(value)
     close()
   }
   const clear = () => {
@@ -120,7 +120,7 @@ function useTyped(q: string, search: (q: string) => void) {
   const [text, setText] = useState(q)
   const sent = useRef(q)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const settle = (value: string) => {
+  const searchNow = (value: string) => {
     clearTimeout(timer.current)
     setText(value)
     sent.current = value.trim()
@@ -131,17 +131,17 @@ function useTyped(q: string, search: (q: string) => void) {
   useEffect(() => {
     // Apply only other changes of the address, such as those of the back button: the change of our own search would
     // undo later typing.
-    if (q !== sent.current) settle(q)
+    if (q !== sent.current) searchNow(q)
   }, [q])
   useEffect(() => () => clearTimeout(timer.current), [])
-  const latest = useRef(settle)
-  latest.current = settle
+  const latest = useRef(searchNow)
+  latest.current = searchNow
   const type = (value: string) => {
     setText(value)
     clearTimeout(timer.current)
     timer.current = setTimeout(() => latest.current(value), pace.pauseAt(Date.now()))
   }
-  return { text, type, settle }
+  return { text, type, searchNow }
 }
 
 /** The completions of the text; none after an error. */

@@ -49,11 +49,11 @@ async function verifyInBrowser({ name, version }: ShownSkill, record: Provenance
   ])
   const archive = toContentBytes(await api.getArchive({ name, version }))
   const content = Object.entries(unzipSync(archive)).map(([path, bytes]) => ({ path, bytes }))
-  const keys = ownKeys.length > 0 ? ownKeys : await readNodeKeys()
+  const keys = ownKeys.length > 0 ? ownKeys : await fetchNodeKeys()
   return verifyProvenance(record, { keys, content })
 }
 
-async function readNodeKeys(): Promise<string[]> {
+async function fetchNodeKeys(): Promise<string[]> {
   const text = new TextDecoder().decode(toContentBytes(await api.getPublicKey()))
   return text.split('\n').flatMap((line) => line.trim() || [])
 }

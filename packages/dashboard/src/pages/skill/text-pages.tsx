@@ -22,7 +22,7 @@ export function TextPages({ text, label, lineAsked }: { text: string; label: str
         <pre class="lines">
           {place >= 0 && place < lines.length ? (
             <>
-              {joinLines(lines.slice(0, place))}
+              {joinShownLines(lines.slice(0, place))}
               <mark>{lines[place] || ' '}</mark>
               {`\n${lines.slice(place + 1).join('\n')}`}
             </>
@@ -41,7 +41,7 @@ interface TextPage {
   readonly lines: readonly string[]
 }
 
-function joinLines(lines: readonly string[]): string {
+function joinShownLines(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('')
 }
 

@@ -27,14 +27,14 @@ const bytesMax = 50 * 1024 * 1024
 export async function readDrop(event: Event): Promise<Upload> {
   const found = (await fromEvent(event)).filter((item): item is FileWithPath => item instanceof File)
   const files = found.filter((file) => !litter.test(toFilePath(file)))
-  if (files.length === 0) throw new Error('You dropped no files.')
+  if (files.length === 0) throw new Error('You dropped no files. Drop the folder of a skill.')
   const total = files.reduce((sum, { size }) => sum + size, 0)
   if (total > bytesMax)
     throw new Error(`The files have ${Math.ceil(total / 2 ** 20)} MiB; a skill can have at most 50 MiB.`)
   if (files.length === 1 && isArchive(files[0]!)) return toArchiveUpload(files[0]!)
   const root = toSkillRoot(files.map(toFilePath))
   refuseNestedGit(found.map(toFilePath), root)
-  return { ...(await packFolder(files, root)), leftOut: listLitter(found.map(toFilePath), root) }
+  return { ...(await packDroppedFolder(files, root)), leftOut: listLitter(found.map(toFilePath), root) }
 }
 
 function isArchive({ name }: File): boolean {
@@ -47,7 +47,7 @@ async function toArchiveUpload(file: File): Promise<Upload> {
   return { contentType, body, title: file.name, files: [], leftOut: [] }
 }
 
-async function packFolder(files: readonly FileWithPath[], root: string): Promise<Omit<Upload, 'leftOut'>> {
+async function packDroppedFolder(files: readonly FileWithPath[], root: string): Promise<Omit<Upload, 'leftOut'>> {
   const paths = files.map(toFilePath)
   const entries: Zippable = {}
   for (const [place, file] of files.entries()) {

@@ -21,9 +21,9 @@ export function Writes({ upstream }: { upstream: string }) {
 function WriteItem({ write }: { write: Write }) {
   const { id, upstream, state } = write
   const refreshes = [['mirror', upstream], ['mirrors']]
-  const settle = (action: 'retry' | 'drop' | 'rename', newName?: string) =>
+  const resolveWrite = (action: 'retry' | 'drop' | 'rename', newName?: string) =>
     api.settleMirrorWrite({ upstream, id, action, newName })
-  const rename = useAction(({ newName }: Record<string, string>) => settle('rename', newName), ...refreshes)
+  const rename = useAction(({ newName }: Record<string, string>) => resolveWrite('rename', newName), ...refreshes)
   return (
     <li>
       <p class="facts">
@@ -40,10 +40,15 @@ function WriteItem({ write }: { write: Write }) {
       {state === 'conflict' && (
         <>
           <div class="row">
-            <ActionButton work={() => settle('retry')} refreshes={refreshes}>
+            <ActionButton work={() => resolveWrite('retry')} refreshes={refreshes}>
               Retry
             </ActionButton>
-            <ConfirmButton action="Drop" title="Drop this write?" work={() => settle('drop')} refreshes={refreshes}>
+            <ConfirmButton
+              action="Drop"
+              title="Drop this write?"
+              work={() => resolveWrite('drop')}
+              refreshes={refreshes}
+            >
               <p>The change stays on this node and is never sent to {upstream}.</p>
             </ConfirmButton>
           </div>
