@@ -66,7 +66,7 @@ interface Ticket {
 }
 
 /**
- * The ticket contains the announcement itself, so that no node stores announcements and nobody can exhaust a store of
+ * The ticket contains the announcement itself, so that no node stores announcements and no user can exhaust a store of
  * them. A ticket needs no signature: a forged one gives a user no more than a real one.
  */
 function toTicket({ userId, size, sha256, endsAt }: Ticket): string {
