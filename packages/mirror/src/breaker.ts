@@ -5,10 +5,6 @@ export interface BreakerOptions {
   /** The upstream's name, for the error message. */
   readonly name: string
   readonly clock: Clock
-  /** Consecutive failures after which the upstream is not called for a while. Default: 3. */
-  readonly failuresMax?: number
-  /** How long the upstream is not called. Default: 30 s. */
-  readonly restMs?: number
 }
 
 /** A circuit breaker: callers do not wait for an upstream that does not respond. */
@@ -24,8 +20,9 @@ export interface Breaker {
   readonly isOpen: boolean
 }
 
-const failuresMaxDefault = 3
-const restMsDefault = 30_000
+/** Consecutive failures after which the upstream is not called for a while. */
+const failuresInRowMax = 3
+const restMs = 30_000
 /** Errors that the upstream itself returned: it is reachable. */
 const responseCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'conflict',
@@ -49,8 +46,7 @@ const responseCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * Creates a breaker: after a number of consecutive failures an upstream is not called for a while, then one caller
  * tries it.
  */
-export function createBreaker(options: BreakerOptions): Breaker {
-  const { name, clock, failuresMax = failuresMaxDefault, restMs = restMsDefault } = options
+export function createBreaker({ name, clock }: BreakerOptions): Breaker {
   let failures = 0
   let failedAtMs = 0
   let isTrying = false
@@ -60,7 +56,7 @@ export function createBreaker(options: BreakerOptions): Breaker {
     failedAtMs = Math.min(failedAtMs, clock.now())
     return failedAtMs + restMs - clock.now()
   }
-  const isResting = () => failures >= failuresMax && (isTrying || restLeftMs() > 0)
+  const isResting = () => failures >= failuresInRowMax && (isTrying || restLeftMs() > 0)
 
   return {
     reset: () => void (failures = 0),
@@ -73,7 +69,7 @@ export function createBreaker(options: BreakerOptions): Breaker {
         const detail = `${name} failed ${failures} times in a row. It is not contacted for ${retryAfterSeconds} s.`
         throw new RegistryError('upstream_failed', detail, { retryAfterSeconds })
       }
-      const isTrial = failures >= failuresMax
+      const isTrial = failures >= failuresInRowMax
       isTrying ||= isTrial
       try {
         const outcome = await work()

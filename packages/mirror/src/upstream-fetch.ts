@@ -29,8 +29,6 @@ export interface UpstreamFetchOptions extends Replacements {
   readonly retries?: number
   /** The longest pause that a server may request; a longer one throws `rate_limited`. Default: 15 min. */
   readonly pauseMsMax?: number
-  /** Called when a pause starts. */
-  readonly onPause?: (ms: number) => void
 }
 
 /** Options of `createClient` for requests through an `UpstreamFetch`, which itself retries and waits, also for minutes. */
@@ -164,13 +162,12 @@ export class UpstreamFetch {
   }
 
   async #pause(ms: number, origin: string, signal: AbortSignal | undefined): Promise<void> {
-    const { sleep = waitForUpstream, pauseMsMax = pauseMsMaxDefault, onPause } = this.#options
+    const { sleep = waitForUpstream, pauseMsMax = pauseMsMaxDefault } = this.#options
     if (ms > pauseMsMax) {
       const seconds = Math.ceil(ms / 1000)
       const detail = `${origin} accepts no more requests for ${seconds} s. The next run continues from here.`
       throw new RegistryError('rate_limited', detail, { retryAfterSeconds: seconds })
     }
-    onPause?.(ms)
     await sleep(ms, signal)
   }
 }

@@ -7,25 +7,18 @@ export interface Misses {
   add(key: string): void
 }
 
-export interface MissesOptions {
-  readonly clock: Clock
-  /** Default: 1 min. */
-  readonly forMs?: number
-  readonly missesMax?: number
-}
-
-const forMsDefault = 60_000
+const missMs = 60_000
 /** Limited because callers choose the names. */
-const missesMaxDefault = 10_000
+const missesMax = 10_000
 
 /** Creates a store for a limited number of misses. It drops the oldest first. */
-export function createMisses({ clock, forMs = forMsDefault, missesMax = missesMaxDefault }: MissesOptions): Misses {
+export function createMisses({ clock }: { readonly clock: Clock }): Misses {
   const missedAt = new LRUCache<string, number>({ maxSize: missesMax, sizeCalculation: () => 1 })
   return {
     has(key) {
       const ageMs = clock.now() - (missedAt.peek(key) ?? -Infinity)
       // A negative age, after the clock was set back, counts as expired.
-      return ageMs >= 0 && ageMs < forMs
+      return ageMs >= 0 && ageMs < missMs
     },
     add: (key) => void missedAt.set(key, clock.now()),
   }
