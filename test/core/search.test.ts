@@ -197,6 +197,24 @@ describe.each([
       }
     })
 
+    it.each([
+      ['Thai', 'ช่วยแปลไฟล์เอกสาร', ['แปล', 'เอกสาร', 'ไฟล์เอกสาร'], ['รูปภาพ']],
+      ['Lao', 'ຊ່ວຍແປເອກະສານ', ['ແປ', 'ເອກະສານ'], ['ຮູບພາບ']],
+      ['Khmer', 'ជួយបកប្រែឯកសារ', ['បកប្រែ', 'ឯកសារ'], ['រូបភាព']],
+      ['Burmese', 'စာရွက်စာတမ်းများကိုဘာသာပြန်ရန်', ['စာတမ်း', 'ဘာသာပြန်'], ['ငါး']],
+      ['Arabic', 'أداة لإنشاء مُسْتَنَدات', ['اداة', 'لانشاء', 'مستندات', 'أداة', 'مستنـــدات'], ['صورة']],
+      ['Hebrew', 'שָׁלוֹם לַמִּסְמָךְ', ['שלום', 'למסמך'], ['תמונה']],
+      ['German', 'Misst die Größe der Straße', ['groesse', 'Größe', 'grosse', 'strasse', 'STRASSE'], ['grün']],
+      ['Turkish', 'Işık ve ırmak ölçer', ['isik', 'ışık', 'ırmak', 'IRMAK', 'irmak'], ['isirmak']],
+      ['Russian', 'Копирует мой файл', ['мой', 'файл'], ['мои']],
+    ])('reads words of %s as people write them', async (script, description, found, missed) => {
+      const name = script.toLowerCase()
+      await alice.api.publishSkill({ skillMd: skillMd(name, { description }) })
+      for (const q of found) expect([q, names(await search({ q }))]).toEqual([q, [`alice/${name}`]])
+      for (const q of missed) expect([q, names(await search({ q }))]).toEqual([q, []])
+      await alice.api.deleteSkill({ name })
+    })
+
     it('folds the case of every script in filters', async () => {
       const more = { category: 'Übung', license: 'ÉCOLE' }
       await alice.api.publishSkill({ skillMd: skillMd('exercise', { description: 'Gymnastics.' }), ...more })

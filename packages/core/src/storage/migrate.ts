@@ -9,6 +9,7 @@ import { lists } from './migrations/0005-lists.ts'
 import { listed } from './migrations/0006-listed.ts'
 import { makers } from './migrations/0007-makers.ts'
 import { handovers } from './migrations/0008-handovers.ts'
+import { scripts } from './migrations/0009-scripts.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -16,7 +17,7 @@ import type { Tables } from './tables.ts'
 const advisoryLock = 7_545_001
 
 /** Migrations in the order in which they run. None leads back to an older schema. */
-const migrations: readonly Migration[] = [baseline, change, opinions, texts, lists, listed, makers, handovers]
+const migrations: readonly Migration[] = [baseline, change, opinions, texts, lists, listed, makers, handovers, scripts]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]
 

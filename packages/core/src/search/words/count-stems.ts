@@ -1,6 +1,6 @@
 import { stemmer } from 'stemmer'
 import { growArray } from '../postings/grow-array.ts'
-import { fieldLengthMax, isStopWord, pushTokens, toFoldedPlainText } from './tokenize.ts'
+import { addUmlautForms, fieldLengthMax, isStopWord, pushTokens, toFoldedPlainText } from './tokenize.ts'
 
 /** How often each stem occurs in a text, by its hash, and the number of all tokens. */
 export interface StemCounts {
@@ -28,7 +28,7 @@ export function hashStem(word: string): number {
  */
 export function countStems(text: string): StemCounts {
   if (knownUnits.size > knownWordsMax || knownUnits.length > knownUnitsMax) knownUnits = new KnownWords()
-  const plain = toFoldedPlainText(text.slice(0, fieldLengthMax))
+  const plain = toFoldedPlainText(addUmlautForms(text.slice(0, fieldLengthMax)))
   const { found, counts } = knownUnits.read(plain)
   const stems = new Map<number, number>()
   let length = 0

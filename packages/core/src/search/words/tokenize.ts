@@ -19,8 +19,13 @@ export interface ParsedQuery {
 }
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+/gu
-/** Scripts whose tokens are pairs of characters, for a character class of a regular expression. */
-export const ideographs = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー'
+/**
+ * Scripts whose tokens are pairs of characters, for a character class of a regular expression: those that are written
+ * without spaces between words (Unicode Standard Annex 14, classes ID and SA), and Hangul.
+ */
+export const ideographs =
+  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー' +
+  '\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}'
 const ideographRun = new RegExp(`[${ideographs}]+|[^${ideographs}]+`, 'gu')
 const isIdeograph = new RegExp(`^[${ideographs}]`, 'u')
 // eslint-disable-next-line no-control-regex
@@ -42,13 +47,12 @@ const sentenceEnd = /[.!?;:](?=\s|$)|[\n\r。！？；：，、]+/u
  * @example tokenize("Node.js' APIs: 图像生成") // ['node', 'js', 'apis', '图像', '像生', '生成', '成']
  */
 export function tokenize(text: string): string[] {
-  return wordsOf(text.slice(0, fieldLengthMax), true)
+  return wordsOf(addUmlautForms(text.slice(0, fieldLengthMax)), true)
 }
 
 /** The tokens of each sentence or line, for scoring words that are close together. Empty sentences are left out. */
 export function tokenizeSentences(text: string): string[][] {
-  return text
-    .slice(0, fieldLengthMax)
+  return addUmlautForms(text.slice(0, fieldLengthMax))
     .split(sentenceEnd)
     .map((sentence) => wordsOf(sentence, true))
     .filter((words) => words.length > 0)
@@ -106,9 +110,10 @@ export function toFoldedPlainText(text: string): string {
     ? text
     : text
         .normalize('NFKD')
-        .replace(/[\u0300-\u036f]/g, '') // accents of Latin, Greek and Cyrillic only: other scripts' marks are letters
+        .replace(leftOutMarks, '')
         .normalize('NFC')
         .replace(/\p{Cf}/gu, '') // invisible characters, such as zero-width spaces
+        .replace(/[ßẞæœıٱ]/g, (letter) => otherLetters[letter]!)
   return addIdentifierParts(folded)
     .replace(dotNetPattern, ' dotnet net')
     .toLowerCase()
@@ -116,6 +121,26 @@ export function toFoldedPlainText(text: string): string {
     .replace(/['’]/g, '')
     .replace(/\b([cf])#/g, '$1sharp')
     .replace(/\bc\+\+/g, 'cpp')
+}
+
+/**
+ * Marks that people leave out: accents of Latin, Greek and Cyrillic, but not that of й, which is a letter of its own;
+ * vowels and hamza forms of Arabic and its tatweel; points of Hebrew. The marks of other scripts are letters.
+ */
+const leftOutMarks = /(?<![иИ])\u0306|[\u0300-\u0305\u0307-\u036f\u0640[[\p{scx=Arabic}\p{scx=Hebrew}]&&\p{M}]]/gv
+
+/** Letters that have no decomposition in Unicode, as they are written on other keyboards. */
+const otherLetters: Readonly<Record<string, string>> = { ß: 'ss', ẞ: 'ss', æ: 'ae', œ: 'oe', ı: 'i', ٱ: 'ا' }
+
+/** Adds German words as they are written without umlauts: `Größe` is found by `groesse` as well as by `grosse`. */
+export function addUmlautForms(text: string): string {
+  if (isAscii.test(text)) return text
+  return text
+    .normalize('NFC')
+    .replace(
+      /\p{L}*[äöüÄÖÜ]\p{L}*/gu,
+      (word) => `${word} ${word.replace(/[äöüÄÖÜ]/g, (letter) => `${letter.normalize('NFD')[0]!}e`)}`,
+    )
 }
 
 /** Longer words are not identifiers but encoded data. */
