@@ -105,6 +105,7 @@ describeDatabases('a discovery index', (open) => {
     const long = await said('/alice/told')
     expect(long).toMatch(/^As the owner says it\. .*\w\.?$/)
     expect(long.length).toBeLessThanOrEqual(1024)
+    expect(long).toMatch(/…$/)
     expect(long.length).toBeGreaterThan(1000)
   })
 

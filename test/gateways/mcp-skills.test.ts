@@ -18,7 +18,7 @@ describeDatabases('the skills extension of MCP', (open) => {
       skillMd: skillMd('pdf', { description: 'Reads and fills PDF forms.', body: '# PDF\n\nOpen the file.\n' }),
       files: [
         { path: 'scripts/fill form.py', content: 'print("ä")\n' },
-        { path: 'odd/50%2f #1?.md', content: 'Odd.\n' },
+        { path: 'odd/50%2f #1!.md', content: 'Odd.\n' },
         { path: 'logo.png', content: Buffer.from([0x89, 0x50, 0xff, 0x00]).toString('base64'), encoding: 'base64' },
       ],
     })
@@ -94,7 +94,10 @@ describeDatabases('the skills extension of MCP', (open) => {
     const carol = await other.makeUser('carol')
     for (const name of ['one', 'two', 'three']) await carol.api.publishSkill({ skillMd: skillMd(name) })
     await carol.api.publishSkill({ name: 'bare', description: 'No frontmatter.', skillMd: '# Bare\n' })
-    await carol.api.publishSkill({ skillMd: '---\nname: Big Name\ndescription: Another name.\n---\nText.\n' })
+    await carol.api.publishSkill({
+      skillMd: '---\nname: Big Name\ndescription: Another name.\n---\nText.\n',
+      normalizeName: true,
+    })
     await carol.api.publishSkill({ skillMd: skillMd('long', { description: 'w'.repeat(1025) }) })
     await carol.api.publishSkill({ skillMd: '---\nname: colon\ndescription: Use: a colon\n---\nText.\n' })
     await carol.api.publishSkill({ skillMd: '---\nname: nested\ndescription: D\nmetadata:\n  a: [1]\n---\nText.\n' })

@@ -26,6 +26,8 @@ interface Case {
   hide?(walked: Walked): Promise<unknown>
   /** Whether the texts must not appear in the answer to a visit. */
   isHidden(group: Visit['group'], reader: Reader): boolean
+  /** The gateway that may show the number of the hidden version. */
+  readonly numberedBy?: string
 }
 
 interface Walked {
@@ -60,6 +62,8 @@ const cases: Record<string, Case> = {
     second: '7.2.9',
     isNamed: true,
     hide: ({ ann, name }) => ann.api.yankVersion({ name, version: '7.2.9' }),
+    // Lock files that name the version need its time.
+    numberedBy: 'npm',
     isHidden: (group) => group !== 'version',
   },
   // Its only version is yanked.
@@ -182,7 +186,11 @@ describeDatabases('gateways', (open, dialect) => {
       .flatMap(({ gateway, visit, status, text, skill }) => {
         const isCached =
           status === 304 && skill === skills[name] && asksForSkill(visit) && cases[name]!.isHidden('version', reader)
-        const leaked = traces[name]!.filter((trace) => text.includes(trace) && !toKey(visit).includes(trace))
+        const { second, numberedBy } = cases[name]!
+        const isLeak = (trace: string) => trace !== second || gateway !== numberedBy
+        const leaked = traces[name]!.filter((trace) => text.includes(trace) && !toKey(visit).includes(trace)).filter(
+          isLeak,
+        )
         return [...leaked, ...(isCached ? ['304'] : [])].map((what) => `${gateway}: ${toKey(visit)}: ${what}`)
       })
   }

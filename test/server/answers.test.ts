@@ -184,13 +184,13 @@ describe('HTTP responses of a node', () => {
     const { get, api } = await startNode()
     const files = [
       { path: 'page.html', content: '<script>alert(1)</script>' },
-      { path: 'notes/ü "x".txt', content: 'text' },
+      { path: "notes/ü 'x';.txt", content: 'text' },
     ]
     await api.publishSkill({ skillMd: skillMd.replace('Reads them', 'Reads all'), files, version: '1.1.0' })
     const document = await get('/skills/pdf/skill.md')
     expect(document.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
     expect(document.headers.get('content-disposition')).not.toContain('attachment')
-    for (const path of ['skill.md', 'files/page.html', 'archive', 'files/notes/%C3%BC%20%22x%22.txt']) {
+    for (const path of ['skill.md', 'files/page.html', 'archive', "files/notes/%C3%BC%20'x'%3B.txt"]) {
       const { headers, status } = await get(`/skills/pdf/${path}`)
       expect(status, path).toBe(200)
       expect(headers.get('x-content-type-options')).toBe('nosniff')

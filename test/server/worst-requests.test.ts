@@ -53,7 +53,8 @@ const exceptions: Readonly<Record<string, string>> = {
     /clawhub/api/v1/bundle-plugins/** /clawhub/api/v1/skills-sh/** /clawhub/api/v1/promotions/**
     /clawhub/api/v1/publish/** /git/:repository/git-receive-pack /git/:repository/HEAD
     /git/:repository/objects/**:path /git/:owner/:repository/git-receive-pack /git/:owner/:repository/HEAD
-    /git/:owner/:repository/objects/**:path /npm/-/ping /npm/-/whoami /v2`,
+    /git/:owner/:repository/objects/**:path /npm/-/ping /npm/-/whoami /v2
+    /npm/-/npm/v1/security/advisories/bulk /npm/-/npm/v1/security/audits /npm/-/npm/v1/security/audits/quick`,
   'Does for another scope what a route with a request does for an owner or a pack': `
     /.well-known/agent-skills/index.json /.well-known/agent-skills/:holder/:file /.well-known/skills/index.json
     /.well-known/skills/:member/**:rest /packs/:slug/.well-known/agent-skills/:holder/:file

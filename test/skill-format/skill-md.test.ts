@@ -419,6 +419,13 @@ describe('the portability of a SKILL.md', () => {
     expect(codes(check(doc(...sound), 'other').warnings)).toEqual(['name_folder_differs'])
   })
 
+  it('warns of fields that Claude Code lists together and cuts, which leaves a skill as portable as it was', () => {
+    const toDoc = (characters: number) =>
+      doc('name: x', `description: ${'a'.repeat(1000)}`, `when_to_use: ${'b'.repeat(characters)}`)
+    expect(codes(check(toDoc(536)).warnings)).toEqual(['key_not_standard'])
+    expect(codes(check(toDoc(537)).warnings)).toEqual(['key_not_standard', 'listing_long'])
+  })
+
   it('is confirmed for a long body, with a recommendation to shorten the body', () => {
     const long = check(`${doc(...sound)}${'line\n'.repeat(501)}`)
     expect(long.portable).toBe(true)

@@ -1,5 +1,5 @@
 import type { SearchResult } from '@skillstead/protocol'
-import { cutAtWord } from '@skillstead/skill-format'
+import { shortenAtWord } from '@skillstead/skill-format'
 import { isOffered } from './catalogue.ts'
 import { frequentCharacters, frequentWords, frequentWordsAfterSpace } from './frequent-tokens.ts'
 
@@ -43,13 +43,9 @@ export function toLeanHit({
   const passage = (isOffered({ securityScore }) && match?.passage) || ''
   const needed = boundJsonTokens(passage)
   const forDescription = Math.max(room - needed, room * descriptionShare)
-  const shortDescription = cutToTokens(shortenToWord(description, descriptionLengthMax), forDescription)
+  const shortDescription = cutToTokens(shortenAtWord(description, descriptionLengthMax), forDescription)
   const shortPassage = cutToTokens(passage, room - boundJsonTokens(shortDescription))
   return { ...facts, description: shortDescription, ...(shortPassage && { passage: shortPassage }) }
-}
-
-function shortenToWord(text: string, lengthMax: number): string {
-  return text.length <= lengthMax ? text : `${cutAtWord(text, lengthMax - 1)}…`
 }
 
 function cutToTokens(text: string, tokensMax: number): string {

@@ -126,11 +126,12 @@ async function describe(
     if (!facts) throw new RegistryError('not_found', `version not found: ${wanted.version}`)
     return toNpmManifest(fullName, skill, { ...listed, facts }, registry)
   }
-  const packument = toPackument(fullName, skill, await archives.describe(call, fullName, skill), registry)
+  const versions = await archives.describe(call, fullName, skill)
+  if (versions.length === 0) throw new RegistryError('not_found', `${toPackageName(fullName)} has no versions.`)
+  const packument = toPackument(fullName, skill, versions, registry)
   if (wanted.of === 'package') return packument
-  const { latest } = packument['dist-tags']
-  if (latest === undefined) throw new RegistryError('not_found', `${toPackageName(fullName)} has no versions.`)
-  return wanted.of === 'tags' ? packument['dist-tags'] : packument.versions[latest]
+  const tags = packument['dist-tags']
+  return wanted.of === 'tags' ? tags : packument.versions[tags.latest]
 }
 
 /** GET /-/v1/search with `text`, `size` and `from`: the catalogue's search. */

@@ -4,7 +4,7 @@ import type { DescribedVersion } from '../scopes/skill-archives.ts'
 /** A package as the registry of npm describes it; `versions` are the manifests. */
 export interface Packument {
   readonly name: string
-  readonly 'dist-tags': { readonly latest?: string }
+  readonly 'dist-tags': { readonly latest: string }
   readonly versions: Readonly<Record<string, Manifest>>
   readonly [field: string]: unknown
 }
@@ -17,7 +17,7 @@ interface Manifest {
 }
 
 /**
- * Converts a skill to a package; its versions are those that clients may choose. `registry` is the URL of the gateway.
+ * Converts a skill to a package; its versions are those that clients may choose, at least one. `registry` is the URL of the gateway.
  * Yanked versions keep their times, as unpublished ones at npm do: clients with a minimum age look up the time of a
  * version that a lock file names.
  */
@@ -31,12 +31,12 @@ export function toPackument(
   const manifests = versions.map((version) => toNpmManifest(fullName, skill, version, registry))
   // Every tag must name a listed version.
   const isListed = versions.some(({ version }) => version === skill.latestVersion)
-  const latest = isListed ? skill.latestVersion : versions[0]?.version
+  const latest = isListed ? skill.latestVersion : versions[0]!.version
   const times = skill.versions.map(({ version, publishedAt }) => [version, publishedAt])
   return {
     _id: name,
     name,
-    'dist-tags': latest === undefined ? {} : { latest },
+    'dist-tags': { latest },
     ...toAbout(skill, registry),
     versions: Object.fromEntries(manifests.map((manifest) => [manifest.version, manifest])),
     time: { created: skill.createdAt, modified: skill.updatedAt, ...Object.fromEntries(times) },

@@ -8,7 +8,7 @@ import {
   readOffers,
 } from '@skillstead/core/internal'
 import { RegistryError } from '@skillstead/protocol'
-import { cutAtWord } from '@skillstead/skill-format'
+import { shortenAtWord } from '@skillstead/skill-format'
 
 /** A version that installers find in an index of any format. */
 export interface Indexed {
@@ -37,7 +37,7 @@ export async function readIndexed(
     const artifacts = await context.artifacts.describe(part)
     for (const offer of part) {
       const artifact = artifacts.get(offer.digest)
-      const description = cutAtWord(offer.description, descriptionCharactersMax).trim()
+      const description = shortenAtWord(offer.description.trim(), descriptionCharactersMax)
       const isOpen = indexed.size < entriesMax && !indexed.has(offer.name)
       if (artifact && description !== '' && isOpen)
         indexed.set(offer.name, { offer: { ...offer, description }, artifact })

@@ -1,4 +1,4 @@
-import { cutAtWord } from '../skill-md/text.ts'
+import { shortenAtWord } from '../skill-md/text.ts'
 
 /** A skill in a host's list; `fullName` identifies it in the plan if short names are ambiguous. */
 export interface ListedSkill {
@@ -149,7 +149,7 @@ function cutAtSentence(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text
   const end = findSentenceEnd(text, charactersMax)
   if (end >= charactersMax / 2) return text.slice(0, end)
-  return charactersMax < 1 ? '' : `${cutAtWord(text, charactersMax - 1)}…`
+  return charactersMax < 1 ? '' : shortenAtWord(text, charactersMax)
 }
 
 /** End of the last whole sentence within `charactersMax` characters; 0 for none. */

@@ -130,7 +130,23 @@ function listToolIssues(parsed: ParsedSkillMd): SkillWarning[] {
   return [toPortabilityIssue(parsed, 'allowed_tools_form', message, 'allowed-tools')]
 }
 
-function listAdvice({ body, bodyLine }: ParsedSkillMd): SkillWarning[] {
+function listAdvice(parsed: ParsedSkillMd): SkillWarning[] {
+  return [...listListingAdvice(parsed), ...listBodyAdvice(parsed)]
+}
+
+/** Claude Code lists both fields as one text, cut at this length (Skills, "Frontmatter reference"). */
+const listedCharactersMax = 1536
+
+function listListingAdvice(parsed: ParsedSkillMd): SkillWarning[] {
+  const { description, when_to_use: whenToUse } = parsed.frontmatter
+  if (typeof description !== 'string' || typeof whenToUse !== 'string') return []
+  const count = description.length + whenToUse.length
+  if (count <= listedCharactersMax) return []
+  const message = `Claude Code lists ${listedCharactersMax} characters of 'description' and 'when_to_use' together; they have ${count}.`
+  return [toPortabilityIssue(parsed, 'listing_long', message, 'when_to_use')]
+}
+
+function listBodyAdvice({ body, bodyLine }: ParsedSkillMd): SkillWarning[] {
   const text = body.slice(0, outlineCharactersMax)
   const lines = countLines(text)
   const isLong = lines > bodyLinesMax

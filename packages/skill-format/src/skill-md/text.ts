@@ -20,6 +20,11 @@ export function cutAtWord(text: string, charactersMax: number): string {
   return text.slice(0, /[\uD800-\uDBFF]/.test(text[charactersMax - 1]!) ? charactersMax - 1 : charactersMax)
 }
 
+/** As {@link cutAtWord}, with an ellipsis as the last of the characters where something was left out. */
+export function shortenAtWord(text: string, charactersMax: number): string {
+  return text.length <= charactersMax ? text : `${cutAtWord(text, charactersMax - 1).trimEnd()}…`
+}
+
 /**
  * Derives a name from a text: lower case, without diacritics, every other run of characters a hyphen, at most 64
  * characters. `''` if no usable characters remain, as for a text in Chinese.
