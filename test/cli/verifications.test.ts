@@ -44,7 +44,7 @@ describe('the verification of authors from the command line', () => {
     expect((await alice.getMe()).verified).toEqual(['manual'])
     const again = await skillstead(['verifications', 'decide', id, 'verified', ...place])
     expect(again).toMatchObject({ code: 1, stdout: '' })
-    expect(again.stderr).toContain('cannot become verified')
+    expect(again.stderr).toContain('cannot become verified. It may become: rejected.')
     const back = await skillstead(['verifications', 'decide', id, 'rejected', '--data', data])
     expect(back.stdout).toBe('The manual verification of alice is rejected.\n')
     expect((await alice.getMe()).verified).toEqual([])

@@ -112,7 +112,8 @@ describeApi("the operator's view", (open, { dialect, transport }) => {
       ['failed', 5, null],
       ['pending', 1, new Date(test.clock.now() + minuteMs).toISOString()],
     ])
-    expect(rows[0]).toMatchObject({ kind, partition: id, lastError: 'The receiver answered with 500.' })
+    const lastError = 'The receiver answered with 500; a response of 2xx is needed.'
+    expect(rows[0]).toMatchObject({ kind, partition: id, lastError })
     expect(JSON.stringify(rows)).not.toContain(receiver.url)
     expect(total).toBe(2)
     expect(counts.find((one) => one.kind === kind)).toEqual({ kind, pending: 1, failed: 1 })

@@ -37,12 +37,16 @@ const arriving = (statusCode: number, respond: Way['respond']): Way => ({
 })
 const moved = (status: number) =>
   failing(
-    'The receiver answered with a redirect, which is not followed.',
+    `The receiver answered with a redirect (${status}), which is not followed. Set the webhook to the final URL.`,
     (response) => response.writeHead(status, { location: 'https://elsewhere.example.com/' }).end(),
     status,
   )
 const refusing = (status: number) =>
-  failing(`The receiver answered with ${status}.`, (response) => response.writeHead(status).end(), status)
+  failing(
+    `The receiver answered with ${status}; a response of 2xx is needed.`,
+    (response) => response.writeHead(status).end(),
+    status,
+  )
 
 /** Calls back at an interval until the connection is closed. */
 function every(ms: number, { socket }: IncomingMessage, tick: () => void): void {

@@ -40,7 +40,7 @@ describeApi('the deliveries of a webhook', (open) => {
     const createdAt = atOf()
     await star(test, user)
     const first = { number: 1, at: createdAt, statusCode: 503, durationMs: expect.any(Number) }
-    const failed = { ...first, error: 'The receiver answered with 503.' }
+    const failed = { ...first, error: 'The receiver answered with 503; a response of 2xx is needed.' }
     const lastDelivery = { status: 'pending', at: createdAt }
     const waiting = { ...delivery, status: 'pending', attempts: [failed], nextAttemptAt: atOf(minuteMs), createdAt }
     const shown = await untilWebhook(user, id, { lastDelivery, deliveries: [{ attempts: [{ number: 1 }] }] })
@@ -69,7 +69,9 @@ describeApi('the deliveries of a webhook', (open) => {
     expect(elapsedMs).toEqual([0, 1, 6, 36, 156].map((minutes) => minutes * minuteMs))
     expect(failed!.attempts.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5])
     const errors = new Set(failed!.attempts.map(({ error }) => error))
-    expect([...errors]).toEqual(['The receiver answered with a redirect, which is not followed.'])
+    const redirected =
+      'The receiver answered with a redirect (301), which is not followed. Set the webhook to the final URL.'
+    expect([...errors]).toEqual([redirected])
     test.clock.advance(dayMs)
     await star(test, user)
     await expect.poll(async () => (await readOf(user, id))[0]!.attempts.length).toBe(1)
@@ -274,7 +276,7 @@ describeApi('the deliveries of a webhook', (open) => {
       test.clock.advance(minuteMs)
       const [, waited] = await untilDeliveries(user, id, ['delivered', 'failed'])
       expect(waited!.attempts.map(({ error }) => error)).toEqual([
-        'The receiver answered with 500.',
+        'The receiver answered with 500; a response of 2xx is needed.',
         'The webhook is disabled.',
       ])
       expect(receiver.received.map(({ headers }) => headers['x-service-event'])).toEqual(['skill.starred', 'ping'])

@@ -72,7 +72,7 @@ describeDatabases('an index', (open, dialect) => {
     expect(await readBuilt()).toBe(indexes.length + 1)
   })
 
-  it('costs a file for each of its skills if it has to be built, before that, and one file from then on', async () => {
+  it('charges the caller who causes its building one file per skill, in advance, and every later request one file', async () => {
     const dan = await test.makeUser('dan')
     for (const name of ['one', 'two', 'three']) await dan.api.publishSkill({ skillMd: skillMd(name) })
     await dan.api.publishSkill({ skillMd: skillMd('hidden'), visibility: 'private' })

@@ -21,7 +21,7 @@ async function openPages(pages: Record<string, { type: string; text: string; sta
 }
 
 describe('the detected kind of an upstream URL', () => {
-  it('is node if the server has a signed log, with or without /api/v1 in the URL, and includes the key', async () => {
+  it('is `node` if the server has a signed log, with or without /api/v1 in the URL, and includes the key', async () => {
     const { node, registry } = await startNode()
     for (const address of [node.url, `${node.url}/`, `${node.url}/api/v1`]) {
       const found = await findUpstream(address)
@@ -30,19 +30,19 @@ describe('the detected kind of an upstream URL', () => {
     }
   })
 
-  it('is node for a private node if an API key is passed', async () => {
+  it('is `node` for a private node if an API key is passed', async () => {
     const { node, key } = await startNode({ requireKey: true })
     await expect(findUpstream(node.url)).rejects.toThrow('The server requires an API key: pass --api-key KEY.')
     expect(await findUpstream(node.url, { apiKey: key })).toMatchObject({ kind: 'node' })
   })
 
-  it('is registry if the server only lists skills', async () => {
+  it('is `registry` if the server only lists skills', async () => {
     const registry = await openSpecRegistry(Date.now)
     registry.put('anna', 'tea')
     expect(await findUpstream(registry.url)).toEqual({ kind: 'registry', keys: [] })
   })
 
-  it('is discovery for an index at either of its URLs', async () => {
+  it('is `discovery` if one of the two well-known addresses has an index', async () => {
     for (const folder of ['agent-skills', 'skills']) {
       const text = '{"skills":[]}'
       const { url } = await openPages({ [`/.well-known/${folder}/index.json`]: { type: 'application/json', text } })
@@ -50,13 +50,13 @@ describe('the detected kind of an upstream URL', () => {
     }
   })
 
-  it('is git for a repository that can be cloned', async () => {
+  it('is `git` for a repository that can be cloned', async () => {
     const type = 'application/x-git-upload-pack-advertisement'
     const { url } = await openPages({ '/team/skills/info/refs': { type, text: '001e# service=git-upload-pack\n0000' } })
     expect(await findUpstream(`${url}/team/skills`)).toEqual({ kind: 'git', keys: [] })
   })
 
-  it('is unknown for other websites, with an error message', async () => {
+  it('is `unknown` for other websites, with an error message', async () => {
     const page = { type: 'text/html', text: '<html>Sign in to this network</html>' }
     const paths = ['/api/v1/checkpoint', '/api/v1/skills', '/.well-known/skills/index.json', '/info/refs']
     const { url } = await openPages(Object.fromEntries(paths.map((path) => [path, page])))
@@ -66,7 +66,7 @@ describe('the detected kind of an upstream URL', () => {
     })
   })
 
-  it('is node if the server does not respond', async () => {
+  it('is `node` if the server does not respond', async () => {
     const { url } = await openPages({ '/api/v1/checkpoint': { type: 'text/plain', text: '', status: 503 } })
     expect(await findUpstream(url)).toMatchObject({
       kind: 'node',

@@ -1,4 +1,7 @@
-/** Converts a file system error to a message with advice; other errors are returned unchanged. */
+/**
+ * Converts a file system error to a message with advice and "Nothing was changed.", so the caller must have undone its
+ * changes. Other errors are returned unchanged.
+ */
 export function toFileSystemError(error: unknown): unknown {
   const { code, path, dest } = error as NodeJS.ErrnoException & { dest?: string }
   if (typeof code !== 'string' || !/^E[A-Z]+$/.test(code)) return error

@@ -71,7 +71,10 @@ function listWarnings(skill: SkillDetails, version: string, asked: string): stri
 }
 
 function toOtherSkillError(asked: string, fullName: string): Error {
-  return new Error(`The registry returned ${toOneLine(fullName)}, but ${asked} was requested. Nothing was changed.`)
+  return new Error(
+    `The registry returned ${toOneLine(fullName)}, but ${asked} was requested. Nothing was changed. ` +
+      'Check the URL and any proxy, or report this to the operator of the registry.',
+  )
 }
 
 /** Throws for a response of an unknown form, which comes from something else, such as a proxy. */

@@ -47,7 +47,10 @@ export async function decideVerification(
 }
 
 function refuseDecision({ method, status }: VerificationRow, wanted: VerificationDecision): RegistryError {
-  return new RegistryError('invalid_transition', `A ${method} verification that is ${status} cannot become ${wanted}.`)
+  const open = decisions[method][status]
+  const ways = open.length === 0 ? 'No decision is possible.' : `It may become: ${open.join(', ')}.`
+  const detail = `A ${method} verification that is ${status} cannot become ${wanted}. ${ways}`
+  return new RegistryError('invalid_transition', detail)
 }
 
 /** Completes or revokes a verification, and updates everything that depends on it. */

@@ -67,7 +67,10 @@ export const pointUnits = 1000
 export const formula = {
   downloads: { most: 150, halfAt: 2000 },
   stars: { most: 250, halfAt: 20 },
-  /** In points: each half star above three adds one, each below subtracts one; fractions count. */
+  /**
+   * `halfAt` is in review points: a rating adds one for each half star above three and subtracts one for each below;
+   * fractions count.
+   */
   reviews: { most: 250, halfAt: 20 },
   verification: { most: 150, each: { github: 50, domain: 70, manual: 80 } },
   /** Points for the share of skills with the property; fewer points if the author has few skills. */

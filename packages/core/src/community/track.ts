@@ -170,7 +170,10 @@ function toExternalUrl({ repoUrl, name }: InRepository): string {
   return `${repoUrl}#@${name}`
 }
 
-/** The public skill here from the same repository under its owner's name: a stub or an imported skill. */
+/**
+ * The public skill of this registry with this name in the namespace of the repository's owner, if its `repository` is
+ * the same; else null.
+ */
 async function findLocalSkill(db: Kysely<Tables>, skill: InRepository): Promise<UsedSkill | null> {
   const row = await db
     .selectFrom('skills')

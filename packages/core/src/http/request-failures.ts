@@ -66,6 +66,6 @@ function toFailureCode(error: unknown): string {
   const { name, code, syscall, cause } = error as NodeJS.ErrnoException
   // The name server refused the connection, not the requested host.
   if (code === 'ECONNREFUSED' && String(syscall).startsWith('query')) return 'EREFUSED'
-  // Errors of undici's parser have no code; those of `fetch` are in the cause.
+  // `fetch` wraps the error, so its code is in `cause`. Errors of undici's parser have no code, so their name is used.
   return String(code ?? (cause as NodeJS.ErrnoException | undefined)?.code ?? name)
 }

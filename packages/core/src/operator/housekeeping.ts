@@ -28,7 +28,7 @@ const steadyMs = 2 * dayMs
  * Deletes expired data once a day. The next run is a row of the outbox.
  *
  * A run deletes nothing if the clock was not steady since the last one: while it is years ahead, all data seems to have
- * expired. The next run is an hour later and believes a clock that is still the same.
+ * expired. After such a run the next one is an hour later, and deletes again if the clock has not jumped since.
  */
 export async function scheduleHousekeeping(context: OperatorContext): Promise<void> {
   const toJob = (since: number, delayMs: number) => ({

@@ -24,8 +24,9 @@ export interface NeedScores {
   readonly best: number
   /** Number of distinct terms in the query. */
   readonly termCount: number
-  /** The highest number of terms in one visible skill, and the number of terms that no skill of the audience contains. */
+  /** The most terms of the query that one visible skill contains. */
   readonly countMax: number
+  /** Number of terms of the query that no skill of the audience contains. */
   readonly unknownCount: number
   /** By term that was read: the score of a skill that contains the term with the highest impact. */
   readonly values: ReadonlyMap<number, number>

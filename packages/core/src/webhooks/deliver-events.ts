@@ -92,9 +92,10 @@ async function deliver(context: AccountsContext, id: string, delivery: DeliveryP
   const now = context.clock.now()
   const statusCode = await postDelivery(context, url, delivery.body, toDeliveryHeaders(id, delivery, signing, now))
   if (statusCode >= 200 && statusCode < 300) return { statusCode }
-  const isRedirect = redirectStatuses.has(statusCode)
-  const message = isRedirect ? 'answered with a redirect, which is not followed' : `answered with ${statusCode}`
-  throw new AttemptError(`The receiver ${message}.`, { statusCode })
+  const message = redirectStatuses.has(statusCode)
+    ? `a redirect (${statusCode}), which is not followed. Set the webhook to the final URL.`
+    : `${statusCode}; a response of 2xx is needed.`
+  throw new AttemptError(`The receiver answered with ${message}`, { statusCode })
 }
 
 /** A delivery without a receiver is not retried. A ping is also sent to a disabled webhook. */

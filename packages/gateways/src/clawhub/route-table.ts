@@ -97,7 +97,10 @@ export function requireText(fields: Fields, name: string): string {
   throw new RegistryError('invalid_request', `${name} is missing.`)
 }
 
-/** A list of texts of a body; undefined if it is missing. Throws `invalid_request`. */
+/**
+ * Reads a field of a body as a list of strings; undefined if it is missing or null. Throws `invalid_request` for any
+ * other value.
+ */
 export function readTextList(fields: Fields, name: string): string[] | undefined {
   const value = fields[name]
   if (value === undefined || value === null) return undefined

@@ -1,10 +1,10 @@
 /** Collects the instructions that make an object from its base (gitformat-pack). */
 export interface DeltaWriter {
-  /** Continues with bytes of the base. */
+  /** Adds an instruction: the next `bytes` bytes of the object are those of the base from offset `at`. */
   copy(at: number, bytes: number): void
-  /** Continues with other bytes. */
+  /** Adds an instruction: the next bytes of the object are `bytes`. */
   insert(bytes: Uint8Array): void
-  /** The delta. The instructions must make `targetBytes` from a base of `baseBytes`. */
+  /** Returns the delta. Its instructions must make an object of `targetBytes` bytes from a base of `baseBytes` bytes. */
   end(baseBytes: number, targetBytes: number): Buffer
 }
 

@@ -18,8 +18,8 @@ export function toProtocolError(error: unknown, onError: OnError): ProtocolError
 }
 
 /**
- * Whether the error means that the skill does not exist or that the caller may not see it; clients get the same error
- * for both.
+ * Whether the error means that the skill or file does not exist or that the caller may not see it; clients get the same
+ * error for both. `invalid_request` counts as absent: a name, version or path that the schema refuses cannot exist.
  */
 export function isAbsent(error: unknown): boolean {
   return error instanceof RegistryError && (error.code === 'not_found' || error.code === 'invalid_request')

@@ -37,7 +37,10 @@ export interface ImportOptions {
   readonly secretKey?: Uint8Array
 }
 
-/** The imported data; `epoch` is the new epoch. */
+/**
+ * What an import stored: rows and digest of each table, the new `epoch`, and in `sealed` whether the secret key opens
+ * the sealed keys.
+ */
 export interface ImportSummary extends ExportSummary {
   readonly sealed: SealedKeys
 }

@@ -15,11 +15,11 @@ const batchBytes = 1024 * 1024
 /** The database's columns in the order of the export. Throws if they differ. */
 export function matchColumns({ tables }: ExportHeader, known: Columns): Columns {
   const unknown = Object.keys(tables).find((table) => !known.has(table))
-  if (unknown !== undefined) throw new Error(`The export has an unknown table ${unknown}.`)
+  if (unknown !== undefined) throw toMismatch(`The export has an unknown table ${unknown}.`)
   const matched = new Map<string, Column[]>()
   for (const [table, columns] of known) {
     const given = tables[table]
-    if (!given) throw new Error(`The table ${table} is missing from the export.`)
+    if (!given) throw toMismatch(`The table ${table} is missing from the export.`)
     matched.set(table, matchTable(table, given, columns))
   }
   return matched
@@ -27,13 +27,17 @@ export function matchColumns({ tables }: ExportHeader, known: Columns): Columns 
 
 function matchTable(table: string, given: Readonly<Record<string, string>>, known: readonly Column[]): Column[] {
   const missing = known.find(({ name }) => given[name] === undefined)
-  if (missing) throw new Error(`The column ${table}.${missing.name} is missing from the export.`)
+  if (missing) throw toMismatch(`The column ${table}.${missing.name} is missing from the export.`)
   return Object.entries(given).map(([name, type]) => {
     const column = known.find((one) => one.name === name)
-    if (!column) throw new Error(`The export has an unknown column ${table}.${name}.`)
+    if (!column) throw toMismatch(`The export has an unknown column ${table}.${name}.`)
     if (column.type === type) return column
-    throw new Error(`The column ${table}.${name} is ${type} in the export but ${column.type} in the database.`)
+    throw toMismatch(`The column ${table}.${name} is ${type} in the export but ${column.type} in the database.`)
   })
+}
+
+function toMismatch(what: string): Error {
+  return new Error(`${what} The export is damaged or of another version: import it with the version that wrote it.`)
 }
 
 interface Loading {

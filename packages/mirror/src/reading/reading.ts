@@ -143,7 +143,12 @@ export class UpstreamReading implements UpstreamPort {
       const detail = `This node is in offline mode and sends no request to '${name}', which may have ${wanted.name}.`
       throw new RegistryError('offline', detail)
     }
-    if (alarm) throw readingFailure(upstream, `is paused (${alarm.code}), so ${wanted.name} was not requested from it`)
+    if (alarm) {
+      const detail =
+        `is paused (${alarm.code}), so ${wanted.name} was not requested from it. The operator can check the reason ` +
+        `with \`skillstead mirror status\`, and then run \`skillstead mirror resume ${name}\``
+      throw readingFailure(upstream, detail)
+    }
     if (!pulls && !isSynced)
       throw readingFailure(upstream, `is not synced yet, and may have ${wanted.name}. Try again later`)
     if (!pulls) await this.#refreshWithin(name)
@@ -157,5 +162,5 @@ export class UpstreamReading implements UpstreamPort {
 }
 
 function readingFailure({ name }: Upstream, what: string): RegistryError {
-  return new RegistryError('upstream_failed', `'${name}' ${what}.`)
+  return new RegistryError('upstream_failed', `The upstream '${name}' ${what}.`)
 }

@@ -129,7 +129,7 @@ function readBlockLines(code: string, lists: AccessLists): void {
   readShellAccess(script, lists)
 }
 
-/** `GET https://host/path` */
+/** Whether a line is an HTTP request with a full URL, such as `GET https://host/path`. */
 export function isRequestLine(line: string): boolean {
   return /^(?:GET|POST|PUT|PATCH|DELETE) https?:/.test(line)
 }

@@ -21,7 +21,7 @@ export function prepareRules(added?: AddedRules): PreparedRules {
   return made
 }
 
-/** Everything that has findings: the built-in rules and the added ones. */
+/** The heads of all rules that can report findings: built-in and added ones. */
 export function listRules(added?: AddedRules): readonly RuleHead[] {
   if (!added) return allRules
   return [...allRules, ...readAddedRules(added).heads]

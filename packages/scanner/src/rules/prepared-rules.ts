@@ -7,8 +7,8 @@ import { listTraits, type PatternTraits } from '../match/traits.ts'
 import { listBuiltInTraits } from './list-traits.ts'
 
 /**
- * The rules and facts that a scan searches for, the combinations of them that are findings, and the rules about code.
- * Rules come before facts.
+ * What a scan needs. `probes`: all that is searched for, the `rules` first and then the facts; `combinations`: sets of
+ * them that are findings; `codeRules`: rules about code.
  */
 interface RuleTable {
   readonly rules: readonly Rule[]

@@ -13,7 +13,10 @@ export interface Encoded {
   readonly spelled?: string
 }
 
-/** Finds the encoded texts in a text, and decodes them. */
+/**
+ * Functions that find and decode texts in a text: runs of base64 or hex digits; escapes and concatenations, line by
+ * line; character codes and invisible characters; reversed strings; and words in unusual spellings.
+ */
 export const decoders: readonly ((text: string) => Generator<Encoded>)[] = [
   findRuns,
   findLines,

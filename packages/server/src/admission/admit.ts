@@ -66,7 +66,10 @@ async function findCaller(node: NodeParts, key: string | undefined): Promise<Cal
     return await withShare(node.context, guest, key)
   } catch (error) {
     if (!(error instanceof RegistryError && error.status === 404)) throw error
-    throw new RegistryError('unauthorized', error.message)
+    throw new RegistryError(
+      'unauthorized',
+      'The share link of this token does not exist or has expired. Ask the owner of the skill for a new one.',
+    )
   }
 }
 

@@ -84,7 +84,10 @@ export function hasBody({ method }: Endpoint): boolean {
 /** The schemas of an endpoint's fields; every input is one flat object. */
 export function inputFields(endpoint: Endpoint): Readonly<Record<string, Endpoint['input']>> {
   const { input } = endpoint
-  if (!('entries' in input)) throw new TypeError(`The input of ${endpoint.method} ${endpoint.path} is not an object.`)
+  if (!('entries' in input)) {
+    const name = `${endpoint.method} ${endpoint.path}`
+    throw new TypeError(`The endpoint table must define the input of ${name} with v.object or v.strictObject.`)
+  }
   return input.entries as Record<string, Endpoint['input']>
 }
 

@@ -68,7 +68,10 @@ async function readNeed(io: Arguments['io']): Promise<string> {
   )
 }
 
-/** The context in the options, or undefined. An absolute path would tell the node about this machine. */
+/**
+ * The context from the options; undefined without any. File paths become relative, because absolute ones would reveal
+ * details of this machine to the registry.
+ */
 function toContext(given: Arguments<readonly string[]>): SearchContext | undefined {
   const [files, languages, installed] = ['files', 'languages', 'installed'].map((name) => listOption(given, name))
   if (!files && !languages && !installed) return undefined

@@ -141,7 +141,7 @@ export function toSkillOrigin(skill: Pick<SkillRow, 'origin_kind' | 'origin_upst
   return { kind: skill.origin_kind, upstream: skill.origin_upstream, syncedAt }
 }
 
-/** Distinguishes responses that differ by their form only. Responses of the first form have no tag. */
+/** Suffix of the entity tag, so that the tag changes with `documentVersion`; empty for version 1. */
 const formTag = documentVersion === 1 ? '' : `-v${documentVersion}`
 
 /**

@@ -56,7 +56,10 @@ const shell: Program = (call) => {
   return { ...dependOn([runText(input, empty, run), input]), made: [session] }
 }
 
-/** Runs a file that the script has written or that exists. */
+/**
+ * Follows, without running it, a script's call of a file: records a program run if the script wrote the file from
+ * content with facts. Returns an output that depends on the input and the arguments.
+ */
 export function runFile(path: Value, args: readonly Value[], input: Value, run: Shell): Value {
   const content = run.files.has(path.text) ? run.files.read(path) : undefined
   if (content && content.facts.length > 0) run.sink('program-run', path.text, [content])

@@ -236,7 +236,10 @@ const toPath = (path: string) =>
     .replace(/^(?:\.\/)+(?=.)/, '')
     .replaceAll(/\/(?:\.\/)+/g, '/')
 
-/** The address of `/dev/tcp/host/port`. */
+/**
+ * Bash opens a connection for `/dev/tcp/HOST/PORT` and `/dev/udp/HOST/PORT`: the address as a URL; undefined for other
+ * paths.
+ */
 function toSocket(path: string): string | undefined {
   const [, protocol, host, port] = /^\/dev\/(tcp|udp)\/([^/]{1,200})\/([^/]{1,20})$/.exec(path) ?? []
   return protocol && `${protocol}://${host}:${port}/`
