@@ -103,9 +103,8 @@ describeDatabases('a discovery index', (open) => {
     const said = async (scope: string) => (await installer.index(scope)).skills[0]!.description
     expect(await said('/alice/told@1.0.0')).toBe('The first.')
     const long = await said('/alice/told')
-    expect(long).toMatch(/^As the owner says it\. .*\w\.?$/)
+    expect(long).toMatch(/^As the owner says it\. .*\w\.?…$/)
     expect(long.length).toBeLessThanOrEqual(1024)
-    expect(long).toMatch(/…$/)
     expect(long.length).toBeGreaterThan(1000)
   })
 

@@ -420,10 +420,10 @@ describe('the portability of a SKILL.md', () => {
   })
 
   it('warns of fields that Claude Code lists together and cuts, which leaves a skill as portable as it was', () => {
-    const toDoc = (characters: number) =>
-      doc('name: x', `description: ${'a'.repeat(1000)}`, `when_to_use: ${'b'.repeat(characters)}`)
-    expect(codes(check(toDoc(536)).warnings)).toEqual(['key_not_standard'])
-    expect(codes(check(toDoc(537)).warnings)).toEqual(['key_not_standard', 'listing_long'])
+    const described = `description: ${'a'.repeat(1000)}`
+    const [whole, cut] = [536, 537].map((count) => doc('name: x', described, `when_to_use: ${'b'.repeat(count)}`))
+    expect(codes(check(whole!).warnings)).toEqual(['key_not_standard'])
+    expect(codes(check(cut!).warnings)).toEqual(['key_not_standard', 'listing_long'])
   })
 
   it('is confirmed for a long body, with a recommendation to shorten the body', () => {

@@ -82,7 +82,7 @@ function readDescription(reader: Reader): string | undefined {
   return undefined
 }
 
-/** Whether a whole value stands for another that a template should have got. */
+/** Whether the whole value is a placeholder of a template that was not filled in, such as `{{name}}` or `<name>`. */
 function isPlaceholder(text: string): boolean {
   return /^(?:\{\{.*\}\}|\$\{.*\}|<[^<>]*>|%[\w-]+%)$/s.test(text)
 }
