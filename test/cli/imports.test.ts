@@ -1,7 +1,7 @@
 import { systemCaller } from '@skillstead/core'
 import { type ImportedVersion, importVersion, partsOf } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { codeOf, skillMd, textOf } from '../support/answers.ts'
+import { codeOf, skillMd } from '../support/answers.ts'
 import { createStub } from '../support/create-stub.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 
@@ -85,11 +85,9 @@ describeDatabases('content from other registries', (open) => {
       })
     })
 
-    it('drops NUL characters from fields, and serves the files unchanged', async () => {
-      const text = '# T\0\n\nPara\0graph.\n'
+    it('drops NUL characters from fields, and refuses a document with NUL', async () => {
       await imported({
         name: 'nul',
-        skillMd: text,
         changelog: 'a\0b',
         license: 'M\0IT',
         category: 'C\0',
@@ -100,7 +98,8 @@ describeDatabases('content from other registries', (open) => {
         category: 'C',
         displayName: 'N',
       })
-      expect(await textOf(await test.api().getSkillMd({ name: 'nul' }))).toBe(text)
+      const refused = await codeOf(imported({ name: 'nul-text', skillMd: '# T\0\n\nPara\0graph.\n' }))
+      expect(refused).toBe('invalid_skill')
     })
   })
 

@@ -14,6 +14,9 @@ const entries = (name: string, folder = '') => [
   { path: `${folder}scripts/run.sh`, bytes: Buffer.from('echo run\n') },
 ]
 
+const utf16 = (text: string) => Buffer.from(text, 'utf16le')
+const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 12345\n`
+
 describeApi('the input of a publish', (open, { transport }) => {
   let test: TestRegistry
   let alice: TestUser
@@ -34,6 +37,35 @@ describeApi('the input of a publish', (open, { transport }) => {
       expect({ created, name: skill.name, category: skill.category }).toEqual({ created: true, name, category: 'Zips' })
       expect(skill.keywords.toSorted()).toEqual(['a', 'b'])
       expect(skill.files.map(({ path }) => path)).toEqual(['SKILL.md', 'scripts/run.sh'])
+    })
+
+    it.each([
+      ['UTF-16 with a mark', utf16(`\ufeff${skillMd('wide')}`), 'UTF-16'],
+      ['UTF-16 without a mark', utf16(skillMd('wide')), 'UTF-16'],
+      ['big-endian UTF-16', utf16(`\ufeff${skillMd('wide')}`).swap16(), 'UTF-16'],
+      ['Latin-1', Buffer.from(skillMd('wide', { description: 'Übersetzt.' }), 'latin1'), 'not valid UTF-8'],
+      ['a Git LFS pointer', Buffer.from(pointer), 'Git LFS pointer'],
+      ['the path of a link', Buffer.from('../shared/SKILL.md'), "only the path '../shared/SKILL.md'"],
+    ])('is refused by name if SKILL.md is %s', async (_, bytes, message) => {
+      const body = zip([{ path: 'SKILL.md', bytes }])
+      const refused = await refusalOf(alice.api.publishSkill({ archive: { contentType: 'application/zip', body } }))
+      expect(refused.errors).toEqual([{ path: 'SKILL.md', message: expect.stringContaining(message) }])
+    })
+
+    it('has a warning for each file that stands for another: a Git LFS pointer, or a link that is text', async () => {
+      const files = [
+        { path: 'SKILL.md', bytes: Buffer.from(skillMd('standing')) },
+        { path: 'model.bin', bytes: Buffer.from(pointer) },
+        { path: 'steps.md', bytes: Buffer.from('../shared/steps.md') },
+        { path: 'notes.md', bytes: Buffer.from('../shared/steps.md\n') },
+        { path: 'name.txt', bytes: Buffer.from('words and/or more') },
+      ]
+      const archive = { contentType: 'application/zip' as const, body: zip(files) }
+      const { warnings } = await alice.api.publishSkill({ archive, dryRun: true })
+      expect(warnings.filter(({ code }) => code === 'file_stands_in').map(({ message }) => message)).toEqual([
+        'model.bin: The file is a Git LFS pointer. Run `git lfs pull` to get its content.',
+        expect.stringContaining("steps.md: The file has only the path '../shared/steps.md'"),
+      ])
     })
 
     it('is a gzipped tar', async () => {

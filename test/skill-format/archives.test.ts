@@ -9,6 +9,9 @@ const skillMd = '---\nname: a\ndescription: b\n---\n'
 
 /** An entry of a hand-built zip; given fields override the true values. */
 interface RawEntry {
+  /** The headers whose sizes are in the zip64 field. */
+  zip64?: 'local' | 'both'
+  extra?: Buffer
   name: string | Buffer
   data?: Uint8Array | string
   method?: number
@@ -24,7 +27,7 @@ interface RawEntry {
 
 function zip(
   entries: RawEntry[],
-  end: { count?: number; size?: number; start?: number; tail?: Buffer } = {},
+  end: { count?: number; size?: number; start?: number; tail?: Buffer; zip64?: { count?: number } } = {},
 ): Uint8Array {
   const locals: Buffer[] = []
   const centrals: Buffer[] = []
@@ -38,36 +41,80 @@ function zip(
     const packedSize = entry.packedSize ?? packed.length
     const crc = entry.crc ?? crc32(content)
     const localName = Buffer.from(entry.local?.name ?? name)
+    const own = entry.extra ?? Buffer.alloc(0)
+    const isBoth = entry.zip64 === 'both'
+    const localExtra = Buffer.concat([entry.zip64 ? toZip64Field(size, packedSize) : Buffer.alloc(0), own])
+    const centralExtra = Buffer.concat([isBoth ? toZip64Field(size, packedSize, offset) : Buffer.alloc(0), own])
     const local = Buffer.alloc(30)
     local.writeUInt32LE(0x04034b50, 0)
     local.writeUInt16LE(entry.flags ?? 0, 6)
     local.writeUInt16LE(entry.local?.method ?? method, 8)
     local.writeUInt32LE(crc, 14)
-    local.writeUInt32LE(packedSize, 18)
-    local.writeUInt32LE(entry.local?.size ?? size, 22)
+    local.writeUInt32LE(entry.zip64 ? 0xffffffff : packedSize, 18)
+    local.writeUInt32LE(entry.zip64 ? 0xffffffff : (entry.local?.size ?? size), 22)
     local.writeUInt16LE(localName.length, 26)
+    local.writeUInt16LE(localExtra.length, 28)
     const central = Buffer.alloc(46)
     central.writeUInt32LE(0x02014b50, 0)
     central.writeUInt16LE(entry.flags ?? 0, 8)
     central.writeUInt16LE(method, 10)
     central.writeUInt32LE(crc, 16)
-    central.writeUInt32LE(packedSize, 20)
-    central.writeUInt32LE(size, 24)
+    central.writeUInt32LE(isBoth ? 0xffffffff : packedSize, 20)
+    central.writeUInt32LE(isBoth ? 0xffffffff : size, 24)
     central.writeUInt16LE(name.length, 28)
+    central.writeUInt16LE(centralExtra.length, 30)
     central.writeUInt32LE(((entry.mode ?? 0o100644) << 16) >>> 0, 38)
-    central.writeUInt32LE(entry.offset ?? offset, 42)
-    centrals.push(central, name)
-    locals.push(local, localName, packed)
-    offset += local.length + localName.length + packed.length
+    central.writeUInt32LE(isBoth ? 0xffffffff : (entry.offset ?? offset), 42)
+    centrals.push(central, name, centralExtra)
+    locals.push(local, localName, localExtra, packed)
+    offset += local.length + localName.length + localExtra.length + packed.length
   }
   const directory = Buffer.concat(centrals)
   const record = Buffer.alloc(22)
   record.writeUInt32LE(0x06054b50, 0)
+  if (end.zip64) {
+    const record64 = Buffer.alloc(56)
+    record64.writeUInt32LE(0x06064b50, 0)
+    record64.writeBigUInt64LE(44n, 4)
+    for (const at of [24, 32]) record64.writeBigUInt64LE(BigInt(end.zip64.count ?? entries.length), at)
+    record64.writeBigUInt64LE(BigInt(directory.length), 40)
+    record64.writeBigUInt64LE(BigInt(offset), 48)
+    const locator = Buffer.alloc(20)
+    locator.writeUInt32LE(0x07064b50, 0)
+    locator.writeBigUInt64LE(BigInt(offset + directory.length), 8)
+    locator.writeUInt32LE(1, 16)
+    for (const at of [8, 10]) record.writeUInt16LE(end.count ?? 0xffff, at)
+    for (const at of [12, 16]) record.writeUInt32LE(0xffffffff, at)
+    return Buffer.concat([...locals, directory, record64, locator, record])
+  }
   record.writeUInt16LE(end.count ?? entries.length, 8)
   record.writeUInt16LE(end.count ?? entries.length, 10)
   record.writeUInt32LE(end.size ?? directory.length, 12)
   record.writeUInt32LE(end.start ?? offset, 16)
   return Buffer.concat([...locals, directory, record, end.tail ?? Buffer.alloc(0)])
+}
+
+/** The extra field of zip64. */
+function toZip64Field(...numbers: readonly number[]): Buffer {
+  return toExtraField(
+    0x0001,
+    Buffer.concat(numbers.map((number) => Buffer.from(new BigUint64Array([BigInt(number)]).buffer))),
+  )
+}
+
+/** The extra field with a name in Unicode, for a name. */
+function toUnicodePath(name: Uint8Array, unicode: string): Buffer {
+  const head = Buffer.alloc(5)
+  head.writeUInt8(1, 0)
+  head.writeUInt32LE(crc32(name), 1)
+  return toExtraField(0x7075, Buffer.concat([head, Buffer.from(unicode)]))
+}
+
+function toExtraField(id: number, data: Buffer): Buffer {
+  const head = Buffer.alloc(4)
+  head.writeUInt16LE(id, 0)
+  head.writeUInt16LE(data.length, 2)
+  return Buffer.concat([head, data])
 }
 
 /** A tar of one header block and its data, with any type flag. */
@@ -326,7 +373,18 @@ describe('reading an archive', () => {
       's: The file does not have its declared size',
     ],
     ['data that is not deflate', { name: 's', data: 'x', method: 8, packedSize: 1 }, 'damaged'],
-    ['zip64 sizes', { name: 'z', size: 0xffffffff }, 'z: Entries in zip64 format'],
+    ['zip64 sizes that are missing', { name: 'z', size: 0xffffffff }, 'z: The zip archive is damaged'],
+    ['zip64 sizes that differ', { name: 'z', data: 'x', zip64: 'local', size: 9 }, 'z: The file does not have'],
+    [
+      'a second name in Unicode',
+      { name: 'a.txt', extra: toUnicodePath(Buffer.from('a.txt'), 'b.txt') },
+      "a.txt: The entry has a second name, 'b.txt'",
+    ],
+    [
+      'a name in Unicode that was made for another name',
+      { name: Buffer.from([0x67, 0x81]), extra: toUnicodePath(Buffer.from('x'), 'gü') },
+      'not UTF-8',
+    ],
     ['headers that differ in name', { name: 'n', local: { name: 'o' } }, 'n: The two headers'],
     ['headers that differ in size', { name: 'n', data: 'x', local: { size: 9 } }, 'n: The two headers'],
     ['headers that differ in method', { name: 'n', data: 'x', local: { method: 8 } }, 'n: The two headers'],
@@ -358,13 +416,41 @@ describe('reading an archive', () => {
     expect((user + system) / 1000).toBeLessThan(5000)
   })
 
-  it('rejects zip64 archives, multi-part archives, truncated archives, and bytes after the end of an archive', async () => {
+  it.each([
+    ['the local headers', { zip64: 'local' }, {}],
+    ['both headers', { zip64: 'both' }, {}],
+    ['the end record', {}, { zip64: {} }],
+    ['all headers', { zip64: 'both' }, { zip64: {} }],
+  ] as const)('reads a zip with zip64 in %s', async (_, entry, end) => {
+    const entries = [doc, { name: 'a.txt', data: 'content '.repeat(50), method: 8 }]
+    const { files } = await readArchive(
+      zip(
+        entries.map((one) => ({ ...one, ...entry })),
+        end,
+      ),
+      'zip',
+    )
+    expect(files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()])).toEqual([
+      ['a.txt', 'content '.repeat(50)],
+    ])
+  })
+
+  it('reads a name that is not UTF-8 from the field with its name in Unicode', async () => {
+    const name = Buffer.from([0x67, 0x81])
+    const { files } = await readArchive(zip([doc, { name, extra: toUnicodePath(name, 'gü') }]), 'zip')
+    expect(files.map(({ path }) => path)).toEqual(['gü'])
+  })
+
+  it('rejects damaged end records, multi-part archives, truncated archives, and bytes after the end of an archive', async () => {
     const locator = Buffer.alloc(20)
     locator.writeUInt32LE(0x07064b50, 0)
     const whole = zip([doc])
     const end = whole.subarray(whole.length - 22)
-    expect(await refusalOf(Buffer.concat([whole.subarray(0, -22), locator, end]))).toContain('zip64')
-    expect(await refusalOf(zip([doc], { count: 0xffff }))).toContain('zip64')
+    expect(await refusalOf(Buffer.concat([whole.subarray(0, -22), locator, end]))).toContain('damaged')
+    expect(await refusalOf(zip([doc], { count: 0xffff }))).toContain('65535 entries')
+    expect(await refusalOf(zip([doc], { count: 2, zip64: {} }))).toContain('damaged')
+    expect(await refusalOf(zip([doc], { zip64: { count: 2 } }))).toContain('damaged')
+    expect(await refusalOf(zip([doc], { zip64: { count: 1e15 } }))).toContain('too many')
     expect(await refusalOf(zip([doc], { tail: Buffer.from('garbage') }))).toContain('after the end')
     expect(await refusalOf(whole.subarray(0, -1))).toContain('truncated')
     expect(await refusalOf(Buffer.concat([Buffer.from('garbage'), whole]))).toContain('damaged')

@@ -15,6 +15,7 @@ export { readBytes } from './archives/read-bytes.ts'
 export { isSkillMd, openFolder } from './archives/skill-folder.ts'
 export {
   decodeText,
+  findTextProblem,
   isUnreadable,
   type SkillRecord,
   type Source,
@@ -22,4 +23,5 @@ export {
   type Unreadable,
 } from './archives/skill-records.ts'
 export { openZip } from './archives/skill-zip.ts'
+export { describeStandIn, warnOfStandIns } from './archives/stand-ins.ts'
 export { writeZip } from './archives/write-archive.ts'

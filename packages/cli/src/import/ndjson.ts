@@ -1,6 +1,12 @@
 import { createReadStream, statSync, type ReadStream } from 'node:fs'
 import { firstIssueOnly } from '@skillstead/protocol'
-import { decodeText, readObjects, type Source, type SourceItem } from '@skillstead/skill-format/archives'
+import {
+  decodeText,
+  findTextProblem,
+  readObjects,
+  type Source,
+  type SourceItem,
+} from '@skillstead/skill-format/archives'
 import * as v from 'valibot'
 
 const Name = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String))
@@ -44,7 +50,10 @@ function parseCorpusRecord(value: unknown, number: number): SourceItem {
     }
   }
   const record = parsed.output
-  const skillMd = record.skillMdB64 ? decodeText(Buffer.from(record.skillMdB64, 'base64')) : record.skillMd
+  const document = record.skillMdB64 ? Buffer.from(record.skillMdB64, 'base64') : undefined
+  const wrong = document && findTextProblem(document)
+  if (wrong !== undefined) return { id: record.id, reason: wrong }
+  const skillMd = document ? decodeText(document) : record.skillMd
   if (typeof skillMd !== 'string') return { id: record.id, reason: 'The record has no `skillMd`.' }
   const files = record.files ?? []
   const withText = files.filter((file) => typeof file.text === 'string')

@@ -9,7 +9,13 @@ import {
   parseSkillMd,
   readSkillFields,
 } from '@skillstead/skill-format'
-import { checkPaths, decodeText } from '@skillstead/skill-format/archives'
+import {
+  checkPaths,
+  decodeText,
+  findTextProblem,
+  type Unreadable,
+  warnOfStandIns,
+} from '@skillstead/skill-format/archives'
 
 /** The result of linting a skill. */
 export interface Linted {
@@ -21,9 +27,11 @@ export interface Linted {
 }
 
 /** Checks a skill against the open format and the scan rules; undefined if it has no SKILL.md. */
-export async function lintSample({ id, files, at }: Sample): Promise<Linted | undefined> {
+export async function lintSample({ id, files, at }: Sample): Promise<Linted | Unreadable | undefined> {
   const skillMd = files.find(({ path }) => path === 'SKILL.md')
   if (!skillMd || !('bytes' in skillMd)) return undefined
+  const reason = findTextProblem(skillMd.bytes)
+  if (reason !== undefined) return { id, reason }
   const text = decodeText(skillMd.bytes)
   const parsed = parseSkillMd(text)
   // Hosts expect the folder to have the name of the skill.
@@ -34,7 +42,7 @@ export async function lintSample({ id, files, at }: Sample): Promise<Linted | un
   return {
     id,
     portable: portable && refused.length === 0,
-    warnings: mergeWarnings(refused, warnings),
+    warnings: mergeWarnings(refused, warnings, warnOfStandIns(files.filter((file) => 'bytes' in file))),
     security: { score, verdict, risk, findings, cut },
   }
 }

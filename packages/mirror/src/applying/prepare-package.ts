@@ -6,6 +6,7 @@ import {
   type PackageFields,
   type PackedContent,
 } from '@skillstead/core/internal'
+import { warnOfStandIns } from '@skillstead/skill-format/archives'
 import { RegistryError } from '@skillstead/protocol'
 import { refusePlace, type Refusal } from './place-skill.ts'
 
@@ -40,7 +41,8 @@ export async function packVersion(
     if (digest !== undefined && content.digest !== digest) {
       return refusePlace('altered', `The files of ${title} do not match its digest.`)
     }
-    return { fields: readPackageFields(skillMd, given, { requestWins: true, describeFromBody: true }), content }
+    const fields = readPackageFields(skillMd, given, { requestWins: true, describeFromBody: true })
+    return { fields: { ...fields, warnings: [...fields.warnings, ...warnOfStandIns(rest)] }, content }
   } catch (error) {
     if (!(error instanceof RegistryError) || error.status >= 500) throw error
     return refusePlace('invalid', `${title} is not a version that this node accepts. ${error.message}`)

@@ -1,4 +1,6 @@
 import { readErrorCode } from '@skillstead/protocol'
+import { isUtf8 } from 'node:buffer'
+import { isDeepStrictEqual } from 'node:util'
 import { crc32, inflateRaw } from 'node:zlib'
 import { setImmediate } from 'node:timers/promises'
 import { toArchiveError } from './archive-error.ts'
@@ -110,12 +112,11 @@ const commentBytesMax = 0xffff
  * Reads the central directory of a zip without reading any file. The archive must mean the same to every reader: it
  * must end with its end record, and no two entries may share bytes.
  *
- * @throws {ArchiveError} for an invalid or contradictory zip, too many entries, and zip64.
+ * @throws {ArchiveError} for an invalid or contradictory zip, and too many entries.
  */
 export function readZipDirectory(bytes: Uint8Array, { filesMax }: FileLimits): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const end = findEndRecord(view)
-  const { count, start } = readEnd(view, end)
+  const { count, start, end } = readEnd(view, findEndRecord(view))
   // Checked before any entry is read: an attacker could declare hundreds of thousands.
   if (count > filesMax * entriesPerFileMax) throw toArchiveError(`The archive has ${count} entries, which is too many.`)
   const entries: ZipEntry[] = []
@@ -144,47 +145,119 @@ function findEndRecord(view: DataView): number {
   throw toArchiveError('The archive is truncated or not a zip.')
 }
 
-function readEnd(view: DataView, end: number): { count: number; start: number } {
+/** The values that mean "see the zip64 record" in fields of two and four bytes (APPNOTE 6.3.10, section 4.4.1.4). */
+const [seeZip64Short, seeZip64] = [0xffff, 0xffffffff]
+const locatorBytes = 20
+const end64Bytes = 56
+
+interface EndRecord {
+  readonly count: number
+  /** The offsets of the central directory and of what follows it. */
+  readonly start: number
+  readonly end: number
+}
+
+function readEnd(view: DataView, end: number): EndRecord {
   const [disk, startDisk] = [view.getUint16(end + 4, true), view.getUint16(end + 6, true)]
   const [diskCount, count] = [view.getUint16(end + 8, true), view.getUint16(end + 10, true)]
   const [size, start] = [view.getUint32(end + 12, true), view.getUint32(end + 16, true)]
-  const hasLocator = end >= 20 && view.getUint32(end - 20, true) === 0x07064b50
-  if (hasLocator || count === 0xffff || size === 0xffffffff || start === 0xffffffff) {
-    throw toArchiveError('The archive is in zip64 format, which is not supported.')
+  const locator = end - locatorBytes
+  const found =
+    locator >= 0 && view.getUint32(locator, true) === 0x07064b50
+      ? readZip64End(view, locator)
+      : { disk, startDisk, diskCount, count, size, start, end }
+  // Readers without zip64 must see the same archive, or none.
+  const isSame =
+    [seeZip64Short, found.disk].includes(disk) &&
+    [seeZip64Short, found.count].includes(count) &&
+    [seeZip64, found.size].includes(size) &&
+    [seeZip64, found.start].includes(start)
+  if (!isSame || found.start + found.size !== found.end) throw toDamaged()
+  if (found.disk !== 0 || found.startDisk !== 0 || found.diskCount !== found.count)
+    throw toArchiveError('The archive is one of several parts. Zip the folder again as one file.')
+  return found
+}
+
+/** The end record of zip64, which ends where its locator starts (sections 4.3.14 and 4.3.15). */
+function readZip64End(view: DataView, locator: number) {
+  const end = readSize(view, locator + 8)
+  if (end + end64Bytes > locator || view.getUint32(end, true) !== 0x06064b50) throw toDamaged()
+  if (end + 12 + readSize(view, end + 4) !== locator || view.getUint32(locator + 16, true) > 1) throw toDamaged()
+  return {
+    disk: view.getUint32(end + 16, true),
+    startDisk: view.getUint32(end + 20, true),
+    diskCount: readSize(view, end + 24),
+    count: readSize(view, end + 32),
+    size: readSize(view, end + 40),
+    start: readSize(view, end + 48),
+    end,
   }
-  if (disk !== 0 || startDisk !== 0 || diskCount !== count) throw toArchiveError('The archive is one of several parts.')
-  if (start + size !== end) throw toDamaged()
-  return { count, start }
+}
+
+/** A number of eight bytes; more than an archive can have becomes a number that no check accepts. */
+function readSize(view: DataView, at: number): number {
+  return Number(view.getBigUint64(at, true))
 }
 
 function readCentralEntry(view: DataView, at: number, directoryStart: number): ZipEntry {
   const nameLength = view.getUint16(at + 28, true)
-  const name = readEntryName(view, at + centralBytes, nameLength)
+  const extra = readExtra(view, at + centralBytes + nameLength, view.getUint16(at + 30, true))
+  const name = readEntryName(view, at + centralBytes, nameLength, extra)
   const [flags, method] = [view.getUint16(at + 8, true), view.getUint16(at + 10, true)]
-  const [crc, packedSize, size] = [
-    view.getUint32(at + 16, true),
-    view.getUint32(at + 20, true),
-    view.getUint32(at + 24, true),
-  ]
-  const start = view.getUint32(at + 42, true)
-  if ([packedSize, size, start].includes(0xffffffff))
-    throw toArchiveError('Entries in zip64 format are not supported.', name)
+  const crc = view.getUint32(at + 16, true)
+  const written = [view.getUint32(at + 24, true), view.getUint32(at + 20, true), view.getUint32(at + 42, true)]
+  const [size, packedSize, start] = readZip64Fields(written, extra, name) as [number, number, number]
   if (start + localBytes > directoryStart || view.getUint32(start, true) !== 0x04034b50) throw toDamaged(name)
   const localNameLength = view.getUint16(start + 26, true)
   const dataStart = start + localBytes + localNameLength + view.getUint16(start + 28, true)
   const dataEnd = dataStart + packedSize
   if (dataEnd > directoryStart) throw toDamaged(name)
+  const localExtra = readExtra(view, start + localBytes + localNameLength, view.getUint16(start + 28, true))
+  const localSizes = [view.getUint32(start + 22, true), view.getUint32(start + 18, true)]
   // With bit 3 of the flags the sizes are stored after the data; otherwise both headers must describe the same file.
   const isDeferred = (flags & 8) !== 0
   const isSame =
     localNameLength === nameLength &&
-    readEntryName(view, start + localBytes, localNameLength) === name &&
+    readEntryName(view, start + localBytes, localNameLength, localExtra) === name &&
     view.getUint16(start + 8, true) === method &&
-    (isDeferred || (view.getUint32(start + 18, true) === packedSize && view.getUint32(start + 22, true) === size))
-  if (!isSame) throw toArchiveError('The two headers of the entry differ.', name)
+    (isDeferred || isDeepStrictEqual(readZip64Fields(localSizes, localExtra, name), [size, packedSize]))
+  if (!isSame) throw toArchiveError('The two headers of the entry differ. Zip the folder again.', name)
   if (method === 0 && packedSize !== size) throw toArchiveError('The file does not have its declared size.', name)
   const isEncrypted = (flags & 0x2041) !== 0
   return { name, kind: readKind(view, at), isEncrypted, method, crc, size, start, dataStart, dataEnd }
+}
+
+/** The extra fields of a header, by their id. */
+type ExtraFields = ReadonlyMap<number, DataView>
+
+const zip64Field = 0x0001
+const unicodePathField = 0x7075
+
+function readExtra(view: DataView, start: number, length: number): ExtraFields {
+  const fields = new Map<number, DataView>()
+  const end = start + length
+  if (end > view.byteLength) throw toDamaged()
+  for (let at = start; at + 4 <= end;) {
+    const [id, bytes] = [view.getUint16(at, true), view.getUint16(at + 2, true)]
+    if (at + 4 + bytes > end) break
+    // Readers differ in which of two fields with one id they take.
+    if (fields.has(id) && (id === zip64Field || id === unicodePathField)) throw toDamaged()
+    fields.set(id, new DataView(view.buffer, view.byteOffset + at + 4, bytes))
+    at += 4 + bytes
+  }
+  return fields
+}
+
+/** The numbers of a header; those that do not fit into four bytes are in the zip64 field, in this order. */
+function readZip64Fields(written: readonly number[], extra: ExtraFields, name: string): number[] {
+  let at = 0
+  return written.map((number) => {
+    if (number !== seeZip64) return number
+    const field = extra.get(zip64Field)
+    if (!field || at + 8 > field.byteLength) throw toDamaged(name)
+    at += 8
+    return readSize(field, at - 8)
+  })
 }
 
 /** On Unix, readers use the file mode in the high half of the attributes, whatever system the entry names. */
@@ -194,15 +267,29 @@ function readKind(view: DataView, at: number): ZipEntry['kind'] {
   return type === 0 || type === 0x8 || type === 0x4 ? 'file' : 'other'
 }
 
-function readEntryName(view: DataView, at: number, length: number): string {
+function readEntryName(view: DataView, at: number, length: number, extra: ExtraFields): string {
   if (at + length > view.byteLength) throw toDamaged()
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
-      new Uint8Array(view.buffer, view.byteOffset + at, length),
-    )
-  } catch {
-    throw toArchiveError('The name of an entry is not UTF-8.')
-  }
+  const bytes = new Uint8Array(view.buffer, view.byteOffset + at, length)
+  const name = decodeName(bytes)
+  const unicode = readUnicodePath(extra.get(unicodePathField), bytes)
+  // Readers differ in which of the two they take.
+  if (name !== undefined && unicode !== undefined && name !== unicode)
+    throw toArchiveError(`The entry has a second name, '${unicode}'. Zip the folder again.`, name)
+  const found = name ?? unicode
+  if (found !== undefined) return found
+  const shown = Buffer.from(bytes).toString('latin1')
+  throw toArchiveError('The name of the entry is not UTF-8. Zip the folder again, with names in UTF-8.', shown)
+}
+
+/** The name in UTF-8 for readers of Unicode, if it was made for this name (APPNOTE 6.3.10, section 4.6.9). */
+function readUnicodePath(field: DataView | undefined, name: Uint8Array): string | undefined {
+  if (!field || field.byteLength < 5 || field.getUint8(0) !== 1 || field.getUint32(1, true) !== crc32(name))
+    return undefined
+  return decodeName(new Uint8Array(field.buffer, field.byteOffset + 5, field.byteLength - 5))
+}
+
+function decodeName(bytes: Uint8Array): string | undefined {
+  return isUtf8(bytes) ? Buffer.from(bytes).toString() : undefined
 }
 
 /** Entries that share bytes let a small archive inflate to petabytes (D. Fifield, A better zip bomb, 2019). */

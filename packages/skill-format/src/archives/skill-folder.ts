@@ -3,7 +3,7 @@ import { basename, join, posix, resolve } from 'node:path'
 import { limits, type Warning } from '@skillstead/protocol'
 import { gitFolderLeftOut } from './git-paths.ts'
 import type { ArchiveFile } from './entry-options.ts'
-import { decodeText, type Source, type SourceItem } from './skill-records.ts'
+import { decodeText, findTextProblem, type Source, type SourceItem } from './skill-records.ts'
 
 /** Files of version control and other tools, which are not part of a skill. */
 export const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store', '__MACOSX'])
@@ -45,7 +45,10 @@ async function readSkillFolder(folder: string, path: string, skillFile: string):
   const found: FoundFiles = { files: [], warnings: [], bytes: size }
   const problem = await collectSkillFiles(folder, '', skillFile, found)
   if (problem) return { id, reason: problem }
-  const skillMd = decodeText(await readFile(join(folder, skillFile)))
+  const document = await readFile(join(folder, skillFile))
+  const reason = findTextProblem(document)
+  if (reason !== undefined) return { id, reason }
+  const skillMd = decodeText(document)
   return { id, path: id, history: [], skillMd, files: found.files, filesMissing: 0, warnings: found.warnings }
 }
 

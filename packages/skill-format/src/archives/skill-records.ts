@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { Warning } from '@skillstead/protocol'
 import type { ArchiveFile } from './entry-options.ts'
 
@@ -49,6 +50,14 @@ export interface Source {
   readonly items: AsyncIterable<SourceItem>
   /** The fraction read so far, 0 to 1, for a progress bar. */
   share(): number
+}
+
+/** Why bytes cannot be the text of SKILL.md, as a sentence; undefined if they can. */
+export function findTextProblem(bytes: Uint8Array): string | undefined {
+  // UTF-16 has a NUL for each ASCII character, and a mark that is invalid in UTF-8.
+  const isMarked = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
+  if (isMarked || bytes.includes(0)) return 'SKILL.md is in UTF-16, or contains NUL. Save it as UTF-8.'
+  return isUtf8(bytes) ? undefined : 'SKILL.md is not valid UTF-8. Save it as UTF-8.'
 }
 
 /** Decodes UTF-8; invalid bytes become the replacement character. */

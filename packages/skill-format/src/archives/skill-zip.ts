@@ -5,7 +5,7 @@ import { gitFolderLeftOut } from './git-paths.ts'
 import type { ArchiveFile } from './entry-options.ts'
 import { readArchiveFiles } from './read-archive.ts'
 import { isSkillMd, skipped, toNestedGit } from './skill-folder.ts'
-import { decodeText, type Source, type SourceItem } from './skill-records.ts'
+import { decodeText, findTextProblem, type Source, type SourceItem } from './skill-records.ts'
 
 /** An archive of many skills may be larger than the archive of one skill. */
 const zipBytesMax = 512 * 1024 * 1024
@@ -77,6 +77,8 @@ function groupBySkill(
     const inside = gitFoldersOf.get(folder) ?? []
     const nested = inside.find((path) => posix.dirname(path) !== folder)
     if (nested !== undefined) return { id, reason: toNestedGit(nested) }
+    const reason = findTextProblem(skillMd)
+    if (reason !== undefined) return { id, reason }
     return {
       id,
       path: folder === '.' ? posix.join(archiveName, id) : id,

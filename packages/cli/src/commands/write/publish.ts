@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { limits, type PublishSkillInput, type RegistryApi, type Security, type Warning } from '@skillstead/protocol'
-import { decodeText, isUnreadable, openFolder } from '@skillstead/skill-format/archives'
+import { decodeText, findTextProblem, isUnreadable, openFolder } from '@skillstead/skill-format/archives'
 import { UsageError, command, flag, textOption, type Arguments } from '../../command/command.ts'
 import { findUrl, placeOptions, withApi } from '../../registry/place.ts'
 import { dangerousOption, refuseDangerous } from '../../scan/dangerous.ts'
@@ -124,6 +124,8 @@ async function readPublishContent(path: string): Promise<Content> {
   const body = new Uint8Array(readFileSync(path))
   if (/\.zip$/i.test(path)) return { archive: { contentType: 'application/zip', body } }
   if (/\.(tar\.gz|tgz)$/i.test(path)) return { archive: { contentType: 'application/gzip', body } }
+  const problem = findTextProblem(body)
+  if (problem !== undefined) throw new Error(`${path}: ${problem}`)
   return { skillMd: decodeText(body) }
 }
 

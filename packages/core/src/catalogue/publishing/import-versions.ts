@@ -1,4 +1,5 @@
 import { isVersion, RegistryError, type Warning } from '@skillstead/protocol'
+import { warnOfStandIns } from '@skillstead/skill-format/archives'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { ensureNamespace } from '../../accounts/users.ts'
 import { mapInBatches } from '../../kernel/batches.ts'
@@ -106,7 +107,8 @@ async function packImport(item: ImportedVersion): Promise<Packed> {
     category,
   }
   const fields = readPackageFields(skillMd, given, { requestWins: true, describeFromBody: true })
-  return { item, fields, content: await packContent({ skillMd, files }) }
+  const warnings = [...fields.warnings, ...warnOfStandIns(files)]
+  return { item, fields: { ...fields, warnings }, content: await packContent({ skillMd, files }) }
 }
 
 /** The versions that were imported before. Versions are immutable and never deleted. */

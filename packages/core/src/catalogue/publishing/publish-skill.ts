@@ -1,4 +1,5 @@
 import { RegistryError, type PublishSkillInput, type Reply, type Warning } from '@skillstead/protocol'
+import { warnOfStandIns } from '@skillstead/skill-format/archives'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { findCallingAgent } from '../../accounts/find-agent.ts'
 import { requireAccount, type Caller, type UserCaller } from '../../kernel/caller.ts'
@@ -83,7 +84,10 @@ async function toSkillPublication(
   return {
     owner,
     publisher: { id: user.userId, username: user.username },
-    fields: { ...fields, warnings: [...(content.warnings ?? []), ...fields.warnings, ...copyWarnings] },
+    fields: {
+      ...fields,
+      warnings: [...(content.warnings ?? []), ...warnOfStandIns(content.files), ...fields.warnings, ...copyWarnings],
+    },
     content: packed,
     inspection,
     settings: toSkillSettings(input),

@@ -67,6 +67,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
   }
 
   if (!rules.requestWins) problems.push(...listRefusals(found, given))
+  else warnings.push(...found.refusals.map(({ message, line }) => ({ code: 'field_refused', message, line })))
   const shortName = given.name?.slice(given.name.indexOf('/') + 1)
   const name = agree('name', shortName, found.nameSlug ?? found.name)
   const description = agree('description', given.description, read('description')) || describe()
@@ -117,7 +118,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
       category: category === undefined ? undefined : cutDisplayed('category', category, 64, warnings),
       keywords: givenKeywords.length > 0 ? givenKeywords : cleanKeywords(found.keywords),
       headings: [...outline.headings],
-      summary: withoutNul(outline.summary),
+      summary: outline.summary,
       frontmatter: parsed.frontmatter,
       contract: readContract(parsed, blocks),
       capabilities: [...readCapabilities(parsed)],
@@ -151,7 +152,7 @@ function joinKeywords(keywords: readonly string[] | undefined): string | undefin
   )
 }
 
-/** PostgreSQL cannot store NUL in text. The document itself is served unchanged. */
+/** PostgreSQL cannot store NUL in text. */
 export function withoutNul(text: string): string {
   return text.replaceAll('\0', '')
 }

@@ -7,7 +7,16 @@ import {
   toManifest,
   type Warning,
 } from '@skillstead/protocol'
-import { ArchiveError, checkPaths, gitFolderLeftOut, readArchive, toDigest } from '@skillstead/skill-format/archives'
+import {
+  ArchiveError,
+  checkPaths,
+  decodeText,
+  describeStandIn,
+  findTextProblem,
+  gitFolderLeftOut,
+  readArchive,
+  toDigest,
+} from '@skillstead/skill-format/archives'
 import { invalidField } from '../../kernel/field-errors.ts'
 import { type Blob, createBlob } from '../../storage/blobs.ts'
 import type { FileRow } from './stored-version.ts'
@@ -58,7 +67,10 @@ export async function readSubmittedPackage(input: PublishSkillInput): Promise<Sk
 export function checkPackage({ skillMd, files }: SkillPackage): void {
   refuseTooManyFiles(files.length)
   const problems: FieldError[] = checkPaths(files).map(({ path, message }) => ({ path, message }))
-  const skillBytes = Buffer.byteLength(skillMd)
+  const document = Buffer.from(skillMd)
+  const skillBytes = document.length
+  const problem = findTextProblem(document) ?? describeStandIn({ bytes: document })
+  if (problem !== undefined) problems.push({ path: 'SKILL.md', message: problem })
   if (skillBytes > limits.fileBytesMax) problems.push({ path: 'SKILL.md', message: toSizeProblem(limits.fileBytesMax) })
   for (const { path, bytes } of files) {
     if (bytes.length > limits.fileBytesMax) problems.push({ path, message: toSizeProblem(limits.fileBytesMax) })
@@ -83,20 +95,14 @@ async function readUploadedArchive(archive: NonNullable<PublishSkillInput['archi
       archive.body,
       archive.contentType === 'application/zip' ? 'zip' : 'tar.gz',
     )
-    const content = { skillMd: decodeUploadedSkillMd(skillMd), files, warnings: hasGitFolder ? [gitFolderLeftOut] : [] }
+    const problem = findTextProblem(skillMd)
+    if (problem !== undefined) throw invalidSkill([{ path: 'SKILL.md', message: problem }])
+    const content = { skillMd: decodeText(skillMd), files, warnings: hasGitFolder ? [gitFolderLeftOut] : [] }
     checkPackage(content)
     return content
   } catch (error) {
     if (error instanceof ArchiveError) throw invalidSkill(error.problems)
     throw error
-  }
-}
-
-function decodeUploadedSkillMd(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    throw invalidSkill([{ path: 'SKILL.md', message: 'is not valid UTF-8.' }])
   }
 }
 

@@ -1,0 +1,29 @@
+import type { Warning } from '@skillstead/protocol'
+import type { ArchiveFile } from './entry-options.ts'
+
+/** Pointers have about 130 bytes, and links no more than a path may have. */
+const standInBytesMax = 1024
+/** The first line of a Git LFS pointer (Git LFS Specification, "The Pointer"). */
+const pointerPattern = /^version https:\/\/(?:git-lfs\.github\.com|hawser\.github\.com)\/spec\/v\d/
+/** A relative path that begins with dots, or has a folder and no space, without a line end. */
+const linkPattern = /^(?:\.{1,2}\/)+[^\n\r\0]+$|^[\p{L}\p{N}_.-]+(?:\/[\p{L}\p{N}_.-]+)+$/u
+
+/**
+ * What a file holds in place of its content, as a sentence: a Git LFS pointer, or the target of a symbolic link, which a
+ * checkout without links writes as a file. Undefined for other files.
+ */
+export function describeStandIn({ bytes }: Pick<ArchiveFile, 'bytes'>): string | undefined {
+  if (bytes.length === 0 || bytes.length > standInBytesMax) return undefined
+  const text = Buffer.from(bytes).toString()
+  if (pointerPattern.test(text)) return 'The file is a Git LFS pointer. Run `git lfs pull` to get its content.'
+  if (!linkPattern.test(text)) return undefined
+  return `The file has only the path '${text}', as a checkout without symbolic links writes a link to it.`
+}
+
+/** A warning for each of the files that stands for other content. */
+export function warnOfStandIns(files: readonly ArchiveFile[]): Warning[] {
+  return files.flatMap((file) => {
+    const sentence = describeStandIn(file)
+    return sentence === undefined ? [] : [{ code: 'file_stands_in', message: `${file.path}: ${sentence}` }]
+  })
+}
