@@ -319,7 +319,7 @@ describe('the source of an external skill', () => {
           expect(known.has(host) || text.toLowerCase().includes(host)).toBe(true)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 500, examples: [['https:///SKILL.md@octo']] },
     )
   })
 

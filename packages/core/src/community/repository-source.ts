@@ -118,6 +118,8 @@ export function parseSourceUrl(text: string): SourceUrl {
   if (scheme === undefined || authority === undefined)
     throw refuseSourceUrl('must be a URL that begins with https://, or a source such as owner/repo@skill')
   if (!/^https?$/i.test(scheme)) throw refuseSourceUrl('must begin with https:// or http://')
+  // The URL parser skips further slashes, and takes the first segment as host.
+  if (authority === '') throw refuseSourceUrl('must have its host directly after the two slashes')
   if (authority.includes('@')) throw refuseSourceUrl('must not contain a username or password')
   if (authority.includes('%')) throw refuseSourceUrl('must not contain percent-encoding in its host')
   if (!URL.canParse(text)) throw refuseSourceUrl('is not a valid URL')
