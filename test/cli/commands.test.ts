@@ -108,7 +108,8 @@ describe('the command line program', () => {
     ])
     expect(dry.created).toBe(true)
     const first = await skillstead(['publish', folder, '--owner', 'alice', '--data', data])
-    expect(first.stdout).toBe('Published alice/tidy-up@1.0.0.\n')
+    const leftOut = '  file_left_out: stolen: The link leads out of the skill, and was left out.\n'
+    expect(first.stdout).toBe(`Published alice/tidy-up@1.0.0.\n${leftOut}`)
     const again = await skillstead(['publish', folder, '--owner', 'alice', '--data', data])
     expect(again.stdout).toContain('nothing was published')
     const shown = await skillstead(['show', 'alice/tidy-up', '--data', data])

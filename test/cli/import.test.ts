@@ -194,7 +194,7 @@ describe('an import of records', () => {
 })
 
 describe('an import of folders and zips', () => {
-  it('finds every skill in a folder at any depth, and follows no symbolic links', async () => {
+  it('finds every skill in a folder at any depth, and follows no symbolic links to other folders', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')
     const source = join(folder, 'source')

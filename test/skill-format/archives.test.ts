@@ -1,8 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkPaths, ArchiveError, readArchive, writeZip } from '@skillstead/skill-format/archives'
+import {
+  checkPaths,
+  ArchiveError,
+  openFolder,
+  readArchive,
+  type SkillRecord,
+  type SourceItem,
+  writeZip,
+} from '@skillstead/skill-format/archives'
 
 const utf8 = new TextEncoder()
 const skillMd = '---\nname: a\ndescription: b\n---\n'
@@ -591,3 +602,98 @@ describe('writing an archive', () => {
     ).toThrow(TypeError)
   })
 })
+
+const leftOut = (path: string, why: string) => ({
+  code: 'file_left_out',
+  message: expect.stringMatching(`^${path}: .*${why}`),
+})
+
+describe.skipIf(process.platform === 'win32')(
+  'reading a folder (not on Windows, which has no such links and names)',
+  () => {
+    async function readFolder(make: (folder: string) => Promise<unknown>) {
+      const folder = join(await mkdtemp(join(tmpdir(), 'skillstead-folder-')), 'skill')
+      await mkdir(join(folder, 'docs'), { recursive: true })
+      await writeFile(join(folder, 'SKILL.md'), skillMd)
+      await writeFile(join(folder, 'docs', 'real.md'), 'Real.')
+      await make(folder)
+      const items: SourceItem[] = []
+      for await (const item of openFolder(folder).items) items.push(item)
+      return items
+    }
+
+    it('takes the content of files of the skill that links lead to, and names every link', async () => {
+      const [item] = (await readFolder(async (folder) => {
+        await writeFile(join(folder, '..', 'outside.md'), 'Outside.')
+        const links = {
+          own: 'docs/real.md',
+          out: '../outside.md',
+          gone: 'nowhere',
+          self: 'self',
+          all: 'docs',
+          up: '..',
+        }
+        for (const [name, target] of Object.entries(links)) await symlink(target, join(folder, `${name}.md`))
+        await symlink('../docs', join(folder, 'docs', 'loop'))
+        await symlink('/etc/passwd', join(folder, 'docs', 'absolute'))
+      })) as [SkillRecord]
+      const texts = item.files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()])
+      expect(texts).toEqual([
+        ['docs/real.md', 'Real.'],
+        ['own.md', 'Real.'],
+      ])
+      expect(item.warnings).toEqual([
+        leftOut('all.md', 'to a folder'),
+        leftOut('docs/absolute', 'out of the skill'),
+        leftOut('docs/loop', 'to a folder'),
+        leftOut('gone.md', 'to no file'),
+        leftOut('out.md', 'out of the skill'),
+        { code: 'link_followed', message: 'own.md: The link to docs/real.md became a file with its content.' },
+        leftOut('self.md', 'to no file'),
+        leftOut('up.md', 'out of the skill'),
+      ])
+    })
+
+    it('names the nested skills and the folders of tools that it leaves out', async () => {
+      const [item, inner] = (await readFolder(async (folder) => {
+        await mkdir(join(folder, 'examples', 'inner'), { recursive: true })
+        await writeFile(join(folder, 'examples', 'inner', 'SKILL.md'), skillMd)
+        await mkdir(join(folder, 'node_modules'))
+        await writeFile(join(folder, '.DS_Store'), '')
+      })) as [SkillRecord, SkillRecord]
+      expect(item.files.map(({ path }) => path)).toEqual(['docs/real.md'])
+      expect(item.warnings).toEqual([
+        leftOut('.DS_Store', 'no part of a skill'),
+        leftOut('examples/inner', 'a skill of its own'),
+        leftOut('node_modules', 'no part of a skill'),
+      ])
+      expect(inner.id).toBe('skill/examples/inner/SKILL.md')
+    })
+
+    it.each([
+      [
+        'a file',
+        async (folder: string) => writeFile(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff, 0x61])]), ''),
+      ],
+      [
+        'a folder',
+        async (folder: string) => mkdir(Buffer.concat([Buffer.from(`${folder}/docs/`), Buffer.from([0xff, 0x61])])),
+      ],
+    ])('refuses a skill by the name of %s that is not UTF-8, with its bytes escaped', async (_, make) => {
+      const items = await readFolder(make)
+      expect(items[0]).toEqual({
+        id: 'skill/SKILL.md',
+        reason: expect.stringMatching(/^(?:docs\/)?\\xffa: The name is not UTF-8/),
+      })
+    })
+
+    it.each([
+      ['UTF-16', Buffer.from(`\ufeff${skillMd}`, 'utf16le')],
+      ['UTF-16 without a mark', Buffer.from(skillMd, 'utf16le')],
+      ['Latin-1', Buffer.from('---\nname: \u00fc\n---\n', 'latin1')],
+    ])('refuses a SKILL.md in %s by name', async (_, bytes) => {
+      const items = await readFolder((folder) => writeFile(join(folder, 'SKILL.md'), bytes))
+      expect(items).toEqual([{ id: 'skill/SKILL.md', reason: expect.stringContaining('Save it as UTF-8') }])
+    })
+  },
+)

@@ -1,5 +1,6 @@
-import { readFile, readdir, stat } from 'node:fs/promises'
-import { basename, join, posix, resolve } from 'node:path'
+import { isUtf8 } from 'node:buffer'
+import { readFile, readdir, realpath, stat } from 'node:fs/promises'
+import { basename, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
 import { limits, type Warning } from '@skillstead/protocol'
 import { gitFolderLeftOut } from './git-paths.ts'
 import type { ArchiveFile } from './entry-options.ts'
@@ -9,8 +10,8 @@ import { decodeText, findTextProblem, type Source, type SourceItem } from './ski
 export const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store', '__MACOSX'])
 
 /**
- * Reads the skills of a folder at any depth: every folder with a SKILL.md is a skill. Symbolic links are never
- * followed.
+ * Reads the skills of a folder at any depth: every folder with a SKILL.md is a skill. Symbolic links are followed only
+ * to files of the same skill.
  */
 export function openFolder(folder: string): Source {
   let found = 0
@@ -26,24 +27,52 @@ export function openFolder(folder: string): Source {
   return { items: items(), share: () => (done ? 1 : found / (found + 10)) }
 }
 
+/** An entry of a folder. A name that is not UTF-8 has its bytes escaped. */
+interface FolderEntry {
+  readonly name: string
+  readonly isUtf8: boolean
+  readonly kind: 'file' | 'folder' | 'link' | 'other'
+}
+
+async function readEntries(folder: string): Promise<FolderEntry[]> {
+  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+  const listed = entries.map((entry): FolderEntry => {
+    const isText = isUtf8(entry.name)
+    const name = isText ? entry.name.toString() : escapeBytes(entry.name)
+    const kind = entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : entry.isSymbolicLink() ? 'link' : 'other'
+    return { name, isUtf8: isText, kind }
+  })
+  return listed.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function escapeBytes(bytes: Buffer): string {
+  return bytes
+    .toString('latin1')
+    .replaceAll(/[^ -~]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`)
+}
+
 /** The skills of a folder and its subfolders; `path` is the folder's path in the source. */
 async function* readSkillTree(folder: string, path: string): AsyncGenerator<SourceItem> {
-  const entries = await readdir(folder, { withFileTypes: true })
-  const skillFile = entries.find((entry) => entry.isFile() && isSkillMd(entry.name))
+  const entries = await readEntries(folder)
+  const skillFile = entries.find(({ kind, name }) => kind === 'file' && isSkillMd(name))
   if (skillFile) yield await readSkillFolder(folder, path, skillFile.name)
-  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (entry.isDirectory() && !skipped.has(entry.name))
-      yield* readSkillTree(join(folder, entry.name), posix.join(path, entry.name))
+  for (const { kind, name, isUtf8: isText } of entries) {
+    if (kind !== 'folder' || skipped.has(name)) continue
+    const id = posix.join(path, name)
+    if (isText) yield* readSkillTree(join(folder, name), id)
+    else yield { id, reason: notUtf8 }
   }
 }
+
+const notUtf8 = 'The name is not UTF-8. Rename the file or folder.'
 
 async function readSkillFolder(folder: string, path: string, skillFile: string): Promise<SourceItem> {
   const id = posix.join(path, skillFile)
   const { size } = await stat(join(folder, skillFile))
   if (size > limits.fileBytesMax)
     return { id, reason: `SKILL.md is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.` }
-  const found: FoundFiles = { files: [], warnings: [], bytes: size }
-  const problem = await collectSkillFiles(folder, '', skillFile, found)
+  const found: FoundFiles = { folder, root: await realpath(folder), files: [], warnings: [], bytes: size }
+  const problem = await collectSkillFiles(found, '', skillFile)
   if (problem) return { id, reason: problem }
   const document = await readFile(join(folder, skillFile))
   const reason = findTextProblem(document)
@@ -53,43 +82,88 @@ async function readSkillFolder(folder: string, path: string, skillFile: string):
 }
 
 interface FoundFiles {
+  readonly folder: string
+  /** The folder without symbolic links in its path. */
+  readonly root: string
   readonly files: ArchiveFile[]
   readonly warnings: Warning[]
   bytes: number
 }
 
+/** A folder may have any number of entries that are left out. */
+const warningsMax = 100
+
+function warn({ warnings }: FoundFiles, path: string, sentence: string): void {
+  if (warnings.length < warningsMax) warnings.push({ code: 'file_left_out', message: `${path}: ${sentence}` })
+}
+
 /**
- * The files of a skill in and below its folder, without nested skills. Returns a reason, without reading the files, if
- * there are too many.
+ * The files of a skill in and below its folder, without nested skills. Entries that are left out are in the warnings.
+ * Returns a reason, without reading the files, if the skill cannot be published.
  */
-async function collectSkillFiles(
-  folder: string,
-  prefix: string,
-  skillFile: string,
-  found: FoundFiles,
-): Promise<string | undefined> {
-  for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
-    const path = posix.join(prefix, entry.name)
-    if (entry.name === '.git') {
+async function collectSkillFiles(found: FoundFiles, prefix: string, skillFile: string): Promise<string | undefined> {
+  for (const { name, kind, isUtf8: isText } of await readEntries(join(found.folder, prefix))) {
+    const path = posix.join(prefix, name)
+    if (!isText) return `${path}: ${notUtf8}`
+    if (name === '.git') {
       if (prefix !== '') return toNestedGit(path)
       found.warnings.push(gitFolderLeftOut)
-    }
-    if (skipped.has(entry.name) || (prefix === '' && entry.name === skillFile)) continue
-    if (entry.isDirectory()) {
-      const names = await readdir(join(folder, path))
-      const problem = names.some(isSkillMd) ? undefined : await collectSkillFiles(folder, path, skillFile, found)
-      if (problem) return problem
-      continue
-    }
-    if (!entry.isFile()) continue
-    if (found.files.length >= limits.versionFilesMax) return `The skill has more than ${limits.versionFilesMax} files.`
-    const { size } = await stat(join(folder, path))
-    if (size > limits.fileBytesMax) return `${path} is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.`
-    found.bytes += size
-    if (found.bytes > limits.versionBytesMax)
-      return `The files are larger than ${limits.versionBytesMax / 1024 / 1024} MiB in total.`
-    found.files.push({ path: path.normalize('NFC'), bytes: await readFile(join(folder, path)) })
+    } else if (skipped.has(name)) warn(found, path, 'Files of this name are no part of a skill, and were left out.')
+    if (skipped.has(name) || (prefix === '' && name === skillFile)) continue
+    const problem = await collectEntry(found, path, kind, skillFile)
+    if (problem) return problem
   }
+  return undefined
+}
+
+async function collectEntry(
+  found: FoundFiles,
+  path: string,
+  kind: FolderEntry['kind'],
+  skillFile: string,
+): Promise<string | undefined> {
+  const place = join(found.folder, path)
+  if (kind === 'folder') {
+    const names = await readEntries(place)
+    if (!names.some(({ name }) => isSkillMd(name))) return collectSkillFiles(found, path, skillFile)
+    warn(found, path, 'The folder has a SKILL.md, which makes it a skill of its own, and was left out.')
+  } else if (kind === 'link') return followLink(found, path)
+  else if (kind === 'file') return addFile(found, path, place)
+  else warn(found, path, 'It is neither a file nor a folder, and was left out.')
+  return undefined
+}
+
+/** Takes the content of a file of the same skill that a symbolic link leads to; leaves out other links. */
+async function followLink(found: FoundFiles, path: string): Promise<string | undefined> {
+  let target: string
+  try {
+    target = await realpath(join(found.folder, path))
+  } catch {
+    warn(found, path, 'The link leads to no file, and was left out.')
+    return undefined
+  }
+  const inside = relative(found.root, target)
+  const isInside =
+    inside !== '' && !isAbsolute(inside) && !inside.split(sep).some((name) => name === '..' || skipped.has(name))
+  if (!isInside || !(await stat(target)).isFile()) {
+    warn(found, path, `The link leads ${isInside ? 'to a folder' : 'out of the skill'}, and was left out.`)
+    return undefined
+  }
+  if (found.warnings.length < warningsMax) {
+    const message = `${path}: The link to ${inside.split(sep).join('/')} became a file with its content.`
+    found.warnings.push({ code: 'link_followed', message })
+  }
+  return addFile(found, path, target)
+}
+
+async function addFile(found: FoundFiles, path: string, place: string): Promise<string | undefined> {
+  if (found.files.length >= limits.versionFilesMax) return `The skill has more than ${limits.versionFilesMax} files.`
+  const { size } = await stat(place)
+  if (size > limits.fileBytesMax) return `${path} is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.`
+  found.bytes += size
+  if (found.bytes > limits.versionBytesMax)
+    return `The files are larger than ${limits.versionBytesMax / 1024 / 1024} MiB in total.`
+  found.files.push({ path: path.normalize('NFC'), bytes: await readFile(place) })
   return undefined
 }
 
