@@ -127,6 +127,9 @@ it('`install` detects local changes, and overwrites them only with --force', asy
   await api.publishSkill({ skillMd: `${skillMd}More.\n`, version: '1.1.0' })
   const before = await project.files()
 
+  await writeFile(file, skillMd.replaceAll('\n', '\r\n'))
+  expect((await project.run('verify')).stdout).toContain('SKILL.md has CRLF line ends in place of LF')
+  await writeFile(file, `${skillMd}My own line.\n`)
   const edits = 'SKILL.md was altered, notes.md was added'
   expect((await project.run('list')).stdout).toContain('.agents/skills/pdf (edited)')
   const verified = await project.run('verify', '--json')

@@ -163,7 +163,14 @@ describe('verification from the command line', () => {
       expect(await contentLine('copy')).toBe('  content     matches the digest')
       await mkdir(join(folder, 'copy', '.git'))
       expect(await contentLine('copy')).toBe('  content     matches the digest')
-      await appendFile(join(folder, 'copy', 'SKILL.md'), 'One more line.\n')
+      const document = join(folder, 'copy', 'SKILL.md')
+      const text = await readFile(document, 'utf8')
+      await writeFile(document, text.replaceAll('\n', '\r\n'))
+      expect(await contentLine('copy')).toMatch(
+        /: SKILL\.md has CRLF line ends in place of LF, as git with core\.autocrlf/,
+      )
+      await writeFile(document, text)
+      await appendFile(document, 'One more line.\n')
       expect(await contentLine('copy')).toMatch(/: SKILL\.md was altered\.$/)
       const alone = await contentLine(join(folder, 'copy', 'SKILL.md'))
       expect(alone).toContain('SKILL.md was altered')

@@ -65,6 +65,7 @@ describe('the client bundle for browsers', () => {
       ['WebhookError', 'createReceiver', 'createSeen'],
       [
         'VerificationError',
+        'describeAlteration',
         'parseCheckpoint',
         'parseVerifierKey',
         'toContentDigest',

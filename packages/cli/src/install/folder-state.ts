@@ -1,7 +1,8 @@
 import { readErrorCode } from '@skillstead/protocol'
 import { existsSync, lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { toContentDigest, type ContentFile } from '@skillstead/client/verify'
+import { toDigest } from '@skillstead/skill-format/archives'
+import { describeAlteration, toContentDigest, type ContentFile } from '@skillstead/client/verify'
 import { isJunk, readContentAt } from '../verify/content.ts'
 
 /** The content of a target folder. */
@@ -76,7 +77,8 @@ function listEdits(files: readonly ContentFile[], published: readonly ContentFil
       const there = found.get(path)
       // File managers' files are not expected.
       if (!there) return isJunk(path) ? [] : [`${path} is missing`]
-      return Buffer.from(there).equals(bytes) ? [] : [`${path} was altered`]
+      if (Buffer.from(there).equals(bytes)) return []
+      return [`${path} ${describeAlteration(there, toDigest(bytes))}`]
     }),
     ...files.filter(({ path }) => !paths.has(path)).map(({ path }) => `${path} was added`),
   ]

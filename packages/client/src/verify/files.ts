@@ -35,20 +35,27 @@ export function verifyFiles(files: readonly ContentFile[], digest: string, liste
   const actual = files.map(toManifestFile)
   const actualDigest = toListDigest(actual, 'content')
   if (actualDigest === digest) return
-  const differences = listed.length === 0 ? [] : listDifferences(actual, listed)
+  const differences = listed.length === 0 ? [] : listDifferences(files, listed)
   const sentence = `The content has the digest ${actualDigest}, not ${digest}`
   throw new VerificationError('content', [sentence, differences.join(', ')].filter(Boolean).join(': ') + '.')
 }
 
 const differencesMax = 10
 
-function listDifferences(actual: readonly ManifestFile[], listed: readonly ManifestFile[]): string[] {
-  const byPath = new Map(actual.map((file) => [file.path, file]))
+/** How the bytes of a file differ from those with another digest: altogether, or only by Windows' line ends. */
+export function describeAlteration(bytes: Uint8Array, digest: string): string {
+  const withLineFeeds = bytes.filter((byte, i) => byte !== 0x0d || bytes[i + 1] !== 0x0a)
+  const isSame = toDigest(withLineFeeds) === digest
+  return isSame ? 'has CRLF line ends in place of LF, as git with core.autocrlf writes them' : 'was altered'
+}
+
+function listDifferences(files: readonly ContentFile[], listed: readonly ManifestFile[]): string[] {
+  const byPath = new Map(files.map(({ path, bytes }) => [path, bytes]))
   const differences: string[] = []
   for (const { path, digest } of listed) {
-    const file = byPath.get(path)
-    if (!file) differences.push(`${path} is missing`)
-    else if (file.digest !== digest) differences.push(`${path} was altered`)
+    const bytes = byPath.get(path)
+    if (!bytes) differences.push(`${path} is missing`)
+    else if (toDigest(bytes) !== digest) differences.push(`${path} ${describeAlteration(bytes, digest)}`)
     byPath.delete(path)
   }
   for (const path of byPath.keys()) differences.push(`${path} does not belong to it`)
