@@ -101,7 +101,7 @@ describeApi('events', (open, { transport }) => {
         ['fine', 'Read the file.', undefined],
         ['sly', bad, undefined],
         ['mixed', 'Read the file.', bad],
-        ['nul', `\0${bad}`, undefined],
+        ['nul', 'Read the file.', `\0${bad}`],
         ['far', 'Read the file.', far],
       ] as const) {
         const files = content === undefined ? undefined : [{ path: 'notes.md', content }]

@@ -77,7 +77,7 @@ describeBrowser('untrusted text in the dashboard', () => {
     const huge = Array.from({ length: 1100 }, (_, place) => `## Part ${place}\n\n${paragraph}`).join('\n\n')
     const slow = ['[', '![', '*a **b ', '~a ~~b', 'a_b', '>', '<a ', '[](']
     const knots = slow.map((knot) => knot.repeat(20_000 / knot.length)).join('\n\n')
-    const docs = { huge: `${huge.slice(0, 1024 * 1024)}\n\nThe very end`, knots, binary: 'a\u0000b' }
+    const docs = { huge: `${huge.slice(0, 1024 * 1024)}\n\nThe very end`, knots }
     for (const [name, text] of Object.entries(docs)) {
       await visited.api.publishSkill({ skillMd: `---\nname: ${name}\ndescription: Much\n---\n${text}` })
     }
