@@ -6,15 +6,16 @@ import { injections } from '../support/injections.ts'
 import { sample } from '../support/long.ts'
 
 const head = '---\nname: trap\ndescription: A trap\n---\n'
-/** Fields reject control characters; documents accept them. */
-const spoken = injections.map((one) => one.replaceAll('\0', '').replaceAll('\u0001', ''))
+/** Documents reject NUL, and fields all control characters. */
+const written = injections.map((one) => one.replaceAll('\0', ''))
+const spoken = written.map((one) => one.replaceAll('\u0001', ''))
 const joined = (max: number) => spoken.join(' \n\n ').slice(0, max)
 
 describeBrowser('untrusted text in the dashboard', () => {
   test('in a SKILL.md never runs as a script on the page of the skill', async () => {
-    expect(injections.length).toBeGreaterThan(100)
+    expect(written.length).toBeGreaterThan(100)
     const visited = await visit()
-    const tried = sample(injections, 25)
+    const tried = sample(written, 25)
     for (const [place, injection] of tried.entries()) {
       await visited.api.publishSkill({ skillMd: `${head}${injection}\n`, version: `1.0.${place}` })
     }
