@@ -271,6 +271,14 @@ describe('an API client', () => {
     expect(standIn.requests).toEqual([])
   })
 
+  it('sends no header for a secret that is only white space', async () => {
+    const standIn = await openStandIn(send(found))
+    await createClient({ baseUrl: standIn.url, apiKey: ' \n', shareToken: '\t' }).searchSkills()
+    expect(standIn.requests).toHaveLength(1)
+    expect(standIn.requests[0]!.headers).not.toHaveProperty('authorization')
+    expect(standIn.requests[0]!.headers).not.toHaveProperty('x-share-token')
+  })
+
   it('sends no request for a name with dot segments, which would address another resource', async () => {
     const standIn = await openStandIn()
     const api = createClient({ baseUrl: standIn.url })

@@ -312,6 +312,14 @@ describe('an identifier in camelCase, for any of its words', () => {
     )
   })
 
+  test('is looked for in linear time in a long word of another script', () => {
+    // CPU time instead of elapsed time, which a busy machine would dominate.
+    const before = process.threadCpuUsage()
+    for (let i = 0; i < 20; i++) tokenize('é'.repeat(20_000))
+    const { user, system } = process.threadCpuUsage(before)
+    expect((user + system) / 1000).toBeLessThan(2000)
+  })
+
   test('gives the tokens of its parts and itself, unless it is as long as encoded data', () => {
     expect(tokenize('getHTTPClient2 iOS')).toEqual(['get', 'http', 'client2', 'gethttpclient2', 'i', 'os', 'ios'])
     expect(tokenize(`a${'B'.repeat(50)}`)).toEqual([`a${'b'.repeat(termLengthMax - 1)}`])

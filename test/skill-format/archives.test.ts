@@ -648,7 +648,10 @@ describe.skipIf(process.platform === 'win32')(
         leftOut('docs/loop', 'to a folder'),
         leftOut('gone.md', 'to no file'),
         leftOut('out.md', 'out of the skill'),
-        { code: 'link_followed', message: 'own.md: The link to docs/real.md became a file with its content.' },
+        {
+          code: 'link_followed',
+          message: 'own.md: The link to docs/real.md became a file with the content of docs/real.md.',
+        },
         leftOut('self.md', 'to no file'),
         leftOut('up.md', 'out of the skill'),
       ])

@@ -64,10 +64,11 @@ const timeoutMsMax = 2 ** 31 - 1
 export function createHttp(options: HttpOptions): Call {
   refuseOddNumbers(options)
   const base = toBase(options.baseUrl)
-  const headers = toCallerHeaders(options)
+  const secrets = trimSecrets(options)
+  const headers = toCallerHeaders({ ...options, ...secrets })
   return async (name, input, { etag, signal: own, retries = options.retries ?? retriesDefault } = {}) => {
     const signal = own && options.signal ? AbortSignal.any([own, options.signal]) : (own ?? options.signal)
-    refuseOddSecrets(options)
+    refuseOddSecrets(secrets)
     const endpoint = parseWireLine(wire[name])
     const request = toRequest(endpoint, input)
     const movesFiles = endpoint.isContent || request.body instanceof Uint8Array
@@ -110,21 +111,30 @@ function toBase(baseUrl: string): string {
 function toCallerHeaders(options: HttpOptions): Record<string, string> {
   const headers: Record<string, string> = { accept: 'application/json' }
   if (!/^[\x20-\x7e]*$/.test(options.client ?? '')) throw new TypeError('client must be a name in plain ASCII.')
-  if (options.apiKey) headers.authorization = `Bearer ${options.apiKey.trim()}`
+  if (options.apiKey) headers.authorization = `Bearer ${options.apiKey}`
   if (options.client) headers['x-skillstead-client'] = options.client
-  if (options.agentToken) headers['x-agent-token'] = options.agentToken.trim()
-  if (options.caseToken) headers['x-case-token'] = options.caseToken.trim()
-  if (options.shareToken) headers['x-share-token'] = options.shareToken.trim()
+  if (options.agentToken) headers['x-agent-token'] = options.agentToken
+  if (options.caseToken) headers['x-case-token'] = options.caseToken
+  if (options.shareToken) headers['x-share-token'] = options.shareToken
   if (options.counts === false) headers['x-skills-update-check'] = '1'
   return headers
 }
 
-/**
- * Headers cannot contain these characters, and the error of `fetch` would print the secret. White space around a secret
- * is ignored: files and variables leave it there.
- */
-function refuseOddSecrets({ apiKey = '', agentToken = '', caseToken = '', shareToken = '' }: HttpOptions): void {
-  if ([apiKey, agentToken, caseToken, shareToken].every((secret) => /^[\x21-\x7e]*$/.test(secret.trim()))) return
+type Secrets = Pick<HttpOptions, 'apiKey' | 'agentToken' | 'caseToken' | 'shareToken'>
+
+/** Secrets without the white space that files and variables leave around them. */
+function trimSecrets({ apiKey, agentToken, caseToken, shareToken }: HttpOptions): Secrets {
+  return {
+    apiKey: apiKey?.trim(),
+    agentToken: agentToken?.trim(),
+    caseToken: caseToken?.trim(),
+    shareToken: shareToken?.trim(),
+  }
+}
+
+/** Headers cannot contain these characters, and the error of `fetch` would print the secret. */
+function refuseOddSecrets({ apiKey = '', agentToken = '', caseToken = '', shareToken = '' }: Secrets): void {
+  if (/^[\x21-\x7e]*$/.test(apiKey + agentToken + caseToken + shareToken)) return
   const detail = 'The API key or token contains invalid characters, such as a space or a line break.'
   throw new RegistryError('unauthorized', detail)
 }

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import pRetry from 'p-retry'
 import { RegistryError } from '@skillstead/protocol'
 import type { Clock } from '@skillstead/core'
 import { acceptedEncodings, createHttpClient, followRedirects, type HttpRequest } from '@skillstead/core/internal'
@@ -51,6 +52,16 @@ const readingPath = /\/blobs\/batch$/
 interface Limiter {
   inFlight: number
   allowance: Allowance | undefined
+}
+
+/** A response with a transient status, which `pRetry` retries as an error. The last one is returned. */
+class TransientResponse extends Error {
+  readonly response: Response
+
+  constructor(response: Response) {
+    super(`Status ${response.status}`)
+    this.response = response
+  }
 }
 
 /**
@@ -118,20 +129,27 @@ export class UpstreamFetch {
     const isReading = sent.method === 'GET' || sent.method === 'HEAD' || readingPath.test(url.pathname)
     const hasKey = sent.headers.authorization !== undefined
     const sendTo = (target: URL) => this.#send(target, sent, bytesMax, signal)
-    for (let retried = 0; ; retried += 1) {
-      let retryAfterMs = 0
-      try {
-        signal?.throwIfAborted()
-        const response = isReading ? await followRedirects(url, { hasKey }, sendTo) : await sendTo(url)
-        if (retried === retries || !isTransientStatus(response.status, isReading)) return response
-        retryAfterMs = readRetryAfterMs(response.headers, clock.now()) ?? 0
-      } catch (error) {
-        signal?.throwIfAborted()
-        if (retried === retries || !isTransientFailure(error, isReading)) throw error
-      }
-      const delayMs = Math.round(backoffMs * 2 ** retried * (1 + Math.random()))
-      if (retryAfterMs > delayMs) await this.#pause(retryAfterMs - delayMs, url.origin, signal)
-      await waitForUpstream(delayMs, signal)
+    const once = async () => {
+      const response = isReading ? await followRedirects(url, { hasKey }, sendTo) : await sendTo(url)
+      if (isTransientStatus(response.status, isReading)) throw new TransientResponse(response)
+      return response
+    }
+    try {
+      return await pRetry(once, {
+        retries,
+        minTimeout: backoffMs,
+        randomize: true,
+        signal,
+        onFailedAttempt: async ({ error, retriesLeft, retryDelay }) => {
+          if (retriesLeft === 0 || !isTransientFailure(error, isReading)) throw error
+          if (!(error instanceof TransientResponse)) return
+          const ms = readRetryAfterMs(error.response.headers, clock.now()) ?? 0
+          if (ms > retryDelay) await this.#pause(ms - retryDelay, url.origin, signal)
+        },
+      })
+    } catch (error) {
+      if (error instanceof TransientResponse) return error.response
+      throw error
     }
   }
 
@@ -191,6 +209,7 @@ function isTransientStatus(status: number, isReading: boolean): boolean {
 }
 
 function isTransientFailure(error: unknown, isReading: boolean): boolean {
+  if (error instanceof TransientResponse) return true
   if (!isReading || !(error instanceof RegistryError)) return false
   return error.cause !== undefined && error.code.startsWith('upstream_')
 }

@@ -8,10 +8,7 @@ import type { ChargeVersions, VersionTrees } from './version-trees.ts'
 
 /** A longer chain of deltas would cost clients much to read its last object. */
 const deltaDepthMax = 64
-/**
- * For clients that read no offsets: some of them find a base by its id only among whole objects (go-git before 5.5,
- * JGit's older releases).
- */
+/** For clients that read no offsets: go-git 5.4 finds a base by its id only among whole objects. */
 const idDeltaDepthMax = 1
 
 /**

@@ -6,7 +6,7 @@ import {
   type PackageFields,
   type PackedContent,
 } from '@skillstead/core/internal'
-import { warnOfStandIns } from '@skillstead/skill-format/archives'
+import { decodeText, findTextProblem, warnOfStandIns } from '@skillstead/skill-format/archives'
 import { RegistryError } from '@skillstead/protocol'
 import { refusePlace, type Refusal } from './place-skill.ts'
 
@@ -31,8 +31,11 @@ export async function packVersion(
   { digest, given }: { digest: string | null | undefined; given: Parameters<typeof readPackageFields>[1] },
 ): Promise<PackedVersion | Refusal> {
   const document = files.find(({ path }) => path === 'SKILL.md')
-  const skillMd = document && decodeSkillMd(document.bytes)
-  if (skillMd === undefined) return refusePlace('invalid', `${title} has no SKILL.md in UTF-8.`)
+  if (!document) return refusePlace('invalid', `${title} has no SKILL.md.`)
+  const problem = findTextProblem(document.bytes)
+  if (problem !== undefined)
+    return refusePlace('invalid', `${title} is not a version that this node accepts. ${problem}`)
+  const skillMd = decodeText(document.bytes)
   try {
     const rest = files.filter((file) => file !== document)
     checkPackage({ skillMd, files: rest })
@@ -46,15 +49,6 @@ export async function packVersion(
   } catch (error) {
     if (!(error instanceof RegistryError) || error.status >= 500) throw error
     return refusePlace('invalid', `${title} is not a version that this node accepts. ${error.message}`)
-  }
-}
-
-/** Decodes a document; undefined if it is not UTF-8. Encoding the result again gives the same bytes. */
-function decodeSkillMd(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
   }
 }
 

@@ -55,7 +55,7 @@ function escapeBytes(bytes: Buffer): string {
 async function* readSkillTree(folder: string, path: string): AsyncGenerator<SourceItem> {
   const entries = await readEntries(folder)
   const skillFile = entries.find(({ kind, name }) => kind === 'file' && isSkillMd(name))
-  if (skillFile) yield await readSkillFolder(folder, path, skillFile.name)
+  if (skillFile) yield await readSkillFolder(folder, path, skillFile.name, entries)
   for (const { kind, name, isUtf8: isText } of entries) {
     if (kind !== 'folder' || skipped.has(name)) continue
     const id = posix.join(path, name)
@@ -66,13 +66,18 @@ async function* readSkillTree(folder: string, path: string): AsyncGenerator<Sour
 
 const notUtf8 = 'The name is not UTF-8. Rename the file or folder.'
 
-async function readSkillFolder(folder: string, path: string, skillFile: string): Promise<SourceItem> {
+async function readSkillFolder(
+  folder: string,
+  path: string,
+  skillFile: string,
+  entries: readonly FolderEntry[],
+): Promise<SourceItem> {
   const id = posix.join(path, skillFile)
   const { size } = await stat(join(folder, skillFile))
   if (size > limits.fileBytesMax)
     return { id, reason: `SKILL.md is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.` }
-  const found: FoundFiles = { folder, root: await realpath(folder), files: [], warnings: [], bytes: size }
-  const problem = await collectSkillFiles(found, '', skillFile)
+  const found: FoundFiles = { folder, skillFile, root: await realpath(folder), files: [], warnings: [], bytes: size }
+  const problem = await collectSkillFiles(found, '', entries)
   if (problem) return { id, reason: problem }
   const document = await readFile(join(folder, skillFile))
   const reason = findTextProblem(document)
@@ -83,6 +88,8 @@ async function readSkillFolder(folder: string, path: string, skillFile: string):
 
 interface FoundFiles {
   readonly folder: string
+  /** The name of SKILL.md in the folder, which may be in another case. */
+  readonly skillFile: string
   /** The folder without symbolic links in its path. */
   readonly root: string
   readonly files: ArchiveFile[]
@@ -93,43 +100,47 @@ interface FoundFiles {
 /** A folder may have any number of entries that are left out. */
 const warningsMax = 100
 
-function warn({ warnings }: FoundFiles, path: string, sentence: string): void {
-  if (warnings.length < warningsMax) warnings.push({ code: 'file_left_out', message: `${path}: ${sentence}` })
+function warnOfFile({ warnings }: FoundFiles, code: 'file_left_out' | 'link_followed', message: string): void {
+  if (warnings.length < warningsMax) warnings.push({ code, message })
+}
+
+function leaveOut(found: FoundFiles, path: string, sentence: string): void {
+  warnOfFile(found, 'file_left_out', `${path}: ${sentence}`)
 }
 
 /**
  * The files of a skill in and below its folder, without nested skills. Entries that are left out are in the warnings.
  * Returns a reason, without reading the files, if the skill cannot be published.
  */
-async function collectSkillFiles(found: FoundFiles, prefix: string, skillFile: string): Promise<string | undefined> {
-  for (const { name, kind, isUtf8: isText } of await readEntries(join(found.folder, prefix))) {
+async function collectSkillFiles(
+  found: FoundFiles,
+  prefix: string,
+  entries: readonly FolderEntry[],
+): Promise<string | undefined> {
+  for (const { name, kind, isUtf8: isText } of entries) {
     const path = posix.join(prefix, name)
     if (!isText) return `${path}: ${notUtf8}`
     if (name === '.git') {
       if (prefix !== '') return toNestedGit(path)
       found.warnings.push(gitFolderLeftOut)
-    } else if (skipped.has(name)) warn(found, path, 'Files of this name are no part of a skill, and were left out.')
-    if (skipped.has(name) || (prefix === '' && name === skillFile)) continue
-    const problem = await collectEntry(found, path, kind, skillFile)
-    if (problem) return problem
+    } else if (skipped.has(name)) leaveOut(found, path, 'Files of this name are no part of a skill, and were left out.')
+    else if (path !== found.skillFile) {
+      const problem = await collectEntry(found, path, kind)
+      if (problem) return problem
+    }
   }
   return undefined
 }
 
-async function collectEntry(
-  found: FoundFiles,
-  path: string,
-  kind: FolderEntry['kind'],
-  skillFile: string,
-): Promise<string | undefined> {
+async function collectEntry(found: FoundFiles, path: string, kind: FolderEntry['kind']): Promise<string | undefined> {
   const place = join(found.folder, path)
+  if (kind === 'file') return addFile(found, path, place)
+  if (kind === 'link') return followLink(found, path)
   if (kind === 'folder') {
-    const names = await readEntries(place)
-    if (!names.some(({ name }) => isSkillMd(name))) return collectSkillFiles(found, path, skillFile)
-    warn(found, path, 'The folder has a SKILL.md, which makes it a skill of its own, and was left out.')
-  } else if (kind === 'link') return followLink(found, path)
-  else if (kind === 'file') return addFile(found, path, place)
-  else warn(found, path, 'It is neither a file nor a folder, and was left out.')
+    const entries = await readEntries(place)
+    if (!entries.some(({ name }) => isSkillMd(name))) return collectSkillFiles(found, path, entries)
+    leaveOut(found, path, 'The folder has a SKILL.md, which makes it a skill of its own, and was left out.')
+  } else leaveOut(found, path, 'The entry is neither a file nor a folder, and was left out.')
   return undefined
 }
 
@@ -139,20 +150,18 @@ async function followLink(found: FoundFiles, path: string): Promise<string | und
   try {
     target = await realpath(join(found.folder, path))
   } catch {
-    warn(found, path, 'The link leads to no file, and was left out.')
+    leaveOut(found, path, 'The link leads to no file, and was left out.')
     return undefined
   }
   const inside = relative(found.root, target)
   const isInside =
     inside !== '' && !isAbsolute(inside) && !inside.split(sep).some((name) => name === '..' || skipped.has(name))
   if (!isInside || !(await stat(target)).isFile()) {
-    warn(found, path, `The link leads ${isInside ? 'to a folder' : 'out of the skill'}, and was left out.`)
+    leaveOut(found, path, `The link leads ${isInside ? 'to a folder' : 'out of the skill'}, and was left out.`)
     return undefined
   }
-  if (found.warnings.length < warningsMax) {
-    const message = `${path}: The link to ${inside.split(sep).join('/')} became a file with its content.`
-    found.warnings.push({ code: 'link_followed', message })
-  }
+  const shown = inside.split(sep).join('/')
+  warnOfFile(found, 'link_followed', `${path}: The link to ${shown} became a file with the content of ${shown}.`)
   return addFile(found, path, target)
 }
 

@@ -142,7 +142,7 @@ function listListingAdvice(parsed: ParsedSkillMd): SkillWarning[] {
   if (typeof description !== 'string' || typeof whenToUse !== 'string') return []
   const count = description.length + whenToUse.length
   if (count <= listedCharactersMax) return []
-  const message = `Claude Code lists ${listedCharactersMax} characters of 'description' and 'when_to_use' together; they have ${count}.`
+  const message = `Claude Code lists ${listedCharactersMax} characters of 'description' and 'when_to_use' together; these fields have ${count}.`
   return [toPortabilityIssue(parsed, 'listing_long', message, 'when_to_use')]
 }
 

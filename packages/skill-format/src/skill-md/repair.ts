@@ -35,9 +35,7 @@ function cutIntoPieces(source: string, firstLine: number, state: Conversion): Pi
     else if (readHeadingKey(line)) pieces.push(...cutHeading(line, number, state))
     else if (noSpacePattern.test(line) && !opensQuote(current)) ignoreLine(state, number, line)
     else if (current) current.lines.push(line)
-    else if (line.trim() !== '' && !line.startsWith('#')) {
-      ignoreLine(state, number, line)
-    }
+    else if (line.trim() !== '' && !line.startsWith('#')) ignoreLine(state, number, line)
   }
   return pieces
 }
@@ -79,12 +77,12 @@ function readPiece(piece: Piece, state: Conversion): void {
   const fixed = piece.lines.map(fixLine)
   const at = fixed.findIndex((line, index) => line !== piece.lines[index])
   const line = piece.line + Math.max(at, 0)
+  const quote = opensQuote(piece) ? ' The quote at the beginning of the value does not end, and was removed.' : ''
   if (tryLines(piece, fixed, state)) {
-    const message = `Line ${line} is not valid YAML. Its value was read as plain text. Put it in quotes.`
+    const message = `Line ${line} is not valid YAML. Its value was read as plain text. Put it in quotes.${quote}`
     return addWarning(state, 'frontmatter_repaired', message, line)
   }
   if (tryWithoutWrongLines(piece, fixed, state)) return
-  const quote = opensQuote(piece) ? ' The quote that begins it does not end, and was removed.' : ''
   const message = `The value of '${piece.key.slice(0, 64)}' is not valid YAML. Its lines were read as text.${quote}`
   addWarning(state, 'frontmatter_repaired', message, line)
   const text = toQuoted(readAsText(piece))
@@ -102,15 +100,8 @@ function tryWithoutWrongLines(piece: Piece, lines: readonly string[], state: Con
     line.startsWith(indentation) && /^(?!#|- )[^\s:][^:]*(?::\S|$)/.test(line.slice(indentation.length))
   const wrong = lines.flatMap((line, index) => (index > 0 && isWrong(line) ? [index] : []))
   // Blank lines keep the numbers of the others.
-  if (
-    wrong.length === 0 ||
-    !tryLines(
-      piece,
-      lines.map((line, index) => (wrong.includes(index) ? '' : line)),
-      state,
-    )
-  )
-    return false
+  const others = lines.map((line, index) => (wrong.includes(index) ? '' : line))
+  if (wrong.length === 0 || !tryLines(piece, others, state)) return false
   for (const index of wrong) ignoreLine(state, piece.line + index, piece.lines[index]!)
   return true
 }
@@ -155,16 +146,19 @@ function isQuoted(value: string): boolean {
 function stripQuotes(value: string): string {
   const text = value.endsWith(',') ? value.slice(0, -1) : value
   const isWrapped = text.length > 1 && text.at(-1) === text[0]
-  if (isWrapped) return text.slice(1, -1)
-  const hasNoEnd = /^["']/.test(value) && !value.slice(1).includes(value[0]!)
-  return hasNoEnd ? value.slice(1) : value
+  return isWrapped ? text.slice(1, -1) : dropOpenQuote(value)
+}
+
+/** The text without a quote that begins it and does not end. */
+function dropOpenQuote(text: string): string {
+  return /^["']/.test(text) && !text.slice(1).includes(text[0]!) ? text.slice(1) : text
 }
 
 function readAsText(piece: Piece): string {
   const [first = '', ...rest] = piece.lines
   const head = first.slice(first.indexOf(':', piece.key.length) + 1).trim()
   const lines = [/^[|>][-+0-9]{0,2}$/.test(head) ? '' : head, ...rest.map((line) => line.trim())]
-  return stripQuotes(lines.join('\n').trim())
+  return dropOpenQuote(lines.join('\n').trim())
 }
 
 /** Double quotes, the only YAML quotes that can express line ends; YAML's escapes include those of JSON. */

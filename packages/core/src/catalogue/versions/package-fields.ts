@@ -66,8 +66,9 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
     return request
   }
 
-  if (!rules.requestWins) problems.push(...listRefusals(found, given))
-  else warnings.push(...found.refusals.map(({ message, line }) => ({ code: 'field_refused', message, line })))
+  const refused = listRefusals(found, given)
+  if (rules.requestWins) warnings.push(...refused.map(({ message }) => ({ code: 'field_refused', message })))
+  else problems.push(...refused)
   const shortName = given.name?.slice(given.name.indexOf('/') + 1)
   const name = agree('name', shortName, found.nameSlug ?? found.name)
   const description = agree('description', given.description, read('description')) || describe()

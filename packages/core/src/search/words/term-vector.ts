@@ -54,8 +54,8 @@ export interface TermVector {
 }
 
 /** Hashes of terms and bytes per term in a stored vector. */
-const toStemHashBytes = 4
-const termBytes = toStemHashBytes + 1
+const stemHashBytes = 4
+const termBytes = stemHashBytes + 1
 
 /**
  * Computes the vector of a SKILL.md's body for storage: the hashes of its stemmed terms in ascending order (32 bits,
@@ -91,7 +91,7 @@ export function addWeights(
 function hashesOf(stored: Uint8Array): Int32Array {
   const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength)
   const hashes = new Int32Array(Math.floor(stored.byteLength / termBytes))
-  for (let i = 0; i < hashes.length; i++) hashes[i] = view.getInt32(i * toStemHashBytes, true)
+  for (let i = 0; i < hashes.length; i++) hashes[i] = view.getInt32(i * stemHashBytes, true)
   return hashes
 }
 
@@ -104,7 +104,7 @@ export function joinVector(stored: Uint8Array, others: TermWeights): TermVector 
   const rest = new Map(others)
   for (let i = 0; i < size; i++) {
     const hash = known[i]!
-    const impact = stored[size * toStemHashBytes + i]!
+    const impact = stored[size * stemHashBytes + i]!
     const weight = rest.get(hash)
     hashes[i] = hash
     impacts[i] = weight === undefined ? impact : toImpact(weightOfImpact[impact]! + weight)
@@ -127,8 +127,8 @@ function packVector(weights: TermWeights): Uint8Array {
   sorted.sort()
   for (let i = 0; i < size; i++) {
     const hash = sorted[i]!
-    view.setInt32(i * toStemHashBytes, hash, true)
-    bytes[size * toStemHashBytes + i] = toImpact(weights.get(hash)!)
+    view.setInt32(i * stemHashBytes, hash, true)
+    bytes[size * stemHashBytes + i] = toImpact(weights.get(hash)!)
   }
   return bytes
 }

@@ -135,12 +135,11 @@ const otherLetters: Readonly<Record<string, string>> = { ß: 'ss', ẞ: 'ss', æ
 /** Adds German words as they are written without umlauts: `Größe` is found by `groesse` as well as by `grosse`. */
 export function addUmlautForms(text: string): string {
   if (isAscii.test(text)) return text
-  return text
-    .normalize('NFC')
-    .replace(
-      /\p{L}*[äöüÄÖÜ]\p{L}*/gu,
-      (word) => `${word} ${word.replace(/[äöüÄÖÜ]/g, (letter) => `${letter.normalize('NFD')[0]!}e`)}`,
-    )
+  // Whole words: a pattern with an umlaut in it would take quadratic time on a long word without one.
+  return text.normalize('NFC').replace(/\p{L}+/gu, (word) => {
+    const other = word.replace(/[äöüÄÖÜ]/g, (letter) => `${letter.normalize('NFD')[0]!}e`)
+    return other === word ? word : `${word} ${other}`
+  })
 }
 
 /** Longer words are not identifiers but encoded data. */
