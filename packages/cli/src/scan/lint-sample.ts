@@ -51,7 +51,12 @@ export async function lintSample({ id, files, at }: Sample): Promise<Linted | Un
 function listRefusals(parsed: ParsedSkillMd, files: Sample['files']): Warning[] {
   const others = files.filter(({ path }) => path !== 'SKILL.md')
   return [
-    ...readSkillFields(parsed).refusals.map(({ message, line }) => ({ code: 'field_refused', message, line })),
+    // A name has one warning, with the name to use, and not also that of the open format.
+    ...readSkillFields(parsed).refusals.map(({ path, message, line }) => ({
+      code: path === 'name' ? 'name_pattern' : 'field_refused',
+      message,
+      line,
+    })),
     ...checkPaths(others).map(({ path, message }) => ({
       code: 'file_refused',
       message: path === '' ? message : `${path}: ${message}`,

@@ -132,8 +132,8 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
 function listRefusals({ refusals, nameSlug }: SkillFields, given: Given): FieldError[] {
   return refusals.flatMap(({ path, message }) => {
     if (given[path] !== undefined || (path === 'name' && nameSlug !== undefined && given.normalizeName)) return []
-    const accept = path === 'name' && nameSlug !== undefined ? ` \`normalizeName: true\` accepts that name.` : ''
-    return [{ path, message: message + accept }]
+    if (path !== 'name' || nameSlug === undefined) return [{ path, message }]
+    return [{ path, message: `${message} To accept that name, pass \`normalizeName: true\`, or --name ${nameSlug}.` }]
   })
 }
 
