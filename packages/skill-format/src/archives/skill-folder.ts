@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import { readFile, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
 import { limits, type Warning } from '@skillstead/protocol'
@@ -35,14 +34,21 @@ interface FolderEntry {
 }
 
 async function readEntries(folder: string): Promise<FolderEntry[]> {
-  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+  const entries = await readdir(folder, { withFileTypes: true })
+  // Bun and Deno have no entries with names as bytes, so the bytes are read apart, where a name needs them.
+  const bytes = entries.some(({ name }) => isDecodedBadly(name)) ? await readdir(folder, { encoding: 'buffer' }) : []
   const listed = entries.map((entry): FolderEntry => {
-    const isText = isUtf8(entry.name)
-    const name = isText ? entry.name.toString() : escapeBytes(entry.name)
+    const isText = !isDecodedBadly(entry.name)
+    const raw = isText ? undefined : bytes.find((candidate) => candidate.toString() === entry.name)
     const kind = entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : entry.isSymbolicLink() ? 'link' : 'other'
-    return { name, isUtf8: isText, kind }
+    return { name: raw ? escapeBytes(raw) : entry.name, isUtf8: isText, kind }
   })
   return listed.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Whether the name stood on disk in another encoding than UTF-8, so that a part of it could not be decoded. */
+function isDecodedBadly(name: string): boolean {
+  return name.includes('\uFFFD')
 }
 
 function escapeBytes(bytes: Buffer): string {
