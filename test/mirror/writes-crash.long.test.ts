@@ -22,7 +22,7 @@ const installs = 4
 
 describeDatabases('a process that is killed while it sends writes', (open) => {
   it(
-    'leaves all writes to be completed once each, in order',
+    'leaves all writes to be completed once each, in order, and installs at least once',
     async () => {
       const pair = await openPair(open)
       opened.push(pair)
@@ -64,7 +64,9 @@ describeDatabases('a process that is killed while it sends writes', (open) => {
       }
       expect(await there.getSkill({ name: 'alice/pdf' })).toMatchObject({ stars: 1, forks: 1 })
       expect((await there.listReviews({ name: 'alice/pdf' })).reviews).toHaveLength(1)
-      await expect.poll(async () => (await there.getSkill({ name: 'alice/pdf' })).downloads).toBe(installs)
+      // A mirror without an account sends installs as a guest, for whom the upstream stores no idempotency keys.
+      const countInstalls = async () => (await there.getSkill({ name: 'alice/pdf' })).downloads
+      await expect.poll(countInstalls).toBeGreaterThanOrEqual(installs)
     },
     patienceMs,
   )
