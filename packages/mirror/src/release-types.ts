@@ -10,7 +10,8 @@ export interface Release {
   version?: string
   /** Milliseconds since 1970. */
   publishedAt?: number
-  files: { path: string; bytes: Uint8Array }[]
+  /** `executable` is undefined if the source has no modes: `#!` then marks a program. */
+  files: { path: string; bytes: Uint8Array; executable?: boolean | undefined }[]
   displayName?: string
   description?: string
   license?: string

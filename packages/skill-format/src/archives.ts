@@ -2,8 +2,9 @@
  * Reading and writing skill packages, as a separate entry point: programs that only install need not load the registry.
  */
 export { ArchiveError } from './archives/archive-error.ts'
-export { toDigest } from './archives/digest.ts'
+export { toDigest, toVersionDigest } from './archives/digest.ts'
 export type { ArchiveFile } from './archives/entry-options.ts'
+export { isExecutable, isExecutableMode, readFileMode, toPublishFile } from './archives/executable.ts'
 export { checkPaths, toFoldedPath } from './archives/file-paths.ts'
 export { findGitProblems, gitFolderLeftOut } from './archives/git-paths.ts'
 export { isPluginRoot } from './archives/plugin-paths.ts'

@@ -39,7 +39,7 @@ export async function planItem(session: Session, item: Item): Promise<ItemPlan> 
   for (const target of item.targets) {
     const path = toTargetPath(session.place, target)
     refuseClaimed(session, item, path)
-    const state = await readFolderState(path, [item.digest, ...(locked ? [locked.digest] : [])])
+    const state = await readFolderState(path, [item.digest, ...(locked ? [locked.digest] : [])], session.cache)
     if (state.kind === 'version' && state.digest === item.digest) continue
     const edits = session.force ? undefined : await findEdits(session, state, lockedName)
     if (edits) return { item, writes: [], skipped: { target, reason: edits } }

@@ -16,7 +16,7 @@ export interface TreeEntry {
   readonly path: string
   readonly id: string
   /** Default: `file`. */
-  readonly kind?: 'file' | 'tree'
+  readonly kind?: 'file' | 'executable' | 'tree'
 }
 
 /** Who made a commit or tag. Only names of the registry, without characters that git uses as separators. */
@@ -65,20 +65,20 @@ interface Folder {
 /** The trees of all folders, root last. */
 export function toTrees(entries: readonly TreeEntry[]): GitObject[] {
   const root: Folder = { children: new Map() }
-  for (const { path, id, kind } of entries) {
+  for (const { path, id, kind = 'file' } of entries) {
     const segments = path.split('/')
     const name = segments.pop()!
     let folder = root
     for (const segment of segments) folder = openTreeFolder(folder, segment)
-    folder.children.set(name, { mode: kind === 'tree' ? treeMode : fileMode, id })
+    folder.children.set(name, { mode: modes[kind], id })
   }
   const trees: GitObject[] = []
   writeTree(root, trees)
   return trees
 }
 
-const fileMode = '100644'
 const treeMode = '40000'
+const modes = { file: '100644', executable: '100755', tree: treeMode }
 
 function openTreeFolder({ children }: Folder, name: string): Folder {
   const found = children.get(name)

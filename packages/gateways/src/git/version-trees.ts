@@ -92,7 +92,10 @@ export function createVersionTrees(context: CatalogueContext): VersionTrees {
         roots.set(versionId, { root: null })
         continue
       }
-      const blobs = list.map(({ path, digest, size }) => ({ path, digest, size, id: hashed.get(digest)! }))
+      const blobs = list.map(({ path, digest, size, executable }) => {
+        const kind = executable ? ('executable' as const) : ('file' as const)
+        return { path, digest, size, kind, id: hashed.get(digest)! }
+      })
       const trees = toTrees(blobs)
       const paths = list.map(({ path }) => path)
       roots.set(versionDigest, { root: { id: trees.at(-1)!.id, isPluginRoot: isPluginRoot(paths) } })

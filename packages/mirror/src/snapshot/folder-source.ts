@@ -3,6 +3,7 @@ import { lstat, open, readdir, realpath } from 'node:fs/promises'
 import { basename, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { RegistryError, limits } from '@skillstead/protocol'
+import { readFileMode } from '@skillstead/skill-format/archives'
 import * as v from 'valibot'
 import type { SnapshotSource } from '../types.ts'
 import { isSkipped, readSkillTree, type Places, type SkillTree, type TreeFile } from './skill-folders.ts'
@@ -75,7 +76,8 @@ async function walkFolder(root: string, path: string, depth: number, files: Tree
         `${root} contains more than ${entriesMax} files. Add a folder below it instead.`,
       )
     }
-    files.push({ path: inner, size: (await lstat(join(root, inner)).catch(unreadablePath(inner))).size })
+    const stats = await lstat(join(root, inner)).catch(unreadablePath(inner))
+    files.push({ path: inner, size: stats.size, ...readFileMode(stats) })
   }
 }
 

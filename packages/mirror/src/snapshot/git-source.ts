@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { RegistryError, limits } from '@skillstead/protocol'
+import { isExecutableMode } from '@skillstead/skill-format/archives'
 import * as v from 'valibot'
 import type { SnapshotSource } from '../types.ts'
 import { readFolderPlaces } from './folder-source.ts'
@@ -130,9 +131,9 @@ function readListing(text: string): BlobFile[] {
   if (lines.length > entriesMax)
     throw new RegistryError('upstream_failed', `The repository has more than ${entriesMax} files.`)
   return lines.flatMap((line) => {
-    const [, sha, size, path] = /^100\d{3} blob ([0-9a-f]{40,64}) +(\d+)\t(.*)$/s.exec(line) ?? []
+    const [, mode, sha, size, path] = /^(100\d{3}) blob ([0-9a-f]{40,64}) +(\d+)\t(.*)$/s.exec(line) ?? []
     if (sha === undefined || path === undefined || path.split('/').some(isSkipped)) return []
-    return [{ sha, size: Number(size), path }]
+    return [{ sha, size: Number(size), path, executable: isExecutableMode(Number.parseInt(mode!, 8)) }]
   })
 }
 

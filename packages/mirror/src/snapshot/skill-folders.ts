@@ -7,6 +7,8 @@ import { toFoundRelease, toFolderSkillName } from './to-release.ts'
 export interface TreeFile {
   readonly path: string
   readonly size: number
+  /** Undefined if the tree has no modes. */
+  readonly executable?: boolean
 }
 
 /** A folder with a SKILL.md, and the files of this skill. */
@@ -137,9 +139,12 @@ async function readSkillFolder<T extends TreeFile>(
   tree: SkillTree<T>,
   { folder, skillMd, files }: SkillFolder<T>,
 ): Promise<Release['files']> {
-  const bytes = await tree.read([skillMd, ...files])
-  const paths = ['SKILL.md', ...files.map(({ path }) => path.slice(folder === '' ? 0 : folder.length + 1))]
-  return paths.map((path, i) => ({ path: path.normalize('NFC'), bytes: bytes[i]! }))
+  const all = [skillMd, ...files]
+  const bytes = await tree.read(all)
+  return all.map((file, i) => {
+    const path = file === skillMd ? 'SKILL.md' : file.path.slice(folder === '' ? 0 : folder.length + 1)
+    return { path: path.normalize('NFC'), bytes: bytes[i]!, executable: file.executable }
+  })
 }
 
 function* toFolderBatches<T extends TreeFile>(

@@ -47,6 +47,8 @@ const PublishFile = v.strictObject({
   path: v.string(),
   content: v.string(),
   encoding: v.optional(v.picklist(['utf8', 'base64']), 'utf8'),
+  /** Whether the file may be run as a program. Default: whether it begins with `#!`. */
+  executable: v.optional(v.boolean()),
 })
 
 const metadataFields = {

@@ -1,6 +1,5 @@
 import { join, relative, sep } from 'node:path'
-import { toManifest } from '@skillstead/protocol'
-import { toDigest } from '@skillstead/skill-format/archives'
+import { toVersionDigest, type ArchiveFile } from '@skillstead/skill-format/archives'
 import type { ScanFile } from '../files/scan-file.ts'
 
 /** A skill, or some of its files, to scan. */
@@ -42,10 +41,9 @@ export function toSampleId(path: string): string {
 
 /** The digest of the files of a sample, computed like the digest of a version. */
 export function toSkillDigest({ files }: Sample): string {
-  const listed = files.flatMap((file) => {
+  const read = files.flatMap((file): ArchiveFile[] => {
     if ('unread' in file) return []
-    const bytes = 'bytes' in file ? file.bytes : Buffer.from(file.text)
-    return [{ path: file.path, size: bytes.length, digest: toDigest(bytes) }]
+    return 'bytes' in file ? [file] : [{ path: file.path, bytes: Buffer.from(file.text) }]
   })
-  return toDigest(toManifest(listed))
+  return toVersionDigest(read)
 }

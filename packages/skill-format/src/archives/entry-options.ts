@@ -5,6 +5,8 @@ import type { FileLimits } from './file-paths.ts'
 export interface ArchiveFile {
   readonly path: string
   readonly bytes: Uint8Array
+  /** Whether its mode makes it a program; undefined if the source has no modes. See `isExecutable`. */
+  readonly executable?: boolean | undefined
 }
 
 /** Common options of both archive readers: limits, a filter of entries, and the list of problems. */

@@ -88,7 +88,7 @@ function stripTopFolder(entries: readonly ArchiveFile[]) {
   return {
     folder,
     skillMd: skillMds[0]!.bytes,
-    files: files.map(({ path, bytes }) => ({ path: path.slice(folder.length), bytes })),
+    files: files.map((file) => ({ ...file, path: file.path.slice(folder.length) })),
   }
 }
 

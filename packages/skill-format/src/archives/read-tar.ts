@@ -2,6 +2,7 @@ import { createGunzip } from 'node:zlib'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { ArchiveError, toArchiveError } from './archive-error.ts'
 import type { ArchiveFile, ReadOptions } from './entry-options.ts'
+import { isExecutableMode } from './executable.ts'
 
 /** Entries per allowed file: entries that are left out count too. */
 const entriesPerFileMax = 8
@@ -36,7 +37,7 @@ export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<
       total += entry.header.size
       if (total > limits.versionBytesMax)
         throw toArchiveError(`The files have more than ${limits.versionBytesMax} bytes in all.`)
-      files.push({ path, bytes: await readTarBody(entry) })
+      files.push({ path, bytes: await readTarBody(entry), executable: isExecutableMode(entry.header.mode ?? 0) })
       if (files.length > limits.filesMax) throw toArchiveError(`The archive has more than ${limits.filesMax} files.`)
     }
   } catch (error) {

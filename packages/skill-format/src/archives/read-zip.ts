@@ -5,6 +5,7 @@ import { crc32, inflateRaw } from 'node:zlib'
 import { setImmediate } from 'node:timers/promises'
 import { toArchiveError } from './archive-error.ts'
 import type { ArchiveFile, ReadOptions } from './entry-options.ts'
+import { isExecutableMode } from './executable.ts'
 import type { FileLimits } from './file-paths.ts'
 
 /** Yields to the event loop after this many bytes. */
@@ -31,7 +32,7 @@ export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<
       turn = 0
       await setImmediate()
     }
-    files.push({ path, bytes: await inflateZipEntry(bytes, path, entry) })
+    files.push({ path, bytes: await inflateZipEntry(bytes, path, entry), executable: entry.executable })
   }
   return files
 }
@@ -89,6 +90,8 @@ export interface ZipEntry {
   /** The name as stored; that of a folder ends with a slash. */
   readonly name: string
   readonly kind: 'file' | 'link' | 'other'
+  /** Undefined for an entry without a Unix mode. */
+  readonly executable: boolean | undefined
   readonly isEncrypted: boolean
   /** Compression method: 0 is stored, 8 is deflated. */
   readonly method: number
@@ -224,7 +227,8 @@ function readCentralEntry(view: DataView, at: number, directoryStart: number): Z
   if (!isSame) throw toArchiveError('The two headers of the entry differ. Zip the folder again.', name)
   if (method === 0 && packedSize !== size) throw toArchiveError('The file does not have its declared size.', name)
   const isEncrypted = (flags & 0x2041) !== 0
-  return { name, kind: readKind(view, at), isEncrypted, method, crc, size, start, dataStart, dataEnd }
+  const kinds = { kind: readKind(view, at), executable: readExecutable(view, at) }
+  return { name, ...kinds, isEncrypted, method, crc, size, start, dataStart, dataEnd }
 }
 
 /** The extra fields of a header, by their id. */
@@ -265,6 +269,12 @@ function readKind(view: DataView, at: number): ZipEntry['kind'] {
   const type = (view.getUint32(at + 38, true) >>> 28) & 0xf
   if (type === 0xa) return 'link'
   return type === 0 || type === 0x8 || type === 0x4 ? 'file' : 'other'
+}
+
+/** Writers for Windows leave the Unix mode empty, which then says nothing. */
+function readExecutable(view: DataView, at: number): boolean | undefined {
+  const mode = view.getUint16(at + 40, true)
+  return mode === 0 ? undefined : isExecutableMode(mode)
 }
 
 function readEntryName(view: DataView, at: number, length: number, extra: ExtraFields): string {

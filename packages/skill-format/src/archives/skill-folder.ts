@@ -3,6 +3,7 @@ import { basename, isAbsolute, join, posix, relative, resolve, sep } from 'node:
 import { limits, type Warning } from '@skillstead/protocol'
 import { gitFolderLeftOut } from './git-paths.ts'
 import type { ArchiveFile } from './entry-options.ts'
+import { readFileMode } from './executable.ts'
 import { decodeText, findTextProblem, type Source, type SourceItem } from './skill-records.ts'
 
 /** Files of version control and other tools, which are not part of a skill. */
@@ -173,12 +174,13 @@ async function followLink(found: FoundFiles, path: string): Promise<string | und
 
 async function addFile(found: FoundFiles, path: string, place: string): Promise<string | undefined> {
   if (found.files.length >= limits.versionFilesMax) return `The skill has more than ${limits.versionFilesMax} files.`
-  const { size } = await stat(place)
+  const stats = await stat(place)
+  const { size } = stats
   if (size > limits.fileBytesMax) return `${path} is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.`
   found.bytes += size
   if (found.bytes > limits.versionBytesMax)
     return `The files are larger than ${limits.versionBytesMax / 1024 / 1024} MiB in total.`
-  found.files.push({ path: path.normalize('NFC'), bytes: await readFile(place) })
+  found.files.push({ path: path.normalize('NFC'), bytes: await readFile(place), ...readFileMode(stats) })
   return undefined
 }
 

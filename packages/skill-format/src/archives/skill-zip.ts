@@ -84,7 +84,7 @@ function groupBySkill(
       path: folder === '.' ? posix.join(archiveName, id) : id,
       history: [],
       skillMd: decodeText(skillMd),
-      files: (filesOf.get(folder) ?? []).map(({ path, bytes }) => ({ path: posix.relative(folder, path), bytes })),
+      files: (filesOf.get(folder) ?? []).map((file) => ({ ...file, path: posix.relative(folder, file.path) })),
       filesMissing: 0,
       warnings: inside.length > 0 ? [gitFolderLeftOut] : [],
     }

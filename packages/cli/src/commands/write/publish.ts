@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { limits, type PublishSkillInput, type RegistryApi, type Security, type Warning } from '@skillstead/protocol'
-import { decodeText, findTextProblem, isUnreadable, openFolder } from '@skillstead/skill-format/archives'
+import { decodeText, findTextProblem, isUnreadable, openFolder, toPublishFile } from '@skillstead/skill-format/archives'
 import { UsageError, command, flag, textOption, type Arguments } from '../../command/command.ts'
 import { findUrl, placeOptions, withApi } from '../../registry/place.ts'
 import { dangerousOption, refuseDangerous } from '../../scan/dangerous.ts'
@@ -12,7 +12,7 @@ import { toWarningLine } from './lint.ts'
 type PublishAnswer = Awaited<ReturnType<RegistryApi['publishSkill']>>
 
 type Content = Pick<PublishSkillInput, 'skillMd' | 'archive'> & {
-  files?: { path: string; content: string; encoding: 'base64' }[]
+  files?: ReturnType<typeof toPublishFile>[]
   /** Warnings about files of the folder that were left out. */
   warnings?: readonly Warning[]
 }
@@ -132,12 +132,7 @@ async function readPublishContent(path: string): Promise<Content> {
 async function packPublishedFolder(path: string): Promise<Content> {
   for await (const item of openFolder(path).items) {
     if (isUnreadable(item)) throw new Error(`${item.id}: ${item.reason}`)
-    const files = item.files.map((file) => ({
-      path: file.path,
-      content: Buffer.from(file.bytes).toString('base64'),
-      encoding: 'base64' as const,
-    }))
-    return { skillMd: item.skillMd, files, warnings: item.warnings }
+    return { skillMd: item.skillMd, files: item.files.map(toPublishFile), warnings: item.warnings }
   }
   throw new Error(`${path} contains no SKILL.md.`)
 }

@@ -9,17 +9,19 @@ import {
 } from '@skillstead/protocol'
 import {
   ArchiveError,
+  type ArchiveFile,
   checkPaths,
   decodeText,
   describeStandIn,
   findTextProblem,
   gitFolderLeftOut,
+  isExecutable,
   readArchive,
   toDigest,
 } from '@skillstead/skill-format/archives'
 import { invalidField } from '../../kernel/field-errors.ts'
 import { type Blob, createBlob } from '../../storage/blobs.ts'
-import type { FileRow } from './stored-version.ts'
+import { toFileRow, type FileRow } from './stored-version.ts'
 
 /** The uploaded content of a version: SKILL.md and the other files. */
 export interface SkillPackage {
@@ -29,10 +31,7 @@ export interface SkillPackage {
   readonly warnings?: readonly Warning[]
 }
 
-export interface PackageFile {
-  readonly path: string
-  readonly bytes: Uint8Array
-}
+export type PackageFile = ArchiveFile
 
 /** A package ready to be stored: its manifest, the manifest's digest, and the contents by digest. */
 export interface PackedContent {
@@ -57,7 +56,11 @@ export async function readSubmittedPackage(input: PublishSkillInput): Promise<Sk
   }
   if (!input.skillMd.isWellFormed()) throw invalidField('skillMd', 'must be well-formed Unicode.')
   refuseTooManyFiles(input.files?.length ?? 0)
-  const files = (input.files ?? []).map((file, i) => ({ path: file.path, bytes: decodeFile(file, i) }))
+  const files = (input.files ?? []).map((file, i) => ({
+    path: file.path,
+    bytes: decodeFile(file, i),
+    executable: file.executable,
+  }))
   const content = { skillMd: input.skillMd, files }
   checkPackage(content)
   return content
@@ -82,9 +85,10 @@ export function checkPackage({ skillMd, files }: SkillPackage): void {
 
 /** Computes digests and compresses the files. Called before any transaction begins. */
 export async function packContent({ skillMd, files }: SkillPackage): Promise<PackedContent> {
-  const all = [{ path: 'SKILL.md', bytes: Buffer.from(skillMd) }, ...files].toSorted(compareFiles)
+  const given: PackageFile[] = [{ path: 'SKILL.md', bytes: Buffer.from(skillMd) }, ...files]
+  const all = given.map((file) => ({ ...file, executable: isExecutable(file) })).toSorted(compareFiles)
   const blobs = await Promise.all(all.map(({ bytes }) => createBlob(bytes)))
-  const rows = blobs.map(({ size, digest }, i) => ({ path: all[i]!.path, size, digest }))
+  const rows = blobs.map(({ size, digest }, i) => toFileRow({ ...all[i]!, size, digest }))
   const size = rows.reduce((sum, row) => sum + row.size, 0)
   return { digest: toDigest(toManifest(rows)), size, files: rows, blobs, sources: all }
 }
