@@ -12,7 +12,15 @@ export { readObjects, type ReadObject } from './archives/json-lines.ts'
 export { readZipDirectory, type ZipEntry } from './archives/read-zip.ts'
 export { readZip } from './archives/read-zip.ts'
 export { readBytes } from './archives/read-bytes.ts'
-export { findProblem, isSkillMd, selectSkills, type SelectedSkill, type SourceEntry } from './archives/select-files.ts'
+export {
+  findProblem,
+  isSkillMd,
+  isSkippedName,
+  notUtf8,
+  selectSkills,
+  type SelectedSkill,
+  type SourceEntry,
+} from './archives/select-files.ts'
 export { openFolder, selectFolder } from './archives/skill-folder.ts'
 export {
   decodeText,

@@ -3,7 +3,7 @@ import { createGunzip } from 'node:zlib'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { ArchiveError, toArchiveError } from './archive-error.ts'
 import { toEntryPath, type ArchiveEntry, type ReadOptions } from './entry-options.ts'
-import { isEscape } from './select-files.ts'
+import { isEscape, notUtf8 } from './select-files.ts'
 
 /** Entries per allowed file: entries that are left out count too. */
 const entriesPerFileMax = 8
@@ -83,6 +83,7 @@ function toTarPath(
   if (header.type !== 'file' && !takesLinks) return refuse('Only plain files are allowed.')
   const isSparse = Object.keys(header.pax ?? {}).some((key) => key.startsWith('GNU.sparse'))
   if (isSparse) return refuse('Sparse files are not allowed.')
+  if (path.includes('\uFFFD')) return refuse(notUtf8)
   if (paths.has(path)) return refuse('The archive contains this path twice.')
   paths.add(path)
   return path

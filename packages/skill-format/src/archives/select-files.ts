@@ -44,6 +44,9 @@ const hopsMax = 8
 
 const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store', '__MACOSX'])
 
+/** The problem of an entry whose name could not be decoded. */
+export const notUtf8 = 'The name is not UTF-8. Rename the file or folder.'
+
 /** Whether a file or folder belongs to version control, an operating system or a tool, and to no skill. */
 export function isSkippedName(name: string): boolean {
   return skipped.has(name) || name.startsWith('._')

@@ -6,6 +6,7 @@ import {
   findProblem,
   isSkillMd,
   isSkippedName,
+  notUtf8,
   selectSkills,
   type SelectedSkill,
   type SourceEntry,
@@ -72,8 +73,6 @@ async function* readSkillTree(folder: string, path: string): AsyncGenerator<Sour
     else yield { id, reason: notUtf8 }
   }
 }
-
-const notUtf8 = 'The name is not UTF-8. Rename the file or folder.'
 
 function hasSkillMd(entries: readonly FolderEntry[]): boolean {
   return entries.some(({ kind, name }) => (kind === 'file' || kind === 'link') && isSkillMd(name))
