@@ -26,8 +26,29 @@ interface AuthorFolder {
   readonly leftOut: readonly string[]
 }
 
-const folderNames = ['scripts', 'references', 'with space', 'übersicht', '資料', '.config', '-dash', '#1', '%41', "it's"]
-const fileNames = ['run', 'run.sh', 'notes.md', 'data.bin', 'LICENSE', '.editorconfig', 'ｗｉｄｅ.txt', 'a+b=c.txt', '~tilde']
+const folderNames = [
+  'scripts',
+  'references',
+  'with space',
+  'übersicht',
+  '資料',
+  '.config',
+  '-dash',
+  '#1',
+  '%41',
+  "it's",
+]
+const fileNames = [
+  'run',
+  'run.sh',
+  'notes.md',
+  'data.bin',
+  'LICENSE',
+  '.editorconfig',
+  'ｗｉｄｅ.txt',
+  'a+b=c.txt',
+  '~tilde',
+]
 const contents = fc.oneof(
   fc.constant(Buffer.from('#!/bin/sh\necho hello\n')),
   fc.constant(Buffer.from('one\r\ntwo\r\n')),

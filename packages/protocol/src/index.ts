@@ -105,6 +105,7 @@ export type {
   SkillDetails,
   SkillVersion,
   Visibility,
+  PathReason,
   Warning,
 } from './schemas/skill.ts'
 export type { Passage, Similarity, SimilarityMatch } from './schemas/similarity.ts'

@@ -5,15 +5,24 @@ export { ArchiveError } from './archives/archive-error.ts'
 export { toDigest, toVersionDigest } from './archives/digest.ts'
 export type { ArchiveFile } from './archives/entry-options.ts'
 export { isExecutable, isExecutableMode, readFileMode, toPublishFile } from './archives/executable.ts'
-export { checkPaths, toFoldedPath } from './archives/file-paths.ts'
-export { findGitProblems, gitFolderLeftOut } from './archives/git-paths.ts'
+export { checkPaths, fileLimits, toFoldedPath } from './archives/file-paths.ts'
+export { findGitProblems } from './archives/git-paths.ts'
 export { isPluginRoot } from './archives/plugin-paths.ts'
 export { readArchive, readArchiveFiles } from './archives/read-archive.ts'
 export { readObjects, type ReadObject } from './archives/json-lines.ts'
 export { readZipDirectory, type ZipEntry } from './archives/read-zip.ts'
 export { readZip } from './archives/read-zip.ts'
 export { readBytes } from './archives/read-bytes.ts'
-export { isSkillMd, openFolder } from './archives/skill-folder.ts'
+export {
+  findProblem,
+  isSkillMd,
+  isSkippedName,
+  notUtf8,
+  selectSkills,
+  type SelectedSkill,
+  type SourceEntry,
+} from './archives/select-files.ts'
+export { openFolder, selectFolder } from './archives/skill-folder.ts'
 export {
   decodeText,
   findTextProblem,

@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path'
-import type { Security, Warning } from '@skillstead/protocol'
+import type { PathReason, Security, Warning } from '@skillstead/protocol'
 import { scanPackage } from '@skillstead/scanner'
 import type { Sample } from '@skillstead/scanner/command'
 import {
@@ -12,7 +12,9 @@ import {
 import {
   checkPaths,
   decodeText,
+  findProblem,
   findTextProblem,
+  selectFolder,
   type Unreadable,
   warnOfStandIns,
 } from '@skillstead/skill-format/archives'
@@ -23,15 +25,29 @@ export interface Linted {
   /** Whether strict readers of the open format accept it. */
   readonly portable: boolean
   readonly warnings: readonly Warning[]
+  /** Entries of its folder or archive that a publish omits, and those that it stores with another content. */
+  readonly omitted: readonly PathReason[]
+  readonly changed: readonly PathReason[]
   readonly security: Pick<Security, 'score' | 'verdict' | 'risk' | 'findings' | 'cut'>
 }
 
-/** Checks a skill against the open format and the scan rules; undefined if it has no SKILL.md. */
-export async function lintSample({ id, files, at }: Sample): Promise<Linted | Unreadable | undefined> {
+/**
+ * Checks a skill against the open format and the scan rules; undefined if it has no SKILL.md. `isWhole`: the sample is a
+ * folder with all its files.
+ */
+export async function lintSample(
+  sample: Sample,
+  { isWhole }: { isWhole: boolean },
+): Promise<Linted | Unreadable | undefined> {
+  const { id, files, at } = sample
   const skillMd = files.find(({ path }) => path === 'SKILL.md')
   if (!skillMd || !('bytes' in skillMd)) return undefined
   const reason = findTextProblem(skillMd.bytes)
   if (reason !== undefined) return { id, reason }
+  const selected = isWhole && 'folder' in at ? await selectFolder(at.folder) : undefined
+  const problem = selected && findProblem(selected)
+  if (problem !== undefined) return { id, reason: problem }
+  const { omitted = [], changed = [] } = selected ?? sample
   const text = decodeText(skillMd.bytes)
   const parsed = parseSkillMd(text)
   // Hosts expect the folder to have the name of the skill.
@@ -43,6 +59,8 @@ export async function lintSample({ id, files, at }: Sample): Promise<Linted | Un
     id,
     portable: portable && refused.length === 0,
     warnings: mergeWarnings(refused, warnings, warnOfStandIns(files.filter((file) => 'bytes' in file))),
+    omitted,
+    changed,
     security: { score, verdict, risk, findings, cut },
   }
 }

@@ -35,6 +35,7 @@ import {
   SkillDetails,
   SkillVersion,
   Visibility,
+  PathReason,
   Warning,
   skillSorts,
 } from '../schemas/skill.ts'
@@ -94,6 +95,10 @@ export const PublishOutput = v.object({
   version: SkillVersion,
   created: v.boolean(),
   warnings: v.array(Warning),
+  /** Entries of the package that are no part of the version: links out of it, nested skills, files of tools. */
+  omitted: v.array(PathReason),
+  /** Entries that are stored with another content than the package has: links, as the files that they lead to. */
+  changed: v.array(PathReason),
   /**
    * The quarantined version, if an administrator must release it first; `skill` and `version` then preview the result.
    */

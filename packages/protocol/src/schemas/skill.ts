@@ -159,5 +159,9 @@ export const Warning = v.object({
 })
 export type Warning = v.InferOutput<typeof Warning>
 
+/** An entry of a package that was omitted, or whose content was changed, and why. */
+export const PathReason = v.object({ path: v.string(), reason: v.string() })
+export type PathReason = v.InferOutput<typeof PathReason>
+
 /** Warnings of the scan of the text fields, in the response to a write; absent if there are none. */
 export const textWarnings = { warnings: v.optional(v.array(Warning)) }

@@ -1,4 +1,5 @@
 import { join, relative, sep } from 'node:path'
+import type { PathReason } from '@skillstead/protocol'
 import { toVersionDigest, type ArchiveFile } from '@skillstead/skill-format/archives'
 import type { ScanFile } from '../files/scan-file.ts'
 
@@ -10,6 +11,9 @@ export interface Sample {
   readonly files: readonly ScanFile[]
   /** Its folder, with the name of its SKILL.md there; or the file, address or stream that contains all of the sample. */
   readonly at: { readonly folder: string; readonly skillFile: string } | { readonly container: string }
+  /** Entries of an archive that were omitted from the skill, or changed. */
+  readonly omitted?: readonly PathReason[] | undefined
+  readonly changed?: readonly PathReason[] | undefined
 }
 
 /** Where a file of a sample is. */

@@ -1,11 +1,4 @@
-import type { Warning } from '@skillstead/protocol'
 import type { PathProblem } from './archive-error.ts'
-
-/** Warning about a `.git` next to SKILL.md in an uploaded archive or an imported folder. */
-export const gitFolderLeftOut: Warning = {
-  code: 'git_folder_left_out',
-  message: 'The .git folder next to SKILL.md was left out, because its config can make git run programs.',
-}
 
 /** Code points that HFS+ ignores in names, and others that are invisible. */
 const ignorable = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { crc32, inflateRaw } from 'node:zlib'
 import { setImmediate } from 'node:timers/promises'
 import { toArchiveError } from './archive-error.ts'
-import type { ArchiveFile, ReadOptions } from './entry-options.ts'
+import type { ArchiveEntry, ReadOptions } from './entry-options.ts'
 import { isExecutableMode } from './executable.ts'
 import type { FileLimits } from './file-paths.ts'
 
@@ -16,7 +16,7 @@ const turnBytes = 1024 * 1024
  *
  * @throws {ArchiveError} for an archive that is invalid or too large.
  */
-export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveFile[]> {
+export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveEntry[]> {
   const { limits, problems } = options
   const entries = listFiles(readZipDirectory(bytes, limits), options)
   if (problems.length > 0) return []
@@ -24,7 +24,7 @@ export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<
   if (total > limits.versionBytesMax) {
     throw toArchiveError(`The files have ${total} bytes; ${limits.versionBytesMax} are allowed.`)
   }
-  const files: ArchiveFile[] = []
+  const files: ArchiveEntry[] = []
   let turn = 0
   for (const { path, entry } of entries) {
     turn += entry.size
@@ -32,18 +32,20 @@ export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<
       turn = 0
       await setImmediate()
     }
-    files.push({ path, bytes: await inflateZipEntry(bytes, path, entry), executable: entry.executable })
+    files.push(await readZipEntry(bytes, path, entry))
   }
   return files
 }
 
-function listFiles(entries: readonly ZipEntry[], { limits, keep, problems }: ReadOptions) {
+function listFiles(entries: readonly ZipEntry[], { limits, keep, problems, takesLinks }: ReadOptions) {
   const files: { path: string; entry: ZipEntry }[] = []
   const paths = new Set<string>()
   for (const entry of entries) {
     const path = entry.name.endsWith('/') ? undefined : keep(entry.name)
     if (path === undefined) continue
-    const message = findZipEntryProblem(entry, paths.has(path), limits.fileBytesMax)
+    const isSpecial = entry.kind !== 'file' && takesLinks
+    const file = isSpecial ? ({ ...entry, kind: 'file' } as const) : entry
+    const message = findZipEntryProblem(file, paths.has(path), limits.fileBytesMax)
     if (message) problems.push({ path, message })
     paths.add(path)
     files.push({ path, entry })
@@ -59,6 +61,15 @@ function findZipEntryProblem(entry: ZipEntry, isDouble: boolean, fileBytesMax: n
   if (entry.method !== 0 && entry.method !== 8) return 'The file is compressed by a method other than deflate.'
   if (isDouble) return 'The archive contains this path twice.'
   return entry.size > fileBytesMax ? `The file has ${entry.size} bytes; ${fileBytesMax} are allowed.` : undefined
+}
+
+/** The content of a link is its target; that of a device is not read. */
+async function readZipEntry(archive: Uint8Array, path: string, entry: ZipEntry): Promise<ArchiveEntry> {
+  const empty = new Uint8Array()
+  if (entry.kind === 'other') return { path, bytes: empty, kind: 'other' }
+  const bytes = await inflateZipEntry(archive, path, entry)
+  if (entry.kind === 'file') return { path, bytes, executable: entry.executable }
+  return { path, bytes: empty, kind: 'link', target: isUtf8(bytes) ? Buffer.from(bytes).toString() : undefined }
 }
 
 async function inflateZipEntry(archive: Uint8Array, path: string, entry: ZipEntry): Promise<Uint8Array> {

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { toOneLine, type Warning } from '@skillstead/protocol'
 import { openSamples } from '@skillstead/scanner/command'
 import { toFindingsLines } from '@skillstead/scanner/report-lines'
@@ -6,6 +7,7 @@ import { isUrl } from './scan.ts'
 import { UsageError, command, textOption } from '../../command/command.ts'
 import { choice } from '../../command/values.ts'
 import { lintSample, type Linted } from '../../scan/lint-sample.ts'
+import { toReasonLines } from '../../terminal/reason-lines.ts'
 import { toVerdictText } from '@skillstead/scanner'
 
 const failingVerdicts = ['caution', 'dangerous'] as const
@@ -23,10 +25,11 @@ export const commands = {
       const [place] = given.words
       if (isUrl(place)) throw new UsageError(`lint checks local files only. For a URL use: skillstead scan ${place}`)
       const failOn = choice(textOption(given, 'fail-on'), failingVerdicts, 'verdict') ?? 'dangerous'
+      const isWhole = statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false
       const skills: Linted[] = []
       const unreadable: { id: string; reason: string }[] = []
       for await (const sample of openSamples(place, { stdin: given.io.stdin, onNote: () => undefined })) {
-        const linted = isUnreadable(sample) ? sample : await lintSample(sample)
+        const linted = isUnreadable(sample) ? sample : await lintSample(sample, { isWhole })
         if (!linted) unreadable.push({ id: sample.id, reason: 'It is not a SKILL.md.' })
         else if (isUnreadable(linted)) unreadable.push(linted)
         else skills.push(linted)
@@ -47,10 +50,11 @@ function isFine({ portable, security }: Linted, failOn: (typeof failingVerdicts)
   return portable && security.verdict !== 'dangerous' && security.verdict !== failOn
 }
 
-function toLintLines({ id, portable, warnings, security }: Linted): string[] {
+function toLintLines({ id, portable, warnings, omitted, changed, security }: Linted): string[] {
   return [
     `${toOneLine(id)}: ${portable ? 'portable' : 'not portable'}; ${toVerdictText(security)}`,
     ...warnings.map(toWarningLine),
+    ...toReasonLines({ omitted, changed }),
     ...toFindingsLines(security),
   ]
 }
