@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { chmod, lstat, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { createClient } from '@skillstead/client'
 import { createMirror } from '@skillstead/mirror'
-import { toVersionDigest } from '@skillstead/skill-format/archives'
+import { readArchive, toVersionDigest } from '@skillstead/skill-format/archives'
 import fc from 'fast-check'
 import { unpackTar } from 'modern-tar'
 import { expect, it } from 'vitest'
@@ -59,7 +60,7 @@ const path = fc
   .tuple(fc.array(fc.constantFrom(...folderNames), { maxLength: 2 }), fc.constantFrom(...fileNames))
   .map(([folders, name]) => [...folders, name].join('/'))
 const file = fc.record({ path, bytes: contents, executable: fc.boolean() })
-const leftOut = ['node_modules/left/index.js', '.DS_Store', 'inner/SKILL.md', 'inner/notes.txt', '__MACOSX/x']
+const leftOut = ['node_modules/left/index.js', '.DS_Store', 'inner/SKILL.md', '__MACOSX/x']
 const authorFolder: fc.Arbitrary<AuthorFolder> = fc.record({
   files: fc.uniqueArray(file, { minLength: 1, maxLength: 8, selector: (one) => one.path }),
   links: fc.uniqueArray(fc.record({ path: fc.constantFrom('link', 'scripts/link.sh'), target: fc.nat({ max: 7 }) }), {
@@ -79,6 +80,7 @@ async function writeFolder(folder: string, skillMd: string, { files, links, left
   await put(folder, 'SKILL.md', skillMd)
   for (const { path, bytes, executable } of files) await put(folder, path, bytes, executable ? 0o755 : 0o644)
   for (const name of leftOut) await put(folder, name, 'Left out.\n')
+  if (leftOut.includes('inner/SKILL.md')) await put(folder, 'inner/notes.txt', 'Of the inner skill.\n')
   await symlink('/etc/hostname', join(folder, 'outside'))
   const followed: TestFile[] = []
   for (const { path, target } of links) {
@@ -144,6 +146,11 @@ it('a folder has one digest, through every way in and out', { timeout: 240_000 }
       await skillsteadJson(['publish', source, '--url', node.url], { env: { SKILLSTEAD_KEY: keys[owner]! } })
       digests[source.slice(folder.length)] = (await api.getSkill({ name: `${owner}/${name}` })).digest
     }
+    const dan = createClient({ baseUrl: node.url, apiKey: keys.dan! })
+    const listed = files.slice(1).map(({ path, bytes, executable }) => {
+      return { path, content: bytes.toString('base64'), encoding: 'base64' as const, executable }
+    })
+    digests.json = (await dan.publishSkill({ skillMd, files: listed })).version.digest
     await mirror.add(name, folder, { kind: 'git', filters: { owners: ['gitti'] } })
     await mirror.sync(name)
     digests['git mirror'] = (await api.getSkill({ name: `gitti/${name}` })).digest
@@ -164,7 +171,9 @@ it('a folder has one digest, through every way in and out', { timeout: 240_000 }
     const manifest = (await (await fetch(`${node.url}/v2/${skill}/manifests/latest`)).json()) as {
       layers: [{ digest: string }]
     }
+    const zip = await readArchive(new Uint8Array(await ask(`/api/v1/skills/${skill}/archive`)), 'zip')
     const arrived = {
+      zip: [{ path: 'SKILL.md', bytes: zip.skillMd }, ...zip.files],
       clone: await readFolder(join(cloned.folder, 'clone'), ['.git']),
       install: await readFolder(join(installed, '.agents/skills', name)),
       npm: await readTarball(await ask(`/npm/@ann/${name}/-/${name}-1.0.0.tgz`), ['package.json']),

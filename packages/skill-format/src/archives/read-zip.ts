@@ -18,7 +18,7 @@ const turnBytes = 1024 * 1024
  */
 export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveEntry[]> {
   const { limits, problems } = options
-  const entries = listFiles(readZipDirectory(bytes, limits), options)
+  const entries = listFiles(withModes(readZipDirectory(bytes, limits)), options)
   if (problems.length > 0) return []
   const total = entries.reduce((sum, { entry }) => sum + entry.size, 0)
   if (total > limits.versionBytesMax) {
@@ -35,6 +35,12 @@ export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<
     files.push(await readZipEntry(bytes, path, entry))
   }
   return files
+}
+
+/** `git archive` writes the modes of programs and links only: where any entry has a mode, one without is no program. */
+function withModes(entries: readonly ZipEntry[]): readonly ZipEntry[] {
+  if (entries.every(({ executable }) => executable === undefined)) return entries
+  return entries.map((entry) => ({ ...entry, executable: entry.executable ?? false }))
 }
 
 function listFiles(entries: readonly ZipEntry[], { limits, keep, problems, takesLinks }: ReadOptions) {
