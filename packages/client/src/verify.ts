@@ -1,5 +1,5 @@
 export { parseCheckpoint, verifyCheckpoint, type Checkpoint, type VerifiedCheckpoint } from './verify/checkpoint.ts'
-export { describeAlteration, describeMode, toContentDigest, verifyFiles, type ContentFile } from './verify/files.ts'
+export { describeAlteration, toContentDigest, verifyFiles, type ContentFile } from './verify/files.ts'
 export { toLeafHash, verifyConsistency, verifyInclusion } from './verify/merkle-tree.ts'
 export type { ConsistencyProof, InclusionProof } from './verify/merkle-tree.ts'
 export { verifyNote } from './verify/signed-note.ts'

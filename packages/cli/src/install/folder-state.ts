@@ -2,7 +2,7 @@ import { readErrorCode } from '@skillstead/protocol'
 import { existsSync, lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { isExecutable, toDigest } from '@skillstead/skill-format/archives'
-import { describeAlteration, describeMode, toContentDigest, type ContentFile } from '@skillstead/client/verify'
+import { describeAlteration, toContentDigest, type ContentFile } from '@skillstead/client/verify'
 import { isJunk, readContentAt } from '../verify/content.ts'
 import type { PackageCache } from './cache.ts'
 
@@ -102,7 +102,7 @@ function listEdits(files: readonly ContentFile[], published: readonly ContentFil
       if (!there) return isJunk(path) ? [] : [`${path} is missing`]
       if (!Buffer.from(there.bytes).equals(bytes))
         return [`${path} ${describeAlteration(there.bytes, toDigest(bytes))}`]
-      return (there.executable ?? executable) === executable ? [] : [`${path} ${describeMode(executable)}`]
+      return (there.executable ?? executable) === executable ? [] : [`${path} is ${executable ? 'not ' : ''}executable`]
     }),
     ...files.filter(({ path }) => !paths.has(path)).map(({ path }) => `${path} was added`),
   ]

@@ -48,11 +48,6 @@ export function verifyFiles(files: readonly ContentFile[], digest: string, liste
 
 const differencesMax = 10
 
-/** How the mode of a file differs from the one that it must have. */
-export function describeMode(executable: boolean): string {
-  return executable ? 'is not executable (mode 0644 in place of 0755)' : 'is executable (mode 0755 in place of 0644)'
-}
-
 /** How the bytes of a file differ from those with another digest: altogether, or only by Windows' line ends. */
 export function describeAlteration(bytes: Uint8Array, digest: string): string {
   const withLineFeeds = bytes.filter((byte, i) => byte !== 0x0d || bytes[i + 1] !== 0x0a)
@@ -67,7 +62,8 @@ function listDifferences(files: readonly ContentFile[], listed: readonly Manifes
     const file = byPath.get(path)
     if (!file) differences.push(`${path} is missing`)
     else if (toDigest(file.bytes) !== digest) differences.push(`${path} ${describeAlteration(file.bytes, digest)}`)
-    else if (toManifestFile(file).executable !== executable) differences.push(`${path} ${describeMode(executable)}`)
+    else if (toManifestFile(file).executable !== executable)
+      differences.push(`${path} is ${executable ? 'not ' : ''}executable`)
     byPath.delete(path)
   }
   for (const path of byPath.keys()) differences.push(`${path} does not belong to it`)
