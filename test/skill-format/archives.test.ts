@@ -501,6 +501,61 @@ describe('reading an archive', () => {
     expect(await refusalOf(tarGz(tarEntry('SKILL.md', skillMd), ...entries), 'tar.gz')).toContain(message)
   })
 
+  it('omits devices, pipes, and hard links out of a tar, and takes the content of hard links in it', async () => {
+    const tar = tarGz(
+      tarEntry('pdf/SKILL.md', skillMd),
+      tarEntry('pdf/a.txt', 'A'),
+      tarEntry('pdf/docs/same.txt', '', '1', 'pdf/a.txt'),
+      tarEntry('pdf/passwd', '', '1', '/etc/passwd'),
+      tarEntry('pdf/up', '', '1', '../a.txt'),
+      tarEntry('pdf/device', '', '3'),
+      tarEntry('pdf/pipe', '', '6'),
+    )
+    const { files, omitted, changed } = await readArchive(tar, 'tar.gz')
+    expect(files.map(({ path, bytes }) => [path, decode(bytes)])).toEqual([
+      ['a.txt', 'A'],
+      ['docs/same.txt', 'A'],
+    ])
+    expect(changed).toEqual([leftOut('docs/same.txt', 'The link to a.txt became a file')])
+    expect(omitted).toEqual([
+      leftOut('device', 'neither a file nor a folder'),
+      leftOut('passwd', 'out of the skill'),
+      leftOut('pipe', 'neither a file nor a folder'),
+      leftOut('up', 'out of the skill'),
+    ])
+  })
+
+  it('omits devices of a zip, and links whose target is absolute, not UTF-8, or too long', async () => {
+    const links = { absolute: '/etc/passwd', long: 'a/../'.repeat(300), bytes: Buffer.from([0xff]), windows: 'C:\\x' }
+    const { files, omitted } = await readArchive(
+      zip([
+        doc,
+        { name: 'device', mode: 0o020644 },
+        ...Object.entries(links).map(([name, data]) => ({ name, data, mode: 0o120777 })),
+      ]),
+      'zip',
+    )
+    expect(files).toEqual([])
+    expect(omitted.map(({ path }) => path)).toEqual(['absolute', 'bytes', 'device', 'long', 'windows'])
+  })
+
+  it('counts the content of each link, so that links to a large file are no way around the limits', async () => {
+    const links = Array.from({ length: 3 }, (_, i) => tarEntry(`l${i}`, '', '2', 'big'))
+    const tar = tarGz(tarEntry('SKILL.md', skillMd), tarEntry('big', 'x'.repeat(9e6)), ...links)
+    expect(await refusalOf(tar, 'tar.gz')).toContain('The files have 36000000 bytes')
+  })
+
+  it('refuses a path that leaves the archive wherever it is, and a name that is not UTF-8', async () => {
+    for (const name of ['../SKILL.md', '/SKILL.md', 'node_modules/../../x', 'inner/../../.git/x'])
+      expect(await refusalOf(tarGz(tarEntry('SKILL.md', skillMd), tarEntry(name)), 'tar.gz')).toContain(`${name}: `)
+    const named = tarEntry('bad-.md')
+    named[4] = 0xff
+    named.fill(' ', 148, 156)
+    const sum = named.subarray(0, 512).reduce((total, byte) => total + byte, 0)
+    named.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+    expect(await refusalOf(tarGz(tarEntry('SKILL.md', skillMd), named), 'tar.gz')).toContain('The name is not UTF-8')
+  })
+
   it('rejects a truncated or damaged tar', async () => {
     const whole = tarGz(tarEntry('SKILL.md', skillMd))
     expect(await refusalOf(whole.subarray(0, -10), 'tar.gz')).toContain('damaged')

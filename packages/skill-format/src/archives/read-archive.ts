@@ -4,7 +4,7 @@ import { toEntryPath, type ArchiveEntry, type ArchiveFile } from './entry-option
 import { checkPaths, fileLimits, type FileLimits } from './file-paths.ts'
 import { readTar } from './read-tar.ts'
 import { readZip } from './read-zip.ts'
-import { isSkillMd, isSkippedName, selectSkills } from './select-files.ts'
+import { isEscape, isSkillMd, isSkippedName, selectSkills } from './select-files.ts'
 
 /** A skill as read from an archive. Paths are relative to SKILL.md. */
 export interface ArchivedSkill {
@@ -53,7 +53,7 @@ export async function readArchiveEntries(
   const unread = new Map<string, ArchiveEntry>()
   const keep = (name: string): string | undefined => {
     const path = toEntryPath(name)
-    const isSkipped = path.split('/').some(isSkippedName)
+    const isSkipped = !isEscape(path) && path.split('/').some(isSkippedName)
     if (isSkipped) unread.set(path, { path, bytes: new Uint8Array(), kind: 'folder' })
     return isSkipped || path === '' || path === '.' ? undefined : path
   }
