@@ -31,7 +31,7 @@ function hashObject(kind: ObjectKind, bytes: Uint8Array): string {
   return createHash('sha1').update(`${kind} ${bytes.length}\0`).update(bytes).digest('hex')
 }
 
-function toObject(kind: ObjectKind, bytes: Uint8Array): GitObject {
+export function toObject(kind: ObjectKind, bytes: Uint8Array): GitObject {
   return { kind, id: hashObject(kind, bytes), bytes }
 }
 
@@ -56,6 +56,22 @@ export function toUnixSeconds({ at }: Signature): number {
 /** The address is one that never receives mail (RFC 2606). */
 function toSignature(by: Signature): string {
   return `${by.name} <${by.name}@users.noreply.invalid> ${toUnixSeconds(by)} +0000`
+}
+
+/** A tree with one more file. */
+export function addToTree({ bytes }: GitObject, { path, id }: TreeEntry): GitObject {
+  const tree = Buffer.from(bytes)
+  const name = Buffer.from(path)
+  let at = 0
+  while (at < tree.length) {
+    const end = tree.indexOf(0, at)
+    const mode = tree.toString('latin1', at, tree.indexOf(' ', at))
+    const found = tree.subarray(at + mode.length + 1, end)
+    if (Buffer.compare(mode === treeMode ? Buffer.concat([found, Buffer.from('/')]) : found, name) > 0) break
+    at = end + 21
+  }
+  const entry = [Buffer.from(`${fileMode} ${path}\0`), Buffer.from(id, 'hex')]
+  return toObject('tree', Buffer.concat([tree.subarray(0, at), ...entry, tree.subarray(at)]))
 }
 
 interface Folder {
