@@ -104,6 +104,8 @@ export interface GatewayHost {
   readonly discoveryPack: string | undefined
   /** The cached lists of all gateways. */
   readonly lists: EncodedLists
+  /** The path before the paths in headers, which is the path of the node's public URL: empty, or such as `/skills`. */
+  readonly publicPath: string
   /** The URL of the node for links, without a trailing slash; empty if unknown. */
   addressOf(call: GatewayCall): string
   /** The API as the caller of a request sees it. `client` is the name of the program, if the protocol has one. */

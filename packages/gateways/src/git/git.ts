@@ -111,7 +111,7 @@ async function answerRefs(parts: Parts, call: GatewayCall, params: Params): Prom
     if (call.request.signal.aborted) return nothing
     if (!(error instanceof SkillMoved)) throw error
     // Git continues at the address to which this request is redirected.
-    const location = `/git/${error.fullName}.git/info/refs?service=git-upload-pack`
+    const location = `${parts.host.publicPath}/git/${error.fullName}.git/info/refs?service=git-upload-pack`
     return { status: 308, body: null, cacheControl: toCacheControl(call), headers: [['location', location]] }
   }
 }
