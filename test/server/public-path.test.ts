@@ -94,6 +94,8 @@ describe('a public URL', () => {
     ['https://intranet.example/a"b', 'has a path with other characters'],
     ['https://intranet.example/caf\u00e9', 'has a path with other characters'],
     ['https://intranet.example/a//b', 'has a path with other characters'],
+    ['https://intranet.example/packs', 'has a path at which the node has indexes'],
+    ['https://intranet.example/t/skills', 'has a path at which the node has indexes'],
   ])('%s is refused with what to write', async (publicUrl, problem) => {
     const { registry } = await startNode()
     const create = () => createNode(registry, { publicUrl })

@@ -11,7 +11,7 @@ export type PathMode = 'strips' | 'keeps'
 export interface PathProxy {
   readonly origin: string
   /** Sets the port of the node, which starts later because it needs the URL of the proxy. */
-  aim(port: number): void
+  aim(port: number): void | Promise<void>
 }
 
 /** Opens a proxy until the end of the test. */

@@ -35,7 +35,7 @@ export async function publishBelow(
   const { origin, aim } = await open(path, mode)
   const url = origin + path
   const fixture = await startNode({ publicUrl: url + ending, dashboard: findDashboard(), ...options })
-  aim(fixture.node.port)
+  await aim(fixture.node.port)
   return { ...fixture, url, origin, path }
 }
 
@@ -131,7 +131,7 @@ export const pathActs: Record<string, (node: Published) => Promise<void>> = {
       let next: string | undefined = `${base}/v2/alice/pdf/tags/list?n=1`
       const tags: string[] = []
       while (next !== undefined) {
-        const response = await fetch(next)
+        const response: Response = await fetch(next)
         expect(response.status, next).toBe(200)
         tags.push(...((await response.json()) as { tags: string[] }).tags)
         const link: string | undefined = /^<([^>]+)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1]

@@ -34,6 +34,8 @@ function findProblem({ protocol, username, password, pathname }: URL, text: stri
   if (text.includes('#')) return 'has a fragment'
   if (text.includes('?')) return 'has a query'
   if (!/^(?:\/[\w.~-]+)*\/*$/.test(pathname)) return 'has a path with other characters than letters, digits and -._~'
+  // A proxy that removes `/packs` makes the index of a pack look like the index of an owner.
+  if (/^\/(?:packs|t)(?:\/|$)/.test(pathname)) return 'has a path at which the node has indexes'
   return undefined
 }
 
