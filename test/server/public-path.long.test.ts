@@ -84,6 +84,7 @@ const isOpen = (url: string) =>
 describe.skipIf(!hasNginx)(`nginx in front of a node${hasNginx ? '' : ' (skipped: needs nginx)'}`, () => {
   describe.each(modes)('that %s the path', (mode) => {
     it.each(Object.entries(pathActs))('%s', async (_, act) => {
+      expect.hasAssertions()
       await act(await publishBelow(openNginx, mode))
     })
 

@@ -9,6 +9,7 @@ const modes: readonly PathMode[] = ['strips', 'keeps']
 
 describe.each(modes)('a node below a path, behind a proxy that %s it,', (mode) => {
   it.each(Object.entries(pathActs))('%s', async (_, act) => {
+    expect.hasAssertions()
     await act(await publishBelow(openPathProxy, mode))
   })
 
