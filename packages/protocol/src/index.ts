@@ -40,7 +40,7 @@ export { searchControls, searchFilters, type SearchFilterName } from './filter-t
 export { compareFiles, parseManifestLine, toManifest, type ManifestFile } from './manifest.ts'
 export { isSkillName, isUsername, reservedOwners } from './names.ts'
 export { JsonLimitError, firstIssueOnly, parseForeignJson } from './parse-json.ts'
-export { includesPlan, planNames, plans, type PlanName } from './plans.ts'
+export { guestRequestsPerMinute, includesPlan, planNames, plans, type PlanName } from './plans.ts'
 export {
   accessKinds,
   type Access,
