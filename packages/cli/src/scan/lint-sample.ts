@@ -3,11 +3,14 @@ import type { Security, Warning } from '@skillstead/protocol'
 import { scanPackage } from '@skillstead/scanner'
 import type { Sample } from '@skillstead/scanner/command'
 import {
+  type ClientReport,
   type ParsedSkillMd,
+  type SkillClient,
   checkPortability,
   mergeWarnings,
   parseSkillMd,
   readSkillFields,
+  reportClient,
 } from '@skillstead/skill-format'
 import {
   checkPaths,
@@ -22,12 +25,19 @@ export interface Linted {
   readonly id: string
   /** Whether strict readers of the open format accept it. */
   readonly portable: boolean
+  /** Whether a publish takes it. */
+  readonly publishable: boolean
   readonly warnings: readonly Warning[]
+  /** What the clients that were asked for do with it. */
+  readonly clients: readonly ClientReport[]
   readonly security: Pick<Security, 'score' | 'verdict' | 'risk' | 'findings' | 'cut'>
 }
 
-/** Checks a skill against the open format and the scan rules; undefined if it has no SKILL.md. */
-export async function lintSample({ id, files, at }: Sample): Promise<Linted | Unreadable | undefined> {
+/** Checks a skill against the open format, the scan rules and these clients; undefined if it has no SKILL.md. */
+export async function lintSample(
+  { id, files, at }: Sample,
+  clients: readonly SkillClient[] = [],
+): Promise<Linted | Unreadable | undefined> {
   const skillMd = files.find(({ path }) => path === 'SKILL.md')
   if (!skillMd || !('bytes' in skillMd)) return undefined
   const reason = findTextProblem(skillMd.bytes)
@@ -42,7 +52,9 @@ export async function lintSample({ id, files, at }: Sample): Promise<Linted | Un
   return {
     id,
     portable: portable && refused.length === 0,
+    publishable: refused.length === 0,
     warnings: mergeWarnings(refused, warnings, warnOfStandIns(files.filter((file) => 'bytes' in file))),
+    clients: clients.map((client) => reportClient(parsed, client, folderName)),
     security: { score, verdict, risk, findings, cut },
   }
 }
