@@ -119,7 +119,8 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
       category: category === undefined ? undefined : cutDisplayed('category', category, 64, warnings),
       keywords: givenKeywords.length > 0 ? givenKeywords : cleanKeywords(found.keywords),
       headings: [...outline.headings],
-      summary: outline.summary,
+      // A skill whose text is empty is still described.
+      summary: outline.summary || description.trim().slice(0, limits.descriptionCharactersMax).toWellFormed(),
       frontmatter: parsed.frontmatter,
       contract: readContract(parsed, blocks),
       capabilities: [...readCapabilities(parsed)],
