@@ -61,7 +61,8 @@ export function listContent({ level, contract, summary = '', fullContent = '' }:
 export function listRemovable(loaded: LoadedSkill, priority: readonly string[]): Removable {
   const { level, summary, fullContent } = loaded
   const groups = level === 'contract' ? listContent(loaded).map((text) => toGroup('contract', text)) : []
-  if (summary) groups.push(toGroup('summary', summary))
+  // In a document, the beginning of a summary is worth less than the sections that the caller asks for.
+  if (summary) groups.push(toGroup('summary', ...(fullContent === undefined ? splitSentences(summary) : [summary])))
   if (fullContent === undefined) return { groups, dropped: [] }
   const { frontmatter, body, rest } = splitFrontmatter(fullContent)
   const { sections, length } = splitSections(body)
@@ -80,9 +81,8 @@ export function toGroupLength({ heading, units }: Group): number {
   return units.reduce((sum, { text }) => sum + text.length, heading.length)
 }
 
-function toGroup(part: 'contract' | 'summary', text: string): Group {
-  const texts = part === 'summary' ? splitSentences(text) : [text]
-  const units = texts.map((one, place) => ({ text: one, place, isApart: false }))
+function toGroup(part: 'contract' | 'summary', ...texts: readonly string[]): Group {
+  const units = texts.map((text, place) => ({ text, place, isApart: false }))
   return { part, section: partNames[part], heading: '', units }
 }
 
