@@ -50,23 +50,23 @@ const fileNames = [
   'a+b=c.txt',
   '~tilde',
 ]
-const contents = fc.oneof(
+const someContent = fc.oneof(
   fc.constant(Buffer.from('#!/bin/sh\necho hello\n')),
   fc.constant(Buffer.from('one\r\ntwo\r\n')),
   fc.constant(Buffer.alloc(0)),
   fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
 )
-const path = fc
+const somePath = fc
   .tuple(fc.array(fc.constantFrom(...folderNames), { maxLength: 2 }), fc.constantFrom(...fileNames))
   .map(([folders, name]) => [...folders, name].join('/'))
-const file = fc.record({ path, bytes: contents, executable: fc.boolean() })
-const leftOut = ['node_modules/left/index.js', '.DS_Store', 'inner/SKILL.md', '__MACOSX/x']
-const authorFolder: fc.Arbitrary<AuthorFolder> = fc.record({
-  files: fc.uniqueArray(file, { minLength: 1, maxLength: 8, selector: (one) => one.path }),
+const someFile = fc.record({ path: somePath, bytes: someContent, executable: fc.boolean() })
+const extraPaths = ['node_modules/left/index.js', '.DS_Store', 'inner/SKILL.md', '__MACOSX/x']
+const someFolder: fc.Arbitrary<AuthorFolder> = fc.record({
+  files: fc.uniqueArray(someFile, { minLength: 1, maxLength: 8, selector: (one) => one.path }),
   links: fc.uniqueArray(fc.record({ path: fc.constantFrom('link', 'scripts/link.sh'), target: fc.nat({ max: 7 }) }), {
     selector: (one) => one.path,
   }),
-  leftOut: fc.subarray(leftOut),
+  leftOut: fc.subarray(extraPaths),
 })
 
 async function put(folder: string, name: string, bytes: Uint8Array | string, mode = 0o644): Promise<void> {
@@ -122,7 +122,7 @@ it('a folder has one digest, through every way in and out', { timeout: 240_000 }
   const owners = ['ann', 'bea', 'cid', 'dan'] as const
   const keys = Object.fromEntries(await Promise.all(owners.map(async (name) => [name, await createUser(name, 'team')])))
   let runs = 0
-  const property = fc.asyncProperty(authorFolder, async (made) => {
+  const property = fc.asyncProperty(someFolder, async (made) => {
     const name = `kit-${(runs += 1)}`
     const skillMd = `---\nname: ${name}\ndescription: Carries files of kind ${runs} to other folders\n---\n# ${name}\n`
     const scratch = await makeFolder()
@@ -174,7 +174,7 @@ it('a folder has one digest, through every way in and out', { timeout: 240_000 }
     const zip = await readArchive(new Uint8Array(await ask(`/api/v1/skills/${skill}/archive`)), 'zip')
     const arrived = {
       zip: [{ path: 'SKILL.md', bytes: zip.skillMd }, ...zip.files],
-      clone: await readFolder(join(cloned.folder, 'clone'), ['.git']),
+      clone: await readFolder(join(cloned.folder, 'clone'), ['.git', '.gitattributes']),
       install: await readFolder(join(installed, '.agents/skills', name)),
       npm: await readTarball(await ask(`/npm/@ann/${name}/-/${name}-1.0.0.tgz`), ['package.json']),
       oci: await readTarball(await ask(`/v2/${skill}/blobs/${manifest.layers[0].digest}`)),

@@ -3,11 +3,14 @@ import type { PathReason, Security, Warning } from '@skillstead/protocol'
 import { scanPackage } from '@skillstead/scanner'
 import type { Sample } from '@skillstead/scanner/command'
 import {
+  type ClientReport,
   type ParsedSkillMd,
+  type SkillClient,
   checkPortability,
   mergeWarnings,
   parseSkillMd,
   readSkillFields,
+  reportClient,
 } from '@skillstead/skill-format'
 import {
   checkPaths,
@@ -24,20 +27,24 @@ export interface Linted {
   readonly id: string
   /** Whether strict readers of the open format accept it. */
   readonly portable: boolean
+  /** Whether a publish takes it. */
+  readonly publishable: boolean
   readonly warnings: readonly Warning[]
   /** Entries of its folder or archive that a publish omits, and those that it stores with another content. */
   readonly omitted: readonly PathReason[]
   readonly changed: readonly PathReason[]
+  /** What the clients that were asked for do with it. */
+  readonly clients: readonly ClientReport[]
   readonly security: Pick<Security, 'score' | 'verdict' | 'risk' | 'findings' | 'cut'>
 }
 
 /**
- * Checks a skill against the open format and the scan rules; undefined if it has no SKILL.md. `isWhole`: the sample is a
- * folder with all its files.
+ * Checks a skill against the open format, the scan rules and these clients; undefined if it has no SKILL.md. `isWhole`:
+ * the sample is a folder with all its files.
  */
 export async function lintSample(
   sample: Sample,
-  { isWhole }: { isWhole: boolean },
+  { isWhole, clients = [] }: { readonly isWhole: boolean; readonly clients?: readonly SkillClient[] },
 ): Promise<Linted | Unreadable | undefined> {
   const { id, files, at } = sample
   const skillMd = files.find(({ path }) => path === 'SKILL.md')
@@ -58,9 +65,11 @@ export async function lintSample(
   return {
     id,
     portable: portable && refused.length === 0,
+    publishable: refused.length === 0,
     warnings: mergeWarnings(refused, warnings, warnOfStandIns(files.filter((file) => 'bytes' in file))),
     omitted,
     changed,
+    clients: clients.map((client) => reportClient(parsed, client, folderName)),
     security: { score, verdict, risk, findings, cut },
   }
 }

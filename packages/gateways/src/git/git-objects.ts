@@ -70,7 +70,7 @@ export function addToTree({ bytes }: GitObject, { path, id }: TreeEntry): GitObj
     if (Buffer.compare(mode === treeMode ? Buffer.concat([found, Buffer.from('/')]) : found, name) > 0) break
     at = end + 21
   }
-  const entry = [Buffer.from(`${fileMode} ${path}\0`), Buffer.from(id, 'hex')]
+  const entry = [Buffer.from(`${modes.file} ${path}\0`), Buffer.from(id, 'hex')]
   return toObject('tree', Buffer.concat([tree.subarray(0, at), ...entry, tree.subarray(at)]))
 }
 
