@@ -84,7 +84,28 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     expect((await skillstead(['lint', 'caution/SKILL.md', '--fail-on', 'caution'], { cwd })).code).toBe(1)
   })
 
+  it('says what clients do with a skill, and fails for a client that skips it', async () => {
+    const lines = ['---', 'name: hooked', 'description: Runs a hook.', 'hooks: a', 'license: MIT', '---', 'Text.', '']
+    await write('hooked/SKILL.md', lines.join('\n'))
+    const plain = await skillstead(['lint', 'hooked'], { cwd })
+    expect(plain.code).toBe(1)
+    expect(plain.stdout).toContain('Leave it: Claude Code reads it only at the top level.')
+    const loaded = await skillstead(['lint', 'hooked', '--client', 'claude-code,codex'], { cwd })
+    expect(loaded.code).toBe(0)
+    expect(loaded.stdout).toContain('  claude-code: loads it; ignores license\n')
+    expect(loaded.stdout).toContain('  codex: loads it; ignores hooks, license\n')
+    const skipped = await skillstead(['lint', 'hooked', '--client', 'agentskills', '--json'], { cwd })
+    expect(skipped.code).toBe(1)
+    expect(JSON.parse(skipped.stdout).skills[0].clients).toEqual([
+      expect.objectContaining({ client: 'agentskills', loads: false, notes: [expect.stringMatching(/^skips it: /)] }),
+    ])
+    // What a publish refuses is a failure for every client.
+    await write('unnamed/SKILL.md', '---\nname: "{{NAME}}"\ndescription: d\n---\nText.\n')
+    expect((await skillstead(['lint', 'unnamed', '--client', 'claude-code'], { cwd })).code).toBe(1)
+  })
+
   it.each([
+    [['lint', '.', '--client', 'nothing'], 2, "'nothing' is not a known client. Use any of agentskills, claude-code,"],
     [['lint', 'nowhere'], 1, 'nowhere does not exist.'],
     [['lint', 'https://example.org/SKILL.md'], 2, 'skillstead scan https://example.org/SKILL.md'],
     [['lint', '.', '--fail-on', 'safe'], 2, "'safe' is not a valid verdict"],

@@ -108,7 +108,7 @@ describe('the command line program', () => {
     ])
     expect(dry.created).toBe(true)
     const first = await skillstead(['publish', folder, '--owner', 'alice', '--data', data])
-    const leftOut = '  file_left_out: stolen: The link leads out of the skill, and was left out.\n'
+    const leftOut = '  omitted stolen: The link leads out of the skill.\n'
     expect(first.stdout).toBe(`Published alice/tidy-up@1.0.0.\n${leftOut}`)
     const again = await skillstead(['publish', folder, '--owner', 'alice', '--data', data])
     expect(again.stdout).toContain('nothing was published')

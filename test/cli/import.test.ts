@@ -9,6 +9,7 @@ const skillMd = (name: string, body = 'Do it.') =>
   `---\nname: ${name}\ndescription: Does ${name}.\n---\n# ${name}\n\n${body}\n`
 
 interface Summary {
+  omitted: { path: string; reason: string }[]
   taken: number
   unchanged: number
   refused: number
@@ -216,7 +217,11 @@ describe('an import of folders and zips', () => {
     const needed = await skillsteadJson<Summary>(['import', source, '--data', data])
     expect(needed.refusals[0]?.reason).toContain('--owner')
     const summary = await skillsteadJson<Summary>(['import', source, '--owner', 'team', '--data', data])
-    expect(summary).toMatchObject({ taken: 2, refused: 2, warnings: { git_folder_left_out: 1 } })
+    expect(summary).toMatchObject({ taken: 2, refused: 2, warnings: {} })
+    expect(summary.omitted).toEqual([
+      { path: 'source/a/.git', reason: expect.stringContaining('run programs') },
+      { path: 'source/a/deep/inner', reason: expect.stringContaining('a skill of its own') },
+    ])
     expect(summary.refusals.map(({ reason }) => reason)).toEqual([
       expect.stringMatching(/^sub\/\.git: /),
       expect.stringMatching(/^\.GIT\/config: /),
@@ -242,8 +247,9 @@ describe('an import of folders and zips', () => {
     expect(await skillsteadJson(['import', join(folder, 'two.zip'), '--owner', 'team', '--data', data])).toMatchObject({
       taken: 2,
       refused: 1,
-      refusals: [{ reason: expect.stringContaining('three/sub/.git: ') }],
-      warnings: { git_folder_left_out: 1 },
+      refusals: [{ id: 'three/SKILL.md', reason: expect.stringMatching(/^sub\/\.git: /) }],
+      omitted: [{ path: 'one/.git', reason: expect.stringContaining('run programs') }],
+      changed: [],
     })
     const zip = Buffer.from(writeZip([{ path: 'one/SKILL.md', bytes: Buffer.from(skillMd('evil')) }]))
     await writeFile(

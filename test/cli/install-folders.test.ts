@@ -233,7 +233,7 @@ it('the cache of packages returns a stored package, unless its file was altered'
   const [zip, wanted] = [writeZip(one), toContentDigest(one)]
   expect(await cache.find(wanted)).toBeUndefined()
   expect(cache.keep(wanted, zip)).toBeUndefined()
-  expect(await cache.find(wanted)).toEqual([{ path: 'SKILL.md', bytes: expect.anything() }])
+  expect(await cache.find(wanted)).toEqual([{ path: 'SKILL.md', bytes: expect.anything(), executable: false }])
   const file = join(root, 'cache/sha256', `${wanted.slice(7)}.zip`)
   expect((await stat(file)).mode & 0o077).toBe(0)
   expect((await stat(join(root, 'cache'))).mode & 0o077).toBe(0)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { appendFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@skillstead/client'
 import { localApi } from '@skillstead/core'
 import type { Provenance } from '@skillstead/protocol'
+import { gitAttributes } from '@skillstead/skill-format/archives'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bytesOf, skillMd } from '../support/answers.ts'
 import {
@@ -163,6 +164,12 @@ describe('verification from the command line', () => {
       expect(await contentLine('copy')).toBe('  content     matches the digest')
       await mkdir(join(folder, 'copy', '.git'))
       expect(await contentLine('copy')).toBe('  content     matches the digest')
+      const attributes = join(folder, 'copy', '.gitattributes')
+      await writeFile(attributes, gitAttributes)
+      expect(await contentLine('copy')).toBe('  content     matches the digest')
+      await appendFile(attributes, '*.py filter=run\n')
+      expect(await contentLine('copy')).toMatch(/\.gitattributes/)
+      await rm(attributes)
       const document = join(folder, 'copy', 'SKILL.md')
       const text = await readFile(document, 'utf8')
       await writeFile(document, text.replaceAll('\n', '\r\n'))

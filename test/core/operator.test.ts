@@ -78,7 +78,7 @@ describeApi("the operator's view", (open, { dialect, transport }) => {
 
   it('shows the rate limits in force', async () => {
     const { on, anonymous, plans, limitedTotal } = await test.admin.api.getRateLimits()
-    expect([on, anonymous]).toEqual([false, 60])
+    expect([on, anonymous]).toEqual([false, 600])
     expect(plans[0]).toEqual({ plan: 'free', requestsPerMinute: 60 })
     expect(plans.map(({ plan }) => plan)).toEqual(['free', 'pro', 'team', 'enterprise'])
     expect(limitedTotal).toBe(transport === 'HTTP' ? 0 : null)

@@ -84,15 +84,19 @@ describeApi('the input of a publish', (open, { transport }) => {
       expect(skill).toMatchObject({ name: 'tarred', latestVersion: '4.0.0' })
     })
 
-    it('may contain .git next to SKILL.md, which is dropped with a warning, and nowhere else', async () => {
+    it('may contain .git next to SKILL.md, which is omitted and named, and nowhere else', async () => {
       const git = { path: 'cloned/.git/config', bytes: Buffer.from('[core]') }
       const publishZip = (...more: (typeof git)[]) => {
         const body = zip([...entries('cloned', 'cloned/'), ...more])
         return alice.api.publishSkill({ archive: { contentType: 'application/zip', body } })
       }
-      const { version, warnings } = await publishZip(git)
+      const { version, warnings, omitted, changed } = await publishZip(git)
       expect(version.files.map(({ path }) => path)).toEqual(['SKILL.md', 'scripts/run.sh'])
-      expect(warnings.map(({ code }) => code)).toEqual(['git_folder_left_out'])
+      expect({ warnings, omitted, changed }).toEqual({
+        warnings: [],
+        omitted: [{ path: '.git', reason: expect.stringContaining('run programs') }],
+        changed: [],
+      })
       const refusal = await refusalOf(publishZip(git, { ...git, path: 'cloned/scripts/.git/config' }))
       expect(refusal).toMatchObject({ code: 'invalid_skill', errors: [{ path: 'scripts/.git' }] })
     })

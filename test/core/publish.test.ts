@@ -140,6 +140,18 @@ describeApi('publishing', (open) => {
       expect(warnings.map(({ code }) => code)).toContain('name_pattern')
     })
 
+    it('give the summary, where the text says nothing', async () => {
+      for (const [name, body] of [
+        ['no-text', ''],
+        ['heading-alone', '# Heading'],
+        ['colon-alone', 'This skill:'],
+      ]) {
+        await alice.api.publishSkill({ skillMd: `---\nname: ${name}\ndescription: Draws maps.\n---\n${body}` })
+        const { summary } = await alice.api.loadSkill({ name: `alice/${name}`, level: 'summary' })
+        expect(summary, name).toBe('Draws maps.')
+      }
+    })
+
     it('must together have a name and a description', async () => {
       const refusal = await refusalOf(alice.api.publishSkill({ skillMd: '# Nothing\n' }))
       expect(refusal.code).toBe('invalid_skill')

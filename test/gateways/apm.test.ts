@@ -61,7 +61,7 @@ describe('the versions of a package', () => {
 
   it('have archives with a generated manifest', async () => {
     const download = await ask('alice/tool/versions/1.0.0/download')
-    const { files } = await readArchiveFiles(new Uint8Array(await download.arrayBuffer()), 'zip', limits)
+    const files = await readArchiveFiles(new Uint8Array(await download.arrayBuffer()), 'zip', limits)
     expect(Object.fromEntries(files.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)]))).toEqual({
       'SKILL.md': toSkillMd('tool'),
       'apm.yml': 'name: "tool"\nversion: "1.0.0"\n',

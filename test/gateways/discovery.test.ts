@@ -76,7 +76,7 @@ describeDatabases('the discovery indexes', (open) => {
       const response = await one.download(scope, 'pdf')
       expect(response.status, scope).toBe(200)
       const zip = new Uint8Array(await response.arrayBuffer())
-      const paths = (await readArchiveFiles(zip, 'zip', bounds)).files.map(({ path }) => path)
+      const paths = (await readArchiveFiles(zip, 'zip', bounds)).map(({ path }) => path)
       expect(paths).toEqual(['SKILL.md', 'scripts/go.sh'])
     }
     expect(await (await one.download('/alice', 'notes')).text()).toBe(skillMd('notes'))

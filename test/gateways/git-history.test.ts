@@ -56,6 +56,15 @@ describe('the history of the skills of an owner', () => {
     expect(await read()).toEqual([all, all])
   })
 
+  it('has no skill in a folder from which a plugin with the root skills/ would start something', async () => {
+    const { base, publish } = await startGit()
+    await publish('hooks', '1.0.0', { files: [{ path: 'hooks.json', content: '{}' }] })
+    const { objects, commits } = await readHistory(`${base}/alice.git`)
+    const paths = Object.keys(readFiles(objects, commits[0]!.tree))
+    expect(paths).toContain('skills/alice-hooks/hooks.json')
+    expect(paths.filter((path) => path.startsWith('skills/hooks/'))).toEqual([])
+  })
+
   it('has a commit for each published version, and the state at the time', async () => {
     const { base, publish } = await startGit()
     await publish('pdf', '2.0.0')
@@ -65,6 +74,8 @@ describe('the history of the skills of an owner', () => {
     expect(Object.keys(last!)).toEqual([
       '.agents/plugins/marketplace.json',
       '.claude-plugin/marketplace.json',
+      '.gitattributes',
+      'plugin.json',
       'skills/pdf/SKILL.md',
       'skills/pdf/notes/a.txt',
       'skills/tables/SKILL.md',

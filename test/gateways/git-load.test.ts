@@ -248,7 +248,7 @@ describe('a large file', () => {
     for (const { socket } of slow) await expect.poll(() => socket.bytesRead).toBeGreaterThan(60_000)
     const repository = `${node.url}/git/bob/skill-0.git`
     const { HEAD = '' } = await listRefs(repository)
-    expect((await fetchObjects(repository, [HEAD])).size).toBe(4)
+    expect((await fetchObjects(repository, [HEAD])).size).toBe(5)
     for (const response of slow) {
       const chunks: Buffer[] = await response.toArray()
       const objects = readPack(Buffer.concat(chunks).subarray('0008NAK\n'.length))

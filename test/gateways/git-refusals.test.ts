@@ -125,7 +125,7 @@ describe('an aborted fetch', () => {
       abort.abort()
       await expect(reader.read()).rejects.toThrow('aborted')
     }
-    expect((await fetchObjects(repository, [HEAD])).size).toBe(12)
+    expect((await fetchObjects(repository, [HEAD])).size).toBe(13)
   })
 })
 

@@ -42,6 +42,7 @@ describe.each(protocols)('git with %s %s', (...protocol: string[]) => {
     expect(await git.run('-C', 'tables', 'cat-file', '-t', 'v1.1.0')).toBe('tag')
     expect((await readdir(join(git.folder, 'tables'))).toSorted()).toEqual([
       '.git',
+      '.gitattributes',
       'SKILL.md',
       'scripts',
       'scripts.txt',

@@ -20,12 +20,12 @@ describe('the repository of a skill', () => {
     const { repository } = await startGit()
     // Other ids would change the history of every clone.
     expect(await listRefs(repository)).toEqual({
-      HEAD: '1759ed384bedd31e6260d0d48005b71e39a1217c',
-      'refs/heads/main': '1759ed384bedd31e6260d0d48005b71e39a1217c',
-      'refs/tags/v1.0.0': 'f79e7c7bd6965a49e2e955724905750ee99ffe33',
-      'refs/tags/v1.0.0^{}': '0af3fa105f88146579f8c0d1bb716a14cbb32503',
-      'refs/tags/v2.0.0': '53c1bd8f5610054e655953bd3ab56a37ec49ac77',
-      'refs/tags/v2.0.0^{}': '1759ed384bedd31e6260d0d48005b71e39a1217c',
+      HEAD: '090a56ff7b76120a55ab6ab56f847ce307886918',
+      'refs/heads/main': '090a56ff7b76120a55ab6ab56f847ce307886918',
+      'refs/tags/v1.0.0': 'eb7434d814a79617ad0083aa5bb5f713bcfa1fd2',
+      'refs/tags/v1.0.0^{}': 'f10d690c90a884edf632f31f986e2249e8b9b523',
+      'refs/tags/v2.0.0': '2b3bc8958bff999c18b2cba7d77aa52f6f83229e',
+      'refs/tags/v2.0.0^{}': '090a56ff7b76120a55ab6ab56f847ce307886918',
     })
   })
 
@@ -202,7 +202,8 @@ describe('the repository of an owner', () => {
     const trees = [...objects.values()]
       .filter(({ kind }) => kind === 'tree')
       .map(({ bytes }) => bytes.toString('latin1'))
-    const root = /^40000 \.agents\0[^]{20}40000 \.claude-plugin\0[^]{20}40000 skills\0[^]{20}$/
+    const root =
+      /^40000 \.agents\0[^]{20}40000 \.claude-plugin\0[^]{20}100644 \.gitattributes\0[^]{20}100644 plugin\.json\0[^]{20}40000 skills\0[^]{20}$/
     expect(trees.filter((tree) => root.test(tree))).toHaveLength(1)
     expect(trees.filter((tree) => /^40000 pdf\0[^]{20}40000 tables\0[^]{20}$/.test(tree))).toHaveLength(1)
   })

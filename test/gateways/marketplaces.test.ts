@@ -1,8 +1,19 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { readZipDirectory } from '@skillstead/skill-format/archives'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { toMarketplaceForms } from '../../packages/gateways/src/scopes/marketplace-documents.ts'
+import { toMarketplaceForms, toMarketplaceName } from '../../packages/gateways/src/scopes/marketplace-documents.ts'
 import { openNode } from '../support/server-harness.ts'
+
+const pluginSchema = JSON.parse(
+  readFileSync(new URL('../fixtures/agent-plugins/plugin.schema.json', import.meta.url), 'utf8'),
+) as { readonly properties: { readonly $schema: { readonly const: string } } }
+const validate = new Ajv2020({ allErrors: true, formats: { uri: true, email: true } }).compile(pluginSchema)
+const findSchemaProblems = (manifest: unknown) => {
+  validate(manifest)
+  return validate.errors ?? []
+}
 
 interface Document {
   readonly name: string
@@ -142,6 +153,7 @@ describe('the marketplaces of a repository', () => {
       return toFrames(new Set(plugins)).join(skills.map(toPart).join(''))
     })
   }
+  const fillMarketplaces = (...plugins: string[]) => fill(...plugins).slice(0, 2)
 
   it('have a bundle of all skills, and a plugin for each, with relative sources', () => {
     const [codex, claude] = parse(fill('tool', 'pdf'))
@@ -153,19 +165,19 @@ describe('the marketplaces of a repository', () => {
     expect(claude!.plugins[0]).not.toHaveProperty('skills')
     expect(codex!.plugins).toMatchObject([
       { name: 'alice', source: { source: 'local', path: './' }, skills: './skills' },
-      { name: 'tool', source: { source: 'local', path: './' }, skills: './skills/tool' },
-      { name: 'pdf', skills: './skills/pdf' },
+      { name: 'tool', source: { source: 'local', path: './skills' }, skills: './tool' },
+      { name: 'pdf', skills: './pdf' },
     ])
   })
 
   it('name the bundle differently if a skill has its name', () => {
-    for (const { plugins } of parse(fill('alice', 'alice-bundle'))) {
+    for (const { plugins } of parse(fillMarketplaces('alice', 'alice-bundle'))) {
       expect(plugins.map(({ name }) => name)).toEqual(['alice-bundle-bundle', 'alice', 'alice-bundle'])
     }
   })
 
   it('have a line for each skill, at the paths that the agents read', () => {
-    for (const [i, text] of fill('tool', 'pdf', 'read').entries()) {
+    for (const [i, text] of fillMarketplaces('tool', 'pdf', 'read').entries()) {
       const lines = text.split('\n').filter((line) => line.startsWith('    {"name":"'))
       expect(lines.map((line) => JSON.parse(line.replace(/,$/, '')) as unknown)).toEqual(
         parse(fill('tool', 'pdf', 'read'))[i]!.plugins.slice(1),
@@ -175,6 +187,52 @@ describe('the marketplaces of a repository', () => {
     expect(forms.map(({ path }) => path)).toEqual([
       '.agents/plugins/marketplace.json',
       '.claude-plugin/marketplace.json',
+      'plugin.json',
     ])
+  })
+
+  it('have the plugin with all skills, which fits the schema of Agent Plugins and has the name of the bundle', () => {
+    for (const plugins of [['tool'], ['alice'], ['alice', 'alice-bundle']]) {
+      const [codex, , manifest] = parse(fill(...plugins))
+      expect(findSchemaProblems(manifest)).toEqual([])
+      expect(manifest).toMatchObject({ name: codex!.plugins[0]!.name, author: { name: 'alice' } })
+    }
+  })
+
+  it.each([
+    [{ name: 'a' }],
+    [{ $schema: pluginSchema.properties.$schema.const }],
+    [{ $schema: 'https://agent-plugins.org/schemas/1.0/plugin.schema.json', name: 'a' }],
+    [{ $schema: pluginSchema.properties.$schema.const, name: 'A--b' }],
+    [{ $schema: pluginSchema.properties.$schema.const, name: 'a', author: { name: 'a', phone: '1' } }],
+    [{ $schema: pluginSchema.properties.$schema.const, name: 'a', skills: './skills' }],
+  ])('would be refused as %j', (manifest) => {
+    expect(findSchemaProblems(manifest)).not.toEqual([])
+  })
+})
+
+describe('the name of a marketplace', () => {
+  it.each([
+    ['agent-skills', 'agent-skills-skills'],
+    ['claude-code-plugins', 'claude-code-plugins-skills'],
+    ['claude-code-marketplace', 'claude-code-marketplace-skills'],
+    ['knowledge-work-plugins', 'knowledge-work-plugins-skills'],
+    ['life-sciences', 'life-sciences-skills'],
+    // Claude Code 2.1.330 refuses these with a suffix too.
+    ['claude-plugins', 'claude-skills-plugins'],
+    ['claude-plugins-official', 'claude-skills-plugins-official'],
+    ['anthropic-marketplace', 'anthropic-skills-marketplace'],
+    ['anthropic-plugins', 'anthropic-skills-plugins'],
+    ['officialclaude', 'official-skills-claude'],
+    ['claude-tools', 'claude-tools'],
+    ['my-claude-plugins', 'my-claude-plugins'],
+    ['agent-skills-too', 'agent-skills-too'],
+  ])('for %s is %s', (name, expected) => {
+    expect(toMarketplaceName(name)).toBe(expected)
+  })
+
+  it('is used where a pack has a reserved one', async () => {
+    await node.api.createPack({ name: 'Reserved', slug: 'agent-skills', description: '', skills: ['alice/pdf'] })
+    expect((await read('/packs/agent-skills')).name).toBe('agent-skills-skills')
   })
 })

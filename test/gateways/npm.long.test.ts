@@ -116,6 +116,64 @@ it('pnpm adds packages, also private ones, and restores them from its lock file'
   expect((await run(pnpm, 'install', '--frozen-lockfile')).code).toBe(0)
 })
 
+/** Programs that refuse fresh versions, with their setting for a scope that may be fresh. */
+describe.each([
+  {
+    specifier: 'pnpm@11.28.11',
+    bin: 'pnpm',
+    refused: { 'pnpm-workspace.yaml': 'minimumReleaseAge: 1440\n' },
+    allowed: { 'pnpm-workspace.yaml': 'minimumReleaseAge: 1440\nminimumReleaseAgeExclude: ["@alice/*"]\n' },
+    args: ['add', '@alice/tool'],
+    message: 'ERR_PNPM_NO_MATURE_MATCHING_VERSION',
+  },
+  {
+    specifier: '@yarnpkg/cli-dist@4.18.1',
+    bin: 'yarn',
+    refused: { 'yarn.lock': '', '.yarnrc.yml': 'SCOPE' },
+    allowed: { 'yarn.lock': '', '.yarnrc.yml': 'SCOPE    npmMinimalAgeGate: 0m\n' },
+    args: ['add', '@alice/tool'],
+    message: 'is quarantined',
+  },
+  {
+    specifier: 'bun@1.4.5',
+    bin: 'bun',
+    refused: { 'bunfig.toml': '[install]\nminimumReleaseAge = 86400\n' },
+    allowed: { 'bunfig.toml': '[install]\nminimumReleaseAge = 86400\nminimumReleaseAgeExcludes = ["@alice/tool"]\n' },
+    args: ['add', '@alice/tool'],
+    message: 'blocked by minimum-release-age',
+  },
+  {
+    specifier: 'deno@2.9.6',
+    bin: 'deno',
+    refused: { 'deno.json': '{ "nodeModulesDir": "auto" }' },
+    allowed: {
+      'deno.json':
+        '{ "nodeModulesDir": "auto", "minimumDependencyAge": { "age": "P1D", "exclude": ["npm:@alice/*"] } }',
+    },
+    args: ['add', 'npm:@alice/tool'],
+    message: 'minimum dependency age',
+  },
+])('$specifier', ({ specifier, bin, refused, allowed, args, message }) => {
+  it('refuses a fresh version by default or by setting, and installs it where its scope is exempt', async (context) => {
+    const program = await installProgram(specifier, bin, { runsScripts: true }).catch(() => undefined)
+    if (!program) return context.skip(`${specifier} cannot be installed here`)
+    const scope = `enableTelemetry: false\nnodeLinker: node-modules\nunsafeHttpWhitelist: ["127.0.0.1", "localhost"]\nnpmScopes:\n  alice:\n    npmRegistryServer: ${node.node.url}/npm\n`
+    for (const [files, isRefused] of [
+      [refused, true],
+      [allowed, false],
+    ] as const) {
+      const { folder, run, read } = await makeProject()
+      for (const [path, text] of Object.entries(files))
+        await writeFile(join(folder, path), text.replace('SCOPE', scope))
+      const { code, text } = await run(program, ...args)
+      const installed = await read('node_modules/@alice/tool/SKILL.md').catch(() => '')
+      expect(code === 0, text).toBe(!isRefused)
+      expect(text.includes(message), text).toBe(isRefused)
+      expect(installed).toBe(isRefused ? '' : toSkillMd('tool', 'Reads more.'))
+    }
+  })
+})
+
 it('skillpm installs a package and links it for the agents', async () => {
   const skillpm = await installProgram('skillpm@1.0.0', 'skillpm')
   // It calls the program `skills`, which npm finds in the project.

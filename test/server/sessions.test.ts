@@ -62,7 +62,8 @@ describe('a sign-in', () => {
   it.each<[string, ListenOptions, Headers, boolean]>([
     ['over plain HTTP does not set', {}, {}, false],
     ['with an http public URL does not set', { publicUrl: 'http://skills.example' }, {}, false],
-    ['with an https public URL sets', { publicUrl: 'https://skills.example/registry/' }, {}, true],
+    ['with an https public URL sets', { publicUrl: 'https://skills.example/' }, {}, true],
+    ['with an https public URL below a path sets', { publicUrl: 'https://skills.example/registry/' }, {}, true],
     [
       'behind a trusted proxy that reports https sets',
       { trustedProxies: ['127.0.0.1'] },
@@ -80,8 +81,11 @@ describe('a sign-in', () => {
     const { setCookie } = await signIn(await startNode(options), headers)
     expect(setCookie).toContain('HttpOnly')
     expect(setCookie.split('; ').includes('Secure')).toBe(secure)
-    // No other host can set a cookie of this name, not even on the same domain.
-    expect(setCookie.startsWith('__Host-')).toBe(secure)
+    // No other host can set a cookie with `__Host-`, not even on the same domain; browsers refuse it below a path.
+    const isBelow = options.publicUrl?.endsWith('/registry/') ?? false
+    const prefix = secure ? (isBelow ? '__Secure-' : '__Host-') : ''
+    expect(setCookie.startsWith(`${prefix}skillstead-session=`), setCookie).toBe(true)
+    expect(setCookie.split('; ')).toContain(`Path=/${isBelow ? 'registry' : ''}`)
   })
 
   it('is rejected for guests and for pages of other sites, and then sets no cookie', async () => {

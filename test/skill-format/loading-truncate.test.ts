@@ -52,6 +52,50 @@ describe('a skill truncated to a token budget', () => {
     )
   })
 
+  it.each([
+    ['Chinese', '请先读取合同文件，再逐条核对付款条件、交付日期与违约责任', '。'],
+    ['Japanese', 'まず契約書を読み込み、支払い条件と納期と違約金を順番に確認してください', '！'],
+    ['English', 'First read the contract and compare the terms of payment with the dates of delivery', '. '],
+  ])('uses at least 70 % of it for a long paragraph in %s, and never more than all of it', (_, clause, end) => {
+    const sentences = Array.from({ length: 120 }, (__, i) => `${clause}${i}${end}`)
+    const loaded = loadDocument(`---\nname: a\n---\n# T\n\n${sentences.join('')}\n`)
+    for (const maxTokens of [300, 400, 555, 1000, 1500]) {
+      const result = toBudget(loaded, maxTokens)
+      expect(tokensOf(result), `${maxTokens}`).toBeLessThanOrEqual(maxTokens)
+      expect(tokensOf(result), `${maxTokens}`).toBeGreaterThanOrEqual(0.7 * maxTokens)
+      // The summary comes first, and may leave no room for the document.
+      expect(['', '# T'], 'it ends with a sentence').toContain(
+        result.fullContent!.trimEnd().endsWith(end.trim()) ? '' : result.fullContent!.trim(),
+      )
+      expect(loaded.fullContent).toContain(result.fullContent!.trimEnd())
+      const names = result.truncated.map(({ section }) => section)
+      expect(names).toContain('T')
+    }
+  })
+
+  it('keeps the first sentences of a summary that does not fit', () => {
+    const text = '这是第一句话，说明技能的用途。这是第二句话，说明技能的限制。'.repeat(6)
+    const loaded = loadDocument(`---\nname: a\n---\n${text}\n`, 'summary')
+    for (const maxTokens of [40, 70, 100]) {
+      const { summary, truncated } = toBudget(loaded, maxTokens)
+      expect(countIndependently(summary!)).toBeLessThanOrEqual(maxTokens)
+      expect(countIndependently(summary!)).toBeGreaterThanOrEqual(0.5 * maxTokens)
+      expect(text.startsWith(summary!)).toBe(true)
+      expect(truncated).toEqual([expect.objectContaining({ section: '(summary)' })])
+    }
+  })
+
+  it('divides no paragraph inside of code, and no list item', () => {
+    const code = `Run \`a. B${' c'.repeat(200)}. D\` first. Then stop.`
+    const items = `- ${'One sentence. '.repeat(30)}`
+    const loaded = loadDocument(`# T\n\n${code}\n\n${items}\n`)
+    for (let maxTokens = 0; maxTokens < 700; maxTokens += 9) {
+      const { fullContent } = toBudget(loaded, maxTokens)
+      expect((fullContent!.match(/`/g) ?? []).length % 2).toBe(0)
+      expect(fullContent!.includes('- One')).toBe(fullContent!.includes(items.trimEnd()))
+    }
+  })
+
   it('contains each code block, table, list item and comment completely or not at all, and nothing twice', () => {
     fc.assert(
       fc.property(anyDocument, fc.double({ min: 0, max: 1, noNaN: true }), (document, share) => {

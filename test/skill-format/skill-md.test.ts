@@ -485,6 +485,82 @@ describe('the outline of a body', () => {
     expect(firstParagraph('# Only a heading')).toBe('')
   })
 
+  it.each([
+    [
+      '# T\n\nUse it to:\n\n- fill in forms\n- check them twice.\n\nMore text follows here.',
+      'Use it to: fill in forms; check them twice.',
+    ],
+    [
+      'This skill:\n1. reads the invoices\n2. sums them up\n## Next\nText.',
+      'This skill: reads the invoices; sums them up',
+    ],
+    [
+      '使用场景：\n\n- 需要整理大量合同\n- 需要翻译技术文档\n',
+      '使用场景： 需要整理大量合同； 需要翻译技术文档'.replace('； ', '; '),
+    ],
+    [
+      'Before the first call, run:\n\n```sh\nls\n```\n\nReads and writes calendars of teams.',
+      'Reads and writes calendars of teams.',
+    ],
+    ['Reads calendars of whole teams. It needs:\n\n```\na\n```', 'Reads calendars of whole teams.'],
+    ['读取整个团队的日历并生成报告。需要：\n\n```\na\n```', '读取整个团队的日历并生成报告。'],
+    ['[![ci](a.svg)](b)\n\nEnglish | 中文\n\nTranslates manuals for machines.', 'Translates manuals for machines.'],
+    [
+      'name: x\ndescription: Copies a file.\n\n# Copies\n\nCopies whole folders to disks.',
+      'Copies whole folders to disks.',
+    ],
+    [
+      '**Author**: Ann\n**Licence**: MIT, see the file\n\nCopies whole folders to disks.',
+      'Copies whole folders to disks.',
+    ],
+    [
+      '# T\n\n> Based on version 3.5 of the framework.\n\n## Rules\n\n- Prefer types',
+      'Based on version 3.5 of the framework. Prefer types',
+    ],
+    [
+      '# T\n\n| Tool | Purpose |\n|---|---|\n| rename | changes many names |',
+      'Tool Purpose; rename changes many names',
+    ],
+    ['Runs it.', 'Runs it.'],
+  ])('summarises %j', (body, summary) => {
+    expect(firstParagraph(body).replaceAll(/ {2,}/g, ' ')).toBe(summary)
+  })
+
+  it.each([
+    '',
+    '\n\n',
+    '# Only a heading',
+    'hey',
+    'This skill:',
+    '---',
+    '![a](b.png)',
+    '```\ncode\n```',
+    '<br>',
+    'Category: x\nVersion: 1',
+  ])('has no summary for %j, which says nothing', (body) => {
+    expect(firstParagraph(body)).toBe('')
+  })
+
+  it('never summarises by a line that ends in a colon, whatever the body', () => {
+    const part = fc.constantFrom(
+      'Use it when:',
+      '- one item:',
+      'A whole sentence about work.',
+      '## Head',
+      '```\nx\n```',
+      '要点：',
+      '',
+      '> q:',
+    )
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+        const summary = firstParagraph(parts.join('\n'))
+        expect(summary).not.toMatch(/[:：;；]$/)
+        expect(summary === '' && parts.includes('A whole sentence about work.')).toBe(false)
+      }),
+    )
+  })
+
   it('truncates the summary at a word and limits the headings', () => {
     const { summary, headings } = outlineSkillMd(`${'word '.repeat(300)}\n\n${'# h\n'.repeat(1000)}`)
     expect(summary.length).toBeLessThanOrEqual(500)

@@ -8,7 +8,7 @@ const readLimits = { filesMax: 1000, fileBytesMax: 2 ** 24, versionBytesMax: 2 *
 export async function toSearchable(bytes: Buffer): Promise<string> {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return gunzipSync(bytes).toString('latin1')
   if (bytes.toString('latin1', 0, 2) === 'PK') {
-    const { files } = await readArchiveFiles(bytes, 'zip', readLimits)
+    const files = await readArchiveFiles(bytes, 'zip', readLimits)
     return files.map((file) => `${file.path}\n${Buffer.from(file.bytes).toString('latin1')}`).join('\n')
   }
   const text = bytes.toString('latin1')

@@ -200,9 +200,9 @@ export function applyDelta(base: Buffer, delta: Buffer): Buffer {
   return made
 }
 
-/** The texts of the blobs, sorted, without the generated catalogues of marketplaces. */
+/** The texts of the blobs, sorted, without the files that the node adds. */
 export function readBlobTexts(objects: ReadonlyMap<string, PackedObject>): string[] {
   const blobs = [...objects.values()].filter(({ kind }) => kind === 'blob')
   const texts = blobs.map(({ bytes }) => bytes.toString()).toSorted()
-  return texts.filter((text) => !text.includes('"plugins": ['))
+  return texts.filter((text) => !/"plugins": \[|agent-plugins\.org|^\* -text/.test(text))
 }

@@ -1,5 +1,14 @@
 import { useLocation } from 'preact-iso'
 
+/**
+ * The path of the node's public URL: empty, or such as `/skills`. The addresses in this app do without it;
+ * `below-node.tsx` adds it to links and removes it from the location.
+ */
+export const nodePath = new URL(import.meta.url).pathname.replace(/\/[^/]+\/[^/]+$/, '')
+
+/** The URL of the node, without a trailing slash. */
+export const nodeUrl = location.origin + nodePath
+
 /** The addresses of pages. Untrusted names are encoded here and nowhere else. */
 export const addresses = {
   skill: (fullName: string, tab = '') =>

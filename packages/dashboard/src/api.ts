@@ -1,5 +1,6 @@
 import { createClient, RegistryError } from '@skillstead/client'
 import type { Problem } from '@skillstead/protocol'
+import { nodePath, nodeUrl } from './addresses.ts'
 import { QueryClient, keepPreviousData, useQuery, type QueryKey, type UseQueryResult } from '@tanstack/preact-query'
 
 /**
@@ -8,7 +9,7 @@ import { QueryClient, keepPreviousData, useQuery, type QueryKey, type UseQueryRe
  * could take a minute: the page shows the error and the time of the next attempt.
  */
 export function apiWith(means: { apiKey?: string; caseToken?: string; counts?: false }) {
-  const node = { baseUrl: location.origin, client: 'skillstead-dashboard', fetch: fetchAsPage, retries: 0 }
+  const node = { baseUrl: nodeUrl, client: 'skillstead-dashboard', fetch: fetchAsPage, retries: 0 }
   return createClient({ ...node, ...means })
 }
 
@@ -22,7 +23,7 @@ function fetchAsPage(address: string | URL | Request, init: RequestInit = {}): P
 /** Calls an address of the node outside of its API. Throws RegistryError. */
 export async function postToNode<Answer>(path: `/${string}`, body: object): Promise<Answer> {
   const headers = { 'content-type': 'application/json' }
-  const response = await fetchAsPage(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const response = await fetchAsPage(nodePath + path, { method: 'POST', headers, body: JSON.stringify(body) })
   const text = await response.text()
   if (response.ok) return JSON.parse(text)
   throw toProblemError(response, text)

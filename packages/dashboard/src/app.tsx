@@ -1,9 +1,11 @@
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso'
+import { nodePath } from './addresses.ts'
 import { Boundary } from './boundary.tsx'
 import { useIsClosed } from './session.ts'
 import { Footer, Header } from './frame.tsx'
 import { CataloguePage } from './pages/catalogue/catalogue-page.tsx'
 import { ClosedNode, NotHere } from './pages/placeholder-pages.tsx'
+import { BelowNode } from './below-node.tsx'
 import { lazyPage } from './ui/lazy-components.tsx'
 
 const SkillPage = lazyPage(() => import('./pages/skill/skill-page.tsx'))
@@ -23,19 +25,21 @@ const DevicePage = lazyPage(() => import('./pages/account/device-page.tsx'))
 const AdminPages = lazyPage(() => import('./pages/admin/admin-pages.tsx'))
 
 /** Addresses that the node serves outside of this app: links to them leave the app. */
-const ownPages = /^\/(?!(?:api|docs|openapi\.json|metrics|healthz|readyz|mcp)(?:[/?#]|$))/
+const ownPages = new RegExp(`^${nodePath}/(?!(?:api|docs|openapi\\.json|metrics|healthz|readyz|mcp)(?:[/?#]|$))`)
 
 export function App() {
   return (
     <LocationProvider scope={ownPages}>
-      <a class="skip" href="#main">
-        Skip to the content
-      </a>
-      <Header />
-      <main id="main" tabIndex={-1}>
-        <Pages />
-      </main>
-      <Footer />
+      <BelowNode>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        <Header />
+        <main id="main" tabIndex={-1}>
+          <Pages />
+        </main>
+        <Footer />
+      </BelowNode>
     </LocationProvider>
   )
 }

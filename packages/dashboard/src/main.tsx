@@ -3,11 +3,13 @@ import './styles/parts.css'
 import { QueryClientProvider } from '@tanstack/preact-query'
 import { render } from 'preact'
 import { App } from './app.tsx'
+import { placeLinksBelowNode } from './below-node.tsx'
 import { queries } from './api.ts'
 import { watchSession } from './session.ts'
 import { keepFocus } from './keep-focus.ts'
 
 watchSession()
+placeLinksBelowNode()
 render(
   <QueryClientProvider client={queries}>
     <App />

@@ -39,10 +39,11 @@ export interface Answer {
 
 /**
  * How a request is admitted, and what it spends. A request of the caller: `api` checks the key, `guests` also admits
- * guests where others need a key, and `keyed` checks the key only, never a cookie. A file of the address's downloads:
+ * guests where others need a key, and `keyed` checks the key only, never a cookie. `continued` is `keyed`, but spends
+ * nothing: the route itself spends a request, unless it continues one that has. A file of the address's downloads:
  * `files` checks a key only on a node that requires one, and `open-files` never does.
  */
-export type Admission = 'api' | 'guests' | 'keyed' | 'files' | 'open-files'
+export type Admission = 'api' | 'guests' | 'keyed' | 'continued' | 'files' | 'open-files'
 
 /** The segments of a path by name, decoded. `**:rest` of a pattern holds the remaining path. */
 export type Params = Readonly<Record<string, string>>
@@ -104,6 +105,8 @@ export interface GatewayHost {
   readonly discoveryPack: string | undefined
   /** The cached lists of all gateways. */
   readonly lists: EncodedLists
+  /** The path before the paths in headers, which is the path of the node's public URL: empty, or such as `/skills`. */
+  readonly publicPath: string
   /** The URL of the node for links, without a trailing slash; empty if unknown. */
   addressOf(call: GatewayCall): string
   /** The API as the caller of a request sees it. `client` is the name of the program, if the protocol has one. */

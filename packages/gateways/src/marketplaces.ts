@@ -4,7 +4,7 @@ import { countAndAnswer, type CatalogueContext, type DiscoveryScope, type Offer 
 import { findArtifact, parseArtifactFile, toArtifactPath } from './scopes/find-artifact.ts'
 import { readIndexed } from './scopes/indexed-skills.ts'
 import { requireClientAddress, type GatewayCall, type GatewayHost, type GatewayRoute, type Params } from './gateway.ts'
-import { toClaudeMarketplace } from './scopes/marketplace-documents.ts'
+import { toClaudeMarketplace, toMarketplaceName } from './scopes/marketplace-documents.ts'
 import { listScopePaths, type ScopePath } from './scopes/scope-paths.ts'
 import { answerFile, answerList, toScopeRoute } from './scopes/scope-routes.ts'
 import { toPageRead } from './scopes/through-upstreams.ts'
@@ -101,11 +101,11 @@ function listZips(context: CatalogueContext, scope: DiscoveryScope, caller: Call
 function toMarketplaceNames(scope: DiscoveryScope, first: { readonly owner: string; readonly name: string }) {
   switch (scope.of) {
     case 'owner':
-      return { name: scope.owner, owner: scope.owner }
+      return { name: toMarketplaceName(scope.owner), owner: scope.owner }
     case 'pack':
-      return { name: scope.slug, owner: scope.slug }
+      return { name: toMarketplaceName(scope.slug), owner: scope.slug }
     default:
-      return { name: `${first.owner}-${first.name}`, owner: first.owner }
+      return { name: toMarketplaceName(`${first.owner}-${first.name}`), owner: first.owner }
   }
 }
 

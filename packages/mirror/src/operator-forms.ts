@@ -32,7 +32,9 @@ export function toShownWrite({ problem, createdAt, endedAt, ...write }: OutboxWr
 /** Selects the known fields: a report stored by another version of this program may have more or fewer. */
 function toReportForm(report: SyncReport): MirrorReport {
   const { upstream, applied, requests, head, unchanged, refused, refusedTotal, removed, bytes, durationMs } = report
-  return { upstream, applied, requests, head, unchanged, refused, refusedTotal, removed, bytes, durationMs }
+  const { omitted = [], changed = [] } = report as Partial<SyncReport>
+  const counts = { upstream, applied, requests, head, unchanged, refused, refusedTotal, removed, bytes, durationMs }
+  return { ...counts, omitted, changed }
 }
 
 function toFiltersForm({

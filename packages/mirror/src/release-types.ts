@@ -1,4 +1,4 @@
-import type { MirrorReport, Output, endpoints } from '@skillstead/protocol'
+import type { MirrorReport, Output, PathReason, endpoints } from '@skillstead/protocol'
 
 /**
  * A release: a version of a skill as read from an upstream without a public log (a registry that implements only the
@@ -10,7 +10,8 @@ export interface Release {
   version?: string
   /** Milliseconds since 1970. */
   publishedAt?: number
-  files: { path: string; bytes: Uint8Array }[]
+  /** `executable` is undefined if the source has no modes: `#!` then marks a program. */
+  files: { path: string; bytes: Uint8Array; executable?: boolean | undefined }[]
   displayName?: string
   description?: string
   license?: string
@@ -62,6 +63,9 @@ export interface SnapshotBatch {
   cursor: unknown
   /** Skills that could not be read. */
   refused?: Refusal[]
+  /** Entries that are no part of their skills, or are stored with another content; paths begin at the source. */
+  omitted?: PathReason[]
+  changed?: PathReason[]
   /** Number of skills that are unchanged. */
   unchanged?: number
   estimate?: { left: number; secondsLeft: number }

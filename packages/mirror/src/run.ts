@@ -1,7 +1,7 @@
 import { toStoredSubject } from './store/upstream-log.ts'
 import type { EntryOutcome } from './applying/mirrored-types.ts'
 import type { CatalogueContext, Secrets, WriteTransaction } from '@skillstead/core/internal'
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, type PathReason } from '@skillstead/protocol'
 import { toConflict, type Lease } from './lease.ts'
 import { isNameMatch } from './filters.ts'
 import type { NetworkMode, SyncOptions, SyncProgress, SyncReport, Upstream } from './types.ts'
@@ -63,6 +63,8 @@ export class Tally {
    */
   extent: 'all' | 'public' | 'some' = 'all'
   readonly refused: SyncReport['refused'] = []
+  readonly omitted: SyncReport['omitted'] = []
+  readonly changed: SyncReport['changed'] = []
 
   /** Counts the outcome of one entry or release. */
   add(subject: string, outcome: EntryOutcome): void {
@@ -77,6 +79,11 @@ export class Tally {
         this.refused.push({ subject: toStoredSubject(subject), reason, detail })
     }
   }
+}
+
+/** Adds to one of the report's lists, up to its limit. */
+export function addReasons(list: PathReason[], more: readonly PathReason[]): void {
+  list.push(...more.slice(0, refusedShownMax - list.length))
 }
 
 /** Whether the operator reserved a name for this node. `name` is full or short. */

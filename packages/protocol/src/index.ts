@@ -37,10 +37,10 @@ export {
 export { limits } from './limits.ts'
 export type { SearchFilters } from './schemas/search-filters.ts'
 export { searchControls, searchFilters, type SearchFilterName } from './filter-table.ts'
-export { compareFiles, toManifest, type ManifestFile } from './manifest.ts'
+export { compareFiles, parseManifestLine, toManifest, type ManifestFile } from './manifest.ts'
 export { isSkillName, isUsername, reservedOwners } from './names.ts'
 export { JsonLimitError, firstIssueOnly, parseForeignJson } from './parse-json.ts'
-export { includesPlan, planNames, plans, type PlanName } from './plans.ts'
+export { guestRequestsPerMinute, includesPlan, planNames, plans, type PlanName } from './plans.ts'
 export {
   accessKinds,
   type Access,
@@ -105,6 +105,7 @@ export type {
   SkillDetails,
   SkillVersion,
   Visibility,
+  PathReason,
   Warning,
 } from './schemas/skill.ts'
 export type { Passage, Similarity, SimilarityMatch } from './schemas/similarity.ts'

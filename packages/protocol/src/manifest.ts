@@ -4,17 +4,29 @@ export interface ManifestFile {
   readonly size: number
   /** `sha256:` and the hash in lower-case hexadecimal. */
   readonly digest: string
+  /** Whether the file may be run as a program. Default: false. */
+  readonly executable?: boolean | undefined
 }
 
 /**
  * The text whose SHA-256 is the digest of a version: a line `<digest> <size> <path>` for each file, SKILL.md first,
- * then by path. Anyone with the files or their list can recompute it.
+ * then by path. After the size of an executable file follows `+x`, as in `<digest> <size>+x <path>`: a size has only
+ * digits, so that no other list of files has the same text. Anyone with the files or their list can recompute it.
  */
 export function toManifest(files: readonly ManifestFile[]): string {
   return files
     .toSorted(compareFiles)
-    .map(({ digest, size, path }) => `${digest} ${size} ${path}\n`)
+    .map(({ digest, size, executable, path }) => `${digest} ${size}${executable ? '+x' : ''} ${path}\n`)
     .join('')
+}
+
+const linePattern = /^(sha256:[0-9a-f]{64}) (\d{1,9})(\+x)? (.+)$/s
+
+/** The file of a line of {@link toManifest}, without its line break; undefined for other text. */
+export function parseManifestLine(line: string): ManifestFile | undefined {
+  const [, digest, size, mark, path] = linePattern.exec(line) ?? []
+  if (digest === undefined || path === undefined) return undefined
+  return { path, size: Number(size), digest, ...(mark && { executable: true }) }
 }
 
 /** SKILL.md first, the others by code unit: the order of manifests, archives and lists. */

@@ -6,6 +6,9 @@ export const plans = {
   enterprise: { requestsPerMinute: 6000 },
 } as const
 
+/** The requests of a guest per minute and address. */
+export const guestRequestsPerMinute = 600
+
 /** The name of a plan. */
 export type PlanName = keyof typeof plans
 

@@ -96,6 +96,7 @@ function createHost(node: NodeParts, discoveryPack: string | undefined, lists: G
     context: node.context,
     discoveryPack,
     lists,
+    publicPath: node.publicPath,
     addressOf: (call) => node.addressOf(own(call)),
     api(call, client) {
       return localApi(node.registry, call.caller, {

@@ -14,7 +14,8 @@ import type { NodeParts } from './context/node-parts.ts'
 import { mountGateways } from './mount-gateways.ts'
 import { Metrics } from './context/metrics.ts'
 import type { NodeOptions } from './context/options.ts'
-import { createAddressOf } from './context/own-address.ts'
+import { createAddressOf, parsePublicUrl } from './context/own-address.ts'
+import { createRemovePublicPath, unknownRoute } from './context/public-path.ts'
 import { mountPages } from './pages/pages.ts'
 import { nothingHere, replyOptions } from './replies/replies.ts'
 import { measureQueueDelay, requireShortQueue } from './context/queue-delay.ts'
@@ -72,9 +73,7 @@ export function openNode(
   registry: Registry,
   options: NodeOptions & { readonly queueDelayMs?: () => number },
 ): OpenedNode {
-  if (options.publicUrl !== undefined && !URL.canParse(options.publicUrl)) {
-    throw new TypeError(`\`publicUrl\` is not a URL: ${options.publicUrl}`)
-  }
+  const publicUrl = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl)
   const context = partsOf(registry)
   const addresses = createAddresses(options.trustedProxies ?? [])
   const metrics = new Metrics()
@@ -83,8 +82,9 @@ export function openNode(
     registry,
     context,
     addresses,
-    publicOrigin: options.publicUrl === undefined ? undefined : new URL(options.publicUrl).origin,
-    addressOf: createAddressOf(options.publicUrl, addresses),
+    publicOrigin: publicUrl?.origin,
+    publicPath: publicUrl?.path ?? '',
+    addressOf: createAddressOf(publicUrl, addresses),
     corsOrigins: toCorsOrigins(options.corsOrigins),
     quotas: createQuotas(options, context.sharedLimits),
     bodies: createInFlight(bodyLimits),
@@ -101,10 +101,12 @@ export function openNode(
   const replyPage = mountPages(app, node, options)
   const stopLists = mountGateways(app, node, options)
   mountUnknown(app, node, replyPage)
+  const removePublicPath = createRemovePublicPath(node.publicPath, app)
   const refuseTarget = toHandler(node, { admission: 'files', work: throwMalformed })
 
   function begin(request: ServerRequest): Call {
     metrics.begin()
+    removePublicPath?.(request)
     return new Call(request)
   }
 
@@ -156,7 +158,7 @@ function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined
     throw nothingHere()
   }
   const [ofApi, ofPages] = [toHandler(node, { admission: 'api', work }), toHandler(node, { admission: 'files', work })]
-  app.all('/**', (event) => (isApi(event.url.pathname) ? ofApi(event) : ofPages(event)))
+  app.all(unknownRoute, (event) => (isApi(event.url.pathname) ? ofApi(event) : ofPages(event)))
 }
 
 function isApi(path: string): boolean {

@@ -2,17 +2,27 @@
  * Reading and writing skill packages, as a separate entry point: programs that only install need not load the registry.
  */
 export { ArchiveError } from './archives/archive-error.ts'
-export { toDigest } from './archives/digest.ts'
+export { toDigest, toVersionDigest } from './archives/digest.ts'
 export type { ArchiveFile } from './archives/entry-options.ts'
-export { checkPaths, toFoldedPath } from './archives/file-paths.ts'
-export { findGitProblems, gitFolderLeftOut } from './archives/git-paths.ts'
+export { isExecutable, isExecutableMode, readFileMode, toPublishFile } from './archives/executable.ts'
+export { checkPaths, fileLimits, toFoldedPath } from './archives/file-paths.ts'
+export { findGitProblems, fromFilesInGit, gitAttributes, toPathInGit } from './archives/git-paths.ts'
 export { isPluginRoot } from './archives/plugin-paths.ts'
 export { readArchive, readArchiveFiles } from './archives/read-archive.ts'
 export { readObjects, type ReadObject } from './archives/json-lines.ts'
 export { readZipDirectory, type ZipEntry } from './archives/read-zip.ts'
 export { readZip } from './archives/read-zip.ts'
 export { readBytes } from './archives/read-bytes.ts'
-export { isSkillMd, openFolder } from './archives/skill-folder.ts'
+export {
+  findProblem,
+  isSkillMd,
+  isSkippedName,
+  notUtf8,
+  selectSkills,
+  type SelectedSkill,
+  type SourceEntry,
+} from './archives/select-files.ts'
+export { openFolder, selectFolder } from './archives/skill-folder.ts'
 export {
   decodeText,
   findTextProblem,

@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path'
+import { toContentDigest, type ContentFile } from '@skillstead/client/verify'
 import type { Wanted } from './fetch-package.ts'
 import { describeEdits, readFolderState, toSeen, type FolderState } from './folder-state.ts'
 import { toRealPath, toTargetPath } from './install-place.ts'
@@ -39,7 +40,7 @@ export async function planItem(session: Session, item: Item): Promise<ItemPlan> 
   for (const target of item.targets) {
     const path = toTargetPath(session.place, target)
     refuseClaimed(session, item, path)
-    const state = await readFolderState(path, [item.digest, ...(locked ? [locked.digest] : [])])
+    const state = await readFolderState(path, [item.digest, ...(locked ? [locked.digest] : [])], session.cache)
     if (state.kind === 'version' && state.digest === item.digest) continue
     const edits = session.force ? undefined : await findEdits(session, state, lockedName)
     if (edits) return { item, writes: [], skipped: { target, reason: edits } }
@@ -87,7 +88,15 @@ export async function findEdits(session: Session, state: FolderState, fullName: 
     if (state.digest === locked?.digest || (await session.cache.find(state.digest))) return undefined
   }
   if (!locked) return state.kind === 'other' ? state.reason : 'its content is not in the lock'
-  return describeEdits(state, locked.digest, await session.cache.find(locked.digest))
+  const published = await session.cache.find(locked.digest)
+  // No work is lost with a mode.
+  if (state.kind === 'version' && published && isSameBytes(state.files, published)) return undefined
+  return describeEdits(state, locked.digest, published)
+}
+
+function isSameBytes(...both: [readonly ContentFile[], readonly ContentFile[]]): boolean {
+  const [a, b] = both.map((files) => toContentDigest(files.map(({ path, bytes }) => ({ path, bytes }))))
+  return a === b
 }
 
 /** The canonical path of a skill's folder, with symbolic links resolved. */

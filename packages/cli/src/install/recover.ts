@@ -1,7 +1,9 @@
 import { readErrorCode } from '@skillstead/protocol'
 import { lstatSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { cacheFolder } from '../files/config.ts'
 import { listAgentFolders } from './agents.ts'
+import { openCache, type PackageCache } from './cache.ts'
 import { readFolderState } from './folder-state.ts'
 import { toSkillFolderPath, toSkillParent, toTargetPath, type Place } from './install-place.ts'
 import { findLocked, type Lock } from './lock.ts'
@@ -23,9 +25,10 @@ export async function recoverInstalls(place: Place, lock: Lock, folders: readonl
     // A first install that was killed is not in any lock.
     ...listAgentParents(place),
   ])
+  const cache = openCache(cacheFolder(place.env))
   for (const parent of parents) {
     for (const { folder, pid } of listStagings(parent)) {
-      if (!isAtWork(folder, pid)) await finishStaged(parent, folder, lock)
+      if (!isAtWork(folder, pid)) await finishStaged(parent, folder, lock, cache)
     }
   }
 }
@@ -54,14 +57,14 @@ function isAtWork(folder: string, pid: number): boolean {
   }
 }
 
-async function finishStaged(parent: string, folder: string, lock: Lock): Promise<void> {
+async function finishStaged(parent: string, folder: string, lock: Lock, cache: PackageCache): Promise<void> {
   const places = { parent, next: join(folder, 'new'), former: join(folder, 'old') }
   // A project may contain fake staging folders whose symbolic links would make us move folders elsewhere.
   if ([places.next, places.former].some(isNoFolder)) return
   try {
     for (const entry of readJournal(folder)) {
       if (isCommitted(entry, lock)) completeSwap(places, entry)
-      else await takeBackOwn(places, entry)
+      else await takeBackOwn(places, entry, cache)
     }
     rmSync(folder, { recursive: true, force: true })
   } catch {
@@ -81,10 +84,10 @@ function isCommitted({ fullName, target, digest }: JournalEntry, lock: Lock): bo
 }
 
 /** Leaves content unchanged that another process has put there since. */
-async function takeBackOwn(places: StagingPlaces, entry: JournalEntry): Promise<void> {
+async function takeBackOwn(places: StagingPlaces, entry: JournalEntry, cache: PackageCache): Promise<void> {
   const path = join(places.parent, entry.name)
   if (isThere(path) && !isThere(join(places.next, entry.name))) {
-    const state = await readFolderState(path, entry.digest === null ? [] : [entry.digest])
+    const state = await readFolderState(path, entry.digest === null ? [] : [entry.digest], cache)
     if (state.kind !== 'version' || state.digest !== entry.digest) return
   }
   takeBack(places, entry)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { ContentFile } from '@skillstead/client/verify'
-import { readFolderState } from './folder-state.ts'
+import { readFolderState, toSeen } from './folder-state.ts'
 
 /** A skill's folder that is to be replaced, or removed if there is no `digest`. */
 export interface FolderChange {
@@ -108,7 +108,7 @@ function isTakenBack(places: StagingPlaces, entry: JournalEntry): boolean {
 
 async function requireSeen(former: string, target: string, before: string | null): Promise<void> {
   const state = await readFolderState(former, before === null ? [] : [before])
-  if (state.kind === 'missing' ? before === null : state.kind === 'version' && state.digest === before) return
+  if (toSeen(state) === before) return
   throw new Error(`${target} was changed by another process. Nothing was changed; try again.`)
 }
 
@@ -129,10 +129,10 @@ function moveIfThere(from: string, to: string): void {
 /** Flush every byte before the swap, so that after a power cut the folder has either the old or the new content. */
 function writeFiles(folder: string, files: readonly ContentFile[]): void {
   mkdirSync(folder)
-  for (const { path, bytes } of files) {
+  for (const { path, bytes, executable } of files) {
     const file = join(folder, ...path.split('/'))
     mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, bytes, { flush: true, flag: 'wx' })
+    writeFileSync(file, bytes, { flush: true, flag: 'wx', mode: executable ? 0o777 : 0o666 })
   }
 }
 

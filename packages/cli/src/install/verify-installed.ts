@@ -71,7 +71,7 @@ export async function listInstalled(
 }
 
 async function readTarget({ place, cache }: Session, target: string, digest: string): Promise<TargetState> {
-  const state = await readFolderState(toTargetPath(place, target), [digest])
+  const state = await readFolderState(toTargetPath(place, target), [digest], cache)
   if (state.kind === 'missing') return { target, state: 'missing' }
   if (state.kind === 'version' && state.digest === digest) return { target, state: 'intact' }
   return { target, state: 'edited', edits: describeEdits(state, digest, await cache.find(digest)) ?? '' }

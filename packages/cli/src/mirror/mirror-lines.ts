@@ -1,6 +1,7 @@
 import { toOneLine } from '@skillstead/protocol'
 import { type BundleHeader, type SyncReport, toAcceptOptions, type UpstreamStatus } from '@skillstead/mirror'
 import { toCount, toFactLines, toSize } from '../terminal/output.ts'
+import { toReasonLines } from '../terminal/reason-lines.ts'
 
 const refusalsShownMax = 20
 
@@ -71,6 +72,7 @@ export function toReportLines(report: SyncReport): string[] {
   return [
     `${upstream}: ${parts.join(', ')}. Now at ${head}.`,
     ...toRefusalLines(refused, refusedTotal),
+    ...toReasonLines(report),
     `${toCount(requests, 'request')}, ${toSize(bytes)} of content, ${(durationMs / 1000).toFixed(1)} s.`,
   ]
 }

@@ -1,18 +1,23 @@
 import { basename, resolve } from 'node:path'
-import type { Security, Warning } from '@skillstead/protocol'
+import type { PathReason, Security, Warning } from '@skillstead/protocol'
 import { scanPackage } from '@skillstead/scanner'
 import type { Sample } from '@skillstead/scanner/command'
 import {
+  type ClientReport,
   type ParsedSkillMd,
+  type SkillClient,
   checkPortability,
   mergeWarnings,
   parseSkillMd,
   readSkillFields,
+  reportClient,
 } from '@skillstead/skill-format'
 import {
   checkPaths,
   decodeText,
+  findProblem,
   findTextProblem,
+  selectFolder,
   type Unreadable,
   warnOfStandIns,
 } from '@skillstead/skill-format/archives'
@@ -22,16 +27,34 @@ export interface Linted {
   readonly id: string
   /** Whether strict readers of the open format accept it. */
   readonly portable: boolean
+  /** Whether a publish takes it. */
+  readonly publishable: boolean
   readonly warnings: readonly Warning[]
+  /** Entries of its folder or archive that a publish omits, and those that it stores with another content. */
+  readonly omitted: readonly PathReason[]
+  readonly changed: readonly PathReason[]
+  /** What the clients that were asked for do with it. */
+  readonly clients: readonly ClientReport[]
   readonly security: Pick<Security, 'score' | 'verdict' | 'risk' | 'findings' | 'cut'>
 }
 
-/** Checks a skill against the open format and the scan rules; undefined if it has no SKILL.md. */
-export async function lintSample({ id, files, at }: Sample): Promise<Linted | Unreadable | undefined> {
+/**
+ * Checks a skill against the open format, the scan rules and these clients; undefined if it has no SKILL.md. `isWhole`:
+ * the sample is a folder with all its files.
+ */
+export async function lintSample(
+  sample: Sample,
+  { isWhole, clients = [] }: { readonly isWhole: boolean; readonly clients?: readonly SkillClient[] },
+): Promise<Linted | Unreadable | undefined> {
+  const { id, files, at } = sample
   const skillMd = files.find(({ path }) => path === 'SKILL.md')
   if (!skillMd || !('bytes' in skillMd)) return undefined
   const reason = findTextProblem(skillMd.bytes)
   if (reason !== undefined) return { id, reason }
+  const selected = isWhole && 'folder' in at ? await selectFolder(at.folder) : undefined
+  const problem = selected && findProblem(selected)
+  if (problem !== undefined) return { id, reason: problem }
+  const { omitted = [], changed = [] } = selected ?? sample
   const text = decodeText(skillMd.bytes)
   const parsed = parseSkillMd(text)
   // Hosts expect the folder to have the name of the skill.
@@ -42,7 +65,11 @@ export async function lintSample({ id, files, at }: Sample): Promise<Linted | Un
   return {
     id,
     portable: portable && refused.length === 0,
+    publishable: refused.length === 0,
     warnings: mergeWarnings(refused, warnings, warnOfStandIns(files.filter((file) => 'bytes' in file))),
+    omitted,
+    changed,
+    clients: clients.map((client) => reportClient(parsed, client, folderName)),
     security: { score, verdict, risk, findings, cut },
   }
 }

@@ -22,7 +22,7 @@ const commonOptions: Options = {
   host: { value: 'HOST', help: 'the address to listen on. Default: 127.0.0.1' },
   'rate-limits': {
     value: 'RATES',
-    help: 'requests per minute for each plan, and downloads per minute for each address, as NAME=NUMBER separated by commas (others keep their default), or off. Default: anonymous=60,free=60,pro=300,team=600,enterprise=6000,files=5000,mebibytes=1024',
+    help: 'requests per minute for each plan, and downloads per minute for each address, as NAME=NUMBER separated by commas (others keep their default), or off. Default: anonymous=600,free=60,pro=300,team=600,enterprise=6000,files=5000,mebibytes=1024',
   },
   'trusted-proxies': { value: 'CIDR,...', help: 'proxy networks whose X-Forwarded-For and Host headers are trusted' },
   ...originOption,

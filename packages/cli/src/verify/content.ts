@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ContentFile } from '@skillstead/client/verify'
 import { limits } from '@skillstead/protocol'
-import { readZip } from '@skillstead/skill-format/archives'
+import { readFileMode, readZip } from '@skillstead/skill-format/archives'
 
 const versionLimits = {
   filesMax: limits.versionFilesMax,
@@ -30,10 +30,14 @@ export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> 
   return files
 }
 
-/** Links are refused, not skipped: an agent that reads the folder would follow them. */
+/**
+ * Links are refused, not skipped: an agent that reads the folder would follow them. Files have no `executable` where the
+ * file system has no modes: it then shows all files as executable, SKILL.md too.
+ */
 function readContentFolder(folder: string, without: ReadonlySet<string>): ContentFile[] {
   const files: ContentFile[] = []
   let left = versionLimits.versionBytesMax
+  let hasModes = true
   for (const path of listFolder(folder, '', without)) {
     if (files.length >= versionLimits.filesMax)
       throw new Error(`${folder} has more than ${versionLimits.filesMax} files.`)
@@ -42,9 +46,11 @@ function readContentFolder(folder: string, without: ReadonlySet<string>): Conten
     left -= bytes.length
     if (left < 0)
       throw new Error(`The files of ${folder} are larger than ${versionLimits.versionBytesMax} bytes in total.`)
-    files.push({ path: name, bytes })
+    const mode = readFileMode(statSync(join(folder, path)))
+    if (name === 'SKILL.md' && mode.executable) hasModes = false
+    files.push({ path: name, bytes, ...mode })
   }
-  return files
+  return hasModes ? files : files.map(({ path, bytes }) => ({ path, bytes }))
 }
 
 /** Do not read a file that is larger than a version can be. */
@@ -74,5 +80,5 @@ function stripWrapperFolder(files: readonly ContentFile[]): ContentFile[] {
   const [first] = files
   const folder = first?.path.slice(0, first.path.indexOf('/') + 1) ?? ''
   if (folder === '' || !files.every(({ path }) => path.startsWith(folder))) return [...files]
-  return files.map(({ path, bytes }) => ({ path: path.slice(folder.length), bytes }))
+  return files.map((file) => ({ ...file, path: file.path.slice(folder.length) }))
 }

@@ -7,10 +7,13 @@ import { VerificationError, type VerifiedPart } from './verification-error.ts'
 export interface ContentFile {
   readonly path: string
   readonly bytes: Uint8Array
+  /** Whether its mode makes it a program. Undefined if it has no mode, as on Windows. */
+  readonly executable?: boolean | undefined
 }
 
 /**
- * The digest of a version with these files: SHA-256 over a line `<digest> <size> <path>` per file.
+ * The digest of a version with these files: SHA-256 over a line `<digest> <size> <path>` per file, with `+x` after the
+ * size of an executable file. SKILL.md never is one.
  *
  * @throws {VerificationError} for invalid paths.
  */
@@ -32,10 +35,13 @@ export function toListDigest(files: readonly ManifestFile[], part: VerifiedPart)
  * @throws {VerificationError} that names altered, missing and additional files, if `listed` is known.
  */
 export function verifyFiles(files: readonly ContentFile[], digest: string, listed: readonly ManifestFile[] = []): void {
-  const actual = files.map(toManifestFile)
+  // A file without a mode has that of the list, which the digest covers too.
+  const modes = new Map(listed.map(({ path, executable = false }) => [path, executable]))
+  const content = files.map((file) => ({ ...file, executable: file.executable ?? modes.get(file.path) }))
+  const actual = content.map(toManifestFile)
   const actualDigest = toListDigest(actual, 'content')
   if (actualDigest === digest) return
-  const differences = listed.length === 0 ? [] : listDifferences(files, listed)
+  const differences = listed.length === 0 ? [] : listDifferences(content, listed)
   const sentence = `The content has the digest ${actualDigest}, not ${digest}`
   throw new VerificationError('content', [sentence, differences.join(', ')].filter(Boolean).join(': ') + '.')
 }
@@ -50,12 +56,14 @@ export function describeAlteration(bytes: Uint8Array, digest: string): string {
 }
 
 function listDifferences(files: readonly ContentFile[], listed: readonly ManifestFile[]): string[] {
-  const byPath = new Map(files.map(({ path, bytes }) => [path, bytes]))
+  const byPath = new Map(files.map((file) => [file.path, file]))
   const differences: string[] = []
-  for (const { path, digest } of listed) {
-    const bytes = byPath.get(path)
-    if (!bytes) differences.push(`${path} is missing`)
-    else if (toDigest(bytes) !== digest) differences.push(`${path} ${describeAlteration(bytes, digest)}`)
+  for (const { path, digest, executable = false } of listed) {
+    const file = byPath.get(path)
+    if (!file) differences.push(`${path} is missing`)
+    else if (toDigest(file.bytes) !== digest) differences.push(`${path} ${describeAlteration(file.bytes, digest)}`)
+    else if (toManifestFile(file).executable !== executable)
+      differences.push(`${path} is ${executable ? 'not ' : ''}executable`)
     byPath.delete(path)
   }
   for (const path of byPath.keys()) differences.push(`${path} does not belong to it`)
@@ -63,6 +71,6 @@ function listDifferences(files: readonly ContentFile[], listed: readonly Manifes
   return more > 0 ? [...differences.slice(0, differencesMax), `and ${more} more`] : differences
 }
 
-function toManifestFile({ path, bytes }: ContentFile): ManifestFile {
-  return { path, size: bytes.length, digest: toDigest(bytes) }
+function toManifestFile({ path, bytes, executable = false }: ContentFile): ManifestFile {
+  return { path, size: bytes.length, digest: toDigest(bytes), executable: executable && path !== 'SKILL.md' }
 }

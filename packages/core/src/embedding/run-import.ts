@@ -1,4 +1,5 @@
-import { isRegistryError, RegistryError } from '@skillstead/protocol'
+import { posix } from 'node:path'
+import { isRegistryError, RegistryError, type PathReason } from '@skillstead/protocol'
 import { isUnreadable, type SkillRecord, type Source, type SourceItem } from '@skillstead/skill-format/archives'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { type ImportedVersion, importVersions } from '../catalogue/publishing/import-versions.ts'
@@ -21,6 +22,9 @@ export interface ImportSummary {
   filesMissing: number
   /** Number of versions per warning code. */
   warnings: Record<string, number>
+  /** The first entries that were omitted from skills, or changed; paths begin at the source. */
+  omitted: PathReason[]
+  changed: PathReason[]
   /** Reasons for the first refused skills. */
   refusals: { id: string; reason: string }[]
   seconds: number
@@ -31,6 +35,7 @@ const batchVersions = 128
 const batchBytes = 4 * 1024 * 1024
 const batchesWaitingMax = 2
 const refusalsReportedMax = 1000
+const reasonsReportedMax = 10_000
 
 interface ImportBatch {
   readonly records: { id: string; versions: number }[]
@@ -98,7 +103,7 @@ export async function runImport(context: CatalogueContext, source: Source, run: 
       }
       addToImportBatch(batch, item, name)
       summary.filesMissing += item.filesMissing
-      countWarnings(summary, item.warnings ?? [])
+      addReasons(summary, item)
       if (batch.versions.length >= batchVersions || batch.bytes >= batchBytes) await send()
     }
     signal?.throwIfAborted()
@@ -190,6 +195,14 @@ function addRefusal(summary: ImportSummary, id: string, reason: string): void {
   if (summary.refusals.length < refusalsReportedMax) summary.refusals.push({ id, reason })
 }
 
+function addReasons(summary: ImportSummary, { id, omitted = [], changed = [] }: SkillRecord): void {
+  const toSourcePath = ({ path, reason }: PathReason) => ({ path: posix.join(posix.dirname(id), path), reason })
+  const add = (list: PathReason[], more: readonly PathReason[]) =>
+    void list.push(...more.slice(0, reasonsReportedMax - list.length).map(toSourcePath))
+  add(summary.omitted, omitted)
+  add(summary.changed, changed)
+}
+
 function countWarnings(summary: ImportSummary, warnings: readonly { code: string }[]): void {
   for (const code of new Set(warnings.map((warning) => warning.code))) {
     summary.warnings[code] = (summary.warnings[code] ?? 0) + 1
@@ -202,5 +215,16 @@ function createImportBatch(): ImportBatch {
 
 function createSummary(): ImportSummary {
   const versions = { versionsCreated: 0, versionsUnchanged: 0, versionsRefused: 0, versionsQuarantined: 0 }
-  return { taken: 0, unchanged: 0, refused: 0, ...versions, filesMissing: 0, warnings: {}, refusals: [], seconds: 0 }
+  return {
+    taken: 0,
+    unchanged: 0,
+    refused: 0,
+    ...versions,
+    filesMissing: 0,
+    warnings: {},
+    omitted: [],
+    changed: [],
+    refusals: [],
+    seconds: 0,
+  }
 }

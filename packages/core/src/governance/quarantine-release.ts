@@ -11,6 +11,7 @@ import { inspectPackage } from '../catalogue/inspecting/inspect-packages.ts'
 import { publishVersion } from '../catalogue/publishing/publish-version.ts'
 import { readPublished, toPublishAnswer, type PublishAnswer } from '../catalogue/publishing/publish-answer.ts'
 import { checkPackage, type PackedContent } from '../catalogue/versions/skill-package.ts'
+import { toFileRow } from '../catalogue/versions/stored-version.ts'
 import { requireWriter } from '../catalogue/skills/change-skill.ts'
 import type { QuarantineItemRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -59,11 +60,12 @@ async function readItemContent(context: StorageContext, quarantineId: string, di
     .execute()
   const blobs = rows.toSorted(compareFiles)
   const sources = []
-  for (const blob of blobs) sources.push({ path: blob.path, bytes: await unpackBlob(blob) })
+  for (const blob of blobs)
+    sources.push({ path: blob.path, bytes: await unpackBlob(blob), executable: blob.executable === 1 })
   return {
     digest,
     size: blobs.reduce((sum, { size }) => sum + size, 0),
-    files: blobs.map(({ path, size, digest: of }) => ({ path, size, digest: of })),
+    files: blobs.map(toFileRow),
     blobs: blobs.map(({ digest: of, size, encoding, bytes }) => ({ digest: of, size, encoding, bytes })),
     sources,
   }

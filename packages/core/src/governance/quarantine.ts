@@ -12,6 +12,7 @@ import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import { type Caller, requireScope, requireUser } from '../kernel/caller.ts'
+import { toFileRow } from '../catalogue/versions/stored-version.ts'
 import { readFileRows, toContentType } from '../catalogue/versions/version-files.ts'
 import { isAdministrator, isOwner } from '../visibility/rights.ts'
 import type { QuarantineItemRow, Tables } from '../storage/tables.ts'
@@ -34,10 +35,13 @@ export async function showQuarantined(
     .executeTakeFirstOrThrow()
   const files = await context.database.read
     .selectFrom('quarantine_files')
-    .select(['path', 'size', 'digest'])
+    .select(['path', 'size', 'digest', 'executable'])
     .where('quarantine_id', '=', id)
     .execute()
-  return { ...toQuarantinedVersion({ ...row, publisher: username }), files: files.toSorted(compareFiles) }
+  return {
+    ...toQuarantinedVersion({ ...row, publisher: username }),
+    files: files.map(toFileRow).toSorted(compareFiles),
+  }
 }
 
 /** GET /quarantine/<id>/files/<path>. */

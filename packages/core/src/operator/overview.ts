@@ -1,4 +1,11 @@
-import { type Overview, planNames, plans, type RateLimits, toTimestamp } from '@skillstead/protocol'
+import {
+  type Overview,
+  guestRequestsPerMinute,
+  planNames,
+  plans,
+  type RateLimits,
+  toTimestamp,
+} from '@skillstead/protocol'
 import type { AccountsContext } from '../accounts/accounts-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
@@ -58,5 +65,5 @@ async function readOverviewAlarms({ upstreams }: CatalogueContext): Promise<Over
 export async function showRateLimits({ node: { port } }: OperatorContext): Promise<RateLimits> {
   if (port) return { ...port.rates, limitedTotal: await port.limited() }
   const byPlan = planNames.map((plan) => ({ plan, requestsPerMinute: plans[plan].requestsPerMinute }))
-  return { on: false, anonymous: plans.free.requestsPerMinute, plans: byPlan, limitedTotal: null }
+  return { on: false, anonymous: guestRequestsPerMinute, plans: byPlan, limitedTotal: null }
 }

@@ -10,6 +10,7 @@ import { listed } from './migrations/0006-listed.ts'
 import { makers } from './migrations/0007-makers.ts'
 import { handovers } from './migrations/0008-handovers.ts'
 import { scripts } from './migrations/0009-scripts.ts'
+import { executable } from './migrations/0010-executable.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -17,7 +18,18 @@ import type { Tables } from './tables.ts'
 const advisoryLock = 7_545_001
 
 /** Migrations in the order in which they run. None leads back to an older schema. */
-const migrations: readonly Migration[] = [baseline, change, opinions, texts, lists, listed, makers, handovers, scripts]
+const migrations: readonly Migration[] = [
+  baseline,
+  change,
+  opinions,
+  texts,
+  lists,
+  listed,
+  makers,
+  handovers,
+  scripts,
+  executable,
+]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]
 

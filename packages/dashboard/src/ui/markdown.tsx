@@ -1,6 +1,7 @@
 import DOMPurify from 'dompurify'
 import { Marked, type Tokens } from 'marked'
 import { useEffect, useState } from 'preact/hooks'
+import { nodePath } from '../addresses.ts'
 import { divideMarkdown } from './divide-markdown.ts'
 
 /**
@@ -38,7 +39,7 @@ purifier.addHook('uponSanitizeAttribute', (element, attribute) => {
   if (element.tagName !== 'A' || attribute.attrName !== 'href') return
   const address = toFileNow?.(toLinkedPath(attribute.attrValue))
   if (address === undefined) return
-  element.setAttribute('href', address)
+  element.setAttribute('href', nodePath + address)
   attribute.forceKeepAttr = true
 })
 purifier.addHook('afterSanitizeAttributes', (element) => {

@@ -9,6 +9,7 @@ import {
 } from '@skillstead/core/internal'
 import type { UserCaller } from '@skillstead/core'
 import { endpoints, limits, RegistryError } from '@skillstead/protocol'
+import { toPublishFile, type ArchiveFile } from '@skillstead/skill-format/archives'
 import { createHash } from 'node:crypto'
 import type { GatewayCall } from '../gateway.ts'
 import {
@@ -167,17 +168,13 @@ function readUploadedFiles({ files }: Fields): { path: string; storageId: string
  * Finds the SKILL.md, whose name may have any case, as in the program. Throws `invalid_skill` if it is missing or not
  * UTF-8.
  */
-function toPackage(given: readonly { path: string; bytes: Uint8Array }[]) {
+function toPackage(given: readonly ArchiveFile[]) {
   const document = given.find(({ path }) => path.toLowerCase() === 'skill.md')
   if (!document) throw new RegistryError('invalid_skill', 'The folder has no SKILL.md.')
   const others = given.filter((file) => file !== document)
   return {
     skillMd: decodeUploadedSkillMd(document.bytes),
-    files: others.map(({ path, bytes }) => ({
-      path,
-      content: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
-      encoding: 'base64' as const,
-    })),
+    files: others.map(toPublishFile),
   }
 }
 

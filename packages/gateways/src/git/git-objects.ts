@@ -16,7 +16,7 @@ export interface TreeEntry {
   readonly path: string
   readonly id: string
   /** Default: `file`. */
-  readonly kind?: 'file' | 'tree'
+  readonly kind?: 'file' | 'executable' | 'tree'
 }
 
 /** Who made a commit or tag. Only names of the registry, without characters that git uses as separators. */
@@ -31,7 +31,7 @@ function hashObject(kind: ObjectKind, bytes: Uint8Array): string {
   return createHash('sha1').update(`${kind} ${bytes.length}\0`).update(bytes).digest('hex')
 }
 
-function toObject(kind: ObjectKind, bytes: Uint8Array): GitObject {
+export function toObject(kind: ObjectKind, bytes: Uint8Array): GitObject {
   return { kind, id: hashObject(kind, bytes), bytes }
 }
 
@@ -58,6 +58,22 @@ function toSignature(by: Signature): string {
   return `${by.name} <${by.name}@users.noreply.invalid> ${toUnixSeconds(by)} +0000`
 }
 
+/** A tree with one more file. */
+export function addToTree({ bytes }: GitObject, { path, id }: TreeEntry): GitObject {
+  const tree = Buffer.from(bytes)
+  const name = Buffer.from(path)
+  let at = 0
+  while (at < tree.length) {
+    const end = tree.indexOf(0, at)
+    const mode = tree.toString('latin1', at, tree.indexOf(' ', at))
+    const found = tree.subarray(at + mode.length + 1, end)
+    if (Buffer.compare(mode === treeMode ? Buffer.concat([found, Buffer.from('/')]) : found, name) > 0) break
+    at = end + 21
+  }
+  const entry = [Buffer.from(`${modes.file} ${path}\0`), Buffer.from(id, 'hex')]
+  return toObject('tree', Buffer.concat([tree.subarray(0, at), ...entry, tree.subarray(at)]))
+}
+
 interface Folder {
   readonly children: Map<string, { readonly mode: string; readonly id: string } | Folder>
 }
@@ -65,20 +81,20 @@ interface Folder {
 /** The trees of all folders, root last. */
 export function toTrees(entries: readonly TreeEntry[]): GitObject[] {
   const root: Folder = { children: new Map() }
-  for (const { path, id, kind } of entries) {
+  for (const { path, id, kind = 'file' } of entries) {
     const segments = path.split('/')
     const name = segments.pop()!
     let folder = root
     for (const segment of segments) folder = openTreeFolder(folder, segment)
-    folder.children.set(name, { mode: kind === 'tree' ? treeMode : fileMode, id })
+    folder.children.set(name, { mode: modes[kind], id })
   }
   const trees: GitObject[] = []
   writeTree(root, trees)
   return trees
 }
 
-const fileMode = '100644'
 const treeMode = '40000'
+const modes = { file: '100644', executable: '100755', tree: treeMode }
 
 function openTreeFolder({ children }: Folder, name: string): Folder {
   const found = children.get(name)

@@ -15,6 +15,7 @@ import { PackEntries } from './pack-entries.ts'
 import { planPack, prependPackets, toBands, writePack } from './pack-stream.ts'
 import { createPacksSent, type PacksSent, untilEnded } from './packs-sent.ts'
 import { GitError, toErrorPacket } from './pkt-line.ts'
+import { createAdvertised, type Advertised } from './advertised.ts'
 import type { Repository } from './repository.ts'
 import { readUploadBody } from './request-body.ts'
 import { createScopeRepositories, type ScopeRepositories } from './scope-repository.ts'
@@ -43,6 +44,8 @@ interface Parts {
   readonly entries: PackEntries
   /** The queue for the work before a response begins. */
   readonly turns: CallerTurns
+  /** The repositories whose references callers have read, which paid for the clone. */
+  readonly advertised: Advertised
   /** The packs that are being made or sent. */
   readonly sent: PacksSent
 }
@@ -60,6 +63,7 @@ export function git(host: GatewayHost): GatewayRoute[] {
     scopes: createScopeRepositories(context, trees),
     entries: new PackEntries(createBlobSource(context)),
     turns: createCallerTurns(turnsMax),
+    advertised: createAdvertised(host),
     sent: createPacksSent(),
   }
   const shared = { admission: 'keyed', scheme: 'basic', reads: toGitEndpoint, toFailure: toGitFailure } as const
@@ -73,6 +77,7 @@ export function git(host: GatewayHost): GatewayRoute[] {
     },
     {
       ...shared,
+      admission: 'continued',
       pattern: `${base}/git-upload-pack`,
       methods: ['POST'],
       readMethods: ['POST'],
@@ -100,6 +105,7 @@ async function answerRefs(parts: Parts, call: GatewayCall, params: Params): Prom
   const address = parseRepositoryAddress(params)
   try {
     const { repository } = await findRepository(parts, call, address)
+    parts.advertised.add(call, params)
     return {
       status: 200,
       contentType: 'application/x-git-upload-pack-advertisement',
@@ -111,7 +117,7 @@ async function answerRefs(parts: Parts, call: GatewayCall, params: Params): Prom
     if (call.request.signal.aborted) return nothing
     if (!(error instanceof SkillMoved)) throw error
     // Git continues at the address to which this request is redirected.
-    const location = `/git/${error.fullName}.git/info/refs?service=git-upload-pack`
+    const location = `${parts.host.publicPath}/git/${error.fullName}.git/info/refs?service=git-upload-pack`
     return { status: 308, body: null, cacheControl: toCacheControl(call), headers: [['location', location]] }
   }
 }
@@ -123,6 +129,7 @@ const varyByProtocol: Answer['headers'] = [['vary', 'Git-Protocol']]
 async function answerPack(parts: Parts, call: GatewayCall, params: Params): Promise<Answer> {
   const { host } = parts
   const { signal } = call.request
+  if (!parts.advertised.take(call, params)) await host.spendRequest(call)
   const body = await readUploadBody(host, call)
   try {
     const found = await findRepository(parts, call, parseRepositoryAddress(params))

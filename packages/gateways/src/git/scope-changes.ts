@@ -49,13 +49,16 @@ function findFirstFittingChange(changes: readonly PlacedVersion[], skills: numbe
   return Math.min(Math.ceil((changes.length - fitting) / step) * step, changes.length - 1)
 }
 
+/** For Codex, `skills/` is the root of a plugin: what it starts from these folders must not come from a skill. */
+const pluginFolders = ['agents', 'bin', 'commands', 'hooks', 'monitors', 'output-styles']
+
 /**
  * Skills of a pack may share a name: the folders of all but the first published one start with the owner. A folder
  * depends only on earlier versions, so that it stays when a skill is added.
  */
 async function placeVersions(versions: readonly RepositoryVersion[], signal?: AbortSignal) {
   const current = new Map<string, PlacedVersion>()
-  const taken = new Set<string>()
+  const taken = new Set<string>(pluginFolders)
   const placed: PlacedVersion[] = []
   for (const version of versions) {
     if (isSliceOver()) await nextSlice(signal)

@@ -3,6 +3,7 @@ import type { GeneratedText } from './generated-text.ts'
 import { toCommit, toUnixSeconds, toTrees } from './git-objects.ts'
 import type { Commit, GeneratedObject, PackObject } from './repository.ts'
 import { createScopeState, type ScopeChange, type ScopeState, toTreeEntry } from './scope-state.ts'
+import { attributes, attributesEntry } from './version-trees.ts'
 
 /** A commit of a repository with several skills. Only small things are in memory; texts are generated again. */
 export interface ScopeCommit {
@@ -47,7 +48,8 @@ export async function openHistoryWriter({
       const texts = made.map(({ id, size }, i): GeneratedObject => {
         return { kind: state.texts[i]!.kind, id, size, toBytes: () => readers[i]!(commit) }
       })
-      const small = toTrees(state.texts.map((text, i) => toTreeEntry(text, texts[i]!.id))).toReversed()
+      const entries = state.texts.map((text, i) => toTreeEntry(text, texts[i]!.id))
+      const small = [...toTrees([attributesEntry, ...entries]).toReversed(), attributes]
       const by = { name, at: change.publishedAt }
       const message = `${change.owner}/${change.name} ${change.version}`
       const parent = previous?.commit.object.id

@@ -1,5 +1,5 @@
 import type { RepositoryVersion } from '@skillstead/core/internal'
-import { type DocumentForm, toMarketplaceForms } from '../scopes/marketplace-documents.ts'
+import { type DocumentForm, toMarketplaceForms, toMarketplaceName } from '../scopes/marketplace-documents.ts'
 import { createGeneratedText, type GeneratedText, type TextForm } from './generated-text.ts'
 import type { TreeEntry } from './git-objects.ts'
 
@@ -34,7 +34,8 @@ export interface ScopeState {
 /** `name`: the owner, or the slug of the pack. */
 export function createScopeState(name: string): ScopeState {
   const folders = new Set<string>()
-  const documents = toMarketplaceForms({ name, owner: name, description: `Skills of ${name}` })
+  const description = `Skills of ${name}`
+  const documents = toMarketplaceForms({ name: toMarketplaceName(name), owner: name, description })
   return {
     texts: [
       { path: 'skills', kind: 'tree', text: createGeneratedText(treeForm) },

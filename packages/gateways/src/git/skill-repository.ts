@@ -23,7 +23,7 @@ export async function toSkillRepository(
   const lower: { readonly publishedAt: number; readonly commit: string }[] = []
   for (const version of versions) {
     if (isSliceOver()) await nextSlice(request.signal)
-    const tree = roots.get(version.digest)?.id
+    const tree = roots.get(version.digest)?.repositoryId
     if (tree === undefined) continue
     const by = { name: version.publisher, at: version.publishedAt }
     const message = `${history.name} ${version.version}`

@@ -7,10 +7,10 @@ import {
   readOfferedPart,
   readReadableFiles,
 } from '@skillstead/core/internal'
-import { isPluginRoot } from '@skillstead/skill-format/archives'
+import { gitAttributes, isPluginRoot, toPathInGit } from '@skillstead/skill-format/archives'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { toTrees } from './git-objects.ts'
+import { addToTree, toObject, toTrees } from './git-objects.ts'
 import type { BlobSource } from './pack-entries.ts'
 import type { PackObject, StoredBlob } from './repository.ts'
 
@@ -34,12 +34,21 @@ export interface ForRequest {
 export interface VersionTrees {
   /** The root trees, by digest. Leaves out quarantined versions. Charges those that have to be read. */
   findRoots(versions: readonly TreeVersion[], request?: ForRequest): Promise<ReadonlyMap<string, RootTree>>
-  /** All trees and blobs of a version, without the bytes of the blobs. */
-  readContent(version: TreeVersion): Promise<readonly PackObject[]>
+  /**
+   * All trees and blobs of a version, without the bytes of the blobs. In the folder `''`, the root of a repository, with
+   * the file {@link attributes}.
+   */
+  readContent(version: TreeVersion & { readonly folder: string }): Promise<readonly PackObject[]>
 }
+
+/** The `.gitattributes` at the root of each repository. */
+export const attributes = toObject('blob', Buffer.from(gitAttributes))
+export const attributesEntry = { path: '.gitattributes', id: attributes.id }
 
 interface RootTree {
   readonly id: string
+  /** The tree with {@link attributes}, as the root of a repository. */
+  readonly repositoryId: string
   /** See {@link isPluginRoot}. */
   readonly isPluginRoot: boolean
 }
@@ -64,6 +73,7 @@ export function createVersionTrees(context: CatalogueContext): VersionTrees {
   const roots = new LRUCache<string, CachedRoot>({ maxSize: rootsMax, sizeCalculation: () => 1 })
   /** SHA-1 as a blob of git, by digest in the registry. */
   const blobIds = new LRUCache<string, string>({ maxSize: blobIdsMax, sizeCalculation: () => 1 })
+  /** The root tree of a repository, the root tree, and all other objects. */
   const contents = new LRUCache<string, readonly PackObject[]>({
     maxSize: contentBytesMax,
     sizeCalculation: (objects) => objects.reduce((sum, object) => sum + sizeInMemory(object), 0),
@@ -92,12 +102,21 @@ export function createVersionTrees(context: CatalogueContext): VersionTrees {
         roots.set(versionId, { root: null })
         continue
       }
-      const blobs = list.map(({ path, digest, size }) => ({ path, digest, size, id: hashed.get(digest)! }))
+      const blobs = list.map(({ path, digest, size, executable }) => ({
+        path: toPathInGit(path),
+        digest,
+        size,
+        kind: executable ? ('executable' as const) : ('file' as const),
+        id: hashed.get(digest)!,
+      }))
       const trees = toTrees(blobs)
+      const root = trees.at(-1)!
+      const repositoryRoot = addToTree(root, attributesEntry)
       const paths = list.map(({ path }) => path)
-      roots.set(versionDigest, { root: { id: trees.at(-1)!.id, isPluginRoot: isPluginRoot(paths) } })
+      const ids = { id: root.id, repositoryId: repositoryRoot.id }
+      roots.set(versionDigest, { root: { ...ids, isPluginRoot: isPluginRoot(paths) } })
       const stored = blobs.map(({ id, digest, size }): StoredBlob => ({ kind: 'blob', id, digest, size }))
-      contents.set(versionDigest, [...trees.toReversed(), ...stored])
+      contents.set(versionDigest, [repositoryRoot, ...trees.toReversed(), ...stored])
     }
   }
 
@@ -123,11 +142,15 @@ export function createVersionTrees(context: CatalogueContext): VersionTrees {
       return found
     },
     async readContent(version) {
+      const select = ([repositoryRoot, root, ...rest]: readonly PackObject[] = []) => {
+        if (!repositoryRoot || !root) return []
+        return version.folder === '' ? [repositoryRoot, attributes, ...rest] : [root, ...rest]
+      }
       const cached = contents.get(version.digest)
-      if (cached) return cached
+      if (cached) return select(cached)
       return inTurn(async () => {
         if (!contents.has(version.digest)) await build([version])
-        return contents.get(version.digest) ?? []
+        return select(contents.get(version.digest))
       })
     },
   }

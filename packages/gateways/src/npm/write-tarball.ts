@@ -20,12 +20,12 @@ export async function writeTarball(
   files: readonly ArchiveFile[],
 ): Promise<Uint8Array<ArrayBuffer>> {
   const manifest = { name: `@${pack.fullName}`, version: pack.version, keywords: ['agent-skill'], gypfile: false }
-  const own = { path: 'package.json', bytes: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) }
+  const own: ArchiveFile = { path: 'package.json', bytes: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) }
   // File systems that ignore case would overwrite the manifest with a file or folder `Package.json`.
   const kept = files.filter(({ path }) => !leftOut.has(toFoldedPath(path.split('/')[0]!)))
   const sorted = kept.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   return writeTarGzip(
-    [own, ...sorted].map(({ path, bytes }) => ({ path: `package/${path}`, bytes })),
+    [own, ...sorted].map((file) => ({ ...file, path: `package/${file.path}` })),
     mtime,
   )
 }

@@ -113,7 +113,8 @@ async function answerTags({ host }: Parts, call: GatewayCall, params: Params): P
   if (!query.has('n') && !query.has('last')) return withVersion(await toListAnswer(host, call, list, freshness))
   const all = JSON.parse(new TextDecoder().decode(list.bytes)) as { readonly tags: readonly string[] }
   const { tags, next } = selectTags(all.tags, query)
-  const link: Header[] = next === undefined ? [] : [['link', `</v2/${fullName}/tags/list?${next}>; rel="next"`]]
+  const path = `${host.publicPath}/v2/${fullName}/tags/list`
+  const link: Header[] = next === undefined ? [] : [['link', `<${path}?${next}>; rel="next"`]]
   return withVersion(toJsonAnswer(call, { name: fullName, tags }, [...link, ...freshness]))
 }
 

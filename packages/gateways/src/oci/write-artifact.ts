@@ -93,7 +93,7 @@ export function writeLayer(
   files: readonly ArchiveFile[],
 ): Promise<Uint8Array<ArrayBuffer>> {
   const root = fullName.slice(fullName.indexOf('/') + 1)
-  const entries = files.map(({ path, bytes }) => ({ path: `${root}/${path}`, bytes }))
+  const entries = files.map((file) => ({ ...file, path: `${root}/${file.path}` }))
   // Some clients create only folders that the archive contains.
   const folders = new Set(entries.flatMap(({ path }) => listFolders(path)))
   const all = [...entries, ...Array.from(folders, (path) => ({ path, bytes: new Uint8Array() }))]

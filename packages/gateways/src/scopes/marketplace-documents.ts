@@ -27,6 +27,23 @@ type PluginSource =
       readonly sha256: string
     }
 
+/** Marketplaces of its maker, whose names Claude Code refuses from other sources. */
+const reservedNames: ReadonlySet<string> = new Set([
+  'agent-skills',
+  'claude-code-marketplace',
+  'claude-code-plugins',
+  'knowledge-work-plugins',
+  'life-sciences',
+])
+/** Claude Code also refuses names that read as its maker's own. */
+const makerNames =
+  /(?<=^(?:anthropic|claude))-?(?=marketplace|plugins)|(?<=anthropic|claude)-?(?=official)|(?<=official)-?(?=anthropic|claude)/g
+
+/** The name of the marketplace of an owner or a pack, which no client refuses. */
+export function toMarketplaceName(name: string): string {
+  return reservedNames.has(name) ? `${name}-skills` : name.replaceAll(makerNames, '-skills-')
+}
+
 /** The content of `.claude-plugin/marketplace.json` with zips, whose entries describe the plugins completely. */
 export function toClaudeMarketplace(marketplace: Marketplace & { readonly skills: readonly MarketplaceSkill[] }) {
   return toClaudeDocument(marketplace, marketplace.skills.map(toClaudePlugin))
@@ -43,6 +60,9 @@ function toClaudePlugin({ name, description, version, owner, source }: Marketpla
   return { name, source: { source: 'archive', ...source }, ...common, skills: ['./'] }
 }
 
+/** The schema of the manifest of Agent Plugins 1.0.0, which names it exactly. */
+const pluginSchema = 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json'
+
 /** A generated file: a list that ends with a part for each skill, and the text around these parts. */
 export interface DocumentForm {
   readonly path: string
@@ -55,7 +75,8 @@ export interface DocumentForm {
 type FolderSkill = MarketplaceSkill & { readonly source: { readonly folder: string } }
 
 /**
- * The files of both marketplaces for a repository with skills in folders. Their first plugin is a bundle of all skills.
+ * The files of both marketplaces, whose first plugin is a bundle of all skills, and of the plugin with all skills, for a
+ * repository with skills below `skills/`.
  * The text depends only on the marketplace and its skills, which are never none.
  */
 export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
@@ -64,7 +85,8 @@ export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
     {
       path: '.agents/plugins/marketplace.json',
       toFrames: (taken) => {
-        const bundle = { name: toBundleName(name, taken), description, ...codexSource, skills: './skills' }
+        const source = { source: 'local', path: './' }
+        const bundle = { name: toBundleName(name, taken), description, source, ...codexPolicy, skills: './skills' }
         return toFrames({ name, interface: { displayName: name }, plugins: [bundle, mark] })
       },
       toPart: (skill) => partSeparator + JSON.stringify(toCodexPlugin(skill)),
@@ -79,6 +101,15 @@ export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
       // The skill's folder is the root of the plugin, whose hooks and servers Claude Code starts by itself.
       toPart: (skill) => (skill.isPluginRoot ? '' : partSeparator + JSON.stringify(toClaudePlugin(skill))),
     },
+    {
+      path: 'plugin.json',
+      toFrames: (taken) => {
+        // Codex wants the name of the plugin whose root has the manifest. Without a version, clients take the commit.
+        const manifest = { name: toBundleName(name, taken), description, author: { name: marketplace.owner } }
+        return [`${JSON.stringify({ $schema: pluginSchema, ...manifest }, null, 2)}\n`, '']
+      },
+      toPart: () => '',
+    },
   ]
 }
 
@@ -88,15 +119,22 @@ export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
  */
 const partSeparator = ',\n    '
 
-/** All plugins have the root as their source, because Codex finds no SKILL.md at the root of a plugin. */
-const codexSource = {
-  source: { source: 'local', path: './' },
+const codexPolicy = {
   policy: { installation: 'AVAILABLE', authentication: 'ON_INSTALL' },
   category: 'Skills',
 }
 
+/** Not in the root, whose `plugin.json` has another name, nor in the skill's folder: Codex finds no SKILL.md at a root. */
 function toCodexPlugin({ name, description, version, source }: FolderSkill) {
-  return { name, description, version, ...codexSource, skills: `./${source.folder}` }
+  const [root, folder] = source.folder.split('/')
+  return {
+    name,
+    description,
+    version,
+    source: { source: 'local', path: `./${root}` },
+    ...codexPolicy,
+    skills: `./${folder}`,
+  }
 }
 
 /** The bundle has the name of the marketplace, unless a skill has the same name. */

@@ -40,7 +40,9 @@ export function toScopeRoute(host: GatewayHost, { path, below, admission, answer
     // A share link is a credential itself, also on a node that requires a key.
     personal: endpoint === sharedEndpoint,
     answer: (call, params) =>
-      followTransfer(call, pattern, params, () => chargeGuesses(host, call, endpoint, () => answer(call, params))),
+      followTransfer(host, call, pattern, params, () =>
+        chargeGuesses(host, call, endpoint, () => answer(call, params)),
+      ),
   }
 }
 
@@ -139,6 +141,7 @@ async function chargeGuesses(
 
 /** Redirects requests for a transferred skill to the new owner. */
 async function followTransfer(
+  { publicPath }: GatewayHost,
   call: GatewayCall,
   pattern: string,
   params: Params,
@@ -148,7 +151,7 @@ async function followTransfer(
     return await work()
   } catch (error) {
     if (!(error instanceof SkillMoved)) throw error
-    const location = renameScope(pattern, params, error.fullName)
+    const location = publicPath + renameScope(pattern, params, error.fullName)
     return { status: 308, body: null, cacheControl: toCacheControl(call), headers: [['location', location]] }
   }
 }

@@ -152,7 +152,7 @@ async function writeArchiveForm(
 
 async function readPackFiles(api: RegistryApi, { fullName, version }: Pack): Promise<readonly ArchiveFile[]> {
   const { body } = await api.getArchive({ name: fullName, version })
-  return (await readArchiveFiles(body as Uint8Array, 'zip', readLimits)).files
+  return readArchiveFiles(body as Uint8Array, 'zip', readLimits)
 }
 
 /** Web Crypto hashes in another thread: hashing 16 MiB here would block the event loop. */

@@ -9,10 +9,13 @@ import { packTar } from 'modern-tar'
 export async function writeTarGzip(entries: readonly ArchiveFile[], mtime: Date): Promise<Uint8Array<ArrayBuffer>> {
   const owner = { mtime, uid: 0, gid: 0 }
   const tar = await packTar(
-    entries.map(({ path, bytes }) =>
+    entries.map(({ path, bytes, executable }) =>
       path.endsWith('/')
         ? { header: { name: path, size: 0, type: 'directory', mode: 0o755, ...owner } }
-        : { header: { name: path, size: bytes.length, type: 'file', mode: 0o644, ...owner }, body: bytes },
+        : {
+            header: { name: path, size: bytes.length, type: 'file', mode: executable ? 0o755 : 0o644, ...owner },
+            body: bytes,
+          },
     ),
   )
   return gzipStored(tar)

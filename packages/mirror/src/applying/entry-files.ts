@@ -1,4 +1,4 @@
-import { limits, type ManifestFile } from '@skillstead/protocol'
+import { limits, parseManifestLine, type ManifestFile } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
 import type { FeedEntry } from '../types.ts'
 
@@ -25,16 +25,11 @@ export function readEntryFiles(entry: FeedEntry, contents: ReadonlyMap<string, U
   return checkEntryFiles(parseManifest(list), subject)
 }
 
-const linePattern = /^(sha256:[0-9a-f]{64}) (\d{1,9}) (.+)$/s
-
 function parseManifest(bytes: Uint8Array): (ManifestFile | undefined)[] {
   // Paths contain no line breaks; see the rules for paths.
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
   const lines = text.replace(/\n$/, '').split('\n', limits.versionFilesMax + 1)
-  return lines.map((line) => {
-    const [, digest, size, path] = linePattern.exec(line) ?? []
-    return path === undefined ? undefined : { digest: digest!, size: Number(size), path }
-  })
+  return lines.map(parseManifestLine)
 }
 
 /** Validates a list of files from outside before anything in it is fetched or stored. */
@@ -50,12 +45,13 @@ function checkEntryFiles(files: readonly unknown[], subject: string): EntryFiles
 
 function isManifestFile(file: unknown): file is ManifestFile {
   if (typeof file !== 'object' || file === null) return false
-  const { path, size, digest } = file as Partial<ManifestFile>
+  const { path, size, digest, executable } = file as Partial<ManifestFile>
   return (
     typeof path === 'string' &&
     Number.isSafeInteger(size) &&
     size! >= 0 &&
     size! <= limits.fileBytesMax &&
-    /^sha256:[0-9a-f]{64}$/.test(String(digest))
+    /^sha256:[0-9a-f]{64}$/.test(String(digest)) &&
+    (executable === undefined || typeof executable === 'boolean')
   )
 }

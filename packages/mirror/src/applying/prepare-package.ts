@@ -6,7 +6,7 @@ import {
   type PackageFields,
   type PackedContent,
 } from '@skillstead/core/internal'
-import { decodeText, findTextProblem, warnOfStandIns } from '@skillstead/skill-format/archives'
+import { type ArchiveFile, decodeText, findTextProblem, warnOfStandIns } from '@skillstead/skill-format/archives'
 import { RegistryError } from '@skillstead/protocol'
 import { refusePlace, type Refusal } from './place-skill.ts'
 
@@ -27,7 +27,7 @@ export interface PreparedVersion extends PackedVersion {
  */
 export async function packVersion(
   title: string,
-  files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
+  files: readonly ArchiveFile[],
   { digest, given }: { digest: string | null | undefined; given: Parameters<typeof readPackageFields>[1] },
 ): Promise<PackedVersion | Refusal> {
   const document = files.find(({ path }) => path === 'SKILL.md')

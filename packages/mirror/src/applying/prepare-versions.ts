@@ -86,7 +86,7 @@ async function packEntryVersion(
       `The upstream does not return the files of ${subject}. It may have withdrawn the skill.`,
     )
   }
-  const found = files.map((file) => ({ path: file.path, bytes: bytes.get(file.digest)! }))
+  const found = files.map(({ path, digest: of, executable = false }) => ({ path, bytes: bytes.get(of)!, executable }))
   const packed = await packVersion(subject, found, { digest, given: toVersionFields(version) })
   if (isRefusal(packed)) return packed
   const { metadata } = packed.fields

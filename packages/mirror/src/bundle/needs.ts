@@ -1,4 +1,4 @@
-import { limits } from '@skillstead/protocol'
+import { limits, parseManifestLine } from '@skillstead/protocol'
 
 /** The fields of a version's entry that name content. */
 interface NamingEntry {
@@ -21,8 +21,6 @@ export interface Needs {
   placeOf(digest: string): number | undefined
 }
 
-/** A line of a file list: digest, size and path. The digest of a version is computed over this list. */
-const manifestLine = /^(sha256:[0-9a-f]{64}) \d+ .+$/
 /** Number of places in the order for one entry: more than its digests. */
 const placesOfEntry = 8192
 
@@ -47,7 +45,7 @@ export function createNeeds(): Needs {
       if (place === undefined) return
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
       const lines = text.replace(/\n$/, '').split('\n', limits.versionFilesMax + 1)
-      const named = lines.map((line) => manifestLine.exec(line)?.[1])
+      const named = lines.map((line) => parseManifestLine(line)?.digest)
       // An upstream may declare any blob as a file list.
       if (lines.length > limits.versionFilesMax || named.includes(undefined)) return
       for (const [i, file] of named.entries()) addFirstPlace(files, file!, place + 1 + i)

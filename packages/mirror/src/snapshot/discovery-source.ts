@@ -1,5 +1,6 @@
+import { posix } from 'node:path'
 import { ArchiveError, readArchive, toDigest } from '@skillstead/skill-format/archives'
-import { RegistryError, limits } from '@skillstead/protocol'
+import { RegistryError, limits, type PathReason } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { KnownReleases, KnownSkill, Refusal, Release, SnapshotBatch, SnapshotSource } from '../types.ts'
 import type { UpstreamFetch } from '../upstream-fetch.ts'
@@ -111,12 +112,16 @@ export class DiscoverySource implements SnapshotSource {
     const { owner } = this.#options
     const releases: Release[] = []
     const refused: Refusal[] = []
+    const omitted: PathReason[] = []
+    const changed: PathReason[] = []
     let [unchanged, isPassing] = [0, false]
     for (const entry of batch) {
       const { name, description } = entry
       const found = await this.#readEntry(entry, read[name], failures)
       if (found.mark !== undefined) read[name] = found.mark
       if (found.refused) refused.push(found.refused)
+      omitted.push(...toNamed(name, found.omitted))
+      changed.push(...toNamed(name, found.changed))
       if (found.refused && passingReasons.has(found.refused.reason)) isPassing = true
       const there = here.get(`${owner}/${name}`)
       const release = found.files && toFoundRelease({ owner, name, description, files: found.files }, there)
@@ -125,7 +130,7 @@ export class DiscoverySource implements SnapshotSource {
       else if (there && !there.isPrivate) refused.push(refuseEntry(owner, entry, 'missing', closed))
       else releases.push({ ...release, visibility: 'private' })
     }
-    return { releases, refused, unchanged, isPassing }
+    return { releases, refused, omitted, changed, unchanged, isPassing }
   }
 
   async #readEntry(entry: IndexEntry, before: string | undefined, failures: Failures): Promise<ReadEntry> {
@@ -158,6 +163,8 @@ interface ReadEntry {
   readonly files?: Release['files']
   readonly mark?: string
   readonly refused?: Refusal
+  readonly omitted?: readonly PathReason[]
+  readonly changed?: readonly PathReason[]
 }
 
 async function fetchArtifact(
@@ -172,8 +179,8 @@ async function fetchArtifact(
     return { refused: refuseEntry(owner, entry, 'altered', detail) }
   }
   if (type === 'skill-md') return { files: [{ path: 'SKILL.md', bytes }], mark: digest }
-  const { skillMd, files } = await readArchive(bytes, isGzip(bytes) ? 'tar.gz' : 'zip')
-  return { files: [{ path: 'SKILL.md', bytes: skillMd }, ...files], mark: digest }
+  const { skillMd, files, omitted, changed } = await readArchive(bytes, isGzip(bytes) ? 'tar.gz' : 'zip')
+  return { files: [{ path: 'SKILL.md', bytes: skillMd }, ...files], mark: digest, omitted, changed }
 }
 
 /** Fetches the files one by one. If one of them changed, fetches all. */
@@ -233,6 +240,10 @@ function toIndexAddresses(location: string): URL[] {
 function readIndexCursor(stored: unknown): Cursor {
   const parsed = v.safeParse(StoredCursor, stored)
   return parsed.success ? parsed.output : { read: {} }
+}
+
+function toNamed(name: string, list: readonly PathReason[] = []): PathReason[] {
+  return list.map(({ path, reason }) => ({ path: posix.join(name, path), reason }))
 }
 
 function isGzip(bytes: Uint8Array): boolean {

@@ -1,6 +1,6 @@
 import { applyReleases } from '../applying/apply-releases.ts'
 import type { MirrorRelease, ReleaseOutcome } from '../applying/mirrored-types.ts'
-import { requireActive, updateOwn, type Run } from '../run.ts'
+import { addReasons, requireActive, updateOwn, type Run } from '../run.ts'
 import { createRefusals, type Refusals } from '../store/refusals.ts'
 import type { Refusal, Release, SnapshotSource, UpstreamStatus } from '../types.ts'
 import { createKnownReleases } from './known-releases.ts'
@@ -35,7 +35,8 @@ export async function drainSource(run: Run, source: SnapshotSource, { place, par
   const known = createKnownReleases(context, run.upstream.name, run.options.full)
   const refusals = await createRefusals(run.parts.context, run.upstream)
   let done = run.tally.head
-  for await (const { releases, cursor, refused = [], unchanged = 0, estimate } of source.list(stored ?? null, known)) {
+  for await (const batch of source.list(stored ?? null, known)) {
+    const { releases, cursor, refused = [], unchanged = 0, estimate } = batch
     requireActive(run)
     await storeReleases(run, refusals, releases)
     if (part === 'public') {
@@ -43,6 +44,8 @@ export async function drainSource(run: Run, source: SnapshotSource, { place, par
       place.estimate = estimate && estimate.left > 0 ? { ...estimate, at: context.clock.now() } : null
     } else place.private[part.username] = cursor
     await recordRefusals(run, refused, { cursor: JSON.stringify(place) }, refusals)
+    addReasons(run.tally.omitted, batch.omitted ?? [])
+    addReasons(run.tally.changed, batch.changed ?? [])
     run.tally.unchanged += unchanged
     done += releases.length + unchanged + refused.length
     run.tally.head = done

@@ -1,11 +1,12 @@
-import { constants } from 'node:fs'
-import { lstat, open, readdir, realpath } from 'node:fs/promises'
-import { basename, join, resolve, sep } from 'node:path'
+import { constants, type Dirent } from 'node:fs'
+import { lstat, open, readdir, readlink, realpath } from 'node:fs/promises'
+import { basename, isAbsolute, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { RegistryError, limits } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { SnapshotSource } from '../types.ts'
-import { isSkipped, readSkillTree, type Places, type SkillTree, type TreeFile } from './skill-folders.ts'
+import { isSkippedName, notUtf8, readFileMode } from '@skillstead/skill-format/archives'
+import { readSkillTree, type Places, type SkillTree, type TreeFile } from './skill-folders.ts'
 
 export interface FolderSourceOptions {
   /** A path, or a `file:` URL. */
@@ -19,7 +20,7 @@ const StoredCursor = v.object({ places: v.record(v.string(), v.string()) })
 const entriesMax = 500_000
 const depthMax = 32
 
-/** Reads the skills of a folder: every folder below it, at any depth, that has a SKILL.md. Never follows links. */
+/** Reads the skills of a folder: every folder below it, at any depth, that has a SKILL.md. Links are followed only to files of the same skill. */
 export function createFolderSource({ location, owner, wants }: FolderSourceOptions): SnapshotSource {
   return {
     async *list(stored, known) {
@@ -42,7 +43,7 @@ export function readFolderPlaces(stored: unknown): Places {
 
 async function openSkillTree(location: string): Promise<SkillTree<TreeFile>> {
   const given = resolve(location.startsWith('file:') ? fileURLToPath(location) : location)
-  // The location itself may be a link, since the operator chose it. Links below it are not followed.
+  // The location itself may be a link, since the operator chose it. Links below it are read, but never opened.
   const root = await realpath(given).catch((cause: unknown) => {
     throw new RegistryError('upstream_failed', `The folder ${given} does not exist or cannot be read.`, { cause })
   })
@@ -61,22 +62,35 @@ async function walkFolder(root: string, path: string, depth: number, files: Tree
     throw new RegistryError('upstream_failed', `The folder ${join(root, path)} cannot be read.`, { cause })
   })
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (isSkipped(entry.name)) continue
     const inner = path === '' ? entry.name : `${path}/${entry.name}`
-    if (entry.name === '.git') {
-      files.push({ path: inner, size: 0 })
+    const isRead = !isSkippedName(entry.name) && !entry.name.includes('\uFFFD')
+    if (entry.isDirectory() && isRead && depth < depthMax) {
+      await walkFolder(root, inner, depth + 1, files)
       continue
     }
-    if (entry.isDirectory() && depth < depthMax) await walkFolder(root, inner, depth + 1, files)
-    if (!entry.isFile()) continue
     if (files.length >= entriesMax) {
       throw new RegistryError(
         'upstream_failed',
         `${root} contains more than ${entriesMax} files. Add a folder below it instead.`,
       )
     }
-    files.push({ path: inner, size: (await lstat(join(root, inner)).catch(unreadablePath(inner))).size })
+    files.push(isRead ? await readTreeEntry(root, inner, entry) : { path: inner, size: 0, ...toUnread(entry) })
   }
+}
+
+function toUnread(entry: Dirent): Omit<TreeFile, 'path' | 'size'> {
+  return { kind: 'folder', ...(!isSkippedName(entry.name) && { problem: notUtf8 }) }
+}
+
+async function readTreeEntry(root: string, path: string, entry: Dirent): Promise<TreeFile> {
+  const place = join(root, path)
+  if (entry.isFile()) {
+    const stats = await lstat(place).catch(unreadablePath(path))
+    return { path, size: stats.size, ...readFileMode(stats) }
+  }
+  if (!entry.isSymbolicLink()) return { path, size: 0, kind: entry.isDirectory() ? 'folder' : 'other' }
+  const target = await readlink(place).catch(unreadablePath(path))
+  return { path, size: 0, kind: 'link', target: isAbsolute(target) ? undefined : target.split(sep).join('/') }
 }
 
 async function readPlainFile(root: string, { path }: TreeFile): Promise<Uint8Array> {

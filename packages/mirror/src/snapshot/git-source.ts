@@ -7,7 +7,8 @@ import { readFolderPlaces } from './folder-source.ts'
 import { runGit, type GitOptions } from './git.ts'
 import { hidePassword } from '../hide-password.ts'
 import { openScratchFolder } from './scratch-folder.ts'
-import { isSkipped, readSkillTree, type SkillTree, type TreeFile } from './skill-folders.ts'
+import { isExecutableMode, notUtf8 } from '@skillstead/skill-format/archives'
+import { readSkillTree, type SkillTree, type TreeFile } from './skill-folders.ts'
 
 export interface GitSourceOptions {
   /** A URL (https, http, ssh, or `user@host:path`), or a path on this machine. */
@@ -33,12 +34,15 @@ interface Repository {
 const StoredCursor = v.object({ commit: v.string() })
 const repositoryBytesMax = 2 * 1024 * 1024 * 1024
 const entriesMax = 500_000
+/** Longer targets lead to no file of a skill. */
+const targetBytesMax = 1024
+const linksPerRead = 10_000
 /** Maximum length of a location. */
 const locationCharactersMax = 2000
 
 /**
- * Reads a repository at the newest commit of its default branch, without its history and without a work tree. Ignores
- * links and submodules, and runs none of its filters, hooks and settings.
+ * Reads a repository at the newest commit of its default branch, without its history and without a work tree. Reads no
+ * submodules, and runs none of its filters, hooks and settings.
  */
 export function createGitSource(options: GitSourceOptions): SnapshotSource {
   const { owner, wants } = options
@@ -110,7 +114,7 @@ async function fetchTree({ address, isLocal }: Repository, folder: string, optio
   const [cloned = '', seconds] = head.toString().trim().split(' ')
   const listing = await runGit(['ls-tree', '-r', '-z', '-l', '--full-tree', cloned], git)
   const tree: SkillTree<BlobFile> = {
-    files: readListing(listing.toString()),
+    files: await readLinks(parseListing(listing.toString()), git),
     rootName:
       options.location
         .replace(/\/+$|\.git\/?$/g, '')
@@ -124,16 +128,34 @@ async function fetchTree({ address, isLocal }: Repository, folder: string, optio
   return { tree, cloned }
 }
 
-/** Parses lines of `mode type sha size<tab>path`. Only plain files: no links (120000), no submodules (160000). */
-function readListing(text: string): BlobFile[] {
+/** Parses lines of `mode type sha size<tab>path`: files (100...), links (120000), and submodules (160000). */
+function parseListing(text: string): BlobFile[] {
   const lines = text.split('\0')
   if (lines.length > entriesMax)
     throw new RegistryError('upstream_failed', `The repository has more than ${entriesMax} files.`)
   return lines.flatMap((line) => {
-    const [, sha, size, path] = /^100\d{3} blob ([0-9a-f]{40,64}) +(\d+)\t(.*)$/s.exec(line) ?? []
-    if (sha === undefined || path === undefined || path.split('/').some(isSkipped)) return []
-    return [{ sha, size: Number(size), path }]
+    const [, mode, sha, size, path] = /^(\d{6}) \w+ ([0-9a-f]{40,64}) +(\d+|-)\t(.*)$/s.exec(line) ?? []
+    if (mode === undefined || sha === undefined || path === undefined) return []
+    const file: BlobFile = { sha, size: size === '-' ? 0 : Number(size), path, ...readGitMode(mode) }
+    return [path.includes('\uFFFD') ? { ...file, problem: notUtf8 } : file]
   })
+}
+
+function readGitMode(mode: string): Pick<BlobFile, 'kind' | 'executable'> {
+  if (mode === '120000') return { kind: 'link' }
+  return mode.startsWith('100') ? { executable: isExecutableMode(Number.parseInt(mode, 8)) } : { kind: 'other' }
+}
+
+/** Reads the targets of links, which are the contents of their blobs. */
+async function readLinks(files: readonly BlobFile[], git: GitOptions): Promise<BlobFile[]> {
+  const targets = new Map<BlobFile, string>()
+  const links = files.filter(({ kind, size }) => kind === 'link' && size <= targetBytesMax)
+  for (let i = 0; i < links.length; i += linksPerRead) {
+    const batch = links.slice(i, i + linksPerRead)
+    const blobs = await readGitBlobs(batch, git)
+    for (const [at, link] of batch.entries()) targets.set(link, Buffer.from(blobs[at]!).toString())
+  }
+  return files.map((file) => (file.kind === 'link' ? { ...file, target: targets.get(file), size: 0 } : file))
 }
 
 /**

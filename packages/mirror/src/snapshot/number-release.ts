@@ -1,5 +1,5 @@
-import { toDigest } from '@skillstead/skill-format/archives'
-import { compareVersions, isVersion, nextPatch, toManifest } from '@skillstead/protocol'
+import { toVersionDigest } from '@skillstead/skill-format/archives'
+import { compareVersions, isVersion, nextPatch } from '@skillstead/protocol'
 import type { KnownSkill, Release } from '../types.ts'
 
 /**
@@ -14,14 +14,9 @@ export function numberRelease(
   const versions = [...(known?.versions ?? [])]
   if (versions.length === 0) return written ?? '1.0.0'
   const [highest, { digest }] = versions.reduce((a, b) => (compareVersions(a[0], b[0]) < 0 ? b : a))
-  if (digest === toContentDigest(files)) return undefined
+  if (digest === toVersionDigest(files)) return undefined
   if (written !== undefined && compareVersions(written, highest) > 0) return written
   const next = nextPatch(highest)
   // Above 9999999999 there is no next number; importing the release then fails.
   return isVersion(next) ? next : highest
-}
-
-/** The digest of a version with these files. */
-function toContentDigest(files: Release['files']): string {
-  return toDigest(toManifest(files.map(({ path, bytes }) => ({ path, digest: toDigest(bytes), size: bytes.length }))))
 }

@@ -1,5 +1,5 @@
 import { createClient } from '@skillstead/client'
-import { ArchiveError, readArchive } from '@skillstead/skill-format/archives'
+import { ArchiveError, fileLimits, readArchiveFiles } from '@skillstead/skill-format/archives'
 import { RegistryError, compareVersions, limits, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
 import type { KnownSkill, Refusal, Release, SnapshotSource } from '../types.ts'
 import { patience, type UpstreamFetch } from '../upstream-fetch.ts'
@@ -86,7 +86,8 @@ function findChanged({ versions, deprecated, latestVersion }: SkillDetails, ther
 async function readPrivateVersion(api: RegistryApi, details: SkillDetails, version: string): Promise<Release> {
   const { fullName: name, author, displayName, category, license, keywords, repository } = details
   const { body } = await api.getArchive({ name, version })
-  const { skillMd, files } = await readArchive(body as Uint8Array, 'zip')
+  // The node has decided what belongs to the version, and its digest must stay.
+  const files = await readArchiveFiles(body as Uint8Array, 'zip', fileLimits)
   const { digest, publishedAt, changelog, yanked } = details.versions.find((one) => one.version === version)!
   const isLatest = version === details.latestVersion
   return {
@@ -94,7 +95,7 @@ async function readPrivateVersion(api: RegistryApi, details: SkillDetails, versi
     name: toNameInNamespace(name),
     version,
     publishedAt: Date.parse(publishedAt),
-    files: [{ path: 'SKILL.md', bytes: skillMd }, ...files],
+    files,
     digest,
     changelog,
     yanked,

@@ -1,20 +1,14 @@
 import { posix } from 'node:path'
 import { isSkillName, limits } from '@skillstead/protocol'
+import { findProblem, selectSkills, type SelectedSkill, type SourceEntry } from '@skillstead/skill-format/archives'
 import type { KnownReleases, Refusal, Release, SnapshotBatch } from '../types.ts'
 import { toFoundRelease, toFolderSkillName } from './to-release.ts'
 
-/** A file of a folder tree. The path uses `/`. */
-export interface TreeFile {
-  readonly path: string
+/** An entry of a folder tree. Only files have a size. */
+export interface TreeFile extends SourceEntry {
   readonly size: number
-}
-
-/** A folder with a SKILL.md, and the files of this skill. */
-interface SkillFolder<T extends TreeFile> {
-  /** The path; '' for the root. */
-  readonly folder: string
-  readonly skillMd: T
-  readonly files: readonly T[]
+  /** Undefined if the tree has no modes. */
+  readonly executable?: boolean
 }
 
 /** A tree of files with skills: a folder, or a git commit. */
@@ -28,15 +22,8 @@ export interface SkillTree<T extends TreeFile> {
   read(files: readonly T[]): Promise<Uint8Array[]>
 }
 
-/** Files and folders that tools create and that belong to no skill. */
-const skipped: ReadonlySet<string> = new Set(['node_modules', '.DS_Store', '__MACOSX'])
 const batchBytes = 8 * 1024 * 1024
 const batchMax = 50
-
-/** Whether a file or folder with this name is ignored. */
-export function isSkipped(name: string): boolean {
-  return skipped.has(name) || name.startsWith('._')
-}
 
 /**
  * The folder of each skill, by skill name. A skill that stays in its folder keeps its name when another folder gets the
@@ -54,8 +41,8 @@ export async function* readSkillTree<T extends TreeFile>(
   }: { owner: string; places: Places; wants: (skill: { owner: string; name: string }) => boolean },
   known: KnownReleases,
 ): AsyncGenerator<Omit<SnapshotBatch, 'cursor'> & { left: number }> {
-  const { folders, refused } = findSkillFolders(tree.files)
-  if (refused.length > 0) yield { releases: [], refused, left: folders.length }
+  const { folders, ...reasons } = findSkillFolders(tree.files)
+  yield { releases: [], ...reasons, left: folders.length }
   // Known folders first, so that no other folder takes their names.
   const had = new Map(Object.entries(places).map(([name, folder]) => [folder, name]))
   const ordered = folders.toSorted((a, b) => Number(had.has(b.folder)) - Number(had.has(a.folder)))
@@ -66,7 +53,7 @@ export async function* readSkillTree<T extends TreeFile>(
   for (const name of Object.keys(places)) delete places[name]
   Object.assign(places, Object.fromEntries(taken))
 
-  async function readBatch(batch: readonly SkillFolder<T>[]) {
+  async function readBatch(batch: readonly SelectedSkill<T>[]) {
     const found: { name: string; files: Release['files'] }[] = []
     const wrong: Refusal[] = []
     let unchanged = 0
@@ -95,35 +82,27 @@ export async function* readSkillTree<T extends TreeFile>(
   }
 }
 
-/** Finds all folders with a SKILL.md, in the order of their paths. Each file belongs to the nearest one above it. */
-function findSkillFolders<T extends TreeFile>(tree: readonly T[]): { folders: SkillFolder<T>[]; refused: Refusal[] } {
-  const all = tree.filter(({ path }) => toGitFolder(path) === undefined)
-  const skillMds = all.filter(({ path }) => isSkillMd(path))
-  const byFolder = new Map(skillMds.map((file) => [toParentFolder(file.path), file]))
-  const filesOf = Map.groupBy(
-    all.filter(({ path }) => !isSkillMd(path)),
-    ({ path }) => findOwner(path, byFolder),
+/** Finds all folders with a SKILL.md, in the order of their paths. */
+function findSkillFolders<T extends TreeFile>(tree: readonly T[]) {
+  const folders: SelectedSkill<T>[] = []
+  // A folder that could not be read may have skills.
+  const refused: Refusal[] = tree.flatMap(({ path, kind, problem }) =>
+    kind === 'folder' && problem !== undefined ? [{ subject: path, reason: 'invalid', detail: problem }] : [],
   )
-  const gitFolders = tree.flatMap(({ path }) => toGitFolder(path) ?? [])
-  const gitFoldersOf = Map.groupBy(gitFolders, (path) => findOwner(path, byFolder))
-  const folders: SkillFolder<T>[] = []
-  const refused: Refusal[] = []
-  for (const folder of [...byFolder.keys()].toSorted()) {
-    const one = { folder, skillMd: byFolder.get(folder)!, files: filesOf.get(folder) ?? [] }
-    const nested = gitFoldersOf.get(folder)?.find((path) => toParentFolder(path) !== folder)
-    const problem =
-      nested === undefined
-        ? findFolderProblem(one)
-        : `${nested} is a nested git repository, which a skill must not contain.`
+  const skills = selectSkills(tree).toSorted((a, b) => (a.folder < b.folder ? -1 : 1))
+  for (const one of skills) {
+    const problem = findProblem(one) ?? findFolderProblem(one)
     if (problem) refused.push(refuseFolder(one, 'invalid', problem))
     else folders.push(one)
   }
-  return { folders, refused }
+  const list = (what: 'omitted' | 'changed') =>
+    folders.flatMap((one) => one[what].map(({ path, reason }) => ({ path: posix.join(one.folder, path), reason })))
+  return { folders, refused, omitted: list('omitted'), changed: list('changed') }
 }
 
 /** Checks numbers and sizes before any file is read. */
-function findFolderProblem({ skillMd, files }: SkillFolder<TreeFile>): string | undefined {
-  const all = [skillMd, ...files]
+function findFolderProblem({ skillMd, files }: SelectedSkill<TreeFile>): string | undefined {
+  const all = [skillMd, ...files.map(({ entry }) => entry)]
   if (all.length > limits.versionFilesMax) return `The skill has more than ${limits.versionFilesMax} files.`
   const large = all.find(({ size }) => size > limits.fileBytesMax)
   if (large) return `${large.path} is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.`
@@ -135,21 +114,25 @@ function findFolderProblem({ skillMd, files }: SkillFolder<TreeFile>): string | 
 
 async function readSkillFolder<T extends TreeFile>(
   tree: SkillTree<T>,
-  { folder, skillMd, files }: SkillFolder<T>,
+  { skillMd, files }: SelectedSkill<T>,
 ): Promise<Release['files']> {
-  const bytes = await tree.read([skillMd, ...files])
-  const paths = ['SKILL.md', ...files.map(({ path }) => path.slice(folder === '' ? 0 : folder.length + 1))]
-  return paths.map((path, i) => ({ path: path.normalize('NFC'), bytes: bytes[i]! }))
+  const all = [{ path: 'SKILL.md', entry: skillMd }, ...files]
+  const bytes = await tree.read(all.map(({ entry }) => entry))
+  return all.map(({ path, entry }, i) => ({
+    path: path.normalize('NFC'),
+    bytes: bytes[i]!,
+    executable: entry.executable,
+  }))
 }
 
 function* toFolderBatches<T extends TreeFile>(
-  folders: readonly SkillFolder<T>[],
-): Generator<[number, SkillFolder<T>[]]> {
-  let batch: SkillFolder<T>[] = []
+  folders: readonly SelectedSkill<T>[],
+): Generator<[number, SelectedSkill<T>[]]> {
+  let batch: SelectedSkill<T>[] = []
   let bytes = 0
   for (const [i, one] of folders.entries()) {
     batch.push(one)
-    bytes += one.files.reduce((sum, { size }) => sum + size, one.skillMd.size)
+    bytes += one.files.reduce((sum, { entry }) => sum + entry.size, one.skillMd.size)
     if (batch.length < batchMax && bytes < batchBytes && i < folders.length - 1) continue
     yield [i + 1 - batch.length, batch]
     batch = []
@@ -157,29 +140,6 @@ function* toFolderBatches<T extends TreeFile>(
   }
 }
 
-/** The `.git` folder or file that contains a path; undefined for other paths. One next to a SKILL.md is ignored. */
-function toGitFolder(path: string): string | undefined {
-  const segments = path.split('/')
-  const at = segments.indexOf('.git')
-  return at === -1 ? undefined : segments.slice(0, at + 1).join('/')
-}
-
-function isSkillMd(path: string): boolean {
-  return posix.basename(path).toLowerCase() === 'skill.md'
-}
-
-function toParentFolder(path: string): string {
-  const folder = posix.dirname(path)
-  return folder === '.' ? '' : folder
-}
-
-function findOwner(path: string, folders: ReadonlyMap<string, unknown>): string | undefined {
-  for (let folder = toParentFolder(path); ; folder = toParentFolder(folder)) {
-    if (folders.has(folder)) return folder
-    if (folder === '') return undefined
-  }
-}
-
-function refuseFolder({ folder }: SkillFolder<TreeFile>, reason: string, detail: string): Refusal {
+function refuseFolder({ folder }: SelectedSkill<TreeFile>, reason: string, detail: string): Refusal {
   return { subject: folder || '.', reason, detail }
 }

@@ -1,14 +1,13 @@
 import type { MirrorContext } from '../run.ts'
 import { isShownToAll, type StorageContext, readContents, readFileRows } from '@skillstead/core/internal'
-import { toDigest } from '@skillstead/skill-format/archives'
-import { toManifest } from '@skillstead/protocol'
+import { toDigest, toPublishFile, toVersionDigest } from '@skillstead/skill-format/archives'
 import { rewriteFrontmatterName } from '@skillstead/skill-format'
 import { WriteConflict } from './problems.ts'
 
 /** A version in the form in which it is published. */
 export interface SentPackage {
   readonly skillMd: string
-  readonly files: { path: string; content: string; encoding: 'base64' }[]
+  readonly files: ReturnType<typeof toPublishFile>[]
   /** The digest of exactly this content. */
   readonly digest: string
 }
@@ -30,23 +29,19 @@ export async function readWrittenPackage(
     context,
     files.map((file) => file.digest),
   )
-  const read = files.map(({ path, digest: of }) => {
+  const read = files.map(({ path, digest: of, executable = false }) => {
     const bytes = contents.get(of)
     if (!bytes || toDigest(bytes) !== of)
       throw changedConflict(`The file ${path} of ${version} is damaged on this node: run \`skillstead doctor\`.`)
-    return { path, bytes }
+    return { path, bytes, executable }
   })
   const [skillMd, ...rest] = read
   const text = Buffer.from(skillMd!.bytes).toString()
   const sent = renamedTo === undefined ? text : rewriteFrontmatterName(text, renamedTo)
   return {
     skillMd: sent,
-    files: rest.map(({ path, bytes }) => ({
-      path,
-      content: Buffer.from(bytes).toString('base64'),
-      encoding: 'base64',
-    })),
-    digest: digestOf([{ path: 'SKILL.md', bytes: Buffer.from(sent) }, ...rest]),
+    files: rest.map(toPublishFile),
+    digest: toVersionDigest([{ path: 'SKILL.md', bytes: Buffer.from(sent) }, ...rest]),
   }
 }
 
@@ -70,10 +65,6 @@ async function findVersion({ database }: StorageContext, { skillId, version }: {
     .executeTakeFirst()
   if (row?.yanked) throw changedConflict(`The version ${version} has been yanked on this node, so it is not sent.`)
   return row
-}
-
-function digestOf(files: readonly { path: string; bytes: Uint8Array }[]): string {
-  return toDigest(toManifest(files.map(({ path, bytes }) => ({ path, size: bytes.length, digest: toDigest(bytes) }))))
 }
 
 function changedConflict(message: string): WriteConflict {

@@ -35,6 +35,7 @@ import {
   SkillDetails,
   SkillVersion,
   Visibility,
+  PathReason,
   Warning,
   skillSorts,
 } from '../schemas/skill.ts'
@@ -47,6 +48,8 @@ const PublishFile = v.strictObject({
   path: v.string(),
   content: v.string(),
   encoding: v.optional(v.picklist(['utf8', 'base64']), 'utf8'),
+  /** Whether the file may be run as a program. Default: whether it begins with `#!`. */
+  executable: v.optional(v.boolean()),
 })
 
 const metadataFields = {
@@ -92,6 +95,10 @@ export const PublishOutput = v.object({
   version: SkillVersion,
   created: v.boolean(),
   warnings: v.array(Warning),
+  /** Entries of the package that are no part of the version: links out of it, nested skills, files of tools. */
+  omitted: v.array(PathReason),
+  /** Entries that are stored with another content than the package has: links, as the files that they lead to. */
+  changed: v.array(PathReason),
   /**
    * The quarantined version, if an administrator must release it first; `skill` and `version` then preview the result.
    */

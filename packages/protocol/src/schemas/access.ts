@@ -46,6 +46,8 @@ const Verdict = v.object({ score: Security.entries.score, verdict: Security.entr
 const FileDiff = v.object({
   path: v.string(),
   status: v.picklist(['added', 'removed', 'changed']),
+  /** Whether the newer version may run the file as a program, if this differs from the older version. */
+  executable: v.optional(v.boolean()),
   binary: v.boolean(),
   /** A git patch of this file. The patches of all files, concatenated, are a patch of the version. */
   diff: v.nullable(v.string()),

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { Count, Id, Timestamp, boundedArray, boundedText, wholeNumber } from './fields.ts'
+import { PathReason } from './skill.ts'
 
 const upstreamKinds = ['node', 'registry', 'discovery', 'git', 'folder', 'bundle'] as const
 /** Kinds of upstream that have a URL. The others are added with the CLI on the node's machine. */
@@ -63,6 +64,9 @@ const MirrorReport = v.object({
   /** The first hundred. */
   refused: v.array(Refusal),
   refusedTotal: Count,
+  /** Entries of the skills that were read and omitted, or stored with another content. The first hundred. */
+  omitted: v.array(PathReason),
+  changed: v.array(PathReason),
   removed: Count,
   bytes: Count,
   durationMs: Count,

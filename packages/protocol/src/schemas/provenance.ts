@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { firstIssueOnly } from '../parse-json.ts'
 import { Count, Digest, Id, Timestamp, Version } from './fields.ts'
-import { SkillDetails } from './skill.ts'
+import { SkillDetails, VersionFile } from './skill.ts'
 
 /** A SHA-256 hash in standard base64: 32 bytes, so the last character encodes two zero bits. */
 const Hash = v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/, 'must be 32 bytes in base64'))
@@ -70,7 +70,7 @@ const VersionEntry = v.object({
     publishedAt: Timestamp,
     publisher: v.object({ id: Id, username: v.string() }),
     /** Null if the list was too long for an entry. */
-    files: v.nullable(v.array(v.object({ path: v.string(), size: Count, digest: Digest }))),
+    files: v.nullable(v.array(VersionFile)),
   }),
 })
 /** The fields of a version's log entry that provenance checks. */

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { Change } from './change.ts'
-import { Count, Digest, Id, Timestamp, Version } from './fields.ts'
+import { Digest, Id, Timestamp, Version } from './fields.ts'
 import { Security } from './security.ts'
+import { VersionFile } from './skill.ts'
 
 /** A version that the registry's policy does not publish until an administrator releases it. */
 export const QuarantinedVersion = v.object({
@@ -27,6 +28,6 @@ export type QuarantinedVersion = v.InferOutput<typeof QuarantinedVersion>
 /** A quarantined version, as an administrator sees it before deciding. */
 export const QuarantinedDetails = v.object({
   ...QuarantinedVersion.entries,
-  files: v.array(v.object({ path: v.string(), size: Count, digest: Digest })),
+  files: v.array(VersionFile),
 })
 export type QuarantinedDetails = v.InferOutput<typeof QuarantinedDetails>

@@ -58,7 +58,14 @@ const visibilities = ['public', 'internal', 'private'] as const
 export const Visibility = v.picklist(visibilities)
 export type Visibility = v.InferOutput<typeof Visibility>
 
-const File = v.object({ path: v.string(), size: Count, digest: Digest })
+/** A file of a version. */
+export const VersionFile = v.object({
+  path: v.string(),
+  size: Count,
+  digest: Digest,
+  /** Whether the file may be run as a program. Default: false. */
+  executable: v.optional(v.boolean()),
+})
 
 const VersionSummary = v.object({
   version: Version,
@@ -72,7 +79,7 @@ const VersionSummary = v.object({
 export const SkillVersion = v.object({
   ...VersionSummary.entries,
   size: Count,
-  files: v.array(File),
+  files: v.array(VersionFile),
   portable: v.boolean(),
   security: v.nullable(Security),
   access: Access,
@@ -98,7 +105,7 @@ export const SkillDetails = v.object({
   updatedAt: Timestamp,
   digest: v.nullable(Digest),
   size: Count,
-  files: v.array(File),
+  files: v.array(VersionFile),
   versions: v.array(VersionSummary),
   forkedFrom: v.nullable(v.object({ fullName: v.string(), version: v.string() })),
   forks: Count,
@@ -151,6 +158,10 @@ export const Warning = v.object({
   line: v.optional(v.pipe(v.number(), v.integer())),
 })
 export type Warning = v.InferOutput<typeof Warning>
+
+/** An entry of a package that was omitted, or whose content was changed, and why. */
+export const PathReason = v.object({ path: v.string(), reason: v.string() })
+export type PathReason = v.InferOutput<typeof PathReason>
 
 /** Warnings of the scan of the text fields, in the response to a write; absent if there are none. */
 export const textWarnings = { warnings: v.optional(v.array(Warning)) }

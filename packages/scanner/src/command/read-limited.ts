@@ -1,9 +1,10 @@
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { limits, readErrorCode } from '@skillstead/protocol'
+import { readFileMode } from '@skillstead/skill-format/archives'
 
 /** The bytes of a file, or the reason, as a sentence, why they were not read. */
-export type LimitedRead = { readonly bytes: Uint8Array } | { readonly unread: string }
+export type LimitedRead = { readonly bytes: Uint8Array; readonly executable?: boolean } | { readonly unread: string }
 
 /**
  * Reads a regular file of at most `bytesMax` bytes. Does not wait for pipes and devices. Never throws: files may vanish
@@ -22,7 +23,7 @@ export async function readLimited(file: string, bytesMax: number): Promise<Limit
     for (;;) {
       const { bytesRead } = await handle.read(bytes, length)
       length += bytesRead
-      if (bytesRead === 0) return { bytes: bytes.subarray(0, length) }
+      if (bytesRead === 0) return { bytes: bytes.subarray(0, length), ...readFileMode(stats) }
       if (length === bytes.length) return { unread: 'It grew while it was read.' }
     }
   } catch (error) {

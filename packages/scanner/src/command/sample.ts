@@ -1,6 +1,6 @@
 import { join, relative, sep } from 'node:path'
-import { toManifest } from '@skillstead/protocol'
-import { toDigest } from '@skillstead/skill-format/archives'
+import type { PathReason } from '@skillstead/protocol'
+import { toVersionDigest, type ArchiveFile } from '@skillstead/skill-format/archives'
 import type { ScanFile } from '../files/scan-file.ts'
 
 /** A skill, or some of its files, to scan. */
@@ -11,6 +11,9 @@ export interface Sample {
   readonly files: readonly ScanFile[]
   /** Its folder, with the name of its SKILL.md there; or the file, address or stream that contains all of the sample. */
   readonly at: { readonly folder: string; readonly skillFile: string } | { readonly container: string }
+  /** Entries of an archive that were omitted from the skill, or changed. */
+  readonly omitted?: readonly PathReason[] | undefined
+  readonly changed?: readonly PathReason[] | undefined
 }
 
 /** Where a file of a sample is. */
@@ -42,10 +45,9 @@ export function toSampleId(path: string): string {
 
 /** The digest of the files of a sample, computed like the digest of a version. */
 export function toSkillDigest({ files }: Sample): string {
-  const listed = files.flatMap((file) => {
+  const read = files.flatMap((file): ArchiveFile[] => {
     if ('unread' in file) return []
-    const bytes = 'bytes' in file ? file.bytes : Buffer.from(file.text)
-    return [{ path: file.path, size: bytes.length, digest: toDigest(bytes) }]
+    return 'bytes' in file ? [file] : [{ path: file.path, bytes: Buffer.from(file.text) }]
   })
-  return toDigest(toManifest(listed))
+  return toVersionDigest(read)
 }

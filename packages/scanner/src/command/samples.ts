@@ -93,7 +93,8 @@ async function* readArchivedSamples(file: string): AsyncGenerator<Sample | Unrea
     if (isUnreadable(item)) yield item
     else {
       const skillMd = { path: 'SKILL.md', bytes: Buffer.from(item.skillMd) }
-      yield { id: item.id, files: [skillMd, ...item.files], at: { container: file } }
+      const { id, omitted, changed } = item
+      yield { id, files: [skillMd, ...item.files], at: { container: file }, omitted, changed }
     }
   }
 }

@@ -28,12 +28,13 @@ export function admitCall(
   call: Call,
   { admission, scheme, needsKey }: Entrance,
 ): Promise<void> | undefined {
-  const isOfCaller = admission === 'api' || admission === 'guests' || admission === 'keyed'
+  const isKeyed = admission === 'keyed' || admission === 'continued'
+  const isOfCaller = admission === 'api' || admission === 'guests' || isKeyed
   const looksAtKeys = isOfCaller || (admission === 'files' && (node.requireKey || needsKey))
   const authorization = looksAtKeys ? call.header('authorization') : null
   const hasKey = authorization !== null && !(scheme === 'basic' && emptyBasic.test(authorization))
   if (hasKey) return admitWithKey(node, call, admission, parseAuthorization(authorization, scheme))
-  const session = looksAtKeys && admission !== 'keyed' ? readSessionToken(node, call) : undefined
+  const session = looksAtKeys && !isKeyed ? readSessionToken(node, call) : undefined
   if (session !== undefined) return admitWithSession(node, call, admission, session)
   return countRequest(node, call, admission)
 }
@@ -97,7 +98,7 @@ function spendsRequest(admission: EntryAdmission): boolean {
 }
 
 function countRequest(node: NodeParts, call: Call, admission: EntryAdmission): Promise<void> | undefined {
-  const spends = admission !== 'probe' && call.method !== 'OPTIONS'
+  const spends = admission !== 'probe' && admission !== 'continued' && call.method !== 'OPTIONS'
   if (spends && !spendsRequest(admission)) return spendFile(node, call).then(() => requireKeyOf(node, call, admission))
   const address = () => node.addresses.clientOf(call.request)
   const quota = spends ? node.quotas.spend(call.caller, address) : node.quotas.peek(call.caller, address)

@@ -6,11 +6,15 @@ import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 
 const plainCookieName = 'skillstead-session'
+
 /**
- * The `__Host-` prefix: only this exact host can set the cookie (RFC 6265bis, section 4.1.3.2), so a neighbouring
- * subdomain cannot sign visitors in.
+ * The name of the session cookie over HTTPS. The `__Host-` prefix: only this exact host can set the cookie (RFC
+ * 6265bis, section 4.1.3.2), so a neighbouring subdomain cannot sign visitors in. Browsers refuse that prefix below a
+ * path, where the cookie must not be sent to the other programs of the host.
  */
-export const secureCookieName = `__Host-${plainCookieName}`
+export function toSecureCookieName(publicPath: string): string {
+  return `${publicPath === '' ? '__Host-' : '__Secure-'}${plainCookieName}`
+}
 
 /**
  * The session token, if the request comes from the node's own pages; otherwise the cookie is ignored. Browsers send
@@ -39,7 +43,7 @@ export function moveSession(node: NodeParts, call: Call, { status, body }: AnyRe
   const leftMs = rest.expiresAt === undefined ? 0 : Date.parse(rest.expiresAt) - node.context.clock.now()
   const cookie = [
     `${cookieNameOf(node, call)}=${session ?? ''}`,
-    'Path=/',
+    `Path=${node.publicPath || '/'}`,
     'HttpOnly',
     'SameSite=Strict',
     `Max-Age=${Math.max(0, Math.floor(leftMs / 1000))}`,
@@ -50,7 +54,7 @@ export function moveSession(node: NodeParts, call: Call, { status, body }: AnyRe
 }
 
 function cookieNameOf(node: NodeParts, call: Call): string {
-  return isSecure(node, call) ? secureCookieName : plainCookieName
+  return isSecure(node, call) ? toSecureCookieName(node.publicPath) : plainCookieName
 }
 
 function isSecure(node: NodeParts, call: Call): boolean {

@@ -14,6 +14,8 @@ export interface NodeParts {
   readonly addresses: Addresses
   /** The origin of the node's own pages, if the operator configured it. */
   readonly publicOrigin: string | undefined
+  /** The path before the paths of links: empty, or such as `/skills` if a proxy publishes the node below it. */
+  readonly publicPath: string
   readonly addressOf: AddressOf
   /** Other origins whose pages may call without a key. */
   readonly corsOrigins: ReadonlySet<string>

@@ -20,7 +20,7 @@ export interface NodeOptions {
   readonly rates?: Partial<Rates> | 'off'
   /** Networks (CIDR) whose `X-Forwarded-*` and `Host` headers are trusted. Default: none. */
   readonly trustedProxies?: readonly string[]
-  /** The public URL of the node, such as `https://skills.example.com`. */
+  /** The public URL of the node, such as `https://skills.example.com` or, below a path, `https://example.com/skills`. */
   readonly publicUrl?: string
   /** Origins whose pages may call without a key, such as `https://app.example.com`. Default: none. */
   readonly corsOrigins?: readonly string[]

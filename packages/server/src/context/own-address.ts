@@ -4,14 +4,51 @@ import type { Call } from './call.ts'
 /** The URL of a node for links in its responses, without a trailing slash; empty if unknown. */
 export type AddressOf = (call: Call) => string
 
+/** The public URL of a node, in parts. */
+export interface PublicUrl {
+  readonly origin: string
+  /** The path below which a proxy publishes the node: empty, or such as `/skills`. */
+  readonly path: string
+}
+
+/**
+ * Throws a TypeError for text that is not the URL of a node. The path becomes part of pages, cookies and headers, and
+ * proxies decode escapes, so it consists of plain characters only.
+ */
+export function parsePublicUrl(text: string): PublicUrl {
+  const url = URL.parse(text)
+  const problem = url === null ? 'is not a URL' : findProblem(url, text)
+  if (problem !== undefined) {
+    const shown = url === null || url.password === '' ? text : 'with a password'
+    throw new TypeError(
+      `The public URL (${shown}) ${problem}. Write the address that clients use, such as ` +
+        'https://skills.example.com or https://intranet.example.com/skills.',
+    )
+  }
+  return { origin: url!.origin, path: url!.pathname.replace(/\/+$/, '') }
+}
+
+function findProblem({ protocol, username, password, pathname }: URL, text: string): string | undefined {
+  if (protocol !== 'http:' && protocol !== 'https:') return 'begins with neither https:// nor http://'
+  if (username !== '' || password !== '') return 'has a username or password'
+  if (text.includes('#')) return 'has a fragment'
+  if (text.includes('?')) return 'has a query'
+  if (!/^(?:\/[\w.~-]+)*\/*$/.test(pathname)) return 'has a path with other characters than letters, digits and -._~'
+  // A proxy that removes `/packs` makes the index of a pack look like the index of an owner.
+  if (/^\/(?:packs|t)(?:\/|$)/.test(pathname)) return 'has a path at which the node has indexes'
+  return undefined
+}
+
 /**
  * Returns the URL that the operator configured, that a trusted proxy reports, or that the caller used if it is an IP
  * address or `localhost`. Other host names are not trusted, and the socket's own address must not be disclosed. Without
  * a URL the links are paths, which cannot point to another host.
  */
-export function createAddressOf(publicUrl: string | undefined, addresses: Addresses): AddressOf {
-  const configured = publicUrl?.replace(/\/+$/, '')
-  if (configured !== undefined) return () => configured
+export function createAddressOf(publicUrl: PublicUrl | undefined, addresses: Addresses): AddressOf {
+  if (publicUrl !== undefined) {
+    const configured = publicUrl.origin + publicUrl.path
+    return () => configured
+  }
   // The last host is cached: clients of a node use few hosts, usually one, and parsing a host costs as much as the rest
   // of a cached response.
   let last: { host: string | null; origin: string } = { host: null, origin: '' }

@@ -1,5 +1,5 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { planNames, plans, type PlanName } from '@skillstead/protocol'
+import { guestRequestsPerMinute, planNames, plans, type PlanName } from '@skillstead/protocol'
 import type { Caller } from '@skillstead/core'
 import type { SharedLimits } from '@skillstead/core/internal'
 import { toLimitKey } from './addresses.ts'
@@ -150,7 +150,7 @@ function policyOf(caller: Caller): RequestPolicy {
 /** Default: the plans' rates; for downloads enough for one run of an installer, which fetches hundreds of files. */
 export function defaultRates(): Rates {
   const byPlan = Object.fromEntries(planNames.map((name) => [name, plans[name].requestsPerMinute]))
-  return { anonymous: plans.free.requestsPerMinute, ...byPlan, files: 5000, mebibytes: 1024 } as Rates
+  return { anonymous: guestRequestsPerMinute, ...byPlan, files: 5000, mebibytes: 1024 } as Rates
 }
 
 /**

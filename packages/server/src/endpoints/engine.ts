@@ -98,7 +98,7 @@ function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) =
         if (endpoint.cookie) result = moveSession(node, call, result)
       } catch (error) {
         await claim?.fail(error)
-        if (error instanceof SkillMoved) return replyMoved(call, route, error.fullName)
+        if (error instanceof SkillMoved) return replyMoved(node, call, route, error.fullName)
         throw error
       }
       await claim?.finish(result)
@@ -111,8 +111,8 @@ function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) =
   }
 }
 
-function replyMoved(call: Call, route: Route, fullName: string): Response {
-  const location = renameInPath(route, call.params ?? {}, fullName) + (call.url?.search ?? '')
+function replyMoved(node: NodeParts, call: Call, route: Route, fullName: string): Response {
+  const location = node.publicPath + renameInPath(route, call.params ?? {}, fullName) + (call.url?.search ?? '')
   const cacheControl = call.personal ? 'private, no-store' : 'no-cache'
   return reply(call, { status: 308, body: null, cacheControl, headers: [['location', location]] })
 }

@@ -81,7 +81,8 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): Re
   ) => {
     const read = files.get(path)
     if (!read) throw nothingHere()
-    const kept = keptFiles.get(path) ?? keepFile(read())
+    const kept =
+      keptFiles.get(path) ?? keepFile(path === 'index.html' ? withPublicPath(read(), node.publicPath) : read())
     keptFiles.set(path, kept)
     const coding = chooseCoding(call.header('accept-encoding') ?? '')
     const own: Header[] = [...headers, ['vary', 'Accept-Encoding']]
@@ -111,6 +112,17 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): Re
   })
   mount('/licenses.md', 'open-files', (call) => replyFile(call, 'licenses.md', 'no-cache', []))
   return replyPage
+}
+
+/** The page with the addresses of its files below the path of the node's public URL. */
+function withPublicPath(page: Uint8Array, path: string): Uint8Array {
+  return path === ''
+    ? page
+    : Buffer.from(
+        Buffer.from(page)
+          .toString()
+          .replaceAll(/ (href|src)="\//g, ` $1="${path}/`),
+      )
 }
 
 function keepFile(bytes: Uint8Array): Kept {

@@ -5,41 +5,44 @@ import { eventSummaries, toOpenapiSchema } from './openapi-webhooks.ts'
 import { apiBase } from '../context/options.ts'
 import { inputFields, routes, type Route } from '../endpoints/routes.ts'
 
-/** The API reference for people, generated from the endpoint table. */
-export function toDocsPage(origin: string): Page {
+/**
+ * The API reference for people, generated from the endpoint table. `path` is the path of the node's public URL, below
+ * which its links are.
+ */
+export function toDocsPage(origin: string, path: string): Page {
   const tags = [...new Set(routes.map(({ endpoint }) => endpoint.tag))]
   const markup = [
     '<h1>Skillstead: API reference</h1>',
-    toIntroduction(origin),
+    toIntroduction(origin, path),
     `<nav>${tags.map((tag) => `<a href="#${toAnchor(tag)}">${escapeHtml(tag)}</a>`).join('')}<a href="#events">Events</a><a href="#errors">Errors</a></nav>`,
     ...tags.map(toSection),
-    toEventSection(),
+    toEventSection(path),
     toErrorSection(),
   ]
   return toHtmlPage('Skillstead: API reference', markup.join('\n'))
 }
 
-/** The page at `/`. */
-export function toWelcomePage(): Page {
+/** The page at `/`, with links below the path of the node's public URL. */
+export function toWelcomePage(path: string): Page {
   return toHtmlPage(
     'Skillstead',
     `<h1>Skillstead</h1>
-<p>A registry for agent skills. The API is at <a href="${apiBase}/skills"><code>${apiBase}</code></a>.</p>
+<p>A registry for agent skills. The API is at <a href="${path}${apiBase}/skills"><code>${path}${apiBase}</code></a>.</p>
 <p>The dashboard is not part of this node. In a clone of the project, run <code>npx --yes pnpm@12 build</code> and restart
 the node.</p>
-<ul><li><a href="/docs">API reference</a></li><li><a href="/openapi.json">OpenAPI document</a></li></ul>`,
+<ul><li><a href="${path}/docs">API reference</a></li><li><a href="${path}/openapi.json">OpenAPI document</a></li></ul>`,
   )
 }
 
-function toIntroduction(origin: string): string {
+function toIntroduction(origin: string, path: string): string {
   const rates = Object.entries(plans).map(([plan, { requestsPerMinute }]) => `${plan} ${requestsPerMinute}`)
-  return `<p>Every path is below <code>${escapeHtml(origin + apiBase)}</code>. Requests and responses are JSON in UTF-8. Send a key as
+  return `<p>Every path is below <code>${escapeHtml(origin + path + apiBase)}</code>. Requests and responses are JSON in UTF-8. Send a key as
 <code>Authorization: Bearer ssk_...</code>. In a path a full name is
 <code>alice%2Fpdf</code>, or <code>alice/pdf</code> unless its second part is the name of a subresource, such as
 <code>versions</code>. A short name means your own skill of that name, or else the skill that owns the short name.</p>
 <p>Default requests per minute: ${escapeHtml(rates.join(', '))}. Every response has the remaining requests in
 <code>X-RateLimit-Remaining</code>. Responses to <code>GET</code> have an <code>ETag</code>.
-The same as an OpenAPI document: <a href="/openapi.json">openapi.json</a>.</p>`
+The same as an OpenAPI document: <a href="${path}/openapi.json">openapi.json</a>.</p>`
 }
 
 function toSection(tag: string): string {
@@ -89,13 +92,13 @@ function toTypeText(schema: Record<string, unknown>): string {
     .join(', ')
 }
 
-function toEventSection(): string {
+function toEventSection(path: string): string {
   const rows = WebhookEvent.options.map(({ entries: { event, data } }) => {
     const fields = Object.entries<Endpoint['input']>(data.entries).map(toFieldText).join(', ')
     return `<tr><td><code>${event.literal}</code></td><td>${eventSummaries[event.literal]}</td><td>${fields}</td></tr>`
   })
   return `<section><h2 id="events">Events</h2><p>Sent to webhooks as <code>{ id, event, timestamp, data }</code>; a 2xx response
-within 5 seconds confirms the delivery. The headers are in <a href="/openapi.json">openapi.json</a>.</p>
+within 5 seconds confirms the delivery. The headers are in <a href="${path}/openapi.json">openapi.json</a>.</p>
 <table>${rows.join('')}</table></section>`
 }
 

@@ -11,7 +11,7 @@ import { takesIdempotencyKey } from '../endpoints/idempotency.ts'
 import { toOpenapiSchema, toWebhookParameters, toWebhooks } from './openapi-webhooks.ts'
 import { apiBase } from '../context/options.ts'
 import { hasBody, inputFields, routes, type Route } from '../endpoints/routes.ts'
-import { secureCookieName } from '../admission/sessions.ts'
+import { toSecureCookieName } from '../admission/sessions.ts'
 
 type Json = Record<string, unknown>
 
@@ -49,8 +49,11 @@ const freshnessHeaders = {
   },
 }
 
-/** The API as an OpenAPI 3.1 document, generated from the endpoint table. */
-export function toOpenApi(origin: string): Json {
+/**
+ * The API as an OpenAPI 3.1 document, generated from the endpoint table. `publicPath` is the path of the node's public
+ * URL.
+ */
+export function toOpenApi(origin: string, publicPath: string): Json {
   const paths: Record<string, Json> = {}
   for (const route of routes) {
     const path = toOpenApiPath(route.endpoint.path)
@@ -64,12 +67,12 @@ export function toOpenApi(origin: string): Json {
       description: 'A registry for agent skills. Write a full name in a path segment as `owner%2Fname`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: origin + apiBase }],
+    servers: [{ url: origin + publicPath + apiBase }],
     tags: [...new Set(routes.map(({ endpoint }) => endpoint.tag))].map((name) => ({ name })),
     paths,
     webhooks: toWebhooks(),
     components: {
-      ...toOpenapiComponents(),
+      ...toOpenapiComponents(publicPath),
       headers: { ...rateHeaders, ...cookieHeaders, ...freshnessHeaders },
       parameters: toWebhookParameters(),
     },
@@ -232,7 +235,7 @@ function toResponseContent(endpoint: Endpoint): Json {
   return { 'application/json': { schema: toOpenapiSchema(endpoint.output, 'output') } }
 }
 
-function toOpenapiComponents(): Json {
+function toOpenapiComponents(publicPath: string): Json {
   const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
   const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
   return {
@@ -241,8 +244,8 @@ function toOpenapiComponents(): Json {
       session: {
         type: 'apiKey',
         in: 'cookie',
-        name: secureCookieName,
-        description: 'The session of a dashboard; over plain HTTP the name goes without `__Host-`.',
+        name: toSecureCookieName(publicPath),
+        description: 'The session of a dashboard; over plain HTTP the name has no prefix.',
       },
       ownPage: {
         type: 'apiKey',

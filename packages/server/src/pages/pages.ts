@@ -20,16 +20,17 @@ type Work = (call: Call) => Response | Promise<Response>
 export function mountPages(
   app: H3,
   node: NodeParts,
-  options: Pick<NodeOptions, 'publicUrl' | 'metricsToken' | 'dashboard'>,
+  options: Pick<NodeOptions, 'metricsToken' | 'dashboard'>,
 ): ReplyPage | undefined {
-  const originOf = (call: Call) => options.publicUrl?.replace(/\/+$/, '') ?? node.addresses.originOf(call.request) ?? ''
+  const { publicOrigin, publicPath } = node
+  const originOf = (call: Call) => publicOrigin ?? node.addresses.originOf(call.request) ?? ''
   const mount = (path: string, endpoint: string, admission: 'files' | 'probe', work: Work) => {
     const crossOrigin = endpoint === 'openapi'
     app.all(path, toHandler(node, { endpoint, admission, methods: ['GET', 'HEAD'], crossOrigin, work }))
   }
-  const docs = keepLast(toDocsPage)
-  const openApi = keepLast((origin) => Buffer.from(JSON.stringify(toOpenApi(origin))))
-  const welcome = toWelcomePage()
+  const docs = keepLast((origin) => toDocsPage(origin, publicPath))
+  const openApi = keepLast((origin) => Buffer.from(JSON.stringify(toOpenApi(origin, publicPath))))
+  const welcome = toWelcomePage(publicPath)
 
   if (!options.dashboard) mount('/', 'welcome', 'files', (call) => replyPage(call, welcome))
   mount('/docs', 'docs', 'files', (call) => replyPage(call, docs(originOf(call))))

@@ -1,11 +1,5 @@
-import type { Warning } from '@skillstead/protocol'
+import { createHash } from 'node:crypto'
 import type { PathProblem } from './archive-error.ts'
-
-/** Warning about a `.git` next to SKILL.md in an uploaded archive or an imported folder. */
-export const gitFolderLeftOut: Warning = {
-  code: 'git_folder_left_out',
-  message: 'The .git folder next to SKILL.md was left out, because its config can make git run programs.',
-}
 
 /** Code points that HFS+ ignores in names, and others that are invisible. */
 const ignorable = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu
@@ -79,3 +73,53 @@ function addNames(
 function isBareRepository(names: ReadonlySet<string>): boolean {
   return names.has('commondir') || (names.has('objects') && names.has('refs'))
 }
+
+/**
+ * Names that git, or git-lfs, reads at a clone or checkout: they change bytes, run filters, or make the clone fail. Git
+ * also takes short names of NTFS for them.
+ */
+const readByGit = /^(?:\.gitattributes|\.gitmodules|\.lfsconfig|(?:gi(?:tatt|tmod|7[\da-f]{0,4})?|g|)~\d+)$/
+const mayBeReadByGit = /[^ -~]|~|\.(?:git|lfs)/i
+const renamedSuffixes = /(?:\.skill)+$/i
+/** Bytes of a name that most file systems store. */
+const nameBytesMax = 255
+
+function isReadByGit(name: string): boolean {
+  return readByGit.test(toFoldedName(name.replace(renamedSuffixes, '')))
+}
+
+/**
+ * The path of a file in a git repository with the skill: names that git would read as its own end with `.skill`, such as
+ * `.gitattributes.skill`. Such a name gets one more suffix, so that no two paths become the same.
+ */
+export function toPathInGit(path: string): string {
+  if (!mayBeReadByGit.test(path)) return path
+  return path
+    .split('/')
+    .map((name) => {
+      if (!isReadByGit(name)) return name
+      const renamed = `${name}.skill`
+      if (Buffer.byteLength(renamed) <= nameBytesMax) return renamed
+      return `${createHash('sha256').update(name).digest('hex')}.skill`
+    })
+    .join('/')
+}
+
+/**
+ * The `.gitattributes` at the root of each repository of a node: clones have the published bytes, whatever the
+ * configuration of the client. Git refuses `-working-tree-encoding`.
+ */
+export const gitAttributes = '* -text !eol !crlf -ident -filter !working-tree-encoding\n'
+
+/** The files of a version from a folder that was cloned from a node: reverses {@link toPathInGit}. */
+export function fromFilesInGit<File extends { readonly path: string; readonly bytes: Uint8Array }>(
+  files: readonly File[],
+): File[] {
+  const own = files.filter(({ path, bytes }) => path !== '.gitattributes' || !gitAttributesBytes.equals(bytes))
+  return own.map((file) => {
+    const names = file.path.split('/').map((name) => (isReadByGit(name) ? name.replace(/\.skill$/i, '') : name))
+    return { ...file, path: names.join('/') }
+  })
+}
+
+const gitAttributesBytes = Buffer.from(gitAttributes)

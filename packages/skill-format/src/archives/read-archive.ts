@@ -1,28 +1,23 @@
+import type { PathReason } from '@skillstead/protocol'
 import { ArchiveError, toArchiveError, type PathProblem } from './archive-error.ts'
-import type { ArchiveFile } from './entry-options.ts'
-import { checkPaths, fileLimits, toFoldedPath, type FileLimits } from './file-paths.ts'
-import { findGitProblems } from './git-paths.ts'
+import { toEntryPath, type ArchiveEntry, type ArchiveFile } from './entry-options.ts'
+import { checkPaths, fileLimits, type FileLimits } from './file-paths.ts'
 import { readTar } from './read-tar.ts'
 import { readZip } from './read-zip.ts'
+import { isEscape, isSkillMd, isSkippedName, selectSkills } from './select-files.ts'
 
-/** The files of an archive, and the paths of `.git` entries in it, whose contents were left out. */
-interface ArchiveContent {
-  readonly files: readonly ArchiveFile[]
-  readonly gitFolders: readonly string[]
-}
-
-/** A skill as read from an archive. */
+/** A skill as read from an archive. Paths are relative to SKILL.md. */
 export interface ArchivedSkill {
   readonly skillMd: Uint8Array
   readonly files: readonly ArchiveFile[]
-  /** Whether a `.git` next to SKILL.md was left out. */
-  readonly hasGitFolder: boolean
+  readonly omitted: readonly PathReason[]
+  readonly changed: readonly PathReason[]
 }
 
 /**
  * Reads an uploaded archive with `SKILL.md` (in any casing) at its root or in its only top-level folder, which is
- * stripped. Works in memory, does not trust declared sizes, and yields to the event loop. Leaves out files of operating
- * systems (`__MACOSX/`, `.DS_Store`, `._*`) and a `.git/` next to SKILL.md.
+ * stripped. Works in memory, does not trust declared sizes, and yields to the event loop. What belongs to the skill is
+ * decided by {@link selectSkills}, as for folders.
  *
  * @throws {ArchiveError} naming every offending path, if a file may not be published or the archive is invalid.
  */
@@ -31,77 +26,72 @@ export async function readArchive(
   type: 'zip' | 'tar.gz',
   limits: FileLimits = fileLimits,
 ): Promise<ArchivedSkill> {
-  const content = await readArchiveFiles(bytes, type, limits)
-  const { skillMd, files, folder } = stripTopFolder(content.files)
-  const gitFolders = content.gitFolders.flatMap((path) => (path.startsWith(folder) ? [path.slice(folder.length)] : []))
+  const entries = stripTopFolder(await readArchiveEntries(bytes, type, limits))
+  const selected = selectSkills(entries).find(({ folder }) => folder === '')!
+  const skillMd = selected.skillMd.bytes
+  const files = selected.files.map(({ path, entry }) => ({ path, bytes: entry.bytes, executable: entry.executable }))
   const sized = files.map((file) => ({ path: file.path, size: file.bytes.length }))
   // SKILL.md counts towards the limits of a version.
   const rest = { filesMax: limits.filesMax - 1, versionBytesMax: limits.versionBytesMax - skillMd.length }
-  const wrong = [
-    ...findGitProblems(gitFolders.filter((path) => path !== '.git')),
-    ...checkPaths(sized, { ...limits, ...rest }),
-  ]
+  const wrong = [...selected.problems, ...checkPaths(sized, { ...limits, ...rest })]
   if (skillMd.length > limits.fileBytesMax) wrong.push({ path: 'SKILL.md', message: 'SKILL.md is too large.' })
   if (wrong.length > 0) throw new ArchiveError(wrong)
-  return { skillMd, files, hasGitFolder: gitFolders.includes('.git') }
+  return { skillMd, files, omitted: selected.omitted, changed: selected.changed }
 }
 
 /**
- * Reads the files of any archive, with the same safety checks. Does not read below a `.git`.
+ * Reads all entries of any archive, with the same safety checks. Files that belong to no skill, links and devices are
+ * entries without content.
  *
- * @throws {ArchiveError} naming every entry that cannot be a file of a skill.
+ * @throws {ArchiveError} naming every entry that cannot be read.
+ */
+export async function readArchiveEntries(
+  bytes: Uint8Array,
+  type: 'zip' | 'tar.gz',
+  limits: FileLimits,
+): Promise<ArchiveEntry[]> {
+  const unread = new Map<string, ArchiveEntry>()
+  const keep = (name: string): string | undefined => {
+    const path = toEntryPath(name)
+    const isSkipped = !isEscape(path) && path.split('/').some(isSkippedName)
+    if (isSkipped) unread.set(path, { path, bytes: new Uint8Array(), kind: 'folder' })
+    return isSkipped || path === '' || path === '.' ? undefined : path
+  }
+  const problems: PathProblem[] = []
+  const files = await (type === 'zip' ? readZip : readTar)(bytes, { limits, keep, problems, takesLinks: true })
+  if (problems.length > 0) throw new ArchiveError(problems)
+  return [...files, ...unread.values()]
+}
+
+/**
+ * Reads all files of any archive, with the same safety checks.
+ *
+ * @throws {ArchiveError} naming every entry that is no file, or cannot be read.
  */
 export async function readArchiveFiles(
   bytes: Uint8Array,
   type: 'zip' | 'tar.gz',
   limits: FileLimits,
-): Promise<ArchiveContent> {
+): Promise<ArchiveFile[]> {
   const problems: PathProblem[] = []
-  const gitFolders = new Set<string>()
-  const keep = (name: string) => readEntryPath(name, gitFolders)
-  const files = await (type === 'zip' ? readZip : readTar)(bytes, { limits, keep, problems })
+  const files = await (type === 'zip' ? readZip : readTar)(bytes, { limits, keep: toEntryPath, problems })
   if (problems.length > 0) throw new ArchiveError(problems)
-  return { files, gitFolders: [...gitFolders] }
+  return files
 }
 
-function readEntryPath(name: string, gitFolders: Set<string>): string | undefined {
-  // `tar -c .` puts `./` before every name; macOS stores names in decomposed form.
-  const path = name.replace(/^(?:\.\/)+/, '').normalize('NFC')
-  const segments = path.split('/')
-  if (segments[0] === '__MACOSX' || isSystemFile(segments.at(-1)!)) return undefined
-  const git = segments.indexOf('.git')
-  if (git !== -1) gitFolders.add(segments.slice(0, git + 1).join('/'))
-  return path === '' || path === '.' || git !== -1 ? undefined : path
-}
-
-function isSystemFile(name: string): boolean {
-  return name === '.DS_Store' || name.startsWith('._')
-}
-
-function stripTopFolder(entries: readonly ArchiveFile[]) {
-  const folder = findTopFolder(entries)
-  const skillMds = entries.filter(({ path }) => isSkillMdIn(path, folder))
-  if (skillMds.length > 1) {
-    throw new ArchiveError(skillMds.map(({ path }) => ({ path, message: 'There must be exactly one SKILL.md.' })))
-  }
-  const files = entries.filter((entry) => entry !== skillMds[0])
-  return {
-    folder,
-    skillMd: skillMds[0]!.bytes,
-    files: files.map(({ path, bytes }) => ({ path: path.slice(folder.length), bytes })),
-  }
+function stripTopFolder(entries: readonly ArchiveEntry[]): ArchiveEntry[] {
+  const folder = findTopFolder(entries.filter(({ kind }) => kind !== 'folder'))
+  return entries.map((entry) =>
+    folder !== '' && entry.path.startsWith(folder) ? { ...entry, path: entry.path.slice(folder.length) } : entry,
+  )
 }
 
 /** `''` if SKILL.md is at the root, else the only top-level folder, with its slash. */
-function findTopFolder(entries: readonly ArchiveFile[]): string {
-  if (entries.some(({ path }) => isSkillMdIn(path, ''))) return ''
+function findTopFolder(entries: readonly ArchiveEntry[]): string {
+  if (entries.some(({ path, kind }) => kind !== 'other' && isSkillMd(path))) return ''
   const first = entries[0]?.path ?? ''
   const folder = first.slice(0, first.indexOf('/') + 1)
   const isOne = folder !== '' && entries.every(({ path }) => path.startsWith(folder))
-  if (isOne && entries.some(({ path }) => isSkillMdIn(path, folder))) return folder
+  if (isOne && entries.some(({ path, kind }) => kind !== 'other' && isSkillMd(path.slice(folder.length)))) return folder
   throw toArchiveError('The archive has no SKILL.md at its root or in its only top-level folder.')
-}
-
-function isSkillMdIn(path: string, folder: string): boolean {
-  return toFoldedPath(path.slice(folder.length)) === 'skill.md'
 }

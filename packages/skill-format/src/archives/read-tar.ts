@@ -1,7 +1,10 @@
+import { posix } from 'node:path'
 import { createGunzip } from 'node:zlib'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { ArchiveError, toArchiveError } from './archive-error.ts'
-import type { ArchiveFile, ReadOptions } from './entry-options.ts'
+import { toEntryPath, type ArchiveEntry, type ReadOptions } from './entry-options.ts'
+import { isExecutableMode } from './executable.ts'
+import { isEscape, notUtf8 } from './select-files.ts'
 
 /** Entries per allowed file: entries that are left out count too. */
 const entriesPerFileMax = 8
@@ -13,7 +16,7 @@ const inflatedSlackBytes = 16 * 1024 * 1024
  *
  * @throws {ArchiveError} for an archive that is invalid or too large.
  */
-export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveFile[]> {
+export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveEntry[]> {
   const { limits } = options
   const inflated = inflateLimited(bytes, limits.versionBytesMax + inflatedSlackBytes)
   // Loaded on use: loading this module takes longer than scanning most skills.
@@ -21,7 +24,7 @@ export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<
   // Only the types of web streams and Node.js streams differ; at run time the streams are compatible.
   const source = NodeReadableStream.from(inflated) as unknown as ReadableStream<Uint8Array<ArrayBuffer>>
   const tar = source.pipeThrough(createTarDecoder({ strict: true }))
-  const files: ArchiveFile[] = []
+  const files: ArchiveEntry[] = []
   const paths = new Set<string>()
   let [entries, total] = [0, 0]
   try {
@@ -33,10 +36,16 @@ export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<
         await entry.body.cancel()
         continue
       }
+      const special = options.takesLinks ? toSpecialEntry(entry, path) : undefined
+      if (special) {
+        files.push(special)
+        await entry.body.cancel()
+        continue
+      }
       total += entry.header.size
       if (total > limits.versionBytesMax)
         throw toArchiveError(`The files have more than ${limits.versionBytesMax} bytes in all.`)
-      files.push({ path, bytes: await readTarBody(entry) })
+      files.push({ path, bytes: await readTarBody(entry), executable: isExecutableMode(entry.header.mode ?? 0) })
       if (files.length > limits.filesMax) throw toArchiveError(`The archive has more than ${limits.filesMax} files.`)
     }
   } catch (error) {
@@ -65,18 +74,32 @@ async function* inflateLimited(bytes: Uint8Array, bytesMax: number): AsyncGenera
 function toTarPath(
   { header }: ParsedTarEntry,
   paths: Set<string>,
-  { keep, problems }: ReadOptions,
+  { keep, problems, takesLinks }: ReadOptions,
 ): string | undefined {
   const path = header.type === 'directory' ? undefined : keep(header.name)
   if (path === undefined) return undefined
   const refuse = (message: string): undefined => void problems.push({ path, message })
-  if (header.type === 'symlink' || header.type === 'link') return refuse('Links are not allowed.')
-  if (header.type !== 'file') return refuse('Only plain files are allowed.')
+  const isLink = header.type === 'symlink' || header.type === 'link'
+  if (isLink && !takesLinks) return refuse('Links are not allowed.')
+  if (header.type !== 'file' && !takesLinks) return refuse('Only plain files are allowed.')
   const isSparse = Object.keys(header.pax ?? {}).some((key) => key.startsWith('GNU.sparse'))
   if (isSparse) return refuse('Sparse files are not allowed.')
+  if (path.includes('\uFFFD')) return refuse(notUtf8)
   if (paths.has(path)) return refuse('The archive contains this path twice.')
   paths.add(path)
   return path
+}
+
+/** A link or device, which has no content; undefined for files. */
+function toSpecialEntry({ header }: ParsedTarEntry, path: string): ArchiveEntry | undefined {
+  const bytes = new Uint8Array()
+  if (header.type === 'file') return undefined
+  if (header.type === 'symlink') return { path, bytes, kind: 'link', target: header.linkname }
+  if (header.type !== 'link') return { path, bytes, kind: 'other' }
+  // A hard link names a path of the archive.
+  const target = toEntryPath(header.linkname ?? '')
+  const way = posix.relative(posix.dirname(path), target)
+  return { path, bytes, kind: 'link', target: isEscape(target) ? undefined : way }
 }
 
 async function readTarBody({ header, body }: ParsedTarEntry): Promise<Uint8Array> {

@@ -4,7 +4,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { crc32, inflateRaw } from 'node:zlib'
 import { setImmediate } from 'node:timers/promises'
 import { toArchiveError } from './archive-error.ts'
-import type { ArchiveFile, ReadOptions } from './entry-options.ts'
+import type { ArchiveEntry, ReadOptions } from './entry-options.ts'
+import { isExecutableMode } from './executable.ts'
 import type { FileLimits } from './file-paths.ts'
 
 /** Yields to the event loop after this many bytes. */
@@ -15,15 +16,15 @@ const turnBytes = 1024 * 1024
  *
  * @throws {ArchiveError} for an archive that is invalid or too large.
  */
-export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveFile[]> {
+export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveEntry[]> {
   const { limits, problems } = options
-  const entries = listFiles(readZipDirectory(bytes, limits), options)
+  const entries = listFiles(withModes(readZipDirectory(bytes, limits)), options)
   if (problems.length > 0) return []
   const total = entries.reduce((sum, { entry }) => sum + entry.size, 0)
   if (total > limits.versionBytesMax) {
     throw toArchiveError(`The files have ${total} bytes; ${limits.versionBytesMax} are allowed.`)
   }
-  const files: ArchiveFile[] = []
+  const files: ArchiveEntry[] = []
   let turn = 0
   for (const { path, entry } of entries) {
     turn += entry.size
@@ -31,18 +32,26 @@ export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<
       turn = 0
       await setImmediate()
     }
-    files.push({ path, bytes: await inflateZipEntry(bytes, path, entry) })
+    files.push(await readZipEntry(bytes, path, entry))
   }
   return files
 }
 
-function listFiles(entries: readonly ZipEntry[], { limits, keep, problems }: ReadOptions) {
+/** `git archive` writes the modes of programs and links only: where any entry has a mode, one without is no program. */
+function withModes(entries: readonly ZipEntry[]): readonly ZipEntry[] {
+  if (entries.every(({ executable }) => executable === undefined)) return entries
+  return entries.map((entry) => ({ ...entry, executable: entry.executable ?? false }))
+}
+
+function listFiles(entries: readonly ZipEntry[], { limits, keep, problems, takesLinks }: ReadOptions) {
   const files: { path: string; entry: ZipEntry }[] = []
   const paths = new Set<string>()
   for (const entry of entries) {
     const path = entry.name.endsWith('/') ? undefined : keep(entry.name)
     if (path === undefined) continue
-    const message = findZipEntryProblem(entry, paths.has(path), limits.fileBytesMax)
+    const isSpecial = entry.kind !== 'file' && takesLinks
+    const file = isSpecial ? ({ ...entry, kind: 'file' } as const) : entry
+    const message = findZipEntryProblem(file, paths.has(path), limits.fileBytesMax)
     if (message) problems.push({ path, message })
     paths.add(path)
     files.push({ path, entry })
@@ -58,6 +67,15 @@ function findZipEntryProblem(entry: ZipEntry, isDouble: boolean, fileBytesMax: n
   if (entry.method !== 0 && entry.method !== 8) return 'The file is compressed by a method other than deflate.'
   if (isDouble) return 'The archive contains this path twice.'
   return entry.size > fileBytesMax ? `The file has ${entry.size} bytes; ${fileBytesMax} are allowed.` : undefined
+}
+
+/** The content of a link is its target; that of a device is not read. */
+async function readZipEntry(archive: Uint8Array, path: string, entry: ZipEntry): Promise<ArchiveEntry> {
+  const empty = new Uint8Array()
+  if (entry.kind === 'other') return { path, bytes: empty, kind: 'other' }
+  const bytes = await inflateZipEntry(archive, path, entry)
+  if (entry.kind === 'file') return { path, bytes, executable: entry.executable }
+  return { path, bytes: empty, kind: 'link', target: isUtf8(bytes) ? Buffer.from(bytes).toString() : undefined }
 }
 
 async function inflateZipEntry(archive: Uint8Array, path: string, entry: ZipEntry): Promise<Uint8Array> {
@@ -89,6 +107,8 @@ export interface ZipEntry {
   /** The name as stored; that of a folder ends with a slash. */
   readonly name: string
   readonly kind: 'file' | 'link' | 'other'
+  /** Undefined for an entry without a Unix mode. */
+  readonly executable: boolean | undefined
   readonly isEncrypted: boolean
   /** Compression method: 0 is stored, 8 is deflated. */
   readonly method: number
@@ -224,7 +244,8 @@ function readCentralEntry(view: DataView, at: number, directoryStart: number): Z
   if (!isSame) throw toArchiveError('The two headers of the entry differ. Zip the folder again.', name)
   if (method === 0 && packedSize !== size) throw toArchiveError('The file does not have its declared size.', name)
   const isEncrypted = (flags & 0x2041) !== 0
-  return { name, kind: readKind(view, at), isEncrypted, method, crc, size, start, dataStart, dataEnd }
+  const kinds = { kind: readKind(view, at), executable: readExecutable(view, at) }
+  return { name, ...kinds, isEncrypted, method, crc, size, start, dataStart, dataEnd }
 }
 
 /** The extra fields of a header, by their id. */
@@ -265,6 +286,12 @@ function readKind(view: DataView, at: number): ZipEntry['kind'] {
   const type = (view.getUint32(at + 38, true) >>> 28) & 0xf
   if (type === 0xa) return 'link'
   return type === 0 || type === 0x8 || type === 0x4 ? 'file' : 'other'
+}
+
+/** Writers for Windows leave the Unix mode empty, which then says nothing. */
+function readExecutable(view: DataView, at: number): boolean | undefined {
+  const mode = view.getUint16(at + 40, true)
+  return mode === 0 ? undefined : isExecutableMode(mode)
 }
 
 function readEntryName(view: DataView, at: number, length: number, extra: ExtraFields): string {

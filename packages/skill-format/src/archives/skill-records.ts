@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Warning } from '@skillstead/protocol'
+import type { PathReason } from '@skillstead/protocol'
 import type { ArchiveFile } from './entry-options.ts'
 
 /** A version in the history of a skill, oldest first. */
@@ -27,8 +27,9 @@ export interface SkillRecord {
   readonly files: readonly ArchiveFile[]
   /** Number of files that the source names without their content. */
   readonly filesMissing: number
-  /** Warnings about content that was left out. */
-  readonly warnings?: readonly Warning[]
+  /** Entries of its folder that were omitted or changed; paths are relative to SKILL.md. */
+  readonly omitted?: readonly PathReason[]
+  readonly changed?: readonly PathReason[]
 }
 
 /** An item of a source that could not be read as a skill. */

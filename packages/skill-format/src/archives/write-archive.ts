@@ -1,16 +1,20 @@
 import { crc32 } from 'node:zlib'
+import type { ArchiveFile } from './entry-options.ts'
 
 /**
  * Writes a reproducible zip: its bytes depend only on the paths and contents, in this and later releases. SKILL.md
  * comes first, then the others by code unit; files are stored uncompressed, because compressors change; date
- * 1980-01-01, mode 0644. Agents compare the digest of the zip to detect updates.
+ * 1980-01-01, mode 0644, or 0755 for executable files. Agents compare the digest of the zip to detect updates.
  *
  * Throws a TypeError for two files with the same path.
  */
-export function writeZip(
-  files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
-): Uint8Array<ArrayBuffer> {
-  const entries = sortFiles(files).map(({ path, bytes }) => ({ name: Buffer.from(path), bytes, crc: crc32(bytes) }))
+export function writeZip(files: readonly ArchiveFile[]): Uint8Array<ArrayBuffer> {
+  const entries = sortFiles(files).map(({ path, bytes, executable }) => ({
+    name: Buffer.from(path),
+    bytes,
+    crc: crc32(bytes),
+    mode: executable ? 0o100755 : 0o100644,
+  }))
   const locals = entries.map(toLocalHeader)
   const centrals: Buffer[] = []
   let offset = 0
@@ -28,6 +32,7 @@ interface Entry {
   readonly name: Buffer
   readonly bytes: Uint8Array
   readonly crc: number
+  readonly mode: number
 }
 
 const filesMax = 0xfffe
@@ -38,7 +43,6 @@ const madeBy = (3 << 8) | formatVersion
 const nameIsUtf8 = 0x800
 /** 1980-01-01, 00:00, the earliest date of the format. */
 const dosDate = (1 << 5) | 1
-const fileMode = 0o100644
 
 function sortFiles<File extends { readonly path: string }>(files: readonly File[]): File[] {
   if (files.length > filesMax) throw new TypeError(`A zip can contain at most ${filesMax} files.`)
@@ -66,7 +70,7 @@ function toCentralHeader(entry: Entry, offset: number): Buffer {
   header.writeUInt32LE(0x02014b50, 0)
   header.writeUInt16LE(madeBy, 4)
   writeCommon(header, 6, entry)
-  header.writeUInt32LE(fileMode * 0x10000, 38)
+  header.writeUInt32LE(entry.mode * 0x10000, 38)
   header.writeUInt32LE(offset, 42)
   return Buffer.concat([header, entry.name])
 }

@@ -22,8 +22,8 @@ export interface TruncateOptions {
 }
 
 /**
- * Truncates the content of a loaded skill to a budget, and lists what was left out. Removes whole sections and blocks,
- * never a part of a code fence or a table; under a very small budget the content becomes empty. The remaining parts stay
+ * Truncates the content of a loaded skill to a budget, and lists what was left out. Removes whole sections, blocks and
+ * sentences, never a part of a code fence or a table; under a very small budget the content becomes empty. The remaining parts stay
  * in the order of the document; the priority decides which parts remain. The metadata and the tool definition do not
  * count and stay unchanged.
  *
@@ -145,7 +145,7 @@ function composeTruncated({ loaded }: Cut, kept: readonly Kept[]): LoadedSkill {
   if (loaded.level === 'contract') return of('contract').length > 0 ? loaded : { ...loaded, contract: null }
   return {
     ...loaded,
-    ...(loaded.summary !== undefined && { summary: of('summary')[0]?.unit.text ?? '' }),
+    ...(loaded.summary !== undefined && { summary: joinBlocks(of('summary')).trimEnd() }),
     ...(loaded.fullContent !== undefined && { fullContent: joinBlocks(of('fullContent')) }),
   }
 }

@@ -1,8 +1,9 @@
 import type { LoadedSkill } from '@skillstead/protocol'
+import { splitSentences } from '../skill-md/sentences.ts'
 import { findFrontmatter } from '../skill-md/find-frontmatter.ts'
 import { splitSections, toSectionKey, type TextSection } from './split-blocks.ts'
 
-/** The smallest part of a loaded skill that can be omitted. */
+/** The smallest part of a loaded skill that can be omitted: a block, or a sentence of a long one. */
 export interface Unit {
   /** The text as written; for a contract, its JSON. */
   readonly text: string
@@ -60,7 +61,8 @@ export function listContent({ level, contract, summary = '', fullContent = '' }:
 export function listRemovable(loaded: LoadedSkill, priority: readonly string[]): Removable {
   const { level, summary, fullContent } = loaded
   const groups = level === 'contract' ? listContent(loaded).map((text) => toGroup('contract', text)) : []
-  if (summary) groups.push(toGroup('summary', summary))
+  // In a document, the beginning of a summary is worth less than the sections that the caller asks for.
+  if (summary) groups.push(toGroup('summary', ...(fullContent === undefined ? splitSentences(summary) : [summary])))
   if (fullContent === undefined) return { groups, dropped: [] }
   const { frontmatter, body, rest } = splitFrontmatter(fullContent)
   const { sections, length } = splitSections(body)
@@ -79,9 +81,22 @@ export function toGroupLength({ heading, units }: Group): number {
   return units.reduce((sum, { text }) => sum + text.length, heading.length)
 }
 
-function toGroup(part: 'contract' | 'summary', text: string): Group {
-  return { part, section: partNames[part], heading: '', units: [{ text, place: 0, isApart: false }] }
+function toGroup(part: 'contract' | 'summary', ...texts: readonly string[]): Group {
+  const units = texts.map((text, place) => ({ text, place, isApart: false }))
+  return { part, section: partNames[part], heading: '', units }
 }
+
+/** Paragraphs above this length are divided into sentences, of which the first may fit. */
+const undividedCharactersMax = 200
+
+function divideBlock(block: TextSection['blocks'][number]): TextSection['blocks'] {
+  const { text, isApart } = block
+  if (isApart || text.length <= undividedCharactersMax || nestedPattern.test(text)) return [block]
+  return splitSentences(text).map((sentence) => ({ text: sentence, isApart }))
+}
+
+/** Fences, elements, quotations, tables and items of lists, and text below a blank line, which only the whole block makes clear. */
+const nestedPattern = /^[ \t]*(?:[<>|]|```|~~~|[-*+][ \t]|\d{1,9}[.)][ \t])|\n[ \t]*[<>|`~]|\n[ \t]*\r?\n[ \t]*\S/
 
 /** Splits the document into frontmatter, body, and the rest beyond the limit, at a blank line if there is one. */
 function splitFrontmatter(fullContent: string): { frontmatter: string; body: string; rest: string } {
@@ -101,7 +116,7 @@ function toSectionGroups(sections: readonly TextSection[], priority: readonly st
   const groups = sections.map(({ name, heading, blocks }): Group => {
     // A heading with nothing below it is a unit of its own.
     const list = blocks.length > 0 || heading === '' ? blocks : [{ text: '', isApart: false }]
-    const units = list.map((block) => ({ ...block, place: place++ }))
+    const units = list.flatMap(divideBlock).map((block) => ({ ...block, place: place++ }))
     return { part: 'fullContent', section: name, heading, units }
   })
   return [...orderSections(sections, priority)].map((index) => groups[index]!)

@@ -1,4 +1,5 @@
 import { readBlocks } from './blocks.ts'
+import { readKeyValue } from './fields.ts'
 import { findSections, toPlainLine, type Section } from './outline.ts'
 import { toPlainText } from './text.ts'
 import type { ParsedSkillMd } from './types.ts'
@@ -14,7 +15,7 @@ export interface SkillContract {
  * none.
  */
 export function readContract(parsed: ParsedSkillMd, blocks = readBlocks(parsed.body)): SkillContract | null {
-  const given = { inputs: parsed.frontmatter.inputs ?? null, outputs: parsed.frontmatter.outputs ?? null }
+  const given = { inputs: readSide(parsed, 'inputs'), outputs: readSide(parsed, 'outputs') }
   const isComplete = given.inputs !== null && given.outputs !== null
   const sections = isComplete ? [] : findSections(blocks, (heading) => sideOf(heading) !== undefined)
   const inputs = given.inputs ?? listItems(sections, 'inputs')
@@ -41,6 +42,11 @@ const toolsMax = 100
 const toolCharactersMax = 200
 
 type Side = keyof typeof sectionNames
+
+/** Authors have moved these keys below `metadata`, where the open format wants keys of its clients. */
+function readSide({ frontmatter }: ParsedSkillMd, side: Side): unknown {
+  return readKeyValue(frontmatter, side) ?? readKeyValue(frontmatter, `metadata.${side}`) ?? null
+}
 
 function sideOf(heading: string): Side | undefined {
   if (sectionNames.inputs.test(heading)) return 'inputs'

@@ -99,7 +99,13 @@ function refuseUnread(reader: Reader, path: 'name' | 'description'): Record<stri
   }
   const other = Object.keys(reader.parsed.frontmatter).find((key) => key.toLowerCase() === path)
   if (other === undefined) return {}
-  return refuseField(reader, path, `The key '${other}' is not read: keys are lower case. Write '${path}'.`, other)
+  return refuseField(reader, path, toCaseAdvice(other, path), other)
+}
+
+/** What to write for a key of the format in another case, or with underscores. */
+export function toCaseAdvice(written: string, key: string): string {
+  const reason = written.toLowerCase() === key ? ': keys are lower case' : ''
+  return `The key '${written}' is not read${reason}. Write '${key}'.`
 }
 
 function refuseField(

@@ -5,7 +5,7 @@ import { cutAtWord } from './text.ts'
 export interface Outline {
   /** ATX and setext headings outside of code fences, as plain text, in order. */
   readonly headings: readonly string[]
-  /** The first paragraph as plain text, truncated at a word. */
+  /** What {@link firstParagraph} returns. */
   readonly summary: string
 }
 
@@ -25,9 +25,15 @@ export function outlineSkillMd(body: string, blocks = readBlocks(body)): Outline
   return { headings, summary: firstParagraph(body, blocks) }
 }
 
-/** The first paragraph of a body, as plain text of at most 500 characters; `''` if there is none. */
+/**
+ * The first paragraph of a body that says something, as plain text of at most 500 characters. A line that announces a
+ * list has the items of the list; a body without such a paragraph is represented by its lists, quotations and tables.
+ * `''` if these say nothing either.
+ *
+ * @example firstParagraph('# Forms\n\nUse it to:\n\n- fill forms\n- check them') // 'Use it to: fill forms; check them'
+ */
 export function firstParagraph(body: string, blocks = readBlocks(body)): string {
-  return cutAtWord(toPlainLine(findParagraph(blocks)), summaryCharactersMax)
+  return cutAtWord(findSummary(blocks), summaryCharactersMax).replace(/[:：;；]$/, '…')
 }
 
 /** Finds the sections whose heading matches, with a limited number of lines each. */
@@ -82,23 +88,106 @@ const sectionsMax = 8
 const headingsSeenMax = 2000
 const sectionLinesMax = 200
 
-/** The joined lines of the first paragraph, limited to slightly more characters than are shown. */
-function findParagraph({ text, list }: Blocks): string {
-  let paragraph = ''
+/** What a summary is chosen from. `others` are items of lists, quotations and rows of tables. */
+interface Candidates {
+  /** A line that announces what follows, until the next paragraph or heading. */
+  announcement: string
+  readonly announced: string[]
+  readonly others: string[]
+  /** The first sentence that says too little. */
+  stub: string
+}
+
+function findSummary({ text, list }: Blocks): string {
+  const found: Candidates = { announcement: '', announced: [], others: [], stub: '' }
+  let paragraph: string[] = []
+  /** Returns the summary, if the paragraph that ends here, or the list before it, is one. */
+  const close = (): string => {
+    const plain = toPlainLine(paragraph.join(' '))
+    const isData = isDataBlock(paragraph)
+    paragraph = []
+    return plain === '' ? '' : addParagraph(found, plain, isData)
+  }
   for (const { kind, start, end, isUnderlined } of list) {
     // The text above the underline was a heading, not a paragraph.
-    if (isUnderlined) paragraph = ''
-    const lines = kind === 'text' ? text.slice(start, end).split('\n') : ['']
+    if (isUnderlined) paragraph = []
+    const summary = close() || (kind === 'text' ? '' : closeAnnouncement(found))
+    if (summary) return summary
+    const lines = kind === 'text' ? text.slice(start, end).split('\n', summaryLinesMax) : []
     for (const line of lines) {
-      if (line.trim() !== '' && (paragraph ? !endsParagraph(line) : beginsParagraph(line))) {
-        paragraph += ` ${line.slice(0, inlineCharactersMax)}`
-        if (paragraph.length > inlineCharactersMax) return paragraph
-      } else if (paragraph === '' || toPlainLine(paragraph) === '') paragraph = ''
-      else return paragraph
+      const isOpen = paragraph.length > 0
+      if (line.trim() !== '' && (isOpen ? !endsParagraph(line) : beginsParagraph(line))) {
+        if (paragraph.length < paragraphLinesMax) paragraph.push(line.slice(0, inlineCharactersMax))
+        continue
+      }
+      const ended = close() || addOther(found, line)
+      if (ended) return ended
     }
   }
-  return paragraph
+  return close() || closeAnnouncement(found) || chooseOther(found)
 }
+
+/** Takes a paragraph: returns it as the summary unless it only announces something, or says too little. */
+function addParagraph(found: Candidates, plain: string, isData: boolean): string {
+  const announced = closeAnnouncement(found)
+  if (announced) return announced
+  const sentences = /[:：]$/.test(plain) ? (/^.*(?:[.!?](?=\s)|[。！？])/su.exec(plain)?.[0] ?? '') : plain
+  if (!isData && isTelling(sentences)) return sentences
+  if (isData) return ''
+  if (sentences !== plain) found.announcement = plain
+  else if (/[.!?。！？]$/.test(plain)) found.stub ||= plain
+  return ''
+}
+
+/** Takes a line outside of paragraphs; returns the summary where its list is long enough. */
+function addOther(found: Candidates, line: string): string {
+  const items = found.announcement === '' ? found.others : found.announced
+  if (items.length >= itemsMax) return items === found.announced ? closeAnnouncement(found) : ''
+  if (/^\s*(?:$|<|\[?!\[)/.test(line)) return ''
+  const plain = toPlainLine(line.slice(0, inlineCharactersMax).replace(otherMarks, '').replaceAll('|', ' '))
+  if (/\p{L}/u.test(plain)) items.push(plain)
+  return ''
+}
+
+/** The announcement with what it announces, if anything follows it. */
+function closeAnnouncement(found: Candidates): string {
+  const { announcement, announced } = found
+  const text = announced.length > 0 ? `${announcement} ${joinItems(announced)}` : ''
+  found.announcement = ''
+  found.announced.length = 0
+  return isTelling(text) ? text : ''
+}
+
+function chooseOther({ others, stub }: Candidates): string {
+  const text = joinItems(others)
+  return isTelling(text) ? text : stub
+}
+
+function joinItems(items: readonly string[]): string {
+  return items
+    .map((item, i) => (i + 1 < items.length && !/[.!?:;,。！？：；，、]$/.test(item) ? `${item};` : item))
+    .join(' ')
+}
+
+/** Whether a text has enough letters to say something; a letter of Chinese, Japanese or Korean is half a word. */
+function isTelling(text: string): boolean {
+  const letters = text.match(/\p{L}/gu)?.length ?? 0
+  if (letters >= lettersMin) return true
+  const wide = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0
+  return letters + 2 * wide >= lettersMin
+}
+
+/** Whether lines are a mapping, such as frontmatter that a program wrote a second time, or facts about the document. */
+function isDataBlock(lines: readonly string[]): boolean {
+  if (/^[a-z][\w-]*:(?:\s|$)/.test(lines[0] ?? '')) return true
+  return lines.length > 1 && lines.every((line) => /^\s*[*_]*[\p{L}\d][^:：.]{0,30}[:：]/u.test(line))
+}
+
+const lettersMin = 20
+const itemsMax = 8
+const summaryLinesMax = 5000
+const paragraphLinesMax = 50
+const otherMarks = /^\s*(?:(?:[-*+]|\d{1,9}[.)]|>+)\s+)*(?:\[[ xX]\]\s+)?/
 
 function endsParagraph(line: string): boolean {
   return /^\s{0,3}(?:[-*+] |1[.)] |>|\||[-*_]{3,}\s*$)/.test(line)

@@ -1,6 +1,7 @@
 import { isSkillName } from '@skillstead/protocol'
 import { outlineCharactersMax } from './blocks.ts'
-import { readKeyValue } from './fields.ts'
+import { adviseOnKey, adviseOnMetadata, countListed, skillClients, standardKeys } from './clients.ts'
+import { readKeyValue, toCaseAdvice } from './fields.ts'
 import type { ParsedSkillMd, SkillWarning } from './types.ts'
 
 /** Whether every host reads a document in the same way, and what some hosts may reject or dislike. */
@@ -45,7 +46,7 @@ export function mergeWarnings(...lists: readonly (readonly SkillWarning[])[]): S
   return [...merged.values()].toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
 }
 
-const allowedKeys = new Set(['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools'])
+const allowedKeys = new Set<string>(standardKeys)
 const descriptionCharactersMax = 1024
 const compatibilityCharactersMax = 500
 const bodyLinesMax = 500
@@ -55,7 +56,11 @@ const listedKeysMax = 20
 function listKeyIssues(parsed: ParsedSkillMd): SkillWarning[] {
   const extra = Object.keys(parsed.frontmatter).filter((key) => !allowedKeys.has(key))
   return extra.slice(0, listedKeysMax).map((key) => {
-    const message = `The key '${key.slice(0, 64)}' is not in the open SKILL.md format. Move it below 'metadata'.`
+    const meant = standardKeys.find((one) => one === key.toLowerCase().replaceAll('_', '-'))
+    const isMisspelt = meant !== undefined && !Object.hasOwn(parsed.frontmatter, meant)
+    const message = isMisspelt
+      ? toCaseAdvice(key, meant)
+      : `The key '${key.slice(0, 64)}' is not in the open SKILL.md format. ${adviseOnKey(key, parsed.frontmatter[key])}`
     return toPortabilityIssue(parsed, 'key_not_standard', message, key)
   })
 }
@@ -115,7 +120,8 @@ function listMetadataIssues(parsed: ParsedSkillMd): SkillWarning[] {
   }
   const others = Object.keys(metadata).filter((key) => !isTextField(parsed, `metadata.${key}`))
   return others.slice(0, listedKeysMax).map((key) => {
-    const message = `The value of 'metadata.${key.slice(0, 64)}' is not text. Put it in quotes.`
+    const advice = adviseOnMetadata(key, (metadata as Record<string, unknown>)[key])
+    const message = `The value of 'metadata.${key.slice(0, 64)}' is not text. ${advice}`
     return toPortabilityIssue(parsed, 'metadata_not_text', message, `metadata.${key}`)
   })
 }
@@ -134,16 +140,15 @@ function listAdvice(parsed: ParsedSkillMd): SkillWarning[] {
   return [...listListingAdvice(parsed), ...listBodyAdvice(parsed)]
 }
 
-/** Claude Code lists both fields as one text, cut at this length (Skills, "Frontmatter reference"). */
-const listedCharactersMax = 1536
-
 function listListingAdvice(parsed: ParsedSkillMd): SkillWarning[] {
-  const { description, when_to_use: whenToUse } = parsed.frontmatter
-  if (typeof description !== 'string' || typeof whenToUse !== 'string') return []
-  const count = description.length + whenToUse.length
-  if (count <= listedCharactersMax) return []
-  const message = `Claude Code lists ${listedCharactersMax} characters of 'description' and 'when_to_use' together; these fields have ${count}.`
-  return [toPortabilityIssue(parsed, 'listing_long', message, 'when_to_use')]
+  const count = countListed(parsed)
+  // A long description alone has a warning of its own.
+  if (typeof parsed.frontmatter['when_to_use'] !== 'string') return []
+  return skillClients.flatMap(({ title, listedMax = Number.POSITIVE_INFINITY }) => {
+    if (count <= listedMax) return []
+    const message = `${title} lists ${listedMax} characters of 'description' and 'when_to_use' together; these fields have ${count}.`
+    return [toPortabilityIssue(parsed, 'listing_long', message, 'when_to_use')]
+  })
 }
 
 function listBodyAdvice({ body, bodyLine }: ParsedSkillMd): SkillWarning[] {

@@ -36,6 +36,30 @@ export function listSentences(body: string): Sentence[] {
   return found
 }
 
+/**
+ * Splits text as written into sentences with the spaces after them, so that all together are the text. Never splits
+ * inside of code, nor where what follows begins with a small letter.
+ *
+ * @example splitSentences('One. Two.') // ['One. ', 'Two.']
+ */
+export function splitSentences(text: string): string[] {
+  const sentences: string[] = []
+  let start = 0
+  let isInCode = false
+  for (const { 0: mark, index } of text.matchAll(writtenEnd)) {
+    const end = index + mark.length
+    if (mark === '`') isInCode = !isInCode
+    else if (!isInCode) {
+      sentences.push(text.slice(start, end))
+      start = end
+    }
+  }
+  return start < text.length ? [...sentences, text.slice(start)] : sentences
+}
+
+const writtenEnd =
+  /`|(?<!\b(?:e\.g|i\.e|cf|vs|approx|incl|Dr|Mrs?|Ms|Prof|Fig))[.!?]\s+(?![\s\p{Ll}])|[。！？；]+[」』”’）]*\s*/gu
+
 /** Markup of longer lines is not read, so they are split between words; in UTF-16 units. */
 const lineLengthMax = 1500
 /** A small letter follows other abbreviations. */

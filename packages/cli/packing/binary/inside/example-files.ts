@@ -12,6 +12,6 @@ export function readExamples(): SourceItem[] {
   })[]
   return items.map((item) => ({
     ...item,
-    files: item.files.map(({ path, bytes }) => ({ path, bytes: Buffer.from(bytes, 'base64') })),
+    files: item.files.map((file) => ({ ...file, bytes: Buffer.from(file.bytes, 'base64') })),
   }))
 }

@@ -1,6 +1,7 @@
 import { limits, type HeartbeatResult, toOneLine } from '@skillstead/protocol'
 import { command, textOption } from '../../command/command.ts'
-import { toNodeAddress } from '../../files/config.ts'
+import { cacheFolder, toNodeAddress } from '../../files/config.ts'
+import { openCache } from '../../install/cache.ts'
 import { readFolderState } from '../../install/folder-state.ts'
 import { globalOption, toInstallPlace, toTargetPath, type Place } from '../../install/install-place.ts'
 import { localSource, type LockedSkill } from '../../install/lock.ts'
@@ -69,7 +70,10 @@ function sourceOf({ source }: LockedSkill): string {
 
 /** Reads the installed folders of a skill; returns the altered one if there is one. */
 async function readInstalledSkill(place: Place, name: string, { version, digest, targets }: LockedSkill) {
-  const states = await Promise.all(targets.map((target) => readFolderState(toTargetPath(place, target), [digest])))
+  const cache = openCache(cacheFolder(place.env))
+  const states = await Promise.all(
+    targets.map((target) => readFolderState(toTargetPath(place, target), [digest], cache)),
+  )
   const there = states.filter(({ kind }) => kind !== 'missing')
   if (there.length === 0) return { name }
   const digests = there.flatMap((state) => (state.kind === 'version' ? state.digest : []))

@@ -52,7 +52,7 @@ async function findFolders(session: Session, fullName: string, locked: LockedSki
   const folders = new Map<string, FolderChange>()
   for (const target of locked.targets) {
     const path = toTargetPath(session.place, target)
-    const state = await readFolderState(path, [locked.digest])
+    const state = await readFolderState(path, [locked.digest], session.cache)
     if (state.kind === 'missing') continue
     const reason = session.force ? undefined : await findEdits(session, state, fullName)
     if (reason) return { folders: [], skipped: { fullName, target, reason } }

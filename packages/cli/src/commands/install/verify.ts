@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { verifyProvenance, type ContentFile } from '@skillstead/client/verify'
 import { parseProvenance, type Provenance, type RegistryApi, toOneLine } from '@skillstead/protocol'
-import { readBytes } from '@skillstead/skill-format/archives'
+import { fromFilesInGit, readBytes } from '@skillstead/skill-format/archives'
 import { UsageError, command, textOption, type Arguments } from '../../command/command.ts'
 import { globalOption } from '../../install/install-place.ts'
 import { showInstalledReport, verifyInstalled } from '../../install/verify-installed.ts'
@@ -63,7 +63,7 @@ async function verifyFile(given: Arguments, file: string): Promise<Verification>
   if (key === undefined) throw new UsageError('The public key of the node is missing. Pass it with --key.')
   const [keys, path] = [readGivenKeys(key), textOption(given, 'content')]
   const content = path === undefined ? undefined : await readContentAt(path)
-  return toVerification(file, verifyProvenance(readRecordFile(file), { keys, content }))
+  return toVerification(file, verifyContent(readRecordFile(file), keys, content))
 }
 
 async function verifyName(given: Arguments, name: string, output: Output): Promise<Verification> {
@@ -74,11 +74,19 @@ async function verifyName(given: Arguments, name: string, output: Output): Promi
     const { keys, remember } = stated ? { keys: stated } : await findKeys(given, api, followed, output)
     const record = await getRecord(given, api, name)
     const content = await readContentToVerify(given, api, name, record.version)
-    const report = verifyProvenance(record, { keys, content })
+    const report = verifyContent(record, keys, content)
     // Do not pin a key that fails to verify its own node's record.
     if (report.ok) remember?.()
     return toVerification(name, report)
   })
+}
+
+/** In a clone from a node, some files have other names. */
+function verifyContent(record: unknown, keys: readonly string[], content: readonly ContentFile[] | undefined) {
+  const report = verifyProvenance(record, { keys, content })
+  if (report.ok || !content) return report
+  const cloned = verifyProvenance(record, { keys, content: fromFilesInGit(content) })
+  return cloned.ok ? cloned : report
 }
 
 /** Refuse a record of another skill: it would also verify, and scripts look at the exit code alone. */

@@ -8,6 +8,7 @@ import { importExport, isExportGiven, showExport } from '../../import/import-exp
 import { openNdjson } from '../../import/ndjson.ts'
 import { storeOptions, withRegistry } from '../../registry/place.ts'
 import { scanPolicyOption, toScanPolicy } from '../../registry/registry-options.ts'
+import { toReasonLines } from '../../terminal/reason-lines.ts'
 import { startBar } from '../../terminal/progress-bar.ts'
 import { toCount } from '../../terminal/output.ts'
 
@@ -63,6 +64,8 @@ export const commands = {
     show(summary) {
       if ('tables' in summary) return showExport(summary)
       const { versionsCreated, seconds, refusals, warnings } = summary
+      const unlisted =
+        Math.max(0, summary.omitted.length - refusalsShownMax) + Math.max(0, summary.changed.length - refusalsShownMax)
       const hidden = summary.refusals.length - refusalsShownMax
       return [
         `${toCount(summary.taken, 'skill')} imported, ${toCount(summary.unchanged)} unchanged, ${toCount(summary.refused)} refused.`,
@@ -75,6 +78,11 @@ export const commands = {
           : []),
         ...(versionsCreated === 0 && summary.refused === 0 ? ['Nothing changed: everything was imported before.'] : []),
         ...Object.entries(warnings).map(([code, count]) => `  warning ${code}: ${toCount(count, 'version')}`),
+        ...toReasonLines({
+          omitted: summary.omitted.slice(0, refusalsShownMax),
+          changed: summary.changed.slice(0, refusalsShownMax),
+        }),
+        ...(unlisted > 0 ? [`  and ${unlisted} more omitted or changed; use --json to list all.`] : []),
         ...refusals.slice(0, refusalsShownMax).map(({ id, reason }) => `  refused ${id}: ${reason}`),
         ...(hidden > 0 ? [`  and ${hidden} more; use --json to list all.`] : []),
       ]

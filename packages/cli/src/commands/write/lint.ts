@@ -1,32 +1,41 @@
+import { statSync } from 'node:fs'
 import { toOneLine, type Warning } from '@skillstead/protocol'
 import { openSamples } from '@skillstead/scanner/command'
 import { toFindingsLines } from '@skillstead/scanner/report-lines'
 import { isUnreadable } from '@skillstead/skill-format/archives'
+import { skillClients } from '@skillstead/skill-format'
 import { isUrl } from './scan.ts'
 import { UsageError, command, textOption } from '../../command/command.ts'
-import { choice } from '../../command/values.ts'
+import { choice, choicesOption } from '../../command/values.ts'
 import { lintSample, type Linted } from '../../scan/lint-sample.ts'
+import { toReasonLines } from '../../terminal/reason-lines.ts'
 import { toVerdictText } from '@skillstead/scanner'
 
+const clientIds = skillClients.map(({ id }) => id)
 const failingVerdicts = ['caution', 'dangerous'] as const
 
 export const commands = {
   lint: command({
     description:
       'Check whether skills are portable and safe, before you publish them: a folder, a zip or tar.gz, a SKILL.md, or - for ' +
-      'standard input. Needs no registry. Exit code 1 when a skill is not portable, or dangerous.',
+      'standard input. Needs no registry. Exit code 1 when a skill is not portable, or dangerous; with --client, when a ' +
+      'client skips it or a publish refuses it, instead of not portable.',
     words: ['PATH'],
     options: {
+      client: { value: 'NAMES', help: `what these clients do with the skill, with commas: ${clientIds.join(', ')}` },
       'fail-on': { value: 'VERDICT', help: 'exit with 1 for this scan verdict or a worse one: caution or dangerous' },
     },
     async run(given) {
       const [place] = given.words
       if (isUrl(place)) throw new UsageError(`lint checks local files only. For a URL use: skillstead scan ${place}`)
       const failOn = choice(textOption(given, 'fail-on'), failingVerdicts, 'verdict') ?? 'dangerous'
+      const ids = choicesOption(given, 'client', clientIds, 'a known client') ?? []
+      const clients = skillClients.filter(({ id }) => ids.includes(id))
+      const isWhole = statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false
       const skills: Linted[] = []
       const unreadable: { id: string; reason: string }[] = []
       for await (const sample of openSamples(place, { stdin: given.io.stdin, onNote: () => undefined })) {
-        const linted = isUnreadable(sample) ? sample : await lintSample(sample)
+        const linted = isUnreadable(sample) ? sample : await lintSample(sample, { isWhole, clients })
         if (!linted) unreadable.push({ id: sample.id, reason: 'It is not a SKILL.md.' })
         else if (isUnreadable(linted)) unreadable.push(linted)
         else skills.push(linted)
@@ -43,14 +52,22 @@ export const commands = {
   }),
 }
 
-function isFine({ portable, security }: Linted, failOn: (typeof failingVerdicts)[number]): boolean {
-  return portable && security.verdict !== 'dangerous' && security.verdict !== failOn
+function isFine(
+  { portable, publishable, clients, security }: Linted,
+  failOn: (typeof failingVerdicts)[number],
+): boolean {
+  const isLoaded = clients.length > 0 ? publishable && clients.every(({ loads }) => loads) : portable
+  return isLoaded && security.verdict !== 'dangerous' && security.verdict !== failOn
 }
 
-function toLintLines({ id, portable, warnings, security }: Linted): string[] {
+function toLintLines({ id, portable, warnings, omitted, changed, clients, security }: Linted): string[] {
   return [
     `${toOneLine(id)}: ${portable ? 'portable' : 'not portable'}; ${toVerdictText(security)}`,
     ...warnings.map(toWarningLine),
+    ...toReasonLines({ omitted, changed }),
+    ...clients.map(
+      ({ client, loads, notes }) => `  ${client}: ${toOneLine([...(loads ? ['loads it'] : []), ...notes].join('; '))}`,
+    ),
     ...toFindingsLines(security),
   ]
 }

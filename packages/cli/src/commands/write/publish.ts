@@ -1,20 +1,21 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { limits, type PublishSkillInput, type RegistryApi, type Security, type Warning } from '@skillstead/protocol'
-import { decodeText, findTextProblem, isUnreadable, openFolder } from '@skillstead/skill-format/archives'
+import { limits, type PathReason, type PublishSkillInput, type RegistryApi, type Security } from '@skillstead/protocol'
+import { decodeText, findTextProblem, isUnreadable, openFolder, toPublishFile } from '@skillstead/skill-format/archives'
 import { UsageError, command, flag, textOption, type Arguments } from '../../command/command.ts'
 import { findUrl, placeOptions, withApi } from '../../registry/place.ts'
 import { dangerousOption, refuseDangerous } from '../../scan/dangerous.ts'
 import { toFindingsLines } from '@skillstead/scanner/report-lines'
 import { toVerdictText } from '@skillstead/scanner'
 import type { Output } from '../../terminal/output.ts'
+import { toReasonLines } from '../../terminal/reason-lines.ts'
 import { toWarningLine } from './lint.ts'
 
 type PublishAnswer = Awaited<ReturnType<RegistryApi['publishSkill']>>
 
 type Content = Pick<PublishSkillInput, 'skillMd' | 'archive'> & {
-  files?: { path: string; content: string; encoding: 'base64' }[]
-  /** Warnings about files of the folder that were left out. */
-  warnings?: readonly Warning[]
+  files?: ReturnType<typeof toPublishFile>[]
+  omitted?: readonly PathReason[]
+  changed?: readonly PathReason[]
 }
 
 export const commands = {
@@ -33,7 +34,7 @@ export const commands = {
       ...placeOptions,
     },
     async run(given, output) {
-      const { warnings: leftOut = [], ...content } = await readPublishContent(given.words[0])
+      const { omitted = [], changed = [], ...content } = await readPublishContent(given.words[0])
       const as = textOption(given, 'owner')
       if (findUrl(given) === undefined && as === undefined)
         throw new UsageError('The owner is missing. Pass --owner NAME.')
@@ -63,11 +64,13 @@ export const commands = {
         quarantined: quarantined !== undefined,
         dryRun,
         portable,
-        warnings: [...leftOut, ...answer.warnings],
+        warnings: answer.warnings,
+        omitted: [...omitted, ...answer.omitted],
+        changed: [...changed, ...answer.changed],
         security,
       }
     },
-    show: ({ portable, warnings, security, ...published }) => [
+    show: ({ portable, warnings, omitted, changed, security, ...published }) => [
       toPublishOutcome(published),
       ...(portable
         ? published.dryRun
@@ -75,6 +78,7 @@ export const commands = {
           : []
         : ['It is not portable: strict readers of the open format would reject it.']),
       ...warnings.map(toWarningLine),
+      ...toReasonLines({ omitted, changed }),
       ...toScan(security, published.dryRun),
     ],
   }),
@@ -132,12 +136,8 @@ async function readPublishContent(path: string): Promise<Content> {
 async function packPublishedFolder(path: string): Promise<Content> {
   for await (const item of openFolder(path).items) {
     if (isUnreadable(item)) throw new Error(`${item.id}: ${item.reason}`)
-    const files = item.files.map((file) => ({
-      path: file.path,
-      content: Buffer.from(file.bytes).toString('base64'),
-      encoding: 'base64' as const,
-    }))
-    return { skillMd: item.skillMd, files, warnings: item.warnings }
+    const { skillMd, files, omitted, changed } = item
+    return { skillMd, files: files.map(toPublishFile), omitted, changed }
   }
   throw new Error(`${path} contains no SKILL.md.`)
 }

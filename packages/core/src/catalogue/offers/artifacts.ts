@@ -1,6 +1,6 @@
 import { webcrypto } from 'node:crypto'
 import { isStrictlyReadable } from '@skillstead/skill-format'
-import { isPluginRoot, writeZip } from '@skillstead/skill-format/archives'
+import { type ArchiveFile, isPluginRoot, writeZip } from '@skillstead/skill-format/archives'
 import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
@@ -84,16 +84,13 @@ async function* describeArtifacts(
   const blobs = new Map<string, Uint8Array>()
   for await (const [digest, bytes] of readBlobsByDigest(read, sizes)) blobs.set(digest, bytes)
   for (const { digest, files } of versions) {
-    const contents = files.map(({ path, digest: of }) => ({ path, bytes: blobs.get(of)! }))
+    const contents = files.map(({ path, digest: of, executable }) => ({ path, bytes: blobs.get(of)!, executable }))
     yield [digest, await describeArtifact(contents, files)]
     if (isSliceOver()) await nextSlice()
   }
 }
 
-async function describeArtifact(
-  contents: readonly { path: string; bytes: Uint8Array }[],
-  files: readonly FileRow[],
-): Promise<Artifact | null> {
+async function describeArtifact(contents: readonly ArchiveFile[], files: readonly FileRow[]): Promise<Artifact | null> {
   const skillMd = contents.find(({ path }) => path === 'SKILL.md')
   if (!skillMd || !isStrictlyReadable(new TextDecoder().decode(skillMd.bytes))) return null
   // Web Crypto hashes in another thread: hashing a zip of 16 MiB here would block the event loop.

@@ -1,4 +1,11 @@
-import type { QuarantinedVersion, Security, SkillDetails, SkillVersion, Warning } from '@skillstead/protocol'
+import type {
+  PathReason,
+  QuarantinedVersion,
+  Security,
+  SkillDetails,
+  SkillVersion,
+  Warning,
+} from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { SkillDocumentRow, SkillRow, VersionRow } from '../../storage/tables.ts'
@@ -17,6 +24,8 @@ export interface PublishAnswer {
   version: SkillVersion
   created: boolean
   warnings: Warning[]
+  omitted: PathReason[]
+  changed: PathReason[]
   quarantined?: QuarantinedVersion
 }
 
@@ -51,9 +60,23 @@ export async function readPublished(
   }
 }
 
-/** The response for a caller. */
-export async function toPublishAnswer(context: StorageContext, stored: Stored, caller: Caller): Promise<PublishAnswer> {
+/** The response for a caller; `selected` is what became of the entries of the package. */
+export async function toPublishAnswer(
+  context: StorageContext,
+  stored: Stored,
+  caller: Caller,
+  selected: { readonly omitted: readonly PathReason[]; readonly changed: readonly PathReason[] } = unselected,
+): Promise<PublishAnswer> {
   const { skill, document, version, files, security, uses, created, warnings } = stored
   const details = await showDetails(context, skill, caller, document)
-  return { skill: details, version: toSkillVersion(version, files, security, uses), created, warnings: [...warnings] }
+  return {
+    skill: details,
+    version: toSkillVersion(version, files, security, uses),
+    created,
+    warnings: [...warnings],
+    omitted: [...selected.omitted],
+    changed: [...selected.changed],
+  }
 }
+
+const unselected = { omitted: [], changed: [] }

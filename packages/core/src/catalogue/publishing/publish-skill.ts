@@ -52,7 +52,7 @@ export async function publishSkill(
     if (isQuarantined || input.dryRun) undo(trx)
     return result
   })
-  const answer = await toPublishAnswer(context, stored, user)
+  const answer = await toPublishAnswer(context, stored, user, content)
   if (!published.isQuarantined) return { status: answer.created ? 201 : 200, body: answer }
   if (input.dryRun) {
     return { status: 200, body: { ...answer, created: false, warnings: [...answer.warnings, quarantineWarning] } }
@@ -86,7 +86,7 @@ async function toSkillPublication(
     publisher: { id: user.userId, username: user.username },
     fields: {
       ...fields,
-      warnings: [...(content.warnings ?? []), ...warnOfStandIns(content.files), ...fields.warnings, ...copyWarnings],
+      warnings: [...warnOfStandIns(content.files), ...fields.warnings, ...copyWarnings],
     },
     content: packed,
     inspection,

@@ -233,7 +233,10 @@ async function insertVersion(
   }
   await putBlobs(trx, content.blobs)
   await insertVersionRow(trx, version)
-  await insertVersionFiles(trx, ...content.files.map((file) => ({ version_id: version.id, ...file })))
+  await insertVersionFiles(
+    trx,
+    ...content.files.map((file) => ({ version_id: version.id, ...file, executable: Number(file.executable ?? 0) })),
+  )
   const recorded = await recordInspection(trx, context.copies, { skillId, versionId: version.id, inspection })
   const lower = others.findIndex((other) => compareVersions(other.version, version.version) < 0)
   const versions = others.toSpliced(lower === -1 ? others.length : lower, 0, version)

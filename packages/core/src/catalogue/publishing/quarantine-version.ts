@@ -89,10 +89,10 @@ async function putQuarantineFiles(
   quarantineId: string,
   { files, blobs }: PackedContent,
 ): Promise<void> {
-  for (const [i, { path }] of files.entries()) {
+  for (const [i, { path, executable }] of files.entries()) {
     await trx
       .insertInto('quarantine_files')
-      .values({ quarantine_id: quarantineId, path, ...blobs[i]! })
+      .values({ quarantine_id: quarantineId, path, executable: Number(executable ?? 0), ...blobs[i]! })
       .execute()
   }
 }

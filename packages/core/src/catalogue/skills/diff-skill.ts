@@ -48,16 +48,17 @@ async function diffFiles(context: StorageContext, from: readonly FileRow[], to: 
   const files: FileDiff[] = []
   let left = { characters: patchCharactersMax, bytes: diffBytesMax }
   for (const { path, status, rows } of findChangedFiles(from, to)) {
+    const shown = { path, status, ...findModeChange(...rows) }
     const size = Math.max(...rows.map((row) => row?.size ?? 0))
     const bytes = left.bytes - size * 2
     if (size > comparedBytesMax || bytes < 0 || left.characters <= 0) {
-      files.push(omitFile(path, status))
+      files.push(omitFile(shown))
       continue
     }
     const [before, after] = await Promise.all(rows.map((row) => row && getBlob(context.database.read, row.digest)))
-    const file = diffFile({ path, from: before, to: after })
+    const file = { ...shown, ...diffFile({ ...shown, from: before, to: after }) }
     const characters = left.characters - (file.diff?.length ?? 0)
-    files.push(characters < 0 ? omitFile(path, status) : file)
+    files.push(characters < 0 ? omitFile(shown) : file)
     left = { characters, bytes }
     await setImmediate()
   }
@@ -71,9 +72,15 @@ function findChangedFiles(from: readonly FileRow[], to: readonly FileRow[]) {
   )
   return paths.flatMap((path) => {
     const rows = [before!.get(path), after!.get(path)] as const
-    if (rows[0]?.digest === rows[1]?.digest) return []
+    if (rows[0]?.digest === rows[1]?.digest && rows[0]?.executable === rows[1]?.executable) return []
     return [{ path, status: !rows[0] ? 'added' : !rows[1] ? 'removed' : 'changed', rows } as const]
   })
+}
+
+/** Whether the newer file is executable, if that is news. */
+function findModeChange(from: FileRow | undefined, to: FileRow | undefined): Pick<FileDiff, 'executable'> {
+  const { executable = false } = to ?? {}
+  return to && executable !== (from?.executable ?? false) ? { executable } : {}
 }
 
 /** Larger files are not compared: the comparison would block the event loop. */
@@ -88,10 +95,13 @@ export function diffFile({
   path,
   from,
   to,
+  executable,
 }: {
   path: string
   from: Uint8Array | undefined
   to: Uint8Array | undefined
+  /** Whether the new file is executable, if the old one differs. */
+  executable?: boolean | undefined
 }): FileDiff {
   const status = from === undefined ? 'added' : to === undefined ? 'removed' : 'changed'
   const file = { path, status } as const
@@ -99,11 +109,21 @@ export function diffFile({
   if (before === null || after === null) return { ...file, binary: true, diff: null, omitted: 'binary' }
   const texts = [before ?? '', after ?? ''] as const
   if (texts.some(isTooLargeToCompare)) return { ...file, binary: false, diff: null, omitted: 'too large' }
-  return { ...file, binary: false, diff: endNames(path, formatPatch(toGitPatch(path, status, ...texts))) }
+  return {
+    ...file,
+    binary: false,
+    diff: endNames(path, formatPatch({ ...toGitPatch(path, status, ...texts), ...toModes(executable) })),
+  }
 }
 
-function omitFile(path: string, status: FileDiff['status']): FileDiff {
-  return { path, status, binary: false, diff: null, omitted: 'too large' }
+function toModes(executable: boolean | undefined): Pick<StructuredPatch, 'oldMode' | 'newMode'> {
+  const [plain, program] = ['100644', '100755']
+  if (executable === undefined) return {}
+  return executable ? { oldMode: plain, newMode: program } : { oldMode: program, newMode: plain }
+}
+
+function omitFile(file: Pick<FileDiff, 'path' | 'status' | 'executable'>): FileDiff {
+  return { ...file, binary: false, diff: null, omitted: 'too large' }
 }
 
 /** Null for binary content (a NUL byte, or invalid UTF-8). A byte order mark stays, since it is part of the file. */

@@ -5,7 +5,7 @@ import type { WriteTransaction } from '../../storage/writer.ts'
 import type { UpstreamLogs } from '../context/ports.ts'
 import { findForkSource } from './show-details.ts'
 import type { ListedVersion } from '../versions/skill-document.ts'
-import type { VersionContent } from '../versions/stored-version.ts'
+import { toFileRow, type VersionContent } from '../versions/stored-version.ts'
 import { readVersionContent, type VersionContents } from '../versions/version-files.ts'
 import { isPublished } from '../../visibility/decisions.ts'
 
@@ -28,7 +28,7 @@ export function toVersionEntry(
       publishedAt: toTimestamp(version.published_at),
       publisher: { id: version.publisher_id, username: version.publisher },
       size: version.size,
-      files: files.map(({ path, size, digest }) => ({ path, size, digest })),
+      files: files.map(toFileRow),
       displayName,
       description,
       license,

@@ -66,9 +66,8 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
     return request
   }
 
-  const refused = listRefusals(found, given)
-  if (rules.requestWins) warnings.push(...refused.map(({ message }) => ({ code: 'field_refused', message })))
-  else problems.push(...refused)
+  if (rules.requestWins) warnings.push(...warnOfRefusals(found, given))
+  else problems.push(...listRefusals(found, given))
   const shortName = given.name?.slice(given.name.indexOf('/') + 1)
   const name = agree('name', shortName, found.nameSlug ?? found.name)
   const description = agree('description', given.description, read('description')) || describe()
@@ -119,7 +118,8 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
       category: category === undefined ? undefined : cutDisplayed('category', category, 64, warnings),
       keywords: givenKeywords.length > 0 ? givenKeywords : cleanKeywords(found.keywords),
       headings: [...outline.headings],
-      summary: outline.summary,
+      // A skill whose text is empty is still described.
+      summary: outline.summary || description.trim().slice(0, limits.descriptionCharactersMax).toWellFormed(),
       frontmatter: parsed.frontmatter,
       contract: readContract(parsed, blocks),
       capabilities: [...readCapabilities(parsed)],
@@ -135,6 +135,12 @@ function listRefusals({ refusals, nameSlug }: SkillFields, given: Given): FieldE
     if (path !== 'name' || nameSlug === undefined) return [{ path, message }]
     return [{ path, message: `${message} To accept that name, pass \`normalizeName: true\`, or --name ${nameSlug}.` }]
   })
+}
+
+/** As {@link listRefusals}, where the fields are taken all the same; an invalid name has a warning of its own. */
+function warnOfRefusals({ refusals, displayName }: SkillFields, given: Given): Warning[] {
+  const others = refusals.filter(({ path }) => (path === 'name' ? displayName : given[path]) === undefined)
+  return others.map(({ message }) => ({ code: 'field_refused', message }))
 }
 
 /** Keywords in stored form: trimmed and distinct, in order. */

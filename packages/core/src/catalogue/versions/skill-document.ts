@@ -3,7 +3,7 @@ import { toAvatarUrl } from '../../kernel/avatar-url.ts'
 import { EncodedJson } from '../../kernel/encoded-json.ts'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import { parseJson, type SkillDocumentRow, type SkillRow, type VersionRow } from '../../storage/tables.ts'
-import type { FileRow, ShownAccess, VersionContent } from './stored-version.ts'
+import { toFileRow, type FileRow, type ShownAccess, type VersionContent } from './stored-version.ts'
 
 /** The columns of a version in a list. */
 const listedColumns = [
@@ -191,7 +191,7 @@ export function toSkillVersion(
   return {
     ...toVersionSummary(row),
     size: row.size,
-    files: files.map(({ path, size, digest }) => ({ path, size, digest })),
+    files: files.map(toFileRow),
     portable: row.portable === 1,
     security,
     access,

@@ -2,37 +2,41 @@ import {
   compareFiles,
   type FieldError,
   limits,
+  type PathReason,
   type PublishSkillInput,
   RegistryError,
   toManifest,
-  type Warning,
 } from '@skillstead/protocol'
 import {
   ArchiveError,
+  type ArchiveFile,
   checkPaths,
   decodeText,
   describeStandIn,
   findTextProblem,
-  gitFolderLeftOut,
+  isExecutable,
+  isSkillMd,
   readArchive,
+  selectSkills,
   toDigest,
 } from '@skillstead/skill-format/archives'
 import { invalidField } from '../../kernel/field-errors.ts'
 import { type Blob, createBlob } from '../../storage/blobs.ts'
-import type { FileRow } from './stored-version.ts'
+import { toFileRow, type FileRow } from './stored-version.ts'
+
+/** A package as a request sends it, after the rule of what belongs to a skill. */
+export interface SubmittedPackage extends SkillPackage {
+  readonly omitted: readonly PathReason[]
+  readonly changed: readonly PathReason[]
+}
 
 /** The uploaded content of a version: SKILL.md and the other files. */
 export interface SkillPackage {
   readonly skillMd: string
   readonly files: readonly PackageFile[]
-  /** Warnings about files that were left out. */
-  readonly warnings?: readonly Warning[]
 }
 
-export interface PackageFile {
-  readonly path: string
-  readonly bytes: Uint8Array
-}
+export type PackageFile = ArchiveFile
 
 /** A package ready to be stored: its manifest, the manifest's digest, and the contents by digest. */
 export interface PackedContent {
@@ -48,7 +52,7 @@ export interface PackedContent {
  * The package of a publish request, from its JSON fields or its archive; undefined if the request has only metadata.
  * Throws `invalid_skill` with every path or size at fault, and `invalid_request` for invalid text or base64.
  */
-export async function readSubmittedPackage(input: PublishSkillInput): Promise<SkillPackage | undefined> {
+export async function readSubmittedPackage(input: PublishSkillInput): Promise<SubmittedPackage | undefined> {
   if (input.archive) return readUploadedArchive(input.archive)
   if (input.skillMd === undefined) {
     if (input.files)
@@ -57,8 +61,12 @@ export async function readSubmittedPackage(input: PublishSkillInput): Promise<Sk
   }
   if (!input.skillMd.isWellFormed()) throw invalidField('skillMd', 'must be well-formed Unicode.')
   refuseTooManyFiles(input.files?.length ?? 0)
-  const files = (input.files ?? []).map((file, i) => ({ path: file.path, bytes: decodeFile(file, i) }))
-  const content = { skillMd: input.skillMd, files }
+  const files = (input.files ?? []).map((file, i) => ({
+    path: file.path,
+    bytes: decodeFile(file, i),
+    executable: file.executable,
+  }))
+  const content = { skillMd: input.skillMd, ...selectListed(files) }
   checkPackage(content)
   return content
 }
@@ -82,28 +90,37 @@ export function checkPackage({ skillMd, files }: SkillPackage): void {
 
 /** Computes digests and compresses the files. Called before any transaction begins. */
 export async function packContent({ skillMd, files }: SkillPackage): Promise<PackedContent> {
-  const all = [{ path: 'SKILL.md', bytes: Buffer.from(skillMd) }, ...files].toSorted(compareFiles)
+  const given: PackageFile[] = [{ path: 'SKILL.md', bytes: Buffer.from(skillMd) }, ...files]
+  const all = given.map((file) => ({ ...file, executable: isExecutable(file) })).toSorted(compareFiles)
   const blobs = await Promise.all(all.map(({ bytes }) => createBlob(bytes)))
-  const rows = blobs.map(({ size, digest }, i) => ({ path: all[i]!.path, size, digest }))
+  const rows = blobs.map(({ size, digest }, i) => toFileRow({ ...all[i]!, size, digest }))
   const size = rows.reduce((sum, row) => sum + row.size, 0)
   return { digest: toDigest(toManifest(rows)), size, files: rows, blobs, sources: all }
 }
 
-async function readUploadedArchive(archive: NonNullable<PublishSkillInput['archive']>): Promise<SkillPackage> {
+async function readUploadedArchive(archive: NonNullable<PublishSkillInput['archive']>): Promise<SubmittedPackage> {
   try {
-    const { skillMd, files, hasGitFolder } = await readArchive(
+    const { skillMd, ...selected } = await readArchive(
       archive.body,
       archive.contentType === 'application/zip' ? 'zip' : 'tar.gz',
     )
     const problem = findTextProblem(skillMd)
     if (problem !== undefined) throw invalidSkill([{ path: 'SKILL.md', message: problem }])
-    const content = { skillMd: decodeText(skillMd), files, warnings: hasGitFolder ? [gitFolderLeftOut] : [] }
+    const content = { skillMd: decodeText(skillMd), ...selected }
     checkPackage(content)
     return content
   } catch (error) {
     if (error instanceof ArchiveError) throw invalidSkill(error.problems)
     throw error
   }
+}
+
+/** A second SKILL.md and a `.git` are no accident in a list that a client made, and stay to be refused. */
+function selectListed(files: readonly PackageFile[]): Omit<SubmittedPackage, 'skillMd'> {
+  const isRefused = ({ path }: PackageFile) => isSkillMd(path) || path.split('/').includes('.git')
+  const entries = [{ path: 'SKILL.md', bytes: new Uint8Array() }, ...files.filter((file) => !isRefused(file))]
+  const { files: selected, omitted, changed } = selectSkills(entries).find(({ folder }) => folder === '')!
+  return { files: [...selected.map(({ entry }) => entry), ...files.filter(isRefused)], omitted, changed }
 }
 
 function decodeFile(file: { content: string; encoding: 'utf8' | 'base64' }, index: number): Uint8Array {

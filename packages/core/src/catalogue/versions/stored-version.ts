@@ -1,12 +1,14 @@
-import type { Access, Change, Opinion, Widens } from '@skillstead/protocol'
+import type { Access, Change, ManifestFile, Opinion, Widens } from '@skillstead/protocol'
 import type { VersionMetadata } from '../../storage/tables.ts'
 import type { StoredScan } from './inspection.ts'
 
 /** A file of a version: its path and the digest of its bytes. */
-export interface FileRow {
-  readonly path: string
-  readonly size: number
-  readonly digest: string
+export type FileRow = ManifestFile
+
+/** A stored file in the form of the API. */
+export function toFileRow(file: Omit<FileRow, 'executable'> & { readonly executable?: boolean | number }): FileRow {
+  const { path, size, digest, executable } = file
+  return executable ? { path, size, digest, executable: true } : { path, size, digest }
 }
 
 /** The access of a version, and how the version compares with its baseline, in the form of the API. */

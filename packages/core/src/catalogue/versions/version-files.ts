@@ -6,21 +6,24 @@ import { getBlob } from '../../storage/blobs.ts'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import { parseJson, type SkillRow, type Tables, type VersionRow } from '../../storage/tables.ts'
 import { findScan } from './inspection.ts'
-import type { FileRow, VersionContent } from './stored-version.ts'
+import type { PackageFile } from './skill-package.ts'
+import { toFileRow, type FileRow, type VersionContent } from './stored-version.ts'
 
 export async function readFileRows(db: Kysely<Tables>, versionId: string): Promise<FileRow[]> {
-  return (await selectFiles(db, { versionId })).toSorted(compareFiles)
+  return (await selectFiles(db, { versionId })).map(toFileRow).toSorted(compareFiles)
 }
 
+const fileColumns = ['path', 'size', 'digest', 'executable'] as const
+
 const selectFiles = compileQuery((db, param: Param<{ versionId: string }>) =>
-  db.selectFrom('version_files').select(['path', 'size', 'digest']).where('version_id', '=', param('versionId')),
+  db.selectFrom('version_files').select(fileColumns).where('version_id', '=', param('versionId')),
 )
 
 /** The files of a version with their bytes, in order. */
 export async function readPackageFiles(db: Kysely<Tables>, versionId: string) {
-  const files: { path: string; bytes: Uint8Array }[] = []
-  for (const { path, digest } of await readFileRows(db, versionId)) {
-    files.push({ path, bytes: await getBlob(db, digest) })
+  const files: PackageFile[] = []
+  for (const { path, digest, executable = false } of await readFileRows(db, versionId)) {
+    files.push({ path, bytes: await getBlob(db, digest), executable })
     if (isSliceOver()) await nextSlice()
   }
   return files
@@ -40,10 +43,11 @@ export async function readFileRowsOfMany(
     const ids = versionIds.slice(at, at + versionsPerQuery)
     const rows = await db
       .selectFrom('version_files')
-      .select(['version_id', 'path', 'size', 'digest'])
+      .select(['version_id', ...fileColumns])
       .where('version_id', 'in', ids)
       .execute()
-    for (const { version_id, ...file } of rows) {
+    for (const { version_id, ...row } of rows) {
+      const file = toFileRow(row)
       const list = files.get(version_id)
       if (list) list.push(file)
       else files.set(version_id, [file])

@@ -128,6 +128,7 @@ export const catalogueTables = {
     path: text,
     digest: text,
     size: whole,
+    executable: generated(whole),
   },
   /** The capabilities that a version uses, as far as its text shows. */
   version_access: {

@@ -1,5 +1,5 @@
 import type { Change, DmcaCounterNotice, DmcaNotice, Opinion, Security } from '@skillstead/protocol'
-import { bytes, fraction, json, oneOf, optional, text, whole } from './columns.ts'
+import { bytes, generated, fraction, json, oneOf, optional, text, whole } from './columns.ts'
 
 const dmcaStatus = oneOf<
   'submitted' | 'under_review' | 'rejected' | 'removed' | 'counter_noticed' | 'restored' | 'upheld'
@@ -46,6 +46,7 @@ export const governanceTables = {
     digest: text,
     encoding: oneOf<'identity' | 'deflate-raw'>(),
     bytes,
+    executable: generated(whole),
   },
   /** A published version that a later scan quarantined. */
   quarantined_versions: {

@@ -1,5 +1,5 @@
 import { api, useData } from '../../api.ts'
-import { toAddress } from '../../addresses.ts'
+import { nodeUrl, toAddress } from '../../addresses.ts'
 import { Copyable, Empty } from '../../ui/parts.tsx'
 import { withoutFilters, type Chip } from './search-address.ts'
 
@@ -12,10 +12,7 @@ export function EmptyCatalogue() {
         A skill is a folder with a <code>SKILL.md</code> in it.{' '}
         <a href="/account/publish">Publish the first one here</a>, or from a terminal:
       </p>
-      <Copyable
-        text={`skillstead init my-skill\nskillstead publish my-skill --url ${location.origin}`}
-        label="Copy commands"
-      />
+      <Copyable text={`skillstead init my-skill\nskillstead publish my-skill --url ${nodeUrl}`} label="Copy commands" />
     </Empty>
   )
 }

@@ -1,6 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { api, reloadData, useData } from '../../api.ts'
-import { addresses } from '../../addresses.ts'
+import { addresses, nodeUrl } from '../../addresses.ts'
 import { useMe } from '../../session.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { Page, useTitle, Shown } from '../../ui/page.tsx'
@@ -49,8 +49,8 @@ function PackShown({ pack }: { pack: Pack }) {
         <aside>
           <section class="card">
             <h2>Install</h2>
-            <Copyable text={`npx skillstead install pack:${pack.slug} --url ${location.origin}`} />
-            {pack.visibility === 'public' && <Copyable text={`npx skills add ${location.origin}/packs/${pack.slug}`} />}
+            <Copyable text={`npx skillstead install pack:${pack.slug} --url ${nodeUrl}`} />
+            {pack.visibility === 'public' && <Copyable text={`npx skills add ${nodeUrl}/packs/${pack.slug}`} />}
           </section>
           <BudgetBar of={pack.budget} />
         </aside>

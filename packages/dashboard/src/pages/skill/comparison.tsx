@@ -72,7 +72,11 @@ function FilePatch({ file, open }: { file: FileDiff; open: boolean }) {
   return (
     <details class="file-patch" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <bdi>{file.path}</bdi> <span class="faint">{file.status}</span>
+        <bdi>{file.path}</bdi>{' '}
+        <span class="faint">
+          {file.status}
+          {file.executable !== undefined && (file.executable ? ', now executable' : ', no longer executable')}
+        </span>
       </summary>
       {isOpen && file.diff !== null && <Diff patch={file.diff} label={`Differences in ${file.path}`} />}
       {file.diff === null && <p>{omissions[file.omitted ?? 'binary']}</p>}

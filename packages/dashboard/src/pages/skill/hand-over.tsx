@@ -1,3 +1,4 @@
+import { nodeUrl } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { ActionButton, Field, Form, Select, useAction } from '../../ui/form.tsx'
 import { useState } from 'preact/hooks'
@@ -77,7 +78,7 @@ export function Shares({ name }: { name: string }) {
       {token !== undefined && (
         <NewSecret
           label="The share link"
-          text={`npx skills add ${location.origin}/t/${token}`}
+          text={`npx skills add ${nodeUrl}/t/${token}`}
           onDone={() => setToken(undefined)}
         >
           Copy it now: it is shown only once. It gives read access to this skill.

@@ -1,4 +1,4 @@
-import { useAddress } from '../../addresses.ts'
+import { nodeUrl, useAddress } from '../../addresses.ts'
 import { Copyable, Empty } from '../../ui/parts.tsx'
 import { Views } from '../../ui/tabs.tsx'
 import { listInstallers, type Installed } from './install-ways.ts'
@@ -16,7 +16,7 @@ export function InstallTab({ shown }: { shown: ShownSkill }) {
   return (
     <>
       <p>
-        Install version {shown.version} from <code>{location.origin}</code> with:
+        Install version {shown.version} from <code>{nodeUrl}</code> with:
       </p>
       <Views views={installers.map(toView)} />
       {shown.skill.visibility !== 'public' && (
@@ -42,5 +42,5 @@ export function InstallTab({ shown }: { shown: ShownSkill }) {
 /** What the commands of a shown version are made of. */
 export function toInstalled({ skill, name, version }: ShownSkill): Installed {
   const isPublic = skill.visibility === 'public'
-  return { origin: location.origin, name, version, isPublic, isDangerous: skill.security?.verdict === 'dangerous' }
+  return { origin: nodeUrl, name, version, isPublic, isDangerous: skill.security?.verdict === 'dangerous' }
 }

@@ -76,7 +76,9 @@ function toMarketplaces({ origin, name, isPublic }: Installed, program: 'claude'
 }
 
 function toClawhub({ origin, name, version, isPublic }: Installed): InstallWay {
-  const site = `CLAWHUB_SITE=${origin} clawhub`
+  // The program looks for its discovery document at the root of the host only.
+  const isRoot = URL.parse(origin)?.pathname === '/'
+  const site = `${isRoot ? `CLAWHUB_SITE=${origin}` : `CLAWHUB_REGISTRY=${origin}/clawhub`} clawhub`
   const login = isPublic ? '' : `${site} login --token "$SKILLSTEAD_KEY"\n`
   return { hint: 'With the program clawhub.', text: `${login}${site} install ${name} --version ${version}` }
 }

@@ -47,8 +47,17 @@ async function verifyInBrowser({ name, version }: ShownSkill, record: Provenance
     import('@skillstead/client/verify'),
     import('fflate'),
   ])
-  const archive = toContentBytes(await api.getArchive({ name, version }))
-  const content = Object.entries(unzipSync(archive)).map(([path, bytes]) => ({ path, bytes }))
+  const [archive, { files }] = await Promise.all([
+    api.getArchive({ name, version }).then(toContentBytes),
+    api.getVersion({ name, version }),
+  ])
+  // fflate does not return modes. A false list fails like a false mode: the digest covers both.
+  const modes = new Map(files.map(({ path, executable = false }) => [path, executable]))
+  const content = Object.entries(unzipSync(archive)).map(([path, bytes]) => ({
+    path,
+    bytes,
+    executable: modes.get(path),
+  }))
   const keys = ownKeys.length > 0 ? ownKeys : await fetchNodeKeys()
   return verifyProvenance(record, { keys, content })
 }

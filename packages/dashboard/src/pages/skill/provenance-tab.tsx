@@ -1,5 +1,5 @@
 import type { Provenance } from '@skillstead/protocol'
-import { addresses, toAddress } from '../../addresses.ts'
+import { addresses, nodeUrl, toAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { Copyable, Empty, Time, NameLink, Terms } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
@@ -23,7 +23,7 @@ export function ProvenanceTab({ shown }: { shown: ShownSkill }) {
           <Proof key={version} shown={shown} record={record} />
           <h2>With the command line</h2>
           <p class="hint">Verifies the same with pinned keys, which a page cannot store.</p>
-          <Copyable text={`skillstead verify ${name} --version ${version} --url ${location.origin}`} />
+          <Copyable text={`skillstead verify ${name} --version ${version} --url ${nodeUrl}`} />
         </>
       )}
     </Shown>

@@ -47,6 +47,8 @@ export function Preview({ outline, publish }: { outline: Outline; publish: Actio
           </ul>
         </>
       )}
+      <Reasons title="Omitted" of={outline.result.omitted} />
+      <Reasons title="Changed" of={outline.result.changed} />
       <details>
         <summary>Files</summary>
         <ul>
@@ -82,5 +84,21 @@ export function Preview({ outline, publish }: { outline: Outline; publish: Actio
       )}
       <Outcome of={publish} />
     </section>
+  )
+}
+
+function Reasons({ title, of }: { title: string; of: Outline['result']['omitted'] }) {
+  if (of.length === 0) return null
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul>
+        {of.map(({ path, reason }) => (
+          <li key={path}>
+            <bdi>{path}</bdi> <span class="faint">{reason}</span>
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }

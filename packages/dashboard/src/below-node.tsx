@@ -1,0 +1,33 @@
+import { options, type ComponentChildren } from 'preact'
+import { LocationProvider, useLocation } from 'preact-iso'
+import { useMemo } from 'preact/hooks'
+import { nodePath } from './addresses.ts'
+
+/** Shows the app below the path of the node's public URL, which neither the router nor the pages see. */
+export function BelowNode({ children }: { children: ComponentChildren }) {
+  const place = useLocation()
+  const below = useMemo(() => {
+    const route = (url: string, replace?: boolean) => place.route(nodePath + url, replace)
+    return { ...place, url: toBelow(place.url), path: toBelow(place.path), route }
+  }, [place])
+  return <LocationProvider.ctx.Provider value={below}>{children}</LocationProvider.ctx.Provider>
+}
+
+/** Makes links with a path lead below the path of the node. Call it before anything is rendered. */
+export function placeLinksBelowNode(): void {
+  if (nodePath === '') return
+  const before = options.vnode
+  options.vnode = (vnode) => {
+    const props = vnode.props as { href?: unknown }
+    if (vnode.type === 'a' && typeof props.href === 'string' && props.href.startsWith('/')) {
+      props.href = nodePath + props.href
+    }
+    before?.(vnode)
+  }
+}
+
+function toBelow(url: string): string {
+  const rest = url.startsWith(nodePath) ? url.slice(nodePath.length) : url
+  if (rest === '' || rest.startsWith('?')) return `/${rest}`
+  return rest.startsWith('/') ? rest : url
+}

@@ -1,0 +1,246 @@
+import { posix } from 'node:path'
+import type { PathReason } from '@skillstead/protocol'
+import type { PathProblem } from './archive-error.ts'
+import { toFoldedPath } from './file-paths.ts'
+import { findGitProblems } from './git-paths.ts'
+
+/** An entry of a source of skills: a folder, an archive, a git commit, or a list of files. */
+export interface SourceEntry {
+  /** The path in the source, with `/`. */
+  readonly path: string
+  /** Default: `file`. A `folder` is one that was not read. `other` is a device, socket or pipe. */
+  readonly kind?: 'file' | 'folder' | 'link' | 'other'
+  /** Where a link leads, from its own folder; undefined where that is not known. */
+  readonly target?: string | undefined
+  /** Why the skill with this entry cannot be published, as a sentence. */
+  readonly problem?: string
+}
+
+/** What became of the entries of a skill. Paths are relative to its SKILL.md. */
+export interface SelectedSkill<Entry extends SourceEntry> {
+  /** The folder of SKILL.md in the source; `''` for the root. */
+  readonly folder: string
+  /** The path of SKILL.md in the source. */
+  readonly document: string
+  /** The entries with the content of SKILL.md and of the other files. */
+  readonly skillMd: Entry
+  readonly files: readonly { readonly path: string; readonly entry: Entry }[]
+  /** Entries that are no part of the version. */
+  readonly omitted: readonly PathReason[]
+  /** Entries whose stored content differs from what the source has. */
+  readonly changed: readonly PathReason[]
+  /** Why the skill cannot be published; empty if it can. */
+  readonly problems: readonly PathProblem[]
+}
+
+/** Lists of a version name at most this many paths, and then the number of the others. */
+const reasonsMax = 100
+/** Longer paths hold no SKILL.md and lead nowhere. Paths that may be published are shorter. */
+const pathCharactersMax = 1024
+/** Twice the segments of a path that may be published: up, and down again. */
+const targetSegmentsMax = 16
+/** Links that lead to links. */
+const hopsMax = 8
+
+const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store', '__MACOSX'])
+
+/** The problem of an entry whose name could not be decoded. */
+export const notUtf8 = 'The name is not UTF-8. Rename the file or folder.'
+
+/** Whether a file or folder belongs to version control, an operating system or a tool, and to no skill. */
+export function isSkippedName(name: string): boolean {
+  return skipped.has(name) || name.startsWith('._')
+}
+
+/** `SKILL.md` in any letter case. */
+export function isSkillMd(name: string): boolean {
+  return name.length === 8 && toFoldedPath(name) === 'skill.md'
+}
+
+/** Whether a path leads out of its archive. */
+export function isEscape(path: string): boolean {
+  return path.startsWith('/') || path.includes('\\') || path.split('/').includes('..')
+}
+
+/**
+ * The one rule for what belongs to a skill, whatever its source: each folder with a SKILL.md is a skill, and each entry
+ * belongs to the nearest one above it. Links to files of the same skill become files with their content. Files of
+ * version control and tools, other links, devices, and the folders of nested skills are omitted and named. In time
+ * linear in the entries, in the order of the entries.
+ */
+export function selectSkills<Entry extends SourceEntry>(entries: readonly Entry[]): SelectedSkill<Entry>[] {
+  const skippedPaths = new Set<string>()
+  const kept: Entry[] = []
+  for (const entry of entries) {
+    const skippedPath = isEscape(entry.path) ? undefined : findSkippedPath(entry.path)
+    if (skippedPath === undefined) kept.push(entry)
+    else skippedPaths.add(skippedPath)
+  }
+  const isDocument = ({ path, kind }: Entry) =>
+    path.length <= pathCharactersMax &&
+    kind !== 'folder' &&
+    kind !== 'other' &&
+    isSkillMd(posix.basename(path)) &&
+    !isEscape(path)
+  const documents = Map.groupBy(kept.filter(isDocument), ({ path }) => toParent(path))
+  const findOwner = (path: string): string | undefined => {
+    const start = path.length > pathCharactersMax ? path.slice(0, path.lastIndexOf('/', pathCharactersMax) + 1) : path
+    for (let folder = toParent(start); ; folder = toParent(folder)) {
+      if (documents.has(folder)) return folder
+      if (folder === '') return undefined
+    }
+  }
+  const ownedBy = Map.groupBy(kept, ({ path }) => findOwner(path))
+  const skippedBy = Map.groupBy(skippedPaths, findOwner)
+  // The folder of a nested skill belongs to the skill above it.
+  const nestedBy = Map.groupBy(documents.keys(), (folder) => (folder === '' ? undefined : findOwner(folder)))
+  return [...documents].map(([folder, found]) => {
+    const left = { skipped: skippedBy.get(folder) ?? [], nested: nestedBy.get(folder) ?? [] }
+    return selectFiles(folder, found, ownedBy.get(folder)!, left)
+  })
+}
+
+function selectFiles<Entry extends SourceEntry>(
+  folder: string,
+  [document, ...doubles]: readonly Entry[],
+  entries: readonly Entry[],
+  left: { readonly skipped: readonly string[]; readonly nested: readonly string[] },
+): SelectedSkill<Entry> {
+  const toOwn = (path: string) => (folder === '' ? path : path.slice(folder.length + 1))
+  const omitted: PathReason[] = left.nested.map((path) => ({ path: toOwn(path), reason: nestedReason }))
+  const changed: PathReason[] = []
+  const problems: PathProblem[] = doubles.map(({ path }) => ({
+    path: toOwn(path),
+    message: 'There must be exactly one SKILL.md.',
+  }))
+  for (const path of left.skipped.map(toOwn)) {
+    if (path.endsWith('/.git')) problems.push(...findGitProblems([path]))
+    else omitted.push({ path, reason: path === '.git' ? gitReason : skippedReason })
+  }
+  const files: { path: string; entry: Entry }[] = []
+  let skillMd = document!
+  const links = new Links(folder, entries)
+  for (const entry of entries) {
+    const path = toOwn(entry.path)
+    const { kind = 'file', problem } = entry
+    if (problem !== undefined) problems.push({ path, message: problem })
+    else if (kind === 'other') omitted.push({ path, reason: otherReason })
+    else if (kind === 'file' && entry !== document) files.push({ path, entry })
+    else if (kind === 'link') {
+      const found = links.follow(entry)
+      if (typeof found !== 'string') {
+        const target = toOwn(found.path)
+        changed.push({ path, reason: `The link to ${target} became a file with the content of ${target}.` })
+        if (entry === document) skillMd = found
+        else files.push({ path, entry: found })
+      } else if (entry === document) problems.push({ path, message: found })
+      else omitted.push({ path, reason: found })
+    }
+  }
+  return {
+    folder,
+    document: document!.path,
+    skillMd,
+    files,
+    omitted: toBounded(omitted),
+    changed: toBounded(changed),
+    problems,
+  }
+}
+
+/** The links of a skill. Only the list of its entries is used, so that nothing outside of the skill is read. */
+class Links<Entry extends SourceEntry> {
+  readonly #folder: string
+  readonly #entries: readonly Entry[]
+  readonly #folders = new Set<string>()
+  #byPath: Map<string, Entry> | undefined
+
+  constructor(folder: string, entries: readonly Entry[]) {
+    this.#folder = folder.normalize('NFC')
+    this.#entries = entries
+  }
+
+  /** The file that a link leads to, or why there is none. */
+  follow({ path, target }: Entry): Entry | string {
+    const byPath = (this.#byPath ??= this.#listPaths())
+    const at = toSegments(toParent(path).normalize('NFC'))
+    const rest = toLinkSegments(target)
+    if (!rest || path.length > pathCharactersMax) return outReason
+    for (let hops = 0; rest.length > 0;) {
+      const segment = rest.pop()!
+      if (segment !== '..') at.push(segment)
+      else if (at.pop() === undefined) return outReason
+      const found = byPath.get(at.join('/'))
+      if (found?.kind !== 'link') continue
+      const next = toLinkSegments(found.target)
+      if (!next) return outReason
+      hops += 1
+      if (hops > hopsMax) return loopReason
+      at.pop()
+      rest.push(...next)
+    }
+    const end = at.join('/')
+    const found = byPath.get(end)
+    if (found && (found.kind ?? 'file') === 'file' && found.problem === undefined) return found
+    if (this.#folders.has(end)) return 'The link leads to a folder.'
+    return isBelow(end, this.#folder) ? 'The link leads to no file of the skill.' : outReason
+  }
+
+  #listPaths(): Map<string, Entry> {
+    this.#folders.add(this.#folder)
+    for (const { path } of this.#entries) {
+      if (path.length > pathCharactersMax) continue
+      for (let at = toParent(path.normalize('NFC')); !this.#folders.has(at) && at !== ''; at = toParent(at)) {
+        this.#folders.add(at)
+      }
+    }
+    return new Map(this.#entries.map((entry) => [entry.path.normalize('NFC'), entry]))
+  }
+}
+
+const nestedReason =
+  'The folder has a SKILL.md, which makes it a skill of its own. Hosts that search folders at any depth load it too.'
+const skippedReason = 'Files and folders of this name belong to version control or tools, and to no skill.'
+const gitReason = 'The config of a .git can make git run programs.'
+const otherReason = 'The entry is neither a file nor a folder.'
+const outReason = 'The link leads out of the skill.'
+const loopReason = `The link leads in a loop, or through more than ${hopsMax} links.`
+
+/** The segments of a link's target, last first; undefined if it is absolute, or longer than paths within a skill are. */
+function toLinkSegments(target: string | undefined): string[] | undefined {
+  if (target === undefined || target.length > pathCharactersMax || target.startsWith('/')) return undefined
+  const segments = toSegments(target.normalize('NFC'))
+  return segments.length > targetSegmentsMax ? undefined : segments.toReversed()
+}
+
+function toSegments(path: string): string[] {
+  return path.split('/').filter((segment) => segment !== '' && segment !== '.')
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return folder === '' || path.startsWith(`${folder}/`)
+}
+
+/** The path up to its first segment that belongs to no skill; undefined if it has none. */
+function findSkippedPath(path: string): string | undefined {
+  const segments = path.split('/')
+  const at = segments.findIndex(isSkippedName)
+  return at === -1 ? undefined : segments.slice(0, at + 1).join('/')
+}
+
+function toParent(path: string): string {
+  const folder = posix.dirname(path)
+  return folder === '.' || folder === '/' ? '' : folder
+}
+
+function toBounded(reasons: PathReason[]): PathReason[] {
+  const sorted = reasons.toSorted((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)))
+  const more = sorted.length - reasonsMax
+  if (more <= 0) return sorted
+  return [...sorted.slice(0, reasonsMax), { path: '', reason: `${more} more entries are not listed.` }]
+}
+
+/** Why a skill cannot be published, as a sentence; undefined if it can. */
+export function findProblem({ problems: [first] }: SelectedSkill<SourceEntry>): string | undefined {
+  return first && `${first.path}: ${first.message}`
+}

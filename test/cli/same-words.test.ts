@@ -1,0 +1,88 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { openSkills, systemCaller } from '@skillstead/core'
+import { importVersions, partsOf } from '@skillstead/core/internal'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { refusalOf } from '../support/answers.ts'
+import { makeFolder, skillstead } from '../support/cli-harness.ts'
+
+const encode = (text: string) => new TextEncoder().encode(text)
+const doc = (...lines: string[]) => `---\n${lines.join('\n')}\n---\nIt reads the files of a folder.\n`
+const sound = ['name: sound', 'description: Reads files.']
+
+interface Fault {
+  readonly skillMd: string
+  readonly paths?: readonly string[]
+  /** The sentence that each way in says. */
+  readonly words: string
+  /** Whether an import takes the skill, and warns of the fault. */
+  readonly isImported: boolean
+}
+
+const named = (name: string): string => doc(`name: ${name}`, 'description: Reads files.')
+const file = (words: string, ...paths: string[]): Fault => ({ skillMd: doc(...sound), paths, words, isImported: false })
+const field = (words: string, skillMd: string): Fault => ({ skillMd, words, isImported: true })
+const rule = 'is not a skill name: 1 to 64 lower-case letters, digits and single hyphens.'
+
+const faults: Record<string, Fault> = {
+  'a name with an underscore': field(`'Data_Tools' ${rule} Use 'data-tools'.`, named('Data_Tools')),
+  'a name of 65 letters': field(`'${'a'.repeat(65)}' ${rule} Use '${'a'.repeat(64)}'.`, named('a'.repeat(65))),
+  'a name in Chinese': field(`'数据' ${rule} Pass a name explicitly.`, named('数据')),
+  'a placeholder for a name': field(
+    "'{{NAME}}' is a placeholder or no text. Write the name of the skill.",
+    named('"{{NAME}}"'),
+  ),
+  'another placeholder': field("'<name>' is a placeholder or no text. Write the name of the skill.", named('<name>')),
+  'a key in another case': field(
+    "The key 'Name' is not read: keys are lower case. Write 'name'.",
+    doc('Name: sound', 'description: d'),
+  ),
+  'a placeholder for a description': field(
+    "'${what}' is a placeholder. Write what the skill does.",
+    doc('name: sound', 'description: "${what}"'),
+  ),
+  'a description in another case': field(
+    "The key 'DESCRIPTION' is not read: keys are lower case. Write 'description'.",
+    doc('name: sound', 'DESCRIPTION: d'),
+  ),
+  'a pre-release': field(
+    "'1.0.0-beta' is not three numbers. Write '1.0.0', or pass a version.",
+    doc(...sound, 'version: 1.0.0-beta'),
+  ),
+  'a pre-release below metadata': field(
+    "'v2.1.0+7' is not three numbers. Write '2.1.0', or pass a version.",
+    doc(...sound, 'metadata:', '  version: v2.1.0+7'),
+  ),
+  'a name that Windows reserves': file('con.txt', 'con.txt'),
+  'a character that Windows has not': file('a?.txt', 'a?.txt'),
+  'two files of one name': file('readme.md', 'README.md', 'readme.md'),
+}
+
+describe.each(Object.entries(faults))('%s', (_, { skillMd, paths = [], words, isImported }) => {
+  it('is named in the same words by lint, a dry run, a publish and an import', async () => {
+    const folder = join(await makeFolder(), 'sound')
+    for (const path of ['SKILL.md', ...paths]) {
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), path === 'SKILL.md' ? skillMd : 'text')
+    }
+    const skills = await openSkills({ path: ':memory:', profile: 'short', as: 'alice' })
+    onTestFinished(() => skills.close())
+    const input = { skillMd, files: paths.map((path) => ({ path, content: 'text' })) }
+    const linted = await skillstead(['lint', folder])
+    const [dry, published] = [true, false].map((dryRun) => refusalOf(skills.api.publishSkill({ ...input, dryRun })))
+    const version = {
+      owner: 'bob',
+      name: 'sound',
+      skillMd,
+      files: paths.map((path) => ({ path, bytes: encode('text') })),
+    }
+    const [outcome] = await importVersions(partsOf(skills.registry), [version], systemCaller)
+    const said = outcome!.error ? [outcome!.error.message] : outcome!.warnings.map(({ message }) => message)
+    expect(linted.code).toBe(1)
+    expect(linted.stdout).toContain(words)
+    expect((await dry)!.message).toContain(words)
+    expect((await published)!.message).toBe((await dry)!.message)
+    expect(said.join('\n')).toContain(words)
+    expect(outcome!.error === undefined).toBe(isImported)
+  })
+})
