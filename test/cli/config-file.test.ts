@@ -40,7 +40,7 @@ describe('a configuration file', () => {
     const env = { SKILLSTEAD_METRICS_TOKEN: 'of the environment' }
     const serve = ['serve', '--config', file, '--data', data, '--rate-limits', 'files=9']
     const second = await startServer(serve, { env })
-    expect(await readRates(second.url)).toEqual(['"anonymous";q=60;w=60', '"files";q=9;w=60'])
+    expect(await readRates(second.url)).toEqual(['"anonymous";q=600;w=60', '"files";q=9;w=60'])
     expect([await askMetrics(second.url, 'of the environment'), await askMetrics(second.url, 'of the file')]).toEqual([
       200, 404,
     ])

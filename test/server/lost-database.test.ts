@@ -123,9 +123,12 @@ describe.skipIf(server === null)('a node whose PostgreSQL fails', () => {
     expect(begin.startsWith('set statement_timeout') ? [201, 503] : [503]).toContain(write.status)
     expect([200, 503]).toContain(feed.status)
     await expect.poll(async () => (await ask('GET', '/readyz')).status).toBe(200)
+    const after = await see()
+    // A version that was stored meanwhile has requests of its own: other commits of git, for example.
+    const isAsked = (request: string) => write.status !== 201 || (before.has(request) && after.has(request))
     const statusesOf = (seen: typeof before) =>
-      Object.fromEntries([...seen].map(([request, { status }]) => [request, status]))
-    expect(statusesOf(await see())).toEqual(statusesOf(before))
+      Object.fromEntries([...seen].filter(([request]) => isAsked(request)).map(([key, { status }]) => [key, status]))
+    expect(statusesOf(after)).toEqual(statusesOf(before))
     const again = await ask('PUT', '/api/v1/skills', { skillMd: skillMd(name), version: '1.0.1' })
     expect(again.status).toBe(write.status === 201 ? 200 : 201)
   })
