@@ -127,7 +127,7 @@ describe.skipIf(server === null)('a node whose PostgreSQL fails', () => {
     // A version that was stored meanwhile has requests of its own: other commits of git, for example.
     const isAsked = (request: string) => write.status !== 201 || (before.has(request) && after.has(request))
     const statusesOf = (seen: typeof before) =>
-      Object.fromEntries([...seen].filter(([request]) => isAsked(request)).map(([key, { status }]) => [key, status]))
+      Object.fromEntries([...seen].flatMap(([request, { status }]) => (isAsked(request) ? [[request, status]] : [])))
     expect(statusesOf(after)).toEqual(statusesOf(before))
     const again = await ask('PUT', '/api/v1/skills', { skillMd: skillMd(name), version: '1.0.1' })
     expect(again.status).toBe(write.status === 201 ? 200 : 201)
