@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { createServer, request } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { pipeline } from 'node:stream'
 import { onTestFinished } from 'vitest'
+import { forwardRequest } from './forward-request.ts'
 
 /** Whether a proxy removes the path, below which it publishes a node, from the requests that it sends to the node. */
 export type PathMode = 'strips' | 'keeps'
@@ -18,23 +18,10 @@ export interface PathProxy {
 export async function openPathProxy(path: string, mode: PathMode): Promise<PathProxy> {
   let target = 0
   const server = createServer((incoming, outgoing) => {
-    const { method, url = '/', headers } = incoming
+    const { url = '/' } = incoming
     const isBelow = url.startsWith(`${path}/`)
     if (!isBelow && !url.startsWith('/v2/')) return void outgoing.writeHead(404, { 'x-proxy': 'other' }).end()
-    const inner = request(
-      {
-        host: '127.0.0.1',
-        port: target,
-        method,
-        path: isBelow && mode === 'strips' ? url.slice(path.length) : url,
-        headers,
-      },
-      (response) => {
-        outgoing.writeHead(response.statusCode!, response.headers)
-        pipeline(response, outgoing, () => {})
-      },
-    )
-    pipeline(incoming, inner, (error) => error && outgoing.destroy())
+    forwardRequest(incoming, outgoing, target, isBelow && mode === 'strips' ? url.slice(path.length) : url)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,12 +1,11 @@
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { request } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream'
 import { generate } from 'selfsigned'
 import { makeFolder } from './cli-harness.ts'
+import { forwardRequest } from './forward-request.ts'
 
 /** A proxy that serves a node over HTTPS, for programs that refuse plain HTTP. */
 export interface TlsProxy {
@@ -25,14 +24,7 @@ export async function openTlsProxy(port: number): Promise<TlsProxy> {
   })
   const file = join(await makeFolder(), 'certificate.pem')
   await writeFile(file, cert)
-  const server = createServer({ key, cert }, (incoming, outgoing) => {
-    const { method, url, headers } = incoming
-    const inner = request({ host: '127.0.0.1', port, method, path: url, headers }, (response) => {
-      outgoing.writeHead(response.statusCode!, response.headers)
-      pipeline(response, outgoing, () => {})
-    })
-    pipeline(incoming, inner, (error) => error && outgoing.destroy())
-  })
+  const server = createServer({ key, cert }, (incoming, outgoing) => forwardRequest(incoming, outgoing, port))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
