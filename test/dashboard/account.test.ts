@@ -57,6 +57,7 @@ describeBrowser('the account pages of the dashboard', () => {
     expect(kept).toBe('["",{},{}]')
     expect(page.url()).not.toContain('ssk_')
 
+    await page.getByRole('button', { name: 'Menu of alice' }).click()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('link', { name: 'Sign in' }).waitFor()
     await page.goto(`${new URL(page.url()).origin}/account/keys`)
@@ -146,7 +147,9 @@ describeBrowser('the account pages of the dashboard', () => {
     await takePicture(page, 'account-skills')
     expect(await findBarriers(page)).toEqual([])
     await page.getByRole('link', { name: 'alice/pdf' }).click()
-    await page.getByText('Manage this skill').click()
+    await page.getByRole('link', { name: 'Manage' }).click()
+    const openSection = (title: string) => page.locator('summary', { hasText: title }).click()
+    await openSection('Deprecation')
     await page.getByLabel('What to use instead').fill('Use alice/paper.')
     await page.getByRole('button', { name: 'Deprecate', exact: true }).click()
     await page.getByRole('button', { name: 'Undo the deprecation' }).waitFor()
@@ -154,14 +157,17 @@ describeBrowser('the account pages of the dashboard', () => {
       deprecated: true,
       deprecationMessage: 'Use alice/paper.',
     })
+    await openSection('Details and visibility')
     await page.getByLabel('Visibility').selectOption('private')
     await page.getByRole('button', { name: 'Save' }).click()
     await expect.poll(async () => (await api.getSkill({ name: 'alice/pdf' })).visibility).toBe('private')
 
+    await openSection('Versions')
     await page.getByRole('button', { name: 'Yank 1.0.0' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Yank 1.0.0' }).click()
     await page.getByRole('button', { name: 'Undo the yank of 1.0.0' }).waitFor()
     expect(await findBarriers(page)).toEqual([])
+    await openSection('Delete')
     await page.getByRole('button', { name: 'Delete the skill' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete the skill' }).click()
     await page.getByText('You have not published any skills yet.').waitFor()
@@ -172,8 +178,8 @@ describeBrowser('the account pages of the dashboard', () => {
     const bobsKey = await createUser('bob')
     const page = await openSignedIn('/skills/alice/pdf')
     const offer = async () => {
-      await page.goto(new URL('/skills/alice/pdf', page.url()).href)
-      await page.getByText('Manage this skill').click()
+      await page.goto(new URL('/skills/alice/pdf/manage', page.url()).href)
+      await page.getByText('Collaborators and transfer').click()
       await page.getByLabel('New owner').fill('bob')
       await page.getByRole('button', { name: 'Offer', exact: true }).click()
       await page.getByText('The transfer happens when the new owner accepts.').waitFor()
@@ -263,8 +269,8 @@ describeBrowser('the account pages of the dashboard', () => {
     const page = await openSignedIn('/account', { viewport: { width: 360, height: 740 } })
     for (const path of ['/account', '/account/keys', '/account/publish', '/account/webhooks', '/account/skills']) {
       await goWithin(page, path)
-      const overflow = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      const overflow = await page.evaluate(() =>
+        Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth),
       )
       expect([path, overflow]).toEqual([path, 0])
     }

@@ -34,6 +34,8 @@ describeBrowser('the administration pages of the dashboard', () => {
     await page.getByRole('heading', { name: 'For administrators' }).waitFor()
     const bob = await openSignedIn('/admin/users', { key: await createUser('bob') })
     await bob.getByText('Your account is not an administrator of this node.').waitFor()
+    await bob.getByRole('button', { name: 'Menu of bob' }).click()
+    await bob.getByRole('link', { name: 'Account' }).waitFor()
     expect(await bob.getByRole('link', { name: 'Operate' }).count()).toBe(0)
   })
 
@@ -43,8 +45,8 @@ describeBrowser('the administration pages of the dashboard', () => {
     for (const place of places) {
       await goWithin(page, `/admin${place}`)
       expect(await findBarriers(page)).toEqual([])
-      const overflow = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      const overflow = await page.evaluate(() =>
+        Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth),
       )
       expect([place, overflow]).toEqual([place, 0])
       if (place === '') await takePicture(page, 'admin-node-phone')

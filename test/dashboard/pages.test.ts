@@ -6,10 +6,11 @@ describeBrowser('the dashboard', () => {
   test('shows the catalogue and the name of the signed-in user', async () => {
     const { open, openSignedIn } = await visit()
     const page = await open('/')
-    await page.getByRole('link', { name: 'alice/pdf' }).waitFor()
+    await page.getByRole('link', { name: 'alice/pdf' }).first().waitFor()
     await takePicture(page, 'catalogue')
     const mine = await openSignedIn('/')
     // The heading appears before the session is loaded.
+    await mine.getByRole('button', { name: 'Menu of alice' }).click()
     await expect.poll(() => mine.getByRole('link', { name: 'alice', exact: true }).count()).toBe(1)
   })
 

@@ -65,15 +65,15 @@ describeBrowser('takedowns and moderation in the dashboard', () => {
     await localApi(registry, await registry.getCaller('bob')).publishSkill({
       skillMd: '---\nname: tidy\ndescription: Tidies a folder up\n---\n# Tidy\n',
     })
-    const admin = await openSignedIn('/skills/bob/tidy')
-    await admin.getByText('Manage this skill').click()
+    const admin = await openSignedIn('/skills/bob/tidy/manage')
+    await admin.getByText('Moderation', { exact: true }).click()
     await admin.getByText('Decide', { exact: false }).first().click()
     await admin.getByLabel('Decision').selectOption('hidden')
     await admin.getByLabel('Note').fill('It is not what it says.')
     await admin.getByRole('button', { name: 'Decide' }).click()
     await expect.poll(async () => (await api.getModeration({ name: 'bob/tidy' })).state).toBe('hidden')
 
-    const bob = await openSignedIn('/skills/bob/tidy', { key: bobsKey })
+    const bob = await openSignedIn('/skills/bob/tidy/manage', { key: bobsKey })
     const standing = bob.getByRole('region', { name: 'Moderation state' })
     await standing.getByText('only you can see it').waitFor()
     await standing.getByText('It is not what it says.').waitFor()

@@ -7,7 +7,8 @@ import { ensureBuilt, settle, takeWindow, type WindowOptions } from './browser-w
 import { headlessPath } from './chromium.ts'
 import { startNode, type Fixture } from './server-harness.ts'
 
-const pictures = join(import.meta.dirname, '../../.screenshots')
+/** Where pictures of pages are written. */
+export const picturesFolder = join(import.meta.dirname, '../../.screenshots')
 
 /** A node with its dashboard, and a browser that looks at it. */
 export interface Visit extends Fixture {
@@ -71,13 +72,13 @@ export async function goWithin(page: Page, path: string): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor()
 }
 
-const takesPictures = process.env.SKILLSTEAD_PICTURES === '1'
+export const takesPictures = process.env.SKILLSTEAD_PICTURES === '1'
 
 /** With SKILLSTEAD_PICTURES=1, writes what the page looks like to a folder for looking at. */
 export async function takePicture(page: Page, name: string): Promise<void> {
   if (!takesPictures) return
-  mkdirSync(pictures, { recursive: true })
-  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+  mkdirSync(picturesFolder, { recursive: true })
+  await page.screenshot({ path: join(picturesFolder, `${name}.png`), fullPage: true })
 }
 
 /** The same in both schemes. */

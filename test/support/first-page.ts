@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 const dist = join(import.meta.dirname, '../../packages/dashboard/dist')
 
 /** The bound for what the first page runs, compressed. */
-export const firstPageBytesMax = 80_000
+export const firstPageBytesMax = 60_000
 
 /** The scripts that a browser fetches before the first page shows anything, with their bytes as they are sent. */
 export function readFirstPageScripts(): Map<string, number> {

@@ -9,6 +9,17 @@ export const nodePath = new URL(import.meta.url).pathname.replace(/\/[^/]+\/[^/]
 /** The URL of the node, without a trailing slash. */
 export const nodeUrl = location.origin + nodePath
 
+/** The main pages, with their titles. */
+export const places = [
+  ['/', 'Skills'],
+  ['/packs', 'Packs'],
+  ['/trending', 'Trending'],
+  ['/users', 'Authors'],
+  ['/agents', 'Agents'],
+  ['/requests', 'Requests'],
+  ['/external', 'External'],
+] as const
+
 /** The addresses of pages. Untrusted names are encoded here and nowhere else. */
 export const addresses = {
   skill: (fullName: string, tab = '') =>

@@ -1,72 +1,141 @@
+import { Menu as MenuIcon, Search } from 'lucide'
 import { useLocation } from 'preact-iso'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { addresses, places } from './addresses.ts'
 import { signOut, useMe } from './session.ts'
-import { addresses } from './addresses.ts'
+import { Icon } from './ui/icon.tsx'
+import { Logo } from './ui/logo.tsx'
 import { SignInLink } from './ui/sign-in-link.tsx'
 
-const places = [
-  ['/', 'Skills'],
-  ['/packs', 'Packs'],
-  ['/trending', 'Trending'],
-  ['/users', 'Authors'],
-  ['/agents', 'Agents'],
-  ['/requests', 'Requests'],
-  ['/external', 'External'],
-] as const
-
 export function Header() {
+  const { Palette, open, close } = usePalette()
+  useFindKeys(open)
+  return (
+    <header class="top">
+      <div class="top-row">
+        <a class="brand" href="/">
+          <Logo />
+          Skillstead
+        </a>
+        <nav aria-label="Main">
+          <PlaceLinks />
+        </nav>
+        <button type="button" class="finder" aria-keyshortcuts="Control+K /" onClick={open}>
+          <Icon of={Search} />
+          <span>Search skills</span>
+        </button>
+        <Who />
+        <button type="button" class="more" popovertarget="places" aria-label="Pages">
+          <Icon of={MenuIcon} />
+        </button>
+        <Menu id="places" label="Pages">
+          <PlaceLinks />
+        </Menu>
+      </div>
+      {Palette && <Palette close={close} />}
+    </header>
+  )
+}
+
+function PlaceLinks() {
   const { path } = useLocation()
   const isHere = (place: string) =>
     place === '/' ? path === '/' || path.startsWith('/skills/') : path.startsWith(place)
   return (
-    <header class="top">
-      <a class="brand" href="/">
-        Skillstead
-      </a>
-      <nav aria-label="Main">
-        {places.map(([place, title]) => (
-          <a key={place} href={place} aria-current={isHere(place) ? 'page' : undefined}>
-            {title}
-          </a>
-        ))}
-      </nav>
-      <Who />
-    </header>
+    <>
+      {places.map(([place, title]) => (
+        <a key={place} href={place} aria-current={isHere(place) ? 'page' : undefined}>
+          {title}
+        </a>
+      ))}
+    </>
   )
+}
+
+/** Links in a popover, which closes when one is chosen. */
+function Menu(props: { id: string; label: string; children: ComponentChildren }) {
+  return (
+    <div
+      id={props.id}
+      class="menu"
+      popover="auto"
+      role="navigation"
+      aria-label={props.label}
+      onClick={(event) => event.currentTarget.hidePopover()}
+    >
+      {props.children}
+    </div>
+  )
+}
+
+/** The search over everything, loaded when it is first opened. Without it the search of the first page remains. */
+function usePalette() {
+  const [palette, setPalette] = useState<typeof import('./palette.tsx')>()
+  const { route } = useLocation()
+  const open = () => import('./palette.tsx').then(setPalette, () => route('/'))
+  return { Palette: palette?.default, open, close: () => setPalette(undefined) }
+}
+
+/**
+ * `/` moves the focus to the search field of the page, where there is one, and otherwise opens the palette, as Ctrl+K
+ * does everywhere. A slash that is typed into a field stays a slash.
+ */
+function useFindKeys(open: () => void): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const isFind = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey
+      const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey
+      if (!isFind && !(isSlash && !isTyping(event.target))) return
+      event.preventDefault()
+      const field = isSlash ? document.querySelector<HTMLInputElement>('main [role=combobox]') : null
+      if (field) field.focus()
+      else open()
+    }
+    document.addEventListener('keydown', onKeyDown)
+    return () => document.removeEventListener('keydown', onKeyDown)
+  }, [])
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null
 }
 
 function Who() {
   const me = useMe()
   const { route } = useLocation()
-  if (me === undefined) return <div class="who" />
-  if (me === null) {
-    return (
-      <div class="who">
-        <SignInLink class="button">Sign in</SignInLink>
-      </div>
-    )
+  if (me == null) {
+    return <div class="who">{me === null && <SignInLink class="button">Sign in</SignInLink>}</div>
   }
   const leave = async () => {
     await signOut()
     route('/')
   }
   return (
-    <nav class="who" aria-label="You">
-      {me.role === 'admin' && <a href="/admin">Operate</a>}
-      <a href="/account">Account</a>
-      <a href={addresses.user(me.username)}>{me.username}</a>
-      <button type="button" class="quiet" onClick={leave}>
-        Sign out
+    <div class="who">
+      <button type="button" class="initial" popovertarget="you" aria-label={`Menu of ${me.username}`}>
+        {me.username[0]}
       </button>
-    </nav>
+      <Menu id="you" label="You">
+        <a href={addresses.user(me.username)}>{me.username}</a>
+        <a href="/account">Account</a>
+        <a href="/account/publish">Publish a skill</a>
+        {me.role === 'admin' && <a href="/admin">Operate</a>}
+        <hr />
+        <button type="button" onClick={leave}>
+          Sign out
+        </button>
+      </Menu>
+    </div>
   )
 }
 
 export function Footer() {
   return (
     <footer class="bottom">
-      <a href="/takedowns">Takedowns</a>
       <a href="/docs">API reference</a>
       <a href="/openapi.json">OpenAPI</a>
+      <a href="/takedowns">Takedowns</a>
     </footer>
   )
 }

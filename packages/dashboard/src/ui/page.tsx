@@ -8,14 +8,19 @@ import { Empty } from './parts.tsx'
 import { Problem } from './problem.tsx'
 
 /** A page with its title, in the window and as its only first-level heading. */
-export function Page(props: { title: string; aside?: ComponentChildren; children: ComponentChildren }) {
+export function Page(props: {
+  title: string
+  /** The heading, if it differs from the title in its looks. */
+  heading?: ComponentChildren
+  aside?: ComponentChildren
+  class?: string | undefined
+  children: ComponentChildren
+}) {
   useTitle(props.title)
   return (
-    <article class="page">
+    <article class={`page ${props.class ?? ''}`}>
       <div class="page-head">
-        <h1>
-          <bdi>{props.title}</bdi>
-        </h1>
+        <h1>{props.heading ?? <bdi>{props.title}</bdi>}</h1>
         {props.aside}
       </div>
       {props.children}

@@ -1,5 +1,7 @@
+import { Check, Copy as CopyIcon, Download, type IconNode, OctagonX, ShieldCheck, Star, TriangleAlert } from 'lucide'
 import { Fragment, type ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { Icon } from './icon.tsx'
 
 /** A relative time, with the exact one as its title; optionally after a verb, such as `published`. */
 export function Time({ at, verb }: { at: string; verb?: string }) {
@@ -33,10 +35,14 @@ function toAgo(fromNowMs: number): string {
 
 const counts = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
+const countIcons: Readonly<Record<string, IconNode>> = { download: Download, star: Star }
+
 /** A number with its unit, abbreviated if it is large. */
 export function Count({ of, unit }: { of: number; unit: string }) {
+  const icon = countIcons[unit]
   return (
     <span title={toCount(of, unit)}>
+      {icon && <Icon of={icon} />}
       {counts.format(of)} {of === 1 ? unit : `${unit}s`}
     </span>
   )
@@ -59,11 +65,20 @@ export function Badge({ tone = 'plain', children }: { tone?: Tone; children: Com
   return <span class={`badge ${tone}`}>{children}</span>
 }
 
-/** The score in words and as a colour. */
+/** The verdict that a score stands for, in words and as a colour. */
 export function SecurityBadge({ score }: { score: number | null }) {
   if (score === null) return <Badge>not scanned</Badge>
-  const tone = score >= 80 ? 'good' : score >= 50 ? 'fair' : 'bad'
-  return <Badge tone={tone}>security {score}</Badge>
+  const [tone, icon, words] = toVerdictParts(score)
+  return (
+    <span class={`badge ${tone}`} title={`Security score ${score} of 100`}>
+      <Icon of={icon} /> {words}
+    </span>
+  )
+}
+
+function toVerdictParts(score: number): [Tone, IconNode, string] {
+  if (score >= 80) return ['good', ShieldCheck, 'no warnings']
+  return score >= 50 ? ['fair', TriangleAlert, 'caution'] : ['bad', OctagonX, 'dangerous']
 }
 
 /** Text to copy, with a button. */
@@ -92,8 +107,8 @@ function CopyButton({ text, label }: { text: string; label: string }) {
   }
   return (
     <>
-      <button type="button" onClick={copy}>
-        {label}
+      <button type="button" class="copy" aria-label={label} title={label} onClick={copy}>
+        <Icon of={said === 'Copied' ? Check : CopyIcon} />
       </button>
       <span class="said" role="status">
         {said}

@@ -13,9 +13,7 @@ export function SkillList(props: { skills: readonly Skill[]; terms?: string; not
         <li key={skill.id}>
           <h2>
             <a href={addresses.skill(skill.fullName)}>
-              <bdi>
-                <Marked text={skill.fullName} terms={toMarkedWords(skill, terms)} />
-              </bdi>
+              <FullName name={skill.fullName} terms={toMarkedWords(skill, terms)} />
             </a>
           </h2>
           <p dir="auto">
@@ -35,6 +33,19 @@ export function SkillList(props: { skills: readonly Skill[]; terms?: string; not
         </li>
       ))}
     </ul>
+  )
+}
+
+/** A full name with its owner fainter than its short name, and with words marked. */
+export function FullName({ name, terms = '' }: { name: string; terms?: string }) {
+  const nameStart = name.indexOf('/') + 1
+  return (
+    <bdi class="full-name">
+      <span>
+        <Marked text={name.slice(0, nameStart)} terms={terms} />
+      </span>
+      <Marked text={name.slice(nameStart)} terms={terms} />
+    </bdi>
   )
 }
 

@@ -7,69 +7,69 @@ import { Select } from '../../ui/form.tsx'
 import { SetupLink } from '../../ui/sign-in-link.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
 import { Chips, Filters } from './filters.tsx'
-import { EmptyCatalogue, NothingFound } from './nothing-found.tsx'
+import { Home } from './home.tsx'
+import { NothingFound } from './nothing-found.tsx'
 import { SearchBox } from './search-box.tsx'
 import { sorts, toSearch } from './search-address.ts'
 
-/** The catalogue, with search and filters from the address. */
+/** The first page of the node; with search words or filters in the address, what they find. */
 export function CataloguePage() {
+  const { fields, change } = useAddress()
+  const isHome = Object.values(fields).every((value) => value === '')
+  return (
+    <Page title={isHome ? 'Find a skill for your agent' : 'Skills'} class={isHome ? 'home' : undefined}>
+      <SetupLink />
+      <SearchBox q={fields.q ?? ''} search={(text) => change({ q: text, page: undefined }, true)} />
+      {isHome ? <Home /> : <Results />}
+    </Page>
+  )
+}
+
+function Results() {
   const { fields, change } = useAddress()
   const { wanted, given, chips } = toSearch(fields)
   const q = wanted.q ?? ''
   const found = useKeptData(['skills', wanted], () => api.searchSkills({ ...wanted, explain: q !== '' }))
-  const isEmpty = found.data?.total === 0 && !found.isPlaceholderData && q === '' && chips.length === 0
-  if (isEmpty) {
-    return (
-      <Page title="Skills">
-        <SetupLink />
-        <EmptyCatalogue />
-      </Page>
-    )
-  }
   return (
-    <Page title="Skills" aside={<a href="/account/publish">Publish a skill</a>}>
-      <SetupLink />
-      <SearchBox q={q} search={(text) => change({ q: text, page: undefined }, true)} />
-      <div class="catalogue">
-        <Filters given={given} change={(some) => change({ ...some, page: undefined })} />
-        <div class="found" aria-busy={found.isPlaceholderData}>
-          <div class="found-head">
-            <p id="found" role="status" tabIndex={-1}>
-              {found.data && toTotal(found.data.total, q)}
-            </p>
-            <Select
-              label="Sort by"
-              name="sort"
-              value={wanted.sort ?? (q ? '' : 'downloads')}
-              options={q ? [['', 'Best match'], ...sorts] : sorts}
-              onChange={(sort) => change({ sort, page: undefined })}
-            />
-          </div>
-          <Chips chips={chips} fields={fields} />
-          <Shown of={found}>
-            {({ skills, total, page, totalPages, partial }) => (
-              <>
-                {partial && (
-                  <p class="faint">
-                    Common words, or some of the skills with them, were left out to answer quickly: more specific words
-                    find more.
-                  </p>
-                )}
-                {skills.length > 0 && <SkillList skills={skills} terms={q} />}
-                {total === 0 && <NothingFound q={q} chips={chips} fields={fields} />}
-                {total > 0 && skills.length === 0 && (
-                  <Empty>
-                    There is no page {page.toLocaleString('en')}.{' '}
-                    <a href={toAddress('/', { ...fields, page: undefined })}>Go to the first page</a>
-                  </Empty>
-                )}
-                {skills.length > 0 && <Pager totalPages={totalPages} />}
-              </>
-            )}
-          </Shown>
+    <div class="catalogue">
+      <Filters given={given} change={(some) => change({ ...some, page: undefined })} />
+      <div class="found" aria-busy={found.isPlaceholderData}>
+        <div class="found-head">
+          <p id="found" role="status" tabIndex={-1}>
+            {found.data && toTotal(found.data.total, q)}
+          </p>
+          <Select
+            label="Sort by"
+            name="sort"
+            value={wanted.sort ?? (q ? '' : 'downloads')}
+            options={q ? [['', 'Best match'], ...sorts] : sorts}
+            onChange={(sort) => change({ sort, page: undefined })}
+          />
         </div>
+        <Chips chips={chips} fields={fields} />
+        <Shown of={found}>
+          {({ skills, total, page, totalPages, partial }) => (
+            <>
+              {partial && (
+                <p class="faint">
+                  Common words, or some of the skills with them, were left out to answer quickly: more specific words
+                  find more.
+                </p>
+              )}
+              {skills.length > 0 && <SkillList skills={skills} terms={q} />}
+              {total === 0 && <NothingFound q={q} chips={chips} fields={fields} />}
+              {total > 0 && skills.length === 0 && (
+                <Empty>
+                  There is no page {page.toLocaleString('en')}.{' '}
+                  <a href={toAddress('/', { ...fields, page: undefined })}>Go to the first page</a>
+                </Empty>
+              )}
+              {skills.length > 0 && <Pager totalPages={totalPages} />}
+            </>
+          )}
+        </Shown>
       </div>
-    </Page>
+    </div>
   )
 }
 

@@ -1,21 +1,7 @@
 import { api, useData } from '../../api.ts'
-import { nodeUrl, toAddress } from '../../addresses.ts'
-import { Copyable, Empty } from '../../ui/parts.tsx'
+import { toAddress } from '../../addresses.ts'
+import { Empty } from '../../ui/parts.tsx'
 import { withoutFilters, type Chip } from './search-address.ts'
-
-/** An empty catalogue: how to publish the first skill. */
-export function EmptyCatalogue() {
-  return (
-    <Empty>
-      <h2>No skills here yet</h2>
-      <p>
-        A skill is a folder with a <code>SKILL.md</code> in it.{' '}
-        <a href="/account/publish">Publish the first one here</a>, or from a terminal:
-      </p>
-      <Copyable text={`skillstead init my-skill\nskillstead publish my-skill --url ${nodeUrl}`} label="Copy commands" />
-    </Empty>
-  )
-}
 
 /** A search without results: how to find more, and how to request a skill. */
 export function NothingFound(props: { q: string; chips: readonly Chip[]; fields: Readonly<Record<string, string>> }) {

@@ -51,7 +51,9 @@ export function SearchBox({ q, search }: { q: string; search: (q: string) => voi
   }
   return (
     <search class="search">
-      <label for="q">Search skills</label>
+      <label class="unseen" for="q">
+        Search skills
+      </label>
       <div class="combobox">
         <input
           id="q"

@@ -8,16 +8,17 @@ const titles: Readonly<Record<AccessKind, string>> = {
   packages: 'Packages it installs',
   files: 'Files outside its folder',
 }
-const allKinds = Object.keys(titles) as AccessKind[]
+/** All kinds, in the order in which they are shown. */
+export const accessKinds = Object.keys(titles) as AccessKind[]
 const shownMax = 50
 
 export function isEmptyAccess(access: Access): boolean {
-  return allKinds.every((kind) => access[kind].length === 0)
+  return accessKinds.every((kind) => access[kind].length === 0)
 }
 
 /** The tools, hosts and other resources that a version uses according to its text: one line per kind that has any. */
 export function AccessList({ access }: { access: Access }) {
-  const kinds = allKinds.filter((kind) => access[kind].length > 0)
+  const kinds = accessKinds.filter((kind) => access[kind].length > 0)
   return (
     <>
       <dl class="access">

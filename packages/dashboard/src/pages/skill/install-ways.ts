@@ -28,26 +28,40 @@ export interface Installer {
  * quoting. The commands for a skill that is not public take an API key from `SKILLSTEAD_KEY`.
  */
 export function listInstallers(skill: Installed): Installer[] {
-  const own = (agent: string, hint: string) => ({ hint, text: toInstallCommand(skill, ` --agent ${agent}`) })
+  const forAgent = (agent: string, hint: string) => [
+    ...(skill.isPublic ? [toSkillsInstaller(skill, ` --agent ${agent}`)] : []),
+    { hint, text: toInstallCommand(skill, ` --agent ${agent}`) },
+  ]
   return [
-    { id: 'any', title: 'Any agent', ways: [{ hint: anyHint, text: toInstallCommand(skill) }] },
+    {
+      id: 'any',
+      title: 'Any agent',
+      ways: [
+        skill.isPublic ? toSkillsInstaller(skill) : toZip(skill),
+        { hint: anyHint, text: toInstallCommand(skill) },
+      ],
+    },
     {
       id: 'claude-code',
       title: 'Claude Code',
       ways: [
-        own('claude-code', 'Into .claude/skills of your project; with --global into that of your account.'),
+        ...forAgent('claude-code', 'Into .claude/skills of your project; with --global into that of your account.'),
         ...toMarketplaces(skill, 'claude'),
       ],
     },
     {
       id: 'codex',
       title: 'Codex',
-      ways: [own('codex', 'Into .agents/skills of your project.'), ...toMarketplaces(skill, 'codex')],
+      ways: [...forAgent('codex', 'Into .agents/skills of your project.'), ...toMarketplaces(skill, 'codex')],
     },
-    { id: 'cursor', title: 'Cursor', ways: [own('cursor', 'Into .agents/skills of your project.')] },
-    { id: 'copilot', title: 'Copilot', ways: [own('github-copilot', 'For the command line and for VS Code.')] },
-    { id: 'gemini', title: 'Gemini CLI', ways: [own('gemini-cli', 'Into .agents/skills of your project.')] },
-    { id: 'openclaw', title: 'OpenClaw', ways: [own('openclaw', 'Into skills of your workspace.'), toClawhub(skill)] },
+    { id: 'cursor', title: 'Cursor', ways: forAgent('cursor', 'Into .agents/skills of your project.') },
+    { id: 'copilot', title: 'Copilot', ways: forAgent('github-copilot', 'For the command line and for VS Code.') },
+    { id: 'gemini', title: 'Gemini CLI', ways: forAgent('gemini-cli', 'Into .agents/skills of your project.') },
+    {
+      id: 'openclaw',
+      title: 'OpenClaw',
+      ways: [...forAgent('openclaw', 'Into skills of your workspace.'), toClawhub(skill)],
+    },
     { id: 'skills', title: 'npx skills', ways: [toSkillsInstaller(skill)] },
     { id: 'git', title: 'git', ways: [toGitWay(skill)] },
     { id: 'npm', title: 'npm', ways: [toNpm(skill)] },
@@ -61,7 +75,7 @@ const anyHint =
   'Into .agents/skills of your project, which most agents read. Verifies the digest and records it in skills.lock.'
 
 /** The command of our own CLI, for the folder that most agents read. */
-export function toInstallCommand({ origin, name, version, isDangerous }: Installed, rest = ''): string {
+function toInstallCommand({ origin, name, version, isDangerous }: Installed, rest = ''): string {
   return `skillstead install ${name}@${version}${rest}${isDangerous ? ' --allow-dangerous' : ''} --url ${origin}`
 }
 
@@ -83,10 +97,10 @@ function toClawhub({ origin, name, version, isPublic }: Installed): InstallWay {
   return { hint: 'With the program clawhub.', text: `${login}${site} install ${name} --version ${version}` }
 }
 
-function toSkillsInstaller({ origin, name, version, isPublic }: Installed): InstallWay {
+function toSkillsInstaller({ origin, name, version, isPublic }: Installed, rest = ''): InstallWay {
   if (isPublic) {
     const hint = 'A common installer for many agents; this address stays at this version.'
-    return { hint, text: `npx skills add ${origin}/${name}@${version}` }
+    return { hint, text: `npx skills add ${origin}/${name}@${version}${rest}` }
   }
   return {
     hint: 'A common installer for many agents. Git sends the key; without one, use a share link from the owner.',

@@ -2,7 +2,7 @@ import { addresses, useAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { ActionButton, Select } from '../../ui/form.tsx'
-import { Badge, Count, SecurityBadge, Time, NameLink, UserText } from '../../ui/parts.tsx'
+import { Badge, Count, Time, NameLink, UserText } from '../../ui/parts.tsx'
 import { toShortName, toTab, type ShownSkill } from './shown-skill.ts'
 
 /** Facts of a skill, shown above all tabs. */
@@ -14,15 +14,14 @@ export function SkillHead({ shown }: { shown: ShownSkill }) {
         <UserText class="display-name">{skill.displayName}</UserText>
       )}
       <UserText class="lead">{skill.description}</UserText>
-      <Facts shown={shown} />
+      <Badges shown={shown} />
       <Warnings shown={shown} />
     </>
   )
 }
 
-function Facts({ shown }: { shown: ShownSkill }) {
+function Badges({ shown }: { shown: ShownSkill }) {
   const { skill } = shown
-  const upstream = skill.origin.upstream
   return (
     <div class="facts">
       {skill.verified && <Badge tone="good">verified</Badge>}
@@ -30,30 +29,11 @@ function Facts({ shown }: { shown: ShownSkill }) {
       {isYanked(shown) && <Badge tone="bad">yanked</Badge>}
       {skill.stub && <Badge>stub</Badge>}
       {skill.visibility !== 'public' && <Badge>{skill.visibility}</Badge>}
-      <SecurityBadge score={skill.security?.score ?? null} />
-      {skill.license && <bdi>{skill.license}</bdi>}
-      {skill.category && <bdi>{skill.category}</bdi>}
       <span>
         by <NameLink href={addresses.user(skill.author.username)} name={skill.author.username} />
       </span>
       <Count of={skill.downloads} unit="download" />
       {skill.latestVersion && !skill.stub && <Time at={skill.publishedAt} verb="published" />}
-      {skill.forkedFrom && (
-        <span>
-          forked from <NameLink href={addresses.skill(skill.forkedFrom.fullName)} name={skill.forkedFrom.fullName} />{' '}
-          {skill.forkedFrom.version}
-        </span>
-      )}
-      {skill.origin.kind !== 'local' && (
-        <span>
-          {skill.origin.kind === 'mirror' ? 'mirrored' : 'imported'} from <bdi>{upstream ?? 'elsewhere'}</bdi>
-          {skill.origin.syncedAt && (
-            <>
-              , <Time at={skill.origin.syncedAt} />
-            </>
-          )}
-        </span>
-      )}
     </div>
   )
 }

@@ -8,11 +8,15 @@ import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { Page, Shown } from '../../ui/page.tsx'
+import { noteRecentSkill } from '../../ui/recent-skills.ts'
+import { FullName } from '../../ui/skill-list.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
+import { FactsColumn } from './facts-column.tsx'
 import { FilesTab } from './files-tab.tsx'
+import { InstallBox } from './install-box.tsx'
 import { InstallTab } from './install-tab.tsx'
 import { IssuesTab } from './issues-tab.tsx'
-import { OwnerActions, isOwnedBy } from './owner-actions.tsx'
+import { ManageTab, isOwnedBy, useMayManage } from './manage-tab.tsx'
 import { Standing } from './standing.tsx'
 import { ProvenanceTab } from './provenance-tab.tsx'
 import { ReadmeTab } from './readme-tab.tsx'
@@ -22,11 +26,13 @@ import { SecurityTab } from './security-tab.tsx'
 import { SimilarTab } from './similar-tab.tsx'
 import { HeadActions, SkillHead } from './skill-head.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
+import { TrustBox } from './trust-box.tsx'
 import { VersionsTab } from './versions-tab.tsx'
 
-const tabs: readonly (readonly [tab: string, title: string, content: FunctionComponent<{ shown: ShownSkill }>])[] = [
+type Tab = readonly [tab: string, title: string, content: FunctionComponent<{ shown: ShownSkill }>]
+
+const tabs: readonly Tab[] = [
   ['', 'Readme', ReadmeTab],
-  ['install', 'Install', InstallTab],
   ['files', 'Files', FilesTab],
   ['versions', 'Versions', VersionsTab],
   ['security', 'Security', SecurityTab],
@@ -34,6 +40,13 @@ const tabs: readonly (readonly [tab: string, title: string, content: FunctionCom
   ['similar', 'Similar', SimilarTab],
   ['reviews', 'Reviews', ReviewsTab],
   ['issues', 'Issues', IssuesTab],
+]
+/** For the owner and for administrators. */
+const manageTab: Tab = ['manage', 'Manage', ManageTab]
+/** Other pages link to them. */
+const unlisted: readonly Tab[] = [
+  ['install', 'Install', InstallTab],
+  ['report', 'Report', ReportTab],
 ]
 
 /** The page of one skill, with its tabs. */
@@ -81,20 +94,33 @@ function useNewName(asked: string, skill: SkillDetails | undefined) {
 }
 
 function SkillParts({ shown, tab }: { shown: ShownSkill; tab: string }) {
-  const Content = tab === 'report' ? ReportTab : tabs.find(([name]) => name === tab)?.[2]
-  const links = tabs.map(([name, title]) => ({ href: toTab(shown, name), title, current: name === tab }))
+  const mayManage = useMayManage(shown.skill)
+  const listed = mayManage ? [...tabs, manageTab] : tabs
+  const Content = [...listed, ...unlisted].find(([name]) => name === tab)?.[2]
+  const links = listed.map(([name, title]) => ({ href: toTab(shown, name), title, current: name === tab }))
+  useEffect(() => noteRecentSkill(shown.skill.fullName), [shown.skill.fullName])
   return (
-    <Page title={shown.name} aside={<HeadActions shown={shown} />}>
+    <Page title={shown.name} heading={<FullName name={shown.name} />} aside={<HeadActions shown={shown} />}>
       <SkillHead shown={shown} />
-      <OwnerActions skill={shown.skill} />
-      <Tabs label="Parts of the skill" tabs={links} />
-      {Content ? (
-        <Content shown={shown} />
-      ) : (
-        <p>
-          There is no such page of this skill. <a href={toTab(shown, '')}>Go to its readme</a>.
-        </p>
-      )}
+      <div class="skill-parts">
+        <aside class="at-hand" aria-label="Install and trust">
+          {shown.version && <InstallBox shown={shown} />}
+          <TrustBox shown={shown} />
+        </aside>
+        <div class="content">
+          <Tabs label="Parts of the skill" tabs={links} />
+          {Content ? (
+            <Content shown={shown} />
+          ) : (
+            <p>
+              There is no such page of this skill. <a href={toTab(shown, '')}>Go to its readme</a>.
+            </p>
+          )}
+        </div>
+        <aside class="facts-column" aria-label="Facts">
+          <FactsColumn shown={shown} />
+        </aside>
+      </div>
     </Page>
   )
 }

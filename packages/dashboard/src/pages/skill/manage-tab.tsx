@@ -1,11 +1,13 @@
 import type { SkillDetails } from '@skillstead/protocol'
 import { useLocation } from 'preact-iso'
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { api, reloadData, useData, skillKeys } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction, ActionButton } from '../../ui/form.tsx'
 import { HandOver, Shares } from './hand-over.tsx'
 import { Standing } from './standing.tsx'
+import type { ShownSkill } from './shown-skill.ts'
 import { Badge, Time } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
 import { ModerationDecision } from '../admin/decide.tsx'
@@ -17,35 +19,50 @@ const visibilities = [
 ] as const
 type Visibility = (typeof visibilities)[number][0]
 
-/** The owner's actions on a skill, and the moderation actions of administrators. */
-export function OwnerActions({ skill }: { skill: SkillDetails }) {
+/** Whether the signed-in user owns the skill or operates the node. A mirrored skill is managed at its origin. */
+function useRoles(skill: SkillDetails) {
   const me = useMe()
-  const [isOpened, setOpened] = useState(false)
-  const isOwner = me != null && isOwnedBy(skill.fullName, me.username) && skill.origin.kind !== 'mirror'
-  const isAdmin = me?.role === 'admin'
-  if (!isOwner && !isAdmin) return null
+  return {
+    isOwner: me != null && isOwnedBy(skill.fullName, me.username) && skill.origin.kind !== 'mirror',
+    isAdmin: me?.role === 'admin',
+  }
+}
+
+export function useMayManage(skill: SkillDetails): boolean {
+  const { isOwner, isAdmin } = useRoles(skill)
+  return isOwner || isAdmin
+}
+
+/** The owner's actions on a skill, and the moderation actions of administrators. */
+export function ManageTab({ shown: { skill } }: { shown: ShownSkill }) {
+  const { isOwner, isAdmin } = useRoles(skill)
+  const name = skill.fullName
   return (
     <>
-      {isOwner && <Standing name={skill.fullName} />}
-      <details class="card" onToggle={(event) => setOpened(isOpened || event.currentTarget.open)}>
-        <summary>Manage this skill</summary>
-        {isOpened && isOwner && <OwnersPart skill={skill} />}
-        {isOpened && isAdmin && <ModerationOfSkill name={skill.fullName} />}
-        {isOpened && isOwner && <Withdrawal name={skill.fullName} />}
-      </details>
+      {isOwner && <Standing name={name} />}
+      {isOwner && (
+        <>
+          <Section title="Details and visibility">{() => <Details skill={skill} />}</Section>
+          <Section title="Versions">{() => <Yanks skill={skill} />}</Section>
+          <Section title="Deprecation">{() => <Deprecation skill={skill} />}</Section>
+          {skill.visibility !== 'public' && <Section title="Share links">{() => <Shares name={name} />}</Section>}
+          <Section title="Collaborators and transfer">{() => <HandOver name={name} />}</Section>
+        </>
+      )}
+      {isAdmin && <Section title="Moderation">{() => <ModerationOfSkill name={name} />}</Section>}
+      {isOwner && <Section title="Delete">{() => <Withdrawal name={name} />}</Section>}
     </>
   )
 }
 
-function OwnersPart({ skill }: { skill: SkillDetails }) {
+/** A part of the tab that loads when it is opened. */
+function Section({ title, children }: { title: string; children: () => ComponentChildren }) {
+  const [isOpened, setOpened] = useState(false)
   return (
-    <>
-      <Deprecation skill={skill} />
-      <Details skill={skill} />
-      <Yanks skill={skill} />
-      {skill.visibility !== 'public' && <Shares name={skill.fullName} />}
-      <HandOver name={skill.fullName} />
-    </>
+    <details class="section" onToggle={(event) => setOpened(isOpened || event.currentTarget.open)}>
+      <summary>{title}</summary>
+      {isOpened && children()}
+    </details>
   )
 }
 
@@ -60,8 +77,7 @@ function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { 
     ...skillKeys,
   )
   return (
-    <section>
-      <h2>Deprecation</h2>
+    <>
       <Form action={action} submit={deprecated ? 'Undo the deprecation' : 'Deprecate'}>
         {deprecated ? (
           <p dir="auto">This skill is deprecated. {deprecationMessage}</p>
@@ -74,7 +90,7 @@ function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { 
           />
         )}
       </Form>
-    </section>
+    </>
   )
 }
 
@@ -88,8 +104,7 @@ function Details({ skill }: { skill: SkillDetails }) {
     ...skillKeys,
   )
   return (
-    <section>
-      <h2>Details and visibility</h2>
+    <>
       <Form action={action} submit="Save" done="Saved.">
         <Select label="Visibility" name="visibility" value={skill.visibility} options={visibilities} />
         <Field label="Display name" name="displayName" maxLength={100} required defaultValue={skill.displayName} />
@@ -99,15 +114,14 @@ function Details({ skill }: { skill: SkillDetails }) {
         <Field label="Keywords" name="keywords" hint="Separated by commas." defaultValue={skill.keywords.join(', ')} />
         <Field label="Repository" name="repository" type="url" maxLength={500} defaultValue={skill.repository} />
       </Form>
-    </section>
+    </>
   )
 }
 
 function Withdrawal({ name }: { name: string }) {
   const { route } = useLocation()
   return (
-    <section>
-      <h2>Delete</h2>
+    <>
       <ConfirmButton
         action="Delete the skill"
         title={`Withdraw ${name}?`}
@@ -123,7 +137,7 @@ function Withdrawal({ name }: { name: string }) {
           advise against it, deprecate it instead; to withdraw one version, yank that version.
         </p>
       </ConfirmButton>
-    </section>
+    </>
   )
 }
 
@@ -131,8 +145,7 @@ function Withdrawal({ name }: { name: string }) {
 function ModerationOfSkill({ name }: { name: string }) {
   const found = useData(['moderation', name], () => api.getModeration({ name }))
   return (
-    <section>
-      <h2>Moderation</h2>
+    <>
       <Shown of={found}>
         {({ state, reason }) => (
           <p class="facts">
@@ -142,7 +155,7 @@ function ModerationOfSkill({ name }: { name: string }) {
         )}
       </Shown>
       <ModerationDecision name={name} />
-    </section>
+    </>
   )
 }
 
@@ -153,8 +166,7 @@ function Yanks({ skill }: { skill: SkillDetails }) {
   const name = skill.fullName
   const found = useData(['skill', name, 'yanks', skill.updatedAt], () => api.listVersions({ name, limit: 20 }))
   return (
-    <section>
-      <h2>Versions</h2>
+    <>
       <ul class="plain">
         <Shown of={found}>
           {({ versions }) =>
@@ -169,7 +181,7 @@ function Yanks({ skill }: { skill: SkillDetails }) {
         </Shown>
       </ul>
       <p class="faint">The latest 20. A yanked version is installed only by users who name it exactly.</p>
-    </section>
+    </>
   )
 }
 

@@ -1,0 +1,134 @@
+import { Flame, type IconNode, Package, Sparkles } from 'lucide'
+import type { ComponentChildren } from 'preact'
+import { addresses, nodeUrl, toAddress } from '../../addresses.ts'
+import { api, useData } from '../../api.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { Copyable, NameLink, toCount } from '../../ui/parts.tsx'
+import { Shown } from '../../ui/page.tsx'
+import { FullName, type Skill } from '../../ui/skill-list.tsx'
+
+const listedMax = 6
+const categoriesMax = 12
+
+/** What the first page offers below its search. */
+export function Home() {
+  const found = useData(['home'], async () => {
+    const [{ categories }, trending, top, recent, { packs }] = await Promise.all([
+      api.listCategories(),
+      api.getTrending({ limit: listedMax }),
+      api.searchSkills({ sort: 'downloads', limit: listedMax }),
+      api.searchSkills({ sort: 'recent', limit: listedMax }),
+      api.listPacks({ limit: listedMax }),
+    ])
+    const isTrending = trending.entries.length > 0
+    const popular = isTrending ? trending.entries.map(({ skill }) => skill) : top.skills
+    return { categories: categories.slice(0, categoriesMax), isTrending, popular, recent, packs }
+  })
+  return (
+    <Shown of={found}>
+      {({ categories, isTrending, popular, recent, packs }) =>
+        recent.total === 0 ? (
+          <FirstSteps />
+        ) : (
+          <>
+            <ul class="categories" aria-label="Categories">
+              {categories.map(({ name, count }) => (
+                <li key={name}>
+                  <a href={toAddress('/', { category: name })}>
+                    <bdi>{name}</bdi> <span class="faint">{count.toLocaleString('en')}</span>
+                  </a>
+                </li>
+              ))}
+              <li>
+                <a href={allSkills}>All {toCount(recent.total, 'skill')}</a>
+              </li>
+            </ul>
+            <div class="home-lists">
+              <List
+                icon={Flame}
+                title={isTrending ? 'Trending this week' : 'Most downloaded'}
+                more={isTrending ? '/trending' : allSkills}
+              >
+                {popular.map(toItem)}
+              </List>
+              <List icon={Sparkles} title="New" more="/?sort=recent">
+                {recent.skills.map(toItem)}
+              </List>
+              {packs.length > 0 && (
+                <List icon={Package} title="Packs" more="/packs">
+                  {packs.map(({ slug, name, description }) => (
+                    <li key={slug}>
+                      <NameLink href={addresses.pack(slug)} name={name} />
+                      <p dir="auto">{description}</p>
+                    </li>
+                  ))}
+                </List>
+              )}
+            </div>
+          </>
+        )
+      }
+    </Shown>
+  )
+}
+
+const allSkills = '/?sort=downloads'
+
+function List(props: { icon: IconNode; title: string; more: string; children: ComponentChildren }) {
+  return (
+    <section>
+      <h2>
+        <Icon of={props.icon} /> {props.title}
+      </h2>
+      <ul class="short-list plain-links">{props.children}</ul>
+      <p class="hint">
+        <a href={props.more} aria-label={`More: ${props.title}`}>
+          More
+        </a>
+      </p>
+    </section>
+  )
+}
+
+function toItem({ id, fullName, description }: Skill) {
+  return (
+    <li key={id}>
+      <a href={addresses.skill(fullName)}>
+        <FullName name={fullName} />
+      </a>
+      <p dir="auto">{description}</p>
+    </li>
+  )
+}
+
+/** A node without skills: how to fill it and how agents use it. */
+function FirstSteps() {
+  return (
+    <section class="first-steps">
+      <h2>No skills here yet</h2>
+      <ol>
+        <li>
+          <h3>Publish a skill</h3>
+          <p>
+            A skill is a folder with a <code>SKILL.md</code> in it. <a href="/account/publish">Publish one here</a>, or
+            from a terminal:
+          </p>
+          <Copyable
+            text={`skillstead init my-skill\nskillstead publish my-skill --url ${nodeUrl}`}
+            label="Copy commands"
+          />
+        </li>
+        <li>
+          <h3>Or bring the ones you have</h3>
+          <p>Imports all skills of a folder, an archive or a git repository.</p>
+          <Copyable text="skillstead import ./skills" label="Copy the import command" />
+        </li>
+        <li>
+          <h3>Connect an agent</h3>
+          <p>It then finds and loads skills by itself.</p>
+          <Copyable text={`claude mcp add --transport http skillstead ${nodeUrl}/mcp`} label="Copy the MCP command" />
+        </li>
+      </ol>
+    </section>
+  )
+}

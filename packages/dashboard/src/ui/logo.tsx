@@ -1,0 +1,16 @@
+/** A house with lines of text in it. The icon of the window, `icon.svg`, is the same drawing. */
+export function Logo() {
+  return (
+    <svg class="logo" viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="7" fill="currentColor" />
+      <path
+        d="M6.5 15 16 7l9.5 8M10.5 15.5v9h11v-9M13.5 18.5h5M13.5 21.5h3.5"
+        fill="none"
+        stroke="var(--on-accent)"
+        stroke-width="2.2"
+        stroke-linejoin="round"
+        stroke-linecap="round"
+      />
+    </svg>
+  )
+}
