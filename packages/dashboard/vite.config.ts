@@ -11,6 +11,7 @@ export default defineConfig({
     license: { fileName: 'licenses.md' },
     reportCompressedSize: false,
   },
+  worker: { format: 'es' },
   // Scripts and styles load each other by relative addresses, because a proxy may publish the node below a path.
   experimental: { renderBuiltUrl: (_, { hostType }) => (hostType === 'html' ? undefined : { relative: true }) },
   logLevel: 'warn',

@@ -142,14 +142,19 @@ async function dispatchAll(page: Page): Promise<void> {
 function findTrouble(): string[] {
   const trouble: string[] = []
   const foreign =
-    'script,style,iframe,frame,object,embed,applet,base,link,meta,svg:not(.icon):not(.logo),math,template,img,picture,video,audio,source'
+    'script,style,iframe,frame,object,embed,applet,base,link,meta,svg:not(.icon):not(.logo),math,template,img:not([src*="/files/"]),picture,video,audio,source'
   const allowed = new Set(
     (
       'h2 h3 h4 h5 h6 p br hr ul ol li dl dt dd blockquote pre code em strong del s sub sup kbd a table thead tbody tr th td ' +
-      'details summary div'
+      'details summary div span button'
     ).split(' '),
   )
-  const known = new Set('href title align start colspan rowspan open target rel tabindex'.split(' '))
+  const known = new Set('href title align start colspan rowspan open target rel tabindex data-language'.split(' '))
+  // oxlint-disable-next-line unicorn/consistent-function-scoping -- the page gets this function alone
+  const isAdded = (element: Element, name: string) =>
+    (name === 'id' && element.id.startsWith('readme-')) ||
+    (name === 'class' && /^(?:code-[a-z]+|copyable|copy)$/.test(element.className)) ||
+    (name === 'type' && element.matches('button.copy'))
   for (const element of document.body.querySelectorAll(foreign)) trouble.push(element.outerHTML)
   for (const element of document.querySelectorAll('*')) {
     for (const { name } of element.attributes) {
@@ -160,12 +165,14 @@ function findTrouble(): string[] {
   for (const link of document.querySelectorAll('a')) {
     const href = link.getAttribute('href')
     const isOurs = href?.startsWith('/') === true && !href.startsWith('//')
-    if (href !== null && !isOurs && !/^(?:https?:\/\/|mailto:|#main$)/.test(href)) trouble.push(link.outerHTML)
-    if (href !== null && !isOurs && href !== '#main' && !link.relList.contains('noopener')) trouble.push(link.outerHTML)
+    if (href !== null && !isOurs && !/^(?:https?:\/\/|mailto:|#main$|#readme-)/.test(href)) trouble.push(link.outerHTML)
+    if (href !== null && !isOurs && !href.startsWith('#') && !link.relList.contains('noopener'))
+      trouble.push(link.outerHTML)
   }
   for (const element of document.querySelectorAll('.markdown *')) {
     if (!allowed.has(element.localName)) trouble.push(element.outerHTML)
-    for (const { name } of element.attributes) if (!known.has(name)) trouble.push(element.outerHTML)
+    for (const { name } of element.attributes)
+      if (!known.has(name) && !isAdded(element, name)) trouble.push(element.outerHTML)
   }
   return trouble
 }

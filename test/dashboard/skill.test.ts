@@ -43,6 +43,43 @@ describeBrowser('the page of a skill', () => {
     expect((await fetch(archive)).headers.get('content-type')).toBe('application/zip')
   })
 
+  test('highlights code, copies it, links headings and lines, and shows pictures of the skill only', async () => {
+    const visited = await visit()
+    const code = 'def pour(cups: int) -> str:\n    return "tea"\n'
+    const text = ['# Brew', '## Pour', `\`\`\`python\n${code}\`\`\``, '## Wait', '## Serve', '[up](#pour)']
+    const pictures = ['![own](pot.png)', '![foreign](https://elsewhere.invalid/pot.png)', '![lost](other.png)']
+    const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+    await visited.api.publishSkill({
+      skillMd: `---\nname: brew\ndescription: Brews tea\n---\n${[...text, ...pictures].join('\n\n')}\n`,
+      files: [
+        { path: 'pour.py', content: code, executable: true },
+        { path: 'pot.png', content: pixel, encoding: 'base64' },
+      ],
+    })
+    const page = await visited.open('/skills/alice/brew')
+    const readme = page.locator('.markdown')
+    await readme.locator('.code-keyword', { hasText: 'def' }).waitFor()
+    expect(await readme.locator('pre').textContent()).toBe(code.trimEnd())
+    await readme.getByRole('button', { name: 'Copy' }).click()
+    await readme.getByRole('button', { name: /Copied|Select it/ }).waitFor()
+    expect(await readme.locator('img').count()).toBe(1)
+    const own = readme.getByAltText('own')
+    await expect.poll(() => own.evaluate((one: HTMLImageElement) => one.naturalWidth)).toBe(1)
+    await page.getByText('Contents').click()
+    await page.getByRole('link', { name: 'Wait' }).click()
+    expect(new URL(page.url()).hash).toBe('#readme-wait')
+    await readme.getByRole('link', { name: 'up' }).click()
+    expect(new URL(page.url()).hash).toBe('#readme-pour')
+    await page.getByRole('link', { name: 'Files', exact: true }).click()
+    await page.getByRole('link', { name: 'pour.py' }).click()
+    await page.locator('.lines .code-keyword', { hasText: 'return' }).waitFor()
+    expect(await page.locator('.numbers').textContent()).toBe('1\n2\n')
+    await page.getByText('executable', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Line 2' }).click()
+    await page.locator('mark', { hasText: 'return "tea"' }).waitFor()
+    expect(new URL(page.url()).search).toBe('?path=pour.py&line=2')
+  })
+
   test('shows the differences between two versions, and each finding at its line', async () => {
     const visited = await visit()
     await makeTea(visited)

@@ -1,18 +1,29 @@
 import DOMPurify from 'dompurify'
 import { Marked, type Tokens } from 'marked'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { nodePath } from '../addresses.ts'
 import { divideMarkdown } from './divide-markdown.ts'
+import {
+  Contents,
+  contentsMin,
+  finishCode,
+  nameHeadings,
+  scrollToAnchor,
+  type ShownHeading,
+  toAnchor,
+} from './markdown-parts.tsx'
 
 /**
- * Allows only elements for text, tables, lists and code: no styles, forms, pictures or other content that is fetched.
+ * Allows only elements for text, tables, lists and code, and pictures of the skill itself: no styles, forms or other
+ * content that is fetched.
  */
 const allowed = {
   ALLOWED_TAGS: (
     'h2 h3 h4 h5 h6 p br hr ul ol li dl dt dd blockquote pre code em strong del s sub sup kbd a table thead tbody tr th td ' +
-    'details summary'
+    'details summary img'
   ).split(' '),
-  ALLOWED_ATTR: ['href', 'title', 'align', 'start', 'colspan', 'rowspan', 'open'],
+  ALLOWED_ATTR: ['href', 'title', 'align', 'start', 'colspan', 'rowspan', 'open', 'src', 'alt', 'data-language'],
+  ADD_URI_SAFE_ATTR: ['align', 'start', 'colspan', 'rowspan', 'open', 'data-language'],
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
@@ -26,29 +37,35 @@ const allowed = {
 const pieceMsMax = 500
 const slowPiecesMax = 2
 
-/** The target of a relative link; undefined if there is none. */
-type ToFile = (path: string) => string | undefined
+/** Where the files lie that a text refers to by relative paths; undefined for a file that does not exist. */
+export interface Targets {
+  toFile(path: string): string | undefined
+  toPicture(path: string): string | undefined
+}
 
-/**
- * The link resolver of the document that is being sanitised. Sanitising is synchronous, so there is only one at a time.
- */
-let toFileNow: ToFile | undefined
+/** The targets of the document that is being sanitised. Sanitising is synchronous, so there is only one at a time. */
+let targetsNow: Targets | undefined
 
 const purifier = DOMPurify(window)
 purifier.addHook('uponSanitizeAttribute', (element, attribute) => {
-  if (element.tagName !== 'A' || attribute.attrName !== 'href') return
-  const address = toFileNow?.(toLinkedPath(attribute.attrValue))
+  const { attrName: name, attrValue: value } = attribute
+  if (element.tagName === 'IMG' && name === 'src') attribute.forceKeepAttr = value.startsWith(`${nodePath}/api/`)
+  if (element.tagName !== 'A' || name !== 'href') return
+  const file = targetsNow?.toFile(toLinkedPath(value))
+  const address = value.startsWith('#') ? `#${toAnchor(value.slice(1))}` : file && nodePath + file
   if (address === undefined) return
-  element.setAttribute('href', nodePath + address)
+  element.setAttribute('href', address)
   attribute.forceKeepAttr = true
 })
 purifier.addHook('afterSanitizeAttributes', (element) => {
+  if (element.tagName === 'IMG' && !element.hasAttribute('src')) element.remove()
   // Scrollable elements must be reachable by keyboard.
   if (element.tagName === 'PRE' || element.tagName === 'TABLE') element.setAttribute('tabindex', '0')
-  if (element.tagName !== 'A' || !element.hasAttribute('href')) return
+  const href = element.tagName === 'A' && element.getAttribute('href')
+  if (!href) return
   // Links get no opener and no referrer, and search engines do not count them as an endorsement (`ugc`).
   element.setAttribute('rel', 'noopener noreferrer nofollow ugc')
-  element.setAttribute('target', element.getAttribute('href')!.startsWith('/') ? '_self' : '_blank')
+  element.setAttribute('target', href.startsWith('/') || href.startsWith('#') ? '_self' : '_blank')
 })
 
 /** The path of a file next to SKILL.md, as links write it. */
@@ -70,7 +87,13 @@ const marked = new Marked({
       const level = Math.min(6, depth + 1)
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`
     },
+    code({ text, lang = '' }: Tokens.Code) {
+      const language = /^[\w+#-]{1,30}/.exec(lang)?.[0].toLowerCase() ?? ''
+      return `<pre data-language="${language}"><code>${escapeMarkup(text)}</code></pre>\n`
+    },
     image({ href, text }: Tokens.Image) {
+      const picture = targetsNow?.toPicture(toLinkedPath(href))
+      if (picture) return `<img src="${escapeMarkup(nodePath + picture)}" alt="${escapeMarkup(text)}">`
       return `<a href="${escapeMarkup(href)}">${escapeMarkup(text || 'picture')}</a>`
     },
     html({ text }: Tokens.HTML | Tokens.Tag) {
@@ -117,10 +140,12 @@ function escapeMarkup(text: string): string {
 
 /**
  * Untrusted Markdown, rendered and sanitised with https://github.com/cure53/DOMPurify, piece by piece, so that the page
- * is never blocked. `toFile` resolves relative links.
+ * is never blocked. `targets` resolves relative links and pictures.
  */
-export default function Markdown({ text, toFile }: { text: string; toFile?: ToFile }) {
+export default function Markdown({ text, targets }: { text: string; targets?: Targets }) {
   const [pieces, setPieces] = useState<readonly Sanitised[]>([])
+  const [headings, setHeadings] = useState<readonly ShownHeading[]>([])
+  const root = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const ending = new AbortController()
     const done: Sanitised[] = []
@@ -130,32 +155,39 @@ export default function Markdown({ text, toFile }: { text: string; toFile?: ToFi
       for (const piece of divideMarkdown(text)) {
         if (ending.signal.aborted) return
         const startedAt = performance.now()
-        done.push(renderPiece({ ...piece, isPlain: piece.isPlain || slowPieces >= slowPiecesMax }, toFile))
+        done.push(renderPiece({ ...piece, isPlain: piece.isPlain || slowPieces >= slowPiecesMax }, targets))
         if (performance.now() - startedAt > pieceMsMax) slowPieces += 1
         setPieces([...done])
         await new Promise((resolve) => setTimeout(resolve))
       }
+      if (ending.signal.aborted || !root.current) return
+      setHeadings(nameHeadings(root.current))
+      scrollToAnchor()
+      await finishCode(root.current, ending.signal)
     })()
     return () => ending.abort()
   }, [text])
   return (
-    <div class="markdown" dir="auto">
-      {pieces.map((html, place) => (
-        <div key={place} dangerouslySetInnerHTML={{ __html: html as unknown as string }} />
-      ))}
-    </div>
+    <>
+      {headings.length >= contentsMin && <Contents of={headings} />}
+      <div class="markdown" dir="auto" ref={root}>
+        {pieces.map((html, place) => (
+          <div key={place} dangerouslySetInnerHTML={{ __html: html as unknown as string }} />
+        ))}
+      </div>
+    </>
   )
 }
 
-function renderPiece({ text, isPlain }: { text: string; isPlain: boolean }, toFile?: ToFile): Sanitised {
-  toFileNow = toFile
+function renderPiece({ text, isPlain }: { text: string; isPlain: boolean }, targets?: Targets): Sanitised {
+  targetsNow = targets
   try {
     return sanitiseHtml(isPlain ? toPlainPiece(text) : marked.parse(text, { async: false }))
   } catch {
     // Nested deeper than the stack allows.
     return sanitiseHtml(toPlainPiece(text))
   } finally {
-    toFileNow = undefined
+    targetsNow = undefined
   }
 }
 

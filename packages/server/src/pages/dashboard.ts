@@ -43,7 +43,7 @@ const policy = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  'trusted-types dompurify',
+  'trusted-types dompurify worker',
 ].join('; ')
 const pageHeaders: readonly Header[] = [
   ['content-security-policy', policy],

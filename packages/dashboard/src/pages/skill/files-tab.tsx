@@ -1,31 +1,28 @@
 import { api, useData } from '../../api.ts'
-import { useAddress } from '../../addresses.ts'
-import { Pager, toPageNumber, Shown } from '../../ui/page.tsx'
-import { Empty, toBytesText, NameLink, toCount } from '../../ui/parts.tsx'
-import { toApiAddress, toContentBytes, toFileAddress, toTab, decodeShownText, type ShownSkill } from './shown-skill.ts'
+import { nodePath, useAddress } from '../../addresses.ts'
+import { Shown } from '../../ui/page.tsx'
+import { Badge, Empty, toBytesText, toCount } from '../../ui/parts.tsx'
+import {
+  isPicture,
+  toApiAddress,
+  toContentBytes,
+  toFileAddress,
+  toTab,
+  decodeShownText,
+  type ShownSkill,
+} from './shown-skill.ts'
 import { TextPages } from './text-pages.tsx'
 
-const pageRows = 50
+const openEntriesMax = 20
 /** Maximum size of a file that is shown; larger files can only be downloaded. */
 const shownBytesMax = 2 * 1024 * 1024
 
-/** The files of a version, or the text of the file in the address. */
+/** The files of a version as a tree, next to the text of the one in the address. */
 export function FilesTab({ shown }: { shown: ShownSkill }) {
   const { fields } = useAddress()
   if (!shown.version) return <Empty>There is no version, so there are no files.</Empty>
-  if (fields.path === undefined) return <FileList shown={shown} page={toPageNumber(fields.page)} />
-  return <OneFile shown={shown} path={fields.path} line={toLineNumber(fields.line)} />
-}
-
-function toLineNumber(text: string | undefined): number | undefined {
-  const line = Number(text)
-  return Number.isInteger(line) && line > 0 ? line : undefined
-}
-
-function FileList({ shown, page }: { shown: ShownSkill; page: number }) {
   const { files, size } = shown.skill
-  const totalPages = Math.ceil(files.length / pageRows)
-  const first = (Math.min(page, totalPages) - 1) * pageRows
+  const path = fields.path ?? 'SKILL.md'
   return (
     <>
       <p>
@@ -34,62 +31,117 @@ function FileList({ shown, page }: { shown: ShownSkill; page: number }) {
           Download all as a zip
         </a>
       </p>
-      <table class="files">
-        <thead>
-          <tr>
-            <th scope="col">File</th>
-            <th scope="col">Size</th>
-          </tr>
-        </thead>
-        <tbody>
-          {files.slice(first, first + pageRows).map((file) => (
-            <tr key={file.path}>
-              <td>
-                <NameLink href={toTab(shown, 'files', { path: file.path })} name={file.path} />
-              </td>
-              <td>{toBytesText(file.size)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <Pager totalPages={totalPages} />
+      <div class="files">
+        <nav aria-label="Files">
+          <Folder shown={shown} entries={toTree(files)} current={path} />
+        </nav>
+        <OneFile key={path} shown={shown} path={path} line={toLineNumber(fields.line)} />
+      </div>
     </>
+  )
+}
+
+function toLineNumber(text: string | undefined): number | undefined {
+  const line = Number(text)
+  return Number.isInteger(line) && line > 0 ? line : undefined
+}
+
+type File = ShownSkill['skill']['files'][number]
+type Tree = Map<string, File | Tree>
+
+/** Folders and files by name; folders first, as the order of paths has them. */
+function toTree(files: readonly File[]): Tree {
+  const root: Tree = new Map()
+  for (const file of files) {
+    const parts = file.path.split('/')
+    const name = parts.pop()!
+    let folder = root
+    for (const part of parts) {
+      const inner = folder.get(part)
+      const next: Tree = inner instanceof Map ? inner : new Map()
+      folder.set(part, next)
+      folder = next
+    }
+    folder.set(name, file)
+  }
+  return root
+}
+
+/** A folder of the tree: open if it holds the current file or few others. */
+function Folder(props: { shown: ShownSkill; entries: Tree; current: string; path?: string }) {
+  const { shown, entries, current, path = '' } = props
+  const sorted = [...entries].toSorted(
+    ([a, one], [b, other]) => Number(other instanceof Map) - Number(one instanceof Map) || (a < b ? -1 : 1),
+  )
+  return (
+    <ul>
+      {sorted.map(([name, entry]) => (
+        <li key={name}>
+          {entry instanceof Map ? (
+            <details open={entry.size <= openEntriesMax || current.startsWith(`${path}${name}/`)}>
+              <summary>
+                <bdi>{name}</bdi>
+              </summary>
+              <Folder shown={shown} entries={entry} current={current} path={`${path}${name}/`} />
+            </details>
+          ) : (
+            <a
+              href={toTab(shown, 'files', { path: entry.path })}
+              aria-current={entry.path === current ? 'page' : undefined}
+              aria-label={entry.path}
+              title={toBytesText(entry.size)}
+            >
+              <bdi>{name}</bdi>
+              {entry.executable && <span class="faint"> run</span>}
+            </a>
+          )}
+        </li>
+      ))}
+    </ul>
   )
 }
 
 function OneFile({ shown, path, line }: { shown: ShownSkill; path: string; line: number | undefined }) {
   const file = shown.skill.files.find((one) => one.path === path)
   return (
-    <>
-      <p class="row">
-        <a href={toTab(shown, 'files')}>All files</a>
+    <section>
+      <div class="file-head">
+        <h2>
+          <bdi>{path}</bdi>
+        </h2>
+        {file && <span class="faint">{toBytesText(file.size)}</span>}
+        {file?.executable && <Badge>executable</Badge>}
         {file && (
           <a href={toFileAddress(shown, path)} download={path.split('/').at(-1)}>
             Download
           </a>
         )}
-      </p>
-      <h2>
-        <bdi>{path}</bdi>
-      </h2>
+      </div>
       {!file && <Empty>Version {shown.version} has no such file.</Empty>}
       {file && file.size > shownBytesMax && (
         <Empty>This file has {toBytesText(file.size)}, which is too large to show here. Download it instead.</Empty>
       )}
       {file && file.size <= shownBytesMax && <FileText shown={shown} path={path} line={line} />}
-    </>
+    </section>
   )
 }
 
 function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line: number | undefined }) {
-  const text = useFileText(shown, path)
+  const isPictured = isPicture(path)
+  const text = useFileText(shown, path, !isPictured)
+  if (isPictured) return <img class="picture" src={nodePath + toFileAddress(shown, path)} alt={path} />
   return (
     <Shown of={text}>
       {(found) =>
         found === null ? (
           <Empty>This is not a text file. Download it to read it.</Empty>
         ) : (
-          <TextPages text={found} label={path} lineAsked={line} />
+          <TextPages
+            text={found}
+            path={path}
+            toLine={(number) => toTab(shown, 'files', { path, line: number })}
+            lineAsked={line}
+          />
         )
       }
     </Shown>

@@ -3,7 +3,15 @@ import { useAddress } from '../../addresses.ts'
 import { Markdown } from '../../ui/lazy-components.tsx'
 import { Empty, Notice, toBytesText } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
-import { toApiAddress, toContentBytes, toTab, decodeShownText, type ShownSkill } from './shown-skill.ts'
+import {
+  isPicture,
+  toApiAddress,
+  toContentBytes,
+  toFileAddress,
+  toTab,
+  decodeShownText,
+  type ShownSkill,
+} from './shown-skill.ts'
 import { TextPages } from './text-pages.tsx'
 import { Views } from '../../ui/tabs.tsx'
 
@@ -37,7 +45,15 @@ function Readme({ shown }: { shown: ShownSkill }) {
       </Views>
       <Shown of={read}>
         {({ text, size }) =>
-          isRaw ? <TextPages text={text} label="SKILL.md" /> : <Rendered shown={shown} text={text} size={size} />
+          isRaw ? (
+            <TextPages
+              text={text}
+              path="SKILL.md"
+              toLine={(line) => toTab(shown, 'files', { path: 'SKILL.md', line })}
+            />
+          ) : (
+            <Rendered shown={shown} text={text} size={size} />
+          )
         }
       </Shown>
     </>
@@ -49,11 +65,14 @@ function Rendered({ shown, text, size }: { shown: ShownSkill; text: string; size
   const isCut = body.length > renderedCharactersMax
   const part = isCut ? body.slice(0, body.lastIndexOf('\n', renderedCharactersMax) + 1 || renderedCharactersMax) : body
   const paths = new Set(shown.skill.files.map(({ path }) => path))
-  const toFile = (path: string) => (paths.has(path) ? toTab(shown, 'files', { path }) : undefined)
+  const targets = {
+    toFile: (path: string) => (paths.has(path) ? toTab(shown, 'files', { path }) : undefined),
+    toPicture: (path: string) => (paths.has(path) && isPicture(path) ? toFileAddress(shown, path) : undefined),
+  }
   if (body.trim() === '') return <Empty>SKILL.md has frontmatter but no text. The raw view shows all of it.</Empty>
   return (
     <>
-      <Markdown text={part} toFile={toFile} />
+      <Markdown text={part} targets={targets} />
       {isCut && (
         <Notice tone="fair">
           This SKILL.md has {toBytesText(size)}; only its beginning is rendered.{' '}

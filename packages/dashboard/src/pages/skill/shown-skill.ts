@@ -44,3 +44,8 @@ export function decodeShownText(bytes: Uint8Array): string | null {
     return null
   }
 }
+
+/** Whether a file is a picture that browsers show. A picture runs no code, an SVG included. */
+export function isPicture(path: string): boolean {
+  return /\.(?:png|jpe?g|gif|webp|avif|svg)$/i.test(path)
+}

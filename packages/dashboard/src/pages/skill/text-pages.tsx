@@ -1,12 +1,21 @@
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useAddress } from '../../addresses.ts'
+import type { CodePart } from '../../ui/highlight-worker.ts'
 import { Pager, toPageNumber } from '../../ui/page.tsx'
 
 const pageCharactersMax = 100_000
 const pageLinesMax = 2000
 
-/** Raw text with line numbers; long text is paged. */
-export function TextPages({ text, label, lineAsked }: { text: string; label: string; lineAsked?: number }) {
+/** A text with line numbers that are links, and with its syntax highlighted; a long text is paged. */
+export function TextPages(props: {
+  text: string
+  /** Its path; the ending names the language. */
+  path: string
+  toLine: (line: string) => string
+  lineAsked?: number | undefined
+}) {
+  const { text, path, lineAsked } = props
+  const language = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ''
   const { fields } = useAddress()
   const pages = useMemo(() => splitIntoPages(text), [text])
   const asked = fields.page === undefined && lineAsked ? findPage(pages, lineAsked) : toPageNumber(fields.page)
@@ -15,34 +24,70 @@ export function TextPages({ text, label, lineAsked }: { text: string; label: str
   const place = lineAsked === undefined ? -1 : lineAsked - firstLine
   return (
     <>
-      <div class="text" role="region" aria-label={label} tabIndex={0}>
-        <pre class="numbers" aria-hidden="true">
-          {lines.map((_, at) => firstLine + at).join('\n')}
+      <div class="text" role="region" aria-label={path} tabIndex={0}>
+        <pre class="numbers">
+          {lines.map((_, at) => {
+            const line = `${firstLine + at}`
+            return (
+              <>
+                <a key={line} href={props.toLine(line)} aria-label={`Line ${line}`}>
+                  {line}
+                </a>
+                {'\n'}
+              </>
+            )
+          })}
         </pre>
-        <pre class="lines">
-          {place >= 0 && place < lines.length ? (
-            <>
-              {joinShownLines(lines.slice(0, place))}
-              <mark>{lines[place] || ' '}</mark>
-              {`\n${lines.slice(place + 1).join('\n')}`}
-            </>
-          ) : (
-            lines.join('\n')
-          )}
-        </pre>
+        <Source lines={lines} place={place} language={language} />
       </div>
       <Pager page={page} totalPages={pages.length} />
     </>
   )
 }
 
+/** The lines with their syntax highlighted, once that is known, and the asked line marked. */
+function Source({ lines, place, language }: { lines: readonly string[]; place: number; language: string }) {
+  const code = lines.join('\n')
+  const [found, setFound] = useState<{ code: string; lines: CodePart[][] | null }>()
+  useEffect(() => {
+    let isOver = false
+    void import('../../ui/highlight.ts')
+      .then(({ highlight }) => highlight({ code, language }))
+      .then(
+        (highlighted) => isOver || setFound({ code, lines: highlighted }),
+        () => {
+          // Without the script of the highlighter the text stays plain.
+        },
+      )
+    return () => void (isOver = true)
+  }, [code, language])
+  const parts = found?.code === code ? found.lines : null
+  return (
+    <pre class="lines">
+      {lines.map((line, at) => {
+        const content = parts?.[at]?.map(([text, kind], part) =>
+          kind ? (
+            <span key={part} class={`code-${kind}`}>
+              {text}
+            </span>
+          ) : (
+            text
+          ),
+        )
+        return (
+          <>
+            {at === place ? <mark key={at}>{content ?? (line || ' ')}</mark> : (content ?? line)}
+            {'\n'}
+          </>
+        )
+      })}
+    </pre>
+  )
+}
+
 interface TextPage {
   readonly firstLine: number
   readonly lines: readonly string[]
-}
-
-function joinShownLines(lines: readonly string[]): string {
-  return lines.map((line) => `${line}\n`).join('')
 }
 
 /** Splits text into pages at line ends, except within a line that is longer than a page. */
@@ -56,7 +101,10 @@ function splitIntoPages(text: string): TextPage[] {
     lines = []
     characters = 0
   }
-  for (const line of text.split(/\r\n|\r|\n/)) {
+  const all = text.split(/\r\n|\r|\n/)
+  // A line break at the end begins no further line.
+  if (all.length > 1 && all.at(-1) === '') all.pop()
+  for (const line of all) {
     if (lines.length > 0 && (lines.length >= pageLinesMax || characters + line.length > pageCharactersMax)) turn()
     let rest = line
     for (; rest.length > pageCharactersMax; rest = rest.slice(pageCharactersMax)) {

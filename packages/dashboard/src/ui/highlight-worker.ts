@@ -1,0 +1,91 @@
+import {
+  createCssVariablesTheme,
+  createHighlighterCore,
+  type HighlighterCore,
+  type LanguageRegistration,
+} from 'shiki/core'
+import { createJavaScriptRegexEngine } from 'shiki/engine/javascript'
+
+/** A part of a line, with its kind, such as `keyword`; plain text has none. */
+export type CodePart = readonly [text: string, kind?: string]
+
+/** The order to the worker. It answers with the lines of parts, or with null for a language that it does not know. */
+export interface HighlightOrder {
+  readonly code: string
+  /** A name of a language, or the extension of a file. */
+  readonly language: string
+}
+
+const themeName = 'variables'
+/** Grammars of https://shiki.style, each loaded when a text needs it. */
+const grammars: Readonly<Record<string, () => Promise<{ default: LanguageRegistration[] }>>> = {
+  bash: () => import('shiki/langs/bash.mjs'),
+  c: () => import('shiki/langs/c.mjs'),
+  cpp: () => import('shiki/langs/cpp.mjs'),
+  csharp: () => import('shiki/langs/csharp.mjs'),
+  css: () => import('shiki/langs/css.mjs'),
+  diff: () => import('shiki/langs/diff.mjs'),
+  dockerfile: () => import('shiki/langs/dockerfile.mjs'),
+  go: () => import('shiki/langs/go.mjs'),
+  html: () => import('shiki/langs/html.mjs'),
+  ini: () => import('shiki/langs/ini.mjs'),
+  java: () => import('shiki/langs/java.mjs'),
+  json: () => import('shiki/langs/jsonc.mjs'),
+  kotlin: () => import('shiki/langs/kotlin.mjs'),
+  markdown: () => import('shiki/langs/markdown.mjs'),
+  php: () => import('shiki/langs/php.mjs'),
+  powershell: () => import('shiki/langs/powershell.mjs'),
+  python: () => import('shiki/langs/python.mjs'),
+  ruby: () => import('shiki/langs/ruby.mjs'),
+  rust: () => import('shiki/langs/rust.mjs'),
+  sql: () => import('shiki/langs/sql.mjs'),
+  swift: () => import('shiki/langs/swift.mjs'),
+  toml: () => import('shiki/langs/toml.mjs'),
+  typescript: () => import('shiki/langs/tsx.mjs'),
+  xml: () => import('shiki/langs/xml.mjs'),
+  yaml: () => import('shiki/langs/yaml.mjs'),
+}
+const otherNames: Readonly<Record<string, string>> = {
+  cs: 'csharp',
+  h: 'c',
+  hpp: 'cpp',
+  htm: 'html',
+  js: 'typescript',
+  javascript: 'typescript',
+  jsonc: 'json',
+  jsx: 'typescript',
+  kt: 'kotlin',
+  md: 'markdown',
+  mjs: 'typescript',
+  ps1: 'powershell',
+  py: 'python',
+  rb: 'ruby',
+  rs: 'rust',
+  sh: 'bash',
+  shell: 'bash',
+  ts: 'typescript',
+  tsx: 'typescript',
+  yml: 'yaml',
+  zsh: 'bash',
+}
+
+let highlighter: Promise<HighlighterCore> | undefined
+
+async function highlight({ code, language }: HighlightOrder): Promise<CodePart[][] | null> {
+  const known = Object.hasOwn(otherNames, language) ? otherNames[language]! : language
+  if (!Object.hasOwn(grammars, known)) return null
+  highlighter ??= createHighlighterCore({
+    themes: [createCssVariablesTheme({ name: themeName })],
+    langs: [],
+    engine: createJavaScriptRegexEngine({ forgiving: true }),
+  })
+  const [core, grammar] = await Promise.all([highlighter, grammars[known]!()])
+  await core.loadLanguage(...grammar.default)
+  const lang = grammar.default.at(-1)!.name
+  const lines = core.codeToTokensBase(code, { lang, theme: themeName })
+  return lines.map((tokens) => tokens.map(({ content, color }) => [content, /token-([a-z]+)/.exec(color ?? '')?.[1]]))
+}
+
+addEventListener('message', async ({ data }: MessageEvent<HighlightOrder>) => {
+  postMessage(await highlight(data).catch(() => null))
+})

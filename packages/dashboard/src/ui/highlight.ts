@@ -1,0 +1,66 @@
+import type { CodePart, HighlightOrder } from './highlight-worker.ts'
+// oxlint-disable-next-line import/default -- the bundler makes this module
+import workerUrl from './highlight-worker.ts?worker&url'
+
+/** Larger texts stay plain. */
+const charactersMax = 200_000
+/** A text that takes longer was made to be slow: its worker is ended, and it stays plain. */
+const answerMs = 2000
+
+/** https://w3c.github.io/trusted-types/dist/spec/: not in every browser, and not in TypeScript's types. */
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): unknown }
+}
+const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
+/** The content security policy names this policy: the worker is a file of the app. */
+const policy = trustedTypes?.createPolicy('worker', { createScriptURL: (url) => url })
+let worker: Worker | undefined
+/** One order at a time: the time of an order is its own. */
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * The lines of a code as parts with kinds; null where it stays plain, because its language is unknown or it is too
+ * large or takes too long.
+ */
+export function highlight(order: HighlightOrder): Promise<CodePart[][] | null> {
+  if (order.code.length > charactersMax || !order.language) return Promise.resolve(null)
+  const answer = last.then(() => ask(order))
+  last = answer
+  return answer
+}
+
+function ask(order: HighlightOrder): Promise<CodePart[][] | null> {
+  worker ??= new Worker((policy?.createScriptURL(workerUrl) ?? workerUrl) as string, { type: 'module' })
+  const asked = worker
+  return new Promise((resolve) => {
+    const giveUp = () => {
+      asked.terminate()
+      worker = undefined
+      resolve(null)
+    }
+    const timer = setTimeout(giveUp, answerMs)
+    const once = { once: true }
+    asked.addEventListener(
+      'message',
+      ({ data }: MessageEvent<CodePart[][] | null>) => {
+        clearTimeout(timer)
+        resolve(data)
+      },
+      once,
+    )
+    asked.addEventListener('error', giveUp, once)
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin to name
+    asked.postMessage(order)
+  })
+}
+
+/** The elements of one line; kinds are classes, whose colours are in the styles. */
+export function toCodeNodes(line: readonly CodePart[]): Node[] {
+  return line.map(([text, kind]) => {
+    if (!kind) return document.createTextNode(text)
+    const part = document.createElement('span')
+    part.className = `code-${kind}`
+    part.textContent = text
+    return part
+  })
+}

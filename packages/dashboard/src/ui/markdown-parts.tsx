@@ -1,0 +1,104 @@
+import { highlight, toCodeNodes } from './highlight.ts'
+
+/** A heading of a rendered text, with the anchor that links to it. */
+export interface ShownHeading {
+  readonly anchor: string
+  readonly text: string
+  /** 2 for the highest. */
+  readonly level: number
+}
+
+/** Texts with fewer headings have no table of contents. */
+export const contentsMin = 4
+const contentsMax = 100
+
+/** The anchor of a heading: as GitHub writes it, behind a prefix that keeps it apart from the ids of the page. */
+export function toAnchor(text: string): string {
+  let words = text
+  try {
+    words = decodeURIComponent(text)
+  } catch {
+    // A percent sign that encodes nothing.
+  }
+  const slug = words
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\p{M}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-')
+  return `readme-${slug.slice(0, 100)}`
+}
+
+/** Gives each heading its anchor and returns them; of two with the same text the first has it. */
+export function nameHeadings(root: HTMLElement): ShownHeading[] {
+  const headings: ShownHeading[] = []
+  for (const heading of root.querySelectorAll('h2, h3, h4')) {
+    const text = heading.textContent.trim()
+    const anchor = toAnchor(text)
+    if (text === '' || headings.length >= contentsMax || headings.some((one) => one.anchor === anchor)) continue
+    heading.id = anchor
+    headings.push({ anchor, text, level: Number(heading.tagName[1]) })
+  }
+  return headings
+}
+
+/** Shows the heading that the address names: it was not there yet when the browser looked for it. */
+export function scrollToAnchor(): void {
+  if (location.hash.startsWith('#readme-')) document.querySelector(`[id="${CSS.escape(toHash())}"]`)?.scrollIntoView()
+}
+
+function toHash(): string {
+  try {
+    return decodeURIComponent(location.hash.slice(1))
+  } catch {
+    return location.hash.slice(1)
+  }
+}
+
+export function Contents({ of }: { of: readonly ShownHeading[] }) {
+  return (
+    <details class="contents">
+      <summary>Contents</summary>
+      <ul>
+        {of.map(({ anchor, text, level }) => (
+          <li key={anchor} class={`level-${level}`}>
+            <a href={`#${anchor}`}>
+              <bdi>{text}</bdi>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+/** Highlights the code blocks and gives each a button that copies it. */
+export async function finishCode(root: HTMLElement, signal: AbortSignal): Promise<void> {
+  for (const block of root.querySelectorAll<HTMLElement>('pre[data-language]')) {
+    const code = block.textContent
+    addCopyButton(block, code)
+    const lines = await highlight({ code, language: block.dataset.language! })
+    if (signal.aborted) return
+    if (lines) {
+      const nodes = lines.flatMap((line, place) => [...(place > 0 ? ['\n'] : []), ...toCodeNodes(line)])
+      block.firstElementChild!.replaceChildren(...nodes)
+    }
+  }
+}
+
+function addCopyButton(block: HTMLElement, code: string): void {
+  const frame = document.createElement('div')
+  frame.className = 'copyable'
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'copy'
+  button.textContent = 'Copy'
+  button.addEventListener('click', () => {
+    navigator.clipboard.writeText(code).then(
+      () => (button.textContent = 'Copied'),
+      // Browsers allow the clipboard on secure origins only; manual selection works everywhere.
+      () => (button.textContent = 'Select it to copy'),
+    )
+  })
+  block.replaceWith(frame)
+  frame.append(block, button)
+}
