@@ -53,10 +53,15 @@ it('a clone of an owner has the same digests in a git mirror, a folder mirror an
   const git = await openGit()
   await git.run('clone', '-q', `${base}/alice.git`, 'all')
   const clone = join(git.folder, 'all')
-  for (const kind of ['git', 'folder'] as const) {
-    await mirror.add(kind, clone, { kind, filters: { owners: [`of-${kind}`] } })
-    expect(await mirror.sync(kind)).toMatchObject({ refusedTotal: 0 })
-    for (const name in digests) expect(await digestOf(`of-${kind}/${name}`), name).toBe(digests[name])
+  for (const [place, kind] of [
+    [clone, 'git'],
+    [clone, 'folder'],
+    [`${base}/alice.git`, 'git'],
+  ] as const) {
+    const owner = `of-${kind}-${place.length}`
+    await mirror.add(owner, place, { kind, filters: { owners: [owner] } })
+    expect(await mirror.sync(owner)).toMatchObject({ refusedTotal: 0 })
+    for (const name in digests) expect(await digestOf(`${owner}/${name}`), name).toBe(digests[name])
   }
   const { changed, omitted } = await importAt(clone)
   for (const [name, digest] of Object.entries(digests)) expect(await readImported(name), name).toBe(digest)
@@ -123,6 +128,24 @@ it('verify accepts a clone, a skill in a clone of its owner, and a copy of that 
     expect(stdout).toContain('added.txt')
     expect(stdout).not.toContain('.gitattributes.skill ')
   }
+})
+
+it('a file with the published name of another one is refused by name', async () => {
+  const { base, importAt, key, mirror, node } = await startPair()
+  const git = await openGit()
+  await git.run('clone', '-q', `${base}/alice/settings.git`)
+  const clone = join(git.folder, 'settings')
+  await writeFile(join(clone, '.GITMODULES'), 'A second file.')
+  const published = await skillstead(['publish', clone, '--url', node.url], { env: { SKILLSTEAD_KEY: key } })
+  expect(published).toMatchObject({ code: 1, stderr: expect.stringContaining("equals '.GITMODULES'") })
+  await mirror.add('twice', clone, { kind: 'folder', filters: { owners: ['twice'] } })
+  const synced = await mirror.sync('twice')
+  expect(synced).toMatchObject({ applied: 0, refusedTotal: 1 })
+  expect(synced.refused[0]!.detail).toContain('.gitmodules')
+  expect(await importAt(clone)).toMatchObject({
+    taken: 0,
+    refusals: [{ reason: expect.stringContaining('.gitmodules') }],
+  })
 })
 
 it('names stay in the repository of another origin', async () => {

@@ -113,7 +113,9 @@ export const gitAttributes = '* -text !eol !crlf -ident -filter !working-tree-en
 
 /** Whether an entry is a `.gitattributes` that a node wrote, so that its folder is a repository of a node. */
 export function isGitAttributes({ path, bytes }: { readonly path: string; readonly bytes?: Uint8Array }): boolean {
-  return bytes !== undefined && /(?:^|\/)\.gitattributes$/.test(path) && gitAttributesBytes.equals(bytes)
+  return (
+    bytes?.length === gitAttributes.length && /(?:^|\/)\.gitattributes$/.test(path) && gitAttributesBytes.equals(bytes)
+  )
 }
 
 /** The published path of a file in a repository of a node: reverses {@link toPathInGit}. */

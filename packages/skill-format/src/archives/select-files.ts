@@ -29,7 +29,7 @@ export interface SelectedSkill<Entry extends SourceEntry> {
   readonly files: readonly { readonly path: string; readonly entry: Entry }[]
   /** Entries that are no part of the version. */
   readonly omitted: readonly PathReason[]
-  /** Entries whose stored content differs from what the source has. */
+  /** Entries whose stored content or name differs from what the source has. */
   readonly changed: readonly PathReason[]
   /** Why the skill cannot be published; empty if it can. */
   readonly problems: readonly PathProblem[]
