@@ -4,6 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, type TestContext, vi } from 'vitest'
 import { makeFolder } from '../support/cli-harness.ts'
+import { sample } from '../support/long.ts'
 import { installProgram, npm, type NpmProgram } from '../support/npm-program.ts'
 import { openNode } from '../support/server-harness.ts'
 import { describeSkopeo, runSkopeo } from '../support/skopeo.ts'
@@ -93,7 +94,7 @@ const managers: readonly Manager[] = [
   },
 ]
 
-it.for(managers)(
+it.for(sample(managers, 3))(
   'published bytes and modes arrive with $specifier',
   async ({ specifier, bin, args, settings, arrives = (all) => all }, context) => {
     const user = await makeUser(context, specifier, bin)
@@ -200,7 +201,7 @@ async function findWhole(folder: string): Promise<string> {
   return found!
 }
 
-it.for(installers)(
+it.for(sample(installers, 3))(
   'what was published arrives with $specifier from $source',
   async ({ specifier, bin, commands, place, arrived, more }, context) => {
     const user = await makeUser(context, specifier, bin)
