@@ -59,6 +59,17 @@ describe('the allowance of a guest', () => {
     expect((await upload(repository)).status).toBe(429)
   })
 
+  it('pays for a pack that comes more than a minute after the references', async () => {
+    const { repository, publish } = await startGit({ rates: { anonymous: 4 } })
+    await advertise(repository)
+    expect(remainingOf(await upload(repository))).toBe(3)
+    // The clock of the registry goes on by a day.
+    await publish('tables', '3.0.0')
+    expect(remainingOf(await upload(repository))).toBe(2)
+    expect(remainingOf(await advertise(repository))).toBe(1)
+    expect(remainingOf(await upload(repository))).toBe(1)
+  })
+
   it('pays for a refused repository, which is not advertised', async () => {
     const { base } = await startGit({ rates: { anonymous: 5 } })
     const unknown = `${base}/alice/nothing.git`

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { localApi } from '@skillstead/core'
+import type { RegistryApi } from '@skillstead/protocol'
 import { describe, expect, it } from 'vitest'
 import { openGit } from '../support/git-program.ts'
 import { startNode, type Fixture } from '../support/server-harness.ts'
@@ -169,12 +170,38 @@ describe.each(protocols)('git with %s %s', (...protocol: string[]) => {
       expect(await git.run('-C', folder, 'status', '--porcelain')).toBe('')
       expect((await readdir(join(git.folder, folder, 'skills'))).toSorted()).toEqual(['fresh', 'pdf', 'tables'])
     }
-    await api.publishSkill({ name: 'alice/fresh', visibility: 'private' })
-    const refused = await git.try('-C', 'alice', ...protocol, 'pull', '--ff-only')
-    expect(refused.stderr).toContain('Not possible to fast-forward')
-    await git.run('-C', 'alice', 'reset', '--hard', 'origin/main')
-    expect((await readdir(join(git.folder, 'alice/skills'))).toSorted()).toEqual(['pdf', 'tables'])
   })
+
+  it.each([
+    ['was deleted', (api) => api.deleteSkill({ name: 'alice/fresh' })],
+    ['was yanked', (api) => api.yankVersion({ name: 'alice/fresh', version: '1.0.0' })],
+    ['turned private', (api) => api.publishSkill({ name: 'alice/fresh', visibility: 'private' })],
+  ] satisfies [string, (api: RegistryApi) => Promise<unknown>][])(
+    'pulls with --rebase after a skill %s, which no fast-forward can follow',
+    async (_, remove) => {
+      const { api, base } = await startWithHistory()
+      await api.publishSkill({ skillMd: skillMd('fresh', 'New.') })
+      const git = await openGit()
+      await git.run(...protocol, 'clone', `${base}/alice.git`, 'whole')
+      await git.run(...protocol, 'clone', '--depth', '1', `${base}/alice.git`, 'shallow')
+      await git.run(...protocol, 'clone', `${base}/alice.git`, 'edited')
+      const edit = ['-c', 'user.name=ann', '-c', 'user.email=ann@example.com']
+      await writeFile(join(git.folder, 'edited/notes.txt'), 'Mine.')
+      await git.run('-C', 'edited', 'add', 'notes.txt')
+      await git.run('-C', 'edited', ...edit, 'commit', '-q', '-m', 'mine')
+      await remove(api)
+      await api.publishSkill({ skillMd: skillMd('later', 'Later.') })
+      for (const folder of ['whole', 'shallow', 'edited']) {
+        const refused = await git.try('-C', folder, ...protocol, 'pull', '--ff-only')
+        expect(refused.stderr).toContain('Not possible to fast-forward')
+        await git.run('-C', folder, ...edit, ...protocol, 'pull', '--rebase')
+        expect((await readdir(join(git.folder, folder, 'skills'))).toSorted()).toEqual(['later', 'pdf', 'tables'])
+        const newest = await git.run('-C', folder, 'log', '-2', '--format=%s')
+        expect(newest.split('\n')[0]).toBe(folder === 'edited' ? 'mine' : 'alice/later 1.0.0')
+        expect(newest).not.toContain('fresh')
+      }
+    },
+  )
 
   it('needs an API key or a share token for a private skill', async () => {
     const { api, base, key } = await startWithHistory()

@@ -36,6 +36,17 @@ function listCommands(program: string): string[][] {
   return commands.filter(([name]) => name === program).map(([, ...args]) => args)
 }
 
+/**
+ * Deletes the skill of an earlier call, so that the history of the owner is another one, which no fast-forward can
+ * follow, and publishes one that the next call deletes.
+ */
+async function forgetSkill() {
+  if (passing > 0) await node.api.deleteSkill({ name: `alice/passing-${passing}` })
+  passing += 1
+  await node.api.publishSkill({ skillMd: toSkillMd(`passing-${passing}`) })
+}
+let passing = 0
+
 async function makeUser(program: NpmProgram) {
   const home = await makeFolder()
   const env = { HOME: home, CODEX_HOME: home, DISABLE_TELEMETRY: '1', DISABLE_AUTOUPDATER: '1' }
@@ -70,6 +81,7 @@ it('Claude Code installs skills and packs from repositories, and accepts the doc
   expect((await run('plugin', 'details', 'tool@alice')).text).toContain('Skills (1)  tool')
   for (const version of ['1.0.0', '1.1.0']) {
     await node.api.publishSkill({ skillMd: toSkillMd('growing', version), version })
+    await forgetSkill()
     await run('plugin', 'marketplace', 'update', 'alice')
     const { code, text } = await run('plugin', version === '1.0.0' ? 'install' : 'update', 'growing@alice')
     expect(code, text).toBe(0)
@@ -108,6 +120,7 @@ it('Codex installs all skills of an owner, and one of them, and shows them to th
   expect(await shown()).toContain('alice:pdf: Reads PDF files')
   for (const version of ['1.0.0', '1.1.0']) {
     await node.api.publishSkill({ skillMd: toSkillMd('coded', version), version })
+    await forgetSkill()
     const upgraded = await run('plugin', 'marketplace', 'upgrade', 'alice')
     expect(upgraded.code, upgraded.text).toBe(0)
     // Adding a plugin again installs its current version.

@@ -18,14 +18,19 @@ export interface Advertised {
 
 export function createAdvertised(host: GatewayHost): Advertised {
   const { clock } = host.context
-  const left = new LRUCache<string, { count: number; readonly atMs: number }>({ max: entriesMax })
+  // The resolution would need timers of the machine, which the clock of the registry does not follow.
+  const left = new LRUCache<string, { count: number }>({
+    max: entriesMax,
+    ttl: advertisedMs,
+    ttlResolution: 0,
+    perf: { now: () => clock.now() },
+  })
   const toKey = (call: GatewayCall, params: Params) => JSON.stringify([host.limitKeyOf(call), params])
   return {
-    add: (call, params) => void left.set(toKey(call, params), { count: uploadsMax, atMs: clock.now() }),
+    add: (call, params) => void left.set(toKey(call, params), { count: uploadsMax }),
     take(call, params) {
       const entry = left.get(toKey(call, params))
-      // The absolute value, so that an age is not negative after the clock was set back.
-      if (entry === undefined || entry.count === 0 || Math.abs(clock.now() - entry.atMs) >= advertisedMs) return false
+      if (entry === undefined || entry.count === 0) return false
       entry.count -= 1
       return true
     },

@@ -1,6 +1,12 @@
 import { posix } from 'node:path'
 import { isSkillName, limits } from '@skillstead/protocol'
-import { findProblem, selectSkills, type SelectedSkill, type SourceEntry } from '@skillstead/skill-format/archives'
+import {
+  findProblem,
+  gitAttributes,
+  selectSkills,
+  type SelectedSkill,
+  type SourceEntry,
+} from '@skillstead/skill-format/archives'
 import type { KnownReleases, Refusal, Release, SnapshotBatch } from '../types.ts'
 import { toFoundRelease, toFolderSkillName } from './to-release.ts'
 
@@ -24,6 +30,7 @@ export interface SkillTree<T extends TreeFile> {
 
 const batchBytes = 8 * 1024 * 1024
 const batchMax = 50
+const attributesPerRead = 1000
 
 /**
  * The folder of each skill, by skill name. A skill that stays in its folder keeps its name when another folder gets the
@@ -41,7 +48,7 @@ export async function* readSkillTree<T extends TreeFile>(
   }: { owner: string; places: Places; wants: (skill: { owner: string; name: string }) => boolean },
   known: KnownReleases,
 ): AsyncGenerator<Omit<SnapshotBatch, 'cursor'> & { left: number }> {
-  const { folders, ...reasons } = findSkillFolders(tree.files)
+  const { folders, ...reasons } = findSkillFolders(await readGitAttributes(tree))
   yield { releases: [], ...reasons, left: folders.length }
   // Known folders first, so that no other folder takes their names.
   const had = new Map(Object.entries(places).map(([name, folder]) => [folder, name]))
@@ -80,6 +87,19 @@ export async function* readSkillTree<T extends TreeFile>(
     })
     return { releases, refused: wrong, unchanged }
   }
+}
+
+/** The files of a tree, with the content of each `.gitattributes` that a node may have written. */
+async function readGitAttributes<T extends TreeFile>(tree: SkillTree<T>): Promise<readonly T[]> {
+  const isOwn = ({ path, kind = 'file', size }: T) =>
+    kind === 'file' && size === gitAttributes.length && posix.basename(path) === '.gitattributes'
+  const found = tree.files.filter(isOwn)
+  const contents = new Map<T, Uint8Array>()
+  for (let at = 0; at < found.length; at += attributesPerRead) {
+    const batch = found.slice(at, at + attributesPerRead)
+    for (const [i, bytes] of (await tree.read(batch)).entries()) contents.set(batch[i]!, bytes)
+  }
+  return contents.size === 0 ? tree.files : tree.files.map((file) => ({ ...file, bytes: contents.get(file) }))
 }
 
 /** Finds all folders with a SKILL.md, in the order of their paths. */

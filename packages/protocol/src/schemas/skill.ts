@@ -159,7 +159,7 @@ export const Warning = v.object({
 })
 export type Warning = v.InferOutput<typeof Warning>
 
-/** An entry of a package that was omitted, or whose content was changed, and why. */
+/** An entry of a package that was omitted, or whose content or name was changed, and why. */
 export const PathReason = v.object({ path: v.string(), reason: v.string() })
 export type PathReason = v.InferOutput<typeof PathReason>
 

@@ -11,7 +11,7 @@ export interface ArchiveFile {
 }
 
 /** An entry of an archive. Only files have content. */
-export interface ArchiveEntry extends ArchiveFile, SourceEntry {}
+export type ArchiveEntry = ArchiveFile & SourceEntry
 
 /** Common options of both archive readers: limits, a filter of entries, and the list of problems. */
 export interface ReadOptions {

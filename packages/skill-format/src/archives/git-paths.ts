@@ -111,15 +111,18 @@ export function toPathInGit(path: string): string {
  */
 export const gitAttributes = '* -text !eol !crlf -ident -filter !working-tree-encoding\n'
 
-/** The files of a version from a folder that was cloned from a node: reverses {@link toPathInGit}. */
-export function fromFilesInGit<File extends { readonly path: string; readonly bytes: Uint8Array }>(
-  files: readonly File[],
-): File[] {
-  const own = files.filter(({ path, bytes }) => path !== '.gitattributes' || !gitAttributesBytes.equals(bytes))
-  return own.map((file) => {
-    const names = file.path.split('/').map((name) => (isReadByGit(name) ? name.replace(/\.skill$/i, '') : name))
-    return { ...file, path: names.join('/') }
-  })
+/** Whether an entry is a `.gitattributes` that a node wrote, so that its folder is a repository of a node. */
+export function isGitAttributes({ path, bytes }: { readonly path: string; readonly bytes?: Uint8Array }): boolean {
+  return (
+    bytes?.length === gitAttributes.length && /(?:^|\/)\.gitattributes$/.test(path) && gitAttributesBytes.equals(bytes)
+  )
+}
+
+/** The published path of a file in a repository of a node: reverses {@link toPathInGit}. */
+export function fromPathInGit(path: string): string {
+  if (!mayBeReadByGit.test(path)) return path
+  const names = path.split('/').map((name) => (isReadByGit(name) ? name.replace(/\.skill$/i, '') : name))
+  return names.join('/')
 }
 
 const gitAttributesBytes = Buffer.from(gitAttributes)

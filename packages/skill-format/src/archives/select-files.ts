@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import type { PathReason } from '@skillstead/protocol'
 import type { PathProblem } from './archive-error.ts'
 import { toFoldedPath } from './file-paths.ts'
-import { findGitProblems } from './git-paths.ts'
+import { findGitProblems, fromPathInGit, isGitAttributes } from './git-paths.ts'
 
 /** An entry of a source of skills: a folder, an archive, a git commit, or a list of files. */
 export interface SourceEntry {
@@ -14,6 +14,8 @@ export interface SourceEntry {
   readonly target?: string | undefined
   /** Why the skill with this entry cannot be published, as a sentence. */
   readonly problem?: string
+  /** The content, if it is at hand. Sources have it for a `.gitattributes`, see {@link selectSkills}. */
+  readonly bytes?: Uint8Array
 }
 
 /** What became of the entries of a skill. Paths are relative to its SKILL.md. */
@@ -27,7 +29,7 @@ export interface SelectedSkill<Entry extends SourceEntry> {
   readonly files: readonly { readonly path: string; readonly entry: Entry }[]
   /** Entries that are no part of the version. */
   readonly omitted: readonly PathReason[]
-  /** Entries whose stored content differs from what the source has. */
+  /** Entries whose stored content or name differs from what the source has. */
   readonly changed: readonly PathReason[]
   /** Why the skill cannot be published; empty if it can. */
   readonly problems: readonly PathProblem[]
@@ -65,10 +67,14 @@ export function isEscape(path: string): boolean {
 /**
  * The one rule for what belongs to a skill, whatever its source: each folder with a SKILL.md is a skill, and each entry
  * belongs to the nearest one above it. Links to files of the same skill become files with their content. Files of
- * version control and tools, other links, devices, and the folders of nested skills are omitted and named. In time
- * linear in the entries, in the order of the entries.
+ * version control and tools, other links, devices, and the folders of nested skills are omitted and named. Below a
+ * `.gitattributes` that a node wrote, or with `isOfNode`, files get back the names with which they were published. In
+ * time linear in the entries, in the order of the entries.
  */
-export function selectSkills<Entry extends SourceEntry>(entries: readonly Entry[]): SelectedSkill<Entry>[] {
+export function selectSkills<Entry extends SourceEntry>(
+  entries: readonly Entry[],
+  { isOfNode = false }: { readonly isOfNode?: boolean | undefined } = {},
+): SelectedSkill<Entry>[] {
   const skippedPaths = new Set<string>()
   const kept: Entry[] = []
   for (const entry of entries) {
@@ -94,9 +100,13 @@ export function selectSkills<Entry extends SourceEntry>(entries: readonly Entry[
   const skippedBy = Map.groupBy(skippedPaths, findOwner)
   // The folder of a nested skill belongs to the skill above it.
   const nestedBy = Map.groupBy(documents.keys(), (folder) => (folder === '' ? undefined : findOwner(folder)))
+  const repositories = new Set(kept.filter(isGitAttributes).map(({ path }) => toParent(path)))
+  const isInRepository = (folder: string): boolean =>
+    repositories.has(folder) || (folder !== '' && isInRepository(toParent(folder)))
   return [...documents].map(([folder, found]) => {
+    const toPublished = isOfNode || (repositories.size > 0 && isInRepository(folder)) ? fromPathInGit : undefined
     const left = { skipped: skippedBy.get(folder) ?? [], nested: nestedBy.get(folder) ?? [] }
-    return selectFiles(folder, found, ownedBy.get(folder)!, left)
+    return selectFiles(folder, found, ownedBy.get(folder)!, left, toPublished)
   })
 }
 
@@ -105,6 +115,7 @@ function selectFiles<Entry extends SourceEntry>(
   [document, ...doubles]: readonly Entry[],
   entries: readonly Entry[],
   left: { readonly skipped: readonly string[]; readonly nested: readonly string[] },
+  toPublished?: (path: string) => string,
 ): SelectedSkill<Entry> {
   const toOwn = (path: string) => (folder === '' ? path : path.slice(folder.length + 1))
   const omitted: PathReason[] = left.nested.map((path) => ({ path: toOwn(path), reason: nestedReason }))
@@ -125,8 +136,12 @@ function selectFiles<Entry extends SourceEntry>(
     const { kind = 'file', problem } = entry
     if (problem !== undefined) problems.push({ path, message: problem })
     else if (kind === 'other') omitted.push({ path, reason: otherReason })
-    else if (kind === 'file' && entry !== document) files.push({ path, entry })
-    else if (kind === 'link') {
+    else if (kind === 'file' && entry !== document) {
+      const published = toPublished?.(path) ?? path
+      if (toPublished && path === '.gitattributes' && isGitAttributes(entry)) omitted.push({ path, reason: nodeReason })
+      else files.push({ path: published, entry })
+      if (published !== path) changed.push({ path, reason: `The file was published as ${published}.` })
+    } else if (kind === 'link') {
       const found = links.follow(entry)
       if (typeof found !== 'string') {
         const target = toOwn(found.path)
@@ -202,6 +217,7 @@ const nestedReason =
   'The folder has a SKILL.md, which makes it a skill of its own. Hosts that search folders at any depth load it too.'
 const skippedReason = 'Files and folders of this name belong to version control or tools, and to no skill.'
 const gitReason = 'The config of a .git can make git run programs.'
+const nodeReason = 'A node writes this file into its repositories. It is not part of the skill.'
 const otherReason = 'The entry is neither a file nor a folder.'
 const outReason = 'The link leads out of the skill.'
 const loopReason = `The link leads in a loop, or through more than ${hopsMax} links.`

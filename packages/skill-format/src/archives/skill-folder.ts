@@ -3,6 +3,7 @@ import { basename, isAbsolute, join, posix, resolve, sep } from 'node:path'
 import { limits } from '@skillstead/protocol'
 import type { ArchiveFile } from './entry-options.ts'
 import { readFileMode } from './executable.ts'
+import { gitAttributes, isGitAttributes } from './git-paths.ts'
 import {
   findProblem,
   isSkillMd,
@@ -63,14 +64,15 @@ function escapeBytes(bytes: Buffer): string {
     .replaceAll(/[^ -~]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }
 
-/** The skills of a folder and its subfolders; `path` is the folder's path in the source. */
-async function* readSkillTree(folder: string, path: string): AsyncGenerator<SourceItem> {
+/** The skills of a folder and its subfolders; `path` is the folder's path in the source, `isOfNode` as for {@link selectSkills}. */
+async function* readSkillTree(folder: string, path: string, isOfNode = false): AsyncGenerator<SourceItem> {
   const entries = await readEntries(folder)
-  if (hasSkillMd(entries)) yield await readSkillFolder(folder, path, entries)
+  const isBelowNode = isOfNode || isGitAttributes(await readGitAttributes(folder, entries))
+  if (hasSkillMd(entries)) yield await readSkillFolder(folder, path, entries, isBelowNode)
   for (const { kind, name, isUtf8: isText } of entries) {
     if (kind !== 'folder' || isSkippedName(name)) continue
     const id = posix.join(path, name)
-    if (isText) yield* readSkillTree(join(folder, name), id)
+    if (isText) yield* readSkillTree(join(folder, name), id, isBelowNode)
     else yield { id, reason: notUtf8 }
   }
 }
@@ -79,8 +81,13 @@ function hasSkillMd(entries: readonly FolderEntry[]): boolean {
   return entries.some(({ kind, name }) => (kind === 'file' || kind === 'link') && isSkillMd(name))
 }
 
-async function readSkillFolder(folder: string, path: string, entries: readonly FolderEntry[]): Promise<SourceItem> {
-  const skill = await selectFolder(folder, entries)
+async function readSkillFolder(
+  folder: string,
+  path: string,
+  entries: readonly FolderEntry[],
+  isOfNode: boolean,
+): Promise<SourceItem> {
+  const skill = await selectFolder(folder, entries, isOfNode)
   const id = posix.join(path, skill.document)
   const wanted = [{ path: skill.document, entry: skill.skillMd }, ...skill.files]
   const problem = findProblem(skill) ?? (await findSizeProblem(folder, wanted))
@@ -102,10 +109,14 @@ async function readSkillFolder(folder: string, path: string, entries: readonly F
 export async function selectFolder(
   folder: string,
   entries?: readonly FolderEntry[],
+  isOfNode?: boolean,
 ): Promise<SelectedSkill<SourceEntry>> {
+  const read = entries ?? (await readEntries(folder))
   const listed: SourceEntry[] = []
-  await listEntries(folder, '', entries ?? (await readEntries(folder)), listed)
-  return selectSkills(listed).find((skill) => skill.folder === '')!
+  await listEntries(folder, '', read, listed)
+  const attributes = await readGitAttributes(folder, read)
+  const marked = listed.map((entry) => (entry.path === attributes.path ? { ...entry, ...attributes } : entry))
+  return selectSkills(marked, { isOfNode }).find((skill) => skill.folder === '')!
 }
 
 /** Lists the entries of a skill, and of its nested skills only the SKILL.md. Does not follow links. */
@@ -124,6 +135,15 @@ async function listEntries(
     else if (kind !== 'folder' || isSkippedName(name)) listed.push({ path, kind })
     else await listEntries(folder, path, await readEntries(join(folder, path)), listed)
   }
+}
+
+/** The `.gitattributes` of a folder, with its content if a node may have written it. */
+async function readGitAttributes(folder: string, entries: readonly FolderEntry[]) {
+  const path = '.gitattributes'
+  const place = join(folder, path)
+  const isFile = entries.some(({ name, kind }) => name === path && kind === 'file')
+  const isOwnSize = isFile && (await stat(place)).size === gitAttributes.length
+  return { path, ...(isOwnSize && { bytes: await readFile(place) }) }
 }
 
 async function readTarget(place: string): Promise<string> {

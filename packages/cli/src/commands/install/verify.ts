@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { verifyProvenance, type ContentFile } from '@skillstead/client/verify'
 import { parseProvenance, type Provenance, type RegistryApi, toOneLine } from '@skillstead/protocol'
-import { fromFilesInGit, readBytes } from '@skillstead/skill-format/archives'
+import { fromPathInGit, isGitAttributes, readBytes } from '@skillstead/skill-format/archives'
 import { UsageError, command, textOption, type Arguments } from '../../command/command.ts'
 import { globalOption } from '../../install/install-place.ts'
 import { showInstalledReport, verifyInstalled } from '../../install/verify-installed.ts'
@@ -62,7 +62,7 @@ async function verifyFile(given: Arguments, file: string): Promise<Verification>
   const key = textOption(given, 'key')
   if (key === undefined) throw new UsageError('The public key of the node is missing. Pass it with --key.')
   const [keys, path] = [readGivenKeys(key), textOption(given, 'content')]
-  const content = path === undefined ? undefined : await readContentAt(path)
+  const content = path === undefined ? undefined : await readGivenContent(path)
   return toVerification(file, verifyContent(readRecordFile(file), keys, content))
 }
 
@@ -81,12 +81,24 @@ async function verifyName(given: Arguments, name: string, output: Output): Promi
   })
 }
 
-/** In a clone from a node, some files have other names. */
+/** Copies of a folder of an owner's repository lack the `.gitattributes` that shows where they come from. */
 function verifyContent(record: unknown, keys: readonly string[], content: readonly ContentFile[] | undefined) {
   const report = verifyProvenance(record, { keys, content })
-  if (report.ok || !content) return report
-  const cloned = verifyProvenance(record, { keys, content: fromFilesInGit(content) })
-  return cloned.ok ? cloned : report
+  const published = content?.map(toPublished)
+  if (report.ok || !published?.some(({ path }, i) => path !== content?.[i]?.path)) return report
+  const copied = verifyProvenance(record, { keys, content: published })
+  return copied.ok ? copied : report
+}
+
+/** The files under their published names, if the path is a clone from a node. */
+async function readGivenContent(path: string): Promise<ContentFile[]> {
+  const content = await readContentAt(path)
+  const ofNode = content.find((file) => file.path === '.gitattributes' && isGitAttributes(file))
+  return ofNode ? content.filter((file) => file !== ofNode).map(toPublished) : content
+}
+
+function toPublished(file: ContentFile): ContentFile {
+  return { ...file, path: fromPathInGit(file.path) }
 }
 
 /** Refuse a record of another skill: it would also verify, and scripts look at the exit code alone. */
@@ -154,6 +166,6 @@ async function readContentToVerify(
   version: string,
 ): Promise<ContentFile[]> {
   const path = textOption(given, 'content')
-  if (path !== undefined) return readContentAt(path)
+  if (path !== undefined) return readGivenContent(path)
   return readZipContent(await readBytes(await api.getArchive({ name, version })))
 }

@@ -120,7 +120,11 @@ function selectListed(files: readonly PackageFile[]): Omit<SubmittedPackage, 'sk
   const isRefused = ({ path }: PackageFile) => isSkillMd(path) || path.split('/').includes('.git')
   const entries = [{ path: 'SKILL.md', bytes: new Uint8Array() }, ...files.filter((file) => !isRefused(file))]
   const { files: selected, omitted, changed } = selectSkills(entries).find(({ folder }) => folder === '')!
-  return { files: [...selected.map(({ entry }) => entry), ...files.filter(isRefused)], omitted, changed }
+  return {
+    files: [...selected.map(({ path, entry }) => ({ ...entry, path })), ...files.filter(isRefused)],
+    omitted,
+    changed,
+  }
 }
 
 function decodeFile(file: { content: string; encoding: 'utf8' | 'base64' }, index: number): Uint8Array {
