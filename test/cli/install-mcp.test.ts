@@ -153,6 +153,13 @@ describe('install', () => {
     expect((await install('tickets')).stdout).toContain('tickets (stdio ./bin/server)')
   })
 
+  it('refuses --with-mcp for a folder whose name a client would expand', async () => {
+    const { project, install } = await startWith()
+    const refused = await install('tickets', '--with-mcp', '--dir', 'a${TOKEN}')
+    expect([refused.code, await project.files()]).toEqual([1, {}])
+    expect(refused.stderr).toContain('a folder without placeholders (a${TOKEN}/tickets)')
+  })
+
   it('refuses --with-mcp without names, and for a user account', async () => {
     const { install } = await startWith()
     expect(await install('--with-mcp')).toMatchObject({ code: 2, stderr: expect.stringContaining('needs the names') })

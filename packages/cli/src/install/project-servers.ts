@@ -43,7 +43,8 @@ export function toServerRecord(entries: Entries): Record<string, string> {
 export function toProjectEntries(fullName: string, servers: McpServers, target: string): Entries {
   return Object.fromEntries(
     Object.entries(servers).map(([name, server]) => {
-      const missing = findInexpressible(server)
+      // Claude Code would put the value of a variable there.
+      const missing = target.includes('${') ? `a folder without placeholders (${target})` : findInexpressible(server)
       if (missing === undefined) return [name, toEntry(server, `./${target}`)]
       throw new Error(
         `The MCP server '${name}' of ${fullName} needs ${missing}, which ${projectServersFile} cannot express. ` +
