@@ -13,6 +13,8 @@ const sound = ['name: sound', 'description: Reads files.']
 interface Fault {
   readonly skillMd: string
   readonly paths?: readonly string[]
+  /** The content of these files. */
+  readonly content?: string
   /** The sentence that each way in says. */
   readonly words: string
   /** Whether an import takes the skill, and warns of the fault. */
@@ -21,6 +23,9 @@ interface Fault {
 
 const named = (name: string): string => doc(`name: ${name}`, 'description: Reads files.')
 const file = (words: string, ...paths: string[]): Fault => ({ skillMd: doc(...sound), paths, words, isImported: false })
+const mcp = (words: string, content: string): Fault => ({ ...file(words, 'mcp.json'), content })
+const toMcp = (server: object): string =>
+  JSON.stringify({ $schema: 'https://agent-plugins.org/schemas/1.0.0/mcp.schema.json', mcpServers: { a: server } })
 const field = (words: string, skillMd: string): Fault => ({ skillMd, words, isImported: true })
 const rule = 'is not a skill name: 1 to 64 lower-case letters, digits and single hyphens.'
 
@@ -55,26 +60,41 @@ const faults: Record<string, Fault> = {
   ),
   'a name that Windows reserves': file('con.txt', 'con.txt'),
   'a character that Windows has not': file('a?.txt', 'a?.txt'),
+  'an mcp.json of another format': mcp('mcp.json: $schema: is missing.', '{"mcpServers":{}}'),
+  'an mcp.json that is not JSON': mcp('mcp.json: The file is not JSON.', '# servers'),
+  'an mcp.json with a command elsewhere': mcp(
+    'mcp.json: mcpServers.a.command: "../x" is a path of another place.',
+    toMcp({ type: 'stdio', command: '../x' }),
+  ),
+  'an mcp.json with a command that the skill lacks': mcp(
+    'mcp.json: mcpServers.a.command: The skill has no file "./x".',
+    toMcp({ type: 'stdio', command: './x' }),
+  ),
+  'an mcp.json with a password': mcp(
+    'mcp.json: mcpServers.a.url: must be an http or https URL without user',
+    toMcp({ type: 'sse', url: 'https://a:b@acme.dev/' }),
+  ),
+  'an mcp.json in another case': file('MCP.json: Name it mcp.json', 'MCP.json'),
   'two files of one name': file('readme.md', 'README.md', 'readme.md'),
 }
 
-describe.each(Object.entries(faults))('%s', (_, { skillMd, paths = [], words, isImported }) => {
+describe.each(Object.entries(faults))('%s', (_, { skillMd, paths = [], content = 'text', words, isImported }) => {
   it('is named in the same words by lint, a dry run, a publish and an import', async () => {
     const folder = join(await makeFolder(), 'sound')
     for (const path of ['SKILL.md', ...paths]) {
       await mkdir(dirname(join(folder, path)), { recursive: true })
-      await writeFile(join(folder, path), path === 'SKILL.md' ? skillMd : 'text')
+      await writeFile(join(folder, path), path === 'SKILL.md' ? skillMd : content)
     }
     const skills = await openSkills({ path: ':memory:', profile: 'short', as: 'alice' })
     onTestFinished(() => skills.close())
-    const input = { skillMd, files: paths.map((path) => ({ path, content: 'text' })) }
+    const input = { skillMd, files: paths.map((path) => ({ path, content })) }
     const linted = await skillstead(['lint', folder])
     const [dry, published] = [true, false].map((dryRun) => refusalOf(skills.api.publishSkill({ ...input, dryRun })))
     const version = {
       owner: 'bob',
       name: 'sound',
       skillMd,
-      files: paths.map((path) => ({ path, bytes: encode('text') })),
+      files: paths.map((path) => ({ path, bytes: encode(content) })),
     }
     const [outcome] = await importVersions(partsOf(skills.registry), [version], systemCaller)
     const said = outcome!.error ? [outcome!.error.message] : outcome!.warnings.map(({ message }) => message)

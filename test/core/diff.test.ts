@@ -50,6 +50,28 @@ describeApi('the access of a version', (open) => {
     expect(versions.map(({ widens }) => widens?.since)).toEqual(['1.0.1', '1.0.0', undefined])
   })
 
+  it('includes the servers of its mcp.json, and those that a version adds', async () => {
+    const $schema = 'https://agent-plugins.org/schemas/1.0.0/mcp.schema.json'
+    const tickets = { type: 'stdio', command: './bin/server' }
+    const publishWith = (version: string, mcpServers: object) => {
+      const files = [
+        { path: 'mcp.json', content: JSON.stringify({ $schema, mcpServers }) },
+        { path: 'bin/server', content: '#!/bin/sh\n' },
+      ]
+      return alice.api.publishSkill({ skillMd: skillMd('served'), version, files })
+    }
+    await publishWith('1.0.0', { tickets })
+    await publishWith('1.0.1', { tickets, api: { type: 'sse', url: 'https://api.tea.dev/sse' } })
+    await publishWith('1.0.2', { tickets, api: { type: 'sse', url: 'https://other.tea.dev/sse' } })
+    const [first, second, third] = await Promise.all(
+      ['1.0.0', '1.0.1', '1.0.2'].map((version) => test.api().getVersion({ name: 'served', version })),
+    )
+    expect(first!.access).toEqual({ ...nothing, tools: ['mcp__tickets (stdio ./bin/server)'] })
+    const added = { ...nothing, tools: ['mcp__api (sse api.tea.dev)'], hosts: ['api.tea.dev'] }
+    expect(second!.widens).toEqual({ since: '1.0.0', patch: true, added })
+    expect(third!.widens!.added.tools).toEqual(['mcp__api (sse other.tea.dev)'])
+  })
+
   it('is compared with the next lower version, even if that version is on another page of the list', async () => {
     const { versions } = await test.api().listVersions({ name: 'tea', limit: 1, page: 2 })
     expect(versions).toMatchObject([{ version: '1.0.1', widens: { since: '1.0.0' } }])

@@ -172,6 +172,24 @@ describeApi('the input of a publish', (open, { transport }) => {
       expect(await refusalOf(publishFiles(bare))).toMatchObject({ code: 'invalid_skill', errors: [{ path: 'x/HEAD' }] })
     })
 
+    it.each(['zip', 'JSON'])('may be a wrong mcp.json in no version (%s)', async (form) => {
+      const content = '{"mcpServers":{"__proto__":{"type":"stdio","command":"../x"}}}'
+      const at = form === 'JSON' ? ['con.txt', 'mcp.json'] : ['mcp.json']
+      const files = at.map((path) => ({ path, bytes: Buffer.from(content) }))
+      const document = { path: 'SKILL.md', bytes: Buffer.from(skillMd('served')) }
+      const body = zip([document, ...files])
+      const input =
+        form === 'JSON'
+          ? { skillMd: skillMd('served'), files: files.map(({ path }) => ({ path, content })) }
+          : { archive: { contentType: 'application/zip', body } }
+      for (const dryRun of [true, false]) {
+        const refusal = await refusalOf(publish({ ...input, dryRun }))
+        expect([refusal!.code, refusal!.status]).toEqual(['invalid_skill', 422])
+        expect(refusal!.errors.map(({ path }) => path)).toEqual(at)
+      }
+      expect(await codeOf(alice.api.getSkill({ name: 'alice/served' }))).toBe('not_found')
+    })
+
     it('may not be equal ignoring case', async () => {
       const twice = publishFiles(['Read.md', 'read.md'].map((path) => ({ path, content: '' })))
       expect(await codeOf(twice)).toBe('invalid_skill')

@@ -116,10 +116,11 @@ describe('a marketplace document', () => {
 
   it('leaves out a skill whose files would start or change more than the skill', async () => {
     const publish = async (path: string, version: string) => {
-      const files = [{ path, content: '{}\n' }]
+      const mcp = { $schema: 'https://agent-plugins.org/schemas/1.0.0/mcp.schema.json', mcpServers: {} }
+      const files = [{ path, content: path === 'mcp.json' ? JSON.stringify(mcp) : '{}\n' }]
       await node.api.publishSkill({ skillMd: toSkillMd('hooked'), version, files })
     }
-    const paths = ['hooks/hooks.json', '.mcp.json', 'Hooks/hooks.json', 'commands/run.md', 'bin/git']
+    const paths = ['hooks/hooks.json', '.mcp.json', 'mcp.json', 'Hooks/hooks.json', 'commands/run.md', 'bin/git']
     for (const [i, path] of [...paths, '.claude-plugin/plugin.json'].entries()) {
       await publish(path, `1.0.${i}`)
       expect([path, (await ask('/alice/hooked')).status]).toEqual([path, 404])

@@ -165,6 +165,32 @@ describe('what a program uses', () => {
     })
   })
 
+  it('includes the servers of an mcp.json, with what each starts or contacts', () => {
+    const host = `${'a-long-name-of-a-host.'.repeat(3)}evil.dev`
+    const mcpServers = {
+      tickets: { type: 'stdio', command: './bin/server', env: { A_KEY: 'x' } },
+      runner: { type: 'stdio', command: 'npx', args: ['-y', '@acme/run'] },
+      api: { type: 'streamable-http', url: 'https://me:pw@api.acme.dev:8443/mcp' },
+      far: { type: 'sse', url: `https://${host}/` },
+      ['a\u202E\n(stdio git)'.repeat(9)]: { type: 'stdio', command: 'x\u001b[2K' },
+      none: 'text',
+    }
+    const { tools, hosts, packages, environment } = of('mcp.json', JSON.stringify({ mcpServers }))
+    expect(tools.filter((tool) => !tool.startsWith('mcp__a '))).toEqual([
+      'mcp__api (streamable-http api.acme.dev:8443)',
+      expect.stringMatching(/^mcp__far \(sse ….*evil\.dev\)$/),
+      'mcp__runner (stdio npx)',
+      'mcp__tickets (stdio ./bin/server)',
+    ])
+    // oxlint-disable-next-line no-control-regex
+    for (const tool of tools) expect(tool).toMatch(/^[^\0-\x1f\u202e]{1,100}$/)
+    expect(hosts).toEqual([host, 'api.acme.dev'])
+    expect([...packages, ...environment]).toEqual(['npm:@acme/run', 'A_KEY'])
+    expect(of('docs/mcp.json', JSON.stringify({ mcpServers })).tools).toEqual([])
+    for (const text of ['', '[]', '{"mcpServers":[1]}', '{"mcpServers":{"a":[]}}', '['.repeat(5000)])
+      expect(of('mcp.json', text).tools).toEqual([])
+  })
+
   it('follows the first line of a script without an extension', () => {
     expect(listed(of('bin/run', '#!/usr/bin/env bash\ngit push\n'))).toEqual({ commands: ['git'] })
     expect(listed(of('bin/run', '#!/usr/bin/env python3\nos.system("git push")\n'))).toEqual({ commands: ['git'] })

@@ -7,6 +7,17 @@ export type { ArchiveFile } from './archives/entry-options.ts'
 export { isExecutable, isExecutableMode, readFileMode, toPublishFile } from './archives/executable.ts'
 export { checkPaths, fileLimits, toFoldedPath } from './archives/file-paths.ts'
 export { findGitProblems, fromPathInGit, gitAttributes, isGitAttributes, toPathInGit } from './archives/git-paths.ts'
+export { findGitProblems, fromFilesInGit, gitAttributes, toPathInGit } from './archives/git-paths.ts'
+export {
+  describeMcpServer,
+  findMcpProblems,
+  isMcpServerName,
+  McpJsonError,
+  parseUniqueJson,
+  readMcpServers,
+  type McpServer,
+  type McpServers,
+} from './archives/mcp-json.ts'
 export { isPluginRoot } from './archives/plugin-paths.ts'
 export { readArchive, readArchiveFiles } from './archives/read-archive.ts'
 export { readObjects, type ReadObject } from './archives/json-lines.ts'

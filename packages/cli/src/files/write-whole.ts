@@ -27,10 +27,10 @@ const pauseMs = 20
  * Like {@link writeWhole}, with the content that `make` returns, under a lock: if two processes read and wrote the file
  * concurrently, one would lose the change of the other.
  */
-export async function replaceAlone(file: string, make: () => Promise<string>): Promise<void> {
+export async function replaceAlone(file: string, make: () => Promise<string>, mode = 0o644): Promise<void> {
   mkdirSync(dirname(file), { recursive: true })
   const written = `${file}.tmp`
-  const handle = await openAlone(written)
+  const handle = await openAlone(written, mode)
   try {
     try {
       writeFileSync(handle, await make())
@@ -45,10 +45,10 @@ export async function replaceAlone(file: string, make: () => Promise<string>): P
   }
 }
 
-async function openAlone(written: string): Promise<number> {
+async function openAlone(written: string, mode: number): Promise<number> {
   for (let waitedMs = 0; ; waitedMs += pauseMs) {
     try {
-      return openSync(written, 'wx', 0o644)
+      return openSync(written, 'wx', mode)
     } catch (error) {
       if (readErrorCode(error) !== 'EEXIST' || waitedMs > 2 * writingMsMax) throw error
     }

@@ -1,11 +1,14 @@
 import { compareVersions, type RegistryApi, toOneLine } from '@skillstead/protocol'
 import { SingleBar } from 'cli-progress'
+import { flag } from '../command/command.ts'
 import { refuseDangerous } from '../scan/dangerous.ts'
 import type { Output } from '../terminal/output.ts'
 import { fetchPackage } from './fetch-package.ts'
 import { toFileSystemError } from './file-system-error.ts'
 import { changeLock, type LockedSkill } from './lock.ts'
+import { planServers, readInstalledFiles, type PlannedServers } from './plan-servers.ts'
 import type { Item, ItemPlan } from './plan-folders.ts'
+import { changeProjectServers, projectServersFile, toServerRecord } from './project-servers.ts'
 import { replaceFolders } from './replace-folders.ts'
 import { toLockOptions, type Session } from './session.ts'
 
@@ -23,6 +26,8 @@ export interface Installed {
   }[]
   /** Folders that were left unchanged, because local changes would be lost. */
   readonly skipped: readonly { fullName: string; version: string; target: string; reason: string }[]
+  /** The MCP servers of skills: those that were written to the project, and those that `--with-mcp` would write. */
+  readonly mcp: readonly { fullName: string; servers: readonly string[]; written: boolean }[]
   readonly warnings: readonly string[]
 }
 
@@ -84,12 +89,24 @@ function startProgress(output: Output, total: number) {
 /** Writes the folders and the lock, all or nothing. The packages must be in the cache. */
 export async function applyPlans(session: Session, plans: readonly ItemPlan[]): Promise<Installed> {
   const kept = plans.filter(({ skipped }) => !skipped)
-  const changes = kept.flatMap(({ item, writes }) =>
-    writes.map((write) => ({ ...write, ...item, readFiles: () => readCachedFiles(session, item) })),
+  const servers = new Map<ItemPlan, PlannedServers>()
+  const changes = kept.flatMap((plan) =>
+    plan.writes.map((write) => ({
+      ...write,
+      ...plan.item,
+      async readFiles() {
+        const files = await readCachedFiles(session, plan.item)
+        servers.set(plan, planServers(session, plan, files))
+        return files
+      },
+    })),
   )
-  const items = kept.map(({ item }) => item)
+  if (flag(session.given, 'with-mcp')) {
+    for (const plan of kept.filter(({ writes }) => writes.length === 0))
+      servers.set(plan, planServers(session, plan, await readInstalledFiles(session, plan)))
+  }
   try {
-    await replaceFolders(changes, () => addToLock(session, items))
+    await replaceFolders(changes, () => commitPlans(session, kept, [...servers.values()]))
   } catch (error) {
     throw toFileSystemError(error)
   }
@@ -97,6 +114,9 @@ export async function applyPlans(session: Session, plans: readonly ItemPlan[]): 
     skills: kept.map((plan) => toInstalledSkill(session, plan)),
     skipped: plans.flatMap(({ item: { fullName, version }, skipped }) =>
       skipped ? [{ fullName, version, ...skipped }] : [],
+    ),
+    mcp: [...servers.values()].flatMap(({ fullName, shown, change }) =>
+      shown.length > 0 ? [{ fullName, servers: shown, written: change !== undefined }] : [],
     ),
     warnings: plans.flatMap(({ item }) => item.warnings),
   }
@@ -108,13 +128,29 @@ async function readCachedFiles({ cache }: Session, { fullName, version, digest }
   return files
 }
 
+/** Writes the MCP servers that were asked for, and the lock. */
+async function commitPlans(session: Session, plans: readonly ItemPlan[], servers: readonly PlannedServers[]) {
+  const changes = servers.flatMap(({ change }) => change ?? [])
+  const commit = () => addToLock(session, plans, servers)
+  if (changes.length === 0) await commit()
+  else await changeProjectServers(session.place, changes, commit)
+}
+
 /** Another command may have changed the lock meanwhile, so merge only our own entries into it. */
-async function addToLock({ place }: Session, items: readonly Item[]): Promise<void> {
+async function addToLock(
+  { place }: Session,
+  plans: readonly ItemPlan[],
+  servers: readonly PlannedServers[],
+): Promise<void> {
+  const written = new Map(servers.flatMap(({ change }) => (change ? [[change.fullName, change.wanted] as const] : [])))
   await changeLock(place.lockFolder, toLockOptions(place), (before) => {
     const skills: Record<string, LockedSkill> = { ...before }
-    for (const { fullName, formerName, version, digest, source, targets } of items) {
+    for (const { item } of plans) {
+      const { fullName, formerName, version, digest, source, targets } = item
+      const entries = written.get(fullName)
+      const mcp = entries ? toServerRecord(entries) : before[formerName ?? fullName]?.mcp
       if (formerName !== undefined) delete skills[formerName]
-      skills[fullName] = { version, digest, source, targets }
+      skills[fullName] = { version, digest, source, targets, mcp }
     }
     return skills
   })
@@ -141,7 +177,7 @@ function toInstallChange(before: LockedSkill | undefined, { version, targets }: 
 }
 
 /** The result as lines of text. */
-export function showInstalled({ skills, skipped, warnings }: Installed): string[] {
+export function showInstalled({ skills, skipped, mcp, warnings }: Installed): string[] {
   return [
     ...skills.map(({ fullName, version, targets, change, from }) => {
       const where = targets.join(', ')
@@ -150,10 +186,22 @@ export function showInstalled({ skills, skipped, warnings }: Installed): string[
       if (change === 'unchanged') return `${fullName}@${version} is already in ${where}.`
       return `${change === 'installed' ? 'Installed' : 'Restored'} ${fullName}@${version} in ${where}.`
     }),
+    ...mcp.map(toServersLine),
     ...warnings.map((warning) => `Warning: ${toOneLine(warning)}`),
     ...skipped.map(
       ({ fullName, version, target, reason }) =>
         `Left ${target} as it is: ${toOneLine(reason)}. Use --force to install ${fullName}@${version} there anyway.`,
     ),
   ]
+}
+
+function toServersLine({ fullName, servers, written }: Installed['mcp'][number]): string {
+  const list = servers.map(toOneLine).join(', ')
+  if (written) {
+    return `${projectServersFile} has the MCP servers of ${fullName}: ${list}. Claude Code asks before it starts them.`
+  }
+  return (
+    `The MCP servers of ${fullName} are not in ${projectServersFile}, or differ there: ${list}. To write them: ` +
+    `skillstead install ${fullName} --with-mcp`
+  )
 }

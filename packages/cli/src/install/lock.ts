@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { isSkillName, isUsername, isVersion, parseForeignJson } from '@skillstead/protocol'
-import { checkPaths } from '@skillstead/skill-format/archives'
+import { checkPaths, isMcpServerName } from '@skillstead/skill-format/archives'
 import { requireOwn } from '../files/file-access.ts'
 import { replaceAlone } from '../files/write-whole.ts'
 
@@ -14,6 +14,8 @@ export interface LockedSkill {
   readonly source: string
   /** The folders, relative to the lock's folder with `/` as separator; the last segment is the name of the skill. */
   readonly targets: readonly string[]
+  /** The digests of the entries that `install --with-mcp` wrote to the project's MCP servers, by the server's name. */
+  readonly mcp?: Readonly<Record<string, string>> | undefined
 }
 
 /** The installed skills of a place by full name. Equal locks have equal bytes. */
@@ -79,10 +81,11 @@ function toLockText(skills: Lock['skills']): string {
 function sortSkills(skills: Lock['skills']): Lock['skills'] {
   const entries = Object.entries(skills).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return Object.fromEntries(
-    entries.map(([name, { version, digest, source, targets }]) => [
-      name,
-      { version, digest, source, targets: targets.toSorted() },
-    ]),
+    entries.map(([name, { version, digest, source, targets, mcp = {} }]) => {
+      const servers = Object.entries(mcp).toSorted(([a], [b]) => (a < b ? -1 : 1))
+      const skill = { version, digest, source, targets: targets.toSorted() }
+      return [name, servers.length > 0 ? { ...skill, mcp: Object.fromEntries(servers) } : skill]
+    }),
   )
 }
 
@@ -126,11 +129,12 @@ function parseLockJson(file: string, text: string): unknown {
 function findLockProblem(name: string, skill: unknown, options: LockOptions): string | undefined {
   if (!isFullName(name)) return 'its name is not a full name'
   if (!isRecord(skill)) return 'its entry is not an object'
-  const { version, digest, source, targets } = skill
+  const { version, digest, source, targets, mcp } = skill
   if (typeof version !== 'string' || !isVersion(version)) return 'its version is invalid'
   if (!isDigest(digest)) return 'its digest is invalid'
   if (typeof source !== 'string' || !isSource(source)) return 'its source is not a URL'
   if (!Array.isArray(targets) || targets.length > 100) return 'its targets are not a list of folders'
+  if (mcp !== undefined && !isServerRecord(mcp)) return 'its MCP servers are invalid'
   const wrong = targets.find((target) => !isTarget(target, toShortName(name), options))
   return wrong === undefined ? undefined : `its target ${JSON.stringify(wrong)} is not an allowed folder`
 }
@@ -154,6 +158,12 @@ export function toShortName(fullName: string): string {
 /** Whether a value is a digest in the format of registries. */
 export function isDigest(value: unknown): value is string {
   return typeof value === 'string' && /^sha256:[0-9a-f]{64}$/.test(value)
+}
+
+function isServerRecord(mcp: unknown): boolean {
+  if (!isRecord(mcp)) return false
+  const servers = Object.entries(mcp)
+  return servers.length <= 100 && servers.every(([name, digest]) => isMcpServerName(name) && isDigest(digest))
 }
 
 function isSource(source: string): boolean {

@@ -15,6 +15,7 @@ import {
 import {
   checkPaths,
   decodeText,
+  findMcpProblems,
   findProblem,
   findTextProblem,
   selectFolder,
@@ -84,7 +85,7 @@ function listRefusals(parsed: ParsedSkillMd, files: Sample['files']): Warning[] 
       message,
       line,
     })),
-    ...checkPaths(others).map(({ path, message }) => ({
+    ...[...checkPaths(others), ...findMcpProblems(others)].map(({ path, message }) => ({
       code: 'file_refused',
       message: path === '' ? message : `${path}: ${message}`,
     })),

@@ -15,7 +15,10 @@ const Names = v.array(v.string())
  * duplicates. The lists are information only: nothing enforces them.
  */
 export const Access = v.object({
-  /** Tools of the agent: `Read`, `Bash(git:*)`, `mcp__github__search`. */
+  /**
+   * Tools of the agent: `Read`, `Bash(git:*)`, `mcp__github__search`; and the servers of the skill's `mcp.json` with what
+   * each starts or contacts: `mcp__tickets (stdio ./bin/server)`.
+   */
   tools: Names,
   /** Names of programs that are run: `git`. */
   commands: Names,

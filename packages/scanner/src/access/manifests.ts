@@ -1,4 +1,5 @@
 import { JsonLimitError, parseForeignJson } from '@skillstead/protocol'
+import { describeMcpServer } from '@skillstead/skill-format/archives'
 import type { AccessLists } from './access-lists.ts'
 import { addPackage } from './packages.ts'
 import { readCommandWords } from './read-shell.ts'
@@ -44,6 +45,15 @@ export function readInlineMetadata(text: string, lists: AccessLists): void {
   // Remove extras in brackets, which would end the list too early.
   const block = text.slice(begin, end === -1 ? begin + 4000 : end).replace(/(?<=[\w])\[[\w, -]{0,80}\]/g, '')
   readPyproject(block, lists)
+}
+
+/** Lists the servers in the `mcp.json` of a skill by name, with what each starts or contacts. */
+export function readServerNames(text: string, lists: AccessLists): void {
+  const json = parseManifestJson(text, lists)
+  const servers = isManifestObject(json) ? json['mcpServers'] : undefined
+  if (!isManifestObject(servers)) return
+  for (const [name, server] of Object.entries(servers))
+    if (isManifestObject(server)) lists.add('tools', `mcp__${name.slice(0, 32)} (${describeMcpServer(server)})`)
 }
 
 /** Reads tool servers from an agent host's configuration: the command or URL of each, and its variables. */

@@ -3,6 +3,7 @@ import type { Access } from '@skillstead/protocol'
 import { AccessLists } from './access-lists.ts'
 import { readFrontmatterHead } from './frontmatter.ts'
 import { readBlock, toFileKind } from './read-block.ts'
+import { readServerNames } from './manifests.ts'
 import { readMarkdown } from './read-markdown.ts'
 import { toProgramName } from './read-shell.ts'
 
@@ -53,6 +54,7 @@ function* readAccessFiles(files: readonly AccessFile[], lists: AccessLists): Gen
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString()
     try {
       if (path === 'SKILL.md') lists.ownFolder = readFrontmatter(text, lists)
+      if (path === 'mcp.json') readServerNames(text, lists)
       if (kind === 'markdown') readMarkdown(text, lists)
       else readBlock(kind, text, lists)
       lists.endFile()

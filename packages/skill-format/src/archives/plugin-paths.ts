@@ -2,10 +2,10 @@ import { toFoldedPath } from './file-paths.ts'
 
 /**
  * What Claude Code starts, loads or puts on the PATH by itself if the folder is the root of a plugin (Plugins
- * reference, "Plugin components reference"). In a skill that is not a plugin, these paths are ordinary files.
+ * reference, "Plugin components reference"), and clients of Agent Plugins, which load `mcp.json`. In a skill that is not a plugin, these paths are ordinary files.
  */
 const pluginPaths =
-  /^(?:(?:\.claude-plugin|\.codex-plugin|bin|hooks|monitors|output-styles)\/|(?:agents|commands)\/.*\.md$|(?:\.mcp|\.lsp|settings)\.json$)/s
+  /^(?:(?:\.claude-plugin|\.codex-plugin|bin|hooks|monitors|output-styles)\/|(?:agents|commands)\/.*\.md$|(?:\.?mcp|\.lsp|settings)\.json$)/s
 
 /** Whether a plugin with the folder of these files as its root would run or configure more than a skill. */
 export function isPluginRoot(paths: readonly string[]): boolean {

@@ -1,4 +1,4 @@
-import { UsageError, command, flag } from '../../command/command.ts'
+import { UsageError, command, flag, type Arguments } from '../../command/command.ts'
 import {
   applyPlans,
   fetchPlans,
@@ -10,6 +10,7 @@ import {
 import { askForItems, parseWord, toLockedItem, toLockedItems, type Word } from '../../install/find-items.ts'
 import { targetOptions } from '../../install/install-place.ts'
 import { planItem, type Item, type ItemPlan } from '../../install/plan-folders.ts'
+import { withMcpOption } from '../../install/plan-servers.ts'
 import { forceOption, openSession, toLockSource, withSource, type Session } from '../../install/session.ts'
 import { placeOptions, withApi } from '../../registry/place.ts'
 import { dangerousOption } from '../../scan/dangerous.ts'
@@ -23,12 +24,14 @@ export const commands = {
     options: {
       ...targetOptions,
       offline: { help: 'install the locked versions from the cache, without requests to a registry' },
+      ...withMcpOption,
       ...forceOption,
       ...dangerousOption,
       ...placeOptions,
     },
     async run(given, output) {
       const words = given.words.map(parseWord)
+      refuseServersOption(given)
       const session = await openSession(given, output)
       if (words.length === 0) return installLocked(session)
       if (flag(given, 'offline')) return installItems(session, toLockedItems(session, words))
@@ -37,6 +40,13 @@ export const commands = {
     show: showInstalled,
     hasFailed: ({ skipped }) => skipped.length > 0,
   }),
+}
+
+function refuseServersOption(given: Arguments): void {
+  if (!flag(given, 'with-mcp')) return
+  if (flag(given, 'global')) throw new UsageError('--with-mcp writes to a project. Pass it without --global.')
+  if (given.words.length === 0)
+    throw new UsageError('--with-mcp needs the names of skills: name those whose MCP servers you want.')
 }
 
 async function installWords(session: Session, words: readonly Word[]): Promise<Installed> {

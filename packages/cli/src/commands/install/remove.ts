@@ -5,12 +5,16 @@ import { readFolderState, toSeen } from '../../install/folder-state.ts'
 import { globalOption, toTargetPath } from '../../install/install-place.ts'
 import { changeLock, type LockedSkill } from '../../install/lock.ts'
 import { findEdits, toOnePath } from '../../install/plan-folders.ts'
+import { toServersChange } from '../../install/plan-servers.ts'
+import { changeProjectServers, projectServersFile } from '../../install/project-servers.ts'
 import { replaceFolders } from '../../install/replace-folders.ts'
 import { forceOption, listLocked, openSession, toLockOptions, type Session } from '../../install/session.ts'
 import type { FolderChange } from '../../install/staging.ts'
 
 interface Removed {
   removed: { fullName: string; version: string; targets: readonly string[] }[]
+  /** MCP servers that stay in the project, because they were changed or another skill has them too. */
+  leftServers: string[]
   skipped: { fullName: string; target: string; reason: string }[]
 }
 
@@ -21,7 +25,7 @@ export const commands = {
     options: { ...globalOption, ...forceOption },
     async run(given, output) {
       const session = await openSession(given, output)
-      const result: Removed = { removed: [], skipped: [] }
+      const result: Removed = { removed: [], leftServers: [], skipped: [] }
       const changes: FolderChange[] = []
       for (const [fullName, locked] of listLocked(session)) {
         const { folders, skipped } = await findFolders(session, fullName, locked)
@@ -32,14 +36,20 @@ export const commands = {
         }
       }
       try {
-        await replaceFolders(changes, () => removeFromLock(session, result))
+        await replaceFolders(changes, async () => {
+          result.leftServers = await removeServers(session, result)
+        })
       } catch (error) {
         throw toFileSystemError(error)
       }
       return result
     },
-    show: ({ removed, skipped }) => [
+    show: ({ removed, leftServers, skipped }) => [
       ...removed.map(({ fullName, version, targets }) => `Removed ${fullName}@${version} from ${targets.join(', ')}.`),
+      ...leftServers.map(
+        (name) =>
+          `Left the MCP server '${name}' in ${projectServersFile}: it was changed, or another skill has it too.`,
+      ),
       ...skipped.map(
         ({ target, reason }) => `Left ${target} as it is: ${toOneLine(reason)}. Use --force to remove it anyway.`,
       ),
@@ -60,6 +70,15 @@ async function findFolders(session: Session, fullName: string, locked: LockedSki
     folders.set(toOnePath(path), { path, target, fullName, seen: session.force ? undefined : toSeen(state) })
   }
   return { folders: [...folders.values()] }
+}
+
+async function removeServers(session: Session, result: Removed): Promise<string[]> {
+  const gone = new Set(result.removed.map(({ fullName }) => fullName))
+  const changes = [...gone].flatMap((fullName) => toServersChange(session, fullName, gone) ?? [])
+  const commit = () => removeFromLock(session, result)
+  if (changes.length > 0) return changeProjectServers(session.place, changes, commit)
+  await commit()
+  return []
 }
 
 async function removeFromLock({ place }: Session, { removed }: Removed): Promise<void> {

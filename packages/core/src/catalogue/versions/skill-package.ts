@@ -13,6 +13,7 @@ import {
   checkPaths,
   decodeText,
   describeStandIn,
+  findMcpProblems,
   findTextProblem,
   isExecutable,
   isSkillMd,
@@ -74,7 +75,8 @@ export async function readSubmittedPackage(input: PublishSkillInput): Promise<Su
 /** Throws `invalid_skill` for a package that exceeds the limits or breaks the path rules; names each file at fault. */
 export function checkPackage({ skillMd, files }: SkillPackage): void {
   refuseTooManyFiles(files.length)
-  const problems: FieldError[] = checkPaths(files).map(({ path, message }) => ({ path, message }))
+  const wrong = [...checkPaths(files), ...findMcpProblems(files)]
+  const problems: FieldError[] = wrong.map(({ path, message }) => ({ path, message }))
   const document = Buffer.from(skillMd)
   const skillBytes = document.length
   const problem = findTextProblem(document) ?? describeStandIn({ bytes: document })

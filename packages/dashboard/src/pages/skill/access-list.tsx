@@ -1,7 +1,7 @@
 import type { Access, AccessKind } from '@skillstead/protocol'
 
 const titles: Readonly<Record<AccessKind, string>> = {
-  tools: 'Tools of the agent',
+  tools: 'Tools of the agent, and MCP servers',
   commands: 'Programs it runs',
   hosts: 'Hosts it calls',
   environment: 'Environment variables',

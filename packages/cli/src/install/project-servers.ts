@@ -1,0 +1,178 @@
+import { lstatSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { JsonLimitError } from '@skillstead/protocol'
+import {
+  McpJsonError,
+  parseUniqueJson,
+  toDigest,
+  type McpServer,
+  type McpServers,
+} from '@skillstead/skill-format/archives'
+import { replaceAlone } from '../files/write-whole.ts'
+import type { Place } from './install-place.ts'
+
+/** The MCP servers of a project, which Claude Code reads. */
+export const projectServersFile = '.mcp.json'
+
+const bytesMax = 1024 * 1024
+const entriesKey = 'mcpServers'
+
+type Entries = Readonly<Record<string, unknown>>
+
+/** What a skill's entries are to become. */
+export interface ServersChange {
+  readonly fullName: string
+  /** The entries by the name of their server; none to remove them. */
+  readonly wanted: Entries
+  /** The digests of the entries that an earlier command wrote. */
+  readonly recorded: Readonly<Record<string, string>>
+  /** The names that other installed skills have written. */
+  readonly others: ReadonlySet<string>
+}
+
+/** The digests by which a later command knows entries that nothing has changed since. */
+export function toServerRecord(entries: Entries): Record<string, string> {
+  return Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, toEntryDigest(entry)]))
+}
+
+/**
+ * The entries for the servers of an installed skill. Paths of the skill become paths of its folder, relative to the
+ * project, so that the file is valid on other machines. Throws for a server that the file cannot express.
+ */
+export function toProjectEntries(fullName: string, servers: McpServers, target: string): Entries {
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => {
+      // Claude Code would put the value of a variable there.
+      const missing = target.includes('${') ? `a folder without placeholders (${target})` : findInexpressible(server)
+      if (missing === undefined) return [name, toEntry(server, `./${target}`)]
+      throw new Error(
+        `The MCP server '${name}' of ${fullName} needs ${missing}, which ${projectServersFile} cannot express. ` +
+          'Install the skill without --with-mcp, and add the server to your client by hand. Nothing was changed.',
+      )
+    }),
+  )
+}
+
+/**
+ * Changes the entries of skills in the project's file, and calls `commit` before the file is replaced: if that throws,
+ * the file is unchanged. Throws if the file has another server of a wanted name, or cannot be read. Returns the names of
+ * servers that were left, because their entries were changed since they were written.
+ */
+export async function changeProjectServers(
+  place: Place,
+  changes: readonly ServersChange[],
+  commit: () => Promise<void>,
+): Promise<string[]> {
+  const file = join(place.root, projectServersFile)
+  const before = readProjectFile(file)
+  const first = applyChanges(before, changes)
+  if (first.text === before.text) await commit()
+  else {
+    const write = async () => {
+      const { text } = applyChanges(readProjectFile(file), changes)
+      await commit()
+      return text
+    }
+    await replaceAlone(file, write, before.mode)
+  }
+  return first.left
+}
+
+interface ProjectFile {
+  /** Empty if there is no file. */
+  readonly text: string
+  readonly document: Entries
+  /** A file with secrets may be private to its owner. */
+  readonly mode: number | undefined
+}
+
+function readProjectFile(file: string): ProjectFile {
+  const stats = lstatSync(file, { throwIfNoEntry: false })
+  if (!stats) return { text: '', document: {}, mode: undefined }
+  // A link could lead out of the project.
+  if (!stats.isFile()) throw toUnusable(file, 'it is not a file')
+  if (stats.size > bytesMax) throw toUnusable(file, `it is larger than ${bytesMax / 1024 / 1024} MiB`)
+  const text = readFileSync(file, 'utf8')
+  const document = parseProjectFile(file, text)
+  if (!isObject(document) || !isObject(document[entriesKey] ?? {}))
+    throw toUnusable(file, `it is not an object with ${entriesKey}`)
+  return { text, document, mode: stats.mode & 0o777 }
+}
+
+function parseProjectFile(file: string, text: string): unknown {
+  try {
+    return parseUniqueJson(text)
+  } catch (error) {
+    const isNamed = error instanceof JsonLimitError || error instanceof McpJsonError
+    throw toUnusable(file, isNamed ? error.message.replace(/\.$/, '') : 'it is not JSON')
+  }
+}
+
+function applyChanges({ text, document }: ProjectFile, changes: readonly ServersChange[]) {
+  const left: string[] = []
+  const before = (document[entriesKey] ?? {}) as Entries
+  const entries = new Map(Object.entries(before))
+  for (const change of changes) left.push(...applyChange(entries, change))
+  const after = Object.fromEntries(entries)
+  if (isDeepStrictEqual(before, after)) return { text, left }
+  const indent = /\n([ \t]+)"/.exec(text)?.[1] ?? '  '
+  return { text: `${JSON.stringify({ ...document, [entriesKey]: after }, null, indent)}\n`, left }
+}
+
+function applyChange(entries: Map<string, unknown>, { fullName, wanted, recorded, others }: ServersChange): string[] {
+  const left: string[] = []
+  const isOwn = (name: string) =>
+    !others.has(name) && Object.hasOwn(recorded, name) && recorded[name] === toEntryDigest(entries.get(name))
+  for (const name of Object.keys(recorded)) {
+    if (Object.hasOwn(wanted, name) || !entries.has(name)) continue
+    if (isOwn(name)) entries.delete(name)
+    else left.push(name)
+  }
+  for (const [name, entry] of Object.entries(wanted)) {
+    if (entries.has(name) && !isDeepStrictEqual(entries.get(name), entry) && !isOwn(name))
+      throw new Error(
+        `${projectServersFile} already has another MCP server '${name}' than ${fullName}. Rename or remove it there, or ` +
+          'install the skill without --with-mcp. Nothing was changed.',
+      )
+    entries.set(name, entry)
+  }
+  return left
+}
+
+function findInexpressible(server: McpServer): string | undefined {
+  if (server.type !== 'stdio') return undefined
+  if (server.cwd !== undefined) return 'a working directory (cwd)'
+  const texts = [...(server.args ?? []), ...Object.values(server.env ?? {})]
+  return texts.some((text) => text.includes('${PLUGIN_DATA}')) ? 'a folder for its data (${PLUGIN_DATA})' : undefined
+}
+
+function toEntry(server: McpServer, folder: string): Entries {
+  if (server.type !== 'stdio') {
+    const { type, url, headers } = server
+    return { type: type === 'sse' ? 'sse' : 'http', url, ...(headers && { headers }) }
+  }
+  const { command, args, env = {} } = server
+  const expand = (text: string) => text.replaceAll('${PLUGIN_ROOT}', () => folder)
+  return {
+    type: 'stdio',
+    command: command.startsWith('./') ? `${folder}${command.slice(1)}` : command,
+    ...(args && { args: args.map(expand) }),
+    env: {
+      ...Object.fromEntries(Object.entries(env).map(([name, value]) => [name, expand(value)])),
+      PLUGIN_ROOT: folder,
+    },
+  }
+}
+
+function toEntryDigest(entry: unknown): string {
+  return toDigest(JSON.stringify(entry) ?? '')
+}
+
+function isObject(value: unknown): value is Entries {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function toUnusable(file: string, problem: string): Error {
+  return new Error(`${file} cannot be used: ${problem}. Fix it, or restore an earlier one. Nothing was changed.`)
+}
