@@ -39,7 +39,8 @@ interface FolderEntry {
   readonly kind: 'file' | 'folder' | 'link' | 'other'
 }
 
-async function readEntries(folder: string): Promise<FolderEntry[]> {
+/** The entries of a folder, by name. */
+export async function readEntries(folder: string): Promise<FolderEntry[]> {
   const entries = await readdir(folder, { withFileTypes: true })
   // Bun and Deno have no entries with names as bytes, so the bytes are read apart, where a name needs them.
   const bytes = entries.some(({ name }) => isDecodedBadly(name)) ? await readdir(folder, { encoding: 'buffer' }) : []
@@ -75,11 +76,17 @@ async function* readSkillTree(folder: string, path: string): AsyncGenerator<Sour
   }
 }
 
-function hasSkillMd(entries: readonly FolderEntry[]): boolean {
+/** Whether a folder with these entries is a skill. */
+export function hasSkillMd(entries: readonly FolderEntry[]): boolean {
   return entries.some(({ kind, name }) => (kind === 'file' || kind === 'link') && isSkillMd(name))
 }
 
-async function readSkillFolder(folder: string, path: string, entries: readonly FolderEntry[]): Promise<SourceItem> {
+/** Reads the skill of a folder, which has a SKILL.md; `path` is the folder's path in the source. */
+export async function readSkillFolder(
+  folder: string,
+  path: string,
+  entries: readonly FolderEntry[],
+): Promise<SourceItem> {
   const skill = await selectFolder(folder, entries)
   const id = posix.join(path, skill.document)
   const wanted = [{ path: skill.document, entry: skill.skillMd }, ...skill.files]

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { toOneLine, type Warning } from '@skillstead/protocol'
+import { toOneLine } from '@skillstead/protocol'
 import { openSamples } from '@skillstead/scanner/command'
 import { toFindingsLines } from '@skillstead/scanner/report-lines'
 import { isUnreadable } from '@skillstead/skill-format/archives'
@@ -8,7 +8,7 @@ import { isUrl } from './scan.ts'
 import { UsageError, command, textOption } from '../../command/command.ts'
 import { choice, choicesOption } from '../../command/values.ts'
 import { lintSample, type Linted } from '../../scan/lint-sample.ts'
-import { toReasonLines } from '../../terminal/reason-lines.ts'
+import { toReasonLines, toWarningLine } from '../../terminal/reason-lines.ts'
 import { toVerdictText } from '@skillstead/scanner'
 
 const clientIds = skillClients.map(({ id }) => id)
@@ -70,9 +70,4 @@ function toLintLines({ id, portable, warnings, omitted, changed, clients, securi
     ),
     ...toFindingsLines(security),
   ]
-}
-
-/** One line for a warning about a SKILL.md. */
-export function toWarningLine({ code, message, line }: Warning): string {
-  return `  ${code}${line === undefined ? '' : ` (line ${line})`}: ${toOneLine(message)}`
 }
