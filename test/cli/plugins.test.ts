@@ -97,6 +97,9 @@ const toClone = async (files: Files) => {
   return folder
 }
 
+const makeAcme = (name: string) =>
+  makePlugin({ 'plugin.json': toManifest({ name, description: 'Tools.' }), 'skills/acme/SKILL.md': toSkillMd('acme') })
+
 const doors: [string, string, (files: Files) => Promise<string>, string[]?][] = [
   ['a folder', 'one', makePlugin],
   ['a zip', 'two', toZip],
@@ -193,6 +196,22 @@ describe('publishing a plugin', () => {
     expect(await members('taken')).toEqual(['alice/taken-form', 'alice/taken-letter'])
   })
 
+  it('keeps the display name of a pack, and takes no pack of another plugin for its own', async () => {
+    await read(['publish', await makeAcme('acme')])
+    await read(['pack', 'create', 'acme-tools', 'alice/acme', '--name', 'Everything from Acme'])
+    expect((await read(['publish', await makeAcme('acme-tools')])).pack.status).toBe('updated')
+    expect(await showPack('acme-tools')).toMatchObject({ name: 'Everything from Acme', description: 'Tools.' })
+    const other = await read(['publish', await makeAcme('acme.tools')])
+    expect(other.pack).toMatchObject({ slug: 'acme-tools', status: 'refused' })
+    expect(other.pack.reason).toContain("is that of 'Everything from Acme', not of 'acme.tools'")
+    expect((await read(['publish', await makeAcme('acme.more')])).pack).toEqual({
+      slug: 'acme-more',
+      status: 'created',
+    })
+    expect((await read(['publish', await makeAcme('acme.more')])).pack.status).toBe('unchanged')
+    expect((await read(['publish', await makeAcme('acme-more')])).pack.status).toBe('refused')
+  })
+
   it('makes no pack where no skill is published', async () => {
     const place = await makePlugin({ 'plugin.json': toManifest({ name: 'none' }), 'README.md': 'x' })
     const answer = await read(['publish', place])
@@ -268,6 +287,7 @@ describe('publishing a plugin', () => {
     ['with a number as version', toManifest({ version: 1 }), 'The field version is 1. It must be a text.'],
     ['with another field of the author', toManifest({ author: { name: 'a', phone: '1' } }), 'The field author is'],
     ['with a text as keywords', toManifest({ keywords: 'a, b' }), 'The field keywords is'],
+    ['of 2 MiB', toManifest({ version: '1'.repeat(2 ** 21) }), 'larger than 1 MiB'],
     ['with deep JSON', `{"a":${'['.repeat(500)}`, 'deeper than'],
   ])('refuses a manifest that is %s, by the field', async (_, manifest, reason) => {
     const files = { 'plugin.json': manifest, 'skills/lost/SKILL.md': toSkillMd('lost') }
@@ -417,11 +437,8 @@ describe('writing a pack as a plugin', () => {
       { folder: 'bob-twin', fullName: 'bob/twin', version: '1.0.0' },
     ])
     const manifest = readManifest(folder)
-    expect([manifest['name'], 'license' in manifest, 'keywords' in manifest]).toEqual([
-      'agent-skills-skills',
-      false,
-      false,
-    ])
+    expect(manifest).not.toHaveProperty('description')
+    expect([manifest['name'], 'license' in manifest, 'keywords' in manifest]).toEqual(['agent-skills', false, false])
     expect(findSchemaProblems(manifest)).toEqual([])
   })
 

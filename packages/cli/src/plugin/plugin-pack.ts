@@ -40,7 +40,7 @@ const descriptionCharactersMax = 2000
 
 /**
  * Makes the pack of a plugin, or updates the one with its slug that the owner of the skills has. Its members are the
- * skills that are published, and for others what the pack had before: their notes and pins stay.
+ * skills that are published, and for others what the pack had before: notes, pins and the display name stay.
  */
 export async function putPluginPack(
   api: RegistryApi,
@@ -54,12 +54,12 @@ export async function putPluginPack(
     return { slug, status: 'refused', reason: 'No skill of the plugin is published, and a pack has skills.' }
   try {
     const before = await findPack(api, slug)
-    if (before && before.curator.username !== owner)
-      return { slug, status: 'refused', reason: toTakenReason(slug, before.curator.username) }
+    const reason = before && findConflict(before, { owner, name: plugin.name })
+    if (reason !== undefined) return { slug, status: 'refused', reason }
     const description = cutAtWord(toVisibleText(plugin.description), descriptionCharactersMax)
-    const wanted = { name: plugin.name, description, visibility, skills: toMembers(skills, before) }
+    const wanted = { description, visibility, skills: toMembers(skills, before) }
     if (!before) {
-      const made = dryRun ? undefined : await api.createPack({ slug, ...wanted })
+      const made = dryRun ? undefined : await api.createPack({ slug, name: plugin.name, ...wanted })
       return { slug, status: 'created', ...(made?.warnings && { warnings: made.warnings }) }
     }
     if (isSamePack(before, wanted)) return { slug, status: 'unchanged' }
@@ -80,8 +80,13 @@ async function findPack(api: RegistryApi, slug: string): Promise<Pack | undefine
   }
 }
 
-function toTakenReason(slug: string, curator: string): string {
-  return `There is a pack '${slug}' of ${curator} already. Give the plugin another name in plugin.json.`
+/** Why a pack with the slug of a plugin is not the plugin's pack. */
+function findConflict({ slug, name, curator }: Pack, plugin: { owner: string; name: string }): string | undefined {
+  const advice = 'Give the plugin another name in plugin.json.'
+  if (curator.username !== plugin.owner) return `There is a pack '${slug}' of ${curator.username} already. ${advice}`
+  // Plugins may have periods in their names, for which slugs have hyphens.
+  const areApart = name !== plugin.name && (name.includes('.') || plugin.name.includes('.'))
+  return areApart ? `The pack '${slug}' is that of '${name}', not of '${plugin.name}'. ${advice}` : undefined
 }
 
 interface Member {
@@ -118,10 +123,9 @@ function toMember({ fullName, pinnedVersion, note }: Pack['skills'][number]): Me
 
 function isSamePack(
   before: Pack,
-  wanted: { name: string; description: string; visibility?: Visibility | undefined; skills: readonly Member[] },
+  wanted: { description: string; visibility?: Visibility | undefined; skills: readonly Member[] },
 ): boolean {
   return (
-    before.name === wanted.name &&
     before.description === wanted.description &&
     before.visibility === (wanted.visibility ?? before.visibility) &&
     JSON.stringify(before.skills.map(toMember)) === JSON.stringify(wanted.skills)

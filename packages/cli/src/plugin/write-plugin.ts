@@ -2,14 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, renameSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { ContentFile } from '@skillstead/client/verify'
-import {
-  isRegistryError,
-  toMarketplaceName,
-  toOneLine,
-  type Pack,
-  type PathReason,
-  type RegistryApi,
-} from '@skillstead/protocol'
+import { isRegistryError, toOneLine, type Pack, type PathReason, type RegistryApi } from '@skillstead/protocol'
 import {
   createPluginFacts,
   createPluginFolders,
@@ -62,8 +55,8 @@ export async function writePlugin(api: RegistryApi, pack: Pack, path: string, sa
       skills.push({ folder, fullName: found.fullName, version: found.version })
     }
     if (skills.length === 0) throw new Error(`The pack ${pack.slug} has no skill that can be installed.`)
-    const [name, owner] = [toMarketplaceName(pack.slug), pack.curator.username] as const
-    plugin.finish(toPluginManifest({ name, description: pack.description || pack.name, owner, skills: facts }))
+    const { slug: name, description, curator } = pack
+    plugin.finish(toPluginManifest({ name, description, owner: curator.username, skills: facts }))
   } catch (error) {
     plugin.remove()
     throw error

@@ -87,7 +87,8 @@ export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
       path: 'plugin.json',
       toFrames: (skills) => {
         // Codex wants the name of the plugin whose root has the manifest. Without a version, clients take the commit.
-        return [toPluginManifest({ name, description, owner: marketplace.owner, skills }), '']
+        const manifest = { name: toPluginName(name, skills), description, owner: marketplace.owner, skills }
+        return [toPluginManifest(manifest), '']
       },
       toPart: () => '',
     },

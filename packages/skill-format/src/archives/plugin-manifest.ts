@@ -75,8 +75,13 @@ export function parsePluginManifest(bytes: Uint8Array): PluginManifest {
   return { name, description, ignored: toBounded(ignored.map((reason) => ({ path: pluginFile, reason }))) }
 }
 
+/** Throws an {@link ArchiveError} for a manifest that is larger than the limit. */
+export function checkManifestSize(bytes: number): void {
+  if (bytes > manifestBytesMax) throw refuse(`The file is larger than ${manifestBytesMax / 1024 / 1024} MiB.`)
+}
+
 function parseManifest(bytes: Uint8Array): Record<string, unknown> {
-  if (bytes.length > manifestBytesMax) throw refuse(`The file is larger than ${manifestBytesMax / 1024 / 1024} MiB.`)
+  checkManifestSize(bytes.length)
   const manifest = parseText(bytes)
   if (isObject(manifest)) return manifest
   throw refuse('The file must be a JSON object.')
@@ -104,18 +109,18 @@ function refuse(message: string) {
 
 /** The manifest of a generated plugin, as text. Without a version, clients of a repository take its commit. */
 export function toPluginManifest(plugin: {
-  /** The name of the marketplace, see {@link toPluginName}. */
   readonly name: string
+  /** May be empty. */
   readonly description: string
   readonly owner: string
   readonly skills: PluginFacts
 }): string {
-  const { skills, owner } = plugin
+  const { name, description, owner, skills } = plugin
   const { license, keywords } = skills.summarize()
   const manifest = {
     $schema: pluginSchema,
-    name: toPluginName(plugin.name, skills),
-    description: plugin.description,
+    name,
+    ...(description !== '' && { description }),
     author: { name: owner },
     ...(license !== undefined && { license }),
     ...(keywords.length > 0 && { keywords }),

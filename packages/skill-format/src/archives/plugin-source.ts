@@ -3,7 +3,7 @@ import { basename, join, posix, resolve } from 'node:path'
 import type { PathReason } from '@skillstead/protocol'
 import { ArchiveError, toArchiveError } from './archive-error.ts'
 import type { ArchiveEntry } from './entry-options.ts'
-import { parsePluginManifest, pluginFile, type PluginManifest } from './plugin-manifest.ts'
+import { checkManifestSize, parsePluginManifest, pluginFile, type PluginManifest } from './plugin-manifest.ts'
 import { stripPluginFolder } from './read-archive.ts'
 import { hasSkillMd, readEntries, readSkillFolder } from './skill-folder.ts'
 import { isSkillMd, isSkippedName, notUtf8, selectSkills, skippedReason, toBounded } from './select-files.ts'
@@ -41,6 +41,7 @@ async function openPluginFolder(folder: string): Promise<Plugin | undefined> {
   const manifest = root.find(({ name }) => name === pluginFile)
   if (!manifest || hasSkillMd(root)) return undefined
   requireFile(manifest)
+  checkManifestSize((await stat(join(folder, pluginFile))).size)
   const found = parsePluginManifest(await readFile(join(folder, pluginFile)))
   const skills: ListedEntry[] = []
   if (root.some(isSkillsFolder)) {
