@@ -260,6 +260,20 @@ describe('publishing a plugin', () => {
     expect((await call(['publish', manifest])).stderr).toContain('plugin.json: The manifest is a link')
   })
 
+  it('lists a limited number of other entries, and counts the rest', async () => {
+    const many = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`extra-${n}.txt`, 'x']))
+    const files = {
+      'plugin.json': toManifest({ name: 'crowded' }),
+      'skills/crowded/SKILL.md': toSkillMd('crowded'),
+      ...many,
+    }
+    for (const place of [await makePlugin(files), await toTar(files)]) {
+      const { omitted: list, skills } = await read(['publish', place, '--dry-run'])
+      expect([skills.length, list.length]).toEqual([1, 101])
+      expect(list.at(-1)).toEqual({ path: '', reason: '50 more entries are not listed.' })
+    }
+  })
+
   it('names unknown fields of the manifest and ignores them', async () => {
     const extra = { skills: ['../other'], main: './x', extensions: 'none', __proto__: null }
     const place = await makePlugin({ ...toFiles('extra'), 'plugin.json': toManifest({ name: 'extra', ...extra }) })
@@ -302,6 +316,20 @@ describe('publishing a plugin', () => {
       }
     }
     expect((await call(['show', 'alice/lost'])).code).toBe(1)
+  })
+})
+
+describe('linting a plugin', () => {
+  it('names what is wrong with the manifest, in the words of a publish', async () => {
+    const files = { ...toFiles('linted'), 'plugin.json': toManifest({ name: 'linted', homepage: 7 }) }
+    for (const place of [await makePlugin(files), await toZip(files)]) {
+      const { code, stdout } = await skillstead(['lint', place, '--json'])
+      const { unreadable } = JSON.parse(stdout) as { unreadable: { id: string; reason: string }[] }
+      expect(code).toBe(1)
+      expect(unreadable).toMatchObject([{ id: 'plugin.json' }])
+      expect((await call(['publish', place])).stderr).toContain(unreadable[0]!.reason)
+    }
+    expect((await skillstead(['lint', await makePlugin(toFiles('linted'))])).stdout).not.toContain('cannot be read')
   })
 })
 

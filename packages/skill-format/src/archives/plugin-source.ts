@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises'
-import { basename, join, posix, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { PathReason } from '@skillstead/protocol'
 import { ArchiveError, toArchiveError } from './archive-error.ts'
 import type { ArchiveEntry } from './entry-options.ts'
 import { checkManifestSize, parsePluginManifest, pluginFile, type PluginManifest } from './plugin-manifest.ts'
 import { stripPluginFolder } from './read-archive.ts'
-import { hasSkillMd, readEntries, readSkillFolder } from './skill-folder.ts'
+import { hasSkillMd, openFolder, readEntries } from './skill-folder.ts'
 import { isSkillMd, isSkippedName, notUtf8, selectSkills, skippedReason, toBounded } from './select-files.ts'
 import type { Source, SourceItem } from './skill-records.ts'
 import { readManyEntries, toItem } from './skill-zip.ts'
@@ -51,15 +51,16 @@ async function openPluginFolder(folder: string): Promise<Plugin | undefined> {
       skills.push({ ...entry, hasSkillMd: has })
     }
   }
-  const read = async ({ name }: ListedEntry) => {
-    const place = join(folder, 'skills', name)
-    return readSkillFolder(place, posix.join(basename(folder), 'skills', name), await readEntries(place))
+  const { items, share } = openFolder(folder)
+  return toPlugin(found, { root, skills }, { items: keepPluginSkills(items), share })
+}
+
+/** Items of a folder whose documents are `FOLDER/skills/NAME/SKILL.md`. */
+async function* keepPluginSkills(items: Source['items']): AsyncGenerator<SourceItem> {
+  for await (const item of items) {
+    const [, skills, , document = '', ...deeper] = item.id.split('/')
+    if (skills === 'skills' && isSkillMd(document) && deeper.length === 0) yield item
   }
-  return toPlugin(
-    found,
-    { root, skills },
-    skills.filter(isSkill).map((entry) => () => read(entry)),
-  )
 }
 
 async function openPluginArchive(file: string, type: 'zip' | 'tar.gz'): Promise<Plugin | undefined> {
@@ -74,11 +75,14 @@ async function openPluginArchive(file: string, type: 'zip' | 'tar.gz'): Promise<
   const skills = root.some(isSkillsFolder)
     ? listNames(entries, 'skills/').map((entry) => ({ ...entry, hasSkillMd: folders.has(`skills/${entry.name}`) }))
     : []
-  return toPlugin(
-    found,
-    { root, skills },
-    selected.map((skill) => async () => toItem(skill, '')),
-  )
+  let read = 0
+  async function* items(): AsyncGenerator<SourceItem> {
+    for (const skill of selected) {
+      yield toItem(skill, '')
+      read += 1
+    }
+  }
+  return toPlugin(found, { root, skills }, { items: items(), share: () => read / Math.max(1, selected.length) })
 }
 
 /** The reader of the archive reports what is wrong with it. */
@@ -89,15 +93,8 @@ function ignoreUnreadable(error: unknown): undefined {
 function toPlugin(
   manifest: PluginManifest,
   listed: { readonly root: readonly ListedEntry[]; readonly skills: readonly ListedEntry[] },
-  readers: readonly (() => Promise<SourceItem>)[],
+  source: Source,
 ): Plugin {
-  let read = 0
-  async function* items(): AsyncGenerator<SourceItem> {
-    for (const reader of readers) {
-      yield await reader()
-      read += 1
-    }
-  }
   const omitted = [
     ...listed.root
       .filter((entry) => entry.name !== pluginFile && !isSkillsFolder(entry))
@@ -106,12 +103,7 @@ function toPlugin(
       .filter((entry) => !isSkill(entry))
       .map((entry) => ({ path: `skills/${entry.name}`, reason: explainSkill(entry) })),
   ]
-  return {
-    ...manifest,
-    omitted: toBounded([...manifest.ignored, ...omitted]),
-    items: items(),
-    share: () => (readers.length === 0 ? 1 : read / readers.length),
-  }
+  return { ...manifest, ...source, omitted: toBounded([...manifest.ignored, ...omitted]) }
 }
 
 /** The entries directly below a folder of an archive. */

@@ -81,12 +81,7 @@ export function hasSkillMd(entries: readonly FolderEntry[]): boolean {
   return entries.some(({ kind, name }) => (kind === 'file' || kind === 'link') && isSkillMd(name))
 }
 
-/** Reads the skill of a folder, which has a SKILL.md; `path` is the folder's path in the source. */
-export async function readSkillFolder(
-  folder: string,
-  path: string,
-  entries: readonly FolderEntry[],
-): Promise<SourceItem> {
+async function readSkillFolder(folder: string, path: string, entries: readonly FolderEntry[]): Promise<SourceItem> {
   const skill = await selectFolder(folder, entries)
   const id = posix.join(path, skill.document)
   const wanted = [{ path: skill.document, entry: skill.skillMd }, ...skill.files]
