@@ -224,11 +224,35 @@ describe('publishing a plugin', () => {
     expect(answer.pack.status).toBe('created')
     expect((await showPack('hidden')).visibility).toBe('private')
     expect((await call(['show', 'alice/hidden-form'], {})).code).toBe(1)
+    // A new pack of the same skills is as private as they are.
+    const files = { ...toFiles('hidden'), 'plugin.json': toManifest({ name: 'hidden-too' }) }
+    await read(['publish', await makePlugin(files)])
+    expect((await showPack('hidden-too')).visibility).toBe('private')
   })
 
   it.each(['--name', '--version', '--description'])('refuses %s, which is for one skill', async (option) => {
     const { code, stderr } = await call(['publish', await makePlugin(toFiles('many')), option, '1.0.0'])
     expect([code, stderr]).toEqual([2, expect.stringContaining(`${option} cannot be used`)])
+  })
+
+  it('leaves an archive that cannot be read to the reader of archives', async () => {
+    const files = { ...toFiles('escaping'), '../outside.txt': 'x' }
+    for (const place of [await toZip(files), await toTar(files)]) {
+      expect((await call(['publish', place])).code).toBe(1)
+      const { stderr } = await skillstead([
+        'import',
+        place,
+        '--owner',
+        'ann',
+        '--data',
+        join(await makeFolder(), 'data'),
+      ])
+      expect(stderr).toContain('leads out of the archive')
+    }
+    const broken = await toZip(toFiles('broken'))
+    await writeFile(broken, readFileSync(broken).subarray(0, 200))
+    expect((await call(['publish', broken])).code).toBe(1)
+    expect((await call(['show', 'alice/escaping-form'])).code).toBe(1)
   })
 
   it('takes a folder with SKILL.md and plugin.json as a skill', async () => {

@@ -1,9 +1,11 @@
 import {
   isRegistryError,
+  limits,
   toOneLine,
   toVisibleText,
   type Pack,
   type RegistryApi,
+  type RegistryError,
   type Visibility,
 } from '@skillstead/protocol'
 import { cutAtWord, toSlug } from '@skillstead/skill-format'
@@ -32,6 +34,8 @@ export interface PluginPack {
 
 interface PackOptions {
   readonly visibility?: Visibility | undefined
+  /** The visibility of a new pack, if `visibility` is not given. Default: public. */
+  readonly newVisibility?: Visibility | undefined
   /** Whether only the outcome is determined. */
   readonly dryRun?: boolean
 }
@@ -46,7 +50,7 @@ export async function putPluginPack(
   api: RegistryApi,
   plugin: Pick<PluginManifest, 'name' | 'description'>,
   skills: readonly PluginSkill[],
-  { visibility, dryRun = false }: PackOptions = {},
+  { visibility, newVisibility, dryRun = false }: PackOptions = {},
 ): Promise<PluginPack> {
   const slug = toSlug(plugin.name)
   const [owner] = skills.find(isPublished)?.fullName?.split('/') ?? []
@@ -58,17 +62,26 @@ export async function putPluginPack(
     if (reason !== undefined) return { slug, status: 'refused', reason }
     const description = cutAtWord(toVisibleText(plugin.description), descriptionCharactersMax)
     const wanted = { description, visibility, skills: toMembers(skills, before) }
+    const count = wanted.skills.length
+    if (count > limits.packSkillsMax)
+      return { slug, status: 'refused', reason: `A pack has at most ${limits.packSkillsMax} skills, not ${count}.` }
     if (!before) {
-      const made = dryRun ? undefined : await api.createPack({ slug, name: plugin.name, ...wanted })
+      const input = { ...wanted, slug, name: plugin.name, visibility: visibility ?? newVisibility }
+      const made = dryRun ? undefined : await api.createPack(input)
       return { slug, status: 'created', ...(made?.warnings && { warnings: made.warnings }) }
     }
     if (isSamePack(before, wanted)) return { slug, status: 'unchanged' }
     const made = dryRun ? undefined : await api.updatePack({ slug, ...wanted })
     return { slug, status: 'updated', ...(made?.warnings && { warnings: made.warnings }) }
   } catch (error) {
-    if (!isRegistryError(error) || error.status >= 500) throw error
+    if (!isOwnRefusal(error)) throw error
     return { slug, status: 'refused', reason: toOneLine(error.message) }
   }
+}
+
+/** Whether an error is about what was sent, and not about the connection, the login or a rate limit. */
+export function isOwnRefusal(error: unknown): error is RegistryError {
+  return isRegistryError(error) && error.status < 500 && !['unauthorized', 'rate_limited'].includes(error.code)
 }
 
 async function findPack(api: RegistryApi, slug: string): Promise<Pack | undefined> {

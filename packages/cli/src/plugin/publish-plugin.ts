@@ -1,9 +1,9 @@
 import { posix } from 'node:path'
-import { isRegistryError, type PathReason, type RegistryApi, type Visibility } from '@skillstead/protocol'
+import { type PathReason, type RegistryApi, type Visibility } from '@skillstead/protocol'
 import { isUnreadable, type Plugin, type SkillRecord } from '@skillstead/skill-format/archives'
 import { waitForTurn, type Say } from '../install/offer.ts'
 import { DangerousError } from '../scan/dangerous.ts'
-import { putPluginPack, type PluginSkill } from './plugin-pack.ts'
+import { isOwnRefusal, putPluginPack, type PluginSkill } from './plugin-pack.ts'
 
 /** A published skill, as far as a plugin needs it. */
 interface Published {
@@ -11,9 +11,13 @@ interface Published {
   readonly version: string
   readonly created: boolean
   readonly quarantined: boolean
+  readonly visibility: Visibility
   readonly omitted: readonly PathReason[]
   readonly changed: readonly PathReason[]
 }
+
+/** A new pack is shown to no more users than each of its skills. */
+const hiddenFirst: readonly Visibility[] = ['private', 'internal', 'public']
 
 interface PluginOptions<One extends Published> {
   /** Publishes one skill, or determines what would happen. */
@@ -55,15 +59,14 @@ export async function publishPlugin<One extends Published>(
     omitted.push(...outcome.omitted.map(toPluginPath))
     changed.push(...outcome.changed.map(toPluginPath))
   }
-  const pack = await putPluginPack(api, plugin, skills, { visibility, dryRun })
+  const shown = new Set(skills.map(({ published }) => published?.visibility))
+  const newVisibility = hiddenFirst.find((one) => shown.has(one))
+  const pack = await waitForTurn(() => putPluginPack(api, plugin, skills, { visibility, newVisibility, dryRun }), say)
   return { plugin: plugin.name, dryRun, skills, pack, omitted, changed }
 }
 
 /** Why a skill is refused. Throws failures that would concern the other skills too. */
 function toRefusal(error: unknown): string {
-  const isOwn =
-    error instanceof DangerousError ||
-    (isRegistryError(error) && error.status < 500 && !['unauthorized', 'rate_limited'].includes(error.code))
-  if (isOwn) return (error as Error).message
+  if (error instanceof DangerousError || isOwnRefusal(error)) return error.message
   throw error
 }

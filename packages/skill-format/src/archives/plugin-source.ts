@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { PathReason } from '@skillstead/protocol'
+import { isRegistryError, type PathReason } from '@skillstead/protocol'
 import { ArchiveError, toArchiveError } from './archive-error.ts'
 import type { ArchiveEntry } from './entry-options.ts'
 import { checkManifestSize, parsePluginManifest, pluginFile, type PluginManifest } from './plugin-manifest.ts'
@@ -87,7 +87,7 @@ async function openPluginArchive(file: string, type: 'zip' | 'tar.gz'): Promise<
 
 /** The reader of the archive reports what is wrong with it. */
 function ignoreUnreadable(error: unknown): undefined {
-  if (!(error instanceof ArchiveError)) throw error
+  if (!(error instanceof ArchiveError || isRegistryError(error))) throw error
 }
 
 function toPlugin(

@@ -98,9 +98,10 @@ async function publishContent(api: RegistryApi, given: Arguments, output: Output
   const answer = await api.publishSkill({ ...input, dryRun })
   const { skill, version, created, quarantined } = answer
   const { portable, security } = version
-  const { fullName } = skill
+  const { fullName, visibility } = skill
   return {
     fullName,
+    visibility,
     version: version.version,
     created,
     quarantined: quarantined !== undefined,
