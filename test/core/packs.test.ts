@@ -90,6 +90,15 @@ describeApi('packs', (open) => {
     ).toEqual(['slug'])
   })
 
+  it('are created with a warning if Claude Code reserves the name of their marketplace', async () => {
+    for (const slug of ['agent-skills', 'claude-plugins-official']) {
+      const { warnings } = await alice.api.createPack({ name: 'Reserved', slug, description: '', skills: [] })
+      expect(warnings).toEqual([{ code: 'reserved_marketplace', message: expect.stringContaining(`'${slug}'`) }])
+    }
+    const { warnings } = await alice.api.createPack({ name: 'Agent skills too', description: '', skills: [] })
+    expect(warnings).toBeUndefined()
+  })
+
   it('are changed only by their curator', async () => {
     await bob.api.createPack({ name: 'Changing', description: 'Before.', skills: ['one'] })
     expect(await codeOf(test.api().updatePack({ slug: 'changing', name: 'x' }))).toBe('unauthorized')

@@ -127,6 +127,8 @@ describe('a long history', () => {
         tree: createHash('sha1').update(version.id).digest('hex'),
         isPluginRoot: false,
         description: `Does ${n}`,
+        license: 'MIT',
+        keywords: [],
       }
       commits.unshift(writer.append(change).commit)
     }

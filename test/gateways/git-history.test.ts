@@ -2,6 +2,7 @@ import { localApi, systemCaller } from '@skillstead/core'
 import { describe, expect, it } from 'vitest'
 import { notice } from '../support/dmca-cases.ts'
 import { type GitFixture, startGit, toSkillMd } from '../support/git-acts.ts'
+import { findSchemaProblems } from '../support/plugin-acts.ts'
 import { fetchObjects, fetchPack, listRefs, type PackedObject, readEntries } from '../support/git-client.ts'
 
 const readHead = async (repository: string) => (await listRefs(repository)).HEAD!
@@ -54,6 +55,20 @@ describe('the history of the skills of an owner', () => {
     expect(await read()).toEqual([all, ['alice', 'pdf', 'tables']])
     await publish('hooked', '1.2.0')
     expect(await read()).toEqual([all, all])
+  })
+
+  it('is a plugin of Agent Plugins in each commit, with the license and keywords of that time', async () => {
+    const { base, publish } = await startGit()
+    await publish('forms', '1.0.0', { license: 'ISC', keywords: ['office'] })
+    await publish('pdf', '9.0.0', { license: 'ISC', keywords: ['paper'] })
+    const { objects, commits } = await readHistory(`${base}/alice.git`)
+    const manifests = commits.map(
+      ({ tree }) => JSON.parse(readFiles(objects, tree)['plugin.json']!) as { name: string; keywords?: string[] },
+    )
+    expect(manifests.flatMap(findSchemaProblems)).toEqual([])
+    expect(manifests[0]).toMatchObject({ name: 'alice', author: { name: 'alice' }, keywords: ['office', 'paper'] })
+    expect(manifests[1]!.keywords).toEqual(['office'])
+    expect(manifests.at(-1)).not.toHaveProperty('keywords')
   })
 
   it('has no skill in a folder from which a plugin with the root skills/ would start something', async () => {

@@ -44,6 +44,8 @@ async function makeHistory(skills: readonly number[], base: readonly number[] = 
     tree: toId(`tree-${n}`),
     isPluginRoot: false,
     description: 'Reads files',
+    license: 'MIT',
+    keywords: [],
   })
   const first = base.map((skill, i) => toChange(skill, -1 - i))
   const writer = await openHistoryWriter({ name: 'ann', base: first, last: undefined })

@@ -1,19 +1,10 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { readZipDirectory } from '@skillstead/skill-format/archives'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { toMarketplaceName } from '@skillstead/protocol'
+import { createPluginFacts, readZipDirectory } from '@skillstead/skill-format/archives'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { toMarketplaceForms, toMarketplaceName } from '../../packages/gateways/src/scopes/marketplace-documents.ts'
+import { toMarketplaceForms } from '../../packages/gateways/src/scopes/marketplace-documents.ts'
+import { findSchemaProblems, pluginSchema } from '../support/plugin-acts.ts'
 import { openNode } from '../support/server-harness.ts'
-
-const pluginSchema = JSON.parse(
-  readFileSync(new URL('../fixtures/agent-plugins/plugin.schema.json', import.meta.url), 'utf8'),
-) as { readonly properties: { readonly $schema: { readonly const: string } } }
-const validate = new Ajv2020({ allErrors: true, formats: { uri: true, email: true } }).compile(pluginSchema)
-const findSchemaProblems = (manifest: unknown) => {
-  validate(manifest)
-  return validate.errors ?? []
-}
 
 interface Document {
   readonly name: string
@@ -150,8 +141,10 @@ describe('the marketplaces of a repository', () => {
   /** The documents for Codex and for Claude Code. */
   function fill(...plugins: string[]) {
     const skills = plugins.map(toSkill)
+    const facts = createPluginFacts()
+    for (const name of plugins) facts.put(name, { license: 'MIT', keywords: [name] })
     return forms.map(({ toFrames, toPart }) => {
-      return toFrames(new Set(plugins)).join(skills.map(toPart).join(''))
+      return toFrames(facts).join(skills.map(toPart).join(''))
     })
   }
   const fillMarketplaces = (...plugins: string[]) => fill(...plugins).slice(0, 2)
@@ -200,13 +193,63 @@ describe('the marketplaces of a repository', () => {
     }
   })
 
+  it('have a plugin with the license that all skills have, and their keywords', () => {
+    const manifest = forms.find(({ path }) => path === 'plugin.json')!
+    const fillManifest = (...skills: [string, string, string[]][]) => {
+      const facts = createPluginFacts()
+      for (const [name, license, keywords] of skills) facts.put(name, { license, keywords })
+      const found = JSON.parse(manifest.toFrames(facts).join('')) as { license?: string; keywords?: string[] }
+      expect(findSchemaProblems(found)).toEqual([])
+      return found
+    }
+    expect(fillManifest(['a', 'MIT', ['x', 'z']], ['b', 'MIT', ['y', 'x']])).toMatchObject({
+      license: 'MIT',
+      keywords: ['x', 'y', 'z'],
+    })
+    expect(fillManifest(['a', 'MIT', []], ['b', 'Apache-2.0', []])).not.toHaveProperty('license')
+    expect(fillManifest(['a', 'MIT', []], ['b', '', []])).not.toHaveProperty('license')
+    expect(fillManifest(['a', '', []])).not.toHaveProperty('keywords')
+    // A new version of a skill replaces the facts of the one before.
+    expect(fillManifest(['a', 'MIT', ['old']], ['b', 'ISC', []], ['a', 'ISC', ['new']])).toMatchObject({
+      license: 'ISC',
+      keywords: ['new'],
+    })
+  })
+
+  it('have a plugin with at most 50 keywords, those of most skills, in whatever order skills were published', () => {
+    const skills = Array.from({ length: 40 }, (_, n) => ({
+      name: `skill-${n}`,
+      keywords: [`own-${n}`, `more-${n}`, ...(n % 2 === 0 ? ['even'] : []), 'all'],
+    }))
+    const list = (given: typeof skills) => {
+      const facts = createPluginFacts()
+      for (const { name, keywords } of given) facts.put(name, { license: '', keywords })
+      return facts.summarize().keywords
+    }
+    const keywords = list(skills)
+    expect(keywords).toHaveLength(50)
+    expect(keywords).toEqual(keywords.toSorted())
+    expect(keywords).toEqual(expect.arrayContaining(['all', 'even', 'more-0']))
+    expect(list(skills.toReversed())).toEqual(keywords)
+  })
+
+  it.each([60, 64])('have a plugin whose name of %i characters stays valid where a skill has it', (length) => {
+    const name = `${'a'.repeat(55)}-${'b'.repeat(length - 56)}`
+    const { toFrames } = toMarketplaceForms({ name, owner: 'alice', description: '' }).at(-1)!
+    const facts = createPluginFacts()
+    facts.put(name, { license: '', keywords: [] })
+    const manifest = JSON.parse(toFrames(facts).join('')) as { name: string }
+    expect(findSchemaProblems(manifest)).toEqual([])
+    expect(manifest.name).toMatch(/-bundle$/)
+  })
+
   it.each([
     [{ name: 'a' }],
-    [{ $schema: pluginSchema.properties.$schema.const }],
+    [{ $schema: pluginSchema }],
     [{ $schema: 'https://agent-plugins.org/schemas/1.0/plugin.schema.json', name: 'a' }],
-    [{ $schema: pluginSchema.properties.$schema.const, name: 'A--b' }],
-    [{ $schema: pluginSchema.properties.$schema.const, name: 'a', author: { name: 'a', phone: '1' } }],
-    [{ $schema: pluginSchema.properties.$schema.const, name: 'a', skills: './skills' }],
+    [{ $schema: pluginSchema, name: 'A--b' }],
+    [{ $schema: pluginSchema, name: 'a', author: { name: 'a', phone: '1' } }],
+    [{ $schema: pluginSchema, name: 'a', skills: './skills' }],
   ])('would be refused as %j', (manifest) => {
     expect(findSchemaProblems(manifest)).not.toEqual([])
   })

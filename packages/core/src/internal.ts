@@ -88,7 +88,7 @@ export { refreshSkill, storeComputed } from './catalogue/skills/refresh-skill.ts
 export { canExclude, toPolicyAction, toJudgedVerdict } from './catalogue/context/scan-policy.ts'
 export {
   readRepositoryVersions,
-  readVersionDescriptions,
+  readVersionTexts,
   type RepositoryVersion,
 } from './catalogue/offers/repository-versions.ts'
 export { readReadableFiles, readSkillHistory, type SkillHistory } from './catalogue/offers/skill-history.ts'

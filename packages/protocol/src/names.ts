@@ -19,3 +19,20 @@ export function isSkillName(text: string): boolean {
 export function isUsername(text: string): boolean {
   return text.length <= limits.usernameCharactersMax && namePattern.test(text)
 }
+
+/** Marketplaces of its maker, whose names Claude Code refuses from other sources. */
+const reservedNames: ReadonlySet<string> = new Set([
+  'agent-skills',
+  'claude-code-marketplace',
+  'claude-code-plugins',
+  'knowledge-work-plugins',
+  'life-sciences',
+])
+/** Claude Code also refuses names that read as its maker's own. */
+const makerNames =
+  /(?<=^(?:anthropic|claude))-?(?=marketplace|plugins)|(?<=anthropic|claude)-?(?=official)|(?<=official)-?(?=anthropic|claude)/g
+
+/** The name of the marketplace of an owner or a pack, which no client refuses. */
+export function toMarketplaceName(name: string): string {
+  return reservedNames.has(name) ? `${name}-skills` : name.replaceAll(makerNames, '-skills-')
+}

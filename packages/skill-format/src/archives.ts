@@ -7,7 +7,6 @@ export type { ArchiveFile } from './archives/entry-options.ts'
 export { isExecutable, isExecutableMode, readFileMode, toPublishFile } from './archives/executable.ts'
 export { checkPaths, fileLimits, toFoldedPath } from './archives/file-paths.ts'
 export { findGitProblems, fromPathInGit, gitAttributes, isGitAttributes, toPathInGit } from './archives/git-paths.ts'
-export { findGitProblems, fromFilesInGit, gitAttributes, toPathInGit } from './archives/git-paths.ts'
 export {
   describeMcpServer,
   findMcpProblems,
@@ -18,7 +17,10 @@ export {
   type McpServer,
   type McpServers,
 } from './archives/mcp-json.ts'
-export { isPluginRoot } from './archives/plugin-paths.ts'
+export { createPluginFacts, type PluginFacts } from './archives/plugin-facts.ts'
+export { pluginFile, toPluginManifest, toPluginName, type PluginManifest } from './archives/plugin-manifest.ts'
+export { createPluginFolders, isPluginRoot } from './archives/plugin-paths.ts'
+export { openPlugin, type Plugin } from './archives/plugin-source.ts'
 export { readArchive, readArchiveFiles } from './archives/read-archive.ts'
 export { readObjects, type ReadObject } from './archives/json-lines.ts'
 export { readZipDirectory, type ZipEntry } from './archives/read-zip.ts'

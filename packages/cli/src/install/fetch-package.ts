@@ -13,16 +13,19 @@ export interface Wanted {
 
 /** Downloads a version, verifies its digest and caches it. Throws if the digest differs. */
 export async function fetchPackage(api: RegistryApi, wanted: Wanted, cache: PackageCache, say: Say): Promise<void> {
+  const { zip } = await downloadPackage(api, wanted, say)
+  const reason = cache.keep(wanted.digest, zip)
+  if (reason) say(`${wanted.fullName} could not be cached: ${reason}`)
+}
+
+/** Downloads a version and verifies its digest. Throws if the digest differs. */
+export async function downloadPackage(api: RegistryApi, wanted: Wanted, say: Say) {
   const { fullName, version, digest } = wanted
   const content = await waitForTurn(() => api.getArchive({ name: fullName, version }), say)
   const zip = await readBytes(content)
   const files = await readOf(wanted, zip)
   const actual = toContentDigest(files)
-  if (actual === digest) {
-    const reason = cache.keep(digest, zip)
-    if (reason) say(`${fullName} could not be cached: ${reason}`)
-    return
-  }
+  if (actual === digest) return { zip, files }
   throw new Error(
     `The download of ${fullName}@${version} has the wrong content: its digest is ${actual}, expected ${digest}. ` +
       'Nothing was changed. It may have been altered on the way; ask the operator of the registry.',

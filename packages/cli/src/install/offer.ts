@@ -16,6 +16,8 @@ export interface Offer {
   readonly fullName: string
   readonly version: string
   readonly digest: string
+  readonly license: string
+  readonly keywords: readonly string[]
   /** Whether the scanner rates the version dangerous. */
   readonly isDangerous: boolean
   /** Warnings for the user who installs the version. */
@@ -42,6 +44,8 @@ export async function requestOffer(api: RegistryApi, { name, version }: Asked, s
     fullName,
     version: offered,
     digest: readOfferedDigest(skill, offered),
+    license: isText(skill.license) ? skill.license : '',
+    keywords: isListOf(skill.keywords, isText) ? skill.keywords : [],
     isDangerous: skill.security?.verdict === 'dangerous',
     warnings: listWarnings(skill, offered, name),
   }
@@ -91,6 +95,10 @@ export function isListOf(list: unknown, isRight: (one: unknown) => boolean): boo
 /** Whether a value is an object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
 }
 
 /** The skills of a pack. */

@@ -66,7 +66,9 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
     from(() => import('../commands/write/init.ts'), { init: 'create a new skill' }),
     from(() => import('../commands/write/lint.ts'), { lint: 'check skills before publishing, without a registry' }),
     from(() => import('../commands/write/scan.ts'), { scan: 'scan skills for dangerous content, without a registry' }),
-    from(() => import('../commands/write/publish.ts'), { publish: 'publish a skill from its folder, zip or SKILL.md' }),
+    from(() => import('../commands/write/publish.ts'), {
+      publish: 'publish a skill from its folder, zip or SKILL.md, or a plugin',
+    }),
     from(() => import('../commands/write/withdraw.ts'), {
       yank: 'yank a version: no new installs',
       unyank: 'undo the yank of a version',

@@ -1,4 +1,4 @@
-import { toOneLine, type PathReason } from '@skillstead/protocol'
+import { toOneLine, type PathReason, type Warning } from '@skillstead/protocol'
 
 /** What became of the entries of a package. */
 interface Reasons {
@@ -13,4 +13,9 @@ export function toReasonLines({ omitted, changed }: Reasons): string[] {
 
 function toLines(what: string, list: readonly PathReason[]): string[] {
   return list.map(({ path, reason }) => `  ${what}${path && ` ${toOneLine(path)}`}: ${toOneLine(reason)}`)
+}
+
+/** One line for a warning of a registry. */
+export function toWarningLine({ code, message, line }: Warning): string {
+  return `  ${code}${line === undefined ? '' : ` (line ${line})`}: ${toOneLine(message)}`
 }

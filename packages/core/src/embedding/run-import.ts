@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { isRegistryError, RegistryError, type PathReason } from '@skillstead/protocol'
 import { isUnreadable, type SkillRecord, type Source, type SourceItem } from '@skillstead/skill-format/archives'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
-import { type ImportedVersion, importVersions } from '../catalogue/publishing/import-versions.ts'
+import { type ImportedVersion, importVersions, type ImportOutcome } from '../catalogue/publishing/import-versions.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { createNamer, type ImportName } from './import-names.ts'
 
@@ -43,6 +43,16 @@ interface ImportBatch {
   bytes: number
 }
 
+/** What became of a record; `fullName` and `version` are those of its last version that was not refused. */
+interface ImportedRecord {
+  readonly id: string
+  readonly status: 'published' | 'unchanged' | 'quarantined' | 'refused'
+  readonly fullName?: string | undefined
+  readonly version?: string | undefined
+  /** Why the record, or its first refused version, was refused. */
+  readonly reason?: string | undefined
+}
+
 interface ImportRun {
   /** The owner of all skills. Default: the author that the source names, for each skill. */
   readonly owner: string | undefined
@@ -50,6 +60,8 @@ interface ImportRun {
   readonly caller: Caller
   /** Receives the number of processed records. */
   onProgress(records: number): void
+  /** Receives what became of each record, in no particular order. */
+  onRecord?(record: ImportedRecord): void
   /** Ends the import between two batches. */
   readonly signal?: AbortSignal | undefined
 }
@@ -94,11 +106,14 @@ export async function runImport(context: CatalogueContext, source: Source, run: 
       signal?.throwIfAborted()
       if (isUnreadable(item)) {
         refuseRecord(summary, item.id, item.reason)
+        run.onRecord?.({ id: item.id, status: 'refused', reason: item.reason })
         continue
       }
       const name = nameOf(item)
       if (!name) {
-        refuseRecord(summary, item.id, 'It names no author. Pass the owner with --owner.')
+        const reason = 'It names no author. Pass the owner with --owner.'
+        refuseRecord(summary, item.id, reason)
+        run.onRecord?.({ id: item.id, status: 'refused', reason })
         continue
       }
       addToImportBatch(batch, item, name)
@@ -120,7 +135,7 @@ async function importBatch(
   context: CatalogueContext,
   batch: ImportBatch,
   summary: ImportSummary,
-  { caller, onProgress }: ImportRun,
+  { caller, onProgress, onRecord }: ImportRun,
 ) {
   const outcomes = await importVersions(context, batch.versions, caller)
   let next = 0
@@ -141,8 +156,18 @@ async function importBatch(
       if (outcome.error) addRefusal(summary, id, outcome.error.message)
       else if (outcome.created) countWarnings(summary, outcome.warnings)
     }
+    onRecord?.(toImportedRecord(id, own))
   }
   onProgress(batch.records.length)
+}
+
+function toImportedRecord(id: string, outcomes: readonly ImportOutcome[]): ImportedRecord {
+  const reason = outcomes.find(({ error }) => error)?.error?.message
+  const last = outcomes.findLast((outcome) => !outcome.error)
+  if (!last || last.error) return { id, status: 'refused', reason }
+  const { fullName, version, created, quarantineId } = last
+  const status = quarantineId !== undefined ? 'quarantined' : created ? 'published' : 'unchanged'
+  return { id, status, fullName, version, reason }
 }
 
 /** If reading the source fails, import the items that were read before reporting the failure. */

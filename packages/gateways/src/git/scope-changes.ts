@@ -1,5 +1,6 @@
 import { isSliceOver, nextSlice, type RepositoryVersion } from '@skillstead/core/internal'
 import { compareVersions } from '@skillstead/protocol'
+import { createPluginFolders } from '@skillstead/skill-format/archives'
 
 /** A version that changed what a repository of several skills contains. */
 export interface PlacedVersion extends RepositoryVersion {
@@ -49,36 +50,22 @@ function findFirstFittingChange(changes: readonly PlacedVersion[], skills: numbe
   return Math.min(Math.ceil((changes.length - fitting) / step) * step, changes.length - 1)
 }
 
-/** For Codex, `skills/` is the root of a plugin: what it starts from these folders must not come from a skill. */
-const pluginFolders = ['agents', 'bin', 'commands', 'hooks', 'monitors', 'output-styles']
-
-/**
- * Skills of a pack may share a name: the folders of all but the first published one start with the owner. A folder
- * depends only on earlier versions, so that it stays when a skill is added.
- */
+/** A folder depends only on earlier versions, so that it stays when a skill is added. */
 async function placeVersions(versions: readonly RepositoryVersion[], signal?: AbortSignal) {
   const current = new Map<string, PlacedVersion>()
-  const taken = new Set<string>(pluginFolders)
+  const toFolder = createPluginFolders()
   const placed: PlacedVersion[] = []
   for (const version of versions) {
     if (isSliceOver()) await nextSlice(signal)
     const fullName = toVersionSkill(version)
     const before = current.get(fullName)
     if (before && compareVersions(before.version, version.version) >= 0) continue
-    const folder = before?.folder ?? toFreeName(version, taken)
-    taken.add(folder)
+    const folder = before?.folder ?? toFolder(version)
     const change = { ...version, folder }
     current.set(fullName, change)
     placed.push(change)
   }
   return { placed, skills: current.size }
-}
-
-function toFreeName({ owner, name }: RepositoryVersion, taken: ReadonlySet<string>): string {
-  if (!taken.has(name)) return name
-  let free = `${owner}-${name}`
-  while (taken.has(free)) free = `${free}-2`
-  return free
 }
 
 function toVersionSkill({ owner, name }: RepositoryVersion): string {

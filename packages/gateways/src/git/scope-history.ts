@@ -55,7 +55,7 @@ export async function openHistoryWriter({
       const parent = previous?.commit.object.id
       const object = toCommit({ tree: small[0]!.id, parent, by, message })
       const changedTexts: PackObject[] = [...small]
-      let bytes = commitBytes + change.description.length
+      let bytes = commitBytes + change.description.length + change.keywords.join().length
       for (const [i, { id, delta }] of made.entries()) {
         const whole = texts[i]!
         const from = previous?.texts[i]!.id

@@ -3,7 +3,7 @@ import {
   type CatalogueContext,
   isSliceOver,
   nextSlice,
-  readVersionDescriptions,
+  readVersionTexts,
   type RepositoryVersion,
 } from '@skillstead/core/internal'
 import { LRUCache } from 'lru-cache'
@@ -52,15 +52,12 @@ export function createScopeRepositories(context: CatalogueContext, trees: Versio
     const commits = [...shared]
     const added = changes.slice(shared.length)
     const missing = listMissingChanges({ base, changes, commits: shared })
-    const [roots, descriptions] = [
-      await trees.findRoots(missing),
-      await readVersionDescriptions(context, toIds(missing)),
-    ]
+    const [roots, texts] = [await trees.findRoots(missing), await readVersionTexts(context, toIds(missing))]
     const complete = (list: readonly PlacedVersion[]) =>
       list.flatMap((version): ScopeChange[] => {
-        const [root, description] = [roots.get(version.digest), descriptions.get(version.id)]
-        if (root === undefined || description === undefined) return []
-        return [{ ...version, tree: root.id, isPluginRoot: root.isPluginRoot, description }]
+        const [root, own] = [roots.get(version.digest), texts.get(version.id)]
+        if (root === undefined || own === undefined) return []
+        return [{ ...version, tree: root.id, isPluginRoot: root.isPluginRoot, ...own }]
       })
     const writer = await openHistoryWriter({ name, base: complete(base), last: commits.at(-1) })
     for (const change of complete(added)) {

@@ -1,5 +1,7 @@
 import type { RepositoryVersion } from '@skillstead/core/internal'
-import { type DocumentForm, toMarketplaceForms, toMarketplaceName } from '../scopes/marketplace-documents.ts'
+import { toMarketplaceName } from '@skillstead/protocol'
+import { createPluginFacts, type PluginFacts } from '@skillstead/skill-format/archives'
+import { type DocumentForm, toMarketplaceForms } from '../scopes/marketplace-documents.ts'
 import { createGeneratedText, type GeneratedText, type TextForm } from './generated-text.ts'
 import type { TreeEntry } from './git-objects.ts'
 
@@ -11,10 +13,12 @@ export interface ScopeChange extends RepositoryVersion {
   readonly tree: string
   readonly isPluginRoot: boolean
   /**
-   * The description in the version itself: the owner can change the skill's description later, which would change the
-   * ids of old commits.
+   * The description, license and keywords in the version itself: the owner can change those of the skill later, which
+   * would change the ids of old commits.
    */
   readonly description: string
+  readonly license: string
+  readonly keywords: readonly string[]
 }
 
 /** A generated tree or file of a repository. */
@@ -27,23 +31,23 @@ interface ScopeText {
 /** The content of a repository after some changes. Commits have the texts in this order. */
 export interface ScopeState {
   readonly texts: readonly ScopeText[]
-  /** Notes the folder of a change, before the texts change. */
+  /** Notes the facts of a change, before the texts change. */
   add(change: ScopeChange): void
 }
 
 /** `name`: the owner, or the slug of the pack. */
 export function createScopeState(name: string): ScopeState {
-  const folders = new Set<string>()
+  const skills = createPluginFacts()
   const description = `Skills of ${name}`
   const documents = toMarketplaceForms({ name: toMarketplaceName(name), owner: name, description })
   return {
     texts: [
       { path: 'skills', kind: 'tree', text: createGeneratedText(treeForm) },
       ...documents.map((form): ScopeText => {
-        return { path: form.path, kind: 'blob', text: createGeneratedText(toTextForm(form, folders)) }
+        return { path: form.path, kind: 'blob', text: createGeneratedText(toTextForm(form, skills)) }
       }),
     ],
-    add: ({ folder }) => void folders.add(folder),
+    add: ({ folder, ...facts }) => skills.put(folder, facts),
   }
 }
 
@@ -61,11 +65,11 @@ const treeForm: TextForm<ScopeChange> = {
 }
 
 /** A document with the skills in the order of their full names. */
-function toTextForm({ toFrames, toPart }: DocumentForm, folders: ReadonlySet<string>): TextForm<ScopeChange> {
+function toTextForm({ toFrames, toPart }: DocumentForm, skills: PluginFacts): TextForm<ScopeChange> {
   return {
     kind: 'blob',
     toFrames: () => {
-      const [before, after] = toFrames(folders)
+      const [before, after] = toFrames(skills)
       return [Buffer.from(before), Buffer.from(after)]
     },
     toKey: ({ owner, name }) => `${owner}/${name}`,

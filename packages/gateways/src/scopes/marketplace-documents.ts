@@ -1,3 +1,5 @@
+import { toPluginManifest, toPluginName, type PluginFacts } from '@skillstead/skill-format/archives'
+
 /** Skills as the plugins of a marketplace of Claude Code or Codex. */
 export interface Marketplace {
   /** The name after the `@` in `plugin install NAME@MARKETPLACE`: lower-case letters, digits and hyphens. */
@@ -27,23 +29,6 @@ type PluginSource =
       readonly sha256: string
     }
 
-/** Marketplaces of its maker, whose names Claude Code refuses from other sources. */
-const reservedNames: ReadonlySet<string> = new Set([
-  'agent-skills',
-  'claude-code-marketplace',
-  'claude-code-plugins',
-  'knowledge-work-plugins',
-  'life-sciences',
-])
-/** Claude Code also refuses names that read as its maker's own. */
-const makerNames =
-  /(?<=^(?:anthropic|claude))-?(?=marketplace|plugins)|(?<=anthropic|claude)-?(?=official)|(?<=official)-?(?=anthropic|claude)/g
-
-/** The name of the marketplace of an owner or a pack, which no client refuses. */
-export function toMarketplaceName(name: string): string {
-  return reservedNames.has(name) ? `${name}-skills` : name.replaceAll(makerNames, '-skills-')
-}
-
 /** The content of `.claude-plugin/marketplace.json` with zips, whose entries describe the plugins completely. */
 export function toClaudeMarketplace(marketplace: Marketplace & { readonly skills: readonly MarketplaceSkill[] }) {
   return toClaudeDocument(marketplace, marketplace.skills.map(toClaudePlugin))
@@ -60,14 +45,11 @@ function toClaudePlugin({ name, description, version, owner, source }: Marketpla
   return { name, source: { source: 'archive', ...source }, ...common, skills: ['./'] }
 }
 
-/** The schema of the manifest of Agent Plugins 1.0.0, which names it exactly. */
-const pluginSchema = 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json'
-
 /** A generated file: a list that ends with a part for each skill, and the text around these parts. */
 export interface DocumentForm {
   readonly path: string
   /** The texts before and after the list, in a repository whose skills have these plugin names. */
-  toFrames(taken: { has(name: string): boolean }): readonly [before: string, after: string]
+  toFrames(skills: PluginFacts): readonly [before: string, after: string]
   /** Starts with a separator; empty for a skill that the document leaves out. */
   toPart(skill: FolderSkill): string
 }
@@ -84,18 +66,18 @@ export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
   return [
     {
       path: '.agents/plugins/marketplace.json',
-      toFrames: (taken) => {
+      toFrames: (skills) => {
         const source = { source: 'local', path: './' }
-        const bundle = { name: toBundleName(name, taken), description, source, ...codexPolicy, skills: './skills' }
+        const bundle = { name: toPluginName(name, skills), description, source, ...codexPolicy, skills: './skills' }
         return toFrames({ name, interface: { displayName: name }, plugins: [bundle, mark] })
       },
       toPart: (skill) => partSeparator + JSON.stringify(toCodexPlugin(skill)),
     },
     {
       path: '.claude-plugin/marketplace.json',
-      toFrames: (taken) => {
+      toFrames: (skills) => {
         // Claude Code finds the skills of the bundle in the folder `skills`.
-        const bundle = { name: toBundleName(name, taken), description, source: './', strict: false }
+        const bundle = { name: toPluginName(name, skills), description, source: './', strict: false }
         return toFrames(toClaudeDocument(marketplace, [bundle, mark]))
       },
       // The skill's folder is the root of the plugin, whose hooks and servers Claude Code starts by itself.
@@ -103,10 +85,10 @@ export function toMarketplaceForms(marketplace: Marketplace): DocumentForm[] {
     },
     {
       path: 'plugin.json',
-      toFrames: (taken) => {
+      toFrames: (skills) => {
         // Codex wants the name of the plugin whose root has the manifest. Without a version, clients take the commit.
-        const manifest = { name: toBundleName(name, taken), description, author: { name: marketplace.owner } }
-        return [`${JSON.stringify({ $schema: pluginSchema, ...manifest }, null, 2)}\n`, '']
+        const manifest = { name: toPluginName(name, skills), description, owner: marketplace.owner, skills }
+        return [toPluginManifest(manifest), '']
       },
       toPart: () => '',
     },
@@ -135,11 +117,6 @@ function toCodexPlugin({ name, description, version, source }: FolderSkill) {
     ...codexPolicy,
     skills: `./${folder}`,
   }
-}
-
-/** The bundle has the name of the marketplace, unless a skill has the same name. */
-function toBundleName(name: string, taken: { has(name: string): boolean }): string {
-  return taken.has(name) ? toBundleName(`${name}-bundle`, taken) : name
 }
 
 /** A placeholder for the parts of the list, which no other text contains. */

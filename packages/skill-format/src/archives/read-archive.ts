@@ -2,6 +2,7 @@ import type { PathReason } from '@skillstead/protocol'
 import { ArchiveError, toArchiveError, type PathProblem } from './archive-error.ts'
 import { toEntryPath, type ArchiveEntry, type ArchiveFile } from './entry-options.ts'
 import { checkPaths, fileLimits, type FileLimits } from './file-paths.ts'
+import { pluginFile } from './plugin-manifest.ts'
 import { readTar } from './read-tar.ts'
 import { readZip } from './read-zip.ts'
 import { isEscape, isSkillMd, isSkippedName, selectSkills } from './select-files.ts'
@@ -79,19 +80,39 @@ export async function readArchiveFiles(
   return files
 }
 
+/** The entries of a plugin, relative to the folder with its `plugin.json`; undefined if there is no plugin. */
+export function stripPluginFolder(entries: readonly ArchiveEntry[] = []): ArchiveEntry[] | undefined {
+  if (findTopFolder(entries, isSkillMd) !== undefined) return undefined
+  const folder = findTopFolder(entries, (name) => name === pluginFile)
+  return folder === undefined ? undefined : stripFolder(entries, folder)
+}
+
 function stripTopFolder(entries: readonly ArchiveEntry[]): ArchiveEntry[] {
-  const folder = findTopFolder(entries.filter(({ kind }) => kind !== 'folder'))
+  const folder = findTopFolder(entries, isSkillMd)
+  if (folder !== undefined) return stripFolder(entries, folder)
+  throw toArchiveError(
+    stripPluginFolder(entries)
+      ? 'The archive is a plugin: it has plugin.json and no SKILL.md at its root. Publish its skills and its pack with `skillstead publish FILE`.'
+      : 'The archive has no SKILL.md at its root or in its only top-level folder.',
+  )
+}
+
+function stripFolder(entries: readonly ArchiveEntry[], folder: string): ArchiveEntry[] {
   return entries.map((entry) =>
     folder !== '' && entry.path.startsWith(folder) ? { ...entry, path: entry.path.slice(folder.length) } : entry,
   )
 }
 
-/** `''` if SKILL.md is at the root, else the only top-level folder, with its slash. */
-function findTopFolder(entries: readonly ArchiveEntry[]): string {
-  if (entries.some(({ path, kind }) => kind !== 'other' && isSkillMd(path))) return ''
-  const first = entries[0]?.path ?? ''
+/**
+ * `''` if a document is at the root, else the only top-level folder, with its slash, if the document is there. Folders
+ * that were not read do not count.
+ */
+function findTopFolder(entries: readonly ArchiveEntry[], isDocument: (path: string) => boolean): string | undefined {
+  const read = entries.filter(({ kind }) => kind !== 'folder')
+  const has = (folder: string) =>
+    read.some(({ path, kind }) => kind !== 'other' && isDocument(path.slice(folder.length)))
+  if (has('')) return ''
+  const first = read[0]?.path ?? ''
   const folder = first.slice(0, first.indexOf('/') + 1)
-  const isOne = folder !== '' && entries.every(({ path }) => path.startsWith(folder))
-  if (isOne && entries.some(({ path, kind }) => kind !== 'other' && isSkillMd(path.slice(folder.length)))) return folder
-  throw toArchiveError('The archive has no SKILL.md at its root or in its only top-level folder.')
+  return folder !== '' && read.every(({ path }) => path.startsWith(folder)) && has(folder) ? folder : undefined
 }

@@ -215,7 +215,8 @@ class Links<Entry extends SourceEntry> {
 
 const nestedReason =
   'The folder has a SKILL.md, which makes it a skill of its own. Hosts that search folders at any depth load it too.'
-const skippedReason = 'Files and folders of this name belong to version control or tools, and to no skill.'
+/** Why a file or folder of {@link isSkippedName} is omitted. */
+export const skippedReason = 'Files and folders of this name belong to version control or tools, and to no skill.'
 const gitReason = 'The config of a .git can make git run programs.'
 const nodeReason = 'A node writes this file into its repositories. It is not part of the skill.'
 const otherReason = 'The entry is neither a file nor a folder.'
@@ -249,7 +250,8 @@ function toParent(path: string): string {
   return folder === '.' || folder === '/' ? '' : folder
 }
 
-function toBounded(reasons: PathReason[]): PathReason[] {
+/** The first entries by path, and the number of the others. */
+export function toBounded(reasons: readonly PathReason[]): PathReason[] {
   const sorted = reasons.toSorted((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)))
   const more = sorted.length - reasonsMax
   if (more <= 0) return sorted

@@ -40,7 +40,8 @@ interface FolderEntry {
   readonly kind: 'file' | 'folder' | 'link' | 'other'
 }
 
-async function readEntries(folder: string): Promise<FolderEntry[]> {
+/** The entries of a folder, by name. */
+export async function readEntries(folder: string): Promise<FolderEntry[]> {
   const entries = await readdir(folder, { withFileTypes: true })
   // Bun and Deno have no entries with names as bytes, so the bytes are read apart, where a name needs them.
   const bytes = entries.some(({ name }) => isDecodedBadly(name)) ? await readdir(folder, { encoding: 'buffer' }) : []
@@ -77,7 +78,8 @@ async function* readSkillTree(folder: string, path: string, isOfNode = false): A
   }
 }
 
-function hasSkillMd(entries: readonly FolderEntry[]): boolean {
+/** Whether a folder with these entries is a skill. */
+export function hasSkillMd(entries: readonly FolderEntry[]): boolean {
   return entries.some(({ kind, name }) => (kind === 'file' || kind === 'link') && isSkillMd(name))
 }
 

@@ -14,14 +14,7 @@ const zipLimits = { filesMax: 50_000, fileBytesMax: limits.fileBytesMax, version
 export function openZip(file: string, type: 'zip' | 'tar.gz' = 'zip'): Source {
   let share = 0
   async function* items(): AsyncGenerator<SourceItem> {
-    const { size } = await stat(file)
-    if (size > zipBytesMax)
-      throw new RegistryError(
-        'invalid_request',
-        `${file} is larger than ${zipBytesMax / 1024 / 1024} MiB. Unpack it and import the folder.`,
-      )
-    const entries = await readArchiveEntries(await readFile(file), type, zipLimits)
-    refuseEscapes(file, entries)
+    const entries = await readManyEntries(file, type)
     const archiveName = basename(file).replace(/\.(zip|tgz|tar\.gz)$/i, '')
     const skills = selectSkills(entries).map((skill) => toItem(skill, archiveName))
     if (skills.length === 0) throw new RegistryError('invalid_request', `${file} contains no SKILL.md.`)
@@ -34,6 +27,22 @@ export function openZip(file: string, type: 'zip' | 'tar.gz' = 'zip'): Source {
   return { items: items(), share: () => share }
 }
 
+/**
+ * Reads the entries of an archive of many skills. Throws `invalid_request` for one that is too large or malicious, and
+ * the errors of {@link readArchiveEntries}.
+ */
+export async function readManyEntries(file: string, type: 'zip' | 'tar.gz'): Promise<ArchiveEntry[]> {
+  const { size } = await stat(file)
+  if (size > zipBytesMax)
+    throw new RegistryError(
+      'invalid_request',
+      `${file} is larger than ${zipBytesMax / 1024 / 1024} MiB. Unpack it and import the folder.`,
+    )
+  const entries = await readArchiveEntries(await readFile(file), type, zipLimits)
+  refuseEscapes(file, entries)
+  return entries
+}
+
 /** An archive with a path that leaves it is malicious; refuse all of it. */
 function refuseEscapes(file: string, entries: readonly ArchiveEntry[]): void {
   const escape = entries.find(({ path }) => isEscape(path))
@@ -44,7 +53,8 @@ function refuseEscapes(file: string, entries: readonly ArchiveEntry[]): void {
     )
 }
 
-function toItem(skill: SelectedSkill<ArchiveEntry>, archiveName: string): SourceItem {
+/** A selected skill of an archive; a skill at the root has the name of the archive as its folder. */
+export function toItem(skill: SelectedSkill<ArchiveEntry>, archiveName: string): SourceItem {
   const { folder, document: id, omitted, changed } = skill
   const reason = findProblem(skill) ?? findTextProblem(skill.skillMd.bytes)
   if (reason !== undefined) return { id, reason }

@@ -4,7 +4,9 @@ import { parseSkillWord } from '../../command/values.ts'
 import { toShortName } from '../../install/lock.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 import { endpointCommand, endpointList } from '../../registry/endpoint-command.ts'
+import { writePlugin, type WrittenPlugin } from '../../plugin/write-plugin.ts'
 import { toCount } from '../../terminal/output.ts'
+import { toReasonLines, toWarningLine } from '../../terminal/reason-lines.ts'
 
 const actor = 'owner of the pack'
 const visibilities = ['public', 'internal', 'private'] as const
@@ -19,17 +21,19 @@ export const commands = {
       `  ${toOneLine(name)}`,
     ],
   }),
-  'pack show': endpointCommand('getPack', {
-    description: "Show a pack with its skills, and the size of their listing in an agent's context.",
-    words: { SLUG: 'slug' },
-    show: (pack) => [
-      `${pack.slug}  ${toOneLine(pack.name)}`,
-      ...(pack.description === '' ? [] : [`  ${toOneLine(pack.description)}`]),
-      `  ${pack.visibility}, by ${pack.curator.username}, ${toBudgetText(pack)}`,
-      ...pack.skills.map(({ fullName, pinnedVersion, latestVersion, note }) =>
-        `  ${fullName}@${pinnedVersion ?? latestVersion}${pinnedVersion === null ? '' : ' (pinned)'}  ${toOneLine(note)}`.trimEnd(),
-      ),
-    ],
+  'pack show': apiCommand({
+    description:
+      "Show a pack with its skills, and the size of their listing in an agent's context. With --plugin, write it as a plugin.",
+    words: ['SLUG'],
+    options: {
+      plugin: { value: 'PATH', help: 'write a plugin (Agent Plugins 1.0.0) to a new folder, or to a new .zip' },
+    },
+    async call(api, given, output) {
+      const pack = await api.getPack({ slug: given.words[0] })
+      const path = textOption(given, 'plugin')
+      return path === undefined ? pack : { ...pack, plugin: await writePlugin(api, pack, path, output.say) }
+    },
+    show: (pack) => ('plugin' in pack ? toWrittenLines(pack.plugin) : toPackLines(pack)),
   }),
   'pack create': apiCommand({
     description: 'Create a pack. NAME is a skill; NAME@VERSION pins its version.',
@@ -46,7 +50,10 @@ export const commands = {
       const [name = slug, description = ''] = [textOption(given, 'name'), textOption(given, 'description')]
       return api.createPack({ slug, name, description, visibility, skills: words.map(parseSkillWord) })
     },
-    show: (pack) => [`Created the pack ${pack.slug}: ${toBudgetText(pack)}.`],
+    show: (pack) => [
+      `Created the pack ${pack.slug}: ${toBudgetText(pack)}.`,
+      ...(pack.warnings ?? []).map(toWarningLine),
+    ],
   }),
   'pack add': apiCommand({
     description:
@@ -88,6 +95,25 @@ export const commands = {
     toResult: (_, { slug }) => ({ deleted: slug }),
     show: ({ deleted }) => [`Deleted the pack ${deleted}. Its skills are unchanged.`],
   }),
+}
+
+function toPackLines(pack: Pack): string[] {
+  return [
+    `${pack.slug}  ${toOneLine(pack.name)}`,
+    ...(pack.description === '' ? [] : [`  ${toOneLine(pack.description)}`]),
+    `  ${pack.visibility}, by ${pack.curator.username}, ${toBudgetText(pack)}`,
+    ...pack.skills.map(({ fullName, pinnedVersion, latestVersion, note }) =>
+      `  ${fullName}@${pinnedVersion ?? latestVersion}${pinnedVersion === null ? '' : ' (pinned)'}  ${toOneLine(note)}`.trimEnd(),
+    ),
+  ]
+}
+
+function toWrittenLines({ path, skills, omitted }: WrittenPlugin): string[] {
+  return [
+    `Wrote a plugin with ${toCount(skills.length, 'skill')} to ${toOneLine(path)}.`,
+    ...skills.map(({ folder, fullName, version }) => `  skills/${folder}  ${fullName}@${version}`),
+    ...toReasonLines({ omitted, changed: [] }),
+  ]
 }
 
 function toMember({ fullName, pinnedVersion, note }: Pack['skills'][number]) {

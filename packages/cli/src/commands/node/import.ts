@@ -1,30 +1,34 @@
 import { existsSync, statSync } from 'node:fs'
-import { systemCaller } from '@skillstead/core'
-import { partsOf, runImport } from '@skillstead/core/internal'
-import { isUsername } from '@skillstead/protocol'
-import { openFolder, openZip, type Source } from '@skillstead/skill-format/archives'
+import { localApi, systemCaller, type Registry } from '@skillstead/core'
+import { partsOf, runImport, type ImportSummary } from '@skillstead/core/internal'
+import { isUsername, type PathReason } from '@skillstead/protocol'
+import { openFolder, openPlugin, openZip, type Plugin, type Source } from '@skillstead/skill-format/archives'
 import { UsageError, command, textOption } from '../../command/command.ts'
-import { importExport, isExportGiven, showExport } from '../../import/import-export.ts'
+import { importExport, isExportGiven, showExport, type TakenExport } from '../../import/import-export.ts'
 import { openNdjson } from '../../import/ndjson.ts'
+import { toPluginLines, type PluginResult } from '../../plugin/plugin-lines.ts'
+import { putPluginPack, type PluginSkill } from '../../plugin/plugin-pack.ts'
 import { storeOptions, withRegistry } from '../../registry/place.ts'
 import { scanPolicyOption, toScanPolicy } from '../../registry/registry-options.ts'
 import { toReasonLines } from '../../terminal/reason-lines.ts'
 import { startBar } from '../../terminal/progress-bar.ts'
 import { toCount } from '../../terminal/output.ts'
 
+type ImportResult = ImportSummary & (PluginResult | { readonly plugin?: undefined })
+
 const refusalsShownMax = 20
 
 export const commands = {
   import: command({
     description:
-      'Import skills with their history from a folder, a zip or .ndjson[.gz] records, or an export into an empty registry. A second import changes nothing.',
+      'Import skills with their history from a folder, a zip, a tar.gz or .ndjson[.gz] records, or an export into an empty registry. A plugin (plugin.json) also becomes a pack. A second import changes nothing.',
     words: ['PATH'],
     options: {
       owner: { value: 'NAME', help: 'the owner; required if the source does not name one' },
       ...scanPolicyOption,
       ...storeOptions,
     },
-    async run(given, output) {
+    async run(given, output): Promise<TakenExport | ImportResult> {
       given.io.limitMemory?.()
       const [path] = given.words
       if (await isExportGiven(path)) return importExport(path, given, output)
@@ -34,26 +38,29 @@ export const commands = {
           `'${owner}' is not a valid username. Use at most 39 lower-case letters, digits and single inner hyphens.`,
         )
       }
-      const source = openImportSource(path)
+      const plugin = existsSync(path) ? await openPlugin(path) : undefined
+      const source = plugin ?? openImportSource(path)
+      const records: PluginSkill[] = []
       return withRegistry(
         given,
         async (registry) => {
-          let records = 0
+          let count = 0
           const bar = startBar(output, {
             format: '{bar} {percentage}% | {records} skills | {duration_formatted}',
             total: 1,
-            parts: { records },
-            toLine: (share) => `${Math.floor(share * 100)}%, ${records} skills`,
+            parts: { records: count },
+            toLine: (share) => `${Math.floor(share * 100)}%, ${count} skills`,
           })
           try {
             const summary = await runImport(partsOf(registry), source, {
               owner,
               caller: systemCaller,
-              onProgress: (more) => bar.update(source.share(), { records: (records += more) }),
+              onRecord: plugin && (({ id, ...record }) => void records.push({ path: id, ...record })),
+              onProgress: (more) => bar.update(source.share(), { records: (count += more) }),
             })
             if (summary.taken + summary.unchanged + summary.refused === 0)
               throw new Error(`${path} contains no skills.`)
-            return summary
+            return plugin ? { ...summary, ...(await makePack(registry, plugin, records, summary.omitted)) } : summary
           } finally {
             bar.stop()
           }
@@ -63,6 +70,7 @@ export const commands = {
     },
     show(summary) {
       if ('tables' in summary) return showExport(summary)
+      if (summary.plugin !== undefined) return [...toPluginLines(summary), ...toReasonLines(summary)]
       const { versionsCreated, seconds, refusals, warnings } = summary
       const unlisted =
         Math.max(0, summary.omitted.length - refusalsShownMax) + Math.max(0, summary.changed.length - refusalsShownMax)
@@ -90,10 +98,25 @@ export const commands = {
   }),
 }
 
+/** Makes the pack of an imported plugin, as its owner. */
+async function makePack(
+  registry: Registry,
+  plugin: Plugin,
+  records: readonly PluginSkill[],
+  omitted: readonly PathReason[],
+) {
+  const skills = records.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  const owner = skills.find(({ fullName }) => fullName !== undefined)?.fullName?.split('/')[0]
+  const caller = owner === undefined ? systemCaller : await registry.getCaller(owner)
+  const pack = await putPluginPack(localApi(registry, caller), plugin, skills)
+  return { plugin: plugin.name, skills, pack, omitted: [...plugin.omitted, ...omitted] }
+}
+
 function openImportSource(path: string): Source {
   if (!existsSync(path)) throw new Error(`${path} does not exist.`)
   if (statSync(path).isDirectory()) return openFolder(path)
   if (/\.(nd)?json(l)?(\.gz)?$/i.test(path)) return openNdjson(path)
   if (/\.zip$/i.test(path)) return openZip(path)
-  throw new UsageError(`${path} cannot be imported. Pass a folder of skills, a .zip, .ndjson or .ndjson.gz.`)
+  if (/\.(?:tar\.gz|tgz)$/i.test(path)) return openZip(path, 'tar.gz')
+  throw new UsageError(`${path} cannot be imported. Pass a folder of skills, a .zip, .tar.gz, .ndjson or .ndjson.gz.`)
 }

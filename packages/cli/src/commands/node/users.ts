@@ -1,4 +1,4 @@
-import { planNames, type PlanName } from '@skillstead/protocol'
+import { planNames, toMarketplaceName, type PlanName } from '@skillstead/protocol'
 import { command, flag, textOption } from '../../command/command.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 import { endpointCommand, endpointList } from '../../registry/endpoint-command.ts'
@@ -28,6 +28,7 @@ export const commands = {
       `Created ${user.username}, ${user.role} on the ${user.plan} plan. The first API key, shown only once:`,
       key,
       ...toExpiry(keyExpiresAt),
+      ...toMarketplaceLines(user.username),
     ],
   }),
   'users list': endpointList('listUsers', {
@@ -73,4 +74,13 @@ export const commands = {
     fixed: { disabled: false },
     show: ({ username }) => [`${username} can sign in again.`],
   }),
+}
+
+/** Warns of a name that is not that of the user's marketplace. */
+function toMarketplaceLines(username: string): string[] {
+  const marketplace = toMarketplaceName(username)
+  if (marketplace === username) return []
+  return [
+    `Claude Code reserves the marketplace name '${username}'. The marketplace of this user has the name '${marketplace}'.`,
+  ]
 }

@@ -1,14 +1,14 @@
-import { statSync } from 'node:fs'
-import { toOneLine, type Warning } from '@skillstead/protocol'
+import { existsSync, statSync } from 'node:fs'
+import { toOneLine } from '@skillstead/protocol'
 import { openSamples } from '@skillstead/scanner/command'
 import { toFindingsLines } from '@skillstead/scanner/report-lines'
-import { isUnreadable } from '@skillstead/skill-format/archives'
+import { ArchiveError, isUnreadable, openPlugin } from '@skillstead/skill-format/archives'
 import { skillClients } from '@skillstead/skill-format'
 import { isUrl } from './scan.ts'
 import { UsageError, command, textOption } from '../../command/command.ts'
 import { choice, choicesOption } from '../../command/values.ts'
 import { lintSample, type Linted } from '../../scan/lint-sample.ts'
-import { toReasonLines } from '../../terminal/reason-lines.ts'
+import { toReasonLines, toWarningLine } from '../../terminal/reason-lines.ts'
 import { toVerdictText } from '@skillstead/scanner'
 
 const clientIds = skillClients.map(({ id }) => id)
@@ -33,7 +33,7 @@ export const commands = {
       const clients = skillClients.filter(({ id }) => ids.includes(id))
       const isWhole = statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false
       const skills: Linted[] = []
-      const unreadable: { id: string; reason: string }[] = []
+      const unreadable: { id: string; reason: string }[] = await listPluginProblems(place)
       for await (const sample of openSamples(place, { stdin: given.io.stdin, onNote: () => undefined })) {
         const linted = isUnreadable(sample) ? sample : await lintSample(sample, { isWhole, clients })
         if (!linted) unreadable.push({ id: sample.id, reason: 'It is not a SKILL.md.' })
@@ -50,6 +50,17 @@ export const commands = {
     ],
     hasFailed: ({ ok }) => !ok,
   }),
+}
+
+/** What is wrong with the manifest of a plugin. */
+async function listPluginProblems(place: string) {
+  try {
+    if (existsSync(place)) await openPlugin(place)
+  } catch (error) {
+    if (error instanceof ArchiveError) return error.problems.map(({ path, message }) => ({ id: path, reason: message }))
+    throw error
+  }
+  return []
 }
 
 function isFine(
@@ -70,9 +81,4 @@ function toLintLines({ id, portable, warnings, omitted, changed, clients, securi
     ),
     ...toFindingsLines(security),
   ]
-}
-
-/** One line for a warning about a SKILL.md. */
-export function toWarningLine({ code, message, line }: Warning): string {
-  return `  ${code}${line === undefined ? '' : ` (line ${line})`}: ${toOneLine(message)}`
 }

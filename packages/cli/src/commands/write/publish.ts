@@ -1,14 +1,29 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { limits, type PathReason, type PublishSkillInput, type RegistryApi, type Security } from '@skillstead/protocol'
-import { decodeText, findTextProblem, isUnreadable, openFolder, toPublishFile } from '@skillstead/skill-format/archives'
+import {
+  limits,
+  type PathReason,
+  type PublishSkillInput,
+  type RegistryApi,
+  type Visibility,
+} from '@skillstead/protocol'
+import {
+  decodeText,
+  findTextProblem,
+  isUnreadable,
+  openFolder,
+  openPlugin,
+  type SkillRecord,
+  toPublishFile,
+} from '@skillstead/skill-format/archives'
 import { UsageError, command, flag, textOption, type Arguments } from '../../command/command.ts'
 import { findUrl, placeOptions, withApi } from '../../registry/place.ts'
 import { dangerousOption, refuseDangerous } from '../../scan/dangerous.ts'
 import { toFindingsLines } from '@skillstead/scanner/report-lines'
 import { toVerdictText } from '@skillstead/scanner'
+import { hasRefusals, toPluginLines } from '../../plugin/plugin-lines.ts'
+import { publishPlugin } from '../../plugin/publish-plugin.ts'
 import type { Output } from '../../terminal/output.ts'
-import { toReasonLines } from '../../terminal/reason-lines.ts'
-import { toWarningLine } from './lint.ts'
+import { toReasonLines, toWarningLine } from '../../terminal/reason-lines.ts'
 
 type PublishAnswer = Awaited<ReturnType<RegistryApi['publishSkill']>>
 
@@ -20,7 +35,8 @@ type Content = Pick<PublishSkillInput, 'skillMd' | 'archive'> & {
 
 export const commands = {
   publish: command({
-    description: 'Publish a skill from a folder, zip, tar.gz or SKILL.md.',
+    description:
+      'Publish a skill from a folder, zip, tar.gz or SKILL.md. A plugin (plugin.json) is published as its skills and a pack.',
     words: ['PATH'],
     options: {
       name: { value: 'NAME', help: 'the name, if SKILL.md has none' },
@@ -34,54 +50,93 @@ export const commands = {
       ...placeOptions,
     },
     async run(given, output) {
-      const { omitted = [], changed = [], ...content } = await readPublishContent(given.words[0])
+      const [path] = given.words
+      if (!existsSync(path)) throw new Error(`${path} does not exist.`)
       const as = textOption(given, 'owner')
       if (findUrl(given) === undefined && as === undefined)
         throw new UsageError('The owner is missing. Pass --owner NAME.')
-      const fields = ['name', 'version', 'description', 'visibility', 'changelog'].map((field) => [
-        field,
-        textOption(given, field),
-      ])
-      const metadata = Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as { name?: string }
-      const dryRun = flag(given, 'dry-run')
-      const input = { ...metadata, ...content }
-      const answer = await withApi(
+      const plugin = await openPlugin(path)
+      if (!plugin) {
+        const content = await readPublishContent(path)
+        return withApi(given, (api) => publishContent(api, given, output, content), { as })
+      }
+      const single = ['name', 'version', 'description'].find((field) => textOption(given, field) !== undefined)
+      if (single !== undefined)
+        throw new UsageError(`${path} is a plugin: --${single} cannot be used for all of its skills.`)
+      const options = {
+        dryRun: flag(given, 'dry-run'),
+        visibility: textOption<Visibility>(given, 'visibility'),
+        say: output.say,
+      }
+      return withApi(
         given,
-        async (api) => {
-          const isAsked = !dryRun && !flag(given, 'allow-dangerous')
-          if (isAsked) refuseFound(given, output, await api.publishSkill({ ...input, dryRun: true }))
-          return api.publishSkill({ ...input, dryRun })
-        },
+        (api) =>
+          publishPlugin(api, plugin, {
+            ...options,
+            publish: (skill) => publishContent(api, given, output, toContent(skill)),
+          }),
         { as },
       )
-      const { skill, version, created, quarantined } = answer
-      const { portable, security } = version
-      const { fullName } = skill
-      return {
-        fullName,
-        version: version.version,
-        created,
-        quarantined: quarantined !== undefined,
-        dryRun,
-        portable,
-        warnings: answer.warnings,
-        omitted: [...omitted, ...answer.omitted],
-        changed: [...changed, ...answer.changed],
-        security,
-      }
     },
-    show: ({ portable, warnings, omitted, changed, security, ...published }) => [
-      toPublishOutcome(published),
-      ...(portable
-        ? published.dryRun
-          ? ['It is portable.']
-          : []
-        : ['It is not portable: strict readers of the open format would reject it.']),
-      ...warnings.map(toWarningLine),
-      ...toReasonLines({ omitted, changed }),
-      ...toScan(security, published.dryRun),
-    ],
+    show: (result) => ('plugin' in result ? showPlugin(result) : showSkill(result)),
+    hasFailed: (result) => 'plugin' in result && hasRefusals(result),
   }),
+}
+
+/** Publishes one skill. Throws if the scanner rates it dangerous and the caller did not accept that. */
+async function publishContent(api: RegistryApi, given: Arguments, output: Output, packed: Content) {
+  const { omitted = [], changed = [], ...content } = packed
+  const fields = ['name', 'version', 'description', 'visibility', 'changelog'].map((field) => [
+    field,
+    textOption(given, field),
+  ])
+  const metadata = Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as { name?: string }
+  const dryRun = flag(given, 'dry-run')
+  const input = { ...metadata, ...content }
+  const isAsked = !dryRun && !flag(given, 'allow-dangerous')
+  if (isAsked) refuseFound(given, output, await api.publishSkill({ ...input, dryRun: true }))
+  const answer = await api.publishSkill({ ...input, dryRun })
+  const { skill, version, created, quarantined } = answer
+  const { portable, security } = version
+  const { fullName, visibility } = skill
+  return {
+    fullName,
+    visibility,
+    version: version.version,
+    created,
+    quarantined: quarantined !== undefined,
+    dryRun,
+    portable,
+    warnings: answer.warnings,
+    omitted: [...omitted, ...answer.omitted],
+    changed: [...changed, ...answer.changed],
+    security,
+  }
+}
+
+type Result = Awaited<ReturnType<typeof publishContent>>
+
+function showSkill(result: Result): string[] {
+  return [toPublishOutcome(result), ...toDetails(result), ...toReasonLines(result), ...toScan(result)]
+}
+
+function showPlugin(result: Awaited<ReturnType<typeof publishPlugin<Result>>>): string[] {
+  const details = result.skills.flatMap(({ published }) => {
+    const lines = published ? [...toDetails(published), ...toScan(published)] : []
+    return lines.length > 0 ? [`${published!.fullName}:`, ...lines] : []
+  })
+  return [...toPluginLines(result), ...details, ...toReasonLines(result)]
+}
+
+function toDetails({ portable, dryRun, warnings }: Result): string[] {
+  return [
+    ...(portable
+      ? dryRun
+        ? ['It is portable.']
+        : []
+      : ['It is not portable: strict readers of the open format would reject it.']),
+    ...warnings.map(toWarningLine),
+  ]
 }
 
 /** Shows the scan findings of a dry run, and throws if the verdict is dangerous. */
@@ -113,14 +168,13 @@ function toPublishOutcome({ fullName, version, created, quarantined, dryRun }: O
 }
 
 /** A dry run shows all scan findings; a real run shows only verdicts other than safe. */
-function toScan(security: Security | null, dryRun: boolean): string[] {
+function toScan({ security, dryRun }: Result): string[] {
   if (!security) return dryRun ? ['It was not scanned.'] : []
   if (!dryRun && security.verdict === 'safe') return []
   return [`Scan verdict: ${toVerdictText(security)}.`, ...toFindingsLines(security)]
 }
 
 async function readPublishContent(path: string): Promise<Content> {
-  if (!existsSync(path)) throw new Error(`${path} does not exist.`)
   const stats = statSync(path)
   if (stats.isDirectory()) return packPublishedFolder(path)
   if (stats.size > limits.archiveBytesMax)
@@ -136,8 +190,11 @@ async function readPublishContent(path: string): Promise<Content> {
 async function packPublishedFolder(path: string): Promise<Content> {
   for await (const item of openFolder(path).items) {
     if (isUnreadable(item)) throw new Error(`${item.id}: ${item.reason}`)
-    const { skillMd, files, omitted, changed } = item
-    return { skillMd, files: files.map(toPublishFile), omitted, changed }
+    return toContent(item)
   }
   throw new Error(`${path} contains no SKILL.md.`)
+}
+
+function toContent({ skillMd, files, omitted, changed }: SkillRecord): Content {
+  return { skillMd, files: files.map(toPublishFile), omitted, changed }
 }

@@ -2,7 +2,7 @@ import { compareVersions } from '@skillstead/protocol'
 import type { Caller } from '../../kernel/caller.ts'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
-import { parseJson, type VersionRow } from '../../storage/tables.ts'
+import { parseJson, type VersionMetadata, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { countAndAnswer, type DiscoveryScope, type Offer, readOffersInBulk } from './offers.ts'
 
@@ -93,12 +93,12 @@ async function readOfferedVersions(
   return versions
 }
 
-/** The descriptions in the SKILL.md of versions, by version id. Later metadata changes by the owner do not apply. */
-export async function readVersionDescriptions(
-  { database }: StorageContext,
-  versionIds: readonly string[],
-): Promise<Map<string, string>> {
-  const descriptions = new Map<string, string>()
+/**
+ * The descriptions, licenses and keywords in the SKILL.md of versions, by version id. Later metadata changes by the owner
+ * do not apply.
+ */
+export async function readVersionTexts({ database }: StorageContext, versionIds: readonly string[]) {
+  const texts = new Map<string, Pick<VersionMetadata, 'description' | 'license' | 'keywords'>>()
   for (let at = 0; at < versionIds.length; at += idsPerQuery) {
     if (isSliceOver()) await nextSlice()
     const rows = await database.read
@@ -107,8 +107,9 @@ export async function readVersionDescriptions(
       .where('id', 'in', versionIds.slice(at, at + idsPerQuery))
       .execute()
     for (const { id, metadata } of rows) {
-      descriptions.set(id, parseJson(metadata).description)
+      const { description, license, keywords } = parseJson(metadata)
+      texts.set(id, { description, license, keywords })
     }
   }
-  return descriptions
+  return texts
 }

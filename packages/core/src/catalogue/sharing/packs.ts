@@ -1,4 +1,4 @@
-import { type FieldError, isVersion, RegistryError } from '@skillstead/protocol'
+import { type FieldError, isVersion, RegistryError, toMarketplaceName, type Warning } from '@skillstead/protocol'
 import { toSlug } from '@skillstead/skill-format'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { type Caller, callerId, requireAccount } from '../../kernel/caller.ts'
@@ -46,7 +46,15 @@ export async function createPack(context: CatalogueContext, input: Input<'create
     await replacePackMembers(trx, pack.id, members)
     await recordPackChange(trx, { caller, action: 'pack.create', before: undefined, pack })
   })
-  return { ...(await showPack(context, pack, caller)), ...found }
+  const warnings = [...(found.warnings ?? []), ...warnOfReservedName(slug)]
+  return { ...(await showPack(context, pack, caller)), ...(warnings.length > 0 && { warnings }) }
+}
+
+function warnOfReservedName(slug: string): Warning[] {
+  const marketplace = toMarketplaceName(slug)
+  if (marketplace === slug) return []
+  const message = `Claude Code reserves the marketplace name '${slug}'. The marketplace of this pack has the name '${marketplace}'.`
+  return [{ code: 'reserved_marketplace', message }]
 }
 
 /** PATCH /packs/<slug>, by the curator. Throws `name_taken` if a private pack is published under a taken slug. */

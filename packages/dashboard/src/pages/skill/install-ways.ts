@@ -1,3 +1,5 @@
+import { toMarketplaceName } from '@skillstead/protocol'
+
 /** The version of a skill that the commands install, and the node that it comes from. */
 export interface Installed {
   /** The URL of the node, without a trailing slash. */
@@ -85,7 +87,7 @@ function toMarketplaces({ origin, name, isPublic }: Installed, program: 'claude'
   const [owner, skill] = name.split('/')
   const hint = 'As a plugin from the marketplace of this owner, always in its latest version.'
   const install = program === 'claude' ? 'install' : 'add'
-  const text = `${program} plugin marketplace add ${origin}/git/${owner}.git\n${program} plugin ${install} ${skill}@${owner}`
+  const text = `${program} plugin marketplace add ${origin}/git/${owner}.git\n${program} plugin ${install} ${skill}@${toMarketplaceName(owner!)}`
   return [{ hint, text }]
 }
 
