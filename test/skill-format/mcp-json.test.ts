@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeMcpServer, findMcpProblems, readMcpServers } from '@skillstead/skill-format/archives'
+import { describeMcpServer, findMcpProblems, readMcpServers, warnOfFiles } from '@skillstead/skill-format/archives'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -61,7 +61,6 @@ describe('An mcp.json', () => {
     ['[]', 'must be a JSON object'],
     ['null', 'must be a JSON object'],
     ['"text"', 'must be a JSON object'],
-    ['{}', '$schema: is missing.'],
     [`{"$schema":"${schema}"}`, 'mcpServers: is missing.'],
     ['['.repeat(200) + ']'.repeat(200), 'nests deeper'],
     ['['.repeat(30_000), 'nests deeper'],
@@ -204,6 +203,16 @@ describe('An mcp.json', () => {
     ['65 headers', 'headers: has more than 64', { ...remote, headers: manyOf(65, '') }],
   ])('may not have a server with %s', (_, words, server) => {
     expect(serverProblem(server)).toContain(words)
+  })
+
+  it('is only a file without `$schema`, as other clients write it: it has no servers, and its author is told', () => {
+    for (const text of ['{}', '{"mcpServers":{"a":{"command":"../x"}}}', '{"servers":{}}']) {
+      const files = [{ path: 'mcp.json', bytes: Buffer.from(text) }]
+      expect(findMcpProblems(files)).toEqual([])
+      expect(readMcpServers(files)).toEqual({})
+      expect(warnOfFiles(files)).toMatchObject([{ code: 'mcp_without_schema' }])
+    }
+    expect(warnOfFiles([{ path: 'mcp.json', bytes: Buffer.from(toText({})) }])).toEqual([])
   })
 
   it('may not have names of servers that some client cannot use, nor very many', () => {

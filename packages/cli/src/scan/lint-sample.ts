@@ -20,7 +20,7 @@ import {
   findTextProblem,
   selectFolder,
   type Unreadable,
-  warnOfStandIns,
+  warnOfFiles,
 } from '@skillstead/skill-format/archives'
 
 /** The result of linting a skill. */
@@ -67,7 +67,7 @@ export async function lintSample(
     id,
     portable: portable && refused.length === 0,
     publishable: refused.length === 0,
-    warnings: mergeWarnings(refused, warnings, warnOfStandIns(files.filter((file) => 'bytes' in file))),
+    warnings: mergeWarnings(refused, warnings, warnOfFiles(files.filter((file) => 'bytes' in file))),
     omitted,
     changed,
     clients: clients.map((client) => reportClient(parsed, client, folderName)),

@@ -6,7 +6,7 @@ import {
   type PackageFields,
   type PackedContent,
 } from '@skillstead/core/internal'
-import { type ArchiveFile, decodeText, findTextProblem, warnOfStandIns } from '@skillstead/skill-format/archives'
+import { type ArchiveFile, decodeText, findTextProblem, warnOfFiles } from '@skillstead/skill-format/archives'
 import { RegistryError } from '@skillstead/protocol'
 import { refusePlace, type Refusal } from './place-skill.ts'
 
@@ -45,7 +45,7 @@ export async function packVersion(
       return refusePlace('altered', `The files of ${title} do not match its digest.`)
     }
     const fields = readPackageFields(skillMd, given, { requestWins: true, describeFromBody: true })
-    return { fields: { ...fields, warnings: [...fields.warnings, ...warnOfStandIns(rest)] }, content }
+    return { fields: { ...fields, warnings: [...fields.warnings, ...warnOfFiles(rest)] }, content }
   } catch (error) {
     if (!(error instanceof RegistryError) || error.status >= 500) throw error
     return refusePlace('invalid', `${title} is not a version that this node accepts. ${error.message}`)

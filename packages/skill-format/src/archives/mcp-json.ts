@@ -148,13 +148,15 @@ export function findMcpProblems(files: readonly McpSource[]): PathProblem[] {
   }
 }
 
-/** The MCP servers in the `mcp.json` of a skill's files. Throws {@link McpJsonError} for an invalid one. */
+/** The MCP servers in the `mcp.json` of a skill's files; none in one of another format. Throws {@link McpJsonError} for an invalid one. */
 export function readMcpServers(files: readonly McpSource[]): McpServers {
   const file = files.find(({ path }) => path.length === mcpFile.length && toFoldedPath(path) === mcpFile)
   if (!file) return {}
   if (file.path !== mcpFile)
     throw new McpJsonError(file.path, 'Name it mcp.json: file systems that ignore case load it as that file.')
-  const { success, output, issues } = v.safeParse(McpJson, parseMcpJson(file.bytes), firstIssueOnly)
+  const value = parseMcpJson(file.bytes)
+  if (isWithoutSchema(value)) return {}
+  const { success, output, issues } = v.safeParse(McpJson, value, firstIssueOnly)
   if (!success) throw new McpJsonError(mcpFile, describeIssue(issues[0]))
   const paths = new Set(files.map(({ path }) => path))
   for (const [name, server] of Object.entries(output.mcpServers)) {
@@ -162,6 +164,21 @@ export function readMcpServers(files: readonly McpSource[]): McpServers {
     if (problem) throw new McpJsonError(mcpFile, `mcpServers.${name}.command: ${problem}`)
   }
   return output.mcpServers
+}
+
+/** Whether a file is an `mcp.json` in the format of another client: an object without `$schema`, which is only a file. */
+export function isForeignMcpJson({ path, bytes }: McpSource): boolean {
+  if (path !== mcpFile) return false
+  try {
+    return isWithoutSchema(parseMcpJson(bytes))
+  } catch (error) {
+    if (error instanceof McpJsonError) return false
+    throw error
+  }
+}
+
+function isWithoutSchema(value: unknown): boolean {
+  return v.is(object, value) && !Object.hasOwn(value, '$schema')
 }
 
 /** An `mcp.json` that no version may have. The message is a sentence about the field at fault. */

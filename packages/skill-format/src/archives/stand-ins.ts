@@ -1,5 +1,6 @@
 import type { Warning } from '@skillstead/protocol'
 import type { ArchiveFile } from './entry-options.ts'
+import { isForeignMcpJson } from './mcp-json.ts'
 
 /** Pointers have about 130 bytes, and links no more than a path may have. */
 const standInBytesMax = 1024
@@ -20,10 +21,13 @@ export function describeStandIn({ bytes }: Pick<ArchiveFile, 'bytes'>): string |
   return `The file has only the path '${text}', as a checkout without symbolic links writes a link to it.`
 }
 
-/** A warning for each of the files that stands for other content. */
-export function warnOfStandIns(files: readonly ArchiveFile[]): Warning[] {
+/** A warning for each file that stands for other content, and for an `mcp.json` in another format. */
+export function warnOfFiles(files: readonly ArchiveFile[]): Warning[] {
   return files.flatMap((file) => {
-    const sentence = describeStandIn(file)
-    return sentence === undefined ? [] : [{ code: 'file_stands_in', message: `${file.path}: ${sentence}` }]
+    const standIn = describeStandIn(file)
+    const warnings = standIn === undefined ? [] : [{ code: 'file_stands_in', message: `${file.path}: ${standIn}` }]
+    if (!isForeignMcpJson(file)) return warnings
+    const message = 'mcp.json has no $schema of Agent Plugins, so no client and no --with-mcp starts its servers.'
+    return [...warnings, { code: 'mcp_without_schema', message }]
   })
 }

@@ -1,5 +1,5 @@
 import { isVersion, RegistryError, type Warning } from '@skillstead/protocol'
-import { warnOfStandIns } from '@skillstead/skill-format/archives'
+import { warnOfFiles } from '@skillstead/skill-format/archives'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { ensureNamespace } from '../../accounts/users.ts'
 import { mapInBatches } from '../../kernel/batches.ts'
@@ -107,7 +107,7 @@ async function packImport(item: ImportedVersion): Promise<Packed> {
     category,
   }
   const fields = readPackageFields(skillMd, given, { requestWins: true, describeFromBody: true })
-  const warnings = [...fields.warnings, ...warnOfStandIns(files)]
+  const warnings = [...fields.warnings, ...warnOfFiles(files)]
   return { item, fields: { ...fields, warnings }, content: await packContent({ skillMd, files }) }
 }
 

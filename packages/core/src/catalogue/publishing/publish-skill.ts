@@ -1,5 +1,5 @@
 import { RegistryError, type PublishSkillInput, type Reply, type Warning } from '@skillstead/protocol'
-import { warnOfStandIns } from '@skillstead/skill-format/archives'
+import { warnOfFiles } from '@skillstead/skill-format/archives'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { findCallingAgent } from '../../accounts/find-agent.ts'
 import { requireAccount, type Caller, type UserCaller } from '../../kernel/caller.ts'
@@ -86,7 +86,7 @@ async function toSkillPublication(
     publisher: { id: user.userId, username: user.username },
     fields: {
       ...fields,
-      warnings: [...warnOfStandIns(content.files), ...fields.warnings, ...copyWarnings],
+      warnings: [...warnOfFiles(content.files), ...fields.warnings, ...copyWarnings],
     },
     content: packed,
     inspection,
