@@ -18,7 +18,7 @@ describe('users and their skills from the command line', () => {
   beforeAll(async () => {
     data = await makeFolder()
     const { key } = await skillsteadJson<{ key: string }>(['users', 'create', 'ada', '--data', data])
-    server = await startServer(['serve', '--port', '0', '--data', data, '--default-plan', 'team'])
+    server = await startServer(['serve', '--port', '0', '--data', data])
     admin = ['--url', server.url, '--key', key]
     bob = [
       '--url',
@@ -34,7 +34,7 @@ describe('users and their skills from the command line', () => {
   })
   afterAll(() => server.stop())
 
-  it('`whoami` shows the user, the node, and the plan that the operator set for new users', async () => {
+  it('`whoami` shows the user, the node, and the plan of new users, which is team by default', async () => {
     expect(await skillstead(['whoami', ...bob])).toEqual({
       code: 0,
       stdout: `bob, user on the team plan, at ${server.url}\n`,
@@ -42,6 +42,21 @@ describe('users and their skills from the command line', () => {
     })
     const onFiles = await skillstead(['whoami', '--user', 'ada', '--data', data])
     expect(onFiles.stdout).toBe(`ada, administrator on the enterprise plan, at ${data}\n`)
+  })
+
+  it('new users may use webhooks at once, unless --default-plan says otherwise', async () => {
+    expect((await skillstead(['webhooks', 'list', ...bob])).code).toBe(0)
+    expect(await skillsteadJson(['users', 'create', 'carl', '--data', data])).toMatchObject({ user: { plan: 'team' } })
+    const free = await startServer(['serve', '--port', '0', '--data', data, '--default-plan', 'free'])
+    try {
+      const node = ['--url', free.url, '--key']
+      const made = await skillsteadJson<{ key: string; user: object }>(['users', 'create', 'dora', ...node, admin[3]!])
+      expect(made.user).toMatchObject({ plan: 'free' })
+      const { code, stderr } = await skillstead(['webhooks', 'list', ...node, made.key])
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/free.*set-plan.*--default-plan/) })
+    } finally {
+      await free.stop()
+    }
   })
 
   it('`serve` refuses a default plan for new users that does not exist', async () => {

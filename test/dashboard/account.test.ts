@@ -240,7 +240,7 @@ describeBrowser('the account pages of the dashboard', () => {
     expect(await findBarriers(page)).toEqual([])
 
     const poor = await openSignedIn('/account/webhooks', { key: await createUser('carol', 'free') })
-    await poor.getByText('Your plan (free) does not include webhooks; an administrator can change it.').waitFor()
+    await poor.getByText('Your plan (free) does not include webhooks; an administrator can change it').waitFor()
     expect(await poor.getByText('Create a webhook').count()).toBe(0)
   })
 

@@ -7,6 +7,7 @@ import { UsageError, textOption, type Arguments, type Options } from '../command
 import { readVariable } from '../terminal/io.ts'
 import { createErrorLog } from '../terminal/output.ts'
 import { findCredential, findCurrentNode } from './credentials.ts'
+import { nodeDefaultPlan } from './registry-options.ts'
 
 /** Options for the registry of a command: a folder or a database. */
 export const storeOptions: Options = {
@@ -65,7 +66,11 @@ export async function withRegistry<T>(
   const { maintenanceExtension } = await import('@skillstead/maintenance/extension')
   const { mirrorExtension } = await import('@skillstead/mirror/extension')
   const location = toStoreLocation(given, make ? { make: makePrivateFolder } : {})
-  const own = { extensions: [mirrorExtension, maintenanceExtension()], onError: createErrorLog(given.io) }
+  const own = {
+    extensions: [mirrorExtension, maintenanceExtension()],
+    onError: createErrorLog(given.io),
+    defaultPlan: nodeDefaultPlan,
+  }
   const registry = await openRegistry({ ...location, ...shortLived, ...own, ...parts })
   try {
     return await work(registry)

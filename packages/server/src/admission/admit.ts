@@ -28,7 +28,7 @@ export function admitCall(
   call: Call,
   { admission, scheme, needsKey }: Entrance,
 ): Promise<void> | undefined {
-  const isKeyed = admission === 'keyed' || admission === 'continued'
+  const isKeyed = admission === 'keyed' || admission === 'continued' || admission === 'keyed-files'
   const isOfCaller = admission === 'api' || admission === 'guests' || isKeyed
   const looksAtKeys = isOfCaller || (admission === 'files' && (node.requireKey || needsKey))
   const authorization = looksAtKeys ? call.header('authorization') : null
@@ -104,7 +104,7 @@ function countRequest(node: NodeParts, call: Call, admission: EntryAdmission): P
   const quota = spends ? node.quotas.spend(call.caller, address) : node.quotas.peek(call.caller, address)
   const settle = (settled: Quota) => {
     call.quota = settled
-    if (spends && settled.exceeded) throw tooMany(node, 'Too many requests', settled.resetSeconds)
+    if (spends && settled.exceeded) throw tooMany(node, 'Too many requests', settled)
     requireKeyOf(node, call, admission)
   }
   return quota instanceof Promise ? quota.then(settle) : settle(quota)!
@@ -127,7 +127,7 @@ export function spendOne(node: NodeParts, call: Call): Promise<void> | undefined
  */
 export async function spendFile(node: NodeParts, call: Call, files?: number): Promise<void> {
   call.quota = await node.quotas.spendFile(() => node.addresses.clientOf(call.request), files)
-  if (call.quota.exceeded) throw tooMany(node, 'Too many downloads from this address', call.quota.resetSeconds)
+  if (call.quota.exceeded) throw tooMany(node, 'Too many downloads from this address', call.quota)
 }
 
 /** Charges bytes to the download allowance of the address. Throws `rate_limited`. */
@@ -135,7 +135,7 @@ export async function spendBytes(node: NodeParts, call: Call, bytes: number): Pr
   const quota = await node.quotas.spendBytes(() => node.addresses.clientOf(call.request), bytes)
   if (!quota.exceeded) return
   call.quota = quota
-  throw tooMany(node, 'Too many bytes downloaded from this address', quota.resetSeconds)
+  throw tooMany(node, 'Too many bytes downloaded from this address', quota)
 }
 
 /** The key for limits of concurrent work: the user, or the address of a guest. */
@@ -155,10 +155,12 @@ function parseAuthorization(authorization: string, scheme: 'bearer' | 'basic'): 
   return encoded && /^[^:]*:([\x21-\x7e]+)$/.exec(Buffer.from(encoded, 'base64').toString('latin1'))?.[1]
 }
 
-function tooMany(node: NodeParts, what: string, retryAfterSeconds: number): RegistryError {
+function tooMany(node: NodeParts, what: string, { policy, resetSeconds }: Quota): RegistryError {
   node.metrics.limited()
-  const seconds = Math.max(1, retryAfterSeconds)
-  return new RegistryError('rate_limited', `${what}; try again in ${seconds} s.`, {
+  const seconds = Math.max(1, resetSeconds)
+  const rate = policy === 'bytes' ? 'mebibytes' : policy
+  const option = `The operator sets this limit with \`--rate-limits ${rate}=NUMBER\`.`
+  return new RegistryError('rate_limited', `${what}; try again in ${seconds} s. ${option}`, {
     retryAfterSeconds: seconds,
   })
 }
