@@ -165,7 +165,20 @@ async function toPublicEntries(trx: WriteTransaction, change: LoggedChange): Pro
       ? [yank]
       : [yank, toSkillEntry(skill, holder)]
   }
-  return [toVersionEntry(skill, version, await readVersionContent(trx, version.id, contents), holder)]
+  const content = await readVersionContent(trx, version.id, contents)
+  const entry = toVersionEntry(skill, version, content, holder)
+  // Mirrors take the metadata of the version, unless an update by the owner stays.
+  return isDescribedBy(skill, version, content) ? [entry] : [entry, toSkillEntry(skill, holder)]
+}
+
+function isDescribedBy(skill: SkillRow, { version }: ListedVersion, { metadata }: VersionContent): boolean {
+  if (skill.latest_version !== version) return true
+  return (
+    skill.display_name === metadata.displayName &&
+    skill.description === metadata.description &&
+    skill.license === metadata.license &&
+    skill.keywords === JSON.stringify(metadata.keywords)
+  )
 }
 
 /** Whether the public fields are equal. Changes of who else may read or write a skill add no log entry. */
