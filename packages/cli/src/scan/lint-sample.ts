@@ -21,6 +21,7 @@ import {
   type Unreadable,
   warnOfStandIns,
 } from '@skillstead/skill-format/archives'
+import { warnOfTemplate } from './skill-template.ts'
 
 /** The result of linting a skill. */
 export interface Linted {
@@ -66,7 +67,12 @@ export async function lintSample(
     id,
     portable: portable && refused.length === 0,
     publishable: refused.length === 0,
-    warnings: mergeWarnings(refused, warnings, warnOfStandIns(files.filter((file) => 'bytes' in file))),
+    warnings: mergeWarnings(
+      refused,
+      warnings,
+      warnOfTemplate(text),
+      warnOfStandIns(files.filter((file) => 'bytes' in file)),
+    ),
     omitted,
     changed,
     clients: clients.map((client) => reportClient(parsed, client, folderName)),
