@@ -4,6 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { makeFolder, skillstead, skillsteadJson, startServer, type Running } from '../support/cli-harness.ts'
 
+const run = async (...args: string[]) => {
+  const { code, stdout, stderr } = await skillstead(args)
+  return code === 0 ? stdout : `${code} ${stderr}`
+}
+const codeOf = async (...args: string[]) => (await skillstead(args)).code
+
 describe('the owner of a skill on the command line', { timeout: 120_000 }, () => {
   let server: Running
   let alice: string[]
@@ -25,12 +31,6 @@ describe('the owner of a skill on the command line', { timeout: 120_000 }, () =>
     await skillsteadJson(['publish', folder, '--visibility', visibility, ...alice])
     return `alice/${name}`
   }
-  const run = async (...args: string[]) => {
-    const { code, stdout, stderr } = await skillstead(args)
-    return code === 0 ? stdout : `${code} ${stderr}`
-  }
-  const codeOf = async (...args: string[]) => (await skillstead(args)).code
-
   it('`share` creates a link that reads a private skill, lists links and revokes one', async () => {
     const name = await publish('shared')
     const made = await skillsteadJson<{ id: string; url: string; expiresAt: string }>([

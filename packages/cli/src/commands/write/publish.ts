@@ -48,8 +48,11 @@ export const commands = {
       const answer = await withApi(
         given,
         async (api) => {
-          const isAsked = !dryRun && !flag(given, 'allow-dangerous')
-          if (isAsked) refuseFound(given, output, await api.publishSkill({ ...input, dryRun: true }))
+          if (!dryRun) {
+            const preview = await api.publishSkill({ ...input, dryRun: true })
+            warnOfPortability(output, preview)
+            if (!flag(given, 'allow-dangerous')) refuseFound(given, output, preview)
+          }
           return api.publishSkill({ ...input, dryRun })
         },
         { as },
@@ -72,16 +75,19 @@ export const commands = {
     },
     show: ({ portable, warnings, omitted, changed, security, ...published }) => [
       toPublishOutcome(published),
-      ...(portable
-        ? published.dryRun
-          ? ['It is portable.']
-          : []
-        : ['It is not portable: strict readers of the open format would reject it.']),
+      ...(published.dryRun ? [portable ? 'It is portable.' : notPortable] : []),
       ...warnings.map(toWarningLine),
       ...toReasonLines({ omitted, changed }),
       ...toScan(security, published.dryRun),
     ],
   }),
+}
+
+const notPortable = 'Warning: it is not portable: strict readers of the open format would reject it.'
+
+/** Says before a version is published that it is not portable, while its author can still correct it. */
+function warnOfPortability(output: Output, { skill, version, created }: PublishAnswer): void {
+  if (created && !version.portable) output.say(`${skill.fullName}@${version.version}: ${notPortable}`)
 }
 
 /** Shows the scan findings of a dry run, and throws if the verdict is dangerous. */
