@@ -44,7 +44,7 @@ describe('the owner of a skill on the command line', { timeout: 120_000 }, () =>
     expect((await fetch(index)).status).toBe(200)
     expect(Math.round((Date.parse(made.expiresAt) - Date.now()) / 86_400_000)).toBe(2)
     expect(await run('share', name, ...alice)).toMatch(
-      /^Link to alice\/shared, .*\n\S+\/t\/ssl_\w+\nInstall with: npx skills add /,
+      /^Link to alice\/shared, .*\n\S+\/t\/ssl_[\w-]+\nInstall with: npx skills add /,
     )
     expect(await run('share', name, '--list', ...alice)).toContain(`${made.id}  expires ${made.expiresAt}\n`)
     expect(await run('share', name, '--revoke', made.id, ...alice)).toBe(

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
+import { addUpstream, pull } from '../support/mirrored-acts.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
 
 describeDatabases('metadata that the owner changed after a publish', (open) => {
@@ -91,5 +92,22 @@ describeDatabases('metadata that the owner changed after a publish', (open) => {
       ['skill', 'Writes minutes.'],
       ['version', 'Writes books.'],
     ])
+  })
+
+  it.each(['a new version', 'a yank'])('is shown by mirrors, too, after %s', async (change) => {
+    const { name, publish } = await publishFirst()
+    const mirror = await open({ origin: 'mirror.example' })
+    await addUpstream(mirror, 'up')
+    if (change === 'a yank') await publish('1.1.0', 'Writes notes.')
+    await alice.api.publishSkill({ name, description: 'Writes minutes.', keywords: ['minutes'] })
+    await pull(mirror, 'up', test.api())
+    if (change === 'a yank') await alice.api.yankVersion({ name, version: '1.1.0' })
+    else await publish('1.1.0', 'Writes notes.')
+    await pull(mirror, 'up', test.api())
+    expect(await mirror.api().getSkill({ name: `alice/${name}` })).toMatchObject({
+      latestVersion: change === 'a yank' ? '1.0.0' : '1.1.0',
+      description: 'Writes minutes.',
+      keywords: ['minutes'],
+    })
   })
 })

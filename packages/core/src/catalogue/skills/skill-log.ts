@@ -161,18 +161,18 @@ async function toPublicEntries(trx: WriteTransaction, change: LoggedChange): Pro
   if (cause.type === 'yank') {
     const yank = toYankEntry(skill, version)
     // Another version describes the skill now, and mirrors need its metadata.
-    return sameInPublic({ ...before, latest_version: skill.latest_version }, skill)
-      ? [yank]
-      : [yank, toSkillEntry(skill, holder)]
+    const isSame = sameInPublic({ ...before, latest_version: skill.latest_version }, skill)
+    return isSame && (await showsLatest(trx, change)) ? [yank] : [yank, toSkillEntry(skill, holder)]
   }
-  const content = await readVersionContent(trx, version.id, contents)
-  const entry = toVersionEntry(skill, version, content, holder)
-  // Mirrors take the metadata of the version, unless an update by the owner stays.
-  return isDescribedBy(skill, version, content) ? [entry] : [entry, toSkillEntry(skill, holder)]
+  const entry = toVersionEntry(skill, version, await readVersionContent(trx, version.id, contents), holder)
+  return (await showsLatest(trx, change)) ? [entry] : [entry, toSkillEntry(skill, holder)]
 }
 
-function isDescribedBy(skill: SkillRow, { version }: ListedVersion, { metadata }: VersionContent): boolean {
-  if (skill.latest_version !== version) return true
+/** Whether a new latest version describes the skill, as mirrors assume unless the log says what the owner changed. */
+async function showsLatest(trx: WriteTransaction, { before, skill, versions, contents }: LoggedChange) {
+  const latest = versions.find(({ version }) => version === skill.latest_version)
+  if (latest === undefined || before?.latest_version === skill.latest_version) return true
+  const { metadata } = await readVersionContent(trx, latest.id, contents)
   return (
     skill.display_name === metadata.displayName &&
     skill.description === metadata.description &&
