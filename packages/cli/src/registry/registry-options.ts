@@ -1,10 +1,7 @@
-import { toOneLine, type PlanName } from '@skillstead/protocol'
+import { toOneLine } from '@skillstead/protocol'
 import { type PolicyAction, policyActions, type ScanPolicy } from '@skillstead/core'
 import { isNoteName } from '@skillstead/core/internal'
 import { UsageError, textOption, type Arguments, type Options } from '../command/command.ts'
-
-/** The plan of new users of a node, which has webhooks. `openRegistry` itself defaults to `free`. */
-export const nodeDefaultPlan: PlanName = 'team'
 
 /** The name of a node in its log, for every command that can write the first log entry. */
 export const originOption: Options = {

@@ -9,13 +9,8 @@ import { UsageError, flag, textOption, type Arguments, type Options } from '../c
 import { isHttpUrl, readSecretFile, toUnits, wholeNumberOption } from '../command/values.ts'
 import { networkOptions, toNetworkMode } from '../mirror/options.ts'
 import { outgoingOptions, toOutgoing } from '../registry/outgoing-options.ts'
-import {
-  nodeDefaultPlan,
-  originOption,
-  scanPolicyOption,
-  toLogOrigin,
-  toScanPolicy,
-} from '../registry/registry-options.ts'
+import { nodeDefaultPlan } from '../registry/place.ts'
+import { originOption, scanPolicyOption, toLogOrigin, toScanPolicy } from '../registry/registry-options.ts'
 import { toLogStream } from '../terminal/io.ts'
 import { configOption } from './config-file.ts'
 import { findDashboard } from './dashboard-files.ts'
