@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { checkPortability, parseSkillMd } from '@skillstead/skill-format'
-import { toNewSkill } from '../../packages/cli/src/commands/write/init.ts'
+import { toNewSkill } from '../../packages/cli/src/scan/skill-template.ts'
 import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
 import { sampleOf } from '../support/security-samples.ts'
 
@@ -28,9 +28,27 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     await write('danger/SKILL.md', sampleOf('dangerous', 'danger'))
   })
 
-  it('starts as a SKILL.md from `init`, which passes `lint`; `init` never overwrites an existing file', async () => {
+  it.each([
+    ['without a description', [], ['field_refused', ...Array(5).fill('template_text')]],
+    ['with a description', ['--description', 'Tidies up.'], Array(5).fill('template_text')],
+  ])('does not pass `lint` before it was filled in: %s', async (_, given, codes) => {
+    const folder = await makeFolder()
+    await skillsteadJson(['init', 'empty', ...given], { cwd: folder })
+    const { code, stdout } = await skillstead(['lint', 'empty', '--json'], { cwd: folder })
+    const { ok, skills } = JSON.parse(stdout) as Linted
+    expect({ code, ok }).toEqual({ code: 1, ok: false })
+    expect(skills[0]!.warnings.map((warning) => warning.code)).toEqual(codes)
+    const text = await readFile(join(folder, 'empty', 'SKILL.md'), 'utf8')
+    await writeFile(join(folder, 'empty', 'SKILL.md'), text.replaceAll('\n', '\r\n'))
+    expect((await skillstead(['lint', 'empty', '--client', 'codex'], { cwd: folder })).code).toBe(1)
+  })
+
+  it('starts as a SKILL.md from `init`, which passes `lint` when it is filled in and is never overwritten', async () => {
     const made = await skillsteadJson(['init', 'tidy-up', '--description', 'Tidies: "all", of it # now'], { cwd })
     expect(made).toEqual({ name: 'tidy-up', folder: 'tidy-up' })
+    const path = join(cwd, 'tidy-up', 'SKILL.md')
+    const [frontmatter = ''] = (await readFile(path, 'utf8')).split('\n# ')
+    await writeFile(path, `${frontmatter}\n# Tidy up\n\nPut all files of a kind into one folder.\n`)
     const linted = await skillstead(['lint', 'tidy-up'], { cwd })
     expect(linted).toEqual({
       code: 0,
@@ -117,6 +135,27 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     expect(finished).toMatchObject({ code, stdout: '' })
     expect(finished.stderr).toContain(sentence)
     expect(finished.stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  it.each([
+    ['another key', 'colour: red\n', []],
+    ['another key, with --allow-dangerous', 'colour: red\n', ['--allow-dangerous']],
+    ['repaired text', 'license: a: b\n', []],
+  ])('that is not portable is named before it is published: %s', async (what, line, options) => {
+    const place = ['--data', join(await makeFolder(), 'data')]
+    await skillsteadJson(['users', 'create', 'bob', ...place])
+    const name = `odd-${what.length}`
+    await write(`${name}/SKILL.md`, `---\nname: ${name}\ndescription: Does it.\n${line}---\nDo it.\n`)
+    const warning = 'arning: it is not portable: strict readers of the open format would reject it.\n'
+    const dry = await skillstead(['publish', name, '--owner', 'bob', '--dry-run', ...place], { cwd })
+    expect(dry.stdout).toContain(warning)
+    const { code, stdout, stderr } = await skillstead(['publish', name, '--owner', 'bob', ...options, ...place], {
+      cwd,
+    })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`bob/${name}@1.0.0: W${warning}`) })
+    expect(stdout).toMatch(/^Published/)
+    const again = await skillstead(['publish', name, '--owner', 'bob', ...options, ...place], { cwd })
+    expect(again.stderr).not.toContain(warning)
   })
 
   it('is shown with its scan findings by a dry run of `publish`, which stores nothing', async () => {

@@ -17,6 +17,7 @@ interface Summary {
   versionsUnchanged: number
   filesMissing: number
   warnings: Record<string, number>
+  invalid: { id: string; reason: string }[]
   refusals: { id: string; reason: string }[]
 }
 interface Details {
@@ -260,6 +261,31 @@ describe('an import of folders and zips', () => {
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('../../S.md.x')
     expect(refused.stderr).not.toMatch(/\n\s+at /)
+  })
+
+  it('names each skill that is stored although it is not valid', async () => {
+    const folder = await makeFolder()
+    for (const [name, text] of Object.entries({
+      good: skillMd('good'),
+      upper: skillMd('Upper Case'),
+      template: '---\nname: template\ndescription: <what it does>\n---\n# Template\n\nDo it.\n',
+      silent: '---\nname: silent\n---\nDo it silently.\n',
+    })) {
+      await mkdir(join(folder, 'skills', name), { recursive: true })
+      await writeFile(join(folder, 'skills', name, 'SKILL.md'), text)
+    }
+    const command = ['import', join(folder, 'skills'), '--owner', 'team', '--data']
+    const summary = await skillsteadJson<Summary>([...command, join(folder, 'data')])
+    expect(summary.taken).toBe(4)
+    expect(summary.invalid.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual([
+      { id: 'skills/silent/SKILL.md', reason: expect.stringContaining('There is no description.') },
+      { id: 'skills/template/SKILL.md', reason: expect.stringContaining("'<what it does>' is a placeholder.") },
+      { id: 'skills/upper/SKILL.md', reason: expect.stringContaining("Use 'upper-case'.") },
+    ])
+    const { stdout } = await skillstead([...command, join(folder, 'other')])
+    expect(stdout).toContain("  invalid skills/upper/SKILL.md: The name 'Upper Case' is not a skill name")
+    expect(stdout).not.toContain('invalid skills/good')
+    expect(await skillsteadJson([...command, join(folder, 'data')])).toMatchObject({ unchanged: 4, invalid: [] })
   })
 
   it('imports each unusual document from the wild with a warning, or refuses it with a reason', async () => {

@@ -25,6 +25,9 @@ const words: Readonly<Record<string, string>> = {
   TO: '2.0.0',
   SLUG: 'files',
   QUERY: 'pdf',
+  KEY: 'laptop',
+  USERNAME: 'bob',
+  TEXT: 'Reads tables.',
   ID: '2e5b1c9e-6c4e-4c53-9a3e-2f6f3a3f8f10',
   DELIVERY: '2e5b1c9e-6c4e-4c53-9a3e-2f6f3a3f8f11',
   URL: 'https://example.org/SKILL.md',
@@ -42,6 +45,7 @@ const more: Readonly<Record<string, readonly string[]>> = {
   'skills moderate': ['--reason', 'Harmful.'],
   heartbeat: ['--platform', 'claude-code', '--agent-key', 'claude:1'],
   load: ['--max-tokens', '10'],
+  delete: ['--yes'],
 }
 
 /** Commands whose output no node decides, or that run until they are interrupted; the latter have tests of their own. */

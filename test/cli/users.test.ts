@@ -18,7 +18,7 @@ describe('users and their skills from the command line', () => {
   beforeAll(async () => {
     data = await makeFolder()
     const { key } = await skillsteadJson<{ key: string }>(['users', 'create', 'ada', '--data', data])
-    server = await startServer(['serve', '--port', '0', '--data', data, '--default-plan', 'team'])
+    server = await startServer(['serve', '--port', '0', '--data', data])
     admin = ['--url', server.url, '--key', key]
     bob = [
       '--url',
@@ -34,7 +34,7 @@ describe('users and their skills from the command line', () => {
   })
   afterAll(() => server.stop())
 
-  it('`whoami` shows the user, the node, and the plan that the operator set for new users', async () => {
+  it('`whoami` shows the user, the node, and the plan of new users, which is team by default', async () => {
     expect(await skillstead(['whoami', ...bob])).toEqual({
       code: 0,
       stdout: `bob, user on the team plan, at ${server.url}\n`,
@@ -42,6 +42,21 @@ describe('users and their skills from the command line', () => {
     })
     const onFiles = await skillstead(['whoami', '--user', 'ada', '--data', data])
     expect(onFiles.stdout).toBe(`ada, administrator on the enterprise plan, at ${data}\n`)
+  })
+
+  it('new users may use webhooks at once, unless --default-plan says otherwise', async () => {
+    expect((await skillstead(['webhooks', 'list', ...bob])).code).toBe(0)
+    expect(await skillsteadJson(['users', 'create', 'carl', '--data', data])).toMatchObject({ user: { plan: 'team' } })
+    const free = await startServer(['serve', '--port', '0', '--data', data, '--default-plan', 'free'])
+    try {
+      const node = ['--url', free.url, '--key']
+      const made = await skillsteadJson<{ key: string; user: object }>(['users', 'create', 'dora', ...node, admin[3]!])
+      expect(made.user).toMatchObject({ plan: 'free' })
+      const { code, stderr } = await skillstead(['webhooks', 'list', ...node, made.key])
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/free.*set-plan.*--default-plan/) })
+    } finally {
+      await free.stop()
+    }
   })
 
   it('`serve` refuses a default plan for new users that does not exist', async () => {
@@ -80,9 +95,10 @@ describe('users and their skills from the command line', () => {
 
   it('`keys revoke` names the valid keys that the key made, and revokes these keys with --with-made', async () => {
     const isValid = async ({ key }: { key: string }) => (await skillstead(['whoami', ...withKey(key)])).code === 0
-    const first = await createKey('first', bob, ['--expires-in-days', '2'])
-    const second = await createKey('second', withKey(first.key))
-    const third = await createKey('third', withKey(second.key), ['--expires-in-days', '30'])
+    const allScopes = ['--scopes', 'read,publish,manage']
+    const first = await createKey('first', bob, ['--expires-in-days', '2', ...allScopes])
+    const second = await createKey('second', withKey(first.key), allScopes)
+    const third = await createKey('third', withKey(second.key), ['--expires-in-days', '30', ...allScopes])
     expect([second.expiresAt, third.expiresAt]).toEqual([first.expiresAt, first.expiresAt])
     expect((await skillstead(['keys', 'create', 'fourth', ...withKey(third.key)])).stdout).toContain(
       `It expires at ${first.expiresAt}.\n`,
@@ -100,6 +116,41 @@ describe('users and their skills from the command line', () => {
     const all = await skillstead(['keys', 'revoke', first.id, '--with-made', ...bob])
     expect(all.stdout).toBe(`Revoked ${first.id}, the key or share link that it made, and what those made.\n`)
     expect([await isValid(first), await isValid(third)]).toEqual([false, false])
+  })
+
+  it('`keys create` makes a key that reads and publishes for 90 days, unless other scopes and days are passed', async () => {
+    const { stdout } = await skillstead(['keys', 'create', 'laptop', ...bob])
+    const [, key, expiry] =
+      /^Key 'laptop' \(read, publish\), shown only once:\n(ssk_\w+)\nIt expires at (\S+)\.\n$/.exec(stdout)!
+    expect(Math.round((Date.parse(expiry!) - Date.now()) / 86_400_000)).toBe(90)
+    expect((await skillstead(['whoami', ...withKey(key!)])).code).toBe(0)
+    expect((await skillstead(['keys', 'list', ...withKey(key!)])).stderr).toContain('manage')
+    expect((await skillstead(['keys', 'create', 'more', ...withKey(key!)])).code).toBe(1)
+    const other = await createKey('other', bob, ['--scopes', 'read', '--expires-in-days', '5'])
+    expect(other).toMatchObject({ scopes: ['read'] })
+    expect(Math.round((Date.parse(other.expiresAt!) - Date.now()) / 86_400_000)).toBe(5)
+    for (const wrong of [
+      ['--scopes', 'write'],
+      ['--expires-in-days', '0'],
+    ])
+      expect((await skillstead(['keys', 'create', 'wrong', ...wrong, ...bob])).code).not.toBe(0)
+  })
+
+  it('`keys revoke` takes a name or an id, and refuses the name of several keys with their ids', async () => {
+    const [one, two, named] = [
+      await createKey('twin', bob),
+      await createKey('twin', bob),
+      await createKey('only one', bob),
+    ] as const
+    const refused = await skillstead(['keys', 'revoke', 'twin', ...bob])
+    expect(refused.code).toBe(1)
+    for (const { id } of [one, two]) expect(refused.stderr).toContain(id)
+    expect((await skillstead(['keys', 'revoke', 'only one', ...bob])).stdout).toContain(`Revoked ${named.id}.`)
+    expect((await skillstead(['keys', 'revoke', one.id, ...bob])).stdout).toContain(`Revoked ${one.id}.`)
+    expect((await skillstead(['keys', 'revoke', 'twin', ...bob])).stdout).toContain(`Revoked ${two.id}.`)
+    expect((await skillstead(['keys', 'revoke', 'twin', ...bob])).code).toBe(1)
+    const impostor = await createKey(named.id, bob)
+    expect((await skillstead(['keys', 'revoke', impostor.id, ...bob])).stdout).toContain(`Revoked ${impostor.id}.`)
   })
 
   it('`yank`, `unyank` and `deprecate` change what other users see of a skill', async () => {

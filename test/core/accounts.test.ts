@@ -210,7 +210,9 @@ describeApi('accounts', (open) => {
       expect((await free.api.getMe()).plan).toBe('free')
       expect(await refusalOf(free.api.listWebhooks())).toMatchObject({
         code: 'plan_required',
-        message: 'Your plan (free) does not include webhooks; an administrator can change it.',
+        message:
+          'Your plan (free) does not include webhooks; an administrator can change it with `skillstead users set-plan`, ' +
+          'and the operator sets the plan of new users with `--default-plan`.',
       })
       expect(await pro.api.listWebhooks()).toMatchObject({ webhooks: [] })
     })

@@ -69,7 +69,8 @@ describeBrowser('the account pages of the dashboard', () => {
     const page = await openSignedIn('/account/keys')
     await page.getByText('Create a key').click()
     await page.getByLabel('Name', { exact: true }).fill('laptop')
-    await page.getByLabel('Manage:').uncheck()
+    expect(await page.getByLabel('Manage:').isChecked()).toBe(false)
+    expect(await page.getByLabel('Expires after, in days').inputValue()).toBe('90')
     await page.getByRole('button', { name: 'Create key' }).click()
     const made = await page.getByRole('region', { name: 'The new key' }).locator('pre').textContent()
     const ask = () => fetch(`${node.url}/api/v1/users/me`, { headers: { authorization: `Bearer ${made}` } })
@@ -246,7 +247,7 @@ describeBrowser('the account pages of the dashboard', () => {
     expect(await findBarriers(page)).toEqual([])
 
     const poor = await openSignedIn('/account/webhooks', { key: await createUser('carol', 'free') })
-    await poor.getByText('Your plan (free) does not include webhooks; an administrator can change it.').waitFor()
+    await poor.getByText('Your plan (free) does not include webhooks; an administrator can change it').waitFor()
     expect(await poor.getByText('Create a webhook').count()).toBe(0)
   })
 

@@ -280,7 +280,7 @@ describe('a large file', () => {
     const refused = await upload(repository, toPackets(`want ${HEAD}`, '0000', 'done'))
     expect(refused.status).toBe(429)
     expect(await refused.text()).toMatch(
-      /^Too many bytes downloaded from this address; try again in \d+ s\. The pack has 4 MiB\. If it is refused again, fetch less at once: --depth 1\.$/m,
+      /^Too many bytes downloaded from this address; try again in \d+ s\. The operator sets this limit with `--rate-limits mebibytes=NUMBER`\. The pack has 4 MiB\. If it is refused again, fetch less at once: --depth 1\.$/m,
     )
   })
 

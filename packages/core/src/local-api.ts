@@ -148,7 +148,8 @@ export function authorize(endpoint: Endpoint, caller: Caller): void {
   if (endpoint.plan && !includesPlan(user.plan, endpoint.plan)) {
     throw new RegistryError(
       'plan_required',
-      `Your plan (${user.plan}) does not include ${endpoint.tag.toLowerCase()}; an administrator can change it.`,
+      `Your plan (${user.plan}) does not include ${endpoint.tag.toLowerCase()}; an administrator can change it with ` +
+        '`skillstead users set-plan`, and the operator sets the plan of new users with `--default-plan`.',
     )
   }
 }

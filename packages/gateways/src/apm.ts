@@ -21,7 +21,7 @@ export function apm(host: GatewayHost): GatewayRoute[] {
     hashes: ['SHA-256'],
     write: writePackage,
   })
-  const common = { admission: 'api', scheme: 'basic', reads: toApmEndpoint } as const
+  const common = { admission: 'keyed-files', scheme: 'basic', reads: toApmEndpoint } as const
   const reading = { ...common, methods: ['GET', 'HEAD'] }
   return [
     {

@@ -40,10 +40,11 @@ export interface Answer {
 /**
  * How a request is admitted, and what it spends. A request of the caller: `api` checks the key, `guests` also admits
  * guests where others need a key, and `keyed` checks the key only, never a cookie. `continued` is `keyed`, but spends
- * nothing: the route itself spends a request, unless it continues one that has. A file of the address's downloads:
- * `files` checks a key only on a node that requires one, and `open-files` never does.
+ * nothing: the route itself spends a request, unless it continues one that has. A file of the address's downloads, as
+ * for indexes, lists and archives: `keyed-files` checks the key as `keyed` does, `files` only on a node that requires
+ * one, and `open-files` never does.
  */
-export type Admission = 'api' | 'guests' | 'keyed' | 'continued' | 'files' | 'open-files'
+export type Admission = 'api' | 'guests' | 'keyed' | 'continued' | 'keyed-files' | 'files' | 'open-files'
 
 /** The segments of a path by name, decoded. `**:rest` of a pattern holds the remaining path. */
 export type Params = Readonly<Record<string, string>>

@@ -26,7 +26,7 @@ function toMarketplaceRoutes(host: GatewayHost, path: ScopePath): GatewayRoute[]
     toScopeRoute(host, {
       path,
       below: `${folder}/marketplace.json`,
-      admission: 'keyed',
+      admission: 'keyed-files',
       answer(call, params) {
         const scope = path.read(params)
         const base = `${requireClientAddress(host, call)}${toMarketplacePath(path.pattern, params)}${folder}/`
@@ -40,9 +40,8 @@ function toMarketplaceRoutes(host: GatewayHost, path: ScopePath): GatewayRoute[]
     toScopeRoute(host, {
       path,
       below: `${folder}${path.artifact}`,
-      admission: 'keyed',
-      async answer(call, params) {
-        await host.spendFile(call)
+      admission: 'keyed-files',
+      answer(call, params) {
         const { holder: owner, file = '' } = params
         const scope = path.read(params)
         const find = () => findArtifact(context, { scope, owner, file, zips: true }, call.caller)

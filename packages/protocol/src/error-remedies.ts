@@ -5,7 +5,7 @@ export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
   invalid_request: 'Correct the fields in `errors` and send the request again.',
   unauthorized: 'Send a valid API key, or sign in again.',
   forbidden: 'Use an account, a key or a scope that may do this, or ask the owner for access.',
-  plan_required: 'Ask an administrator for a plan that includes this.',
+  plan_required: 'Ask an administrator for a plan that includes this; the message names the options.',
   not_found: 'Check the name. A private skill that you may not read is reported in the same way.',
   method_not_allowed: 'Use a method of the `Allow` header.',
   version_exists: 'Publish the changed content under a new version number: a version never changes.',
@@ -16,7 +16,8 @@ export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
   unsupported_media_type: 'Send JSON, or an archive of a type that the endpoint accepts.',
   invalid_skill: 'Correct the files and fields in `errors`, and publish again.',
   idempotency_key_reused: 'Use a new idempotency key for another request.',
-  rate_limited: 'Wait for the seconds in `Retry-After` (`retryAfterSeconds`).',
+  rate_limited:
+    'Wait for the seconds in `Retry-After` (`retryAfterSeconds`). The message names the option of a limit that has one.',
   taken_down: 'The content is not available; the case is at the URL in the message.',
   internal: 'Report the request id to the operator: the log has the cause under it.',
   not_implemented: 'Use a node of a version that has this endpoint.',

@@ -19,6 +19,7 @@ import { createRemovePublicPath, unknownRoute } from './context/public-path.ts'
 import { mountPages } from './pages/pages.ts'
 import { nothingHere, replyOptions } from './replies/replies.ts'
 import { measureQueueDelay, requireShortQueue } from './context/queue-delay.ts'
+import { PageVisits } from './context/page-visits.ts'
 import { createQuotas, defaultRates } from './context/quotas.ts'
 import { createRequestLog } from './context/request-log.ts'
 import { apiBase } from './context/options.ts'
@@ -87,6 +88,7 @@ export function openNode(
     addressOf: createAddressOf(publicUrl, addresses),
     corsOrigins: toCorsOrigins(options.corsOrigins),
     quotas: createQuotas(options, context.sharedLimits),
+    pages: new PageVisits(() => context.clock.now()),
     bodies: createInFlight(bodyLimits),
     metrics,
     requireRoom: () => requireShortQueue(delay, () => metrics.shed()),

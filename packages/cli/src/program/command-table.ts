@@ -33,6 +33,7 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
     from(() => import('../commands/find/load.ts'), { load: 'load a skill, or part of it, for an agent' }),
     from(() => import('../commands/find/plan.ts'), { plan: "fit skills into the size limit of an agent's list" }),
     from(() => import('../commands/find/diff.ts'), { diff: 'compare two versions of a skill' }),
+    from(() => import('../commands/find/downloads.ts'), { downloads: 'show the downloads of a skill per day' }),
     from(() => import('../commands/find/star.ts'), { star: 'star a skill, or remove the star' }),
     from(() => import('../commands/find/pack.ts'), {
       'pack list': 'list packs of skills',
@@ -73,6 +74,17 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
       yank: 'yank a version: no new installs',
       unyank: 'undo the yank of a version',
       deprecate: 'mark a skill as deprecated',
+    }),
+    from(() => import('../commands/write/settings.ts'), {
+      describe: 'change the description and other metadata of a skill',
+      visibility: 'change who can see a skill',
+      delete: 'delete a skill',
+    }),
+    from(() => import('../commands/write/sharing.ts'), {
+      share: 'create a link to a private skill',
+      invite: 'invite a user to read a skill or publish to it',
+      accept: 'accept invitations and transfers',
+      transfer: 'offer a skill to another user',
     }),
     from(() => import('../commands/write/fork.ts'), { fork: 'copy a skill to your own account' }),
     from(() => import('../commands/write/webhooks.ts'), {

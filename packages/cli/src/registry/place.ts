@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import type { Caller, Registry, RegistryOptions } from '@skillstead/core'
-import { RegistryError, type RegistryApi } from '@skillstead/protocol'
+import { RegistryError, type PlanName, type RegistryApi } from '@skillstead/protocol'
 import { UsageError, textOption, type Arguments, type Options } from '../command/command.ts'
 import { readVariable } from '../terminal/io.ts'
 import { createErrorLog } from '../terminal/output.ts'
@@ -27,6 +27,9 @@ export const placeOptions: Options = {
 
 /** Settings for a registry that a short command opens: no search index in memory, no outbox work. */
 const shortLived = { works: false, memorySkillsMax: 0 }
+
+/** The plan of new users of a node, which has webhooks. `openRegistry` itself defaults to `free`. */
+export const nodeDefaultPlan: PlanName = 'team'
 
 /** The storage location that the options name. `make` creates a missing folder. */
 export function toStoreLocation(
@@ -65,7 +68,11 @@ export async function withRegistry<T>(
   const { maintenanceExtension } = await import('@skillstead/maintenance/extension')
   const { mirrorExtension } = await import('@skillstead/mirror/extension')
   const location = toStoreLocation(given, make ? { make: makePrivateFolder } : {})
-  const own = { extensions: [mirrorExtension, maintenanceExtension()], onError: createErrorLog(given.io) }
+  const own = {
+    extensions: [mirrorExtension, maintenanceExtension()],
+    onError: createErrorLog(given.io),
+    defaultPlan: nodeDefaultPlan,
+  }
   const registry = await openRegistry({ ...location, ...shortLived, ...own, ...parts })
   try {
     return await work(registry)

@@ -22,6 +22,7 @@ import {
   type Unreadable,
   warnOfFiles,
 } from '@skillstead/skill-format/archives'
+import { warnOfTemplate } from './skill-template.ts'
 
 /** The result of linting a skill. */
 export interface Linted {
@@ -67,7 +68,12 @@ export async function lintSample(
     id,
     portable: portable && refused.length === 0,
     publishable: refused.length === 0,
-    warnings: mergeWarnings(refused, warnings, warnOfFiles(files.filter((file) => 'bytes' in file))),
+    warnings: mergeWarnings(
+      refused,
+      warnings,
+      warnOfTemplate(text),
+      warnOfFiles(files.filter((file) => 'bytes' in file)),
+    ),
     omitted,
     changed,
     clients: clients.map((client) => reportClient(parsed, client, folderName)),

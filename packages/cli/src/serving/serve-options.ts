@@ -9,6 +9,7 @@ import { UsageError, flag, textOption, type Arguments, type Options } from '../c
 import { isHttpUrl, readSecretFile, toUnits, wholeNumberOption } from '../command/values.ts'
 import { networkOptions, toNetworkMode } from '../mirror/options.ts'
 import { outgoingOptions, toOutgoing } from '../registry/outgoing-options.ts'
+import { nodeDefaultPlan } from '../registry/place.ts'
 import { originOption, scanPolicyOption, toLogOrigin, toScanPolicy } from '../registry/registry-options.ts'
 import { toLogStream } from '../terminal/io.ts'
 import { configOption } from './config-file.ts'
@@ -38,7 +39,7 @@ const commonOptions: Options = {
   },
   ...outgoingOptions,
   ...networkOptions,
-  'default-plan': { value: 'PLAN', help: 'the plan of new users. Default: free', choices: planNames },
+  'default-plan': { value: 'PLAN', help: `the plan of new users. Default: ${nodeDefaultPlan}`, choices: planNames },
   ...scanPolicyOption,
   'backup-every': {
     value: 'TIME',
@@ -120,7 +121,7 @@ export async function toRegistryOptions(given: Arguments): Promise<RegistryOptio
         'Use 0 or more.',
       ),
     },
-    defaultPlan: textOption<PlanName>(given, 'default-plan'),
+    defaultPlan: textOption<PlanName>(given, 'default-plan') ?? nodeDefaultPlan,
     scanPolicy: { ...toScanPolicy(given), opinionClears: flag(given, 'second-opinion-clears') },
     secondOpinion: toSecondOpinion(given),
     storageQuotaBytes: toStorageQuota(given),

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { isRegistryError, RegistryError, type PathReason } from '@skillstead/protocol'
+import { isRegistryError, RegistryError, type PathReason, type Warning } from '@skillstead/protocol'
 import { isUnreadable, type SkillRecord, type Source, type SourceItem } from '@skillstead/skill-format/archives'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { type ImportedVersion, importVersions, type ImportOutcome } from '../catalogue/publishing/import-versions.ts'
@@ -25,6 +25,8 @@ export interface ImportSummary {
   /** The first entries that were omitted from skills, or changed; paths begin at the source. */
   omitted: PathReason[]
   changed: PathReason[]
+  /** The first stored skills that a publish would refuse, each with what is wrong in its SKILL.md. */
+  invalid: { id: string; reason: string }[]
   /** Reasons for the first refused skills. */
   refusals: { id: string; reason: string }[]
   seconds: number
@@ -154,7 +156,10 @@ async function importBatch(
     summary.versionsUnchanged += own.length - created - refused - quarantined
     for (const outcome of own) {
       if (outcome.error) addRefusal(summary, id, outcome.error.message)
-      else if (outcome.created) countWarnings(summary, outcome.warnings)
+      else if (outcome.created) {
+        countWarnings(summary, outcome.warnings)
+        addInvalid(summary, id, outcome.warnings)
+      }
     }
     onRecord?.(toImportedRecord(id, own))
   }
@@ -220,6 +225,14 @@ function addRefusal(summary: ImportSummary, id: string, reason: string): void {
   if (summary.refusals.length < refusalsReportedMax) summary.refusals.push({ id, reason })
 }
 
+/** Warnings of an import about what a publish refuses. */
+const invalidCodes: ReadonlySet<string> = new Set(['name_pattern', 'field_refused', 'description_from_body'])
+
+function addInvalid({ invalid }: ImportSummary, id: string, warnings: readonly Warning[]): void {
+  const reasons = warnings.filter(({ code }) => invalidCodes.has(code)).map(({ message }) => message)
+  if (reasons.length > 0 && invalid.length < refusalsReportedMax) invalid.push({ id, reason: reasons.join(' ') })
+}
+
 function addReasons(summary: ImportSummary, { id, omitted = [], changed = [] }: SkillRecord): void {
   const toSourcePath = ({ path, reason }: PathReason) => ({ path: posix.join(posix.dirname(id), path), reason })
   const add = (list: PathReason[], more: readonly PathReason[]) =>
@@ -249,6 +262,7 @@ function createSummary(): ImportSummary {
     warnings: {},
     omitted: [],
     changed: [],
+    invalid: [],
     refusals: [],
     seconds: 0,
   }

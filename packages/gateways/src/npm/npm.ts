@@ -30,7 +30,7 @@ export function npm(host: GatewayHost): GatewayRoute[] {
     toNpmRoute('/-/ping', 'npmPing', (call) => toJsonAnswer(call, {})),
     ...auditPaths.map((path) => toAuditRoute(path)),
     toNpmRoute('/-/whoami', 'npmWhoami', answerWhoami),
-    toNpmRoute('/-/v1/search', 'npmSearch', (call) => answerSearch(host, call)),
+    { ...toNpmRoute('/-/v1/search', 'npmSearch', (call) => answerSearch(host, call)), admission: 'keyed' },
     toNpmRoute('/**:path', 'npmPackage', (call, { path = '' }) => answerPath(host, archives, call, path)),
   ]
 }
@@ -41,7 +41,7 @@ function toNpmRoute(path: string, endpoint: string, answer: GatewayRoute['answer
     endpoint,
     // Writes get a response that names the alternative.
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    admission: 'api',
+    admission: 'keyed-files',
     scheme: 'basic',
     reads: toNpmEndpoint,
     answer: (call, params) => (isRead(call) ? answer(call, params) : refuseWrite(params)),
@@ -64,7 +64,7 @@ function toAuditRoute(path: string): GatewayRoute {
   return {
     pattern: `${base}${path}`,
     endpoint: 'npmAudit',
-    admission: 'api',
+    admission: 'keyed-files',
     scheme: 'basic',
     methods: ['POST'],
     readMethods: ['POST'],

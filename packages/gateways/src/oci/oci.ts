@@ -42,7 +42,7 @@ function toOciRoute(pattern: string, endpoint: string, answer: GatewayRoute['ans
     endpoint,
     // Pushes get a response that names the alternative.
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    admission: 'keyed',
+    admission: 'keyed-files',
     scheme: 'basic',
     reads: ({ owner, skill }) => (skill === undefined ? 'nothing' : { skill: `${owner}/${skill}` }),
     answer: (call, params) =>

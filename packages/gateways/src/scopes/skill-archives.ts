@@ -116,7 +116,6 @@ export function createSkillArchives(host: GatewayHost, form: ArchiveForm): Skill
       const etag = `"${form.extension}-${digest}"`
       const known: Answer = { status: 200, body: null, etag, cacheControl: toCacheControl(call) }
       if (host.isKnown(call, etag)) return known
-      await host.spendFile(call)
       if (call.method === 'HEAD') return { ...known, contentType: form.contentType }
       await host.spendBytes(call, size)
       // The files, and two forms of the archive that is written from them.

@@ -28,7 +28,7 @@ export function admitCall(
   call: Call,
   { admission, scheme, needsKey }: Entrance,
 ): Promise<void> | undefined {
-  const isKeyed = admission === 'keyed' || admission === 'continued'
+  const isKeyed = admission === 'keyed' || admission === 'continued' || admission === 'keyed-files'
   const isOfCaller = admission === 'api' || admission === 'guests' || isKeyed
   const looksAtKeys = isOfCaller || (admission === 'files' && (node.requireKey || needsKey))
   const authorization = looksAtKeys ? call.header('authorization') : null
@@ -36,7 +36,7 @@ export function admitCall(
   if (hasKey) return admitWithKey(node, call, admission, parseAuthorization(authorization, scheme))
   const session = looksAtKeys && !isKeyed ? readSessionToken(node, call) : undefined
   if (session !== undefined) return admitWithSession(node, call, admission, session)
-  return countRequest(node, call, admission)
+  return countPage(node, call, admission)
 }
 
 /** `Basic` without user name and password, which containers/image (Skopeo, Podman) sends for guests. */
@@ -85,7 +85,7 @@ async function admitWithSession(node: NodeParts, call: Call, admission: EntryAdm
   } catch (error) {
     if (!(error instanceof RegistryError && error.status === 401)) throw error
   }
-  await countRequest(node, call, admission)
+  await countPage(node, call, admission)
 }
 
 /** Whether every caller is admitted, a page of another site too. */
@@ -100,14 +100,38 @@ function spendsRequest(admission: EntryAdmission): boolean {
 function countRequest(node: NodeParts, call: Call, admission: EntryAdmission): Promise<void> | undefined {
   const spends = admission !== 'probe' && admission !== 'continued' && call.method !== 'OPTIONS'
   if (spends && !spendsRequest(admission)) return spendFile(node, call).then(() => requireKeyOf(node, call, admission))
+  return countSpending(node, call, admission, spends)
+}
+
+/** Charges a request to the caller; without `spends` only reads the allowance. */
+function countSpending(
+  node: NodeParts,
+  call: Call,
+  admission: EntryAdmission,
+  spends: boolean,
+): Promise<void> | undefined {
   const address = () => node.addresses.clientOf(call.request)
   const quota = spends ? node.quotas.spend(call.caller, address) : node.quotas.peek(call.caller, address)
   const settle = (settled: Quota) => {
     call.quota = settled
-    if (spends && settled.exceeded) throw tooMany(node, 'Too many requests', settled.resetSeconds)
+    if (spends && settled.exceeded) throw tooMany(node, 'Too many requests', settled)
+    if (admission === 'page' && call.method === 'GET') node.pages.load(toLimitKey(address()))
     requireKeyOf(node, call, admission)
   }
   return quota instanceof Promise ? quota.then(settle) : settle(quota)!
+}
+
+/**
+ * Charges the request of a caller without a key. The calls of a page of the dashboard, which name the page, cost a file
+ * of the address once the page has spent its request.
+ */
+function countPage(node: NodeParts, call: Call, admission: EntryAdmission): Promise<void> | undefined {
+  const isRead = (admission === 'api' || admission === 'guests') && call.method === 'GET'
+  const page = isRead ? call.header('x-skillstead-page') : null
+  if (page === null || node.quotas.rates === undefined) return countRequest(node, call, admission)
+  const address = toLimitKey(node.addresses.clientOf(call.request))
+  if (!node.pages.continues(limitKeyOf(node, call), address, page)) return countRequest(node, call, admission)
+  return spendFile(node, call).then(() => countSpending(node, call, admission, false))
 }
 
 /** Throws `unauthorized` for a guest of a private node, unless the address admits guests or is a credential itself. */
@@ -127,7 +151,7 @@ export function spendOne(node: NodeParts, call: Call): Promise<void> | undefined
  */
 export async function spendFile(node: NodeParts, call: Call, files?: number): Promise<void> {
   call.quota = await node.quotas.spendFile(() => node.addresses.clientOf(call.request), files)
-  if (call.quota.exceeded) throw tooMany(node, 'Too many downloads from this address', call.quota.resetSeconds)
+  if (call.quota.exceeded) throw tooMany(node, 'Too many downloads from this address', call.quota)
 }
 
 /** Charges bytes to the download allowance of the address. Throws `rate_limited`. */
@@ -135,7 +159,7 @@ export async function spendBytes(node: NodeParts, call: Call, bytes: number): Pr
   const quota = await node.quotas.spendBytes(() => node.addresses.clientOf(call.request), bytes)
   if (!quota.exceeded) return
   call.quota = quota
-  throw tooMany(node, 'Too many bytes downloaded from this address', quota.resetSeconds)
+  throw tooMany(node, 'Too many bytes downloaded from this address', quota)
 }
 
 /** The key for limits of concurrent work: the user, or the address of a guest. */
@@ -155,10 +179,12 @@ function parseAuthorization(authorization: string, scheme: 'bearer' | 'basic'): 
   return encoded && /^[^:]*:([\x21-\x7e]+)$/.exec(Buffer.from(encoded, 'base64').toString('latin1'))?.[1]
 }
 
-function tooMany(node: NodeParts, what: string, retryAfterSeconds: number): RegistryError {
+function tooMany(node: NodeParts, what: string, { policy, resetSeconds }: Quota): RegistryError {
   node.metrics.limited()
-  const seconds = Math.max(1, retryAfterSeconds)
-  return new RegistryError('rate_limited', `${what}; try again in ${seconds} s.`, {
+  const seconds = Math.max(1, resetSeconds)
+  const rate = policy === 'bytes' ? 'mebibytes' : policy
+  const option = `The operator sets this limit with \`--rate-limits ${rate}=NUMBER\`.`
+  return new RegistryError('rate_limited', `${what}; try again in ${seconds} s. ${option}`, {
     retryAfterSeconds: seconds,
   })
 }

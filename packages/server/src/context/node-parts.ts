@@ -3,6 +3,7 @@ import type { InFlight, OperatorContext } from '@skillstead/core/internal'
 import type { Addresses } from './addresses.ts'
 import type { Metrics } from './metrics.ts'
 import type { AddressOf } from './own-address.ts'
+import type { PageVisits } from './page-visits.ts'
 import type { Quotas } from './quotas.ts'
 import type { RequestLog } from './request-log.ts'
 
@@ -20,6 +21,8 @@ export interface NodeParts {
   /** Other origins whose pages may call without a key. */
   readonly corsOrigins: ReadonlySet<string>
   readonly quotas: Quotas
+  /** The pages of the dashboard that are being loaded. */
+  readonly pages: PageVisits
   /** The request bodies that are being received or processed. */
   readonly bodies: InFlight
   readonly metrics: Metrics

@@ -96,7 +96,9 @@ const noProxy: Refusal = { code: 'invalid_request', status: 400, detail: 'This n
 const tooManyConnections: Refusal = {
   code: 'rate_limited',
   status: 429,
-  detail: 'This address has too many connections open; close some of them, or reuse them.',
+  detail:
+    'This address has too many connections open; close some of them, or reuse them. The operator sets this limit with ' +
+    '`--connection-limits address=NUMBER`.',
 }
 
 /**

@@ -8,8 +8,16 @@ import { encodeJson, jsonType } from '../replies/encode-json.ts'
 import { cacheHeaders, commonHeaders, contentHeaders, isKnownToCaller } from '../replies/replies.ts'
 import { sendResponse, textBytesMax, type Serve } from './node-listener.ts'
 
-/** Headers on which a response depends: a credential, a page of another site. */
-const telling = ['authorization', 'cookie', 'origin', 'x-agent-token', 'x-case-token', 'x-share-token'] as const
+/** Headers on which a response or its cost depends: a credential, a page of another site, a page of the dashboard. */
+const telling = [
+  'authorization',
+  'cookie',
+  'origin',
+  'x-agent-token',
+  'x-case-token',
+  'x-share-token',
+  'x-skillstead-page',
+] as const
 /** Targets without a query, and without escapes that would give one resource many keys. */
 const keyPattern = /^[\w/-]+(?:%2[Ff][\w-]+)?$/
 

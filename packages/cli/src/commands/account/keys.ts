@@ -9,6 +9,9 @@ const owner = {
   options: { user: { value: 'NAME', help: 'the owner of the keys, with --data' } },
 }
 
+/** What a key made by hand may do, and for how long: enough for a program, and harmless when it is forgotten. */
+const safeKey = { scopes: ['read', 'publish'] satisfies Scope[], expiresInDays: '90' }
+
 /** Options of a new key. */
 export const newKeyOptions: Options = {
   scopes: { value: 'LIST', help: `any of ${scopes.join(',')}. Default: all` },
@@ -20,12 +23,31 @@ export const newKeyOptions: Options = {
 
 export const commands = {
   'keys create': apiCommand({
-    description: 'Create an API key. It is shown only once.',
+    description:
+      'Create an API key for a program. It is shown only once. Without --scopes it can neither make other keys nor delete ' +
+      'or share skills.',
     words: ['NAME'],
     actor: owner.actor,
-    options: { ...newKeyOptions, ...owner.options },
-    call: (api, given) => api.createApiKey({ name: given.words[0], ...toNewKey(given) }),
-    show: ({ name, key, expiresAt }) => [`Key '${name}', shown only once:`, key, ...toExpiry(expiresAt)],
+    options: {
+      scopes: {
+        value: 'LIST',
+        help: `what the key may do: any of ${scopes.join(',')}. Default: ${safeKey.scopes.join(',')}`,
+      },
+      'expires-in-days': {
+        value: 'N',
+        help: `the number of days until the key expires, at most as long as the key in use. Default: ${safeKey.expiresInDays}`,
+      },
+      ...owner.options,
+    },
+    call(api, given) {
+      const { scopes: wanted = safeKey.scopes, expiresInDays = safeKey.expiresInDays } = toNewKey(given)
+      return api.createApiKey({ name: given.words[0], scopes: wanted, expiresInDays })
+    },
+    show: ({ name, key, scopes: granted, expiresAt }) => [
+      `Key '${name}' (${granted.join(', ')}), shown only once:`,
+      key,
+      ...toExpiry(expiresAt),
+    ],
   }),
   'keys list': endpointCommand('listApiKeys', {
     description: 'List API keys, without their secrets.',
@@ -40,17 +62,18 @@ export const commands = {
       ),
   }),
   'keys revoke': apiCommand({
-    description: 'Delete an API key; it stops working at once.',
-    words: ['ID'],
+    description: 'Delete an API key, by its name or id; it stops working at once.',
+    words: ['KEY'],
     actor: owner.actor,
     options: {
       'with-made': { help: 'also revoke the keys and share links that the key made, directly or through other keys' },
       ...owner.options,
     },
     async call(api, given) {
-      const [id] = given.words
+      const [word] = given.words
       // One page lists all keys of a user. A list that cannot be read must not prevent the revocation of a key.
       const { apiKeys } = await api.listApiKeys({ limit: 100 }).catch(() => ({ apiKeys: [] }))
+      const id = findKeyId(apiKeys, word)
       const withMade = flag(given, 'with-made')
       await api.deleteApiKey({ id, ...(withMade && { withMade }) })
       const made = apiKeys.find((key) => key.id === id)?.made ?? 0
@@ -66,6 +89,14 @@ export const commands = {
       ]
     },
   }),
+}
+
+/** The id of the key with this id or name; a word that is neither is taken for an id. Throws for a name of several. */
+function findKeyId(keys: readonly { readonly id: string; readonly name: string }[], word: string): string {
+  if (keys.some(({ id }) => id === word)) return word
+  const [found, ...others] = keys.filter(({ name }) => name === word).map(({ id }) => id)
+  if (others.length === 0) return found ?? word
+  throw new Error(`Several keys have the name '${word}'. Revoke one by its id: ${[found, ...others].join(', ')}.`)
 }
 
 function toKeyLine({ id, prefix, name }: { id: string; prefix: string; name: string }): string {

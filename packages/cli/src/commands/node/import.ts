@@ -71,7 +71,7 @@ export const commands = {
     show(summary) {
       if ('tables' in summary) return showExport(summary)
       if (summary.plugin !== undefined) return [...toPluginLines(summary), ...toReasonLines(summary)]
-      const { versionsCreated, seconds, refusals, warnings } = summary
+      const { versionsCreated, seconds, invalid, refusals, warnings } = summary
       const unlisted =
         Math.max(0, summary.omitted.length - refusalsShownMax) + Math.max(0, summary.changed.length - refusalsShownMax)
       const hidden = summary.refusals.length - refusalsShownMax
@@ -91,6 +91,10 @@ export const commands = {
           changed: summary.changed.slice(0, refusalsShownMax),
         }),
         ...(unlisted > 0 ? [`  and ${unlisted} more omitted or changed; use --json to list all.`] : []),
+        ...invalid.slice(0, refusalsShownMax).map(({ id, reason }) => `  invalid ${id}: ${reason}`),
+        ...(invalid.length > refusalsShownMax
+          ? [`  and ${invalid.length - refusalsShownMax} more that are not valid; use --json to list all.`]
+          : []),
         ...refusals.slice(0, refusalsShownMax).map(({ id, reason }) => `  refused ${id}: ${reason}`),
         ...(hidden > 0 ? [`  and ${hidden} more; use --json to list all.`] : []),
       ]

@@ -8,6 +8,7 @@ import { isUrl } from './scan.ts'
 import { UsageError, command, textOption } from '../../command/command.ts'
 import { choice, choicesOption } from '../../command/values.ts'
 import { lintSample, type Linted } from '../../scan/lint-sample.ts'
+import { templateCode } from '../../scan/skill-template.ts'
 import { toReasonLines, toWarningLine } from '../../terminal/reason-lines.ts'
 import { toVerdictText } from '@skillstead/scanner'
 
@@ -18,7 +19,7 @@ export const commands = {
   lint: command({
     description:
       'Check whether skills are portable and safe, before you publish them: a folder, a zip or tar.gz, a SKILL.md, or - for ' +
-      'standard input. Needs no registry. Exit code 1 when a skill is not portable, or dangerous; with --client, when a ' +
+      'standard input. Needs no registry. Exit code 1 when a skill is not portable, dangerous, or text of `init` that was not filled in; with --client, when a ' +
       'client skips it or a publish refuses it, instead of not portable.',
     words: ['PATH'],
     options: {
@@ -64,11 +65,12 @@ async function listPluginProblems(place: string) {
 }
 
 function isFine(
-  { portable, publishable, clients, security }: Linted,
+  { portable, publishable, warnings, clients, security }: Linted,
   failOn: (typeof failingVerdicts)[number],
 ): boolean {
   const isLoaded = clients.length > 0 ? publishable && clients.every(({ loads }) => loads) : portable
-  return isLoaded && security.verdict !== 'dangerous' && security.verdict !== failOn
+  const isFilledIn = warnings.every(({ code }) => code !== templateCode)
+  return isLoaded && isFilledIn && security.verdict !== 'dangerous' && security.verdict !== failOn
 }
 
 function toLintLines({ id, portable, warnings, omitted, changed, clients, security }: Linted): string[] {

@@ -93,8 +93,11 @@ async function publishContent(api: RegistryApi, given: Arguments, output: Output
   const metadata = Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as { name?: string }
   const dryRun = flag(given, 'dry-run')
   const input = { ...metadata, ...content }
-  const isAsked = !dryRun && !flag(given, 'allow-dangerous')
-  if (isAsked) refuseFound(given, output, await api.publishSkill({ ...input, dryRun: true }))
+  if (!dryRun) {
+    const preview = await api.publishSkill({ ...input, dryRun: true })
+    warnOfPortability(output, preview)
+    if (!flag(given, 'allow-dangerous')) refuseFound(given, output, preview)
+  }
   const answer = await api.publishSkill({ ...input, dryRun })
   const { skill, version, created, quarantined } = answer
   const { portable, security } = version
@@ -129,14 +132,14 @@ function showPlugin(result: Awaited<ReturnType<typeof publishPlugin<Result>>>): 
 }
 
 function toDetails({ portable, dryRun, warnings }: Result): string[] {
-  return [
-    ...(portable
-      ? dryRun
-        ? ['It is portable.']
-        : []
-      : ['It is not portable: strict readers of the open format would reject it.']),
-    ...warnings.map(toWarningLine),
-  ]
+  return [...(dryRun ? [portable ? 'It is portable.' : notPortable] : []), ...warnings.map(toWarningLine)]
+}
+
+const notPortable = 'Warning: it is not portable: strict readers of the open format would reject it.'
+
+/** Says before a version is published that it is not portable, while its author can still correct it. */
+function warnOfPortability(output: Output, { skill, version, created }: PublishAnswer): void {
+  if (created && !version.portable) output.say(`${skill.fullName}@${version.version}: ${notPortable}`)
 }
 
 /** Shows the scan findings of a dry run, and throws if the verdict is dangerous. */

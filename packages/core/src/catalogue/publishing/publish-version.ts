@@ -190,8 +190,9 @@ function toPublishedData(
   { widens }: ShownAccess,
 ): EventData<'skill.published'> {
   const { id, full_name: fullName, latest_version, security_score } = skill
-  const { description } = fields.metadata
-  const securityScore = version === latest_version ? security_score : null
+  const isLatest = version === latest_version
+  const { description } = isLatest ? skill : fields.metadata
+  const securityScore = isLatest ? security_score : null
   return {
     skill: {
       id,

@@ -1,3 +1,4 @@
+import { toVersionSortKey } from '@skillstead/protocol'
 import { type LogHead, readLogHead } from '../../log/append-change.ts'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { SkillRow } from '../../storage/tables.ts'
@@ -11,22 +12,26 @@ export interface ChangedRows {
   readonly isVerified: boolean
   /** Whether the skill holds its short name. */
   readonly isHolder: boolean
+  /** The metadata of the version that describes the skill so far, as JSON; null before the first version. */
+  readonly describing: string | null
   readonly head: LogHead
 }
 
 /** Claims the short name, if the skill may claim it, and reads the rows that a refresh starts from. */
 export async function readChangedRows(
   trx: WriteTransaction,
-  change: Parameters<typeof claimShortName>[1],
+  change: Parameters<typeof claimShortName>[1] & { readonly before: SkillRow | undefined },
 ): Promise<ChangedRows> {
   await claimShortName(trx, change)
-  const [[row], head] = await Promise.all([selectChangedSkill(trx, { id: change.skillId }), readLogHead(trx)])
+  const number = change.before?.described_by
+  const wanted = { id: change.skillId, describedBy: number ? toVersionSortKey(number) : '' }
+  const [[row], head] = await Promise.all([selectChangedSkill(trx, wanted), readLogHead(trx)])
   if (!row) throw new TypeError('Insert the row of a skill before you refresh it.')
-  const { is_verified, holder_id, ...skill } = row
-  return { skill, isVerified: Boolean(is_verified), isHolder: holder_id === skill.id, head }
+  const { is_verified, holder_id, describing, ...skill } = row
+  return { skill, isVerified: Boolean(is_verified), isHolder: holder_id === skill.id, describing, head }
 }
 
-const selectChangedSkill = compileQuery((db, param: Param<{ id: string }>) =>
+const selectChangedSkill = compileQuery((db, param: Param<{ id: string; describedBy: string }>) =>
   db
     .selectFrom('skills')
     .selectAll('skills')
@@ -41,6 +46,12 @@ const selectChangedSkill = compileQuery((db, param: Param<{ id: string }>) =>
         )
         .as('is_verified'),
       eb.selectFrom('holders').select('skill_id').whereRef('holders.name', '=', 'skills.name').as('holder_id'),
+      eb
+        .selectFrom('versions')
+        .select('metadata')
+        .whereRef('versions.skill_id', '=', 'skills.id')
+        .where('versions.sort_key', '=', param('describedBy'))
+        .as('describing'),
     ])
     .where('skills.id', '=', param('id')),
 )

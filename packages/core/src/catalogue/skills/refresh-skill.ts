@@ -74,6 +74,7 @@ interface ProjectedChange extends SkillChange {
   readonly latest: LatestVersion | undefined
   readonly isVerified: boolean
   readonly head: ChangedRows['head']
+  readonly describing: ChangedRows['describing']
   /** The row, which the projections change. */
   skill: SkillRow
   /** Whether the skill holds its short name. */
@@ -122,7 +123,7 @@ export async function refreshSkill(
 /** As {@link refreshSkill}; returns also the stored document. */
 export async function refreshWithDocument(context: RefreshContext, trx: WriteTransaction, change: SkillChange) {
   const { skillId, known } = change
-  const { skill, isVerified, isHolder, head } = change.read ?? (await readChangedRows(trx, change))
+  const { skill, isVerified, isHolder, describing, head } = change.read ?? (await readChangedRows(trx, change))
   const contents: VersionContents = new Map(known && [[known.id, known.content]])
   const versions = known?.versions ?? (await selectListedVersions(trx, { skillId }))
   const latest = await readLatestVersion(trx, versions, contents)
@@ -134,6 +135,7 @@ export async function refreshWithDocument(context: RefreshContext, trx: WriteTra
     latest,
     isVerified,
     head,
+    describing,
     skill,
     holder: isHolder,
   }
@@ -142,30 +144,46 @@ export async function refreshWithDocument(context: RefreshContext, trx: WriteTra
 }
 
 /**
- * The row takes the metadata of a new latest version. Later metadata updates by the owner stay until another version is
- * the latest, also while that version is yanked and restored.
+ * The row takes the metadata of a new latest version. A later update by the owner, as on the page of the skill, stays
+ * until a version says something else in that field than the version before. Mirrors take what their upstream says.
  */
 async function applyLatestVersion(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
   const { skill, latest } = change
   change.skill = latest
-    ? { ...skill, ...toVersionColumns(skill, latest.row, latest.metadata) }
+    ? { ...skill, ...toVersionColumns(change, latest.row, latest.metadata) }
     : { ...skill, latest_version: '', portable: 0 }
 }
 
-function toVersionColumns(skill: SkillRow, row: ListedVersion, metadata: VersionMetadata): Partial<SkillRow> {
+function toVersionColumns(
+  { skill, describing }: ProjectedChange,
+  row: ListedVersion,
+  metadata: VersionMetadata,
+): Partial<SkillRow> {
   const columns = { latest_version: row.version, portable: row.portable, published_at: row.published_at }
   if (skill.described_by === row.version) return columns
   return {
     ...columns,
     described_by: row.version,
     category: metadata.category ?? skill.category,
-    display_name: metadata.displayName,
-    description: metadata.description,
-    license: metadata.license,
-    keywords: JSON.stringify(metadata.keywords),
+    ...toDescribingColumns(metadata),
+    ...(skill.origin_kind !== 'mirror' && keepUpdates(skill, describing, metadata)),
     headings: JSON.stringify(metadata.headings),
     summary: metadata.summary,
   }
+}
+
+function toDescribingColumns({ displayName, description, license, keywords }: VersionMetadata) {
+  return { display_name: displayName, description, license, keywords: JSON.stringify(keywords) }
+}
+
+/** The columns that the owner updated since the describing version, and of which the new version says nothing new. */
+function keepUpdates(skill: SkillRow, describing: string | null, metadata: VersionMetadata): Partial<SkillRow> {
+  if (describing === null) return {}
+  const [said, says] = [toDescribingColumns(parseJson<VersionMetadata>(describing)), toDescribingColumns(metadata)]
+  const names = Object.keys(says) as (keyof typeof says)[]
+  return Object.fromEntries(
+    names.filter((name) => said[name] === says[name] && skill[name] !== said[name]).map((name) => [name, skill[name]]),
+  )
 }
 
 /** The security score from the scans of the latest version and of the metadata, and whether the author is verified. */

@@ -161,11 +161,24 @@ async function toPublicEntries(trx: WriteTransaction, change: LoggedChange): Pro
   if (cause.type === 'yank') {
     const yank = toYankEntry(skill, version)
     // Another version describes the skill now, and mirrors need its metadata.
-    return sameInPublic({ ...before, latest_version: skill.latest_version }, skill)
-      ? [yank]
-      : [yank, toSkillEntry(skill, holder)]
+    const isSame = sameInPublic({ ...before, latest_version: skill.latest_version }, skill)
+    return isSame && (await showsLatest(trx, change)) ? [yank] : [yank, toSkillEntry(skill, holder)]
   }
-  return [toVersionEntry(skill, version, await readVersionContent(trx, version.id, contents), holder)]
+  const entry = toVersionEntry(skill, version, await readVersionContent(trx, version.id, contents), holder)
+  return (await showsLatest(trx, change)) ? [entry] : [entry, toSkillEntry(skill, holder)]
+}
+
+/** Whether a new latest version describes the skill, as mirrors assume unless the log says what the owner changed. */
+async function showsLatest(trx: WriteTransaction, { before, skill, versions, contents }: LoggedChange) {
+  const latest = versions.find(({ version }) => version === skill.latest_version)
+  if (latest === undefined || before?.latest_version === skill.latest_version) return true
+  const { metadata } = await readVersionContent(trx, latest.id, contents)
+  return (
+    skill.display_name === metadata.displayName &&
+    skill.description === metadata.description &&
+    skill.license === metadata.license &&
+    skill.keywords === JSON.stringify(metadata.keywords)
+  )
 }
 
 /** Whether the public fields are equal. Changes of who else may read or write a skill add no log entry. */

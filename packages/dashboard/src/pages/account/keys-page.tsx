@@ -96,12 +96,13 @@ function NewKey() {
         type="number"
         min={1}
         max={3650}
+        defaultValue={90}
         hint="At most as long as the key that you signed in with. Empty: as long."
       />
       <fieldset>
         <legend>Scopes</legend>
         {scopes.map(([scope, title, what]) => (
-          <Check key={scope} name={scope} defaultChecked>
+          <Check key={scope} name={scope} defaultChecked={scope !== 'manage'}>
             {title}: {what}
           </Check>
         ))}

@@ -108,7 +108,14 @@ function Details({ skill }: { skill: SkillDetails }) {
       <Form action={action} submit="Save" done="Saved.">
         <Select label="Visibility" name="visibility" value={skill.visibility} options={visibilities} />
         <Field label="Display name" name="displayName" maxLength={100} required defaultValue={skill.displayName} />
-        <TextArea label="Description" name="description" required maxLength={1024} value={skill.description} />
+        <TextArea
+          label="Description"
+          name="description"
+          required
+          maxLength={1024}
+          value={skill.description}
+          hint="Stays when you publish the next version, unless the description in its SKILL.md changed."
+        />
         <Field label="Category" name="category" maxLength={64} defaultValue={skill.category} />
         <Field label="Licence" name="license" maxLength={128} defaultValue={skill.license} />
         <Field label="Keywords" name="keywords" hint="Separated by commas." defaultValue={skill.keywords.join(', ')} />

@@ -1,0 +1,19 @@
+import { endpointCommand } from '../../registry/endpoint-command.ts'
+import { toCount } from '../../terminal/output.ts'
+
+export const commands = {
+  downloads: endpointCommand('getDownloads', {
+    description: 'Show the downloads of a skill for each day (UTC) that has any, and all of them.',
+    words: { NAME: 'name' },
+    options: { days: { value: 'N', help: 'the number of days, today included, at most 365. Default: 30' } },
+    show: ({ days, total }) => [
+      ...days
+        .filter(({ downloads }) => downloads > 0)
+        .map(
+          ({ day, downloads, installs }) =>
+            `${day}  ${toCount(downloads, 'download')}, ${toCount(installs, 'install')}`,
+        ),
+      `${toCount(total, 'download')} in ${toCount(days.length, 'day')}.`,
+    ],
+  }),
+}

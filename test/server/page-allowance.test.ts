@@ -1,0 +1,74 @@
+import type { StaticFiles } from '@skillstead/server'
+import { describe, expect, it } from 'vitest'
+import { createClock } from '../support/harness.ts'
+import { startNode } from '../support/server-harness.ts'
+
+const files: StaticFiles = new Map([['index.html', () => Buffer.from('<!doctype html><title>Skillstead</title>')]])
+const remaining = ({ headers }: Response) => Number(headers.get('x-ratelimit-remaining'))
+const name = (page: string, more: Readonly<Record<string, string>> = {}) => ({
+  headers: { 'x-skillstead-page': page, ...more },
+})
+const calls = ['/skills', '/skills/alice%2Fpdf', '/skills/alice%2Fpdf', '/packs', '/trending', '/session']
+
+describe('a page of the dashboard', () => {
+  it('counts as one request of a guest, with its document and however many calls it makes', async () => {
+    const { node, get } = await startNode({ dashboard: files, rates: { anonymous: 10 } })
+    expect(remaining(await fetch(`${node.url}/skills/alice/pdf`))).toBe(9)
+    for (const path of calls) expect([path, remaining(await get(path, name('one')))]).toEqual([path, 9])
+    // Within the app, the next page has no document of its own.
+    for (const path of calls) expect([path, remaining(await get(path, name('two')))]).toEqual([path, 8])
+    expect(remaining(await get('/skills/alice%2Fpdf'))).toBe(7)
+  })
+
+  it('counts as one request of a signed-in user', async () => {
+    const { node, get, createUser } = await startNode({ dashboard: files, rates: { free: 5 } })
+    const key = await createUser('bob', 'free')
+    const signIn = await get('/session', { method: 'POST', headers: { authorization: `Bearer ${key}` } })
+    const cookie = signIn.headers.get('set-cookie')!.split(';')[0]!
+    const own = { cookie, 'x-skillstead-session': '1', origin: node.url }
+    expect(remaining(await get('/users/me', name('one', own)))).toBe(3)
+    for (const path of calls) expect([path, remaining(await get(path, name('one', own)))]).toEqual([path, 3])
+  })
+
+  it('pays a file of the address for each further call', async () => {
+    const { get } = await startNode({ dashboard: files, rates: { anonymous: 5, files: 2 } })
+    const read = async () => (await get('/packs', name('one'))).status
+    expect([await read(), await read(), await read(), await read()]).toEqual([200, 200, 200, 429])
+    const refused = await get('/packs', name('one'))
+    expect(refused.headers.get('ratelimit-policy')).toBe('"files";q=2;w=60')
+    expect((await get('/packs', name('two'))).status).toBe(200)
+  })
+
+  it('pays requests after a minute, after fifty calls, for changes, and for names that are none', async () => {
+    const clock = createClock()
+    const { get } = await startNode({ dashboard: files, rates: { anonymous: 100 } }, undefined, { clock })
+    const read = async (page: string) => remaining(await get('/packs', name(page)))
+    expect([await read('one'), await read('one')]).toEqual([99, 99])
+    clock.advance(60_000)
+    expect([await read('one'), await read('one')]).toEqual([98, 98])
+    for (let call = 3; call <= 50; call += 1) expect(await read('one')).toBe(98)
+    expect([await read('one'), await read('one')]).toEqual([97, 96])
+    const change = await get('/agents', { method: 'POST', ...name('one') })
+    expect(remaining(change)).toBe(95)
+    for (const [index, page] of ['x y', 'x'.repeat(65), '..'].entries()) expect(await read(page)).toBe(94 - index)
+  })
+
+  it('is no way around the limit of a key, of a guessed key, or of other callers', async () => {
+    const { get, key } = await startNode({ dashboard: files, rates: { anonymous: 3, enterprise: 3 } })
+    const as = async (token: string) => {
+      const response = await get('/packs', name('one', { authorization: `Bearer ${token}` }))
+      return [response.status, remaining(response)]
+    }
+    expect([await as(key), await as(key), await as(key), await as(key)]).toEqual([
+      [200, 2],
+      [200, 1],
+      [200, 0],
+      [429, 0],
+    ])
+    expect([await as('ssk_guess'), await as('ssk_guess')]).toEqual([
+      [401, 2],
+      [401, 1],
+    ])
+    expect(remaining(await get('/packs', name('one')))).toBe(0)
+  })
+})
