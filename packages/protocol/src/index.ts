@@ -100,6 +100,7 @@ export type {
   Downloads,
   OwnSkill,
   SearchMatch,
+  SearchFacets,
   SearchResult,
   Skill,
   SkillDetails,
