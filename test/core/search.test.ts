@@ -59,12 +59,13 @@ describe.each([
     it('counts the values of filters over all hits, as a search with each filter does', async () => {
       const { facets, total } = await search({ q: 'mammal', facets: true, limit: 1 })
       // The database searches without counting.
-      if ('memorySkillsMax' in options) return expect(facets).toBeUndefined()
-      expect(facets!.category).toEqual([
+      const isCounted = !('memorySkillsMax' in options)
+      const categories = [
         { value: 'web tools', count: 15 },
         { value: 'data', count: 8 },
-      ])
-      for (const [name, values] of Object.entries(facets!)) {
+      ]
+      expect(facets?.category).toEqual(isCounted ? categories : undefined)
+      for (const [name, values] of Object.entries(facets ?? {})) {
         expect(values.length).toBeGreaterThan(0)
         for (const { value, count: counted } of values) {
           const narrowed = await search({ q: 'mammal', [name]: name === 'minSecurityScore' ? Number(value) : value })
@@ -72,7 +73,7 @@ describe.each([
         }
       }
       const within = await search({ q: 'mammal', facets: true, category: 'data' })
-      expect(within.facets!.category).toEqual([{ value: 'data', count: within.total }])
+      expect(within.facets?.category).toEqual(isCounted ? [{ value: 'data', count: within.total }] : undefined)
       expect(within.total).toBeLessThan(total)
       expect(await search({ q: 'mammal' })).not.toHaveProperty('facets')
     })

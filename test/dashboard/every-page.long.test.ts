@@ -43,6 +43,7 @@ const publicPages: Readonly<Record<string, string>> = {
   external: '/external',
   takedowns: '/takedowns',
   'sign-in': '/account/sign-in',
+  components: '/_components',
   nowhere: '/nowhere',
 }
 
