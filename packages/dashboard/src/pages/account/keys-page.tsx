@@ -14,22 +14,32 @@ type Scope = (typeof scopes)[number][0]
 type Key = Awaited<ReturnType<typeof api.listApiKeys>>['apiKeys'][number]
 
 const columns: readonly Column<Key>[] = [
-  { title: 'Name', names: true, cell: ({ name }) => <bdi>{name}</bdi> },
+  { title: 'Name', names: true, by: ({ name }) => name, cell: ({ name }) => <bdi>{name}</bdi> },
   { title: 'Begins with', cell: ({ prefix }) => <code>{prefix}</code> },
   { title: 'Scopes', cell: (key) => key.scopes.join(', ') },
-  { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never') },
-  { title: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
-  { title: 'Revoke', cell: (key) => <Revoke of={key} /> },
+  { title: 'Created', by: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    title: 'Last used',
+    by: ({ lastUsedAt }) => lastUsedAt,
+    cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never'),
+  },
+  {
+    title: 'Expires',
+    by: ({ expiresAt }) => expiresAt,
+    cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never'),
+  },
+  { title: 'Action', cell: (key) => <Revoke of={key} /> },
 ]
 
 /** API keys: created here, shown once, revocable at any time. */
 export function KeysPage() {
   const keys = usePaged(['keys'], (page) => api.listApiKeys({ page }))
   return (
-    <Page title="API keys">
-      <p class="faint">A key acts in your name. Give each program its own key, and revoke unused keys.</p>
-      <NewKey />
+    <Page
+      title="API keys"
+      hint="A key acts in your name. Give each program its own key, and revoke unused keys."
+      aside={<NewKey />}
+    >
       <DataTable
         of={keys}
         items={({ apiKeys }) => apiKeys}
