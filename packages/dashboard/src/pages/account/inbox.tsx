@@ -77,7 +77,7 @@ function Item(props: {
 }
 
 /** The keys of the data that an accepted skill changes. */
-const accepted = [['notices'], ['own-skills'], ['skill'], ['skills']]
+const accepted = [['notices'], ['session'], ['own-skills'], ['skill'], ['skills']]
 
 function Invitation({ of: { fullName, owner, role, createdAt } }: { of: Notices['invitations'][number] }) {
   const me = useMe()!
