@@ -6,7 +6,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { toAddress } from '../addresses.ts'
 import { useData } from '../api.ts'
 import { Icon } from './icon.tsx'
-import { Empty } from './parts.tsx'
+import { Empty, Time } from './parts.tsx'
 import { Problem } from './problem.tsx'
 
 /** A page with its title, in the window and as its only first-level heading. */
@@ -117,6 +117,15 @@ export interface Column<Row> {
   /** The address of the list that the API sorts by this column, and whether it is shown. */
   readonly sorted?: undefined | { readonly href: string; readonly current: boolean }
   cell(row: Row): ComponentChildren
+}
+
+/** A column of relative times, by which a list of one page is sorted. */
+export function toTimeColumn<Row>(title: string, by: (row: Row) => string | null, none = ''): Column<Row> {
+  const cell = (row: Row) => {
+    const at = by(row)
+    return at === null ? none : <Time at={at} />
+  }
+  return { title, by, cell }
 }
 
 interface TableProps<Row> {

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { ConfirmButton, Check, Field, Form, useAction } from '../../ui/form.tsx'
-import { DataTable, Page, usePaged, type Column } from '../../ui/page.tsx'
-import { Time, NewSecret } from '../../ui/parts.tsx'
+import { DataTable, Page, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
+import { NewSecret } from '../../ui/parts.tsx'
 
 const scopes = [
   ['read', 'Read', 'what you can see'],
@@ -17,17 +17,9 @@ const columns: readonly Column<Key>[] = [
   { title: 'Name', names: true, by: ({ name }) => name, cell: ({ name }) => <bdi>{name}</bdi> },
   { title: 'Begins with', cell: ({ prefix }) => <code>{prefix}</code> },
   { title: 'Scopes', cell: (key) => key.scopes.join(', ') },
-  { title: 'Created', by: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
-  {
-    title: 'Last used',
-    by: ({ lastUsedAt }) => lastUsedAt,
-    cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never'),
-  },
-  {
-    title: 'Expires',
-    by: ({ expiresAt }) => expiresAt,
-    cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never'),
-  },
+  toTimeColumn('Created', ({ createdAt }) => createdAt),
+  toTimeColumn('Last used', ({ lastUsedAt }) => lastUsedAt, 'never'),
+  toTimeColumn('Expires', ({ expiresAt }) => expiresAt, 'never'),
   { title: 'Action', cell: (key) => <Revoke of={key} /> },
 ]
 

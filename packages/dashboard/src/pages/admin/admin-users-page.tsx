@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { addresses, useAddress } from '../../addresses.ts'
 import { ConfirmButton, ActionButton, Field, Form, Outcome, SearchField, Select, useAction } from '../../ui/form.tsx'
-import { DataTable, Page, usePaged, type Column } from '../../ui/page.tsx'
-import { Badge, Time, NameLink, NewSecret } from '../../ui/parts.tsx'
+import { DataTable, Page, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
+import { Badge, NameLink, NewSecret } from '../../ui/parts.tsx'
 
 type User = Awaited<ReturnType<typeof api.listUsers>>['users'][number]
 
@@ -21,7 +21,7 @@ const columns: readonly Column<User>[] = [
     by: ({ username }) => username,
     cell: ({ username }) => <NameLink href={addresses.user(username)} name={username} />,
   },
-  { title: 'Since', by: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  toTimeColumn('Since', ({ createdAt }) => createdAt),
   {
     title: 'Plan',
     by: ({ plan }) => plans.indexOf(plan),

@@ -2,8 +2,8 @@ import { toJsonLine } from '@skillstead/protocol'
 import { api, useData } from '../../api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { SearchField } from '../../ui/form.tsx'
-import { DataTable, Page, toPageNumber, type Column } from '../../ui/page.tsx'
-import { NameLink, Time } from '../../ui/parts.tsx'
+import { DataTable, Page, toPageNumber, toTimeColumn, type Column } from '../../ui/page.tsx'
+import { NameLink } from '../../ui/parts.tsx'
 import { FullName } from '../../ui/skill-list.tsx'
 import { toActionWords } from './audit-words.ts'
 
@@ -17,7 +17,7 @@ const columns: readonly Column<Entry>[] = [
     cell: ({ action }) => <span title={action}>{toActionWords(action)}</span>,
   },
   { title: 'On', by: ({ subject }) => subject, cell: (entry) => <Subject of={entry} /> },
-  { title: 'When', by: ({ at }) => at, cell: ({ at }) => <Time at={at} /> },
+  toTimeColumn('When', ({ at }) => at),
   { title: 'Details', cell: (entry) => <Details of={entry} /> },
 ]
 

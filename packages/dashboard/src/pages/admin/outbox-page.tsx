@@ -1,7 +1,7 @@
 import { api } from '../../api.ts'
-import { DataTable, Page, type Column } from '../../ui/page.tsx'
+import { DataTable, Page, toTimeColumn, type Column } from '../../ui/page.tsx'
 import { ActionButton } from '../../ui/form.tsx'
-import { Badge, Time, type Tone } from '../../ui/parts.tsx'
+import { Badge, type Tone } from '../../ui/parts.tsx'
 import { RefreshButton, toWords, useItemsByStatus } from './decide.tsx'
 
 type Row = Awaited<ReturnType<typeof api.listOutbox>>['rows'][number]
@@ -12,9 +12,9 @@ const tones: Record<Row['state'], Tone> = { pending: 'fair', failed: 'bad', done
 const columns: readonly Column<Row>[] = [
   { title: 'Job', names: true, by: ({ kind }) => kind, cell: ({ kind }) => toWords(kind) },
   { title: 'State', by: ({ state }) => state, cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge> },
-  { title: 'Created', by: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  toTimeColumn('Created', ({ createdAt }) => createdAt),
   { title: 'Attempts', number: true, by: ({ attempts }) => attempts, cell: ({ attempts }) => attempts },
-  { title: 'Next run', by: ({ nextAt }) => nextAt, cell: ({ nextAt }) => nextAt && <Time at={nextAt} /> },
+  toTimeColumn('Next run', ({ nextAt }) => nextAt),
   { title: 'Last error', cell: ({ lastError }) => lastError },
   { title: 'Action', cell: ({ id, state }) => state !== 'done' && <Retry id={id} /> },
 ]

@@ -1,5 +1,5 @@
 import { api, reloadData, useData } from '../../api.ts'
-import { DataTable, Page, ItemList, type Column } from '../../ui/page.tsx'
+import { DataTable, Page, ItemList, toTimeColumn, type Column } from '../../ui/page.tsx'
 import { Badge, Time } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
 import { Decide, ModerationDecision, useItemsByStatus } from './decide.tsx'
@@ -82,11 +82,7 @@ const columns: readonly Column<Moderated>[] = [
   },
   { title: 'State', by: ({ state }) => state, cell: ({ state }) => <Badge tone="bad">{state}</Badge> },
   { title: 'Reason', cell: ({ reason }) => <span dir="auto">{reason}</span> },
-  {
-    title: 'Decided',
-    by: ({ decidedAt }) => decidedAt,
-    cell: ({ decidedAt }) => decidedAt && <Time at={decidedAt} />,
-  },
+  toTimeColumn('Decided', ({ decidedAt }) => decidedAt),
   { title: 'Change', cell: ({ fullName }) => <ModerationDecision name={fullName} /> },
 ]
 

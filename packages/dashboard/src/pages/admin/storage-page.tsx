@@ -1,6 +1,6 @@
 import { api, useData } from '../../api.ts'
 import { ActionButton } from '../../ui/form.tsx'
-import { Page, Shown, Table, type Column } from '../../ui/page.tsx'
+import { Page, Shown, Table, toTimeColumn, type Column } from '../../ui/page.tsx'
 import { Empty, Notice, Time, toBytesText, Figures } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
 
@@ -25,7 +25,7 @@ const largest: readonly Column<Storage['largest'][number]>[] = [
 type Backup = Awaited<ReturnType<typeof api.listBackups>>['backups'][number]
 const backupColumns: readonly Column<Backup>[] = [
   { title: 'File', names: true, by: ({ name }) => name, cell: ({ name }) => <code>{name}</code> },
-  { title: 'Made', by: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  toTimeColumn('Made', ({ createdAt }) => createdAt),
   { title: 'By', by: ({ scheduled }) => Number(scheduled), cell: ({ scheduled }) => (scheduled ? 'schedule' : 'hand') },
   size,
 ]
