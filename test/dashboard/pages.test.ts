@@ -14,6 +14,14 @@ describeBrowser('the dashboard', () => {
     await expect.poll(() => mine.getByRole('link', { name: 'alice', exact: true }).count()).toBe(1)
   })
 
+  test('has an API reference whose tables fit the width of a phone', async () => {
+    const { open } = await visit()
+    const page = await open('/docs', { viewport: { width: 360, height: 740 } })
+    expect(await page.locator('table').count()).toBeGreaterThan(50)
+    const widths = await page.locator('html, table').evaluateAll((boxes) => boxes.map((box) => box.scrollWidth))
+    expect(Math.max(...widths)).toBeLessThanOrEqual(360)
+  })
+
   test('has a title, one main heading and no accessibility violation on every public page, in both colour schemes', async () => {
     const { open, api } = await visit()
     await api.createPack({ slug: 'office', name: 'Office', description: 'For paper', skills: [{ name: 'alice/pdf' }] })

@@ -176,6 +176,19 @@ export async function fillShowcase({ api: alice, registry, createUser }: Fixture
   await alice.registerAgent({ agentKey: 'claude-code:1', displayName: 'Claude', platformId: 'claude-code' })
   await alice.createAgentReview({ ...forms, agentKey: 'claude-code:1', rating: 4.5, content: 'All fields were found.' })
   await apis.bob!.createRequest({ title: 'Read handwritten notes', description: 'From photos of a notebook' })
+  await apis.bob!.putCollaborator({ name: 'bob/plan-tests', username: 'alice', role: 'write' })
+  await apis.carol!.transferSkill({ name: 'carol/name-things', newOwner: 'alice' })
+  await apis.bob!.reportSkill({
+    name: 'carol/install-tools',
+    reason: 'Runs what it downloads',
+    details: 'See its line 3.',
+  })
+  await apis.carol!.verifyAuthor({ username: 'carol', method: 'manual', proof: 'I write the release notes here.' })
+  await alice.moderateSkill({
+    name: 'alice/clean-tables',
+    state: 'flagged',
+    reason: 'Units are wrong in tables of 2024',
+  })
   for (const name of members) await alice.track({ skillName: name, agents: ['claude-code'] })
 }
 

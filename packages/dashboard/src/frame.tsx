@@ -3,9 +3,11 @@ import { useLocation } from 'preact-iso'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { addresses, places } from './addresses.ts'
+import { countNotices, useNotices } from './notices.ts'
 import { signOut, useMe } from './session.ts'
 import { Icon } from './ui/icon.tsx'
 import { Logo } from './ui/logo.tsx'
+import { Badge, toCount } from './ui/parts.tsx'
 import { SignInLink } from './ui/sign-in-link.tsx'
 
 export function Header() {
@@ -103,6 +105,8 @@ function isTyping(target: EventTarget | null): boolean {
 
 function Who() {
   const me = useMe()
+  const { data } = useNotices()
+  const waiting = data === undefined ? 0 : countNotices(data)
   const { route } = useLocation()
   if (me == null) {
     return <div class="who">{me === null && <SignInLink class="button">Sign in</SignInLink>}</div>
@@ -113,12 +117,18 @@ function Who() {
   }
   return (
     <div class="who">
-      <button type="button" class="initial" popovertarget="you" aria-label={`Menu of ${me.username}`}>
+      <button
+        type="button"
+        class="initial"
+        data-waiting={waiting || undefined}
+        popovertarget="you"
+        aria-label={`Menu of ${me.username}${waiting > 0 ? `, ${toCount(waiting, 'notice')}` : ''}`}
+      >
         {me.username[0]}
       </button>
       <Menu id="you" label="You">
         <a href={addresses.user(me.username)}>{me.username}</a>
-        <a href="/account">Account</a>
+        <a href="/account">Account {waiting > 0 && <Badge tone="fair">{toCount(waiting, 'notice')}</Badge>}</a>
         <a href="/account/publish">Publish a skill</a>
         {me.role === 'admin' && <a href="/admin">Operate</a>}
         <hr />

@@ -41,7 +41,7 @@ export function Form(props: {
   /** The message after success, if the page does not show the result itself. */
   done?: string
   class?: string
-  /** The title of a card that contains the form and is closed at first. */
+  /** The title of a card that contains the form and is closed at first. In the head of a page it is the main button. */
   card?: string
   children: ComponentChildren
 }) {
@@ -183,8 +183,9 @@ export function ActionButton(props: WorkProps & { danger?: boolean; done?: strin
   )
 }
 
-/** A button for an action that cannot be undone: a dialog explains it before it runs. */
-export function ConfirmButton(props: WorkProps & { title: ComponentChildren; action: string }) {
+/** A button for an action that cannot be undone: a dialog explains it before it runs. Default class: danger. */
+export function ConfirmButton(props: WorkProps & { title: ComponentChildren; action: string; class?: string }) {
+  const { class: kind = 'danger' } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
   const action = useAction(async () => {
@@ -194,7 +195,7 @@ export function ConfirmButton(props: WorkProps & { title: ComponentChildren; act
   })
   return (
     <>
-      <button type="button" class="danger" onClick={() => dialog.current?.showModal()}>
+      <button type="button" class={kind} onClick={() => dialog.current?.showModal()}>
         {props.action}
       </button>
       <dialog ref={dialog} aria-labelledby={heading}>
@@ -205,7 +206,7 @@ export function ConfirmButton(props: WorkProps & { title: ComponentChildren; act
           <button type="button" onClick={() => dialog.current?.close()}>
             Cancel
           </button>
-          <button type="button" class="danger" {...unlessBusy(action)}>
+          <button type="button" class={kind || 'main'} {...unlessBusy(action)}>
             {props.action}
           </button>
         </div>

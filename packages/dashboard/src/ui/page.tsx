@@ -1,10 +1,12 @@
 import type { UseQueryResult } from '@tanstack/preact-query'
+import { ArrowDown, ArrowUp } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { toAddress } from '../addresses.ts'
 import { useData } from '../api.ts'
-import { Empty } from './parts.tsx'
+import { Icon } from './icon.tsx'
+import { Empty, Time } from './parts.tsx'
 import { Problem } from './problem.tsx'
 
 /** A page with its title, in the window and as its only first-level heading. */
@@ -13,6 +15,8 @@ export function Page(props: {
   /** The heading, if it differs from the title in its looks. */
   heading?: ComponentChildren
   aside?: ComponentChildren
+  /** One sentence on what the page is for. */
+  hint?: ComponentChildren
   class?: string | undefined
   children: ComponentChildren
 }) {
@@ -23,6 +27,7 @@ export function Page(props: {
         <h1>{props.heading ?? <bdi>{props.title}</bdi>}</h1>
         {props.aside}
       </div>
+      {props.hint && <p class="hint">{props.hint}</p>}
       {props.children}
     </article>
   )
@@ -64,16 +69,21 @@ interface ItemsProps<Data, Item> {
 
 /** Loaded items with links to their other pages. */
 function Items<Data extends object, Item>(
-  props: ItemsProps<Data, Item> & { children: (items: readonly Item[]) => ComponentChildren },
+  props: ItemsProps<Data, Item> & { children: (items: readonly Item[], totalPages: number) => ComponentChildren },
 ) {
   return (
     <Shown of={props.of}>
       {(data) => {
         const items = props.items(data)
+        const totalPages = 'totalPages' in data ? Number(data.totalPages) : 1
         return (
           <>
-            {items.length > 0 || props.empty === undefined ? props.children(items) : <Empty>{props.empty}</Empty>}
-            <Pager totalPages={'totalPages' in data ? Number(data.totalPages) : 1} />
+            {items.length > 0 || props.empty === undefined ? (
+              props.children(items, totalPages)
+            ) : (
+              <Empty>{props.empty}</Empty>
+            )}
+            <Pager totalPages={totalPages} />
           </>
         )
       }}
@@ -102,39 +112,95 @@ export interface Column<Row> {
   readonly number?: boolean
   /** Whether the cell is the header of its row. */
   readonly names?: boolean
+  /** The value by which the browser sorts a list of one page. */
+  by?(row: Row): string | number | null
+  /** The address of the list that the API sorts by this column, and whether it is shown. */
+  readonly sorted?: undefined | { readonly href: string; readonly current: boolean }
   cell(row: Row): ComponentChildren
 }
 
-/** A table of loaded items, with links to its other pages. It scrolls on its own if it is wider than the page. */
-export function DataTable<Data extends object, Row>(
-  props: ItemsProps<Data, Row> & { columns: readonly Column<Row>[]; toKey: (row: Row) => string },
-) {
-  const { columns } = props
+/** A column of relative times, by which a list of one page is sorted. */
+export function toTimeColumn<Row>(title: string, by: (row: Row) => string | null, none = ''): Column<Row> {
+  const cell = (row: Row) => {
+    const at = by(row)
+    return at === null ? none : <Time at={at} />
+  }
+  return { title, by, cell }
+}
+
+interface TableProps<Row> {
+  readonly columns: readonly Column<Row>[]
+  toKey: (row: Row) => string
+  readonly label?: string
+}
+
+/** A table of loaded items, with links to its other pages. On a phone each row is a card. */
+export function DataTable<Data extends object, Row>(props: ItemsProps<Data, Row> & TableProps<Row>) {
+  return <Items {...props}>{(rows, totalPages) => <Table {...props} rows={rows} isSortable={totalPages <= 1} />}</Items>
+}
+
+/** A table whose rows are known. Its columns with a value to sort by are sortable unless `isSortable` is false. */
+export function Table<Row>(props: TableProps<Row> & { rows: readonly Row[]; isSortable?: boolean }) {
+  const { columns, isSortable = true } = props
+  const [order, setOrder] = useState<{ title: string; isDown: boolean }>()
+  const by = isSortable && order && columns.find(({ title }) => title === order.title)?.by
+  const rows = by ? props.rows.toSorted((a, b) => compare(by(a), by(b), order.isDown)) : props.rows
+  const sortBy = ({ title, number }: Column<Row>) =>
+    setOrder({ title, isDown: order?.title === title ? !order.isDown : number === true })
   return (
-    <Items {...props}>
-      {(rows) => (
-        <div class="wide" role="region" aria-label={props.label} tabIndex={0}>
-          <table class="data">
-            <thead>
-              <tr>
-                {columns.map(({ title, number }) => (
-                  <th key={title} scope="col" class={number ? 'number' : undefined}>
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={props.toKey(row)}>{columns.map((column) => toCell(column, row))}</tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </Items>
+    <div class="wide" role="region" aria-label={props.label} tabIndex={0}>
+      <table class="data">
+        <thead>
+          <tr>
+            {columns.map((column) => {
+              const isDown = order?.title === column.title ? order.isDown : undefined
+              return (
+                <th
+                  key={column.title}
+                  scope="col"
+                  class={column.number ? 'number' : undefined}
+                  aria-sort={
+                    column.sorted?.current || isDown ? 'descending' : isDown === false ? 'ascending' : undefined
+                  }
+                >
+                  {column.by && isSortable ? (
+                    <button type="button" class="sort" onClick={() => sortBy(column)}>
+                      {column.title}
+                      {isDown !== undefined && <Icon of={isDown ? ArrowDown : ArrowUp} />}
+                    </button>
+                  ) : column.sorted ? (
+                    <a href={column.sorted.href}>
+                      {column.title}
+                      {column.sorted.current && <Icon of={ArrowDown} />}
+                    </a>
+                  ) : (
+                    column.title
+                  )}
+                </th>
+              )
+            })}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={props.toKey(row)}>{columns.map((column) => toCell(column, row))}</tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
+
+type SortValue = string | number | null
+
+/** Numbers by size and texts as people sort them; rows without a value are always last. */
+function compare(a: SortValue, b: SortValue, isDown: boolean): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null)
+  const order = typeof a === 'number' && typeof b === 'number' ? a - b : textOrder.compare(`${a}`, `${b}`)
+  return isDown ? -order : order
+}
+
+const textOrder = new Intl.Collator('en', { numeric: true })
 
 function toCell<Row>({ title, number, names, cell }: Column<Row>, row: Row) {
   const content = cell(row)
@@ -146,7 +212,7 @@ function toCell<Row>({ title, number, names, cell }: Column<Row>, row: Row) {
     )
   }
   return (
-    <td key={title} class={number ? 'number' : undefined}>
+    <td key={title} class={number ? 'number' : undefined} data-title={title}>
       {content}
     </td>
   )

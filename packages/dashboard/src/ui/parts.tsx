@@ -1,4 +1,16 @@
-import { Check, Copy as CopyIcon, Download, type IconNode, OctagonX, ShieldCheck, Star, TriangleAlert } from 'lucide'
+import {
+  Check,
+  Copy as CopyIcon,
+  Download,
+  FileText,
+  type IconNode,
+  OctagonX,
+  Package,
+  ShieldCheck,
+  Star,
+  TriangleAlert,
+  Users,
+} from 'lucide'
 import { Fragment, type ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
@@ -35,7 +47,14 @@ function toAgo(fromNowMs: number): string {
 
 const counts = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
-const countIcons: Readonly<Record<string, IconNode>> = { download: Download, star: Star }
+const countIcons: Readonly<Record<string, IconNode>> = {
+  download: Download,
+  follower: Users,
+  install: Download,
+  pack: Package,
+  skill: FileText,
+  star: Star,
+}
 
 /** A number with its unit, abbreviated if it is large. */
 export function Count({ of, unit }: { of: number; unit: string }) {
@@ -213,16 +232,16 @@ export function Notice({ children, tone = 'good' }: { children: ComponentChildre
   )
 }
 
-/** Figures with their titles. */
+/** Figures with their titles, and optionally the pages that they lead to. */
 export function Figures(props: {
   class?: string
-  of: readonly (readonly [title: string, value: ComponentChildren])[]
+  of: readonly (readonly [title: string, value: ComponentChildren, href?: string])[]
 }) {
   return (
     <dl class={props.class ?? 'figures'}>
-      {props.of.map(([title, value]) => (
+      {props.of.map(([title, value, href]) => (
         <div key={title}>
-          <dt>{title}</dt>
+          <dt>{href === undefined ? title : <a href={href}>{title}</a>}</dt>
           {typeof value === 'number' ? <dd class="number">{value.toLocaleString('en')}</dd> : <dd>{value}</dd>}
         </div>
       ))}

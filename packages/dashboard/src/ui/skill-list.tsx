@@ -48,6 +48,15 @@ function moveInList(event: TargetedKeyboardEvent<HTMLUListElement>): void {
   next.focus()
 }
 
+/** A link to the page of a skill. */
+export function SkillLink({ name }: { name: string }) {
+  return (
+    <a href={addresses.skill(name)}>
+      <FullName name={name} />
+    </a>
+  )
+}
+
 /** A full name with its owner fainter than its short name, and with words marked. */
 export function FullName({ name, terms = '' }: { name: string; terms?: string }) {
   const nameStart = name.indexOf('/') + 1

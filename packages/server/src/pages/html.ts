@@ -15,6 +15,9 @@ article { margin: 1.5rem 0; padding-top: 0.5rem; border-top: 1px solid #8884 }
 h3 { font-size: 1rem; margin: 0 } h3 code { font-weight: 600 }
 table { display: block; overflow: auto; overflow-wrap: normal; border-collapse: collapse }
 td, th { text-align: left; padding: 0.15rem 1rem 0.15rem 0; vertical-align: top }
+@media (max-width: 40rem) {
+  table { overflow-wrap: anywhere } table, tbody, tr { display: block } tr { padding: 0.15rem 0 } td { display: inline; padding: 0 0.6rem 0 0 }
+}
 nav a { margin-right: 1rem } small { opacity: 0.75 } :target { outline: 2px solid #58f }
 `
 const csp = [

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { ConfirmButton, Check, Field, Form, useAction } from '../../ui/form.tsx'
-import { DataTable, Page, usePaged, type Column } from '../../ui/page.tsx'
-import { Time, NewSecret } from '../../ui/parts.tsx'
+import { DataTable, Page, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
+import { NewSecret } from '../../ui/parts.tsx'
 
 const scopes = [
   ['read', 'Read', 'what you can see'],
@@ -14,22 +14,24 @@ type Scope = (typeof scopes)[number][0]
 type Key = Awaited<ReturnType<typeof api.listApiKeys>>['apiKeys'][number]
 
 const columns: readonly Column<Key>[] = [
-  { title: 'Name', names: true, cell: ({ name }) => <bdi>{name}</bdi> },
+  { title: 'Name', names: true, by: ({ name }) => name, cell: ({ name }) => <bdi>{name}</bdi> },
   { title: 'Begins with', cell: ({ prefix }) => <code>{prefix}</code> },
   { title: 'Scopes', cell: (key) => key.scopes.join(', ') },
-  { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never') },
-  { title: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
-  { title: 'Revoke', cell: (key) => <Revoke of={key} /> },
+  toTimeColumn('Created', ({ createdAt }) => createdAt),
+  toTimeColumn('Last used', ({ lastUsedAt }) => lastUsedAt, 'never'),
+  toTimeColumn('Expires', ({ expiresAt }) => expiresAt, 'never'),
+  { title: 'Action', cell: (key) => <Revoke of={key} /> },
 ]
 
 /** API keys: created here, shown once, revocable at any time. */
 export function KeysPage() {
   const keys = usePaged(['keys'], (page) => api.listApiKeys({ page }))
   return (
-    <Page title="API keys">
-      <p class="faint">A key acts in your name. Give each program its own key, and revoke unused keys.</p>
-      <NewKey />
+    <Page
+      title="API keys"
+      hint="A key acts in your name. Give each program its own key, and revoke unused keys."
+      aside={<NewKey />}
+    >
       <DataTable
         of={keys}
         items={({ apiKeys }) => apiKeys}

@@ -1,15 +1,18 @@
 import { api } from '../../api.ts'
 import { addresses, toOwnPath } from '../../addresses.ts'
+import { useNotices } from '../../notices.ts'
 import { useMe } from '../../session.ts'
 import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Badge, toCount, NameLink } from '../../ui/parts.tsx'
+import { Badge, Count, toCount, NameLink } from '../../ui/parts.tsx'
+import { Inbox } from './inbox.tsx'
 
 /** The signed-in user, the plan, and the public profile. */
 export function OverviewPage() {
   const me = useMe()!
   const action = useAction(({ displayName }: Record<string, string>) => api.updateMe({ displayName }), ['session'])
   const { skills, packs, webhooks, followers, following } = me.counts
+  const isReading = useNotices().isPending
   return (
     <Page title={me.displayName || me.username}>
       <p class="facts">
@@ -26,14 +29,19 @@ export function OverviewPage() {
         <a href="/account/skills">{toCount(skills, 'skill')}</a>
         <a href={addresses.packsOf(me.username)}>{toCount(packs, 'pack')}</a>
         <a href="/account/webhooks">{toCount(webhooks, 'webhook')}</a>
-        <span>{toCount(followers, 'follower')}</span>
+        <Count of={followers} unit="follower" />
         <span>follows {following.toLocaleString('en')}</span>
       </p>
-      <h2>Profile</h2>
-      <Form action={action} submit="Save" done="Saved.">
-        <Field label="Display name" name="displayName" required maxLength={100} defaultValue={me.displayName} />
-      </Form>
-      <Picture />
+      <Inbox />
+      {!isReading && (
+        <>
+          <h2>Profile</h2>
+          <Form action={action} submit="Save" done="Saved.">
+            <Field label="Display name" name="displayName" required maxLength={100} defaultValue={me.displayName} />
+          </Form>
+          <Picture />
+        </>
+      )}
     </Page>
   )
 }

@@ -21,22 +21,23 @@ export function VerificationPage() {
     ['verifications'],
   )
   return (
-    <Page title="Verification">
-      <p class="faint">
-        Skills of verified authors have a mark. To prove your identity, publish a token in a place that only you
-        control.
-      </p>
-      <Form card="Request verification" action={action} submit="Send the request">
-        <Select label="Method" name="method" options={methods} />
-        <Field
-          label="Proof"
-          name="proof"
-          required
-          maxLength={1000}
-          hint="The domain; the URL of a gist or of a file in your repository; or a description."
-        />
-      </Form>
-      <ItemList of={own} items={({ verifications }) => verifications}>
+    <Page
+      title="Verification"
+      hint="Skills of verified authors have a mark. You prove who you are with a token in a place that only you control."
+      aside={
+        <Form card="Request verification" action={action} submit="Send the request">
+          <Select label="Method" name="method" options={methods} />
+          <Field
+            label="Proof"
+            name="proof"
+            required
+            maxLength={1000}
+            hint="The domain; the URL of a gist or of a file in your repository; or a description."
+          />
+        </Form>
+      }
+    >
+      <ItemList of={own} items={({ verifications }) => verifications} empty="You have not asked to be verified yet.">
         {(one) => (
           <li key={one.id}>
             <p class="facts">

@@ -27,7 +27,7 @@ const pages = [
   ['/admin/dmca', 'Takedowns', DmcaPage],
   ['/admin/verifications', 'Verifications', VerificationsPage],
   ['/admin/mirrors', 'Mirrors', MirrorsPage],
-  ['/admin/outbox', 'Outbox', OutboxPage],
+  ['/admin/outbox', 'Jobs', OutboxPage],
   ['/admin/storage', 'Storage', StoragePage],
   ['/admin/audit', 'Audit', AuditPage],
 ] as const

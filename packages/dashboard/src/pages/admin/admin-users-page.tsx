@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { addresses } from '../../addresses.ts'
-import { ConfirmButton, ActionButton, Field, Form, Outcome, Select, useAction } from '../../ui/form.tsx'
-import { DataTable, Page, usePaged, type Column } from '../../ui/page.tsx'
-import { Badge, Time, NameLink, NewSecret } from '../../ui/parts.tsx'
+import { addresses, useAddress } from '../../addresses.ts'
+import { ConfirmButton, ActionButton, Field, Form, Outcome, SearchField, Select, useAction } from '../../ui/form.tsx'
+import { DataTable, Page, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
+import { Badge, NameLink, NewSecret } from '../../ui/parts.tsx'
 
 type User = Awaited<ReturnType<typeof api.listUsers>>['users'][number]
 
@@ -15,21 +15,43 @@ const roleOptions = [
 ] as const
 
 const columns: readonly Column<User>[] = [
-  { title: 'User', names: true, cell: ({ username }) => <NameLink href={addresses.user(username)} name={username} /> },
-  { title: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { title: 'Plan', cell: (user) => <Choice user={user} field="plan" label="Plan" options={planOptions} /> },
-  { title: 'Role', cell: (user) => <Choice user={user} field="role" label="Role" options={roleOptions} /> },
-  { title: 'Access', cell: (user) => <Access user={user} /> },
+  {
+    title: 'User',
+    names: true,
+    by: ({ username }) => username,
+    cell: ({ username }) => <NameLink href={addresses.user(username)} name={username} />,
+  },
+  toTimeColumn('Since', ({ createdAt }) => createdAt),
+  {
+    title: 'Plan',
+    by: ({ plan }) => plans.indexOf(plan),
+    cell: (user) => <Choice user={user} field="plan" label="Plan" options={planOptions} />,
+  },
+  {
+    title: 'Role',
+    by: ({ role }) => role,
+    cell: (user) => <Choice user={user} field="role" label="Role" options={roleOptions} />,
+  },
+  { title: 'Access', by: ({ disabled }) => Number(disabled), cell: (user) => <Access user={user} /> },
   { title: 'Keys', cell: ({ username }) => <IssuedKey username={username} /> },
 ]
 
 /** The users with their plans; new users get their first key here. */
 export function UsersPage() {
-  const users = usePaged(['users'], (page) => api.listUsers({ page, claimed: true }))
+  const { fields, change } = useAddress()
+  const q = fields.q ?? ''
+  const users = usePaged(['users', q], (page) => api.listUsers({ q, page, limit: 100, claimed: true }))
   return (
-    <Page title="Users">
-      <NewUser />
-      <DataTable of={users} items={(found) => found.users} label="Users" columns={columns} toKey={({ id }) => id} />
+    <Page title="Users" aside={<NewUser />}>
+      <SearchField label="Find a user" value={q} onChange={(text) => change({ q: text, page: undefined }, true)} />
+      <DataTable
+        of={users}
+        items={(found) => found.users}
+        label="Users"
+        columns={columns}
+        toKey={({ id }) => id}
+        empty="No user has this in the name."
+      />
     </Page>
   )
 }
@@ -89,7 +111,7 @@ function IssuedKey({ username }: { username: string }) {
   }
   const issue = async () => setMade(await api.issueKey({ username }))
   return (
-    <ConfirmButton action="Issue a key" title={`Issue a key for ${username}?`} work={issue}>
+    <ConfirmButton class="" action="Issue a key" title={`Issue a key for ${username}?`} work={issue}>
       <p>The key acts as this user, with all scopes. The user's other keys stay valid. The audit log records this.</p>
     </ConfirmButton>
   )

@@ -1,34 +1,81 @@
 import { toJsonLine } from '@skillstead/protocol'
 import { api, useData } from '../../api.ts'
-import { useAddress } from '../../addresses.ts'
+import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { SearchField } from '../../ui/form.tsx'
-import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
-import { Time } from '../../ui/parts.tsx'
+import { DataTable, Page, toPageNumber, toTimeColumn, type Column } from '../../ui/page.tsx'
+import { NameLink } from '../../ui/parts.tsx'
+import { FullName } from '../../ui/skill-list.tsx'
+import { toActionWords } from './audit-words.ts'
 
-/** The audit log of the node. */
+type Entry = Awaited<ReturnType<typeof api.listAudit>>['entries'][number]
+
+const columns: readonly Column<Entry>[] = [
+  { title: 'Who', names: true, by: ({ actor }) => actor, cell: ({ actor }) => <Actor of={actor} /> },
+  {
+    title: 'What',
+    by: ({ action }) => toActionWords(action),
+    cell: ({ action }) => <span title={action}>{toActionWords(action)}</span>,
+  },
+  { title: 'On', by: ({ subject }) => subject, cell: (entry) => <Subject of={entry} /> },
+  toTimeColumn('When', ({ at }) => at),
+  { title: 'Details', cell: (entry) => <Details of={entry} /> },
+]
+
+/** The audit log of the node, newest first. */
 export function AuditPage() {
   const { fields, change } = useAddress()
   const page = toPageNumber(fields.page)
   const actor = fields.actor || undefined
   const found = useData(['audit', actor, page], () => api.listAudit({ actor, page, limit: 50 }))
   return (
-    <Page title="Audit">
+    <Page title="Audit" hint="Who did what on this node. Entries are never changed or deleted.">
       <SearchField
-        label="Actor"
+        label="User"
         value={actor ?? ''}
         onChange={(value) => change({ actor: value, page: undefined }, true)}
       />
-      <ItemList of={found} items={({ entries }) => entries} label="Entries" empty="No entries.">
-        {(entry) => (
-          <li key={entry.id} class="facts">
-            <Time at={entry.at} />
-            <strong>{entry.action}</strong>
-            <bdi>{entry.subject}</bdi>
-            <span>by {entry.actor ?? 'the node'}</span>
-            {Object.keys(entry.data).length > 0 && <code>{toJsonLine(entry.data)}</code>}
-          </li>
-        )}
-      </ItemList>
+      <DataTable
+        of={found}
+        items={({ entries }) => entries}
+        label="Audit log"
+        columns={columns}
+        toKey={({ id }) => id}
+        empty={actor ? 'This user did nothing that is recorded. Write the whole name.' : 'Nothing is recorded yet.'}
+      />
     </Page>
+  )
+}
+
+function Actor({ of }: { of: string | null }) {
+  return of === null ? <>the node</> : <NameLink href={toAddress('/admin/audit', { actor: of })} name={of} />
+}
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+
+/** What the action was about, with a link to its page. Ids are shortened; the details have them in full. */
+function Subject({ of: { action, subject } }: { of: Entry }) {
+  if (uuid.test(subject)) {
+    return <bdi title={subject}>{subject.slice(0, 8)}…</bdi>
+  }
+  const [area] = action.split('.')
+  if (area === 'user' || area === 'verification') return <NameLink href={addresses.user(subject)} name={subject} />
+  if (area === 'pack') return <NameLink href={addresses.pack(subject)} name={subject} />
+  if (area === 'mirror') return <NameLink href={addresses.mirror(subject)} name={subject} />
+  if (!/^[^/:]+\/[^/]+$/.test(subject)) return <bdi>{subject}</bdi>
+  return (
+    <a href={addresses.skill(subject.split('@')[0]!)}>
+      <FullName name={subject} />
+    </a>
+  )
+}
+
+function Details({ of: { id, action, subject, data } }: { of: Entry }) {
+  return (
+    <details>
+      <summary>
+        JSON <span class="unseen">of {toActionWords(action)}</span>
+      </summary>
+      <code>{toJsonLine({ id, action, subject, ...data })}</code>
+    </details>
   )
 }

@@ -1,7 +1,8 @@
 import { api, reloadData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { Page, ItemList } from '../../ui/page.tsx'
-import { Badge, Time, NameLink } from '../../ui/parts.tsx'
+import { Badge, Time } from '../../ui/parts.tsx'
+import { SkillLink } from '../../ui/skill-list.tsx'
 import { Decide, useItemsByStatus } from './decide.tsx'
 
 const statuses = ['open', 'confirmed', 'dismissed'] as const
@@ -12,7 +13,7 @@ export function CopyReportsPage() {
     api.listCopyReports({ status, page }),
   )
   return (
-    <Page title="Copies">
+    <Page title="Copies" hint="Skills that someone reports as copied from another one.">
       {filter}
       <ItemList
         of={found}
@@ -51,8 +52,4 @@ export function CopyReportsPage() {
       </ItemList>
     </Page>
   )
-}
-
-function SkillLink({ name }: { name: string }) {
-  return <NameLink href={addresses.skill(name)} name={name} />
 }

@@ -1,4 +1,7 @@
-import { useAction, Form, TextArea, Select } from '../../ui/form.tsx'
+import type { UseQueryResult } from '@tanstack/preact-query'
+import { RefreshCw } from 'lucide'
+import { useAction, Form, TextArea, Select, unlessBusy } from '../../ui/form.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { api, reloadData } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
 import { usePaged } from '../../ui/page.tsx'
@@ -53,6 +56,20 @@ export function ModerationDecision({ name }: { name: string }) {
   )
 }
 
+/** Reloads the data of the page. */
+export function RefreshButton({ of }: { of: Pick<UseQueryResult, 'refetch' | 'isFetching'> }) {
+  return (
+    <button type="button" {...unlessBusy({ busy: of.isFetching, run: () => void of.refetch() })}>
+      <Icon of={RefreshCw} /> Refresh
+    </button>
+  )
+}
+
+/** A name of the API, such as `under_review` or `skill.transfer`, in words. */
+export function toWords(name: string): string {
+  return name.replaceAll(/[_.-]/g, ' ')
+}
+
 /**
  * The items in the state that the address names, in pages, and a filter that selects the state. Default: the initial
  * state; `''` means all states.
@@ -72,7 +89,7 @@ export function useItemsByStatus<T extends string, Data>(
         label="State"
         name="status"
         value={status}
-        options={[['', 'All'], ...all.map((value) => [value, value.replaceAll('_', ' ')] as const)]}
+        options={[['', 'All'], ...all.map((value) => [value, toWords(value)] as const)]}
         onChange={(value) => change({ status: value || 'all', page: undefined })}
       />
     </div>

@@ -1,7 +1,7 @@
 import { api, reloadData } from '../../api.ts'
-import { addresses } from '../../addresses.ts'
 import { Page, ItemList } from '../../ui/page.tsx'
-import { Badge, Time, NameLink } from '../../ui/parts.tsx'
+import { Badge, Time } from '../../ui/parts.tsx'
+import { SkillLink } from '../../ui/skill-list.tsx'
 import { Statements, toCaseWords } from '../takedowns/statements.tsx'
 import { Decide, useItemsByStatus } from './decide.tsx'
 
@@ -27,7 +27,7 @@ const nextOf: Readonly<Partial<Record<Status, readonly (readonly [Status, string
 export function DmcaPage() {
   const { found, filter } = useItemsByStatus(['dmca'], statuses, '', (status, page) => api.listDmca({ status, page }))
   return (
-    <Page title="Takedowns">
+    <Page title="Takedowns" hint="Notices of copyright holders (DMCA), and the answers of the owners.">
       {filter}
       <ItemList of={found} items={({ cases }) => cases} label="Cases" empty="No cases in this state.">
         {(one) => <CaseItem key={one.id} of={one} />}
@@ -42,7 +42,7 @@ function CaseItem({ of }: { of: Case }) {
   const mayDecide = next && (of.status !== 'removed' || (of.counterNotices?.length ?? 0) > 0)
   return (
     <li>
-      <h2>{of.skill ? <NameLink href={addresses.skill(name)} name={name} /> : name}</h2>
+      <h2>{of.skill ? <SkillLink name={name} /> : name}</h2>
       <p class="facts">
         <Badge tone={next ? 'fair' : 'plain'}>{toCaseWords(of.status)}</Badge>
         <Time at={of.submittedAt} verb="submitted" />

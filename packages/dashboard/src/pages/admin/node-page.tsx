@@ -3,58 +3,112 @@ import { api, reloadData, useData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { ConfirmButton } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
-import { Badge, Notice, Time, toCount, Figures } from '../../ui/parts.tsx'
+import { Badge, Notice, Terms, Time, toCount, Figures } from '../../ui/parts.tsx'
+import { RefreshButton, toWords } from './decide.tsx'
 
 type Overview = Awaited<ReturnType<typeof api.getOverview>>
+type Limits = Awaited<ReturnType<typeof api.getRateLimits>>
 
-/** The state of the node; problems that need attention come first. */
+/** The state of the node; what needs a decision comes first. */
 export function NodePage() {
-  const overview = useData(['operator', 'overview'], () => api.getOverview())
+  const found = useData(['operator', 'overview'], async () => {
+    const [overview, limits, queues] = await Promise.all([api.getOverview(), api.getRateLimits(), readQueues()])
+    return { overview, limits, queues }
+  })
   return (
-    <Page title="This node" aside={<button onClick={() => void overview.refetch()}>Refresh</button>}>
-      <Shown of={overview}>{(found) => <OverviewShown of={found} />}</Shown>
-      <RateLimits />
+    <Page title="This node" aside={<RefreshButton of={found} />}>
+      <Shown of={found}>
+        {({ overview, limits, queues }) => (
+          <>
+            <Alarms of={overview.alarms} />
+            <h2>To decide</h2>
+            <Figures of={queues} />
+            <h2>Content</h2>
+            <Contents of={overview} />
+            <h2>Background jobs</h2>
+            <Jobs of={overview.outbox} />
+            <h2>Settings</h2>
+            <Settings of={overview} limits={limits} />
+          </>
+        )}
+      </Shown>
     </Page>
   )
 }
 
-function OverviewShown({ of }: { of: Overview }) {
-  const { counts, outbox, search, log } = of
+/** The numbers of items that need a decision, with the pages where it is made. */
+async function readQueues() {
+  const one = { limit: 1 }
+  const [quarantine, reports, copies, submitted, reviewed, verifications] = await Promise.all([
+    api.listQuarantined(one),
+    api.listReports({ ...one, status: 'open' }),
+    api.listCopyReports({ ...one, status: 'open' }),
+    api.listDmca({ ...one, status: 'submitted' }),
+    api.listDmca({ ...one, status: 'under_review' }),
+    api.listVerifications({ ...one, status: 'pending' }),
+  ])
+  return [
+    ['Quarantined versions', quarantine.total, '/admin/quarantine'],
+    ['Open reports', reports.total, '/admin/reports'],
+    ['Suspected copies', copies.total, '/admin/copies'],
+    ['Takedown cases', submitted.total + reviewed.total, '/admin/dmca'],
+    ['Verifications', verifications.total, '/admin/verifications'],
+  ] as const
+}
+
+function Contents({ of: { counts, search, log, scans } }: { of: Overview }) {
   return (
     <>
-      <Alarms of={of.alarms} />
       <Figures
         of={[
-          ['Skills', counts.skills],
+          ['Skills', counts.skills, '/?sort=recent'],
           ['Versions', counts.versions],
-          ['Users', counts.users],
-          ['Packs', counts.packs],
-          ['Search index', search.ready ? search.documents : `filling, ${search.documents.toLocaleString('en')}`],
-          ['Log entries', log.size],
-          ['Pending scans', of.scans.pending],
+          ['Packs', counts.packs, '/packs'],
+          ['Users', counts.users, '/admin/users'],
+          ['Entries of the public log', log.size],
+          [search.ready ? 'Skills that search finds' : 'In the search index so far', search.documents],
+          ['Versions that wait for a scan', scans.pending],
         ]}
       />
       <Rescan />
-      <h2>Outbox</h2>
-      <Figures
-        of={[
-          ['Waiting', outbox.pending],
-          ['Due now', outbox.due],
-          ['Failed', <a href="/admin/outbox?status=failed">{outbox.failed.toLocaleString('en')}</a>],
-          ['Oldest due since', outbox.oldestAt ? <Time at={outbox.oldestAt} /> : 'nothing pending'],
-        ]}
-      />
-      <h2>Program</h2>
-      <Figures
-        of={[
-          ['Version', of.version ?? 'embedded'],
-          ['Started', <Time at={of.startedAt} />],
-          ['Name in the log', of.origin],
-          ['Database', of.database === 'sqlite' ? 'SQLite' : 'PostgreSQL'],
-          ['Network mode', of.network ?? 'never'],
-        ]}
-      />
     </>
+  )
+}
+
+function Jobs({ of: { pending, due, failed, oldestAt } }: { of: Overview['outbox'] }) {
+  const isLate = oldestAt !== null && Date.parse(oldestAt) <= Date.now()
+  return (
+    <Figures
+      of={[
+        ['Waiting', pending, '/admin/outbox?status=pending'],
+        ['Due now', due],
+        ['Failed', failed, '/admin/outbox?status=failed'],
+        [isLate ? 'Oldest became due' : 'Next job', oldestAt === null ? 'none' : <Time at={oldestAt} />],
+      ]}
+    />
+  )
+}
+
+function Settings({ of, limits: { on, anonymous, plans, limitedTotal } }: { of: Overview; limits: Limits }) {
+  const rates = plans.map(({ plan, requestsPerMinute }) => `${plan} ${requestsPerMinute.toLocaleString('en')}`)
+  return (
+    <Terms
+      class="terms"
+      of={[
+        ['Version', of.version ?? 'embedded in another program'],
+        ['Started', <Time at={of.startedAt} />],
+        ['Name in the log', <code>{of.origin}</code>],
+        ['Database', of.database === 'sqlite' ? 'SQLite' : 'PostgreSQL'],
+        ['Network', of.network === null ? 'copies no other registry' : toWords(of.network)],
+        [
+          'Requests a minute',
+          on
+            ? `guests ${anonymous.toLocaleString('en')} for each address; ${rates.join(', ')}`
+            : 'no limits: the node was started with --rate-limits off',
+        ],
+        ['Refused requests', on ? (limitedTotal?.toLocaleString('en') ?? 'not counted') : null],
+      ]}
+    />
   )
 }
 
@@ -67,7 +121,7 @@ function Rescan() {
   }
   return (
     <>
-      <ConfirmButton action="Scan everything again" title="Scan every version again?" work={work}>
+      <ConfirmButton class="" action="Scan everything again" title="Scan every version again?" work={work}>
         <p>The scans run in the background and take a while on a large node. Security scores may change.</p>
       </ConfirmButton>
       {waiting !== undefined && <Notice>Pending scans: {toCount(waiting, 'version')}.</Notice>}
@@ -75,44 +129,12 @@ function Rescan() {
   )
 }
 
+/** The upstreams whose sync is paused until an administrator decides. */
 function Alarms({ of }: { of: Overview['alarms'] }) {
-  if (of.length === 0) return <p class="good">No alarms.</p>
-  return (
-    <ul class="plain" aria-label="Alarms">
-      {of.map(({ upstream, code, message, at }) => (
-        <li key={upstream}>
-          <p class="facts">
-            <Badge tone="bad">{code.replaceAll('_', ' ')}</Badge>
-            <a href={addresses.mirror(upstream)}>{upstream}</a>
-            <Time at={at} />
-          </p>
-          <p>{message}</p>
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-function RateLimits() {
-  const limits = useData(['operator', 'rate-limits'], () => api.getRateLimits())
-  return (
-    <section>
-      <h2>Requests per minute</h2>
-      <Shown of={limits}>
-        {({ on, anonymous, plans, limitedTotal }) =>
-          on ? (
-            <Figures
-              of={[
-                ['Without a key, per address', anonymous],
-                ...plans.map(({ plan, requestsPerMinute }) => [`Plan ${plan}`, requestsPerMinute] as const),
-                ['Refused since the start', limitedTotal ?? 'not counted'],
-              ]}
-            />
-          ) : (
-            <p>There are no limits: the node was started with --rate-limits off.</p>
-          )
-        }
-      </Shown>
-    </section>
-  )
+  return of.map(({ upstream, code, message, at }) => (
+    <p key={upstream} class="notice bad">
+      <Badge tone="bad">{toWords(code)}</Badge> The copy of <a href={addresses.mirror(upstream)}>{upstream}</a> paused{' '}
+      <Time at={at} />: {message}
+    </p>
+  ))
 }

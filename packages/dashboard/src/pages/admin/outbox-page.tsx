@@ -1,8 +1,8 @@
 import { api } from '../../api.ts'
-import { DataTable, Page, type Column } from '../../ui/page.tsx'
+import { DataTable, Page, toTimeColumn, type Column } from '../../ui/page.tsx'
 import { ActionButton } from '../../ui/form.tsx'
-import { Badge, Time, type Tone } from '../../ui/parts.tsx'
-import { useItemsByStatus } from './decide.tsx'
+import { Badge, type Tone } from '../../ui/parts.tsx'
+import { RefreshButton, toWords, useItemsByStatus } from './decide.tsx'
 
 type Row = Awaited<ReturnType<typeof api.listOutbox>>['rows'][number]
 
@@ -10,37 +10,34 @@ const states = ['pending', 'failed', 'done'] as const
 const tones: Record<Row['state'], Tone> = { pending: 'fair', failed: 'bad', done: 'good' }
 
 const columns: readonly Column<Row>[] = [
-  { title: 'State', cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge> },
-  { title: 'Kind', cell: ({ kind }) => kind },
-  { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { title: 'Attempts', number: true, cell: ({ attempts }) => attempts },
-  { title: 'Next', cell: ({ nextAt }) => nextAt && <Time at={nextAt} /> },
+  { title: 'Job', names: true, by: ({ kind }) => kind, cell: ({ kind }) => toWords(kind) },
+  { title: 'State', by: ({ state }) => state, cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge> },
+  toTimeColumn('Created', ({ createdAt }) => createdAt),
+  { title: 'Attempts', number: true, by: ({ attempts }) => attempts, cell: ({ attempts }) => attempts },
+  toTimeColumn('Next run', ({ nextAt }) => nextAt),
   { title: 'Last error', cell: ({ lastError }) => lastError },
-  { title: 'Retry', cell: ({ id, state }) => state !== 'done' && <Retry id={id} /> },
+  { title: 'Action', cell: ({ id, state }) => state !== 'done' && <Retry id={id} /> },
 ]
 
 /** Pending, failed and completed work: deliveries, checks, scans, upstream writes. */
 export function OutboxPage() {
   const { found, filter } = useItemsByStatus(['operator', 'outbox'], states, '', (state, page) =>
-    api.listOutbox({ state, page }),
+    api.listOutbox({ state, page, limit: 100 }),
   )
   return (
-    <Page title="Outbox" aside={<button onClick={() => void found.refetch()}>Refresh</button>}>
+    <Page
+      title="Background jobs"
+      hint="Deliveries, scans, checks and syncs that this node does on its own; a failed job is retried later."
+      aside={<RefreshButton of={found} />}
+    >
       {filter}
-      <p class="facts">
-        {found.data?.counts.map(({ kind, pending, failed }) => (
-          <span key={kind}>
-            {kind}: {pending} pending, {failed} failed
-          </span>
-        ))}
-      </p>
       <DataTable
         of={found}
         items={({ rows }) => rows}
         label="Work of the node"
         columns={columns}
         toKey={({ id }) => id}
-        empty="No pending or failed work."
+        empty="No jobs in this state."
       />
     </Page>
   )

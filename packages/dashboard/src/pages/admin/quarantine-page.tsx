@@ -4,6 +4,7 @@ import { ChangeReport } from '../../ui/change.tsx'
 import { Findings, Verdict } from '../../ui/findings.tsx'
 import { Page, ItemList, usePaged } from '../../ui/page.tsx'
 import { Time } from '../../ui/parts.tsx'
+import { FullName } from '../../ui/skill-list.tsx'
 
 type QuarantinedItem = Awaited<ReturnType<typeof api.listQuarantined>>['quarantined'][number]
 
@@ -11,12 +12,16 @@ type QuarantinedItem = Awaited<ReturnType<typeof api.listQuarantined>>['quaranti
 export function QuarantinePage() {
   const quarantined = usePaged(['quarantine'], (page) => api.listQuarantined({ page }))
   return (
-    <Page title="Quarantine">
+    <Page title="Quarantine" hint="Versions that the scan policy keeps back until an administrator decides.">
       <ItemList
         of={quarantined}
         items={(found) => found.quarantined}
         label="Quarantine"
-        empty="Nothing is quarantined. Set the policy with `skillstead serve --scan-policy`."
+        empty={
+          <>
+            Nothing is quarantined. Set the policy with <code>skillstead serve --scan-policy</code>.
+          </>
+        }
       >
         {(version) => <QuarantinedItem key={version.id} version={version} />}
       </ItemList>
@@ -29,7 +34,7 @@ function QuarantinedItem({ version }: { version: QuarantinedItem }) {
   return (
     <li>
       <h2>
-        <bdi>{fullName}</bdi> {version.version}
+        <FullName name={fullName} /> {version.version}
       </h2>
       <p class="facts">
         <span>by {version.publisher.username}</span>

@@ -1,7 +1,7 @@
 import { api, reloadData, useData } from '../../api.ts'
-import { addresses } from '../../addresses.ts'
-import { Page, ItemList } from '../../ui/page.tsx'
-import { Badge, Time, NameLink, NameHeading } from '../../ui/parts.tsx'
+import { DataTable, Page, ItemList, toTimeColumn, type Column } from '../../ui/page.tsx'
+import { Badge, Time } from '../../ui/parts.tsx'
+import { SkillLink } from '../../ui/skill-list.tsx'
 import { Decide, ModerationDecision, useItemsByStatus } from './decide.tsx'
 
 type Report = Awaited<ReturnType<typeof api.listReports>>['reports'][number]
@@ -25,12 +25,12 @@ export function ReportsPage() {
     api.listReports({ status, page }),
   )
   return (
-    <Page title="Reports">
+    <Page title="Reports" hint="What users report about skills, and what owners say against a decision.">
       {filter}
       <ItemList of={found} items={({ reports }) => reports} label="Reports" empty="No reports in this state.">
         {(report) => <ReportItem key={report.id} report={report} />}
       </ItemList>
-      <Moderated />
+      {found.data && <Moderated />}
     </Page>
   )
 }
@@ -39,7 +39,9 @@ function ReportItem({ report }: { report: Report }) {
   const { id, kind, skill } = report
   return (
     <li>
-      <NameHeading href={addresses.skill(skill.fullName)} name={skill.fullName} />
+      <h2>
+        <SkillLink name={skill.fullName} />
+      </h2>
       <p class="facts">
         <Badge tone={report.status === 'open' ? 'fair' : 'plain'}>{report.status}</Badge>
         <span>{kinds[kind]}</span>
@@ -69,29 +71,34 @@ function ReportItem({ report }: { report: Report }) {
   )
 }
 
+type Moderated = Awaited<ReturnType<typeof api.listModerated>>['skills'][number]
+
+const columns: readonly Column<Moderated>[] = [
+  {
+    title: 'Skill',
+    names: true,
+    by: ({ fullName }) => fullName,
+    cell: ({ fullName }) => <SkillLink name={fullName} />,
+  },
+  { title: 'State', by: ({ state }) => state, cell: ({ state }) => <Badge tone="bad">{state}</Badge> },
+  { title: 'Reason', cell: ({ reason }) => <span dir="auto">{reason}</span> },
+  toTimeColumn('Decided', ({ decidedAt }) => decidedAt),
+  { title: 'Change', cell: ({ fullName }) => <ModerationDecision name={fullName} /> },
+]
+
 function Moderated() {
-  const found = useData(['moderated'], async () => (await api.listModerated({})).skills)
+  const found = useData(['moderated'], () => api.listModerated({ limit: 100 }))
   return (
     <section>
       <h2>Flagged and hidden skills</h2>
-      <ItemList
+      <DataTable
         of={found}
-        items={(skills) => skills}
+        items={({ skills }) => skills}
         label="Flagged and hidden skills"
+        columns={columns}
+        toKey={({ fullName }) => fullName}
         empty="No skill is flagged or hidden."
-      >
-        {({ fullName, state, reason, decidedAt }) => (
-          <li key={fullName}>
-            <p class="facts">
-              <Badge tone="bad">{state}</Badge>
-              <NameLink href={addresses.skill(fullName)} name={fullName} />
-              <span dir="auto">{reason}</span>
-              {decidedAt && <Time at={decidedAt} />}
-            </p>
-            <ModerationDecision name={fullName} />
-          </li>
-        )}
-      </ItemList>
+      />
     </section>
   )
 }

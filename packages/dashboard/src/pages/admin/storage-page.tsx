@@ -1,8 +1,34 @@
 import { api, useData } from '../../api.ts'
-import { addresses } from '../../addresses.ts'
 import { ActionButton } from '../../ui/form.tsx'
-import { Page, Shown } from '../../ui/page.tsx'
-import { Empty, Time, toBytesText, Figures, NameLink } from '../../ui/parts.tsx'
+import { Page, Shown, Table, toTimeColumn, type Column } from '../../ui/page.tsx'
+import { Empty, Notice, Time, toBytesText, Figures } from '../../ui/parts.tsx'
+import { SkillLink } from '../../ui/skill-list.tsx'
+
+const size: Column<{ bytes: number }> = {
+  title: 'Size',
+  number: true,
+  by: ({ bytes }) => bytes,
+  cell: ({ bytes }) => toBytesText(bytes),
+}
+
+type Storage = Awaited<ReturnType<typeof api.getStorage>>
+const largest: readonly Column<Storage['largest'][number]>[] = [
+  {
+    title: 'Skill',
+    names: true,
+    by: ({ fullName }) => fullName,
+    cell: ({ fullName }) => <SkillLink name={fullName} />,
+  },
+  size,
+]
+
+type Backup = Awaited<ReturnType<typeof api.listBackups>>['backups'][number]
+const backupColumns: readonly Column<Backup>[] = [
+  { title: 'File', names: true, by: ({ name }) => name, cell: ({ name }) => <code>{name}</code> },
+  toTimeColumn('Made', ({ createdAt }) => createdAt),
+  { title: 'By', by: ({ scheduled }) => Number(scheduled), cell: ({ scheduled }) => (scheduled ? 'schedule' : 'hand') },
+  size,
+]
 
 /** The disk use of the registry, and its backups. */
 export function StoragePage() {
@@ -14,26 +40,19 @@ export function StoragePage() {
           <>
             <Figures
               of={[
-                ['Database', toBytesText(use.databaseBytes)],
-                ['Content before compression', toBytesText(use.contentBytes)],
+                ['Database file', toBytesText(use.databaseBytes)],
+                ['Content, uncompressed', toBytesText(use.contentBytes)],
                 ['Distinct files', use.blobs],
                 ...(use.walBytes === null ? [] : [['Journal', toBytesText(use.walBytes)] as const]),
                 ...(use.freeBytes === null ? [] : [['Free disk space', toBytesText(use.freeBytes)] as const]),
               ]}
             />
             <h2>Largest skills</h2>
-            <ol>
-              {use.largest.map(({ fullName, bytes }) => (
-                <li key={fullName}>
-                  <NameLink href={addresses.skill(fullName)} name={fullName} />{' '}
-                  <span class="faint">{toBytesText(bytes)}</span>
-                </li>
-              ))}
-            </ol>
+            <Table rows={use.largest} label="Largest skills" columns={largest} toKey={({ fullName }) => fullName} />
+            <Backups />
           </>
         )}
       </Shown>
-      <Backups />
     </Page>
   )
 }
@@ -44,14 +63,22 @@ function Backups() {
     <section>
       <h2>Backups</h2>
       <Shown of={backups}>
-        {({ backups: made, folder }) =>
+        {({ backups: made, folder, schedule }) =>
           folder === null ? (
             <p>Back up this database with its own tools. The node makes backups of SQLite files only.</p>
           ) : (
             <>
               <p class="faint">
-                Complete, verified copies, made while the node is running, in <code>{folder}</code>.
+                Complete, verified copies, made while the node is running, in <code>{folder}</code>.{' '}
+                {schedule?.nextAt ? (
+                  <>
+                    The next one is made <Time at={schedule.nextAt} />, and the latest {schedule.backupsMax} stay.
+                  </>
+                ) : (
+                  'None are made on a schedule.'
+                )}
               </p>
+              {schedule?.lastError && <Notice tone="bad">The last backup failed: {schedule.lastError}</Notice>}
               <ActionButton
                 work={() => api.createBackup({})}
                 refreshes={[['operator', 'backups']]}
@@ -62,15 +89,7 @@ function Backups() {
               {made.length === 0 ? (
                 <Empty>There are no backups yet.</Empty>
               ) : (
-                <ul class="plain" aria-label="Backups">
-                  {made.map(({ name, bytes, createdAt }) => (
-                    <li key={name} class="row">
-                      <code>{name}</code>
-                      <span>{toBytesText(bytes)}</span>
-                      <Time at={createdAt} />
-                    </li>
-                  ))}
-                </ul>
+                <Table rows={made} label="Backups" columns={backupColumns} toKey={({ name }) => name} />
               )}
             </>
           )

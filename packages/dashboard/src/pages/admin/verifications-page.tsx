@@ -12,7 +12,10 @@ export function VerificationsPage() {
     api.listVerifications({ status, page }),
   )
   return (
-    <Page title="Verifications">
+    <Page
+      title="Verifications"
+      hint="Authors who ask to be verified; the node checks domains and GitHub accounts itself."
+    >
       {filter}
       <ItemList
         of={found}

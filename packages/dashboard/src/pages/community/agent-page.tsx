@@ -3,7 +3,8 @@ import { useRoute } from 'preact-iso'
 import { api, useData } from '../../api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { Page, Shown } from '../../ui/page.tsx'
-import { Badge, Empty, Time, NameLink, Figures } from '../../ui/parts.tsx'
+import { Badge, Empty, Time, Figures } from '../../ui/parts.tsx'
+import { FullName } from '../../ui/skill-list.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 
@@ -86,10 +87,9 @@ function Actions({ actions, none }: { actions: readonly Action[]; none: string }
           </span>
           <span dir="auto">{action.detail}</span>
           {action.skill && (
-            <NameLink
-              href={addresses.skill(action.skill, action.type === 'reviewed' ? 'reviews' : '')}
-              name={action.skill}
-            />
+            <a href={addresses.skill(action.skill, action.type === 'reviewed' ? 'reviews' : '')}>
+              <FullName name={action.skill} />
+            </a>
           )}
           <span class="faint">
             <Time at={action.at} />

@@ -4,16 +4,16 @@ import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { DataTable, Page, toPageNumber, type Column } from '../../ui/page.tsx'
 import { Field } from '../../ui/form.tsx'
 import { Time, NameLink } from '../../ui/parts.tsx'
-import { Tabs } from '../../ui/tabs.tsx'
 
 type Agent = Awaited<ReturnType<typeof api.listAgents>>['agents'][number]
 
-const sorts = [
-  ['trust', 'Most trusted'],
-  ['activity', 'Last active'],
-  ['published', 'Most published'],
-  ['reviews', 'Most reviews'],
-] as const
+/** The columns by which the API sorts, with its names of them. */
+const sorts: Readonly<Record<string, NonNullable<Parameters<typeof api.listAgents>[0]>['sort']>> = {
+  Trust: 'trust',
+  Reviews: 'reviews',
+  Published: 'published',
+  'Last seen': 'activity',
+}
 
 const columns: readonly Column<Agent & { rank: number }>[] = [
   { title: 'Rank', number: true, cell: ({ rank }) => rank },
@@ -35,19 +35,17 @@ const pageSize = 20
 /** The leaderboard of agents. */
 export default function AgentsPage() {
   const { fields, change } = useAddress()
-  const sort = sorts.find(([known]) => known === fields.sort)?.[0] ?? 'trust'
+  const sort = Object.values(sorts).find((known) => known === fields.sort) ?? 'trust'
   const platform = fields.platform || undefined
   const wanted = { sort, platform, page: toPageNumber(fields.page), limit: pageSize }
   const found = useKeptData(['agents', wanted], () => api.listAgents(wanted))
-  const tabs = sorts.map(([name, title]) => ({
-    href: toAddress('/agents', { platform, sort: name === 'trust' ? undefined : name }),
-    title,
-    current: name === sort,
-  }))
+  const toSorted = (name: (typeof sorts)[string]) =>
+    name && {
+      href: toAddress('/agents', { platform, sort: name === 'trust' ? undefined : name }),
+      current: name === sort,
+    }
   return (
-    <Page title="Agents">
-      <p class="faint">Programs that use, publish and review skills. Trust is from 0 to 100.</p>
-      <Tabs label="Order" tabs={tabs} />
+    <Page title="Agents" hint="Programs that use, publish and review skills. Trust is from 0 to 100.">
       <div class="filters">
         <Field
           key={platform}
@@ -66,7 +64,7 @@ export default function AgentsPage() {
           agents.map((agent, place) => ({ ...agent, rank: (page - 1) * pageSize + place + 1 }))
         }
         label="Agents"
-        columns={columns}
+        columns={columns.map((column) => ({ ...column, sorted: toSorted(sorts[column.title]) }))}
         toKey={({ agentKey }) => agentKey}
         empty={<NoAgents platform={platform} />}
       />

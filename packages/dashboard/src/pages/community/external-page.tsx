@@ -4,7 +4,7 @@ import { useAddress } from '../../addresses.ts'
 import { Check, Select, ConfirmButton, Field, Form, useAction, TextArea } from '../../ui/form.tsx'
 import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
 import { Badge, Count, SecurityBadge, Time } from '../../ui/parts.tsx'
-import { SignInLink } from '../../ui/sign-in-link.tsx'
+import { SignInTo } from '../../ui/sign-in-link.tsx'
 import { useState } from 'preact/hooks'
 import { Findings, Verdict } from '../../ui/findings.tsx'
 
@@ -19,19 +19,19 @@ type Registry = (typeof registryOptions)[number][0]
 export default function ExternalPage() {
   const me = useMe()
   return (
-    <Page title="External skills">
-      <p class="faint">Indexed skills of other registries. This node does not serve their content.</p>
-      {me === null ? (
-        <section class="card">
-          <h2>Scan a skill before you install it</h2>
-          <p>
-            <SignInLink>Sign in</SignInLink> to scan a skill by its URL or its text.
-          </p>
-        </section>
-      ) : (
-        me && <ScanForm />
-      )}
-      {me?.role === 'admin' && <NewEntry />}
+    <Page
+      title="External skills"
+      hint="Skills of other registries that users of this node install. Scan one before you install it."
+      aside={
+        me && (
+          <>
+            {me.role === 'admin' && <NewEntry />}
+            <ScanForm />
+          </>
+        )
+      }
+    >
+      <SignInTo class="hint">scan a skill by its URL or its text</SignInTo>
       <Known />
     </Page>
   )
@@ -141,8 +141,8 @@ function ScanForm() {
     setReport((await api.scanExternal(url ? { url } : { content })) as Report)
   })
   return (
-    <section class="card">
-      <h2>Scan a skill before you install it</h2>
+    <details class="card">
+      <summary>Scan a skill</summary>
       <Form action={action} submit="Scan">
         <Field
           label="Address"
@@ -175,6 +175,6 @@ function ScanForm() {
           )}
         </section>
       )}
-    </section>
+    </details>
   )
 }

@@ -1,24 +1,27 @@
 import '../../styles/trending.css'
+import { TrendingDown, TrendingUp } from 'lucide'
 import { api, useKeptData, useData } from '../../api.ts'
-import { toAddress, useAddress, addresses } from '../../addresses.ts'
+import { toAddress, useAddress } from '../../addresses.ts'
+import { Icon } from '../../ui/icon.tsx'
 import { CategorySelect } from '../../ui/category-select.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
-import { Empty, SecurityBadge, toCount, UserText, NameHeading } from '../../ui/parts.tsx'
+import { Count, Empty, SecurityBadge, toCount, UserText } from '../../ui/parts.tsx'
+import { SkillLink } from '../../ui/skill-list.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { ErrorBoundary } from 'preact-iso'
 import { useMemo, useState } from 'preact/hooks'
 import { Chart } from '../../ui/lazy-components.tsx'
 
 const periods = [
-  { period: 'day', title: 'Day', span: 'the last 24 hours', before: 'the 24 hours before' },
-  { period: 'week', title: 'Week', span: 'the last 7 days', before: 'the 7 days before' },
-  { period: 'month', title: 'Month', span: 'the last 30 days', before: 'the 30 days before' },
+  { period: 'day', title: 'Day', span: '24 hours' },
+  { period: 'week', title: 'Week', span: '7 days' },
+  { period: 'month', title: 'Month', span: '30 days' },
 ] as const
 
 /** The most installed skills of a period, compared with the previous period. */
 export default function TrendingPage() {
   const { fields, change } = useAddress()
-  const { period, span, before } = periods.find((known) => known.period === fields.period) ?? periods[1]
+  const { period, span } = periods.find((known) => known.period === fields.period) ?? periods[1]
   const category = (fields.category ?? '').slice(0, 200)
   const wanted = { period, category: category || undefined, limit: 20 }
   const trending = useKeptData(['trending', wanted], () => api.getTrending(wanted))
@@ -28,7 +31,7 @@ export default function TrendingPage() {
     current: one.period === period,
   }))
   return (
-    <Page title="Trending">
+    <Page title="Trending" hint={`The skills that were installed most in the last ${span}.`}>
       <Tabs label="Period" tabs={tabs} />
       <div class="filters">
         <CategorySelect value={category} onChange={(name) => change({ category: name })} />
@@ -37,7 +40,7 @@ export default function TrendingPage() {
         {({ entries }) =>
           entries.length === 0 ? (
             <Empty>
-              <h2>No installs in {span}</h2>
+              <h2>No installs in the last {span}</h2>
               <p>
                 Installs are counted here within a second. <a href="/">Find a skill to install</a>
                 {period !== 'month' && (
@@ -49,20 +52,16 @@ export default function TrendingPage() {
               </p>
             </Empty>
           ) : (
-            <>
-              <p class="legend">
-                <span class="swatch now" /> Installs of {span} <span class="swatch then" /> Of {before}
-              </p>
-              <ol class="trending" aria-busy={trending.isPlaceholderData}>
-                {entries.map((entry) => (
-                  <TrendingSkill
-                    key={entry.skill.id}
-                    entry={entry}
-                    most={Math.max(...entries.map((one) => Math.max(one.installs, one.previousInstalls)))}
-                  />
-                ))}
-              </ol>
-            </>
+            <ol class="trending" aria-busy={trending.isPlaceholderData}>
+              {entries.map((entry) => (
+                <TrendingSkill
+                  key={entry.skill.id}
+                  entry={entry}
+                  span={span}
+                  most={Math.max(...entries.map((one) => Math.max(one.installs, one.previousInstalls)))}
+                />
+              ))}
+            </ol>
           )
         }
       </Shown>
@@ -73,7 +72,7 @@ export default function TrendingPage() {
 type Entry = Awaited<ReturnType<typeof api.getTrending>>['entries'][number]
 
 /** One skill of the ranking. The lengths of its bars are relative to `most`, the maximum of all skills. */
-function TrendingSkill({ entry, most }: { entry: Entry; most: number }) {
+function TrendingSkill({ entry, span, most }: { entry: Entry; span: string; most: number }) {
   const { rank, skill, installs, previousInstalls } = entry
   const [open, setOpen] = useState(false)
   return (
@@ -82,16 +81,23 @@ function TrendingSkill({ entry, most }: { entry: Entry; most: number }) {
         {rank}
       </span>
       <div>
-        <NameHeading href={addresses.skill(skill.fullName)} name={skill.fullName} />
+        <h2>
+          <SkillLink name={skill.fullName} />
+        </h2>
         <UserText class="clamped">{skill.description}</UserText>
-        <Bar kind="now" value={installs} most={most} />
-        <Bar kind="then" value={previousInstalls} most={most} />
-        <p class="facts">
+        <p class="bars">
+          <span>Last {span}</span>
+          <Bar kind="now" value={installs} most={most} />
           <strong>{toCount(installs, 'install')}</strong>
-          <span>{previousInstalls.toLocaleString('en')} before</span>
-          <Growth {...entry} />
-          <span>{toCount(skill.downloads, 'download')} in all</span>
+          <span>{span} before</span>
+          <Bar kind="then" value={previousInstalls} most={most} />
+          <span>{previousInstalls.toLocaleString('en')}</span>
+        </p>
+        <p class="facts">
           <SecurityBadge score={skill.securityScore} />
+          <Growth {...entry} />
+          <Count of={skill.downloads} unit="download" />
+          <Count of={skill.stars} unit="star" />
         </p>
         <details onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>Downloads by day</summary>
@@ -111,10 +117,15 @@ function Bar({ kind, value, most }: { kind: 'now' | 'then'; value: number; most:
 }
 
 function Growth({ growth, previousInstalls }: Entry) {
-  if (previousInstalls === 0) return <span class="good">▲ new</span>
+  if (previousInstalls === 0) return <span class="good">new in this period</span>
   const percent = `${Math.abs(Math.round(growth * 100)).toLocaleString('en')} %`
-  if (growth === 0) return <span>as before</span>
-  return growth > 0 ? <span class="good">▲ {percent} more</span> : <span class="bad">▼ {percent} less</span>
+  if (growth === 0) return <span>as many as before</span>
+  return (
+    <span class={growth > 0 ? 'good' : 'bad'}>
+      <Icon of={growth > 0 ? TrendingUp : TrendingDown} />
+      {percent} {growth > 0 ? 'more' : 'less'}
+    </span>
+  )
 }
 
 function DownloadsByDay({ name }: { name: string }) {

@@ -4,7 +4,7 @@ import { addresses, nodeUrl } from '../../addresses.ts'
 import { useMe } from '../../session.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { Page, useTitle, Shown } from '../../ui/page.tsx'
-import { Badge, Copyable, Empty, Time } from '../../ui/parts.tsx'
+import { Badge, Copyable, Count, Empty, NameLink, Time } from '../../ui/parts.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
 import { BudgetBar, toMemberLines, toMembers, visibilityOptions, type Visibility } from './pack-parts.tsx'
 
@@ -29,19 +29,20 @@ function PackShown({ pack }: { pack: Pack }) {
   const me = useMe()
   const isMine = me?.username === pack.curator.username
   return (
-    <Page title={pack.name}>
+    <Page title={pack.name} aside={isMine && <Change pack={pack} />}>
       <p dir="auto">{pack.description}</p>
       <p class="facts">
         {pack.visibility !== 'public' && <Badge>{pack.visibility}</Badge>}
         <span>
-          by <a href={addresses.user(pack.curator.username)}>{pack.curator.username}</a>
+          by <NameLink href={addresses.user(pack.curator.username)} name={pack.curator.username} />
         </span>
+        <Count of={pack.skills.length} unit="skill" />
         <Time at={pack.updatedAt} verb="changed" />
       </p>
       <div class="side-by-side">
         <section aria-label="Skills of the pack">
           {pack.skills.length === 0 ? (
-            <Empty>This pack is empty.</Empty>
+            <Empty>This pack has no skills that you can see.</Empty>
           ) : (
             <SkillList skills={pack.skills} notes={pack.skills.map(toMemberNote)} />
           )}
@@ -55,7 +56,6 @@ function PackShown({ pack }: { pack: Pack }) {
           <BudgetBar of={pack.budget} />
         </aside>
       </div>
-      {isMine && <Change pack={pack} />}
     </Page>
   )
 }

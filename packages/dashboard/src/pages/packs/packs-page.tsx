@@ -3,8 +3,9 @@ import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { useMe } from '../../session.ts'
 import { SearchField, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
-import { Time, toCount, NameHeading } from '../../ui/parts.tsx'
+import { Count, Time, toCount, NameHeading, NameLink } from '../../ui/parts.tsx'
 import { Budget, toMembers, visibilityOptions, type Visibility } from './pack-parts.tsx'
+import { SignInLink } from '../../ui/sign-in-link.tsx'
 import { useLocation } from 'preact-iso'
 
 /** Packs: collections of skills for one purpose. */
@@ -14,8 +15,11 @@ export default function PacksPage() {
   const wanted = { q: fields.q ?? '', curator: fields.curator || undefined, page: toPageNumber(fields.page), limit: 20 }
   const found = useData(['packs', wanted], () => api.listPacks(wanted))
   return (
-    <Page title="Packs">
-      <p class="faint">Collections of skills for one purpose, which are installed together.</p>
+    <Page
+      title="Packs"
+      hint="Collections of skills for one purpose, which are installed together."
+      aside={me && <NewPack />}
+    >
       <SearchField label="Search packs" value={wanted.q} onChange={(q) => change({ q, page: undefined }, true)} />
       {wanted.curator && (
         <p class="facts">
@@ -36,20 +40,22 @@ export default function PacksPage() {
             <NameHeading href={addresses.pack(pack.slug)} name={pack.name} />
             <p dir="auto">{pack.description}</p>
             <p class="facts">
-              <span>{toCount(pack.skillCount, 'skill')}</span>
+              <span>
+                by <NameLink href={addresses.user(pack.curator.username)} name={pack.curator.username} />
+              </span>
+              <Count of={pack.skillCount} unit="skill" />
               <Budget of={pack.budget} />
-              <a href={addresses.user(pack.curator.username)}>{pack.curator.username}</a>
-              <Time at={pack.updatedAt} />
+              <Time at={pack.updatedAt} verb="changed" />
             </p>
           </li>
         )}
       </ItemList>
-      {me && <NewPack />}
     </Page>
   )
 }
 
 function NoPacks({ query, curator }: { query: string; curator?: string }) {
+  const isGuest = useMe() === null
   if (query) {
     return (
       <>
@@ -57,7 +63,20 @@ function NoPacks({ query, curator }: { query: string; curator?: string }) {
       </>
     )
   }
-  if (curator === undefined) return <>There are no packs yet. Sign in to create the first.</>
+  if (curator === undefined) {
+    return (
+      <>
+        There are no packs yet.{' '}
+        {isGuest ? (
+          <>
+            <SignInLink>Sign in</SignInLink> to create the first.
+          </>
+        ) : (
+          'Create the first with the button above.'
+        )}
+      </>
+    )
+  }
   return (
     <>
       <bdi>{curator}</bdi> has no packs that you can see.

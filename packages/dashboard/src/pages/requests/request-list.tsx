@@ -3,6 +3,7 @@ import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { Select } from '../../ui/form.tsx'
 import { toPageNumber, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, NameLink, UserText, NameHeading } from '../../ui/parts.tsx'
+import { SkillLink } from '../../ui/skill-list.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { statusTitles, type SkillRequest, type Status, Vote } from './request-parts.tsx'
 import { SignInTo } from '../../ui/sign-in-link.tsx'
@@ -67,7 +68,7 @@ export function RequestFacts({ request }: { request: SkillRequest }) {
       </Badge>
       {fulfilledBy && (
         <span>
-          by <NameLink href={addresses.skill(fulfilledBy)} name={fulfilledBy} />
+          by <SkillLink name={fulfilledBy} />
         </span>
       )}
       <span>

@@ -1,6 +1,8 @@
+import { ThumbsUp } from 'lucide'
 import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { unlessBusy, useAction } from '../../ui/form.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { Problem } from '../../ui/problem.tsx'
 
 export type SkillRequest = Awaited<ReturnType<typeof api.getRequest>>
@@ -62,7 +64,7 @@ export function Vote({ request }: { request: SkillRequest }) {
         <span class="unseen">
           Vote for <bdi>{request.title}</bdi>:
         </span>
-        <span aria-hidden="true">▲</span>
+        <Icon of={ThumbsUp} />
         {count} <small>{request.votes === 1 ? 'vote' : 'votes'}</small>
       </button>
       {action.error != null && <Problem error={action.error} />}

@@ -11,10 +11,7 @@ import { SignInTo } from '../../ui/sign-in-link.tsx'
 export function RequestView({ id, isNew }: { id: string; isNew: boolean }) {
   const request = useData(['request', id], () => api.getRequest({ id }))
   return (
-    <Page title={request.data?.title ?? 'Request'}>
-      <p>
-        <a href="/requests">All requests</a>
-      </p>
+    <Page title={request.data?.title ?? 'Request'} aside={<a href="/requests">All requests</a>}>
       {isNew && <Notice>Your request is filed. Share this page: requests with more votes rank higher.</Notice>}
       <Shown of={request}>{(data) => <Whole request={data} />}</Shown>
     </Page>

@@ -27,7 +27,11 @@ export default function RequestsPage() {
     return <RequestView key={fields.id} id={fields.id} isNew={filed === fields.id} />
   }
   return (
-    <Page title="Requests" aside={<LinkButton href="/requests?new=">Ask for a skill</LinkButton>}>
+    <Page
+      title="Requests"
+      hint="Skills that users miss. Votes show authors what to write next."
+      aside={<LinkButton href="/requests?new=">Ask for a skill</LinkButton>}
+    >
       <RequestList />
     </Page>
   )

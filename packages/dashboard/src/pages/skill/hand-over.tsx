@@ -20,7 +20,7 @@ export function HandOver({ name }: { name: string }) {
   )
   const transfer = useAction(
     ({ newOwner = '' }: Record<string, string>) => api.transferSkill({ name, newOwner }),
-    ['transfers'],
+    ['notices'],
   )
   return (
     <>
@@ -52,7 +52,7 @@ export function HandOver({ name }: { name: string }) {
       <section>
         <h2>Transfer</h2>
         <p class="hint">
-          Open offers are listed with <a href="/account/skills">your skills</a>, where you can withdraw them.
+          Open offers are in <a href="/account">your inbox</a>, where you can withdraw them.
         </p>
         <Form action={transfer} submit="Offer" done="Offered. The transfer happens when the new owner accepts.">
           <Field label="New owner" name="newOwner" required hint="The former address redirects to the new one." />

@@ -1,11 +1,11 @@
 import type { DmcaCase } from '@skillstead/protocol'
 import { useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
-import { addresses } from '../../addresses.ts'
 import { api, apiWith, useData } from '../../api.ts'
 import { Check, Field, Form, TextArea, useAction } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
-import { Badge, Notice, Time, NameLink } from '../../ui/parts.tsx'
+import { Badge, Notice, Time } from '../../ui/parts.tsx'
+import { SkillLink } from '../../ui/skill-list.tsx'
 import { Statements, toCaseWords } from './statements.tsx'
 
 /** One case: its public state, the statements for the parties, and the owner's counter-notice. */
@@ -37,7 +37,7 @@ function CaseShown({ of }: { of: DmcaCase }) {
     <>
       <p class="facts">
         <Badge>{toCaseWords(of.status)}</Badge>
-        {of.skill && <NameLink href={addresses.skill(of.skill.fullName)} name={of.skill.fullName} />}
+        {of.skill && <SkillLink name={of.skill.fullName} />}
         <Time at={of.submittedAt} verb="sent" />
         {of.counterNoticeUntil && (
           <span>

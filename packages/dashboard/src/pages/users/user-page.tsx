@@ -4,10 +4,10 @@ import { addresses, toOwnPath } from '../../addresses.ts'
 import { api, useKeptData, queries, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { Page, Pager, Shown, usePage } from '../../ui/page.tsx'
-import { Empty, Time, toCount } from '../../ui/parts.tsx'
+import { Count, Empty, Time } from '../../ui/parts.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
-import { ReputationCard } from './reputation-card.tsx'
+import { ReputationCard, VerifiedMethods } from './reputation-card.tsx'
 import { ActionButton } from '../../ui/form.tsx'
 
 type User = Awaited<ReturnType<typeof api.getUser>>
@@ -31,9 +31,29 @@ function Author({ username }: { username: string }) {
     )
   }
   return (
-    <Page title={user.data?.displayName || username} aside={user.data && <FollowButton username={username} />}>
+    <Page
+      title={user.data?.displayName || username}
+      heading={user.data && <Heading user={user.data} />}
+      aside={user.data && <FollowButton username={username} />}
+    >
       <Shown of={user}>{(data) => <Profile user={data} />}</Shown>
     </Page>
+  )
+}
+
+function Heading({ user: { avatarUrl, displayName, username } }: { user: User }) {
+  return (
+    <span class="person">
+      <img src={toOwnPath(avatarUrl)} alt="" width={48} height={48} />
+      <span>
+        <bdi>{displayName || username}</bdi>
+        {displayName && displayName !== username && (
+          <small>
+            <bdi>{username}</bdi>
+          </small>
+        )}
+      </span>
+    </span>
   )
 }
 
@@ -41,21 +61,17 @@ function Profile({ user }: { user: User }) {
   const { counts } = user
   return (
     <>
-      <div class="person">
-        <img src={toOwnPath(user.avatarUrl)} alt="" width={64} height={64} />
-        <div>
-          <strong>
-            <bdi>{user.username}</bdi>
-          </strong>
-          <p class="facts">
-            <span>{toCount(counts.skills, 'skill')}</span>
-            <a href={addresses.packsOf(user.username)}>{toCount(counts.packs, 'pack')}</a>
-            <span>{toCount(counts.followers, 'follower')}</span>
-            <span>follows {counts.following.toLocaleString('en')}</span>
-            <Time at={user.createdAt} verb="here since" />
-          </p>
-        </div>
-      </div>
+      <p class="facts">
+        <VerifiedMethods methods={user.verified} />
+        <Count of={counts.skills} unit="skill" />
+        <a href={addresses.packsOf(user.username)}>
+          <Count of={counts.packs} unit="pack" />
+        </a>
+        <Count of={counts.followers} unit="follower" />
+        <span>follows {counts.following.toLocaleString('en')}</span>
+        <Time at={user.createdAt} verb="joined" />
+      </p>
+      {!user.claimed && <p class="hint">Came with an import or a mirror, and cannot sign in here.</p>}
       <div class="side-by-side">
         <section aria-label="Skills">
           <h2>Skills</h2>

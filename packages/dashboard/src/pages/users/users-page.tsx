@@ -2,7 +2,7 @@ import '../../styles/people.css'
 import { api, useKeptData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { DataTable, Page, usePage, type Column } from '../../ui/page.tsx'
-import { NameLink } from '../../ui/parts.tsx'
+import { Badge, NameLink } from '../../ui/parts.tsx'
 import { VerifiedMethods } from './reputation-card.tsx'
 
 type Author = Awaited<ReturnType<typeof api.getLeaderboard>>['entries'][number]
@@ -17,7 +17,16 @@ const columns: readonly Column<Author>[] = [
   { title: 'Score', number: true, cell: ({ score }) => score.toLocaleString('en') },
   { title: 'Level', cell: ({ level }) => level },
   { title: 'Verified', cell: ({ verified }) => <VerifiedMethods methods={verified} /> },
-  { title: 'Badges', cell: ({ badges }) => badges.map(({ title }) => title).join(', ') },
+  {
+    title: 'Badges',
+    cell: ({ badges }) => (
+      <span class="row">
+        {badges.map(({ id, title }) => (
+          <Badge key={id}>{title}</Badge>
+        ))}
+      </span>
+    ),
+  },
 ]
 
 /** The authors with the highest reputation. */
@@ -25,10 +34,10 @@ export default function UsersPage() {
   const wanted = { page: usePage(), limit: 20 }
   const found = useKeptData(['authors', wanted], () => api.getLeaderboard(wanted))
   return (
-    <Page title="Authors">
-      <p class="faint">
-        Ranked by reputation, from 0 to 1,000: the quality of an author’s public skills, and reviews by others.
-      </p>
+    <Page
+      title="Authors"
+      hint="Ranked by reputation, from 0 to 1,000: the quality of an author’s public skills, and reviews by others."
+    >
       <DataTable
         of={found}
         items={({ entries }) => entries}

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api, reloadData } from '../../../api.ts'
+import { api, refreshAll, skillKeys } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
 import { Outcome, useAction, Field, Form, Select, TextArea } from '../../../ui/form.tsx'
 import { Page } from '../../../ui/page.tsx'
@@ -32,13 +32,15 @@ export function PublishPage() {
     setPublished(await publishUpload(upload!, outline!.wishes, false))
     setUpload(undefined)
     setOutline(undefined)
-    await Promise.all([reloadData('skills'), reloadData('own-skills'), reloadData('skill')])
+    await refreshAll([...skillKeys, ['notices']])
   })
   return (
-    <Page title="Publish a skill">
+    <Page
+      title="Publish a skill"
+      hint="The node first reads and scans it, and shows what it would publish. Nothing is stored yet."
+    >
       {published && <Done published={published} />}
       <DropZone onDrop={take.run} />
-      <p class="faint">The node first reads and scans it, and shows what it would publish. Nothing is stored yet.</p>
       {take.error instanceof DropError ? (
         <p class="problem" role="alert">
           {take.error.message}

@@ -22,10 +22,16 @@ export function WebhooksPage() {
     )
   }
   return (
-    <Page title="Webhooks">
-      <p class="faint">The node sends events to your programs: signed, and retried on failure.</p>
-      <NewWebhook />
-      <ItemList of={webhooks} items={(found) => found.webhooks} empty="You have no webhooks yet.">
+    <Page
+      title="Webhooks"
+      hint="The node sends events to your programs, signs them, and tries again after a failure."
+      aside={<NewWebhook />}
+    >
+      <ItemList
+        of={webhooks}
+        items={(found) => found.webhooks}
+        empty="You have no webhooks yet. Create one, and the node sends it the events that you choose."
+      >
         {(webhook) => (
           <li key={webhook.id}>
             <NameHeading href={addresses.webhook(webhook.id)} name={webhook.url} />

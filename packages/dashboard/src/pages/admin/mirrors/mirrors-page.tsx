@@ -10,10 +10,17 @@ import { Notice, NameHeading } from '../../../ui/parts.tsx'
 export function MirrorsPage() {
   const found = useData(['mirrors'], () => api.listMirrors())
   return (
-    <Page title="Mirrors">
-      <p class="faint">Upstream registries whose skills this node copies, so that they work without a network.</p>
-      <NewMirror />
-      <ItemList of={found} items={({ mirrors }) => mirrors} label="Upstreams" empty="No upstreams.">
+    <Page
+      title="Mirrors"
+      hint="Other registries whose skills this node copies, so that they work without a network."
+      aside={<NewMirror />}
+    >
+      <ItemList
+        of={found}
+        items={({ mirrors }) => mirrors}
+        label="Upstreams"
+        empty="No upstreams. Add one to copy its skills to this node."
+      >
         {(mirror) => (
           <li key={mirror.name}>
             <NameHeading href={addresses.mirror(mirror.name)} name={mirror.name} />

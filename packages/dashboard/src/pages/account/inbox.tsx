@@ -1,0 +1,188 @@
+import { ArrowLeftRight, type IconNode, Inbox as InboxIcon, OctagonX, ShieldAlert, UserPlus, Webhook } from 'lucide'
+import type { ComponentChildren } from 'preact'
+import { addresses } from '../../addresses.ts'
+import { api } from '../../api.ts'
+import { countNotices, type Notices, useNotices } from '../../notices.ts'
+import { useMe } from '../../session.ts'
+import { ActionButton, ConfirmButton } from '../../ui/form.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Shown } from '../../ui/page.tsx'
+import { Time } from '../../ui/parts.tsx'
+import { SkillLink } from '../../ui/skill-list.tsx'
+
+/** What waits for the user: invitations, transfers, quarantined versions, moderated skills and failing webhooks. */
+export function Inbox() {
+  const found = useNotices()
+  return (
+    <section aria-labelledby="inbox">
+      <h2 id="inbox">Inbox</h2>
+      <Shown of={found}>
+        {(notices) =>
+          countNotices(notices) + notices.offered.length === 0 ? (
+            <p class="faint">
+              <Icon of={InboxIcon} /> Nothing waits for you. Invitations, transfers and problems of your skills appear
+              here.
+            </p>
+          ) : (
+            <ul class="inbox">
+              {notices.invitations.map((one) => (
+                <Invitation key={one.fullName} of={one} />
+              ))}
+              {notices.received.map((one) => (
+                <Received key={one.fullName} of={one} />
+              ))}
+              {notices.moderated.map((one) => (
+                <Moderated key={one.id} of={one} />
+              ))}
+              {notices.quarantined.map((one) => (
+                <Quarantined key={one.id} of={one} />
+              ))}
+              {notices.failing.map((one) => (
+                <Item key={one.id} icon={Webhook} at={one.lastDelivery?.at}>
+                  The last delivery to your webhook <a href={addresses.webhook(one.id)}>{one.url}</a> failed.
+                </Item>
+              ))}
+              {notices.offered.map((one) => (
+                <Offered key={`${one.fullName} ${one.newOwner}`} of={one} />
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </section>
+  )
+}
+
+/** One notice: a sentence with its time, and what the user can do. */
+function Item(props: {
+  icon: IconNode
+  at?: string | undefined
+  actions?: ComponentChildren
+  children: ComponentChildren
+}) {
+  return (
+    <li>
+      <Icon of={props.icon} />
+      <span>
+        {props.children}{' '}
+        {props.at && (
+          <span class="faint">
+            <Time at={props.at} />
+          </span>
+        )}
+      </span>
+      {props.actions && <div class="row">{props.actions}</div>}
+    </li>
+  )
+}
+
+/** The keys of the data that an accepted skill changes. */
+const accepted = [['notices'], ['session'], ['own-skills'], ['skill'], ['skills']]
+
+function Invitation({ of: { fullName, owner, role, createdAt } }: { of: Notices['invitations'][number] }) {
+  const me = useMe()!
+  return (
+    <Item
+      icon={UserPlus}
+      at={createdAt}
+      actions={
+        <>
+          <ActionButton work={() => api.acceptCollaboration({ name: fullName })} refreshes={accepted}>
+            Accept
+          </ActionButton>
+          <ActionButton
+            work={() => api.deleteCollaborator({ name: fullName, username: me.username })}
+            refreshes={[['notices']]}
+          >
+            Decline
+          </ActionButton>
+        </>
+      }
+    >
+      <bdi>{owner}</bdi> invites you to {role === 'write' ? 'publish' : 'read'} <SkillLink name={fullName} />.
+    </Item>
+  )
+}
+
+type Transfer = Notices['received'][number]
+
+function Received({ of: { fullName, createdAt } }: { of: Transfer }) {
+  return (
+    <Item
+      icon={ArrowLeftRight}
+      at={createdAt}
+      actions={
+        <>
+          <ConfirmButton
+            action="Accept"
+            class=""
+            title={`Accept ${fullName}?`}
+            work={() => api.acceptTransfer({ name: fullName })}
+            refreshes={accepted}
+          >
+            <p>You become its owner, with all its versions. Its former address redirects to the new one.</p>
+          </ConfirmButton>
+          <CancelTransfer name={fullName}>Decline</CancelTransfer>
+        </>
+      }
+    >
+      <SkillLink name={fullName} /> is offered to you.
+    </Item>
+  )
+}
+
+function Offered({ of: { fullName, newOwner, createdAt } }: { of: Transfer }) {
+  return (
+    <Item
+      icon={ArrowLeftRight}
+      at={createdAt}
+      actions={<CancelTransfer name={fullName}>Withdraw the offer</CancelTransfer>}
+    >
+      <SkillLink name={fullName} /> is offered to <bdi>{newOwner}</bdi>.
+    </Item>
+  )
+}
+
+function CancelTransfer({ name, children }: { name: string; children: string }) {
+  return (
+    <ActionButton work={() => api.cancelTransfer({ name })} refreshes={[['notices']]}>
+      {children}
+    </ActionButton>
+  )
+}
+
+function Moderated({ of: { fullName, state } }: { of: Notices['moderated'][number] }) {
+  return (
+    <Item icon={OctagonX}>
+      <SkillLink name={fullName} />{' '}
+      {state === 'taken_down'
+        ? 'is taken down after a notice of a copyright holder.'
+        : `was ${state === 'hidden' ? 'hidden' : 'flagged'} by an administrator.`}{' '}
+      Its page has the reason and what you can do.
+    </Item>
+  )
+}
+
+function Quarantined({ of: { id, fullName, version, published, createdAt } }: { of: Notices['quarantined'][number] }) {
+  return (
+    <Item
+      icon={ShieldAlert}
+      at={createdAt}
+      actions={
+        !published && (
+          <ConfirmButton
+            action="Withdraw"
+            title={`Withdraw ${fullName} ${version}?`}
+            work={() => api.deleteQuarantined({ id })}
+            refreshes={[['notices'], ['quarantine']]}
+          >
+            <p>The version is deleted and will not be published. You can publish a better one.</p>
+          </ConfirmButton>
+        )
+      }
+    >
+      {published ? <SkillLink name={fullName} /> : <bdi>{fullName}</bdi>} {version} is quarantined by its scan
+      {published ? ': it is no longer served.' : ', until an administrator decides.'}
+    </Item>
+  )
+}

@@ -1,0 +1,61 @@
+/** What was acted on, by the first parts of the action's name; other names are used as they are. */
+const things: Readonly<Record<string, string>> = {
+  agent: 'an agent',
+  appeal: 'an appeal',
+  copy: 'a report of a copy',
+  dmca: 'a takedown case',
+  external: 'an external skill',
+  key: 'an API key',
+  mirror: 'an upstream',
+  outbox: 'a background job',
+  quarantine: 'a quarantined version',
+  rules: 'scan rules',
+  scans: 'a scan of everything',
+  'skill.collaborator': 'a collaborator',
+  'skill.transfer': 'a transfer',
+}
+
+/** What was done, by the last part of the action's name; names of states are used as they are. */
+const verbs: Readonly<Record<string, string>> = {
+  accept: 'accepted',
+  add: 'added',
+  cancel: 'cancelled',
+  create: 'created',
+  delete: 'deleted',
+  follow: 'subscribed to',
+  hidden: 'hid',
+  in_progress: 'started',
+  issue: 'issued',
+  off: 'turned off',
+  offer: 'offered',
+  open: 'opened',
+  publish: 'published',
+  put: 'set',
+  quarantine: 'quarantined',
+  refuse: 'refused',
+  release: 'released',
+  remove: 'removed',
+  reset_token: 'reset the token of',
+  retry: 'retried',
+  rotate: 'replaced',
+  share: 'shared',
+  shown: 'showed',
+  start: 'started',
+  stub: 'reserved the name of',
+  sync: 'synced',
+  under_review: 'reviews',
+  unshare: 'ended the sharing of',
+  unyank: 'restored',
+  update: 'changed',
+  withdraw: 'withdrew',
+  yank: 'yanked',
+}
+
+/** The name of an audit action in words: `skill.publish` is `published a skill`. */
+export function toActionWords(action: string): string {
+  const parts = action.split('.')
+  const verb = parts.pop()!
+  const thing = parts.join('.')
+  if (thing === '') return action
+  return `${verbs[verb] ?? verb.replaceAll('_', ' ')} ${things[thing] ?? `a ${thing.replaceAll('.', ' ')}`}`
+}
