@@ -5,7 +5,8 @@ export { ArchiveError } from './archives/archive-error.ts'
 export { toDigest, toVersionDigest } from './archives/digest.ts'
 export type { ArchiveFile } from './archives/entry-options.ts'
 export { isExecutable, isExecutableMode, readFileMode, toPublishFile } from './archives/executable.ts'
-export { checkPaths, fileLimits, toFoldedPath } from './archives/file-paths.ts'
+export { checkPaths, toFoldedPath } from './archives/file-paths.ts'
+export { openFolderTree, type FolderEntry } from './archives/folder-tree.ts'
 export { findGitProblems, fromFilesInGit, gitAttributes, toPathInGit } from './archives/git-paths.ts'
 export { isPluginRoot } from './archives/plugin-paths.ts'
 export { readArchive, readArchiveFiles } from './archives/read-archive.ts'
@@ -14,7 +15,6 @@ export { readZipDirectory, type ZipEntry } from './archives/read-zip.ts'
 export { readZip } from './archives/read-zip.ts'
 export { readBytes } from './archives/read-bytes.ts'
 export {
-  findProblem,
   isSkillMd,
   isSkippedName,
   notUtf8,
@@ -22,7 +22,8 @@ export {
   type SelectedSkill,
   type SourceEntry,
 } from './archives/select-files.ts'
-export { openFolder, selectFolder } from './archives/skill-folder.ts'
+export { findSizeProblem, findSkillProblem, readSelectedFiles, selectListed } from './archives/selected-skill.ts'
+export { findUnreadFolders, openFolder, selectFolder } from './archives/skill-folder.ts'
 export {
   decodeText,
   findTextProblem,

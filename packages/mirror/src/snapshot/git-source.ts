@@ -7,8 +7,8 @@ import { readFolderPlaces } from './folder-source.ts'
 import { runGit, type GitOptions } from './git.ts'
 import { hidePassword } from '../hide-password.ts'
 import { openScratchFolder } from './scratch-folder.ts'
-import { isExecutableMode, notUtf8 } from '@skillstead/skill-format/archives'
-import { readSkillTree, type SkillTree, type TreeFile } from './skill-folders.ts'
+import { isExecutableMode, notUtf8, type FolderEntry } from '@skillstead/skill-format/archives'
+import { readSkillTree, type SkillTree } from './skill-folders.ts'
 
 export interface GitSourceOptions {
   /** A URL (https, http, ssh, or `user@host:path`), or a path on this machine. */
@@ -22,7 +22,7 @@ export interface GitSourceOptions {
   readonly program?: string
 }
 
-interface BlobFile extends TreeFile {
+interface BlobFile extends FolderEntry {
   readonly sha: string
 }
 
@@ -114,7 +114,7 @@ async function fetchTree({ address, isLocal }: Repository, folder: string, optio
   const [cloned = '', seconds] = head.toString().trim().split(' ')
   const listing = await runGit(['ls-tree', '-r', '-z', '-l', '--full-tree', cloned], git)
   const tree: SkillTree<BlobFile> = {
-    files: await readLinks(parseListing(listing.toString()), git),
+    entries: await readLinks(parseListing(listing.toString()), git),
     rootName:
       options.location
         .replace(/\/+$|\.git\/?$/g, '')

@@ -1,19 +1,20 @@
 import { posix } from 'node:path'
-import { isSkillName, limits } from '@skillstead/protocol'
-import { findProblem, selectSkills, type SelectedSkill, type SourceEntry } from '@skillstead/skill-format/archives'
+import { isSkillName } from '@skillstead/protocol'
+import {
+  type FolderEntry,
+  findSizeProblem,
+  findSkillProblem,
+  findUnreadFolders,
+  readSelectedFiles,
+  selectSkills,
+  type SelectedSkill,
+} from '@skillstead/skill-format/archives'
 import type { KnownReleases, Refusal, Release, SnapshotBatch } from '../types.ts'
 import { toFoundRelease, toFolderSkillName } from './to-release.ts'
 
-/** An entry of a folder tree. Only files have a size. */
-export interface TreeFile extends SourceEntry {
-  readonly size: number
-  /** Undefined if the tree has no modes. */
-  readonly executable?: boolean
-}
-
 /** A tree of files with skills: a folder, or a git commit. */
-export interface SkillTree<T extends TreeFile> {
-  readonly files: readonly T[]
+export interface SkillTree<T extends FolderEntry> {
+  readonly entries: readonly T[]
   /** The name of the root, for a skill in the root itself. */
   readonly rootName: string
   /** Milliseconds since 1970. Default: now. */
@@ -32,7 +33,7 @@ const batchMax = 50
 export type Places = Record<string, string>
 
 /** Yields the releases of a tree in batches. Updates `places` to the current folders. */
-export async function* readSkillTree<T extends TreeFile>(
+export async function* readSkillTree<T extends FolderEntry>(
   tree: SkillTree<T>,
   {
     owner,
@@ -41,7 +42,7 @@ export async function* readSkillTree<T extends TreeFile>(
   }: { owner: string; places: Places; wants: (skill: { owner: string; name: string }) => boolean },
   known: KnownReleases,
 ): AsyncGenerator<Omit<SnapshotBatch, 'cursor'> & { left: number }> {
-  const { folders, ...reasons } = findSkillFolders(tree.files)
+  const { folders, ...reasons } = findSkillFolders(tree.entries)
   yield { releases: [], ...reasons, left: folders.length }
   // Known folders first, so that no other folder takes their names.
   const had = new Map(Object.entries(places).map(([name, folder]) => [folder, name]))
@@ -58,7 +59,7 @@ export async function* readSkillTree<T extends TreeFile>(
     const wrong: Refusal[] = []
     let unchanged = 0
     for (const one of batch) {
-      const files = await readSkillFolder(tree, one)
+      const files = await readSelectedFiles(one, tree.read)
       const name = toFolderSkillName(files, posix.basename(one.folder || tree.rootName))
       const other = taken.get(name)
       if (!isSkillName(name))
@@ -83,15 +84,14 @@ export async function* readSkillTree<T extends TreeFile>(
 }
 
 /** Finds all folders with a SKILL.md, in the order of their paths. */
-function findSkillFolders<T extends TreeFile>(tree: readonly T[]) {
+function findSkillFolders<T extends FolderEntry>(tree: readonly T[]) {
   const folders: SelectedSkill<T>[] = []
   // A folder that could not be read may have skills.
-  const refused: Refusal[] = tree.flatMap(({ path, kind, problem }) =>
-    kind === 'folder' && problem !== undefined ? [{ subject: path, reason: 'invalid', detail: problem }] : [],
-  )
-  const skills = selectSkills(tree).toSorted((a, b) => (a.folder < b.folder ? -1 : 1))
-  for (const one of skills) {
-    const problem = findProblem(one) ?? findFolderProblem(one)
+  const refused: Refusal[] = findUnreadFolders(tree).map(({ path, reason }) => {
+    return { subject: path, reason: 'invalid', detail: reason }
+  })
+  for (const one of selectSkills(tree)) {
+    const problem = findSkillProblem(one) ?? findSizeProblem(one)
     if (problem) refused.push(refuseFolder(one, 'invalid', problem))
     else folders.push(one)
   }
@@ -100,32 +100,7 @@ function findSkillFolders<T extends TreeFile>(tree: readonly T[]) {
   return { folders, refused, omitted: list('omitted'), changed: list('changed') }
 }
 
-/** Checks numbers and sizes before any file is read. */
-function findFolderProblem({ skillMd, files }: SelectedSkill<TreeFile>): string | undefined {
-  const all = [skillMd, ...files.map(({ entry }) => entry)]
-  if (all.length > limits.versionFilesMax) return `The skill has more than ${limits.versionFilesMax} files.`
-  const large = all.find(({ size }) => size > limits.fileBytesMax)
-  if (large) return `${large.path} is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.`
-  const bytes = all.reduce((sum, { size }) => sum + size, 0)
-  if (bytes > limits.versionBytesMax)
-    return `The files together are larger than ${limits.versionBytesMax / 1024 / 1024} MiB.`
-  return undefined
-}
-
-async function readSkillFolder<T extends TreeFile>(
-  tree: SkillTree<T>,
-  { skillMd, files }: SelectedSkill<T>,
-): Promise<Release['files']> {
-  const all = [{ path: 'SKILL.md', entry: skillMd }, ...files]
-  const bytes = await tree.read(all.map(({ entry }) => entry))
-  return all.map(({ path, entry }, i) => ({
-    path: path.normalize('NFC'),
-    bytes: bytes[i]!,
-    executable: entry.executable,
-  }))
-}
-
-function* toFolderBatches<T extends TreeFile>(
+function* toFolderBatches<T extends FolderEntry>(
   folders: readonly SelectedSkill<T>[],
 ): Generator<[number, SelectedSkill<T>[]]> {
   let batch: SelectedSkill<T>[] = []
@@ -140,6 +115,6 @@ function* toFolderBatches<T extends TreeFile>(
   }
 }
 
-function refuseFolder({ folder }: SelectedSkill<TreeFile>, reason: string, detail: string): Refusal {
+function refuseFolder({ folder }: SelectedSkill<FolderEntry>, reason: string, detail: string): Refusal {
   return { subject: folder || '.', reason, detail }
 }

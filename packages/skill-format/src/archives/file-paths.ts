@@ -7,46 +7,38 @@ const pathBytesMax = 255
 /** Maximum number of segments in a path, including the file name. */
 const pathSegmentsMax = 8
 
-/** Size limits of a version, including SKILL.md. */
-export interface FileLimits {
-  readonly filesMax: number
-  readonly fileBytesMax: number
-  readonly versionBytesMax: number
-}
-
-/** Default limits of a registry: 512 files, 10 MiB per file, 16 MiB per version. */
-export const fileLimits: FileLimits = {
-  filesMax: limits.versionFilesMax,
-  fileBytesMax: limits.fileBytesMax,
-  versionBytesMax: limits.versionBytesMax,
-}
-
 /**
  * Lists the problems of a version's files other than SKILL.md: paths that some file system cannot store or that lead
  * outside, files that git reads as a repository of its own, files that would overwrite each other, and sizes (of files
- * with a `size`) above the limits. One problem per path; none if all files may be published.
+ * with a `size`) above the limits. SKILL.md counts towards the limits of a version. One problem per path; none if all
+ * files may be published.
  */
 export function checkPaths(
   files: readonly { readonly path: string; readonly size?: number }[],
-  bounds: FileLimits = fileLimits,
+  skillMdBytes = 0,
 ): PathProblem[] {
   const problems: PathProblem[] = []
-  if (files.length > bounds.filesMax) {
-    problems.push({ path: '', message: `The version has ${files.length} files; ${bounds.filesMax} are allowed.` })
+  const { versionFilesMax, fileBytesMax, versionBytesMax } = limits
+  const count = files.length + 1
+  if (count > versionFilesMax) {
+    problems.push({
+      path: '',
+      message: `The version has ${count} files with SKILL.md; ${versionFilesMax} are allowed.`,
+    })
   }
   const collisions = findCollisions(files)
   // Long paths are rejected for their length, before checks whose time grows with it.
   const short = files.flatMap(({ path }) => (isLong(path) ? [] : [path]))
   const inGit = new Map(findGitProblems(short).map((problem) => [problem.path, problem.message]))
   for (const [index, { path, size = 0 }] of files.entries()) {
-    const isLarge = size > bounds.fileBytesMax
-    const sizeMessage = isLarge ? `The file has ${size} bytes; ${bounds.fileBytesMax} are allowed.` : undefined
+    const isLarge = size > fileBytesMax
+    const sizeMessage = isLarge ? `The file has ${size} bytes; ${fileBytesMax} are allowed.` : undefined
     const message = inGit.get(path) ?? checkPath(path) ?? collisions.get(index) ?? sizeMessage
     if (message) problems.push({ path, message })
   }
-  const total = files.reduce((sum, { size = 0 }) => sum + size, 0)
-  if (total > bounds.versionBytesMax) {
-    problems.push({ path: '', message: `The files have ${total} bytes; ${bounds.versionBytesMax} are allowed.` })
+  const total = files.reduce((sum, { size = 0 }) => sum + size, skillMdBytes)
+  if (total > versionBytesMax) {
+    problems.push({ path: '', message: `The files have ${total} bytes; ${versionBytesMax} are allowed.` })
   }
   return problems
 }

@@ -4,9 +4,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { crc32, inflateRaw } from 'node:zlib'
 import { setImmediate } from 'node:timers/promises'
 import { toArchiveError } from './archive-error.ts'
-import type { ArchiveEntry, ReadOptions } from './entry-options.ts'
+import {
+  readLimits,
+  toTooManyBytes,
+  toTooManyEntries,
+  type ArchiveEntry,
+  type ReadLimits,
+  type ReadOptions,
+} from './entry-options.ts'
 import { isExecutableMode } from './executable.ts'
-import type { FileLimits } from './file-paths.ts'
 
 /** Yields to the event loop after this many bytes. */
 const turnBytes = 1024 * 1024
@@ -17,13 +23,10 @@ const turnBytes = 1024 * 1024
  * @throws {ArchiveError} for an archive that is invalid or too large.
  */
 export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveEntry[]> {
-  const { limits, problems } = options
+  const { limits = readLimits, problems } = options
   const entries = listFiles(withModes(readZipDirectory(bytes, limits)), options)
   if (problems.length > 0) return []
-  const total = entries.reduce((sum, { entry }) => sum + entry.size, 0)
-  if (total > limits.versionBytesMax) {
-    throw toArchiveError(`The files have ${total} bytes; ${limits.versionBytesMax} are allowed.`)
-  }
+  if (entries.reduce((sum, { entry }) => sum + entry.size, 0) > limits.bytesMax) throw toTooManyBytes(limits)
   const files: ArchiveEntry[] = []
   let turn = 0
   for (const { path, entry } of entries) {
@@ -43,7 +46,7 @@ function withModes(entries: readonly ZipEntry[]): readonly ZipEntry[] {
   return entries.map((entry) => ({ ...entry, executable: entry.executable ?? false }))
 }
 
-function listFiles(entries: readonly ZipEntry[], { limits, keep, problems, takesLinks }: ReadOptions) {
+function listFiles(entries: readonly ZipEntry[], { keep, problems, takesLinks }: ReadOptions) {
   const files: { path: string; entry: ZipEntry }[] = []
   const paths = new Set<string>()
   for (const entry of entries) {
@@ -51,22 +54,20 @@ function listFiles(entries: readonly ZipEntry[], { limits, keep, problems, takes
     if (path === undefined) continue
     const isSpecial = entry.kind !== 'file' && takesLinks
     const file = isSpecial ? ({ ...entry, kind: 'file' } as const) : entry
-    const message = findZipEntryProblem(file, paths.has(path), limits.fileBytesMax)
+    const message = findZipEntryProblem(file, paths.has(path))
     if (message) problems.push({ path, message })
     paths.add(path)
     files.push({ path, entry })
   }
-  if (files.length > limits.filesMax) throw toArchiveError(`The archive has more than ${limits.filesMax} files.`)
   return files
 }
 
-function findZipEntryProblem(entry: ZipEntry, isDouble: boolean, fileBytesMax: number): string | undefined {
+function findZipEntryProblem(entry: ZipEntry, isDouble: boolean): string | undefined {
   if (entry.kind === 'link') return 'Links are not allowed.'
   if (entry.kind === 'other') return 'Only plain files are allowed.'
   if (entry.isEncrypted) return 'Encrypted files are not allowed.'
   if (entry.method !== 0 && entry.method !== 8) return 'The file is compressed by a method other than deflate.'
-  if (isDouble) return 'The archive contains this path twice.'
-  return entry.size > fileBytesMax ? `The file has ${entry.size} bytes; ${fileBytesMax} are allowed.` : undefined
+  return isDouble ? 'The archive contains this path twice.' : undefined
 }
 
 /** The content of a link is its target; that of a device is not read. */
@@ -121,8 +122,6 @@ export interface ZipEntry {
   readonly dataEnd: number
 }
 
-/** Entries per allowed file: entries that are left out count too. */
-const entriesPerFileMax = 8
 const endBytes = 22
 const centralBytes = 46
 const localBytes = 30
@@ -134,11 +133,11 @@ const commentBytesMax = 0xffff
  *
  * @throws {ArchiveError} for an invalid or contradictory zip, and too many entries.
  */
-export function readZipDirectory(bytes: Uint8Array, { filesMax }: FileLimits): ZipEntry[] {
+export function readZipDirectory(bytes: Uint8Array, limits: Pick<ReadLimits, 'entriesMax'> = readLimits): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const { count, start, end } = readEnd(view, findEndRecord(view))
   // Checked before any entry is read: an attacker could declare hundreds of thousands.
-  if (count > filesMax * entriesPerFileMax) throw toArchiveError(`The archive has ${count} entries, which is too many.`)
+  if (count > limits.entriesMax) throw toTooManyEntries(limits)
   const entries: ZipEntry[] = []
   let at = start
   for (let index = 0; index < count; index += 1) {

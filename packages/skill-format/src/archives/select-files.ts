@@ -66,7 +66,7 @@ export function isEscape(path: string): boolean {
  * The one rule for what belongs to a skill, whatever its source: each folder with a SKILL.md is a skill, and each entry
  * belongs to the nearest one above it. Links to files of the same skill become files with their content. Files of
  * version control and tools, other links, devices, and the folders of nested skills are omitted and named. In time
- * linear in the entries, in the order of the entries.
+ * linear in the entries; the skills are in the order of their folders.
  */
 export function selectSkills<Entry extends SourceEntry>(entries: readonly Entry[]): SelectedSkill<Entry>[] {
   const skippedPaths = new Set<string>()
@@ -94,7 +94,8 @@ export function selectSkills<Entry extends SourceEntry>(entries: readonly Entry[
   const skippedBy = Map.groupBy(skippedPaths, findOwner)
   // The folder of a nested skill belongs to the skill above it.
   const nestedBy = Map.groupBy(documents.keys(), (folder) => (folder === '' ? undefined : findOwner(folder)))
-  return [...documents].map(([folder, found]) => {
+  const sorted = [...documents].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return sorted.map(([folder, found]) => {
     const left = { skipped: skippedBy.get(folder) ?? [], nested: nestedBy.get(folder) ?? [] }
     return selectFiles(folder, found, ownedBy.get(folder)!, left)
   })
@@ -238,9 +239,4 @@ function toBounded(reasons: PathReason[]): PathReason[] {
   const more = sorted.length - reasonsMax
   if (more <= 0) return sorted
   return [...sorted.slice(0, reasonsMax), { path: '', reason: `${more} more entries are not listed.` }]
-}
-
-/** Why a skill cannot be published, as a sentence; undefined if it can. */
-export function findProblem({ problems: [first] }: SelectedSkill<SourceEntry>): string | undefined {
-  return first && `${first.path}: ${first.message}`
 }
