@@ -148,6 +148,11 @@ describe.skipIf(!hasGit)(`${title}`, () => {
   })
 })
 
+/** A path of folders. */
+function levels(count: number): string {
+  return 'a/'.repeat(count).slice(0, -1)
+}
+
 describeInTurn('a mirror of a folder', (open) => {
   it('imports each skill of the folder, and on later syncs only changes', async () => {
     const folder = join(makeFolder(), 'Our Skills')
@@ -202,6 +207,24 @@ describeInTurn('a mirror of a folder', (open) => {
       refused: [{ subject: 'ann/bad@1.0.0', reason: 'filtered' }],
     })
     expect((await test.api().searchSkills({})).total).toBe(1)
+  })
+
+  it('reports folders below 32 levels, and takes the others', async () => {
+    const folder = makeFolder()
+    put(folder, `${levels(31)}/low/SKILL.md`, toSkillMd('low'))
+    put(folder, `${levels(32)}/lower/SKILL.md`, toSkillMd('lower'))
+    put(folder, `pdf/${levels(32)}/x.txt`, 'x')
+    put(folder, 'pdf/SKILL.md', toSkillMd('pdf'))
+    const { mirror, test } = await openMirror(open)
+    await mirror.add('disk', folder, { kind: 'folder', filters: { owners: ['ann'] } })
+    const { applied, refused } = await mirror.sync('disk')
+    expect(applied).toBe(1)
+    expect(refused).toEqual([
+      { subject: `${levels(32)}/lower`, reason: 'invalid', detail: expect.stringContaining('32 levels deep. Move it') },
+      { subject: `pdf/${levels(32)}`, reason: 'invalid', detail: expect.stringContaining('32 levels deep') },
+      { subject: 'pdf', reason: 'invalid', detail: expect.stringContaining(`${levels(32)}: The folder is more than`) },
+    ])
+    expect(await test.api().getSkill({ name: 'ann/low' })).toMatchObject({ latestVersion: '1.0.0' })
   })
 
   it('works in offline mode', async () => {

@@ -14,14 +14,7 @@ export { readObjects, type ReadObject } from './archives/json-lines.ts'
 export { readZipDirectory, type ZipEntry } from './archives/read-zip.ts'
 export { readZip } from './archives/read-zip.ts'
 export { readBytes } from './archives/read-bytes.ts'
-export {
-  isSkillMd,
-  isSkippedName,
-  notUtf8,
-  selectSkills,
-  type SelectedSkill,
-  type SourceEntry,
-} from './archives/select-files.ts'
+export { isSkillMd, notUtf8, selectSkills, type SelectedSkill, type SourceEntry } from './archives/select-files.ts'
 export { findSizeProblem, findSkillProblem, readSelectedFiles, selectListed } from './archives/selected-skill.ts'
 export { findUnreadFolders, openFolder, selectFolder } from './archives/skill-folder.ts'
 export {

@@ -1,9 +1,9 @@
 import { constants, type Dirent } from 'node:fs'
 import { lstat, open, readdir, readlink, realpath } from 'node:fs/promises'
 import { isAbsolute, join, posix, resolve, sep } from 'node:path'
-import { limits, readErrorCode, RegistryError } from '@skillstead/protocol'
+import { isSkippedName, limits, readErrorCode, RegistryError } from '@skillstead/protocol'
 import { readFileMode } from './executable.ts'
-import { isSkippedName, notUtf8, type SourceEntry } from './select-files.ts'
+import { notUtf8, type SourceEntry } from './select-files.ts'
 
 /** An entry of a folder. Only files have a size. */
 export interface FolderEntry extends SourceEntry {

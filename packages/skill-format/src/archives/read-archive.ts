@@ -1,10 +1,10 @@
-import { limits, type PathReason } from '@skillstead/protocol'
+import { findSkippedPath, limits, type PathReason } from '@skillstead/protocol'
 import { ArchiveError, toArchiveError, type PathProblem } from './archive-error.ts'
 import { toEntryPath, type ArchiveEntry, type ArchiveFile, type ReadLimits } from './entry-options.ts'
 import { checkPaths } from './file-paths.ts'
 import { readTar } from './read-tar.ts'
 import { readZip } from './read-zip.ts'
-import { isEscape, isSkillMd, isSkippedName, selectSkills } from './select-files.ts'
+import { isEscape, isSkillMd, selectSkills } from './select-files.ts'
 import { readSelectedFiles } from './selected-skill.ts'
 
 /** A skill as read from an archive. Paths are relative to SKILL.md. */
@@ -47,7 +47,7 @@ export async function readArchiveEntries(
   const unread = new Map<string, ArchiveEntry>()
   const keep = (name: string): string | undefined => {
     const path = toEntryPath(name)
-    const isSkipped = !isEscape(path) && path.split('/').some(isSkippedName)
+    const isSkipped = !isEscape(path) && findSkippedPath(path) !== undefined
     if (isSkipped) unread.set(path, { path, bytes: new Uint8Array(), kind: 'folder' })
     return isSkipped || path === '' || path === '.' ? undefined : path
   }

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { PathReason } from '@skillstead/protocol'
+import { findSkippedPath, type PathReason } from '@skillstead/protocol'
 import type { PathProblem } from './archive-error.ts'
 import { toFoldedPath } from './file-paths.ts'
 import { findGitProblems } from './git-paths.ts'
@@ -42,15 +42,8 @@ const targetSegmentsMax = 16
 /** Links that lead to links. */
 const hopsMax = 8
 
-const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store', '__MACOSX'])
-
 /** The problem of an entry whose name could not be decoded. */
 export const notUtf8 = 'The name is not UTF-8. Rename the file or folder.'
-
-/** Whether a file or folder belongs to version control, an operating system or a tool, and to no skill. */
-export function isSkippedName(name: string): boolean {
-  return skipped.has(name) || name.startsWith('._')
-}
 
 /** `SKILL.md` in any letter case. */
 export function isSkillMd(name: string): boolean {
@@ -220,13 +213,6 @@ function toSegments(path: string): string[] {
 
 function isBelow(path: string, folder: string): boolean {
   return folder === '' || path.startsWith(`${folder}/`)
-}
-
-/** The path up to its first segment that belongs to no skill; undefined if it has none. */
-function findSkippedPath(path: string): string | undefined {
-  const segments = path.split('/')
-  const at = segments.findIndex(isSkippedName)
-  return at === -1 ? undefined : segments.slice(0, at + 1).join('/')
 }
 
 function toParent(path: string): string {
