@@ -21,7 +21,7 @@ function makeFolder(): string {
   return folder
 }
 
-function put(folder: string, path: string, text: string): void {
+function put(folder: string, path: string, text: string | Buffer): void {
   mkdirSync(dirname(join(folder, path)), { recursive: true })
   writeFileSync(join(folder, path), text)
 }
@@ -225,6 +225,21 @@ describeInTurn('a mirror of a folder', (open) => {
       { subject: 'pdf', reason: 'invalid', detail: expect.stringContaining(`${levels(32)}: The folder is more than`) },
     ])
     expect(await test.api().getSkill({ name: 'ann/low' })).toMatchObject({ latestVersion: '1.0.0' })
+  })
+
+  it('refuses text in other encodings by name, and leaves the name to a skill that can be read', async () => {
+    const folder = makeFolder()
+    const text = toSkillMd('pdf')
+    put(folder, 'a-mixed/SKILL.md', Buffer.concat([Buffer.from(`${text}é`), Buffer.from([0xe9])]))
+    put(folder, 'b-utf16/SKILL.md', Buffer.from(text, 'utf16le'))
+    put(folder, 'c-latin/SKILL.md', Buffer.from(`${text}é`, 'latin1'))
+    put(folder, 'd-nul/SKILL.md', `${text}\0`)
+    put(folder, 'e-good/SKILL.md', text)
+    const { mirror } = await openMirror(open)
+    await mirror.add('disk', folder, { kind: 'folder', filters: { owners: ['ann'] } })
+    const { applied, refused } = await mirror.sync('disk')
+    expect([applied, refused.map(({ subject }) => subject)]).toEqual([1, ['a-mixed', 'b-utf16', 'c-latin', 'd-nul']])
+    for (const { detail } of refused) expect(detail).toContain('Save it as UTF-8.')
   })
 
   it('works in offline mode', async () => {

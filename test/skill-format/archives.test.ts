@@ -259,9 +259,13 @@ describe('paths of files', () => {
   })
 
   it('are rejected if two paths differ only in case or normalisation, or if one path is both a file and a folder', () => {
-    expect(messagesOf('a/B', 'A/b', 'c')).toEqual(["A/b: The path equals 'a/B' when case is ignored."])
+    expect(messagesOf('a/B', 'A/b', 'c')).toEqual([
+      "A/b: The path equals 'a/B' when case is ignored. Rename one of them.",
+    ])
     expect(messagesOf('straße', 'STRASSE')).toHaveLength(1)
-    expect(messagesOf('Lib', 'lib/x')).toEqual(['Lib: The path is also the folder of another file.'])
+    expect(messagesOf('Lib', 'lib/x')).toEqual([
+      'Lib: The path is also the folder of another file. Rename one of them.',
+    ])
     expect(messagesOf('a', 'a')).toHaveLength(1)
   })
 
@@ -433,6 +437,47 @@ describe('reading an archive', () => {
     expect(await refusalOf(tar, 'tar.gz')).toContain('more than 4096 entries')
     const { user, system } = process.cpuUsage(start)
     expect((user + system) / 1000).toBeLessThan(5000)
+  })
+
+  it.each(['zip', 'tar.gz'] as const)('refuses 100,000 entries of a %s, whatever they are', async (type) => {
+    const names = Array.from({ length: 100_000 }, (_, i) => `${['', 'node_modules/', 'inner/'][i % 3]}${i}`)
+    const whole = ['SKILL.md', 'inner/SKILL.md', ...names]
+    const bytes =
+      type === 'zip'
+        ? zip(
+            whole.map((name) => ({ name })),
+            { zip64: {} },
+          )
+        : tarGz(...whole.map((name) => tarEntry(name)))
+    expect(await refusalOf(bytes, type)).toContain('The archive has more than 4096 entries. Pack only the folder')
+  })
+
+  it('omits pipes, sockets, devices and loops of links of a zip, and drops setuid', async () => {
+    const modes = { setuid: 0o104755, sticky: 0o101644, none: 0, pipe: 0o010644, socket: 0o140755, block: 0o060644 }
+    const loop = { a: 'b', b: 'c', c: 'a', self: 'self' }
+    const { files, omitted } = await readArchive(
+      zip([
+        doc,
+        ...Object.entries(modes).map(([name, mode]) => ({ name, mode })),
+        ...Object.entries(loop).map(([name, data]) => ({ name, data, mode: 0o120777 })),
+      ]),
+      'zip',
+    )
+    expect(files.map(({ path, executable }) => [path, executable])).toEqual([
+      ['setuid', true],
+      ['sticky', false],
+      ['none', false],
+    ])
+    expect(omitted.map(({ path }) => path)).toEqual(['a', 'b', 'block', 'c', 'pipe', 'self', 'socket'])
+  })
+
+  it('omits loops of links of a tar, and takes the rest', async () => {
+    const loop = ['a', 'b', 'c'].map((name, i, all) => tarEntry(name, '', '2', all[(i + 1) % 3]))
+    const self = tarEntry('self', '', '1', 'self')
+    const tar = tarGz(tarEntry('SKILL.md', skillMd), ...loop, self, tarEntry('x'))
+    const { files, omitted } = await readArchive(tar, 'tar.gz')
+    expect(files.map(({ path }) => path)).toEqual(['x'])
+    expect(omitted.map(({ path }) => path)).toEqual(['a', 'b', 'c', 'self'])
   })
 
   it.each(['zip', 'tar.gz'] as const)(

@@ -4,6 +4,7 @@ import {
   type FolderEntry,
   findSizeProblem,
   findSkillProblem,
+  findTextProblem,
   findUnreadFolders,
   readSelectedFiles,
   selectSkills,
@@ -60,9 +61,12 @@ export async function* readSkillTree<T extends FolderEntry>(
     let unchanged = 0
     for (const one of batch) {
       const files = await readSelectedFiles(one, tree.read)
+      const problem = findTextProblem(files[0].bytes)
       const name = toFolderSkillName(files, posix.basename(one.folder || tree.rootName))
       const other = taken.get(name)
-      if (!isSkillName(name))
+      // Text that cannot be read must not take the name of another skill.
+      if (problem !== undefined) wrong.push(refuseFolder(one, 'invalid', problem))
+      else if (!isSkillName(name))
         wrong.push(refuseFolder(one, 'malformed', 'Neither SKILL.md nor the folder has a valid skill name.'))
       else if (other !== undefined) {
         wrong.push(refuseFolder(one, 'malformed', `The skill in '${other || '.'}' already has the name '${name}'.`))

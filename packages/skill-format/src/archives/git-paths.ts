@@ -50,7 +50,8 @@ export function findGitProblems(paths: readonly string[]): PathProblem[] {
   return problems
 }
 
-const gitFolderMessage = 'A file system may treat a segment of the path as `.git`, whose config can run programs.'
+const gitFolderMessage =
+  'A file system may treat a segment of the path as `.git`, whose config can run programs. Remove it.'
 const bareRepositoryMessage =
   'Next to `objects` and `refs`, or `commondir`, git treats the folder as a repository, whose config can run programs.'
 

@@ -1,4 +1,4 @@
-import { findSkippedPath, limits, type PathReason } from '@skillstead/protocol'
+import { findSkippedPath, type PathReason } from '@skillstead/protocol'
 import { ArchiveError, toArchiveError, type PathProblem } from './archive-error.ts'
 import { toEntryPath, type ArchiveEntry, type ArchiveFile, type ReadLimits } from './entry-options.ts'
 import { checkPaths } from './file-paths.ts'
@@ -28,7 +28,6 @@ export async function readArchive(bytes: Uint8Array, type: 'zip' | 'tar.gz'): Pr
   const [{ bytes: skillMd }, ...files] = await readSelectedFiles(selected, readArchived)
   const sized = files.map((file) => ({ path: file.path, size: file.bytes.length }))
   const wrong = [...selected.problems, ...checkPaths(sized, skillMd.length)]
-  if (skillMd.length > limits.fileBytesMax) wrong.push({ path: 'SKILL.md', message: 'SKILL.md is too large.' })
   if (wrong.length > 0) throw new ArchiveError(wrong)
   return { skillMd, files, omitted: selected.omitted, changed: selected.changed }
 }
@@ -93,5 +92,7 @@ function findTopFolder(entries: readonly ArchiveEntry[]): string {
   const folder = first.slice(0, first.indexOf('/') + 1)
   const isOne = folder !== '' && entries.every(({ path }) => path.startsWith(folder))
   if (isOne && entries.some(({ path, kind }) => kind !== 'other' && isSkillMd(path.slice(folder.length)))) return folder
-  throw toArchiveError('The archive has no SKILL.md at its root or in its only top-level folder.')
+  throw toArchiveError(
+    'The archive has no SKILL.md at its root or in its only top-level folder. Pack the folder of the skill.',
+  )
 }

@@ -52,7 +52,9 @@ export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<
       files.push({ path, bytes: await readTarBody(entry), executable: isExecutableMode(entry.header.mode ?? 0) })
     }
   } catch (error) {
-    throw error instanceof ArchiveError ? error : toArchiveError('The archive is damaged or not a gzipped tar.')
+    throw error instanceof ArchiveError
+      ? error
+      : toArchiveError('The archive is damaged or not a gzipped tar. Pack the folder again with `tar czf`.')
   }
   return files
 }
@@ -86,7 +88,7 @@ function toTarPath(
   if (isLink && !takesLinks) return refuse('Links are not allowed.')
   if (header.type !== 'file' && !takesLinks) return refuse('Only plain files are allowed.')
   const isSparse = Object.keys(header.pax ?? {}).some((key) => key.startsWith('GNU.sparse'))
-  if (isSparse) return refuse('Sparse files are not allowed.')
+  if (isSparse) return refuse('Sparse files are not allowed. Pack without `--sparse`.')
   if (path.includes('\uFFFD')) return refuse(notUtf8)
   if (paths.has(path)) return refuse('The archive contains this path twice.')
   paths.add(path)

@@ -17,6 +17,9 @@ import { isExecutableMode } from './executable.ts'
 /** Yields to the event loop after this many bytes. */
 const turnBytes = 1024 * 1024
 
+const again = 'Zip the folder again.'
+const wrongSize = `The file does not have its declared size. ${again}`
+
 /**
  * Reads a zip by its central directory, after checking that it matches the local headers (APPNOTE 6.3.10).
  *
@@ -65,8 +68,9 @@ function listFiles(entries: readonly ZipEntry[], { keep, problems, takesLinks }:
 function findZipEntryProblem(entry: ZipEntry, isDouble: boolean): string | undefined {
   if (entry.kind === 'link') return 'Links are not allowed.'
   if (entry.kind === 'other') return 'Only plain files are allowed.'
-  if (entry.isEncrypted) return 'Encrypted files are not allowed.'
-  if (entry.method !== 0 && entry.method !== 8) return 'The file is compressed by a method other than deflate.'
+  if (entry.isEncrypted) return 'Encrypted files are not allowed. Zip the folder again without a password.'
+  if (entry.method !== 0 && entry.method !== 8)
+    return 'The file is compressed by a method other than deflate. Zip the folder again with deflate.'
   return isDouble ? 'The archive contains this path twice.' : undefined
 }
 
@@ -83,8 +87,8 @@ async function inflateZipEntry(archive: Uint8Array, path: string, entry: ZipEntr
   const data = archive.subarray(entry.dataStart, entry.dataEnd)
   // Copy stored files, so that they do not keep the whole archive in memory.
   const bytes = entry.method === 0 ? data.slice() : await inflateEntry(data, path, entry.size)
-  if (bytes.length !== entry.size) throw toArchiveError('The file does not have its declared size.', path)
-  if (crc32(bytes) !== entry.crc) throw toArchiveError('The checksum of the file is wrong.', path)
+  if (bytes.length !== entry.size) throw toArchiveError(wrongSize, path)
+  if (crc32(bytes) !== entry.crc) throw toArchiveError(`The checksum of the file is wrong. ${again}`, path)
   return bytes
 }
 
@@ -95,8 +99,8 @@ function inflateEntry(data: Uint8Array, path: string, size: number): Promise<Uin
     inflateRaw(data, { maxOutputLength: size + 1, info: true }, (error, result) => {
       const { buffer, engine } = (result ?? {}) as unknown as { buffer: Buffer; engine: { bytesWritten: number } }
       const isLarger = readErrorCode(error) === 'ERR_BUFFER_TOO_LARGE'
-      if (isLarger) return refuse('The file does not have its declared size.')
-      if (error) return refuse('The compressed file is damaged.')
+      if (isLarger) return refuse(wrongSize)
+      if (error) return refuse(`The compressed file is damaged. ${again}`)
       if (engine.bytesWritten !== data.length) return refuse('There are bytes between the compressed files.')
       resolve(buffer)
     })
@@ -161,7 +165,7 @@ function findEndRecord(view: DataView): number {
     if (at + endBytes + view.getUint16(at + 20, true) === view.byteLength) return at
     throw toArchiveError('There are bytes after the end of the zip archive.')
   }
-  throw toArchiveError('The archive is truncated or not a zip.')
+  throw toArchiveError(`The archive is truncated or not a zip. ${again}`)
 }
 
 /** The values that mean "see the zip64 record" in fields of two and four bytes (APPNOTE 6.3.10, section 4.4.1.4). */
@@ -241,7 +245,7 @@ function readCentralEntry(view: DataView, at: number, directoryStart: number): Z
     view.getUint16(start + 8, true) === method &&
     (isDeferred || isDeepStrictEqual(readZip64Fields(localSizes, localExtra, name), [size, packedSize]))
   if (!isSame) throw toArchiveError('The two headers of the entry differ. Zip the folder again.', name)
-  if (method === 0 && packedSize !== size) throw toArchiveError('The file does not have its declared size.', name)
+  if (method === 0 && packedSize !== size) throw toArchiveError(wrongSize, name)
   const isEncrypted = (flags & 0x2041) !== 0
   const kinds = { kind: readKind(view, at), executable: readExecutable(view, at) }
   return { name, ...kinds, isEncrypted, method, crc, size, start, dataStart, dataEnd }
@@ -328,5 +332,5 @@ function refuseOverlaps(entries: readonly ZipEntry[]): void {
 }
 
 function toDamaged(path = '') {
-  return toArchiveError('The zip archive is damaged.', path)
+  return toArchiveError(`The zip archive is damaged. ${again}`, path)
 }

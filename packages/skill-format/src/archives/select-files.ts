@@ -105,7 +105,7 @@ function selectFiles<Entry extends SourceEntry>(
   const changed: PathReason[] = []
   const problems: PathProblem[] = doubles.map(({ path }) => ({
     path: toOwn(path),
-    message: 'There must be exactly one SKILL.md.',
+    message: 'There must be exactly one SKILL.md. Remove or rename the others.',
   }))
   for (const path of left.skipped.map(toOwn)) {
     if (path.endsWith('/.git')) problems.push(...findGitProblems([path]))
@@ -158,12 +158,15 @@ class Links<Entry extends SourceEntry> {
   follow({ path, target }: Entry): Entry | string {
     const byPath = (this.#byPath ??= this.#listPaths())
     const at = toSegments(toParent(path).normalize('NFC'))
+    const top = toSegments(this.#folder).length
     const rest = toLinkSegments(target)
     if (!rest || path.length > pathCharactersMax) return outReason
     for (let hops = 0; rest.length > 0;) {
       const segment = rest.pop()!
       if (segment !== '..') at.push(segment)
-      else if (at.pop() === undefined) return outReason
+      // A way out of the folder and back by its name exists only where the source has more than this skill.
+      else if (at.length === top) return outReason
+      else at.pop()
       const found = byPath.get(at.join('/'))
       if (found?.kind !== 'link') continue
       const next = toLinkSegments(found.target)

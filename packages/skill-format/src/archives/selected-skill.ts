@@ -1,10 +1,11 @@
-import { limits } from '@skillstead/protocol'
+import type { PathProblem } from './archive-error.ts'
 import type { ArchiveFile } from './entry-options.ts'
+import { checkSizes } from './file-paths.ts'
 import { isSkillMd, selectSkills, type SelectedSkill, type SourceEntry } from './select-files.ts'
 
 /** Why a skill cannot be published, as a sentence; undefined if its entries allow it. */
 export function findSkillProblem({ problems: [first] }: SelectedSkill<SourceEntry>): string | undefined {
-  return first && `${first.path}: ${first.message}`
+  return first && toSentence(first)
 }
 
 /** Checks the number and sizes of a skill's files before any file is read; undefined if they are within the limits. */
@@ -12,16 +13,15 @@ export function findSizeProblem({
   skillMd,
   files,
 }: SelectedSkill<SourceEntry & { readonly size: number }>): string | undefined {
-  const all = [{ path: 'SKILL.md', entry: skillMd }, ...files]
-  const [fileMiB, versionMiB] = [limits.fileBytesMax / 1024 / 1024, limits.versionBytesMax / 1024 / 1024]
-  if (all.length > limits.versionFilesMax)
-    return `The skill has more than ${limits.versionFilesMax} files. Remove files that agents do not need.`
-  const large = all.find(({ entry }) => entry.size > limits.fileBytesMax)
-  if (large) return `${large.path} is larger than ${fileMiB} MiB. Link to large files instead.`
-  const bytes = all.reduce((sum, { entry }) => sum + entry.size, 0)
-  return bytes > limits.versionBytesMax
-    ? `The files are larger than ${versionMiB} MiB in total. Link to large files instead.`
-    : undefined
+  const [first] = checkSizes(
+    files.map(({ path, entry }) => ({ path, size: entry.size })),
+    skillMd.size,
+  )
+  return first && toSentence(first)
+}
+
+function toSentence({ path, message }: PathProblem): string {
+  return path === '' ? message : `${path}: ${message}`
 }
 
 /** The files of a skill, SKILL.md first. `read` returns the contents of entries, in their order. */

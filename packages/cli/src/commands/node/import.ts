@@ -52,7 +52,7 @@ export const commands = {
               onProgress: (more) => bar.update(source.share(), { records: (records += more) }),
             })
             if (summary.taken + summary.unchanged + summary.refused === 0)
-              throw new Error(`${path} contains no skills.`)
+              throw new Error(`${path} contains no skills. Pass a folder with SKILL.md files at any depth.`)
             return summary
           } finally {
             bar.stop()

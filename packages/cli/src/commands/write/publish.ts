@@ -124,7 +124,9 @@ async function readPublishContent(path: string): Promise<Content> {
   const stats = statSync(path)
   if (stats.isDirectory()) return packPublishedFolder(path)
   if (stats.size > limits.archiveBytesMax)
-    throw new Error(`${path} is too large: ${stats.size} bytes, at most ${limits.archiveBytesMax} are allowed.`)
+    throw new Error(
+      `${path} is too large: ${stats.size} bytes, at most ${limits.archiveBytesMax} are allowed. Remove what agents do not need.`,
+    )
   const body = new Uint8Array(readFileSync(path))
   if (/\.zip$/i.test(path)) return { archive: { contentType: 'application/zip', body } }
   if (/\.(tar\.gz|tgz)$/i.test(path)) return { archive: { contentType: 'application/gzip', body } }
@@ -139,5 +141,5 @@ async function packPublishedFolder(path: string): Promise<Content> {
     const { skillMd, files, omitted, changed } = item
     return { skillMd, files: files.map(toPublishFile), omitted, changed }
   }
-  throw new Error(`${path} contains no SKILL.md.`)
+  throw new Error(`${path} contains no SKILL.md. Pass the folder of a skill.`)
 }
