@@ -10,6 +10,7 @@ const skillMd = (name: string, body = 'Do it.') =>
 
 interface Summary {
   omitted: { path: string; reason: string }[]
+  changed: { path: string; reason: string }[]
   taken: number
   unchanged: number
   refused: number
@@ -200,6 +201,28 @@ function toRecord(name: string, paths: string[]): string {
 }
 
 describe('an import of folders and zips', () => {
+  it('names each Git LFS pointer and each link as text', async () => {
+    const folder = await makeFolder()
+    const source = join(folder, 'source')
+    const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n'
+    const texts = {
+      'SKILL.md': skillMd('pdf'),
+      'a.png': pointer,
+      'b/c.onnx': pointer,
+      'd.md': '../e/f.md',
+      'g.md': 'g',
+    }
+    await mkdir(join(source, 'b'), { recursive: true })
+    for (const [path, text] of Object.entries(texts)) await writeFile(join(source, path), text)
+    const args = ['import', source, '--owner', 'x', '--data', join(folder, 'data')]
+    const { changed } = await skillsteadJson<Summary>(args)
+    expect(changed).toEqual([
+      { path: 'source/a.png', reason: 'The file is a Git LFS pointer. Run `git lfs pull` to get its content.' },
+      { path: 'source/b/c.onnx', reason: expect.stringContaining('Git LFS pointer') },
+      { path: 'source/d.md', reason: expect.stringContaining("only the path '../e/f.md'") },
+    ])
+  })
+
   it('takes of a record what a folder with the same files has', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')

@@ -227,7 +227,7 @@ describeInTurn('a mirror of a folder', (open) => {
     expect(await test.api().getSkill({ name: 'ann/low' })).toMatchObject({ latestVersion: '1.0.0' })
   })
 
-  it('refuses text in other encodings by name, and leaves the name to a skill that can be read', async () => {
+  it('refuses text in other encodings by name, leaves the name to a skill that can be read, and names LFS pointers', async () => {
     const folder = makeFolder()
     const text = toSkillMd('pdf')
     put(folder, 'a-mixed/SKILL.md', Buffer.concat([Buffer.from(`${text}é`), Buffer.from([0xe9])]))
@@ -237,7 +237,9 @@ describeInTurn('a mirror of a folder', (open) => {
     put(folder, 'e-good/SKILL.md', text)
     const { mirror } = await openMirror(open)
     await mirror.add('disk', folder, { kind: 'folder', filters: { owners: ['ann'] } })
-    const { applied, refused } = await mirror.sync('disk')
+    put(folder, 'e-good/a/logo.png', 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n')
+    const { applied, refused, changed } = await mirror.sync('disk')
+    expect(changed).toEqual([{ path: 'e-good/a/logo.png', reason: expect.stringContaining('is a Git LFS pointer') }])
     expect([applied, refused.map(({ subject }) => subject)]).toEqual([1, ['a-mixed', 'b-utf16', 'c-latin', 'd-nul']])
     for (const { detail } of refused) expect(detail).toContain('Save it as UTF-8.')
   })

@@ -27,5 +27,5 @@ export {
   type Unreadable,
 } from './archives/skill-records.ts'
 export { openZip } from './archives/skill-zip.ts'
-export { describeStandIn, warnOfStandIns } from './archives/stand-ins.ts'
+export { describeStandIn, listStandIns, warnOfStandIns } from './archives/stand-ins.ts'
 export { writeZip } from './archives/write-archive.ts'

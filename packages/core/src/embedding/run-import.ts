@@ -1,6 +1,12 @@
 import { posix } from 'node:path'
 import { isRegistryError, RegistryError, type PathReason } from '@skillstead/protocol'
-import { isUnreadable, type SkillRecord, type Source, type SourceItem } from '@skillstead/skill-format/archives'
+import {
+  isUnreadable,
+  listStandIns,
+  type SkillRecord,
+  type Source,
+  type SourceItem,
+} from '@skillstead/skill-format/archives'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { type ImportedVersion, importVersions } from '../catalogue/publishing/import-versions.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -22,7 +28,7 @@ export interface ImportSummary {
   filesMissing: number
   /** Number of versions per warning code. */
   warnings: Record<string, number>
-  /** The first entries that were omitted from skills, or changed; paths begin at the source. */
+  /** The first entries that were omitted, or changed, or hold a pointer to their content; paths begin at the source. */
   omitted: PathReason[]
   changed: PathReason[]
   /** Reasons for the first refused skills. */
@@ -195,12 +201,13 @@ function addRefusal(summary: ImportSummary, id: string, reason: string): void {
   if (summary.refusals.length < refusalsReportedMax) summary.refusals.push({ id, reason })
 }
 
-function addReasons(summary: ImportSummary, { id, omitted = [], changed = [] }: SkillRecord): void {
+function addReasons(summary: ImportSummary, { id, files, omitted = [], changed = [] }: SkillRecord): void {
   const toSourcePath = ({ path, reason }: PathReason) => ({ path: posix.join(posix.dirname(id), path), reason })
   const add = (list: PathReason[], more: readonly PathReason[]) =>
     void list.push(...more.slice(0, reasonsReportedMax - list.length).map(toSourcePath))
   add(summary.omitted, omitted)
-  add(summary.changed, changed)
+  // A source cannot know that it has a pointer in place of a file.
+  add(summary.changed, [...changed, ...listStandIns(files)])
 }
 
 function countWarnings(summary: ImportSummary, warnings: readonly { code: string }[]): void {

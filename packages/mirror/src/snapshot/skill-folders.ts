@@ -1,11 +1,12 @@
 import { posix } from 'node:path'
-import { isSkillName } from '@skillstead/protocol'
+import { isSkillName, type PathReason } from '@skillstead/protocol'
 import {
   type FolderEntry,
   findSizeProblem,
   findSkillProblem,
   findTextProblem,
   findUnreadFolders,
+  listStandIns,
   readSelectedFiles,
   selectSkills,
   type SelectedSkill,
@@ -58,6 +59,7 @@ export async function* readSkillTree<T extends FolderEntry>(
   async function readBatch(batch: readonly SelectedSkill<T>[]) {
     const found: { name: string; files: Release['files'] }[] = []
     const wrong: Refusal[] = []
+    const changed: PathReason[] = []
     let unchanged = 0
     for (const one of batch) {
       const files = await readSelectedFiles(one, tree.read)
@@ -72,7 +74,9 @@ export async function* readSkillTree<T extends FolderEntry>(
         wrong.push(refuseFolder(one, 'malformed', `The skill in '${other || '.'}' already has the name '${name}'.`))
       } else {
         taken.set(name, one.folder)
-        if (wants({ owner, name })) found.push({ name, files })
+        if (!wants({ owner, name })) continue
+        found.push({ name, files })
+        changed.push(...toTreePaths(one, listStandIns(files.slice(1))))
       }
     }
     const here = await known.find(found.map(({ name }) => `${owner}/${name}`))
@@ -83,7 +87,7 @@ export async function* readSkillTree<T extends FolderEntry>(
       if (!release) unchanged += 1
       return release ? [release] : []
     })
-    return { releases, refused: wrong, unchanged }
+    return { releases, refused: wrong, changed, unchanged }
   }
 }
 
@@ -99,9 +103,12 @@ function findSkillFolders<T extends FolderEntry>(tree: readonly T[]) {
     if (problem) refused.push(refuseFolder(one, 'invalid', problem))
     else folders.push(one)
   }
-  const list = (what: 'omitted' | 'changed') =>
-    folders.flatMap((one) => one[what].map(({ path, reason }) => ({ path: posix.join(one.folder, path), reason })))
+  const list = (what: 'omitted' | 'changed') => folders.flatMap((one) => toTreePaths(one, one[what]))
   return { folders, refused, omitted: list('omitted'), changed: list('changed') }
+}
+
+function toTreePaths({ folder }: SelectedSkill<FolderEntry>, reasons: readonly PathReason[]): PathReason[] {
+  return reasons.map(({ path, reason }) => ({ path: posix.join(folder, path), reason }))
 }
 
 function* toFolderBatches<T extends FolderEntry>(

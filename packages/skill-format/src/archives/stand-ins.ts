@@ -1,4 +1,4 @@
-import type { Warning } from '@skillstead/protocol'
+import type { PathReason, Warning } from '@skillstead/protocol'
 import type { ArchiveFile } from './entry-options.ts'
 
 /** Pointers have about 130 bytes, and links no more than a path may have. */
@@ -20,10 +20,15 @@ export function describeStandIn({ bytes }: Pick<ArchiveFile, 'bytes'>): string |
   return `The file has only the path '${text}', as a checkout without symbolic links writes a link to it.`
 }
 
-/** A warning for each of the files that stands for other content. */
-export function warnOfStandIns(files: readonly ArchiveFile[]): Warning[] {
+/** The files that stand for other content, and what they hold. */
+export function listStandIns(files: readonly ArchiveFile[]): PathReason[] {
   return files.flatMap((file) => {
-    const sentence = describeStandIn(file)
-    return sentence === undefined ? [] : [{ code: 'file_stands_in', message: `${file.path}: ${sentence}` }]
+    const reason = describeStandIn(file)
+    return reason === undefined ? [] : [{ path: file.path, reason }]
   })
+}
+
+/** A warning for each of the files that stand for other content. */
+export function warnOfStandIns(files: readonly ArchiveFile[]): Warning[] {
+  return listStandIns(files).map(({ path, reason }) => ({ code: 'file_stands_in', message: `${path}: ${reason}` }))
 }
