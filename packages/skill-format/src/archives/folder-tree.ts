@@ -20,6 +20,8 @@ export interface FolderTree {
 
 const entriesMax = 500_000
 const depthMax = 32
+/** Files that are read at the same time. */
+const readsMax = 16
 const tooDeep = `The folder is more than ${depthMax} levels deep. Move it up.`
 
 /**
@@ -36,7 +38,10 @@ export async function openFolderTree(folder: string): Promise<FolderTree> {
   await listFolder(root, '', entries)
   const read = async (files: readonly FolderEntry[]) => {
     const contents: Uint8Array[] = []
-    for (const { path } of files) contents.push(await readPlainFile(root, path))
+    for (let i = 0; i < files.length; i += readsMax) {
+      const batch = files.slice(i, i + readsMax)
+      contents.push(...(await Promise.all(batch.map(({ path }) => readPlainFile(root, path)))))
+    }
     return contents
   }
   return { entries, read }
