@@ -14,8 +14,8 @@ export function findSizeProblem({
   files,
 }: SelectedSkill<SourceEntry & { readonly size?: number }>): string | undefined {
   const [first] = checkSizes(
-    files.map(({ path, entry }) => ({ path, size: entry.size })),
-    skillMd.size,
+    files.map(({ path, entry }) => ({ path, size: entry.size ?? 0 })),
+    skillMd.size ?? 0,
   )
   return first && toSentence(first)
 }
