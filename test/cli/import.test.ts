@@ -344,14 +344,16 @@ describe('an import of folders and zips', () => {
       upper: skillMd('Upper Case'),
       template: '---\nname: template\ndescription: <what it does>\n---\n# Template\n\nDo it.\n',
       silent: '---\nname: silent\n---\nDo it silently.\n',
+      cased: '---\nname: cased\nDescription: Draws a plan\n---\n# Plan\n\nDraw it.\n',
     })) {
       await mkdir(join(folder, 'skills', name), { recursive: true })
       await writeFile(join(folder, 'skills', name, 'SKILL.md'), text)
     }
     const command = ['import', join(folder, 'skills'), '--owner', 'team', '--data']
     const summary = await skillsteadJson<Summary>([...command, join(folder, 'data')])
-    expect(summary.taken).toBe(4)
+    expect(summary.taken).toBe(5)
     expect(summary.invalid.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual([
+      { id: 'skills/cased/SKILL.md', reason: expect.stringContaining("The key 'Description' is not read") },
       { id: 'skills/silent/SKILL.md', reason: expect.stringContaining('There is no description.') },
       { id: 'skills/template/SKILL.md', reason: expect.stringContaining("'<what it does>' is a placeholder.") },
       { id: 'skills/upper/SKILL.md', reason: expect.stringContaining("Use 'upper-case'.") },
@@ -359,7 +361,7 @@ describe('an import of folders and zips', () => {
     const { stdout } = await skillstead([...command, join(folder, 'other')])
     expect(stdout).toContain("  invalid skills/upper/SKILL.md: The name 'Upper Case' is not a skill name")
     expect(stdout).not.toContain('invalid skills/good')
-    expect(await skillsteadJson([...command, join(folder, 'data')])).toMatchObject({ unchanged: 4, invalid: [] })
+    expect(await skillsteadJson([...command, join(folder, 'data')])).toMatchObject({ unchanged: 5, invalid: [] })
   })
 
   it('imports each unusual document from the wild with a warning, or refuses it with a reason', async () => {

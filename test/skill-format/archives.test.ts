@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
@@ -9,6 +10,7 @@ import {
   checkPaths,
   ArchiveError,
   openFolder,
+  openFolderTree,
   readArchive,
   type SkillRecord,
   type SourceItem,
@@ -735,6 +737,17 @@ describe('writing an archive', () => {
 
 const leftOut = (path: string, why: string) => ({ path, reason: expect.stringContaining(why) })
 
+/** Moves a file or folder away, and puts a link in its place. Returns the place. */
+async function swap(place: string, target?: string): Promise<string> {
+  await rename(place, `${place}.moved`)
+  if (target !== undefined) await symlink(target, place)
+  return place
+}
+
+function makePipe(place: string): void {
+  execFileSync('mkfifo', [place])
+}
+
 describe.skipIf(process.platform === 'win32')(
   'reading a folder (not on Windows, which has no such links and names)',
   () => {
@@ -781,6 +794,31 @@ describe.skipIf(process.platform === 'win32')(
       expect(item.changed).toEqual([
         { path: 'own.md', reason: 'The link to docs/real.md became a file with the content of docs/real.md.' },
       ])
+    })
+
+    it.each<[string, (folder: string, outside: string) => Promise<unknown>]>([
+      ['a file becomes a link', (folder, outside) => swap(join(folder, 'docs/a.md'), join(outside, 'a.md'))],
+      ['its folder becomes a link', (folder, outside) => swap(join(folder, 'docs'), outside)],
+      ['the folder above becomes a link', (folder, outside) => swap(folder, join(outside, '..'))],
+      ['a file becomes a folder', (folder) => swap(join(folder, 'docs/a.md')).then((place) => mkdir(place))],
+      ['a file is another one', (folder) => swap(join(folder, 'docs/a.md')).then((place) => writeFile(place, 'New.'))],
+      ['a file vanishes', (folder) => swap(join(folder, 'docs/a.md'))],
+      ['a file becomes a pipe', (folder) => swap(join(folder, 'docs/a.md')).then((place) => makePipe(place))],
+    ])('reads no other file where %s after the walk', async (_, change) => {
+      const base = await mkdtemp(join(tmpdir(), 'skillstead-swap-'))
+      const folder = join(base, 'given', 'skill')
+      for (const place of [folder, base]) {
+        await mkdir(join(place, 'docs'), { recursive: true })
+        await writeFile(join(place, 'docs/a.md'), place === base ? 'Secret.' : 'Own.')
+      }
+      const { entries, read } = await openFolderTree(folder)
+      expect(entries.map(({ path, size }) => [path, size])).toEqual([['docs/a.md', 4]])
+      expect(String((await read(entries))[0])).toBe('Own.')
+      await change(folder, join(base, 'docs'))
+      await expect(read(entries)).rejects.toMatchObject({
+        code: 'upstream_failed',
+        message: expect.stringContaining('docs/a.md cannot be read, or changed while it was read.'),
+      })
     })
 
     it('names the nested skills and the folders of tools that it leaves out', async () => {
