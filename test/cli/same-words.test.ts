@@ -60,10 +60,7 @@ const faults: Record<string, Fault> = {
   ),
   'a name that Windows reserves': file('con.txt', 'con.txt'),
   'a character that Windows has not': file('a?.txt', 'a?.txt'),
-  'an mcp.json of another version': mcp(
-    'mcp.json: $schema: must be https://agent-plugins.org/schemas/1.0.0/mcp.schema.json.',
-    '{"$schema":"https://agent-plugins.org/schemas/2.0.0/mcp.schema.json","mcpServers":{}}',
-  ),
+  'an mcp.json of another version': mcp('mcp.json: $schema: must be https', '{"$schema":"1","mcpServers":{}}'),
   'an mcp.json that is not JSON': mcp('mcp.json: The file is not JSON.', '# servers'),
   'an mcp.json with a command elsewhere': mcp(
     'mcp.json: mcpServers.a.command: "../x" is a path of another place.',

@@ -56,6 +56,28 @@ describe.each([
       all = names(await search({ limit: 100 }))
     })
 
+    it('counts the values of filters over all hits, as a search with each filter does', async () => {
+      const { facets, total } = await search({ q: 'mammal', facets: true, limit: 1 })
+      // The database searches without counting.
+      const isCounted = !('memorySkillsMax' in options)
+      const categories = [
+        { value: 'web tools', count: 15 },
+        { value: 'data', count: 8 },
+      ]
+      expect(facets?.category).toEqual(isCounted ? categories : undefined)
+      for (const [name, values] of Object.entries(facets ?? {})) {
+        expect(values.length).toBeGreaterThan(0)
+        for (const { value, count: counted } of values) {
+          const narrowed = await search({ q: 'mammal', [name]: name === 'minSecurityScore' ? Number(value) : value })
+          expect([name, value, narrowed.total]).toEqual([name, value, counted])
+        }
+      }
+      const within = await search({ q: 'mammal', facets: true, category: 'data' })
+      expect(within.facets?.category).toEqual(isCounted ? [{ value: 'data', count: within.total }] : undefined)
+      expect(within.total).toBeLessThan(total)
+      expect(await search({ q: 'mammal' })).not.toHaveProperty('facets')
+    })
+
     it('lists all public skills without a query, most downloaded first, ties by full name', async () => {
       const { skills, total, page, totalPages, filters } = await search()
       expect({ total, page, totalPages, filters, length: skills.length }).toEqual({

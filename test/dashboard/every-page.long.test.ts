@@ -43,6 +43,7 @@ const publicPages: Readonly<Record<string, string>> = {
   external: '/external',
   takedowns: '/takedowns',
   'sign-in': '/account/sign-in',
+  components: '/_components',
   nowhere: '/nowhere',
 }
 
@@ -76,7 +77,10 @@ describeBrowser('every page', () => {
     const faults = await findFaults(guest, visited.node.url, publicPages)
     const admin = await visited.openSignedIn('/', { isOwn: true, expectedStatuses: [404] })
     faults.push(...(await findFaults(admin, visited.node.url, privatePages)))
-    if (takesPictures) await makeContactSheet(guest)
+    if (takesPictures) {
+      await makeContactSheet(guest)
+      await paintReadme(guest, visited.node.url)
+    }
     expect(faults).toEqual([])
   })
 })
@@ -144,4 +148,15 @@ async function makeContactSheet(page: Page): Promise<void> {
   await sheet.goto(`file://${join(picturesFolder, 'index.html')}`)
   await sheet.screenshot({ path: join(picturesFolder, 'index.png'), fullPage: true })
   await sheet.close()
+}
+
+/** The pictures of README: the skill's page in both schemes. */
+async function paintReadme(page: Page, origin: string): Promise<void> {
+  await page.setViewportSize({ width: 1280, height: 860 })
+  await page.goto(origin + skill)
+  await page.locator('.code-keyword').first().waitFor()
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.screenshot({ path: join(import.meta.dirname, `../../docs/images/skill-${colorScheme}.png`) })
+  }
 }

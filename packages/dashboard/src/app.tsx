@@ -22,6 +22,7 @@ const TakedownsPage = lazyPage(() => import('./pages/takedowns/takedowns-page.ts
 const TakedownPage = lazyPage(() => import('./pages/takedowns/takedown-page.tsx'))
 const AccountPages = lazyPage(() => import('./pages/account/account-pages.tsx'))
 const DevicePage = lazyPage(() => import('./pages/account/device-page.tsx'))
+const ComponentsPage = lazyPage(() => import('./pages/components-page.tsx'))
 const AdminPages = lazyPage(() => import('./pages/admin/admin-pages.tsx'))
 
 /** Addresses that the node serves outside of this app: links to them leave the app. */
@@ -73,6 +74,7 @@ function Pages() {
         <Route path="/device" component={DevicePage} />
         <Route path="/admin" component={AdminPages} />
         <Route path="/admin/*" component={AdminPages} />
+        <Route path="/_components" component={ComponentsPage} />
         <Route default component={NotHere} />
       </Router>
     </Boundary>

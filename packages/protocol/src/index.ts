@@ -101,6 +101,7 @@ export type {
   Downloads,
   OwnSkill,
   SearchMatch,
+  SearchFacets,
   SearchResult,
   Skill,
   SkillDetails,

@@ -60,6 +60,7 @@ export async function showUser(context: CatalogueContext, input: Input<'getUser'
     sort: 'recent',
     includeStubs: false,
     explain: false,
+    facets: false,
     page,
     limit,
   } as const

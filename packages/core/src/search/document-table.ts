@@ -127,6 +127,11 @@ export class DocumentTable {
     }
   }
 
+  /** The properties that filters compare, of the skills in used slots. */
+  *rowsAt(slots: Int32Array): Generator<FilterRow> {
+    for (const slot of slots) yield this.#rows[slot]!
+  }
+
   /** The slots that pass a predicate, in a new array. */
   slots(passes: (slot: number) => boolean): Int32Array<ArrayBuffer> {
     const slots = new Int32Array(this.#slots.size)

@@ -1,5 +1,6 @@
-import type { SearchFilters } from '@skillstead/protocol'
+import type { SearchFacets, SearchFilters } from '@skillstead/protocol'
 import { DocumentTable } from './document-table.ts'
+import { countFacets } from './facets.ts'
 import { explainMatch, type SearchMatch } from './explanation.ts'
 import { Lexicon } from './lexicon.ts'
 import { NeedIndex } from './need-index.ts'
@@ -34,6 +35,8 @@ export interface SearchQuery {
   context?: readonly string[]
   /** Adds `matches` to the result. */
   explain?: boolean
+  /** Adds `facets` to the result, where the index in memory answers. */
+  facets?: boolean
 }
 
 /** A page of search results. */
@@ -41,6 +44,8 @@ export interface SearchHits {
   ids: number[]
   /** Exact number of hits on all pages. */
   total: number
+  /** The values of the filters among all hits, with their counts. */
+  facets?: SearchFacets
   /** Set if words of the query, completions, or skills with frequent words were left out because of the cost limit. */
   partial?: true
   /** In the order of `ids`; only for a query with words and `explain`. */
@@ -116,7 +121,8 @@ export function createSearchIndex(): SearchIndex {
 
   function toHits(query: SearchQuery, slots: Int32Array<ArrayBuffer>, keys: Float64Array): SearchHits {
     const page = topSlots(slots, keys, table.order.ranks(), query.offset, query.limit)
-    return { ids: page.map((slot) => table.idAt(slot)), total: slots.length }
+    const facets = query.facets && { facets: countFacets(table.rowsAt(slots)) }
+    return { ids: page.map((slot) => table.idAt(slot)), total: slots.length, ...facets }
   }
 
   function columnOf(sort: SearchQuery['sort']): Float64Array {

@@ -1,4 +1,5 @@
 import type { api } from '../api.ts'
+import type { TargetedKeyboardEvent } from 'preact'
 import { addresses } from '../addresses.ts'
 import { Badge, Count, SecurityBadge, Time } from './parts.tsx'
 
@@ -8,7 +9,7 @@ export type Skill = Awaited<ReturnType<typeof api.searchSkills>>['skills'][numbe
 export function SkillList(props: { skills: readonly Skill[]; terms?: string; notes?: readonly string[] }) {
   const { skills, terms = '', notes = [] } = props
   return (
-    <ul class="skills">
+    <ul class="skills" onKeyDown={moveInList}>
       {skills.map((skill, place) => (
         <li key={skill.id}>
           <h2>
@@ -34,6 +35,17 @@ export function SkillList(props: { skills: readonly Skill[]; terms?: string; not
       ))}
     </ul>
   )
+}
+
+/** Moves the focus to the next or previous skill with the arrow keys. */
+function moveInList(event: TargetedKeyboardEvent<HTMLUListElement>): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>('h2 a')]
+  const place = links.findIndex((link) => link === document.activeElement)
+  const next = step === undefined || place === -1 ? undefined : links[place + step]
+  if (!next) return
+  event.preventDefault()
+  next.focus()
 }
 
 /** A full name with its owner fainter than its short name, and with words marked. */

@@ -111,6 +111,7 @@ const searchParameters = {
   sort: v.optional(v.picklist(skillSorts)),
   ...filterParameters,
   explain: v.optional(Flag, false),
+  facets: v.optional(Flag, false),
 }
 
 /** Skills (docs/api.md#skills): search, reading, publishing. */

@@ -43,12 +43,28 @@ export type SearchMatch = v.InferOutput<typeof SearchMatch>
 
 export const skillSorts = ['downloads', 'recent', 'stars'] as const
 
+const FacetValues = v.array(v.object({ value: v.string(), count: Count }))
+/**
+ * The most frequent values of filters among the skills that a search found, with `facets=true`; of `minSecurityScore` the
+ * numbers of skills with at least that score. A value, in lower case, is a value of the filter of that name.
+ */
+export const SearchFacets = v.object({
+  category: FacetValues,
+  license: FacetValues,
+  owner: FacetValues,
+  keyword: FacetValues,
+  minSecurityScore: FacetValues,
+})
+export type SearchFacets = v.InferOutput<typeof SearchFacets>
+
 /** The response of a search (docs/api.md#search-results). */
 export const SearchResult = v.object({
   skills: v.array(v.object({ ...Skill.entries, match: v.optional(SearchMatch) })),
   ...pageFields,
   /** Set if words of the query, completions, or skills with frequent words were left out to limit its cost. */
   partial: v.optional(v.literal(true)),
+  /** Absent while the node searches in the database: before its index is ready, and for very large catalogues. */
+  facets: v.optional(SearchFacets),
   filters: v.object({ q: v.string(), ...SearchFilters.entries }),
 })
 export type SearchResult = v.InferOutput<typeof SearchResult>

@@ -22,8 +22,8 @@ export async function searchRanked(context: CatalogueContext, query: SearchQuery
   const hits = await readRerankable(context, all, matches)
   const ordered = (await secondStage.order(q, hits)).map(({ num }) => num)
   const ids = [...ordered, ...all.ids.slice(rerankedMax)].slice(offset, offset + limit)
-  const { total, partial, values } = all
-  const found = { ids, total, ...(partial && { partial }) }
+  const { total, partial, values, facets } = all
+  const found = { ids, total, ...(partial && { partial }), ...(facets && { facets }) }
   if (!query.explain) return found
   return { ...found, matches: ids.map((num) => matches.get(num)!), ...(values && { values }) }
 }

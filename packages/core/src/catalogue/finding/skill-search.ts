@@ -34,7 +34,7 @@ export async function searchSkillsAs(
   input: SearchInput,
   { viewer, reader }: { viewer: Caller; reader: Caller },
 ): Promise<SearchResult> {
-  const { q, page, limit, sort, explain, context: given, ...filters } = input
+  const { q, page, limit, sort, explain, facets, context: given, ...filters } = input
   const hits = await searchRanked(context, {
     q,
     ...(given && { context: await readContextTerms(context, given, viewer) }),
@@ -44,6 +44,7 @@ export async function searchSkillsAs(
     viewer: callerId(viewer),
     filters,
     explain,
+    facets,
   })
   const rows = await readItemRows(context, hits.ids, callerId(viewer))
   const found = hits.ids.flatMap((num) => rows.get(num) ?? [])
@@ -51,7 +52,9 @@ export async function searchSkillsAs(
   const matches = explain ? await explainPage(context, hits, rows, callerId(viewer)) : undefined
   const skills = matches ? items.map((skill, i) => ({ ...skill, match: matches.get(found[i]!.num)! })) : items
   const partial = hits.partial && { partial: true as const }
-  return { skills, ...toPage(hits.total, page, limit), ...partial, filters: { q, ...withoutUndefined(filters) } }
+  const counted = hits.facets && { facets: hits.facets }
+  const echoed = { q, ...withoutUndefined(filters) }
+  return { skills, ...toPage(hits.total, page, limit), ...partial, ...counted, filters: echoed }
 }
 
 function explainPage(

@@ -116,7 +116,7 @@ async function readOffersOfPage(
   { page, limit }: { page: number; limit: number },
   caller: Caller,
 ): Promise<{ offers: Offer[]; totalPages: number }> {
-  const everything = { q: '', includeStubs: false, explain: false }
+  const everything = { q: '', includeStubs: false, explain: false, facets: false }
   const { skills, totalPages } = await searchSkills(context, { ...everything, page, limit }, caller)
   if (skills.length === 0) return { offers: [], totalPages }
   const ids = skills.map(({ id }) => id)

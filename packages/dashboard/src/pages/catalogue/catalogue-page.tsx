@@ -29,10 +29,10 @@ function Results() {
   const { fields, change } = useAddress()
   const { wanted, given, chips } = toSearch(fields)
   const q = wanted.q ?? ''
-  const found = useKeptData(['skills', wanted], () => api.searchSkills({ ...wanted, explain: q !== '' }))
+  const found = useKeptData(['skills', wanted], () => api.searchSkills({ ...wanted, explain: q !== '', facets: true }))
   return (
     <div class="catalogue">
-      <Filters given={given} change={(some) => change({ ...some, page: undefined })} />
+      <Filters given={given} facets={found.data?.facets} change={(some) => change({ ...some, page: undefined })} />
       <div class="found" aria-busy={found.isPlaceholderData}>
         <div class="found-head">
           <p id="found" role="status" tabIndex={-1}>

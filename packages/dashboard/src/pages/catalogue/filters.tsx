@@ -1,53 +1,47 @@
-import { searchControls } from '@skillstead/protocol'
-import { toAddress } from '../../addresses.ts'
-import { CategorySelect } from '../../ui/category-select.tsx'
+import { type SearchFacets, searchControls } from '@skillstead/protocol'
+import { toAddress, useAddress } from '../../addresses.ts'
 import { Check, Field, Select } from '../../ui/form.tsx'
 import type { Chip } from './search-address.ts'
 
 type Change = (fields: Record<string, string | undefined>) => void
+type Filter = (typeof searchControls)[number]
 
-const licences = ['Apache-2.0', 'BSD-3-Clause', 'CC-BY-4.0', 'GPL-3.0', 'MIT', 'MPL-2.0']
+interface FilterProps {
+  readonly facets: SearchFacets | undefined
+  readonly change: Change
+}
 
-/** The filters of the catalogue; collapsed on narrow screens. */
-export function Filters({ given, change }: { given: Readonly<Record<string, string>>; change: Change }) {
+/** The filters of the catalogue with the numbers of skills that each leaves; collapsed on narrow screens. */
+export function Filters({ given, ...props }: FilterProps & { given: Readonly<Record<string, string>> }) {
   const isWide = matchMedia('(min-width: 48rem)').matches
   return (
     <details class="catalogue-filters" open={isWide}>
       <summary>Filters</summary>
       <form class="form" onSubmit={(event) => event.preventDefault()}>
         {searchControls.map((filter) => (
-          <Control key={filter.name} filter={filter} value={given[filter.name] ?? ''} change={change} />
+          <Control key={filter.name} filter={filter} value={given[filter.name] ?? ''} {...props} />
         ))}
-        <datalist id="licences">
-          {licences.map((licence) => (
-            <option key={licence} value={licence} />
-          ))}
-        </datalist>
       </form>
     </details>
   )
 }
 
 /** The control of one filter. */
-function Control({
-  filter,
-  value,
-  change,
-}: {
-  filter: (typeof searchControls)[number]
-  value: string
-  change: Change
-}) {
+function Control({ filter, value, facets, change }: FilterProps & { filter: Filter; value: string }) {
   const { name, label, kind, options } = filter
-  if (name === 'category') return <CategorySelect value={value} onChange={(category) => change({ category })} />
   if (options) {
     const isOffered = options.some(([offered]) => offered === value)
+    const counts = new Map(toFacet(facets, name).map((one) => [one.value, one.count]))
+    const withCounts = options.map(([offered, text]) => {
+      const count = counts.get(offered)
+      return [offered, count === undefined ? text : `${text} (${count.toLocaleString('en')})`] as const
+    })
     return (
       <Select
         label={label}
         name={name}
         value={value}
-        options={isOffered ? options : [...options, [value, `${value} or more`]]}
+        options={isOffered ? withCounts : [...withCounts, [value, `${value} or more`]]}
         onChange={(chosen) => change({ [name]: chosen })}
       />
     )
@@ -61,32 +55,55 @@ function Control({
         {label}
       </Check>
     )
-  return (
-    <TextFilter
-      label={label}
-      name={name}
-      value={value}
-      change={change}
-      list={name === 'license' ? 'licences' : undefined}
-    />
-  )
+  return <TextFilter label={label} name={name} value={value} change={change} facets={facets} />
 }
 
-/** Applied on Enter, or when the field loses the focus. */
-function TextFilter(props: { label: string; name: string; value: string; change: Change; list: string | undefined }) {
-  const { value } = props
+function toFacet(facets: SearchFacets | undefined, name: string): SearchFacets['category'] {
+  return (facets && Object.hasOwn(facets, name) && facets[name as keyof SearchFacets]) || []
+}
+
+const shownValuesMax = 6
+
+/** The most frequent values as links, and a field for any other, applied on Enter or when it loses the focus. */
+function TextFilter(props: FilterProps & { label: string; name: string; value: string }) {
+  const { label, name, value, change } = props
+  const { fields } = useAddress()
+  const values = toFacet(props.facets, name)
   return (
-    <Field
-      key={value}
-      label={props.label}
-      name={props.name}
-      list={props.list}
-      dir="auto"
-      maxLength={200}
-      autocomplete="off"
-      defaultValue={value}
-      onChange={(event) => props.change({ [props.name]: event.currentTarget.value.trim() })}
-    />
+    <fieldset class="facet">
+      <legend>{label}</legend>
+      <ul class="plain-links">
+        {values.slice(0, shownValuesMax).map((one) => {
+          const isGiven = one.value === value.toLowerCase()
+          const href = toAddress('/', { ...fields, page: undefined, [name]: isGiven ? undefined : one.value })
+          return (
+            <li key={one.value}>
+              <a href={href} aria-current={isGiven ? 'true' : undefined}>
+                <bdi>{one.value}</bdi> <span class="faint">{one.count.toLocaleString('en')}</span>
+              </a>
+            </li>
+          )
+        })}
+      </ul>
+      {(values.length === 0 || values.length > shownValuesMax) && (
+        <Field
+          key={value}
+          label={`Other ${label.toLowerCase()}`}
+          name={name}
+          list={`values-${name}`}
+          dir="auto"
+          maxLength={200}
+          autocomplete="off"
+          defaultValue={value}
+          onChange={(event) => change({ [name]: event.currentTarget.value.trim() })}
+        />
+      )}
+      <datalist id={`values-${name}`}>
+        {values.map((one) => (
+          <option key={one.value} value={one.value} />
+        ))}
+      </datalist>
+    </fieldset>
   )
 }
 

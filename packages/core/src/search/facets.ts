@@ -1,0 +1,41 @@
+import type { SearchFacets } from '@skillstead/protocol'
+import type { FilterRow } from './filters.ts'
+
+/** Maximum values of a facet in an answer: the most frequent ones. */
+const valuesMax = 15
+/** The least scores of the verdicts `safe` and `caution`. */
+const scoreSteps = [80, 50]
+
+/** Counts the values of the filters over the skills that a search found. The texts are lower case, as filters compare. */
+export function countFacets(rows: Iterable<FilterRow>): SearchFacets {
+  const category = new Map<string, number>()
+  const license = new Map<string, number>()
+  const owner = new Map<string, number>()
+  const keyword = new Map<string, number>()
+  const scores = scoreSteps.map((least) => ({ value: `${least}`, least, count: 0 }))
+  for (const row of rows) {
+    add(category, row.category)
+    add(license, row.license)
+    add(owner, row.owner)
+    for (const word of row.keywords) add(keyword, word)
+    for (const step of scores) if (row.securityScore !== null && row.securityScore >= step.least) step.count++
+  }
+  return {
+    category: toValues(category),
+    license: toValues(license),
+    owner: toValues(owner),
+    keyword: toValues(keyword),
+    minSecurityScore: scores.map(({ value, count }) => ({ value, count })),
+  }
+}
+
+function add(counts: Map<string, number>, value: string): void {
+  if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1)
+}
+
+function toValues(counts: ReadonlyMap<string, number>): SearchFacets['category'] {
+  return [...counts]
+    .map(([value, count]) => ({ value, count }))
+    .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+    .slice(0, valuesMax)
+}
