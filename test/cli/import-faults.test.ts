@@ -106,7 +106,7 @@ describe('an import of records', () => {
     const { file, data } = await writeLines([''])
     const { code, stderr } = await skillstead(['import', file, '--data', data])
     expect(code).toBe(1)
-    expect(stderr).toMatch(/contains no skills\.\n$/)
+    expect(stderr).toMatch(/contains no skills\. Pass a folder with SKILL\.md files at any depth\.\n$/)
   })
 })
 
@@ -139,6 +139,6 @@ describe('an import of files', () => {
     const command = ['import', source, '--owner', 'team', '--data', join(folder, 'data')]
     const summary = await skillsteadJson<Summary>(command)
     expect(summary).toMatchObject({ taken: 0, refused: 1 })
-    expect(summary.refusals[0]?.reason).toContain('16 MiB in total')
+    expect(summary.refusals[0]?.reason).toContain('The files have 25165885 bytes; 16777216 are allowed.')
   })
 })

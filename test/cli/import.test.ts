@@ -1,4 +1,4 @@
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -10,6 +10,7 @@ const skillMd = (name: string, body = 'Do it.') =>
 
 interface Summary {
   omitted: { path: string; reason: string }[]
+  changed: { path: string; reason: string }[]
   taken: number
   unchanged: number
   refused: number
@@ -195,7 +196,80 @@ describe('an import of records', () => {
   })
 })
 
+function toRecord(name: string, paths: string[]): string {
+  const files = paths.map((path) => ({ path, text: 'x' }))
+  return JSON.stringify({ id: `x/y//${name}`, path: `${name}/SKILL.md`, skillMd: skillMd(name), files })
+}
+
 describe('an import of folders and zips', () => {
+  it('names each Git LFS pointer and each link as text', async () => {
+    const folder = await makeFolder()
+    const source = join(folder, 'source')
+    const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n'
+    const texts = {
+      'SKILL.md': skillMd('pdf'),
+      'a.png': pointer,
+      'b/c.onnx': pointer,
+      'd.md': '../e/f.md',
+      'g.md': 'g',
+    }
+    await mkdir(join(source, 'b'), { recursive: true })
+    for (const [path, text] of Object.entries(texts)) await writeFile(join(source, path), text)
+    const args = ['import', source, '--owner', 'x', '--data', join(folder, 'data')]
+    const { changed } = await skillsteadJson<Summary>(args)
+    expect(changed).toEqual([
+      { path: 'source/a.png', reason: 'The file is a Git LFS pointer. Run `git lfs pull` to get its content.' },
+      { path: 'source/b/c.onnx', reason: expect.stringContaining('Git LFS pointer') },
+      { path: 'source/d.md', reason: expect.stringContaining("only the path '../e/f.md'") },
+    ])
+  })
+
+  it('takes of a record what a folder with the same files has', async () => {
+    const folder = await makeFolder()
+    const data = join(folder, 'data')
+    const files = ['.DS_Store', 'a/._b', 'node_modules/x.js', 'inner/SKILL.md', 'inner/x.txt', 'own.md']
+    const lines = [toRecord('pdf', files), toRecord('git', ['.git/config']), toRecord('two', ['skill.md', 'a'])]
+    await writeFile(join(folder, 'a.ndjson'), lines.join('\n'))
+    const summary = await skillsteadJson<Summary>(['import', join(folder, 'a.ndjson'), '--data', data])
+    expect(summary).toMatchObject({ taken: 1, refused: 2 })
+    expect(summary.omitted.map(({ path }) => path).toSorted()).toEqual([
+      'x/y/.DS_Store',
+      'x/y/a/._b',
+      'x/y/inner',
+      'x/y/node_modules',
+    ])
+    expect(summary.refusals.map(({ reason }) => reason)).toEqual([
+      expect.stringContaining('.git/config: '),
+      expect.stringContaining('skill.md: SKILL.md at the root is the document itself'),
+    ])
+    const { files: stored } = await skillsteadJson<Details>(['show', 'x/pdf', '--data', data])
+    expect(stored.map(({ path }) => path)).toEqual(['SKILL.md', 'own.md'])
+  })
+
+  it.skipIf(process.getuid?.() === 0 || process.platform === 'win32')(
+    'goes on after files and folders that cannot be read, and names them',
+    async () => {
+      const folder = await makeFolder()
+      const source = join(folder, 'source')
+      for (const name of ['good', 'shut', 'file']) {
+        await mkdir(join(source, name), { recursive: true })
+        await writeFile(join(source, name, 'SKILL.md'), skillMd(name))
+      }
+      await writeFile(join(source, 'file', 'x.txt'), 'x', { mode: 0 })
+      await chmod(join(source, 'shut'), 0)
+      const args = ['import', source, '--owner', 'x', '--data', join(folder, 'data')]
+      const { taken, refusals } = await skillsteadJson<Summary>(args)
+      await chmod(join(source, 'shut'), 0o700)
+      expect([taken, refusals]).toEqual([
+        1,
+        [
+          { id: 'source/file/SKILL.md', reason: expect.stringContaining('file/x.txt cannot be read') },
+          { id: 'source/shut', reason: 'The folder cannot be read (EACCES). Check its permissions.' },
+        ],
+      ])
+    },
+  )
+
   it('finds every skill in a folder at any depth, and follows no symbolic links to other folders', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')
@@ -270,14 +344,16 @@ describe('an import of folders and zips', () => {
       upper: skillMd('Upper Case'),
       template: '---\nname: template\ndescription: <what it does>\n---\n# Template\n\nDo it.\n',
       silent: '---\nname: silent\n---\nDo it silently.\n',
+      cased: '---\nname: cased\nDescription: Draws a plan\n---\n# Plan\n\nDraw it.\n',
     })) {
       await mkdir(join(folder, 'skills', name), { recursive: true })
       await writeFile(join(folder, 'skills', name, 'SKILL.md'), text)
     }
     const command = ['import', join(folder, 'skills'), '--owner', 'team', '--data']
     const summary = await skillsteadJson<Summary>([...command, join(folder, 'data')])
-    expect(summary.taken).toBe(4)
+    expect(summary.taken).toBe(5)
     expect(summary.invalid.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual([
+      { id: 'skills/cased/SKILL.md', reason: expect.stringContaining("The key 'Description' is not read") },
       { id: 'skills/silent/SKILL.md', reason: expect.stringContaining('There is no description.') },
       { id: 'skills/template/SKILL.md', reason: expect.stringContaining("'<what it does>' is a placeholder.") },
       { id: 'skills/upper/SKILL.md', reason: expect.stringContaining("Use 'upper-case'.") },
@@ -285,7 +361,7 @@ describe('an import of folders and zips', () => {
     const { stdout } = await skillstead([...command, join(folder, 'other')])
     expect(stdout).toContain("  invalid skills/upper/SKILL.md: The name 'Upper Case' is not a skill name")
     expect(stdout).not.toContain('invalid skills/good')
-    expect(await skillsteadJson([...command, join(folder, 'data')])).toMatchObject({ unchanged: 4, invalid: [] })
+    expect(await skillsteadJson([...command, join(folder, 'data')])).toMatchObject({ unchanged: 5, invalid: [] })
   })
 
   it('imports each unusual document from the wild with a warning, or refuses it with a reason', async () => {

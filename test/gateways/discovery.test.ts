@@ -6,7 +6,6 @@ import { folder, serve } from '../support/discovery-acts.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { sendRaw } from '../support/server-harness.ts'
 
-const bounds = { filesMax: 10, fileBytesMax: 10_000, versionBytesMax: 10_000 }
 const schema = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json'
 const file = { path: 'scripts/go.sh', content: 'echo go\n' }
 
@@ -76,7 +75,7 @@ describeDatabases('the discovery indexes', (open) => {
       const response = await one.download(scope, 'pdf')
       expect(response.status, scope).toBe(200)
       const zip = new Uint8Array(await response.arrayBuffer())
-      const paths = (await readArchiveFiles(zip, 'zip', bounds)).map(({ path }) => path)
+      const paths = (await readArchiveFiles(zip, 'zip')).map(({ path }) => path)
       expect(paths).toEqual(['SKILL.md', 'scripts/go.sh'])
     }
     expect(await (await one.download('/alice', 'notes')).text()).toBe(skillMd('notes'))

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { appendFile, cp, mkdir, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import { createMirror } from '@skillstead/mirror'
@@ -104,6 +104,48 @@ it('a clone of one skill has the same digest as a git mirror, folder, zip, tar.g
     expect(dropped).toMatchObject([{ path: '.gitattributes' }])
     expect(version.digest).toBe(digest)
   }
+})
+
+it('a folder inside a clone of an owner has the same digest', async () => {
+  const { base, createUser, digestOf, digests, importAt, mirror, node, readImported } = await startPair()
+  const git = await openGit()
+  await git.run('clone', '-q', `${base}/alice.git`, 'all')
+  const folder = join(git.folder, 'all/skills')
+  const env = { SKILLSTEAD_KEY: await createUser('ann', 'team') }
+  await mirror.add('below', folder, { kind: 'folder', filters: { owners: ['below'] } })
+  expect(await mirror.sync('below')).toMatchObject({ refusedTotal: 0 })
+  expect((await importAt(folder)).omitted).toEqual([])
+  for (const [name, digest] of Object.entries(digests)) {
+    await skillsteadJson(['publish', join(folder, name), '--url', node.url], { env })
+    for (const owner of ['ann', 'below']) expect(await digestOf(`${owner}/${name}`), `${owner} ${name}`).toBe(digest)
+    expect(await readImported(name), name).toBe(digest)
+  }
+  const { stdout } = await skillstead(['lint', join(folder, 'filtered'), '--json'])
+  expect(stdout).toContain('The file was published as sub/.gitattributes.')
+})
+
+it('names stay in a folder inside a clone that is another repository, or whose file its owner changed', async () => {
+  const { base, importAt } = await startPair()
+  const git = await openGit()
+  await git.run('clone', '-q', `${base}/alice.git`, 'all')
+  const root = join(git.folder, 'all')
+  const skill = join(root, 'skills/settings')
+  const changedOf = async (folder: string) => (await importAt(folder)).changed.length
+  expect(await changedOf(skill)).toBe(3)
+  await git.run('init', '-q', 'all/skills/settings')
+  expect(await changedOf(skill)).toBe(0)
+  await rm(join(skill, '.git'), { recursive: true })
+  // A worktree, and a submodule, have a file.
+  await writeFile(join(skill, '.git'), 'gitdir: elsewhere\n')
+  expect(await changedOf(skill)).toBe(0)
+  await rm(join(skill, '.git'))
+  for (const attributes of [`${gitAttributes}\n`, gitAttributes.replace('-filter', '-filtex'), '']) {
+    await writeFile(join(root, '.gitattributes'), attributes)
+    expect(await changedOf(skill)).toBe(0)
+  }
+  await rm(join(root, '.gitattributes'))
+  await mkdir(join(root, '.gitattributes'))
+  expect(await changedOf(skill)).toBe(0)
 })
 
 it('verify accepts a clone, a skill in a clone of its owner, and a copy of that skill', async () => {

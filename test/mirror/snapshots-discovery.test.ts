@@ -195,6 +195,31 @@ describeInTurn('a mirror of a discovery index', (open) => {
     expect(await mirror.sync('site')).toMatchObject({ applied: 0, requests: 1 })
   })
 
+  it('fetches only what belongs to the skill from an index of version 0.1.0, and reports the rest', async () => {
+    const host = await openHost()
+    const files = ['.DS_Store', 'node_modules/x.js', 'inner/SKILL.md', 'inner/data.txt', 'SKILL.md', 'own.md']
+    for (const path of [...files, '.git/config']) host.files.set(`/.well-known/skills/pdf/${path}`, toSkillMd('pdf'))
+    const list = (...more: string[]) =>
+      host.files.set(
+        '/.well-known/skills/index.json',
+        JSON.stringify({ skills: [{ name: 'pdf', description: 'x', files: [...files, ...more] }] }),
+      )
+    list()
+    const { mirror, test } = await openMirror(open)
+    await mirror.add('site', host.url, { kind: 'discovery', filters: { owners: ['acme'] } })
+    const { applied, omitted } = await mirror.sync('site')
+    expect([applied, omitted.map(({ path }) => path).toSorted()]).toEqual([
+      1,
+      ['pdf/.DS_Store', 'pdf/inner', 'pdf/node_modules'],
+    ])
+    const { files: stored } = await test.api().getSkill({ name: 'acme/pdf' })
+    expect(stored.map(({ path }) => path)).toEqual(['SKILL.md', 'own.md'])
+    expect(host.requests.some(({ path }) => path.includes('node_modules'))).toBe(false)
+    list('.git/config')
+    const { refused } = await mirror.sync('site')
+    expect(refused).toEqual([expect.objectContaining({ detail: expect.stringContaining('.git/config: ') })])
+  })
+
   it('continues if the host replaces its index of version 0.2.0 with an index of version 0.1.0', async () => {
     const host = await openHost()
     const text = toSkillMd('pdf')

@@ -21,7 +21,7 @@ function makeFolder(): string {
   return folder
 }
 
-function put(folder: string, path: string, text: string): void {
+function put(folder: string, path: string, text: string | Buffer): void {
   mkdirSync(dirname(join(folder, path)), { recursive: true })
   writeFileSync(join(folder, path), text)
 }
@@ -148,6 +148,11 @@ describe.skipIf(!hasGit)(`${title}`, () => {
   })
 })
 
+/** A path of folders. */
+function levels(count: number): string {
+  return 'a/'.repeat(count).slice(0, -1)
+}
+
 describeInTurn('a mirror of a folder', (open) => {
   it('imports each skill of the folder, and on later syncs only changes', async () => {
     const folder = join(makeFolder(), 'Our Skills')
@@ -202,6 +207,41 @@ describeInTurn('a mirror of a folder', (open) => {
       refused: [{ subject: 'ann/bad@1.0.0', reason: 'filtered' }],
     })
     expect((await test.api().searchSkills({})).total).toBe(1)
+  })
+
+  it('reports folders below 32 levels, and takes the others', async () => {
+    const folder = makeFolder()
+    put(folder, `${levels(31)}/low/SKILL.md`, toSkillMd('low'))
+    put(folder, `${levels(32)}/lower/SKILL.md`, toSkillMd('lower'))
+    put(folder, `pdf/${levels(32)}/x.txt`, 'x')
+    put(folder, 'pdf/SKILL.md', toSkillMd('pdf'))
+    const { mirror, test } = await openMirror(open)
+    await mirror.add('disk', folder, { kind: 'folder', filters: { owners: ['ann'] } })
+    const { applied, refused } = await mirror.sync('disk')
+    expect(applied).toBe(1)
+    expect(refused).toEqual([
+      { subject: `${levels(32)}/lower`, reason: 'invalid', detail: expect.stringContaining('32 levels deep. Move it') },
+      { subject: `pdf/${levels(32)}`, reason: 'invalid', detail: expect.stringContaining('32 levels deep') },
+      { subject: 'pdf', reason: 'invalid', detail: expect.stringContaining(`${levels(32)}: The folder is more than`) },
+    ])
+    expect(await test.api().getSkill({ name: 'ann/low' })).toMatchObject({ latestVersion: '1.0.0' })
+  })
+
+  it('refuses text in other encodings by name, leaves the name to a skill that can be read, and names LFS pointers', async () => {
+    const folder = makeFolder()
+    const text = toSkillMd('pdf')
+    put(folder, 'a-mixed/SKILL.md', Buffer.concat([Buffer.from(`${text}é`), Buffer.from([0xe9])]))
+    put(folder, 'b-utf16/SKILL.md', Buffer.from(text, 'utf16le'))
+    put(folder, 'c-latin/SKILL.md', Buffer.from(`${text}é`, 'latin1'))
+    put(folder, 'd-nul/SKILL.md', `${text}\0`)
+    put(folder, 'e-good/SKILL.md', text)
+    const { mirror } = await openMirror(open)
+    await mirror.add('disk', folder, { kind: 'folder', filters: { owners: ['ann'] } })
+    put(folder, 'e-good/a/logo.png', 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n')
+    const { applied, refused, changed } = await mirror.sync('disk')
+    expect(changed).toEqual([{ path: 'e-good/a/logo.png', reason: expect.stringContaining('is a Git LFS pointer') }])
+    expect([applied, refused.map(({ subject }) => subject)]).toEqual([1, ['a-mixed', 'b-utf16', 'c-latin', 'd-nul']])
+    for (const { detail } of refused) expect(detail).toContain('Save it as UTF-8.')
   })
 
   it('works in offline mode', async () => {

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
@@ -9,6 +10,7 @@ import {
   checkPaths,
   ArchiveError,
   openFolder,
+  openFolderTree,
   readArchive,
   type SkillRecord,
   type SourceItem,
@@ -259,15 +261,19 @@ describe('paths of files', () => {
   })
 
   it('are rejected if two paths differ only in case or normalisation, or if one path is both a file and a folder', () => {
-    expect(messagesOf('a/B', 'A/b', 'c')).toEqual(["A/b: The path equals 'a/B' when case is ignored."])
+    expect(messagesOf('a/B', 'A/b', 'c')).toEqual([
+      "A/b: The path equals 'a/B' when case is ignored. Rename one of them.",
+    ])
     expect(messagesOf('straße', 'STRASSE')).toHaveLength(1)
-    expect(messagesOf('Lib', 'lib/x')).toEqual(['Lib: The path is also the folder of another file.'])
+    expect(messagesOf('Lib', 'lib/x')).toEqual([
+      'Lib: The path is also the folder of another file. Rename one of them.',
+    ])
     expect(messagesOf('a', 'a')).toHaveLength(1)
   })
 
   it('are limited to 512 files of 10 MiB each and 16 MiB in total', () => {
     const many = Array.from({ length: 513 }, (_, i) => ({ path: `f${i}` }))
-    expect(checkPaths(many)).toEqual([{ path: '', message: expect.stringContaining('513 files; 512') }])
+    expect(checkPaths(many)).toEqual([{ path: '', message: expect.stringContaining('514 files with SKILL.md; 512') }])
     const mib = 1024 * 1024
     expect(
       checkPaths([
@@ -411,8 +417,8 @@ describe('reading an archive', () => {
     ['names that are not UTF-8', { name: Buffer.from([0x67, 0xb3]) }, 'not UTF-8'],
     [
       'a declared size over the limit',
-      { name: 'b', method: 8, size: 11 * 1024 * 1024 },
-      'b: The file has 11534336 bytes',
+      { name: 'b', method: 8, size: 33 * 1024 * 1024 },
+      'inflates to more than 32 MiB. Pack only the folder of the skill.',
     ],
     ['entries beyond the end', { name: 'p', packedSize: 1000, size: 1000 }, 'damaged'],
   ])('rejects a zip with %s', async (_, entry, message) => {
@@ -429,11 +435,73 @@ describe('reading an archive', () => {
     const tar = tarGz(...Array.from({ length: 100_000 }, () => ignored))
     // CPU time, so that a busy machine does not affect the result.
     const start = process.cpuUsage()
-    expect(await refusalOf(zip([doc], { count: 60_000 }))).toContain('60000 entries')
-    expect(await refusalOf(tar, 'tar.gz')).toContain('too many entries')
+    expect(await refusalOf(zip([doc], { count: 60_000 }))).toContain('more than 4096 entries. Pack only the folder')
+    expect(await refusalOf(tar, 'tar.gz')).toContain('more than 4096 entries')
     const { user, system } = process.cpuUsage(start)
     expect((user + system) / 1000).toBeLessThan(5000)
   })
+
+  it.each(['zip', 'tar.gz'] as const)('refuses 100,000 entries of a %s, whatever they are', async (type) => {
+    const names = Array.from({ length: 100_000 }, (_, i) => `${['', 'node_modules/', 'inner/'][i % 3]}${i}`)
+    const whole = ['SKILL.md', 'inner/SKILL.md', ...names]
+    const bytes =
+      type === 'zip'
+        ? zip(
+            whole.map((name) => ({ name })),
+            { zip64: {} },
+          )
+        : tarGz(...whole.map((name) => tarEntry(name)))
+    expect(await refusalOf(bytes, type)).toContain('The archive has more than 4096 entries. Pack only the folder')
+  })
+
+  it('omits pipes, sockets, devices and loops of links of a zip, and drops setuid', async () => {
+    const modes = { setuid: 0o104755, sticky: 0o101644, none: 0, pipe: 0o010644, socket: 0o140755, block: 0o060644 }
+    const loop = { a: 'b', b: 'c', c: 'a', self: 'self' }
+    const { files, omitted } = await readArchive(
+      zip([
+        doc,
+        ...Object.entries(modes).map(([name, mode]) => ({ name, mode })),
+        ...Object.entries(loop).map(([name, data]) => ({ name, data, mode: 0o120777 })),
+      ]),
+      'zip',
+    )
+    expect(files.map(({ path, executable }) => [path, executable])).toEqual([
+      ['setuid', true],
+      ['sticky', false],
+      ['none', false],
+    ])
+    expect(omitted.map(({ path }) => path)).toEqual(['a', 'b', 'block', 'c', 'pipe', 'self', 'socket'])
+  })
+
+  it('omits loops of links of a tar, and takes the rest', async () => {
+    const loop = ['a', 'b', 'c'].map((name, i, all) => tarEntry(name, '', '2', all[(i + 1) % 3]))
+    const self = tarEntry('self', '', '1', 'self')
+    const tar = tarGz(tarEntry('SKILL.md', skillMd), ...loop, self, tarEntry('x'))
+    const { files, omitted } = await readArchive(tar, 'tar.gz')
+    expect(files.map(({ path }) => path)).toEqual(['x'])
+    expect(omitted.map(({ path }) => path)).toEqual(['a', 'b', 'c', 'self'])
+  })
+
+  it.each(['zip', 'tar.gz'] as const)(
+    'counts the files of nested skills towards no limit of the version: %s',
+    async (type) => {
+      const inner = [
+        ['SKILL.md', skillMd],
+        ['skills/one/SKILL.md', skillMd],
+        ...Array.from({ length: 3 }, (_, i) => [`skills/one/big${i}`, 'x'.repeat(9e6)]),
+        ...Array.from({ length: 600 }, (_, i) => [`skills/one/many/${i}.md`, 'x']),
+        ['node_modules/x.js', 'x'],
+        ['own.md', 'own'],
+      ] as [string, string][]
+      const bytes =
+        type === 'zip'
+          ? zip(inner.map(([name, data]) => ({ name, data })))
+          : tarGz(...inner.map(([name, data]) => tarEntry(name, data)))
+      const { files, omitted } = await readArchive(bytes, type)
+      expect(files.map(({ path }) => path)).toEqual(['own.md'])
+      expect(omitted.map(({ path }) => path)).toEqual(['node_modules', 'skills/one'])
+    },
+  )
 
   it.each([
     ['the local headers', { zip64: 'local' }, {}],
@@ -466,10 +534,10 @@ describe('reading an archive', () => {
     const whole = zip([doc])
     const end = whole.subarray(whole.length - 22)
     expect(await refusalOf(Buffer.concat([whole.subarray(0, -22), locator, end]))).toContain('damaged')
-    expect(await refusalOf(zip([doc], { count: 0xffff }))).toContain('65535 entries')
+    expect(await refusalOf(zip([doc], { count: 0xffff }))).toContain('more than 4096 entries')
     expect(await refusalOf(zip([doc], { count: 2, zip64: {} }))).toContain('damaged')
     expect(await refusalOf(zip([doc], { zip64: { count: 2 } }))).toContain('damaged')
-    expect(await refusalOf(zip([doc], { zip64: { count: 1e15 } }))).toContain('too many')
+    expect(await refusalOf(zip([doc], { zip64: { count: 1e15 } }))).toContain('more than 4096 entries')
     expect(await refusalOf(zip([doc], { tail: Buffer.from('garbage') }))).toContain('after the end')
     expect(await refusalOf(whole.subarray(0, -1))).toContain('truncated')
     expect(await refusalOf(Buffer.concat([Buffer.from('garbage'), whole]))).toContain('damaged')
@@ -483,8 +551,9 @@ describe('reading an archive', () => {
     const zeros = Buffer.alloc(100 * 1024 * 1024)
     const bomb = { name: 'b', data: zeros, method: 8, size: 1024, crc: 0 }
     expect(await refusalOf(zip([doc, bomb]))).toContain('its declared size')
-    const bombs = Array.from({ length: 20 }, (_, i) => ({ name: `b${i}`, data: zeros.subarray(0, 1 << 20), method: 8 }))
-    expect(await refusalOf(zip([doc, ...bombs]))).toContain('16777216 are allowed')
+    const bombs = Array.from({ length: 33 }, (_, i) => ({ name: `b${i}`, data: zeros.subarray(0, 1 << 20), method: 8 }))
+    expect(await refusalOf(zip([doc, ...bombs]))).toContain('inflates to more than 32 MiB')
+    expect(await refusalOf(zip([doc, ...bombs.slice(0, 20)]))).toContain('16777216 are allowed')
     expect(await refusalOf(tarGz(tarEntry('.git/x', zeros), tarEntry('SKILL.md')), 'tar.gz')).toContain(
       'inflates to more',
     )
@@ -495,8 +564,12 @@ describe('reading an archive', () => {
     ['absolute paths', [tarEntry('/x', 'x')], '/x: The path is absolute'],
     ['entries twice', [tarEntry('x', 'x'), tarEntry('./x', 'y')], 'x: The archive contains this path twice'],
     ['files over 10 MiB', [tarEntry('x', 'x'.repeat(10 * 1024 * 1024 + 1))], 'x: The file has 10485761 bytes'],
-    ['more than 16 MiB', [tarEntry('x', 'x'.repeat(9e6)), tarEntry('y', 'y'.repeat(9e6))], 'more than 16777216'],
-    ['more than 512 files', Array.from({ length: 512 }, (_, i) => tarEntry(`f${i}`)), 'more than 512 files'],
+    ['more than 16 MiB', [tarEntry('x', 'x'.repeat(9e6)), tarEntry('y', 'y'.repeat(9e6))], '16777216 are allowed'],
+    [
+      'more than 512 files',
+      Array.from({ length: 512 }, (_, i) => tarEntry(`f${i}`)),
+      '513 files with SKILL.md; 512 are allowed',
+    ],
   ])('rejects a tar with %s', async (_, entries, message) => {
     expect(await refusalOf(tarGz(tarEntry('SKILL.md', skillMd), ...entries), 'tar.gz')).toContain(message)
   })
@@ -542,7 +615,7 @@ describe('reading an archive', () => {
   it('counts the content of each link, so that links to a large file are no way around the limits', async () => {
     const links = Array.from({ length: 3 }, (_, i) => tarEntry(`l${i}`, '', '2', 'big'))
     const tar = tarGz(tarEntry('SKILL.md', skillMd), tarEntry('big', 'x'.repeat(9e6)), ...links)
-    expect(await refusalOf(tar, 'tar.gz')).toContain('The files have 36000000 bytes')
+    expect(await refusalOf(tar, 'tar.gz')).toContain('The files have 36000031 bytes')
   })
 
   it('refuses a path that leaves the archive wherever it is, and a name that is not UTF-8', async () => {
@@ -664,6 +737,17 @@ describe('writing an archive', () => {
 
 const leftOut = (path: string, why: string) => ({ path, reason: expect.stringContaining(why) })
 
+/** Moves a file or folder away, and puts a link in its place. Returns the place. */
+async function swap(place: string, target?: string): Promise<string> {
+  await rename(place, `${place}.moved`)
+  if (target !== undefined) await symlink(target, place)
+  return place
+}
+
+function makePipe(place: string): void {
+  execFileSync('mkfifo', [place])
+}
+
 describe.skipIf(process.platform === 'win32')(
   'reading a folder (not on Windows, which has no such links and names)',
   () => {
@@ -710,6 +794,31 @@ describe.skipIf(process.platform === 'win32')(
       expect(item.changed).toEqual([
         { path: 'own.md', reason: 'The link to docs/real.md became a file with the content of docs/real.md.' },
       ])
+    })
+
+    it.each<[string, (folder: string, outside: string) => Promise<unknown>]>([
+      ['a file becomes a link', (folder, outside) => swap(join(folder, 'docs/a.md'), join(outside, 'a.md'))],
+      ['its folder becomes a link', (folder, outside) => swap(join(folder, 'docs'), outside)],
+      ['the folder above becomes a link', (folder, outside) => swap(folder, join(outside, '..'))],
+      ['a file becomes a folder', (folder) => swap(join(folder, 'docs/a.md')).then((place) => mkdir(place))],
+      ['a file is another one', (folder) => swap(join(folder, 'docs/a.md')).then((place) => writeFile(place, 'New.'))],
+      ['a file vanishes', (folder) => swap(join(folder, 'docs/a.md'))],
+      ['a file becomes a pipe', (folder) => swap(join(folder, 'docs/a.md')).then((place) => makePipe(place))],
+    ])('reads no other file where %s after the walk', async (_, change) => {
+      const base = await mkdtemp(join(tmpdir(), 'skillstead-swap-'))
+      const folder = join(base, 'given', 'skill')
+      for (const place of [folder, base]) {
+        await mkdir(join(place, 'docs'), { recursive: true })
+        await writeFile(join(place, 'docs/a.md'), place === base ? 'Secret.' : 'Own.')
+      }
+      const { entries, read } = await openFolderTree(folder)
+      expect(entries.map(({ path, size }) => [path, size])).toEqual([['docs/a.md', 4]])
+      expect(String((await read(entries))[0])).toBe('Own.')
+      await change(folder, join(base, 'docs'))
+      await expect(read(entries)).rejects.toMatchObject({
+        code: 'upstream_failed',
+        message: expect.stringContaining('docs/a.md cannot be read, or changed while it was read.'),
+      })
     })
 
     it('names the nested skills and the folders of tools that it leaves out', async () => {

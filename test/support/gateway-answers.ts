@@ -2,13 +2,11 @@ import { gunzipSync } from 'node:zlib'
 import { readArchiveFiles } from '@skillstead/skill-format/archives'
 import { readPack, readPackets } from './git-client.ts'
 
-const readLimits = { filesMax: 1000, fileBytesMax: 2 ** 24, versionBytesMax: 2 ** 24 }
-
 /** The bytes of an answer as text that can be searched: archives and git packs are inflated. */
 export async function toSearchable(bytes: Buffer): Promise<string> {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return gunzipSync(bytes).toString('latin1')
   if (bytes.toString('latin1', 0, 2) === 'PK') {
-    const files = await readArchiveFiles(bytes, 'zip', readLimits)
+    const files = await readArchiveFiles(bytes, 'zip')
     return files.map((file) => `${file.path}\n${Buffer.from(file.bytes).toString('latin1')}`).join('\n')
   }
   const text = bytes.toString('latin1')

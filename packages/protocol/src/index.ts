@@ -35,6 +35,7 @@ export {
   type EventName,
 } from './schemas/events.ts'
 export { limits } from './limits.ts'
+export { findSkippedPath, isSkippedName } from './skipped-names.ts'
 export type { SearchFilters } from './schemas/search-filters.ts'
 export { searchControls, searchFilters, type SearchFilterName } from './filter-table.ts'
 export { compareFiles, parseManifestLine, toManifest, type ManifestFile } from './manifest.ts'

@@ -15,7 +15,8 @@ import { mountGateways } from './mount-gateways.ts'
 import { Metrics } from './context/metrics.ts'
 import type { NodeOptions } from './context/options.ts'
 import { createAddressOf, parsePublicUrl } from './context/own-address.ts'
-import { createRemovePublicPath, unknownRoute } from './context/public-path.ts'
+import { listMountedRoutes, unknownRoute } from './context/mounted-routes.ts'
+import { createRemovePublicPath } from './context/public-path.ts'
 import { mountPages } from './pages/pages.ts'
 import { nothingHere, replyOptions } from './replies/replies.ts'
 import { measureQueueDelay, requireShortQueue } from './context/queue-delay.ts'
@@ -103,7 +104,8 @@ export function openNode(
   const replyPage = mountPages(app, node, options)
   const stopLists = mountGateways(app, node, options)
   mountUnknown(app, node, replyPage)
-  const removePublicPath = createRemovePublicPath(node.publicPath, app)
+  const routes = listMountedRoutes(app)
+  const removePublicPath = createRemovePublicPath(node.publicPath, routes)
   const refuseTarget = toHandler(node, { admission: 'files', work: throwMalformed })
 
   function begin(request: ServerRequest): Call {
@@ -128,7 +130,7 @@ export function openNode(
 
   return {
     parts: node,
-    patterns: new Set(app['~routes'].map(({ route }) => route ?? '')),
+    patterns: routes.patterns,
     begin,
     handle,
     fetch: (request: ServerRequest) => handle(begin(request)),

@@ -5,8 +5,16 @@ export { ArchiveError } from './archives/archive-error.ts'
 export { toDigest, toVersionDigest } from './archives/digest.ts'
 export type { ArchiveFile } from './archives/entry-options.ts'
 export { isExecutable, isExecutableMode, readFileMode, toPublishFile } from './archives/executable.ts'
-export { checkPaths, fileLimits, toFoldedPath } from './archives/file-paths.ts'
-export { findGitProblems, fromPathInGit, gitAttributes, isGitAttributes, toPathInGit } from './archives/git-paths.ts'
+export { checkPaths, toFoldedPath } from './archives/file-paths.ts'
+export { openFolderTree, type FolderEntry } from './archives/folder-tree.ts'
+export {
+  findGitProblems,
+  fromPathInGit,
+  gitAttributes,
+  isGitAttributes,
+  mayBeGitAttributes,
+  toPathInGit,
+} from './archives/git-paths.ts'
 export {
   describeMcpServer,
   findMcpProblems,
@@ -26,16 +34,9 @@ export { readObjects, type ReadObject } from './archives/json-lines.ts'
 export { readZipDirectory, type ZipEntry } from './archives/read-zip.ts'
 export { readZip } from './archives/read-zip.ts'
 export { readBytes } from './archives/read-bytes.ts'
-export {
-  findProblem,
-  isSkillMd,
-  isSkippedName,
-  notUtf8,
-  selectSkills,
-  type SelectedSkill,
-  type SourceEntry,
-} from './archives/select-files.ts'
-export { openFolder, selectFolder } from './archives/skill-folder.ts'
+export { isSkillMd, notUtf8, selectSkills, type SelectedSkill, type SourceEntry } from './archives/select-files.ts'
+export { findSizeProblem, findSkillProblem, readSelectedFiles, selectListed } from './archives/selected-skill.ts'
+export { findUnreadFolders, openFolder, selectFolder } from './archives/skill-folder.ts'
 export {
   decodeText,
   findTextProblem,
@@ -46,5 +47,5 @@ export {
   type Unreadable,
 } from './archives/skill-records.ts'
 export { openZip } from './archives/skill-zip.ts'
-export { describeStandIn, warnOfFiles } from './archives/stand-ins.ts'
+export { describeStandIn, listStandIns, warnOfFiles } from './archives/stand-ins.ts'
 export { writeZip } from './archives/write-archive.ts'

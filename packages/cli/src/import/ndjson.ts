@@ -4,6 +4,7 @@ import {
   decodeText,
   findTextProblem,
   readObjects,
+  selectListed,
   type Source,
   type SourceItem,
 } from '@skillstead/skill-format/archives'
@@ -57,6 +58,7 @@ function parseCorpusRecord(value: unknown, number: number): SourceItem {
   if (typeof skillMd !== 'string') return { id: record.id, reason: 'The record has no `skillMd`.' }
   const files = record.files ?? []
   const withText = files.filter((file) => typeof file.text === 'string')
+  const { files: selected, ...lists } = selectListed(withText)
   return {
     id: record.id,
     owner: record.clawhub?.owner ?? (record.repo ?? record.id).split('/')[0],
@@ -70,8 +72,9 @@ function parseCorpusRecord(value: unknown, number: number): SourceItem {
       publishedAt: toEpochMs(date),
     })),
     skillMd,
-    files: withText.map(({ path, text }) => ({ path, bytes: Buffer.from(text!) })),
+    files: selected.map(({ path, text }) => ({ path, bytes: Buffer.from(text!) })),
     filesMissing: files.length - withText.length,
+    ...lists,
   }
 }
 

@@ -16,7 +16,7 @@ import {
   checkPaths,
   decodeText,
   findMcpProblems,
-  findProblem,
+  findSkillProblem,
   findTextProblem,
   selectFolder,
   type Unreadable,
@@ -54,7 +54,7 @@ export async function lintSample(
   const reason = findTextProblem(skillMd.bytes)
   if (reason !== undefined) return { id, reason }
   const selected = isWhole && 'folder' in at ? await selectFolder(at.folder) : undefined
-  const problem = selected && findProblem(selected)
+  const problem = selected && findSkillProblem(selected)
   if (problem !== undefined) return { id, reason: problem }
   const { omitted = [], changed = [] } = selected ?? sample
   const text = decodeText(skillMd.bytes)

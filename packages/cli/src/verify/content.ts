@@ -4,11 +4,6 @@ import type { ContentFile } from '@skillstead/client/verify'
 import { limits } from '@skillstead/protocol'
 import { readFileMode, readZip } from '@skillstead/skill-format/archives'
 
-const versionLimits = {
-  filesMax: limits.versionFilesMax,
-  fileBytesMax: limits.fileBytesMax,
-  versionBytesMax: limits.versionBytesMax,
-}
 /** Files of version control and file managers, which are not part of a version. */
 const skipped: ReadonlySet<string> = new Set(['.git', '.DS_Store'])
 const nothing: ReadonlySet<string> = new Set()
@@ -19,13 +14,13 @@ export async function readContentAt(path: string, { whole = false } = {}): Promi
   if (!stats) throw new Error(`${path} does not exist.`)
   if (stats.isDirectory()) return readContentFolder(path, whole ? nothing : skipped)
   if (/\.zip$/i.test(path)) return stripWrapperFolder(await readZipContent(readBounded(path, limits.archiveBytesMax)))
-  return [{ path: 'SKILL.md', bytes: readBounded(path, versionLimits.fileBytesMax) }]
+  return [{ path: 'SKILL.md', bytes: readBounded(path, limits.fileBytesMax) }]
 }
 
 /** All files of a zip under their names in it. None are skipped, so that added files are detected. */
 export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> {
   const problems: { path: string; message: string }[] = []
-  const files = await readZip(bytes, { limits: versionLimits, keep: (name) => name, problems })
+  const files = await readZip(bytes, { keep: (name) => name, problems })
   if (problems.length > 0) throw new Error(problems.map(({ path, message }) => `${path}: ${message}`).join(' '))
   return files
 }
@@ -36,16 +31,15 @@ export async function readZipContent(bytes: Uint8Array): Promise<ContentFile[]> 
  */
 function readContentFolder(folder: string, without: ReadonlySet<string>): ContentFile[] {
   const files: ContentFile[] = []
-  let left = versionLimits.versionBytesMax
+  let left = limits.versionBytesMax
   let hasModes = true
   for (const path of listFolder(folder, '', without)) {
-    if (files.length >= versionLimits.filesMax)
-      throw new Error(`${folder} has more than ${versionLimits.filesMax} files.`)
+    if (files.length >= limits.versionFilesMax)
+      throw new Error(`${folder} has more than ${limits.versionFilesMax} files.`)
     const name = path.toLowerCase() === 'skill.md' ? 'SKILL.md' : path.normalize('NFC')
-    const bytes = readBounded(join(folder, path), versionLimits.fileBytesMax)
+    const bytes = readBounded(join(folder, path), limits.fileBytesMax)
     left -= bytes.length
-    if (left < 0)
-      throw new Error(`The files of ${folder} are larger than ${versionLimits.versionBytesMax} bytes in total.`)
+    if (left < 0) throw new Error(`The files of ${folder} are larger than ${limits.versionBytesMax} bytes in total.`)
     const mode = readFileMode(statSync(join(folder, path)))
     if (name === 'SKILL.md' && mode.executable) hasModes = false
     files.push({ path: name, bytes, ...mode })

@@ -1,6 +1,12 @@
 import { posix } from 'node:path'
 import { isRegistryError, RegistryError, type PathReason, type Warning } from '@skillstead/protocol'
-import { isUnreadable, type SkillRecord, type Source, type SourceItem } from '@skillstead/skill-format/archives'
+import {
+  isUnreadable,
+  listStandIns,
+  type SkillRecord,
+  type Source,
+  type SourceItem,
+} from '@skillstead/skill-format/archives'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { type ImportedVersion, importVersions, type ImportOutcome } from '../catalogue/publishing/import-versions.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -22,7 +28,7 @@ export interface ImportSummary {
   filesMissing: number
   /** Number of versions per warning code. */
   warnings: Record<string, number>
-  /** The first entries that were omitted from skills, or changed; paths begin at the source. */
+  /** The first entries that were omitted, or changed, or hold a pointer to their content; paths begin at the source. */
   omitted: PathReason[]
   changed: PathReason[]
   /** The first stored skills that a publish would refuse, each with what is wrong in its SKILL.md. */
@@ -233,12 +239,13 @@ function addInvalid({ invalid }: ImportSummary, id: string, warnings: readonly W
   if (reasons.length > 0 && invalid.length < refusalsReportedMax) invalid.push({ id, reason: reasons.join(' ') })
 }
 
-function addReasons(summary: ImportSummary, { id, omitted = [], changed = [] }: SkillRecord): void {
+function addReasons(summary: ImportSummary, { id, files, omitted = [], changed = [] }: SkillRecord): void {
   const toSourcePath = ({ path, reason }: PathReason) => ({ path: posix.join(posix.dirname(id), path), reason })
   const add = (list: PathReason[], more: readonly PathReason[]) =>
     void list.push(...more.slice(0, reasonsReportedMax - list.length).map(toSourcePath))
   add(summary.omitted, omitted)
-  add(summary.changed, changed)
+  // A source cannot know that it has a pointer in place of a file.
+  add(summary.changed, [...changed, ...listStandIns(files)])
 }
 
 function countWarnings(summary: ImportSummary, warnings: readonly { code: string }[]): void {

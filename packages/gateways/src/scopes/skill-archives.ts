@@ -1,5 +1,5 @@
 import { localApi } from '@skillstead/core'
-import { limits, RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
+import { RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
 import { readArchiveFiles, type ArchiveFile } from '@skillstead/skill-format/archives'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
@@ -61,11 +61,6 @@ const versionsMax = 1000
 /** Facts take about 500 bytes, so the cache has place for about 16,000 versions. */
 const cacheBytesMax = 8 * 1024 * 1024
 const factsBytes = 400
-const readLimits = {
-  filesMax: limits.versionFilesMax,
-  fileBytesMax: limits.fileBytesMax,
-  versionBytesMax: limits.versionBytesMax,
-}
 
 /** Creates the archives of a protocol. Their facts are computed once per process, and cached by version and digest. */
 export function createSkillArchives(host: GatewayHost, form: ArchiveForm): SkillArchives {
@@ -151,7 +146,7 @@ async function writeArchiveForm(
 
 async function readPackFiles(api: RegistryApi, { fullName, version }: Pack): Promise<readonly ArchiveFile[]> {
   const { body } = await api.getArchive({ name: fullName, version })
-  return readArchiveFiles(body as Uint8Array, 'zip', readLimits)
+  return readArchiveFiles(body as Uint8Array, 'zip')
 }
 
 /** Web Crypto hashes in another thread: hashing 16 MiB here would block the event loop. */

@@ -1,4 +1,5 @@
-import { RegistryError, firstIssueOnly, isSkillName } from '@skillstead/protocol'
+import { RegistryError, firstIssueOnly, isSkillName, type PathReason } from '@skillstead/protocol'
+import { selectListed } from '@skillstead/skill-format/archives'
 import * as v from 'valibot'
 import type { Refusal } from '../types.ts'
 
@@ -14,6 +15,8 @@ export interface FilesEntry {
   readonly name: string
   readonly description: string
   readonly files: readonly { readonly path: string; readonly url: URL }[]
+  /** Listed files that are no part of the skill, and are not fetched. */
+  readonly omitted: readonly PathReason[]
 }
 
 export type IndexEntry = ArtifactEntry | FilesEntry
@@ -94,7 +97,8 @@ function readFilesEntry(raw: unknown, address: URL): FilesEntry | string {
   const wrong = located.find(({ url }) => url === undefined)
   if (wrong) return `The path '${wrong.path.slice(0, 100)}' leads out of the skill's folder.`
   if (!files.includes('SKILL.md')) return 'The entry lists no SKILL.md.'
-  return { name, description, files: located.map(({ path, url }) => ({ path, url: url! })) }
+  const { files: wanted, omitted } = selectListed(located)
+  return { name, description, files: wanted.map(({ path, url }) => ({ path, url: url! })), omitted }
 }
 
 const elsewhere = 'The file is at another host than the index. Files of other hosts are not fetched.'

@@ -215,7 +215,8 @@ async function fetchEntryFiles(
     if (!take(path, answer)) return { refused: tooLarge }
   }
   const files = [...answers].map(([path, bytes]) => ({ path, bytes }))
-  return { files, ...(Object.keys(fresh).length === entry.files.length && { mark: JSON.stringify(fresh) }) }
+  const isKnown = Object.keys(fresh).length === entry.files.length
+  return { files, omitted: entry.omitted, ...(isKnown && { mark: JSON.stringify(fresh) }) }
 }
 
 /** The ETags of the files at the last sync; none if the index was of version 0.2.0 then. */

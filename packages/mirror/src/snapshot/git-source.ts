@@ -7,8 +7,8 @@ import { readFolderPlaces } from './folder-source.ts'
 import { runGit, type GitOptions } from './git.ts'
 import { hidePassword } from '../hide-password.ts'
 import { openScratchFolder } from './scratch-folder.ts'
-import { isExecutableMode, notUtf8 } from '@skillstead/skill-format/archives'
-import { readSkillTree, type SkillTree, type TreeFile } from './skill-folders.ts'
+import { isExecutableMode, mayBeGitAttributes, notUtf8, type FolderEntry } from '@skillstead/skill-format/archives'
+import { readSkillTree, type SkillTree } from './skill-folders.ts'
 
 export interface GitSourceOptions {
   /** A URL (https, http, ssh, or `user@host:path`), or a path on this machine. */
@@ -22,7 +22,7 @@ export interface GitSourceOptions {
   readonly program?: string
 }
 
-interface BlobFile extends TreeFile {
+interface BlobFile extends FolderEntry {
   readonly sha: string
 }
 
@@ -36,7 +36,7 @@ const repositoryBytesMax = 2 * 1024 * 1024 * 1024
 const entriesMax = 500_000
 /** Longer targets lead to no file of a skill. */
 const targetBytesMax = 1024
-const linksPerRead = 10_000
+const blobsPerRead = 10_000
 /** Maximum length of a location. */
 const locationCharactersMax = 2000
 
@@ -114,7 +114,7 @@ async function fetchTree({ address, isLocal }: Repository, folder: string, optio
   const [cloned = '', seconds] = head.toString().trim().split(' ')
   const listing = await runGit(['ls-tree', '-r', '-z', '-l', '--full-tree', cloned], git)
   const tree: SkillTree<BlobFile> = {
-    files: await readLinks(parseListing(listing.toString()), git),
+    entries: await readSmallBlobs(parseListing(listing.toString()), git),
     rootName:
       options.location
         .replace(/\/+$|\.git\/?$/g, '')
@@ -146,16 +146,21 @@ function readGitMode(mode: string): Pick<BlobFile, 'kind' | 'executable'> {
   return mode.startsWith('100') ? { executable: isExecutableMode(Number.parseInt(mode, 8)) } : { kind: 'other' }
 }
 
-/** Reads the targets of links, which are the contents of their blobs. */
-async function readLinks(files: readonly BlobFile[], git: GitOptions): Promise<BlobFile[]> {
-  const targets = new Map<BlobFile, string>()
-  const links = files.filter(({ kind, size }) => kind === 'link' && size <= targetBytesMax)
-  for (let i = 0; i < links.length; i += linksPerRead) {
-    const batch = links.slice(i, i + linksPerRead)
-    const blobs = await readGitBlobs(batch, git)
-    for (const [at, link] of batch.entries()) targets.set(link, Buffer.from(blobs[at]!).toString())
+/** Reads the targets of links, which are the contents of their blobs, and each `.gitattributes` that may be of a node. */
+async function readSmallBlobs(files: readonly BlobFile[], git: GitOptions): Promise<BlobFile[]> {
+  const contents = new Map<BlobFile, Uint8Array>()
+  const small = files.filter((file) =>
+    file.kind === 'link' ? file.size <= targetBytesMax : file.kind === undefined && mayBeGitAttributes(file),
+  )
+  for (let i = 0; i < small.length; i += blobsPerRead) {
+    const batch = small.slice(i, i + blobsPerRead)
+    for (const [at, bytes] of (await readGitBlobs(batch, git)).entries()) contents.set(batch[at]!, bytes)
   }
-  return files.map((file) => (file.kind === 'link' ? { ...file, target: targets.get(file), size: 0 } : file))
+  return files.map((file) => {
+    const bytes = contents.get(file)
+    if (file.kind === 'link') return { ...file, target: bytes && Buffer.from(bytes).toString(), size: 0 }
+    return bytes ? { ...file, bytes } : file
+  })
 }
 
 /**

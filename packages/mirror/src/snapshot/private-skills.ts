@@ -1,5 +1,5 @@
 import { createClient } from '@skillstead/client'
-import { ArchiveError, fileLimits, readArchiveFiles } from '@skillstead/skill-format/archives'
+import { ArchiveError, readArchiveFiles } from '@skillstead/skill-format/archives'
 import { RegistryError, compareVersions, limits, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
 import type { KnownSkill, Refusal, Release, SnapshotSource } from '../types.ts'
 import { patience, type UpstreamFetch } from '../upstream-fetch.ts'
@@ -87,7 +87,7 @@ async function readPrivateVersion(api: RegistryApi, details: SkillDetails, versi
   const { fullName: name, author, displayName, category, license, keywords, repository } = details
   const { body } = await api.getArchive({ name, version })
   // The node has decided what belongs to the version, and its digest must stay.
-  const files = await readArchiveFiles(body as Uint8Array, 'zip', fileLimits)
+  const files = await readArchiveFiles(body as Uint8Array, 'zip')
   const { digest, publishedAt, changelog, yanked } = details.versions.find((one) => one.version === version)!
   const isLatest = version === details.latestVersion
   return {

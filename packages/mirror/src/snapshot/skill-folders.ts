@@ -1,25 +1,24 @@
 import { posix } from 'node:path'
-import { isSkillName, limits } from '@skillstead/protocol'
+import { isSkillName, type PathReason } from '@skillstead/protocol'
 import {
-  findProblem,
-  gitAttributes,
+  type FolderEntry,
+  findSizeProblem,
+  findSkillProblem,
+  findTextProblem,
+  findUnreadFolders,
+  listStandIns,
+  readSelectedFiles,
   selectSkills,
   type SelectedSkill,
-  type SourceEntry,
 } from '@skillstead/skill-format/archives'
 import type { KnownReleases, Refusal, Release, SnapshotBatch } from '../types.ts'
 import { toFoundRelease, toFolderSkillName } from './to-release.ts'
 
-/** An entry of a folder tree. Only files have a size. */
-export interface TreeFile extends SourceEntry {
-  readonly size: number
-  /** Undefined if the tree has no modes. */
-  readonly executable?: boolean
-}
-
 /** A tree of files with skills: a folder, or a git commit. */
-export interface SkillTree<T extends TreeFile> {
-  readonly files: readonly T[]
+export interface SkillTree<T extends FolderEntry> {
+  readonly entries: readonly T[]
+  /** As for {@link selectSkills}. Default: false. */
+  readonly isOfNode?: boolean
   /** The name of the root, for a skill in the root itself. */
   readonly rootName: string
   /** Milliseconds since 1970. Default: now. */
@@ -30,7 +29,6 @@ export interface SkillTree<T extends TreeFile> {
 
 const batchBytes = 8 * 1024 * 1024
 const batchMax = 50
-const attributesPerRead = 1000
 
 /**
  * The folder of each skill, by skill name. A skill that stays in its folder keeps its name when another folder gets the
@@ -39,7 +37,7 @@ const attributesPerRead = 1000
 export type Places = Record<string, string>
 
 /** Yields the releases of a tree in batches. Updates `places` to the current folders. */
-export async function* readSkillTree<T extends TreeFile>(
+export async function* readSkillTree<T extends FolderEntry>(
   tree: SkillTree<T>,
   {
     owner,
@@ -48,7 +46,7 @@ export async function* readSkillTree<T extends TreeFile>(
   }: { owner: string; places: Places; wants: (skill: { owner: string; name: string }) => boolean },
   known: KnownReleases,
 ): AsyncGenerator<Omit<SnapshotBatch, 'cursor'> & { left: number }> {
-  const { folders, ...reasons } = findSkillFolders(await readGitAttributes(tree))
+  const { folders, ...reasons } = findSkillFolders(tree)
   yield { releases: [], ...reasons, left: folders.length }
   // Known folders first, so that no other folder takes their names.
   const had = new Map(Object.entries(places).map(([name, folder]) => [folder, name]))
@@ -63,18 +61,24 @@ export async function* readSkillTree<T extends TreeFile>(
   async function readBatch(batch: readonly SelectedSkill<T>[]) {
     const found: { name: string; files: Release['files'] }[] = []
     const wrong: Refusal[] = []
+    const changed: PathReason[] = []
     let unchanged = 0
     for (const one of batch) {
-      const files = await readSkillFolder(tree, one)
+      const files = await readSelectedFiles(one, tree.read)
+      const problem = findTextProblem(files[0].bytes)
       const name = toFolderSkillName(files, posix.basename(one.folder || tree.rootName))
       const other = taken.get(name)
-      if (!isSkillName(name))
+      // Text that cannot be read must not take the name of another skill.
+      if (problem !== undefined) wrong.push(refuseFolder(one, 'invalid', problem))
+      else if (!isSkillName(name))
         wrong.push(refuseFolder(one, 'malformed', 'Neither SKILL.md nor the folder has a valid skill name.'))
       else if (other !== undefined) {
         wrong.push(refuseFolder(one, 'malformed', `The skill in '${other || '.'}' already has the name '${name}'.`))
       } else {
         taken.set(name, one.folder)
-        if (wants({ owner, name })) found.push({ name, files })
+        if (!wants({ owner, name })) continue
+        found.push({ name, files })
+        changed.push(...toTreePaths(one, listStandIns(files.slice(1))))
       }
     }
     const here = await known.find(found.map(({ name }) => `${owner}/${name}`))
@@ -85,67 +89,31 @@ export async function* readSkillTree<T extends TreeFile>(
       if (!release) unchanged += 1
       return release ? [release] : []
     })
-    return { releases, refused: wrong, unchanged }
+    return { releases, refused: wrong, changed, unchanged }
   }
-}
-
-/** The files of a tree, with the content of each `.gitattributes` that a node may have written. */
-async function readGitAttributes<T extends TreeFile>(tree: SkillTree<T>): Promise<readonly T[]> {
-  const isOwn = ({ path, kind = 'file', size }: T) =>
-    kind === 'file' && size === gitAttributes.length && posix.basename(path) === '.gitattributes'
-  const found = tree.files.filter(isOwn)
-  const contents = new Map<T, Uint8Array>()
-  for (let at = 0; at < found.length; at += attributesPerRead) {
-    const batch = found.slice(at, at + attributesPerRead)
-    for (const [i, bytes] of (await tree.read(batch)).entries()) contents.set(batch[i]!, bytes)
-  }
-  return contents.size === 0 ? tree.files : tree.files.map((file) => ({ ...file, bytes: contents.get(file) }))
 }
 
 /** Finds all folders with a SKILL.md, in the order of their paths. */
-function findSkillFolders<T extends TreeFile>(tree: readonly T[]) {
+function findSkillFolders<T extends FolderEntry>({ entries, isOfNode }: SkillTree<T>) {
   const folders: SelectedSkill<T>[] = []
   // A folder that could not be read may have skills.
-  const refused: Refusal[] = tree.flatMap(({ path, kind, problem }) =>
-    kind === 'folder' && problem !== undefined ? [{ subject: path, reason: 'invalid', detail: problem }] : [],
-  )
-  const skills = selectSkills(tree).toSorted((a, b) => (a.folder < b.folder ? -1 : 1))
-  for (const one of skills) {
-    const problem = findProblem(one) ?? findFolderProblem(one)
+  const refused: Refusal[] = findUnreadFolders(entries).map(({ path, reason }) => {
+    return { subject: path, reason: 'invalid', detail: reason }
+  })
+  for (const one of selectSkills(entries, { isOfNode })) {
+    const problem = findSkillProblem(one) ?? findSizeProblem(one)
     if (problem) refused.push(refuseFolder(one, 'invalid', problem))
     else folders.push(one)
   }
-  const list = (what: 'omitted' | 'changed') =>
-    folders.flatMap((one) => one[what].map(({ path, reason }) => ({ path: posix.join(one.folder, path), reason })))
+  const list = (what: 'omitted' | 'changed') => folders.flatMap((one) => toTreePaths(one, one[what]))
   return { folders, refused, omitted: list('omitted'), changed: list('changed') }
 }
 
-/** Checks numbers and sizes before any file is read. */
-function findFolderProblem({ skillMd, files }: SelectedSkill<TreeFile>): string | undefined {
-  const all = [skillMd, ...files.map(({ entry }) => entry)]
-  if (all.length > limits.versionFilesMax) return `The skill has more than ${limits.versionFilesMax} files.`
-  const large = all.find(({ size }) => size > limits.fileBytesMax)
-  if (large) return `${large.path} is larger than ${limits.fileBytesMax / 1024 / 1024} MiB.`
-  const bytes = all.reduce((sum, { size }) => sum + size, 0)
-  if (bytes > limits.versionBytesMax)
-    return `The files together are larger than ${limits.versionBytesMax / 1024 / 1024} MiB.`
-  return undefined
+function toTreePaths({ folder }: SelectedSkill<FolderEntry>, reasons: readonly PathReason[]): PathReason[] {
+  return reasons.map(({ path, reason }) => ({ path: posix.join(folder, path), reason }))
 }
 
-async function readSkillFolder<T extends TreeFile>(
-  tree: SkillTree<T>,
-  { skillMd, files }: SelectedSkill<T>,
-): Promise<Release['files']> {
-  const all = [{ path: 'SKILL.md', entry: skillMd }, ...files]
-  const bytes = await tree.read(all.map(({ entry }) => entry))
-  return all.map(({ path, entry }, i) => ({
-    path: path.normalize('NFC'),
-    bytes: bytes[i]!,
-    executable: entry.executable,
-  }))
-}
-
-function* toFolderBatches<T extends TreeFile>(
+function* toFolderBatches<T extends FolderEntry>(
   folders: readonly SelectedSkill<T>[],
 ): Generator<[number, SelectedSkill<T>[]]> {
   let batch: SelectedSkill<T>[] = []
@@ -160,6 +128,6 @@ function* toFolderBatches<T extends TreeFile>(
   }
 }
 
-function refuseFolder({ folder }: SelectedSkill<TreeFile>, reason: string, detail: string): Refusal {
+function refuseFolder({ folder }: SelectedSkill<FolderEntry>, reason: string, detail: string): Refusal {
   return { subject: folder || '.', reason, detail }
 }

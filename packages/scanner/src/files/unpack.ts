@@ -32,7 +32,7 @@ export interface Unpacked {
 /** Reads the entries of a zip by its central directory, after checking that all readers would see the same ones. */
 export function unpackZip(bytes: Uint8Array, budget: UnpackBudget): Unpacked {
   return unpackEntries(bytes, function* () {
-    const entries = readZipDirectory(bytes, { filesMax: Infinity, fileBytesMax: Infinity, versionBytesMax: Infinity })
+    const entries = readZipDirectory(bytes, { entriesMax: Infinity })
     const sorted = entries.toSorted((a, b) => a.start - b.start)
     refuseGaps(sorted, bytes)
     for (const entry of sorted) {

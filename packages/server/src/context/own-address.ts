@@ -17,7 +17,7 @@ export interface PublicUrl {
  */
 export function parsePublicUrl(text: string): PublicUrl {
   const url = URL.parse(text)
-  const problem = url === null ? 'is not a URL' : findProblem(url, text)
+  const problem = url === null ? 'is not a URL' : findUrlProblem(url, text)
   if (problem !== undefined) {
     const shown = url === null || url.password === '' ? text : 'with a password'
     throw new TypeError(
@@ -28,7 +28,7 @@ export function parsePublicUrl(text: string): PublicUrl {
   return { origin: url!.origin, path: url!.pathname.replace(/\/+$/, '') }
 }
 
-function findProblem({ protocol, username, password, pathname }: URL, text: string): string | undefined {
+function findUrlProblem({ protocol, username, password, pathname }: URL, text: string): string | undefined {
   if (protocol !== 'http:' && protocol !== 'https:') return 'begins with neither https:// nor http://'
   if (username !== '' || password !== '') return 'has a username or password'
   if (text.includes('#')) return 'has a fragment'

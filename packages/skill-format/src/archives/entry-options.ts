@@ -1,5 +1,5 @@
-import type { PathProblem } from './archive-error.ts'
-import type { FileLimits } from './file-paths.ts'
+import { limits } from '@skillstead/protocol'
+import { type ArchiveError, type PathProblem, toArchiveError } from './archive-error.ts'
 import type { SourceEntry } from './select-files.ts'
 
 /** A file of an archive; the path is relative to SKILL.md. */
@@ -13,9 +13,24 @@ export interface ArchiveFile {
 /** An entry of an archive. Only files have content. */
 export type ArchiveEntry = ArchiveFile & SourceEntry
 
+/** What a reader of archives takes, whatever its entries are: the limits of a version come after the selection. */
+export interface ReadLimits {
+  /** Entries, folders and entries to leave out among them. */
+  readonly entriesMax: number
+  /** Bytes of all files. */
+  readonly bytesMax: number
+}
+
+/** Limits for the archive of one skill: nested skills and entries to leave out are in it too. */
+export const readLimits: ReadLimits = {
+  entriesMax: 8 * limits.versionFilesMax,
+  bytesMax: 2 * limits.versionBytesMax,
+}
+
 /** Common options of both archive readers: limits, a filter of entries, and the list of problems. */
 export interface ReadOptions {
-  readonly limits: FileLimits
+  /** Default: those for the archive of one skill. */
+  readonly limits?: ReadLimits
   /** Returns the path of an entry; undefined for entries to leave out. */
   readonly keep: (name: string) => string | undefined
   readonly problems: PathProblem[]
@@ -27,3 +42,15 @@ export interface ReadOptions {
 export function toEntryPath(name: string): string {
   return name.replace(/^(?:\.\/)+/, '').normalize('NFC')
 }
+
+/** The errors for archives that exceed the limits of a reader. */
+export function toTooManyEntries({ entriesMax }: Pick<ReadLimits, 'entriesMax'>): ArchiveError {
+  return toArchiveError(`The archive has more than ${entriesMax} entries. ${packLess}`)
+}
+
+/** See {@link toTooManyEntries}. */
+export function toTooManyBytes({ bytesMax }: Pick<ReadLimits, 'bytesMax'>): ArchiveError {
+  return toArchiveError(`The archive inflates to more than ${bytesMax / 1024 / 1024} MiB. ${packLess}`)
+}
+
+const packLess = 'Pack only the folder of the skill.'

@@ -7,47 +7,47 @@ const pathBytesMax = 255
 /** Maximum number of segments in a path, including the file name. */
 const pathSegmentsMax = 8
 
-/** Size limits of a version, including SKILL.md. */
-export interface FileLimits {
-  readonly filesMax: number
-  readonly fileBytesMax: number
-  readonly versionBytesMax: number
-}
-
-/** Default limits of a registry: 512 files, 10 MiB per file, 16 MiB per version. */
-export const fileLimits: FileLimits = {
-  filesMax: limits.versionFilesMax,
-  fileBytesMax: limits.fileBytesMax,
-  versionBytesMax: limits.versionBytesMax,
-}
-
 /**
  * Lists the problems of a version's files other than SKILL.md: paths that some file system cannot store or that lead
  * outside, files that git reads as a repository of its own, files that would overwrite each other, and sizes (of files
- * with a `size`) above the limits. One problem per path; none if all files may be published.
+ * with a `size`) above the limits. SKILL.md counts towards the limits of a version. One problem per path; none if all
+ * files may be published.
  */
 export function checkPaths(
   files: readonly { readonly path: string; readonly size?: number }[],
-  bounds: FileLimits = fileLimits,
+  skillMdBytes = 0,
 ): PathProblem[] {
-  const problems: PathProblem[] = []
-  if (files.length > bounds.filesMax) {
-    problems.push({ path: '', message: `The version has ${files.length} files; ${bounds.filesMax} are allowed.` })
-  }
+  const sizes = checkSizes(files, skillMdBytes)
+  const sizeOf = new Map(sizes.map(({ path, message }) => [path, message]))
+  const problems = sizes.filter(({ path }) => path === '' || path === 'SKILL.md')
   const collisions = findCollisions(files)
   // Long paths are rejected for their length, before checks whose time grows with it.
   const short = files.flatMap(({ path }) => (isLong(path) ? [] : [path]))
   const inGit = new Map(findGitProblems(short).map((problem) => [problem.path, problem.message]))
-  for (const [index, { path, size = 0 }] of files.entries()) {
-    const isLarge = size > bounds.fileBytesMax
-    const sizeMessage = isLarge ? `The file has ${size} bytes; ${bounds.fileBytesMax} are allowed.` : undefined
-    const message = inGit.get(path) ?? checkPath(path) ?? collisions.get(index) ?? sizeMessage
+  for (const [index, { path }] of files.entries()) {
+    const message = inGit.get(path) ?? checkPath(path) ?? collisions.get(index) ?? sizeOf.get(path)
     if (message) problems.push({ path, message })
   }
-  const total = files.reduce((sum, { size = 0 }) => sum + size, 0)
-  if (total > bounds.versionBytesMax) {
-    problems.push({ path: '', message: `The files have ${total} bytes; ${bounds.versionBytesMax} are allowed.` })
-  }
+  return problems
+}
+
+/** The part of {@link checkPaths} about numbers and sizes. Only a file with a `size` can be too large. */
+export function checkSizes(
+  files: readonly { readonly path: string; readonly size?: number }[],
+  skillMdBytes: number,
+): PathProblem[] {
+  const { versionFilesMax, fileBytesMax, versionBytesMax } = limits
+  const all = [{ path: 'SKILL.md', size: skillMdBytes }, ...files]
+  const total = all.reduce((sum, { size = 0 }) => sum + size, 0)
+  const problems = all.flatMap(({ path, size = 0 }) =>
+    size > fileBytesMax
+      ? [{ path, message: `The file has ${size} bytes; ${fileBytesMax} are allowed. Link to a large file instead.` }]
+      : [],
+  )
+  const refuse = (message: string) => problems.push({ path: '', message: `${message} Remove what agents do not need.` })
+  if (all.length > versionFilesMax)
+    refuse(`The version has ${all.length} files with SKILL.md; ${versionFilesMax} are allowed.`)
+  if (total > versionBytesMax) refuse(`The files have ${total} bytes; ${versionBytesMax} are allowed.`)
   return problems
 }
 
@@ -63,7 +63,7 @@ function checkPath(path: string): string | undefined {
   if (rule) return rule.message
   const segments = path.split('/')
   if (segments.length > pathSegmentsMax)
-    return `The path has ${segments.length} segments; at most ${pathSegmentsMax} are allowed.`
+    return `The path has ${segments.length} segments; at most ${pathSegmentsMax} are allowed. Move it up.`
   if (toFoldedPath(segments[0]!) === 'skill.md')
     return 'SKILL.md at the root is the document itself. Send it as skillMd.'
   return undefined
@@ -72,30 +72,33 @@ function checkPath(path: string): string | undefined {
 /** In this order: the length is checked before rules whose time grows with it. */
 const pathRules: readonly { breaks: (path: string) => boolean; message: string }[] = [
   { breaks: (path) => path === '', message: 'The path is empty.' },
-  { breaks: isLong, message: `The path is longer than ${pathBytesMax} bytes.` },
-  { breaks: (path) => !path.isWellFormed(), message: 'The path is not valid Unicode.' },
-  { breaks: (path) => /\p{Cc}/u.test(path), message: 'The path contains control characters.' },
+  { breaks: isLong, message: `The path is longer than ${pathBytesMax} bytes. Use shorter names.` },
+  { breaks: (path) => !path.isWellFormed(), message: 'The path is not valid Unicode. Rename it.' },
+  { breaks: (path) => /\p{Cc}/u.test(path), message: 'The path contains control characters. Rename it.' },
   // `harmless<U+202E>txt.sh` is displayed as `harmlesshs.txt`.
   {
     breaks: (path) => /[\u202A-\u202E\u2066-\u2069]/.test(path),
-    message: 'The path contains characters that reverse text, so that it reads as another name.',
+    message: 'The path contains characters that reverse text, so that it reads as another name. Rename it.',
   },
   { breaks: (path) => path.includes('\\'), message: 'The path contains a backslash. Separate folders with `/`.' },
   { breaks: (path) => path.startsWith('/'), message: 'The path is absolute. It must be relative to SKILL.md.' },
   // `a.txt:b` is a hidden stream of a.txt on Windows, and `C:` a drive.
   {
     breaks: (path) => path.includes(':'),
-    message: 'The path contains a colon, which marks a drive or stream on Windows.',
+    message: 'The path contains a colon, which marks a drive or stream on Windows. Rename it.',
   },
   {
     breaks: (path) => /[?*<>"|]/.test(path),
-    message: 'The path contains one of ? * < > " |, which Windows cannot store.',
+    message: 'The path contains one of ? * < > " |, which Windows cannot store. Rename it.',
   },
   { breaks: (path) => hasSegment(path, /^(?:|\.|\.\.)$/), message: 'The path contains an empty, `.` or `..` segment.' },
-  { breaks: (path) => hasSegment(path, /[. ]$/), message: 'A segment of the path ends with a dot or a space.' },
+  {
+    breaks: (path) => hasSegment(path, /[. ]$/),
+    message: 'A segment of the path ends with a dot or a space. Rename it.',
+  },
   {
     breaks: (path) => hasSegment(path, devicePattern),
-    message: 'The path contains a device name that Windows reserves.',
+    message: 'The path contains a device name that Windows reserves. Rename it.',
   },
   { breaks: (path) => path.normalize('NFC') !== path, message: 'The path is not in Unicode normalisation form C.' },
 ]
@@ -120,11 +123,11 @@ function findCollisions(files: readonly { readonly path: string }[]): Map<number
   for (const [index, path] of folded.entries()) {
     const other = firstWith.get(path)
     if (other === undefined) firstWith.set(path, index)
-    else collisions.set(index, `The path equals '${files[other]!.path}' when case is ignored.`)
+    else collisions.set(index, `The path equals '${files[other]!.path}' when case is ignored. Rename one of them.`)
     if (path.length <= pathBytesMax) addFolders(path, folders)
   }
   for (const [index, path] of folded.entries()) {
-    if (folders.has(path)) collisions.set(index, 'The path is also the folder of another file.')
+    if (folders.has(path)) collisions.set(index, 'The path is also the folder of another file. Rename one of them.')
   }
   return collisions
 }

@@ -50,7 +50,8 @@ export function findGitProblems(paths: readonly string[]): PathProblem[] {
   return problems
 }
 
-const gitFolderMessage = 'A file system may treat a segment of the path as `.git`, whose config can run programs.'
+const gitFolderMessage =
+  'A file system may treat a segment of the path as `.git`, whose config can run programs. Remove it.'
 const bareRepositoryMessage =
   'Next to `objects` and `refs`, or `commondir`, git treats the folder as a repository, whose config can run programs.'
 
@@ -111,11 +112,14 @@ export function toPathInGit(path: string): string {
  */
 export const gitAttributes = '* -text !eol !crlf -ident -filter !working-tree-encoding\n'
 
+/** Whether a file may be such a `.gitattributes`, by its path and size. The content tells, see {@link isGitAttributes}. */
+export function mayBeGitAttributes({ path, size }: { readonly path: string; readonly size: number }): boolean {
+  return size === gitAttributes.length && /(?:^|\/)\.gitattributes$/.test(path)
+}
+
 /** Whether an entry is a `.gitattributes` that a node wrote, so that its folder is a repository of a node. */
 export function isGitAttributes({ path, bytes }: { readonly path: string; readonly bytes?: Uint8Array }): boolean {
-  return (
-    bytes?.length === gitAttributes.length && /(?:^|\/)\.gitattributes$/.test(path) && gitAttributesBytes.equals(bytes)
-  )
+  return bytes !== undefined && mayBeGitAttributes({ path, size: bytes.length }) && gitAttributesBytes.equals(bytes)
 }
 
 /** The published path of a file in a repository of a node: reverses {@link toPathInGit}. */

@@ -1,14 +1,13 @@
-import { readFile, stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { isRegistryError, type PathReason } from '@skillstead/protocol'
+import { lstat, stat } from 'node:fs/promises'
+import { basename, join, posix, resolve } from 'node:path'
+import { isRegistryError, isSkippedName, type PathReason } from '@skillstead/protocol'
 import { ArchiveError, toArchiveError } from './archive-error.ts'
-import type { ArchiveEntry } from './entry-options.ts'
+import { openFolderTree, type FolderEntry } from './folder-tree.ts'
 import { checkManifestSize, parsePluginManifest, pluginFile, type PluginManifest } from './plugin-manifest.ts'
-import { stripPluginFolder } from './read-archive.ts'
-import { hasSkillMd, openFolder, readEntries } from './skill-folder.ts'
-import { isSkillMd, isSkippedName, notUtf8, selectSkills, skippedReason, toBounded } from './select-files.ts'
-import type { Source, SourceItem } from './skill-records.ts'
-import { readManyEntries, toItem } from './skill-zip.ts'
+import { readArchived, stripPluginFolder } from './read-archive.ts'
+import { isSkillMd, selectSkills, skippedReason, toBounded, type SourceEntry } from './select-files.ts'
+import { readSourceItem, type Source, type SourceItem } from './skill-records.ts'
+import { readManyEntries } from './skill-zip.ts'
 
 /** A plugin of Agent Plugins 1.0.0, whose skills are the items of a source. */
 export interface Plugin extends Source, PluginManifest {
@@ -29,60 +28,61 @@ export async function openPlugin(path: string): Promise<Plugin | undefined> {
 }
 
 /** An entry at the root of a plugin, or of its folder `skills`. */
-interface ListedEntry {
+interface ListedEntry extends Pick<SourceEntry, 'problem'> {
   readonly name: string
   readonly kind: 'file' | 'folder' | 'link' | 'other'
-  readonly isUtf8?: boolean
   readonly hasSkillMd?: boolean
 }
 
 async function openPluginFolder(folder: string): Promise<Plugin | undefined> {
-  const root = await readEntries(folder)
-  const manifest = root.find(({ name }) => name === pluginFile)
-  if (!manifest || hasSkillMd(root)) return undefined
-  requireFile(manifest)
-  checkManifestSize((await stat(join(folder, pluginFile))).size)
-  const found = parsePluginManifest(await readFile(join(folder, pluginFile)))
-  const skills: ListedEntry[] = []
-  if (root.some(isSkillsFolder)) {
-    for (const entry of await readEntries(join(folder, 'skills'))) {
-      const isRead = entry.kind === 'folder' && entry.isUtf8 && !isSkippedName(entry.name)
-      const has = isRead && hasSkillMd(await readEntries(join(folder, 'skills', entry.name)))
-      skills.push({ ...entry, hasSkillMd: has })
-    }
-  }
-  const { items, share } = openFolder(folder)
-  return toPlugin(found, { root, skills }, { items: keepPluginSkills(items), share })
+  // Most folders are no plugin, and need no walk here.
+  if (!(await lstat(join(folder, pluginFile)).catch(() => undefined))) return undefined
+  const tree = await openFolderTree(folder)
+  return tree.entries.some(isDocument) ? undefined : readPlugin(tree, basename(folder))
 }
 
-/** Items of a folder whose documents are `FOLDER/skills/NAME/SKILL.md`. */
-async function* keepPluginSkills(items: Source['items']): AsyncGenerator<SourceItem> {
-  for await (const item of items) {
-    const [, skills, , document = '', ...deeper] = item.id.split('/')
-    if (skills === 'skills' && isSkillMd(document) && deeper.length === 0) yield item
-  }
+function isDocument({ path, kind }: FolderEntry): boolean {
+  return isSkillMd(path) && kind !== 'folder' && kind !== 'other'
 }
 
 async function openPluginArchive(file: string, type: 'zip' | 'tar.gz'): Promise<Plugin | undefined> {
   const entries = stripPluginFolder(await readManyEntries(file, type).catch(ignoreUnreadable))
-  if (!entries) return undefined
+  return entries && readPlugin({ entries, read: readArchived }, '')
+}
+
+interface PluginEntries<Entry> {
+  readonly entries: readonly Entry[]
+  /** As for {@link selectSkills}. */
+  readonly isOfNode?: boolean
+  read(entries: readonly Entry[]): readonly Uint8Array[] | Promise<readonly Uint8Array[]>
+}
+
+async function readPlugin<Entry extends SourceEntry & Partial<Pick<FolderEntry, 'size' | 'executable'>>>(
+  { entries, isOfNode, read }: PluginEntries<Entry>,
+  name: string,
+): Promise<Plugin | undefined> {
   const root = listNames(entries, '')
-  const manifest = root.find(({ name }) => name === pluginFile)!
-  requireFile(manifest)
-  const found = parsePluginManifest(entries.find(({ path }) => path === pluginFile)!.bytes)
-  const selected = selectSkills(entries).filter(({ folder }) => /^skills\/[^/]+$/.test(folder))
+  const manifest = entries.find(({ path }) => path === pluginFile)
+  if (manifest?.kind !== undefined && manifest.kind !== 'file') throw toArchiveError(noFile, pluginFile)
+  // A folder with the name of the manifest.
+  if (!manifest) return undefined
+  checkManifestSize(manifest.size ?? 0)
+  const [bytes] = await read([manifest])
+  const found = parsePluginManifest(bytes!)
+  const selected = selectSkills(entries, { isOfNode }).filter(({ folder }) => /^skills\/[^/]+$/.test(folder))
   const folders = new Set(selected.map(({ folder }) => folder))
   const skills = root.some(isSkillsFolder)
     ? listNames(entries, 'skills/').map((entry) => ({ ...entry, hasSkillMd: folders.has(`skills/${entry.name}`) }))
     : []
-  let read = 0
+  let done = 0
   async function* items(): AsyncGenerator<SourceItem> {
     for (const skill of selected) {
-      yield toItem(skill, '')
-      read += 1
+      const id = posix.join(name, skill.document)
+      yield await readSourceItem(skill, { id, path: id }, read)
+      done += 1
     }
   }
-  return toPlugin(found, { root, skills }, { items: items(), share: () => read / Math.max(1, selected.length) })
+  return toPlugin(found, { root, skills }, { items: items(), share: () => done / Math.max(1, selected.length) })
 }
 
 /** The reader of the archive reports what is wrong with it. */
@@ -107,21 +107,20 @@ function toPlugin(
 }
 
 /** The entries directly below a folder of an archive. */
-function listNames(entries: readonly ArchiveEntry[], folder: string): ListedEntry[] {
+function listNames(entries: readonly SourceEntry[], folder: string): ListedEntry[] {
   const found = new Map<string, ListedEntry>()
-  for (const { path, kind = 'file' } of entries) {
+  for (const { path, kind = 'file', problem } of entries) {
     if (!path.startsWith(folder)) continue
     const rest = path.slice(folder.length)
     const end = rest.indexOf('/')
     const name = end === -1 ? rest : rest.slice(0, end)
-    if (name !== '' && (end !== -1 || !found.has(name))) found.set(name, { name, kind: end === -1 ? kind : 'folder' })
+    if (name === '' || (end === -1 && found.has(name))) continue
+    found.set(name, end === -1 ? { name, kind, ...(problem !== undefined && { problem }) } : { name, kind: 'folder' })
   }
   return [...found.values()]
 }
 
-function requireFile({ kind }: ListedEntry): void {
-  if (kind !== 'file') throw toArchiveError('The manifest is a link or no file. Replace it by the file.', pluginFile)
-}
+const noFile = 'The manifest is a link or no file. Replace it by the file.'
 
 function isSkillsFolder({ name, kind }: ListedEntry): boolean {
   return name === 'skills' && kind === 'folder'
@@ -149,8 +148,8 @@ function explainSkill(entry: ListedEntry): string {
   return explainOther(entry) ?? skillsOnly
 }
 
-function explainOther({ name, kind, isUtf8 = true }: ListedEntry): string | undefined {
-  if (!isUtf8) return notUtf8
+function explainOther({ name, kind, problem }: ListedEntry): string | undefined {
+  if (problem !== undefined) return problem
   if (isSkippedName(name)) return skippedReason
   if (kind === 'link') return 'It is a link, which is not followed.'
   return kind === 'other' ? 'It is neither a file nor a folder.' : undefined

@@ -1,11 +1,12 @@
-import type { PathReason } from '@skillstead/protocol'
+import { findSkippedPath, type PathReason } from '@skillstead/protocol'
 import { ArchiveError, toArchiveError, type PathProblem } from './archive-error.ts'
-import { toEntryPath, type ArchiveEntry, type ArchiveFile } from './entry-options.ts'
-import { checkPaths, fileLimits, type FileLimits } from './file-paths.ts'
+import { toEntryPath, type ArchiveEntry, type ArchiveFile, type ReadLimits } from './entry-options.ts'
+import { checkPaths } from './file-paths.ts'
 import { pluginFile } from './plugin-manifest.ts'
 import { readTar } from './read-tar.ts'
 import { readZip } from './read-zip.ts'
-import { isEscape, isSkillMd, isSkippedName, selectSkills } from './select-files.ts'
+import { isEscape, isSkillMd, selectSkills } from './select-files.ts'
+import { readSelectedFiles } from './selected-skill.ts'
 
 /** A skill as read from an archive. Paths are relative to SKILL.md. */
 export interface ArchivedSkill {
@@ -22,20 +23,12 @@ export interface ArchivedSkill {
  *
  * @throws {ArchiveError} naming every offending path, if a file may not be published or the archive is invalid.
  */
-export async function readArchive(
-  bytes: Uint8Array,
-  type: 'zip' | 'tar.gz',
-  limits: FileLimits = fileLimits,
-): Promise<ArchivedSkill> {
-  const entries = stripTopFolder(await readArchiveEntries(bytes, type, limits))
+export async function readArchive(bytes: Uint8Array, type: 'zip' | 'tar.gz'): Promise<ArchivedSkill> {
+  const entries = stripTopFolder(await readArchiveEntries(bytes, type))
   const selected = selectSkills(entries).find(({ folder }) => folder === '')!
-  const skillMd = selected.skillMd.bytes
-  const files = selected.files.map(({ path, entry }) => ({ path, bytes: entry.bytes, executable: entry.executable }))
+  const [{ bytes: skillMd }, ...files] = await readSelectedFiles(selected, readArchived)
   const sized = files.map((file) => ({ path: file.path, size: file.bytes.length }))
-  // SKILL.md counts towards the limits of a version.
-  const rest = { filesMax: limits.filesMax - 1, versionBytesMax: limits.versionBytesMax - skillMd.length }
-  const wrong = [...selected.problems, ...checkPaths(sized, { ...limits, ...rest })]
-  if (skillMd.length > limits.fileBytesMax) wrong.push({ path: 'SKILL.md', message: 'SKILL.md is too large.' })
+  const wrong = [...selected.problems, ...checkPaths(sized, skillMd.length)]
   if (wrong.length > 0) throw new ArchiveError(wrong)
   return { skillMd, files, omitted: selected.omitted, changed: selected.changed }
 }
@@ -49,17 +42,22 @@ export async function readArchive(
 export async function readArchiveEntries(
   bytes: Uint8Array,
   type: 'zip' | 'tar.gz',
-  limits: FileLimits,
+  readLimits?: ReadLimits,
 ): Promise<ArchiveEntry[]> {
   const unread = new Map<string, ArchiveEntry>()
   const keep = (name: string): string | undefined => {
     const path = toEntryPath(name)
-    const isSkipped = !isEscape(path) && path.split('/').some(isSkippedName)
+    const isSkipped = !isEscape(path) && findSkippedPath(path) !== undefined
     if (isSkipped) unread.set(path, { path, bytes: new Uint8Array(), kind: 'folder' })
     return isSkipped || path === '' || path === '.' ? undefined : path
   }
   const problems: PathProblem[] = []
-  const files = await (type === 'zip' ? readZip : readTar)(bytes, { limits, keep, problems, takesLinks: true })
+  const files = await (type === 'zip' ? readZip : readTar)(bytes, {
+    ...(readLimits && { limits: readLimits }),
+    keep,
+    problems,
+    takesLinks: true,
+  })
   if (problems.length > 0) throw new ArchiveError(problems)
   return [...files, ...unread.values()]
 }
@@ -69,15 +67,16 @@ export async function readArchiveEntries(
  *
  * @throws {ArchiveError} naming every entry that is no file, or cannot be read.
  */
-export async function readArchiveFiles(
-  bytes: Uint8Array,
-  type: 'zip' | 'tar.gz',
-  limits: FileLimits,
-): Promise<ArchiveFile[]> {
+export async function readArchiveFiles(bytes: Uint8Array, type: 'zip' | 'tar.gz'): Promise<ArchiveFile[]> {
   const problems: PathProblem[] = []
-  const files = await (type === 'zip' ? readZip : readTar)(bytes, { limits, keep: toEntryPath, problems })
+  const files = await (type === 'zip' ? readZip : readTar)(bytes, { keep: toEntryPath, problems })
   if (problems.length > 0) throw new ArchiveError(problems)
   return files
+}
+
+/** The contents of entries, as {@link readSelectedFiles} takes them. */
+export function readArchived(entries: readonly ArchiveEntry[]): Uint8Array[] {
+  return entries.map(({ bytes }) => bytes)
 }
 
 /** The entries of a plugin, relative to the folder with its `plugin.json`; undefined if there is no plugin. */
@@ -93,7 +92,7 @@ function stripTopFolder(entries: readonly ArchiveEntry[]): ArchiveEntry[] {
   throw toArchiveError(
     stripPluginFolder(entries)
       ? 'The archive is a plugin: it has plugin.json and no SKILL.md at its root. Publish its skills and its pack with `skillstead publish FILE`.'
-      : 'The archive has no SKILL.md at its root or in its only top-level folder.',
+      : 'The archive has no SKILL.md at its root or in its only top-level folder. Pack the folder of the skill.',
   )
 }
 

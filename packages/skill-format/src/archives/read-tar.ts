@@ -2,12 +2,17 @@ import { posix } from 'node:path'
 import { createGunzip } from 'node:zlib'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { ArchiveError, toArchiveError } from './archive-error.ts'
-import { toEntryPath, type ArchiveEntry, type ReadOptions } from './entry-options.ts'
+import {
+  readLimits,
+  toEntryPath,
+  toTooManyBytes,
+  toTooManyEntries,
+  type ArchiveEntry,
+  type ReadOptions,
+} from './entry-options.ts'
 import { isExecutableMode } from './executable.ts'
 import { isEscape, notUtf8 } from './select-files.ts'
 
-/** Entries per allowed file: entries that are left out count too. */
-const entriesPerFileMax = 8
 /** Headers, padding and entries that are left out add to the size of the files. */
 const inflatedSlackBytes = 16 * 1024 * 1024
 
@@ -17,8 +22,8 @@ const inflatedSlackBytes = 16 * 1024 * 1024
  * @throws {ArchiveError} for an archive that is invalid or too large.
  */
 export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveEntry[]> {
-  const { limits } = options
-  const inflated = inflateLimited(bytes, limits.versionBytesMax + inflatedSlackBytes)
+  const { limits = readLimits } = options
+  const inflated = inflateLimited(bytes, limits.bytesMax + inflatedSlackBytes)
   // Loaded on use: loading this module takes longer than scanning most skills.
   const { ReadableStream: NodeReadableStream } = await import('node:stream/web')
   // Only the types of web streams and Node.js streams differ; at run time the streams are compatible.
@@ -30,7 +35,7 @@ export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<
   try {
     for await (const entry of tar) {
       entries += 1
-      if (entries > limits.filesMax * entriesPerFileMax) throw toArchiveError('The archive has too many entries.')
+      if (entries > limits.entriesMax) throw toTooManyEntries(limits)
       const path = toTarPath(entry, paths, options)
       if (path === undefined) {
         await entry.body.cancel()
@@ -43,13 +48,13 @@ export async function readTar(bytes: Uint8Array, options: ReadOptions): Promise<
         continue
       }
       total += entry.header.size
-      if (total > limits.versionBytesMax)
-        throw toArchiveError(`The files have more than ${limits.versionBytesMax} bytes in all.`)
+      if (total > limits.bytesMax) throw toTooManyBytes(limits)
       files.push({ path, bytes: await readTarBody(entry), executable: isExecutableMode(entry.header.mode ?? 0) })
-      if (files.length > limits.filesMax) throw toArchiveError(`The archive has more than ${limits.filesMax} files.`)
     }
   } catch (error) {
-    throw error instanceof ArchiveError ? error : toArchiveError('The archive is damaged or not a gzipped tar.')
+    throw error instanceof ArchiveError
+      ? error
+      : toArchiveError('The archive is damaged or not a gzipped tar. Pack the folder again with `tar czf`.')
   }
   return files
 }
@@ -62,7 +67,7 @@ async function* inflateLimited(bytes: Uint8Array, bytesMax: number): AsyncGenera
   try {
     for await (const chunk of gunzip as AsyncIterable<Buffer<ArrayBuffer>>) {
       total += chunk.length
-      if (total > bytesMax) throw toArchiveError(`The archive inflates to more than ${bytesMax} bytes.`)
+      if (total > bytesMax) throw toTooManyBytes({ bytesMax })
       yield chunk
     }
   } finally {
@@ -83,7 +88,7 @@ function toTarPath(
   if (isLink && !takesLinks) return refuse('Links are not allowed.')
   if (header.type !== 'file' && !takesLinks) return refuse('Only plain files are allowed.')
   const isSparse = Object.keys(header.pax ?? {}).some((key) => key.startsWith('GNU.sparse'))
-  if (isSparse) return refuse('Sparse files are not allowed.')
+  if (isSparse) return refuse('Sparse files are not allowed. Pack without `--sparse`.')
   if (path.includes('\uFFFD')) return refuse(notUtf8)
   if (paths.has(path)) return refuse('The archive contains this path twice.')
   paths.add(path)

@@ -4,12 +4,21 @@ import { isDeepStrictEqual } from 'node:util'
 import { crc32, inflateRaw } from 'node:zlib'
 import { setImmediate } from 'node:timers/promises'
 import { toArchiveError } from './archive-error.ts'
-import type { ArchiveEntry, ReadOptions } from './entry-options.ts'
+import {
+  readLimits,
+  toTooManyBytes,
+  toTooManyEntries,
+  type ArchiveEntry,
+  type ReadLimits,
+  type ReadOptions,
+} from './entry-options.ts'
 import { isExecutableMode } from './executable.ts'
-import type { FileLimits } from './file-paths.ts'
 
 /** Yields to the event loop after this many bytes. */
 const turnBytes = 1024 * 1024
+
+const again = 'Zip the folder again.'
+const wrongSize = `The file does not have its declared size. ${again}`
 
 /**
  * Reads a zip by its central directory, after checking that it matches the local headers (APPNOTE 6.3.10).
@@ -17,13 +26,10 @@ const turnBytes = 1024 * 1024
  * @throws {ArchiveError} for an archive that is invalid or too large.
  */
 export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveEntry[]> {
-  const { limits, problems } = options
+  const { limits = readLimits, problems } = options
   const entries = listFiles(withModes(readZipDirectory(bytes, limits)), options)
   if (problems.length > 0) return []
-  const total = entries.reduce((sum, { entry }) => sum + entry.size, 0)
-  if (total > limits.versionBytesMax) {
-    throw toArchiveError(`The files have ${total} bytes; ${limits.versionBytesMax} are allowed.`)
-  }
+  if (entries.reduce((sum, { entry }) => sum + entry.size, 0) > limits.bytesMax) throw toTooManyBytes(limits)
   const files: ArchiveEntry[] = []
   let turn = 0
   for (const { path, entry } of entries) {
@@ -43,7 +49,7 @@ function withModes(entries: readonly ZipEntry[]): readonly ZipEntry[] {
   return entries.map((entry) => ({ ...entry, executable: entry.executable ?? false }))
 }
 
-function listFiles(entries: readonly ZipEntry[], { limits, keep, problems, takesLinks }: ReadOptions) {
+function listFiles(entries: readonly ZipEntry[], { keep, problems, takesLinks }: ReadOptions) {
   const files: { path: string; entry: ZipEntry }[] = []
   const paths = new Set<string>()
   for (const entry of entries) {
@@ -51,22 +57,21 @@ function listFiles(entries: readonly ZipEntry[], { limits, keep, problems, takes
     if (path === undefined) continue
     const isSpecial = entry.kind !== 'file' && takesLinks
     const file = isSpecial ? ({ ...entry, kind: 'file' } as const) : entry
-    const message = findZipEntryProblem(file, paths.has(path), limits.fileBytesMax)
+    const message = findZipEntryProblem(file, paths.has(path))
     if (message) problems.push({ path, message })
     paths.add(path)
     files.push({ path, entry })
   }
-  if (files.length > limits.filesMax) throw toArchiveError(`The archive has more than ${limits.filesMax} files.`)
   return files
 }
 
-function findZipEntryProblem(entry: ZipEntry, isDouble: boolean, fileBytesMax: number): string | undefined {
+function findZipEntryProblem(entry: ZipEntry, isDouble: boolean): string | undefined {
   if (entry.kind === 'link') return 'Links are not allowed.'
   if (entry.kind === 'other') return 'Only plain files are allowed.'
-  if (entry.isEncrypted) return 'Encrypted files are not allowed.'
-  if (entry.method !== 0 && entry.method !== 8) return 'The file is compressed by a method other than deflate.'
-  if (isDouble) return 'The archive contains this path twice.'
-  return entry.size > fileBytesMax ? `The file has ${entry.size} bytes; ${fileBytesMax} are allowed.` : undefined
+  if (entry.isEncrypted) return 'Encrypted files are not allowed. Zip the folder again without a password.'
+  if (entry.method !== 0 && entry.method !== 8)
+    return 'The file is compressed by a method other than deflate. Zip the folder again with deflate.'
+  return isDouble ? 'The archive contains this path twice.' : undefined
 }
 
 /** The content of a link is its target; that of a device is not read. */
@@ -82,8 +87,8 @@ async function inflateZipEntry(archive: Uint8Array, path: string, entry: ZipEntr
   const data = archive.subarray(entry.dataStart, entry.dataEnd)
   // Copy stored files, so that they do not keep the whole archive in memory.
   const bytes = entry.method === 0 ? data.slice() : await inflateEntry(data, path, entry.size)
-  if (bytes.length !== entry.size) throw toArchiveError('The file does not have its declared size.', path)
-  if (crc32(bytes) !== entry.crc) throw toArchiveError('The checksum of the file is wrong.', path)
+  if (bytes.length !== entry.size) throw toArchiveError(wrongSize, path)
+  if (crc32(bytes) !== entry.crc) throw toArchiveError(`The checksum of the file is wrong. ${again}`, path)
   return bytes
 }
 
@@ -94,8 +99,8 @@ function inflateEntry(data: Uint8Array, path: string, size: number): Promise<Uin
     inflateRaw(data, { maxOutputLength: size + 1, info: true }, (error, result) => {
       const { buffer, engine } = (result ?? {}) as unknown as { buffer: Buffer; engine: { bytesWritten: number } }
       const isLarger = readErrorCode(error) === 'ERR_BUFFER_TOO_LARGE'
-      if (isLarger) return refuse('The file does not have its declared size.')
-      if (error) return refuse('The compressed file is damaged.')
+      if (isLarger) return refuse(wrongSize)
+      if (error) return refuse(`The compressed file is damaged. ${again}`)
       if (engine.bytesWritten !== data.length) return refuse('There are bytes between the compressed files.')
       resolve(buffer)
     })
@@ -121,8 +126,6 @@ export interface ZipEntry {
   readonly dataEnd: number
 }
 
-/** Entries per allowed file: entries that are left out count too. */
-const entriesPerFileMax = 8
 const endBytes = 22
 const centralBytes = 46
 const localBytes = 30
@@ -134,11 +137,11 @@ const commentBytesMax = 0xffff
  *
  * @throws {ArchiveError} for an invalid or contradictory zip, and too many entries.
  */
-export function readZipDirectory(bytes: Uint8Array, { filesMax }: FileLimits): ZipEntry[] {
+export function readZipDirectory(bytes: Uint8Array, limits: Pick<ReadLimits, 'entriesMax'> = readLimits): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const { count, start, end } = readEnd(view, findEndRecord(view))
   // Checked before any entry is read: an attacker could declare hundreds of thousands.
-  if (count > filesMax * entriesPerFileMax) throw toArchiveError(`The archive has ${count} entries, which is too many.`)
+  if (count > limits.entriesMax) throw toTooManyEntries(limits)
   const entries: ZipEntry[] = []
   let at = start
   for (let index = 0; index < count; index += 1) {
@@ -162,7 +165,7 @@ function findEndRecord(view: DataView): number {
     if (at + endBytes + view.getUint16(at + 20, true) === view.byteLength) return at
     throw toArchiveError('There are bytes after the end of the zip archive.')
   }
-  throw toArchiveError('The archive is truncated or not a zip.')
+  throw toArchiveError(`The archive is truncated or not a zip. ${again}`)
 }
 
 /** The values that mean "see the zip64 record" in fields of two and four bytes (APPNOTE 6.3.10, section 4.4.1.4). */
@@ -242,7 +245,7 @@ function readCentralEntry(view: DataView, at: number, directoryStart: number): Z
     view.getUint16(start + 8, true) === method &&
     (isDeferred || isDeepStrictEqual(readZip64Fields(localSizes, localExtra, name), [size, packedSize]))
   if (!isSame) throw toArchiveError('The two headers of the entry differ. Zip the folder again.', name)
-  if (method === 0 && packedSize !== size) throw toArchiveError('The file does not have its declared size.', name)
+  if (method === 0 && packedSize !== size) throw toArchiveError(wrongSize, name)
   const isEncrypted = (flags & 0x2041) !== 0
   const kinds = { kind: readKind(view, at), executable: readExecutable(view, at) }
   return { name, ...kinds, isEncrypted, method, crc, size, start, dataStart, dataEnd }
@@ -329,5 +332,5 @@ function refuseOverlaps(entries: readonly ZipEntry[]): void {
 }
 
 function toDamaged(path = '') {
-  return toArchiveError('The zip archive is damaged.', path)
+  return toArchiveError(`The zip archive is damaged. ${again}`, path)
 }

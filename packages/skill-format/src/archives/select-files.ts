@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { PathReason } from '@skillstead/protocol'
+import { findSkippedPath, type PathReason } from '@skillstead/protocol'
 import type { PathProblem } from './archive-error.ts'
 import { toFoldedPath } from './file-paths.ts'
 import { findGitProblems, fromPathInGit, isGitAttributes } from './git-paths.ts'
@@ -44,15 +44,8 @@ const targetSegmentsMax = 16
 /** Links that lead to links. */
 const hopsMax = 8
 
-const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules', '.DS_Store', '__MACOSX'])
-
 /** The problem of an entry whose name could not be decoded. */
 export const notUtf8 = 'The name is not UTF-8. Rename the file or folder.'
-
-/** Whether a file or folder belongs to version control, an operating system or a tool, and to no skill. */
-export function isSkippedName(name: string): boolean {
-  return skipped.has(name) || name.startsWith('._')
-}
 
 /** `SKILL.md` in any letter case. */
 export function isSkillMd(name: string): boolean {
@@ -69,7 +62,7 @@ export function isEscape(path: string): boolean {
  * belongs to the nearest one above it. Links to files of the same skill become files with their content. Files of
  * version control and tools, other links, devices, and the folders of nested skills are omitted and named. Below a
  * `.gitattributes` that a node wrote, or with `isOfNode`, files get back the names with which they were published. In
- * time linear in the entries, in the order of the entries.
+ * time linear in the entries; the skills are in the order of their folders.
  */
 export function selectSkills<Entry extends SourceEntry>(
   entries: readonly Entry[],
@@ -103,7 +96,8 @@ export function selectSkills<Entry extends SourceEntry>(
   const repositories = new Set(kept.filter(isGitAttributes).map(({ path }) => toParent(path)))
   const isInRepository = (folder: string): boolean =>
     repositories.has(folder) || (folder !== '' && isInRepository(toParent(folder)))
-  return [...documents].map(([folder, found]) => {
+  const sorted = [...documents].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return sorted.map(([folder, found]) => {
     const toPublished = isOfNode || (repositories.size > 0 && isInRepository(folder)) ? fromPathInGit : undefined
     const left = { skipped: skippedBy.get(folder) ?? [], nested: nestedBy.get(folder) ?? [] }
     return selectFiles(folder, found, ownedBy.get(folder)!, left, toPublished)
@@ -122,7 +116,7 @@ function selectFiles<Entry extends SourceEntry>(
   const changed: PathReason[] = []
   const problems: PathProblem[] = doubles.map(({ path }) => ({
     path: toOwn(path),
-    message: 'There must be exactly one SKILL.md.',
+    message: 'There must be exactly one SKILL.md. Remove or rename the others.',
   }))
   for (const path of left.skipped.map(toOwn)) {
     if (path.endsWith('/.git')) problems.push(...findGitProblems([path]))
@@ -179,12 +173,15 @@ class Links<Entry extends SourceEntry> {
   follow({ path, target }: Entry): Entry | string {
     const byPath = (this.#byPath ??= this.#listPaths())
     const at = toSegments(toParent(path).normalize('NFC'))
+    const top = toSegments(this.#folder).length
     const rest = toLinkSegments(target)
     if (!rest || path.length > pathCharactersMax) return outReason
     for (let hops = 0; rest.length > 0;) {
       const segment = rest.pop()!
       if (segment !== '..') at.push(segment)
-      else if (at.pop() === undefined) return outReason
+      // A way out of the folder and back by its name exists only where the source has more than this skill.
+      else if (at.length === top) return outReason
+      else at.pop()
       const found = byPath.get(at.join('/'))
       if (found?.kind !== 'link') continue
       const next = toLinkSegments(found.target)
@@ -238,13 +235,6 @@ function isBelow(path: string, folder: string): boolean {
   return folder === '' || path.startsWith(`${folder}/`)
 }
 
-/** The path up to its first segment that belongs to no skill; undefined if it has none. */
-function findSkippedPath(path: string): string | undefined {
-  const segments = path.split('/')
-  const at = segments.findIndex(isSkippedName)
-  return at === -1 ? undefined : segments.slice(0, at + 1).join('/')
-}
-
 function toParent(path: string): string {
   const folder = posix.dirname(path)
   return folder === '.' || folder === '/' ? '' : folder
@@ -256,9 +246,4 @@ export function toBounded(reasons: readonly PathReason[]): PathReason[] {
   const more = sorted.length - reasonsMax
   if (more <= 0) return sorted
   return [...sorted.slice(0, reasonsMax), { path: '', reason: `${more} more entries are not listed.` }]
-}
-
-/** Why a skill cannot be published, as a sentence; undefined if it can. */
-export function findProblem({ problems: [first] }: SelectedSkill<SourceEntry>): string | undefined {
-  return first && `${first.path}: ${first.message}`
 }

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import type { PathReason } from '@skillstead/protocol'
+import { isRegistryError, type PathReason } from '@skillstead/protocol'
 import type { ArchiveFile } from './entry-options.ts'
+import type { SelectedSkill, SourceEntry } from './select-files.ts'
+import { findSizeProblem, findSkillProblem, readSelectedFiles } from './selected-skill.ts'
 
 /** A version in the history of a skill, oldest first. */
 interface HistoryVersion {
@@ -51,6 +53,26 @@ export interface Source {
   readonly items: AsyncIterable<SourceItem>
   /** The fraction read so far, 0 to 1, for a progress bar. */
   share(): number
+}
+
+/** Reads a skill of a folder or archive. A file that cannot be read concerns this skill only. */
+export async function readSourceItem<Entry extends SourceEntry & { readonly size?: number }>(
+  skill: SelectedSkill<Entry>,
+  { id, path }: Pick<SkillRecord, 'id' | 'path'>,
+  read: (entries: readonly Entry[]) => readonly Uint8Array[] | Promise<readonly Uint8Array[]>,
+): Promise<SourceItem> {
+  const problem = findSkillProblem(skill) ?? findSizeProblem(skill)
+  if (problem !== undefined) return { id, reason: problem }
+  try {
+    const [{ bytes }, ...files] = await readSelectedFiles(skill, read)
+    const reason = findTextProblem(bytes)
+    if (reason !== undefined) return { id, reason }
+    const { omitted, changed } = skill
+    return { id, path, history: [], skillMd: decodeText(bytes), files, filesMissing: 0, omitted, changed }
+  } catch (error) {
+    if (!isRegistryError(error)) throw error
+    return { id, reason: error.message }
+  }
 }
 
 /** Why bytes cannot be the text of SKILL.md, as a sentence; undefined if they can. */

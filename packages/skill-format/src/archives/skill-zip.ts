@@ -1,14 +1,14 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, posix } from 'node:path'
-import { limits, RegistryError } from '@skillstead/protocol'
+import { RegistryError } from '@skillstead/protocol'
 import type { ArchiveEntry } from './entry-options.ts'
-import { readArchiveEntries } from './read-archive.ts'
-import { findProblem, isEscape, selectSkills, type SelectedSkill } from './select-files.ts'
-import { decodeText, findTextProblem, type Source, type SourceItem } from './skill-records.ts'
+import { readArchived, readArchiveEntries } from './read-archive.ts'
+import { isEscape, selectSkills } from './select-files.ts'
+import { readSourceItem, type Source, type SourceItem } from './skill-records.ts'
 
 /** An archive of many skills may be larger than the archive of one skill. */
 const zipBytesMax = 512 * 1024 * 1024
-const zipLimits = { filesMax: 50_000, fileBytesMax: limits.fileBytesMax, versionBytesMax: 1024 * 1024 * 1024 }
+const zipLimits = { entriesMax: 400_000, bytesMax: 1024 * 1024 * 1024 }
 
 /** Reads an archive of skills: every folder with a SKILL.md is a skill. Malicious archives are refused as a whole. */
 export function openZip(file: string, type: 'zip' | 'tar.gz' = 'zip'): Source {
@@ -16,11 +16,13 @@ export function openZip(file: string, type: 'zip' | 'tar.gz' = 'zip'): Source {
   async function* items(): AsyncGenerator<SourceItem> {
     const entries = await readManyEntries(file, type)
     const archiveName = basename(file).replace(/\.(zip|tgz|tar\.gz)$/i, '')
-    const skills = selectSkills(entries).map((skill) => toItem(skill, archiveName))
+    const skills = selectSkills(entries)
     if (skills.length === 0) throw new RegistryError('invalid_request', `${file} contains no SKILL.md.`)
-    for (const [i, item] of skills.entries()) {
+    for (const [i, skill] of skills.entries()) {
       share = i / skills.length
-      yield item
+      const { folder, document: id } = skill
+      const path = folder === '' ? posix.join(archiveName, id) : id
+      yield await readSourceItem(skill, { id, path }, readArchived)
     }
     share = 1
   }
@@ -51,21 +53,4 @@ function refuseEscapes(file: string, entries: readonly ArchiveEntry[]): void {
       'invalid_request',
       `${file} contains the path ${escape.path}, which leads out of the archive. Nothing was imported.`,
     )
-}
-
-/** A selected skill of an archive; a skill at the root has the name of the archive as its folder. */
-export function toItem(skill: SelectedSkill<ArchiveEntry>, archiveName: string): SourceItem {
-  const { folder, document: id, omitted, changed } = skill
-  const reason = findProblem(skill) ?? findTextProblem(skill.skillMd.bytes)
-  if (reason !== undefined) return { id, reason }
-  return {
-    id,
-    path: folder === '' ? posix.join(archiveName, id) : id,
-    history: [],
-    skillMd: decodeText(skill.skillMd.bytes),
-    files: skill.files.map(({ path, entry }) => ({ path, bytes: entry.bytes, executable: entry.executable })),
-    filesMissing: 0,
-    omitted,
-    changed,
-  }
 }

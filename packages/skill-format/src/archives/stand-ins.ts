@@ -1,4 +1,4 @@
-import type { Warning } from '@skillstead/protocol'
+import type { PathReason, Warning } from '@skillstead/protocol'
 import type { ArchiveFile } from './entry-options.ts'
 import { isForeignMcpJson } from './mcp-json.ts'
 
@@ -21,13 +21,20 @@ export function describeStandIn({ bytes }: Pick<ArchiveFile, 'bytes'>): string |
   return `The file has only the path '${text}', as a checkout without symbolic links writes a link to it.`
 }
 
+/** The files that stand for other content, and what they hold. */
+export function listStandIns(files: readonly ArchiveFile[]): PathReason[] {
+  return files.flatMap((file) => {
+    const reason = describeStandIn(file)
+    return reason === undefined ? [] : [{ path: file.path, reason }]
+  })
+}
+
 /** A warning for each file that stands for other content, and for an `mcp.json` in another format. */
 export function warnOfFiles(files: readonly ArchiveFile[]): Warning[] {
-  return files.flatMap((file) => {
-    const standIn = describeStandIn(file)
-    const warnings = standIn === undefined ? [] : [{ code: 'file_stands_in', message: `${file.path}: ${standIn}` }]
-    if (!isForeignMcpJson(file)) return warnings
-    const message = 'mcp.json has no $schema of Agent Plugins, so no client and no --with-mcp starts its servers.'
-    return [...warnings, { code: 'mcp_without_schema', message }]
+  const standIns = listStandIns(files).map(({ path, reason }) => {
+    return { code: 'file_stands_in', message: `${path}: ${reason}` }
   })
+  if (!files.some(isForeignMcpJson)) return standIns
+  const message = 'mcp.json has no $schema of Agent Plugins, so no client and no --with-mcp starts its servers.'
+  return [...standIns, { code: 'mcp_without_schema', message }]
 }

@@ -59,7 +59,7 @@ export const commands = {
               onProgress: (more) => bar.update(source.share(), { records: (count += more) }),
             })
             if (summary.taken + summary.unchanged + summary.refused === 0)
-              throw new Error(`${path} contains no skills.`)
+              throw new Error(`${path} contains no skills. Pass a folder with SKILL.md files at any depth.`)
             return plugin ? { ...summary, ...(await makePack(registry, plugin, records, summary.omitted)) } : summary
           } finally {
             bar.stop()

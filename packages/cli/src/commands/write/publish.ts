@@ -181,7 +181,9 @@ async function readPublishContent(path: string): Promise<Content> {
   const stats = statSync(path)
   if (stats.isDirectory()) return packPublishedFolder(path)
   if (stats.size > limits.archiveBytesMax)
-    throw new Error(`${path} is too large: ${stats.size} bytes, at most ${limits.archiveBytesMax} are allowed.`)
+    throw new Error(
+      `${path} is too large: ${stats.size} bytes, at most ${limits.archiveBytesMax} are allowed. Remove what agents do not need.`,
+    )
   const body = new Uint8Array(readFileSync(path))
   if (/\.zip$/i.test(path)) return { archive: { contentType: 'application/zip', body } }
   if (/\.(tar\.gz|tgz)$/i.test(path)) return { archive: { contentType: 'application/gzip', body } }
@@ -195,7 +197,7 @@ async function packPublishedFolder(path: string): Promise<Content> {
     if (isUnreadable(item)) throw new Error(`${item.id}: ${item.reason}`)
     return toContent(item)
   }
-  throw new Error(`${path} contains no SKILL.md.`)
+  throw new Error(`${path} contains no SKILL.md. Pass the folder of a skill.`)
 }
 
 function toContent({ skillMd, files, omitted, changed }: SkillRecord): Content {

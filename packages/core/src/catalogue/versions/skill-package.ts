@@ -16,9 +16,8 @@ import {
   findMcpProblems,
   findTextProblem,
   isExecutable,
-  isSkillMd,
   readArchive,
-  selectSkills,
+  selectListed,
   toDigest,
 } from '@skillstead/skill-format/archives'
 import { invalidField } from '../../kernel/field-errors.ts'
@@ -114,18 +113,6 @@ async function readUploadedArchive(archive: NonNullable<PublishSkillInput['archi
   } catch (error) {
     if (error instanceof ArchiveError) throw invalidSkill(error.problems)
     throw error
-  }
-}
-
-/** A second SKILL.md and a `.git` are no accident in a list that a client made, and stay to be refused. */
-function selectListed(files: readonly PackageFile[]): Omit<SubmittedPackage, 'skillMd'> {
-  const isRefused = ({ path }: PackageFile) => isSkillMd(path) || path.split('/').includes('.git')
-  const entries = [{ path: 'SKILL.md', bytes: new Uint8Array() }, ...files.filter((file) => !isRefused(file))]
-  const { files: selected, omitted, changed } = selectSkills(entries).find(({ folder }) => folder === '')!
-  return {
-    files: [...selected.map(({ path, entry }) => ({ ...entry, path })), ...files.filter(isRefused)],
-    omitted,
-    changed,
   }
 }
 

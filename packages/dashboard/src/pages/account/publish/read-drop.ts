@@ -1,3 +1,4 @@
+import { findSkippedPath } from '@skillstead/protocol'
 import { zipSync, type Zippable } from 'fflate'
 import { fromEvent, type FileWithPath } from 'file-selector'
 import { toCount } from '../../../ui/parts.tsx'
@@ -13,11 +14,6 @@ export interface Upload {
   readonly leftOut: readonly string[]
 }
 
-/**
- * Files of version control and operating systems, which are not part of a skill: the path up to the folder, or of the
- * file.
- */
-const litter = /^((.*?\/)?(\.git|\.svn|node_modules|__MACOSX))\/|^(.*\/)?\.DS_Store$/
 const bytesMax = 50 * 1024 * 1024
 
 /**
@@ -26,7 +22,7 @@ const bytesMax = 50 * 1024 * 1024
  */
 export async function readDrop(event: Event): Promise<Upload> {
   const found = (await fromEvent(event)).filter((item): item is FileWithPath => item instanceof File)
-  const files = found.filter((file) => !litter.test(toFilePath(file)))
+  const files = found.filter((file) => findSkippedPath(toFilePath(file)) === undefined)
   if (files.length === 0) throw new Error('You dropped no files. Drop the folder of a skill.')
   const total = files.reduce((sum, { size }) => sum + size, 0)
   if (total > bytesMax)
@@ -34,7 +30,7 @@ export async function readDrop(event: Event): Promise<Upload> {
   if (files.length === 1 && isArchive(files[0]!)) return toArchiveUpload(files[0]!)
   const root = toSkillRoot(files.map(toFilePath))
   refuseNestedGit(found.map(toFilePath), root)
-  return { ...(await packDroppedFolder(files, root)), leftOut: listLitter(found.map(toFilePath), root) }
+  return { ...(await packDroppedFolder(files, root)), leftOut: listSkipped(found.map(toFilePath), root) }
 }
 
 function isArchive({ name }: File): boolean {
@@ -74,12 +70,12 @@ function toSkillRoot(paths: readonly string[]): string {
   return root
 }
 
-function listLitter(paths: readonly string[], root: string): string[] {
+function listSkipped(paths: readonly string[], root: string): string[] {
   const counts = new Map<string, number>()
   for (const path of paths) {
-    const [whole, folder] = litter.exec(path) ?? []
-    if (whole === undefined) continue
-    const place = folder === undefined ? path : `${folder}/`
+    const skipped = findSkippedPath(path)
+    if (skipped === undefined) continue
+    const place = skipped === path ? path : `${skipped}/`
     counts.set(place, (counts.get(place) ?? 0) + 1)
   }
   return [...counts].toSorted().map(([place, count]) => {

@@ -1,0 +1,23 @@
+import type { H3, H3Event } from 'h3'
+
+/** The routes of an app. */
+export interface MountedRoutes {
+  /** Their patterns, such as `/skills/:name`. */
+  readonly patterns: ReadonlySet<string>
+  /** Whether a route other than {@link unknownRoute} answers `GET` of a path. */
+  isServed(pathname: string): boolean
+}
+
+/** The route of `app.all('/**')`, which answers what no other route does. */
+export const unknownRoute = '/**'
+
+/** Lists the routes of an app. Call it after all routes are mounted. H3 documents no way to list or find them. */
+export function listMountedRoutes(app: H3): MountedRoutes {
+  return {
+    patterns: new Set(app['~routes'].map(({ route = '' }) => route)),
+    isServed(pathname) {
+      const found = app['~findRoute']({ req: { method: 'GET' }, url: { pathname } } as H3Event)
+      return found !== undefined && found.data.route !== unknownRoute
+    },
+  }
+}
