@@ -1,6 +1,7 @@
 import { createClient, RegistryError } from '@skillstead/client'
 import type { Problem } from '@skillstead/protocol'
 import { nodePath, nodeUrl } from './addresses.ts'
+import { toShareHeaders } from './share-link.ts'
 import { QueryClient, keepPreviousData, useQuery, type QueryKey, type UseQueryResult } from '@tanstack/preact-query'
 
 /**
@@ -16,7 +17,8 @@ export function apiWith(means: { apiKey?: string; caseToken?: string; counts?: f
 export const api = apiWith({ counts: false })
 
 function fetchAsPage(address: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  const headers = { ...(init.headers as Record<string, string>), 'x-skillstead-session': '1' }
+  const share = toShareHeaders(String(address))
+  const headers = { ...(init.headers as Record<string, string>), ...share, 'x-skillstead-session': '1' }
   return fetch(address, { ...init, credentials: 'same-origin', headers })
 }
 

@@ -1,4 +1,5 @@
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso'
+import { useEffect } from 'preact/hooks'
 import { nodePath } from './addresses.ts'
 import { Boundary } from './boundary.tsx'
 import { useIsClosed } from './session.ts'
@@ -73,10 +74,21 @@ function Pages() {
         <Route path="/device" component={DevicePage} />
         <Route path="/admin" component={AdminPages} />
         <Route path="/admin/*" component={AdminPages} />
+        <Route path="/:owner/:name?" component={ShortAddress} />
         <Route default component={NotHere} />
       </Router>
     </Boundary>
   )
+}
+
+/**
+ * `OWNER` and `OWNER/NAME` below the node's URL, from which the node redirects to the pages, unless it is private, or is
+ * published below `/skills`, where they look like pages.
+ */
+function ShortAddress({ name }: { name?: string }) {
+  const { route, url } = useLocation()
+  useEffect(() => route((name === undefined ? '/users' : '/skills') + url, true), [url])
+  return null
 }
 
 /** Whether a path has no invalid percent escapes, at which the router would fail. */

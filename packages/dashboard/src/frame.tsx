@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { addresses, places } from './addresses.ts'
 import { signOut, useMe } from './session.ts'
+import { site } from './site.ts'
 import { Icon } from './ui/icon.tsx'
 import { Logo } from './ui/logo.tsx'
 import { SignInLink } from './ui/sign-in-link.tsx'
@@ -16,7 +17,7 @@ export function Header() {
       <div class="top-row">
         <a class="brand" href="/">
           <Logo />
-          Skillstead
+          <bdi>{site.name}</bdi>
         </a>
         <nav aria-label="Main">
           <PlaceLinks />

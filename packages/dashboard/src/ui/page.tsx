@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso'
 import { useEffect } from 'preact/hooks'
 import { toAddress } from '../addresses.ts'
 import { useData } from '../api.ts'
+import { site } from '../site.ts'
 import { Empty } from './parts.tsx'
 import { Problem } from './problem.tsx'
 
@@ -30,7 +31,7 @@ export function Page(props: {
 
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = title === 'Skillstead' ? title : `${title} · Skillstead`
+    document.title = `${title} · ${site.name}`
   }, [title])
 }
 
