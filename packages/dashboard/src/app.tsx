@@ -1,6 +1,7 @@
+import { reservedOwners } from '@skillstead/protocol'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso'
 import { useEffect } from 'preact/hooks'
-import { nodePath } from './addresses.ts'
+import { addresses, nodePath } from './addresses.ts'
 import { Boundary } from './boundary.tsx'
 import { useIsClosed } from './session.ts'
 import { Footer, Header } from './frame.tsx'
@@ -85,10 +86,13 @@ function Pages() {
  * `OWNER` and `OWNER/NAME` below the node's URL, from which the node redirects to the pages, unless it is private, or is
  * published below `/skills`, where they look like pages.
  */
-function ShortAddress({ name }: { name?: string }) {
-  const { route, url } = useLocation()
-  useEffect(() => route((name === undefined ? '/users' : '/skills') + url, true), [url])
-  return null
+function ShortAddress({ owner, name }: { owner: string; name?: string }) {
+  const { route } = useLocation()
+  const isReserved = reservedOwners.has(owner)
+  useEffect(() => {
+    if (!isReserved) route(name === undefined ? addresses.user(owner) : addresses.skill(`${owner}/${name}`), true)
+  }, [owner, name])
+  return isReserved ? <NotHere /> : null
 }
 
 /** Whether a path has no invalid percent escapes, at which the router would fail. */
