@@ -9,11 +9,13 @@ import { reply, toRegistryError } from '../replies/replies.ts'
 import { type PageRoute, type PageText, skill, type Subject, toSkillText } from './page-texts.ts'
 
 /** Responds with a page of the app. The app loads the content itself, or shows that the address does not exist. */
-export type ReplyPage = (call: Call, status: number, text?: PageText, more?: PageOptions) => Promise<Response>
+export type ReplyPage = (call: Call, status: number, page?: PageWithText) => Promise<Response>
 
-interface PageOptions {
-  /** The object that the text was made from: as long as it lives, the page is written once. Default: the text. */
-  readonly source?: object
+export interface PageWithText {
+  /** Undefined for a page that previews and search engines leave out. */
+  toText(): PageText | undefined
+  /** What the text is made from, for which the page is written once. Default: the page is written each time. */
+  readonly source?: object | undefined
   /** The skill that the holder of a share link opens; such a page is for this caller only. */
   readonly shared?: string
 }
@@ -32,11 +34,14 @@ export async function answerPage(
   if (node.requireKey) return replyPage(call, 200)
   const query = call.url?.searchParams ?? new URLSearchParams()
   const subject = route.subjectOf?.(query)
-  if (subject === undefined) return replyPage(call, 200, route.text)
+  if (subject === undefined) return replyPage(call, 200, route.text && { toText: () => route.text, source: route.text })
   try {
     const read = { node, subject, input: subject.toInput(decodeParams(call), query) }
-    const { status, value, source } = await readAs(read, guest)
-    if (status === 200) return replyPage(call, 200, subject.toText?.(value as never), { source })
+    const { status, body } = await readAs(read, guest)
+    if (status === 200) {
+      const source = body instanceof EncodedJson && body.isCached ? body : undefined
+      return replyPage(call, 200, { toText: () => subject.toText?.(toValue(body) as never), source })
+    }
     const isSeen = status === 404 && (await isSeenByUser(read, call))
     return replyPage(call, isSeen ? 200 : status)
   } catch (error) {
@@ -69,13 +74,16 @@ interface SubjectRead {
 async function readAs({ node, subject, input }: SubjectRead, caller: Caller) {
   try {
     const { body } = await localCall(node.registry, subject.endpoint, input, caller, { requireRoom: node.requireRoom })
-    const isEncoded = body instanceof EncodedJson
-    return { status: 200, value: isEncoded ? JSON.parse(body.json) : body, source: body as object }
+    return { status: 200, body }
   } catch (error) {
     if (error instanceof SkillMoved) throw error
     const { status } = toRegistryError(error)
     return { status: status === 400 || status === 422 ? 404 : status }
   }
+}
+
+function toValue(body: unknown): unknown {
+  return body instanceof EncodedJson ? JSON.parse(body.json) : body
 }
 
 /** Whether the subject exists for the user who is signed in, if any. */
@@ -103,11 +111,11 @@ export async function answerSharedPage(node: NodeParts, call: Call, replyPage: R
   })
   if (share === undefined) return replyPage(call, 404)
   const { holder, fullName } = share
-  const { status, value } = await readAs({ node, subject: skill, input: { name: fullName } }, holder)
+  const { status, body } = await readAs({ node, subject: skill, input: { name: fullName } }, holder)
   if (status !== 200) return replyPage(call, status)
-  const { install, ...text } = toSkillText(value as SkillDetails)
+  const { install, ...text } = toSkillText(toValue(body) as SkillDetails)
   const own = { ...text, links: [], ...(install !== undefined && { install: `t/${token}` }) }
-  return replyPage(call, 200, own, { shared: fullName })
+  return replyPage(call, 200, { toText: () => own, shared: fullName })
 }
 
 /** The decoded segments of the path; a segment that cannot be decoded names nothing. */

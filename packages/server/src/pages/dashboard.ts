@@ -41,6 +41,9 @@ const contentTypes: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
+/** Number of pages that are kept, of a few kilobytes each. */
+const keptPagesMax = 500
+
 type Coding = 'br' | 'gzip' | 'identity'
 interface Kept {
   readonly etag: string
@@ -51,7 +54,7 @@ interface Kept {
 /** Mounts the app: its page at every route, and its files. Returns the function that serves the page. */
 export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles, site: ShownSite): ReplyPage {
   const keptFiles = new Map<string, Kept>()
-  const keptPages = new WeakMap<object, { readonly address: string; readonly page: Kept }>()
+  const keptPages = new Map<object, { readonly address: string; readonly page: Kept }>()
   const noText = {}
   let template: ReturnType<typeof createPageTemplate> | undefined
 
@@ -75,16 +78,18 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles, sit
     const entry = { endpoint: 'dashboard', methods: ['GET', 'HEAD'], crossOrigin: false } as const
     app.all(path, toHandler(node, { ...entry, admission, work }))
   }
-  const replyPage: ReplyPage = (call, status, text, { source = text ?? noText, shared } = {}) => {
+  const replyPage: ReplyPage = (call, status, page) => {
     call.crossOrigin = false
     const address = node.addressOf(call)
-    let kept = shared === undefined ? keptPages.get(source) : undefined
+    const { source, shared } = page ?? { source: noText }
+    let kept = source && keptPages.get(source)
     if (kept?.address !== address) {
       const read = files.get('index.html')
       if (!read) throw nothingHere()
       template ??= createPageTemplate(Buffer.from(read()).toString(), site, node.publicPath)
-      kept = { address, page: keep(template({ address, text, shared }), 'page') }
-      if (shared === undefined) keptPages.set(source, kept)
+      kept = { address, page: keep(template({ address, text: page?.toText(), shared }), 'page') }
+      if (keptPages.size >= keptPagesMax) keptPages.delete(keptPages.keys().next().value!)
+      if (source) keptPages.set(source, kept)
     }
     const cacheControl = shared === undefined ? 'no-cache' : 'private, no-store'
     return replyKept(call, kept.page, { status, contentType: contentTypes.html, cacheControl, headers: pageHeaders })
