@@ -27,7 +27,7 @@ describeBrowser('a browser', () => {
   test('shows that a link is invalid', async () => {
     const { open } = await visit()
     const page = await open('/t/ssl_none', { expectedStatuses: [404] })
-    await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Nothing here')
   })
 
   test.each(modes)(
