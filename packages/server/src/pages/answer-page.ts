@@ -11,7 +11,7 @@ import { type PageRoute, type PageText, skill, type Subject, toSkillText } from 
 /** Responds with a page of the app. The app loads the content itself, or shows that the address does not exist. */
 export type ReplyPage = (call: Call, status: number, page?: PageWithText) => Promise<Response>
 
-export interface PageWithText {
+interface PageWithText {
   /** Undefined for a page that previews and search engines leave out. */
   toText(): PageText | undefined
   /** What the text is made from, for which the page is written once. Default: the page is written each time. */
