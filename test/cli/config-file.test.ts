@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { settings } from '../../packages/cli/src/serving/config-file.ts'
 import { commandTable } from '../../packages/cli/src/program/command-table.ts'
+import { ensureBuilt } from '../support/browser-windows.ts'
 import { makeFolder, skillstead, startServer } from '../support/cli-harness.ts'
 
 async function writeConfig(content: string) {
@@ -52,6 +53,36 @@ describe('a configuration file', () => {
       200, 404,
     ])
     await third.stop()
+  })
+
+  it('sets the name, text and logo of the node, which the environment and the command line replace', async () => {
+    const { file, data } = await writeConfig(`
+      port = 0
+      site-name = "Of the file"
+      site-text = "A text of the file."`)
+    await ensureBuilt()
+    const logo = join(await makeFolder(), 'logo.svg')
+    await writeFile(logo, '<svg xmlns="http://www.w3.org/2000/svg"/>')
+    const serve = ['serve', '--config', file, '--data', data, '--site-logo', logo]
+    const { url, stop } = await startServer(serve, { env: { SKILLSTEAD_SITE_NAME: 'Of the environment' } })
+    const page = await (await fetch(url)).text()
+    expect(page).toContain('<meta name="skillstead-site-name" content="Of the environment">')
+    expect(page).toContain('<meta name="skillstead-site-text" content="A text of the file.">')
+    expect(await (await fetch(`${url}/site-logo`)).text()).toContain('<svg')
+    await stop()
+  })
+
+  it.each([
+    ['missing.svg', undefined, 'cannot be read'],
+    ['large.svg', '<svg>'.padEnd(300_000), 'is larger than 256 KiB'],
+    ['logo.gif', 'GIF89a', 'neither an SVG nor a PNG file'],
+  ])('ends `serve` for a logo that is no small SVG or PNG: %s', async (name, content, problem) => {
+    const data = await makeFolder()
+    const logo = join(data, name)
+    if (content !== undefined) await writeFile(logo, content)
+    const { code, stderr } = await skillstead(['serve', '--data', data, '--port', '0', '--site-logo', logo])
+    expect([code === 0, stderr.trim().split('\n').length]).toEqual([false, 1])
+    expect(stderr).toContain(problem)
   })
 
   it('names the folder of the registry, unless the command line does', async () => {

@@ -19,6 +19,7 @@ const open: Readonly<Record<string, readonly string[]>> = {
   // The files of the dashboard. Its pages, which all are one file without data, are found by their content.
   '/assets/:file': methods,
   '/licenses.md': methods,
+  '/robots.txt': methods,
   // The sign-in of the dashboard, the first user, and the sign-in of programs.
   '/api/v1/session': ['GET', 'HEAD', 'OPTIONS'],
   '/api/v1/setup': ['GET', 'HEAD', 'POST', 'OPTIONS'],
@@ -154,7 +155,9 @@ describe('a guest of a private node', () => {
     ['a page of another site', { origin: 'https://other.example' }],
   ])('learns nothing with %s', async (_, headers) => {
     const walked = patterns.filter((pattern) => !isOpen(pattern, 'GET'))
-    const requests = walked.map((pattern) => ({ path: fill(pattern), init: { headers } }))
+    // Browsers find the pages of skills and users, which show the sign-in, at shorter addresses too.
+    const isPage = (pattern: string) => pattern === '/**' && 'accept' in headers
+    const requests = walked.map((pattern) => ({ path: fill(pattern), init: { headers }, isOpen: isPage(pattern) }))
     const faults = await findFaults(requests)
     // Pages of other sites are refused first.
     const isForeign = 'origin' in headers

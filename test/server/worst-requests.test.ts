@@ -40,10 +40,10 @@ const exceptions: Readonly<Record<string, string>> = {
     /api/v1/operator/outbox/:id/retry /api/v1/operator/storage /api/v1/operator/rate-limits /api/v1/operator/backups
     /api/v1/mirrors /api/v1/mirrors/:upstream /api/v1/mirrors/:upstream/sync /api/v1/mirrors/:upstream/writes
     /api/v1/mirrors/:upstream/writes/:id`,
-  'Sends a static file': `
+  'Sends a static file, or reads what a route with a request reads': `
     / /skills/:owner/:name /skills/:owner/:name/:tab /packs /packs/:slug /trending /agents /agents/:agentKey /users
     /users/:username /requests /external /takedowns /takedowns/:id /account /account/** /device /admin /admin/**
-    /assets/:file /licenses.md`,
+    /assets/:file /licenses.md /robots.txt /t/:token`,
   'Answers without reading a list': `
     /healthz /readyz /apm/v1/packages/:owner/:repo/versions/:version /.well-known/clawhub.json
     /.well-known/clawdhub.json /clawhub/api/v1/whoami /clawhub/api/v1/skills/:slug/rename

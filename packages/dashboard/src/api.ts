@@ -1,6 +1,7 @@
 import { createClient, RegistryError } from '@skillstead/client'
 import type { Problem } from '@skillstead/protocol'
 import { nodePath, nodeUrl } from './addresses.ts'
+import { toShareHeaders } from './share-link.ts'
 import { QueryClient, keepPreviousData, useQuery, type QueryKey, type UseQueryResult } from '@tanstack/preact-query'
 
 /**
@@ -16,7 +17,7 @@ export function apiWith(means: { apiKey?: string; caseToken?: string; counts?: f
 export const api = apiWith({ counts: false })
 
 function fetchAsPage(address: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  const own = { 'x-skillstead-session': '1', 'x-skillstead-page': namePage() }
+  const own = { ...toShareHeaders(String(address)), 'x-skillstead-session': '1', 'x-skillstead-page': namePage() }
   const headers = { ...(init.headers as Record<string, string>), ...own }
   return fetch(address, { ...init, credentials: 'same-origin', headers })
 }

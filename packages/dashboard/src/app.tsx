@@ -1,5 +1,7 @@
+import { reservedOwners } from '@skillstead/protocol'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso'
-import { nodePath } from './addresses.ts'
+import { useEffect } from 'preact/hooks'
+import { addresses, nodePath } from './addresses.ts'
 import { Boundary } from './boundary.tsx'
 import { useIsClosed } from './session.ts'
 import { Footer, Header } from './frame.tsx'
@@ -75,10 +77,24 @@ function Pages() {
         <Route path="/admin" component={AdminPages} />
         <Route path="/admin/*" component={AdminPages} />
         <Route path="/_components" component={ComponentsPage} />
+        <Route path="/:owner/:name?" component={ShortAddress} />
         <Route default component={NotHere} />
       </Router>
     </Boundary>
   )
+}
+
+/**
+ * `OWNER` and `OWNER/NAME` below the node's URL, from which the node redirects to the pages, unless it is private, or is
+ * published below `/skills`, where they look like pages.
+ */
+function ShortAddress({ owner, name }: { owner: string; name?: string }) {
+  const { route } = useLocation()
+  const isReserved = reservedOwners.has(owner)
+  useEffect(() => {
+    if (!isReserved) route(name === undefined ? addresses.user(owner) : addresses.skill(`${owner}/${name}`), true)
+  }, [owner, name])
+  return isReserved ? <NotHere /> : null
 }
 
 /** Whether a path has no invalid percent escapes, at which the router would fail. */

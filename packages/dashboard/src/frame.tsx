@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { addresses, places } from './addresses.ts'
 import { countNotices, useNotices } from './notices.ts'
 import { signOut, useMe } from './session.ts'
+import { site } from './site.ts'
 import { Icon } from './ui/icon.tsx'
 import { Logo } from './ui/logo.tsx'
 import { Badge, toCount } from './ui/parts.tsx'
@@ -18,7 +19,7 @@ export function Header() {
       <div class="top-row">
         <a class="brand" href="/">
           <Logo />
-          Skillstead
+          <bdi>{site.name}</bdi>
         </a>
         <nav aria-label="Main">
           <PlaceLinks />

@@ -7,7 +7,9 @@ import { placeLinksBelowNode } from './below-node.tsx'
 import { queries } from './api.ts'
 import { watchSession } from './session.ts'
 import { keepFocus } from './keep-focus.ts'
+import { openShareLink } from './share-link.ts'
 
+openShareLink()
 watchSession()
 placeLinksBelowNode()
 render(

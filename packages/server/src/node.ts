@@ -7,7 +7,8 @@ import { createInFlight, type InFlightLimits, type NodePort, partsOf } from '@sk
 import { createAddresses } from './context/addresses.ts'
 import { Call } from './context/call.ts'
 import { isOrigin } from './admission/cross-origin.ts'
-import type { ReplyPage } from './pages/dashboard.ts'
+import { answerSharedPage, replyRedirect, type ReplyPage } from './pages/answer-page.ts'
+import { toBrowserPage } from './pages/browser-addresses.ts'
 import { mountEndpoints } from './endpoints/engine.ts'
 import { toHandler } from './admission/handler.ts'
 import type { NodeParts } from './context/node-parts.ts'
@@ -162,7 +163,29 @@ function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined
     throw nothingHere()
   }
   const [ofApi, ofPages] = [toHandler(node, { admission: 'api', work }), toHandler(node, { admission: 'files', work })]
-  app.all(unknownRoute, (event) => (isApi(event.url.pathname) ? ofApi(event) : ofPages(event)))
+  const toEntry = (pathname: string, call: Call) => {
+    if (isApi(pathname)) return ofApi
+    return replyPage && isForPeople(call) && toBrowserPage(pathname) !== undefined ? ofBrowsers : ofPages
+  }
+  const ofBrowsers = toHandler(node, {
+    endpoint: 'dashboard',
+    admission: 'page',
+    crossOrigin: false,
+    // The app of a private node leads users there after they have signed in.
+    work: (call) =>
+      node.requireKey ? replyPage!(call, 200) : replyRedirect(node, call, 302, toBrowserPage(call.url!.pathname)!),
+  })
+  app.all(unknownRoute, (event) => toEntry(event.url.pathname, event.context as unknown as Call)(event))
+  if (!replyPage) return
+  const ofShares = toHandler(node, {
+    endpoint: 'sharedPage',
+    admission: 'page',
+    crossOrigin: false,
+    // A share link is a credential itself, also on a node that requires a key.
+    personal: true,
+    work: (call) => answerSharedPage(node, call, replyPage),
+  })
+  app.all('/t/:token', (event) => (isForPeople(event.context as unknown as Call) ? ofShares : ofPages)(event))
 }
 
 function isApi(path: string): boolean {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { toOneLine } from '@skillstead/protocol'
 import { UsageError, textOption, type Arguments } from './command.ts'
 
@@ -78,6 +78,16 @@ export function readOptionFile(file: string): string {
   } catch (cause) {
     throw new UsageError(`'${toOneLine(file)}' cannot be read.`, { cause })
   }
+}
+
+/** The bytes of a file that an option names. Throws {@link UsageError} if it cannot be read, or is larger. */
+export function readOptionBytes(file: string, bytesMax: number): Uint8Array {
+  try {
+    if (statSync(file).size <= bytesMax) return readFileSync(file)
+  } catch (cause) {
+    throw new UsageError(`'${toOneLine(file)}' cannot be read.`, { cause })
+  }
+  throw new UsageError(`'${toOneLine(file)}' is larger than ${bytesMax / 1024} KiB. Use a smaller file.`)
 }
 
 /** The secret in a file that an option names; `what` is in the error. Throws {@link UsageError} if there is none. */

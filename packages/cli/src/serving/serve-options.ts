@@ -6,7 +6,7 @@ import { gatewayNames, type GatewayName } from '@skillstead/gateways'
 import { isSkillName, planNames, type PlanName, toOneLine } from '@skillstead/protocol'
 import { createLogger, type ConnectionLimits, type ListenOptions } from '@skillstead/server'
 import { UsageError, flag, textOption, type Arguments, type Options } from '../command/command.ts'
-import { isHttpUrl, readSecretFile, toUnits, wholeNumberOption } from '../command/values.ts'
+import { isHttpUrl, readOptionBytes, readSecretFile, toUnits, wholeNumberOption } from '../command/values.ts'
 import { networkOptions, toNetworkMode } from '../mirror/options.ts'
 import { outgoingOptions, toOutgoing } from '../registry/outgoing-options.ts'
 import { nodeDefaultPlan } from '../registry/place.ts'
@@ -63,6 +63,21 @@ const rareOptions: Options = {
   'discovery-pack': {
     value: 'SLUG',
     help: "the pack that `npx skills add` installs from the node's root URL. Default: none",
+  },
+  'site-name': {
+    value: 'NAME',
+    help: 'the name of the node on its pages. Default: Skillstead (or SKILLSTEAD_SITE_NAME)',
+    env: 'SKILLSTEAD_SITE_NAME',
+  },
+  'site-text': {
+    value: 'TEXT',
+    help: 'a sentence about the node on its first page (or SKILLSTEAD_SITE_TEXT)',
+    env: 'SKILLSTEAD_SITE_TEXT',
+  },
+  'site-logo': {
+    value: 'FILE',
+    help: 'an SVG or PNG file with the logo of the node, at most 256 KiB (or SKILLSTEAD_SITE_LOGO)',
+    env: 'SKILLSTEAD_SITE_LOGO',
   },
   'metrics-token-file': { value: 'FILE', help: 'a file with the metrics token' },
   'embeddings-url': {
@@ -146,6 +161,16 @@ export function toListenOptions(given: Arguments): ListenOptions {
     requireKey: flag(given, 'private'),
     logger: flag(given, 'json-logs') ? createLogger(toLogStream(given.io)) : undefined,
     dashboard: findDashboard(),
+    site: toSite(given),
+  }
+}
+
+function toSite(given: Arguments): ListenOptions['site'] {
+  const logo = textOption(given, 'site-logo')
+  return {
+    name: textOption(given, 'site-name'),
+    text: textOption(given, 'site-text'),
+    logo: logo === undefined ? undefined : readOptionBytes(logo, 256 * 1024),
   }
 }
 

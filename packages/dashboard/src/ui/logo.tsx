@@ -1,5 +1,10 @@
-/** A house with lines of text in it. The icon of the window, `icon.svg`, is the same drawing. */
+import { site } from '../site.ts'
+
+/**
+ * The operator's logo, or a house with lines of text in it. The icon of the window, `icon.svg`, is the same drawing.
+ */
 export function Logo() {
+  if (site.logo) return <img class="logo" src={site.logo} alt="" />
   return (
     <svg class="logo" viewBox="0 0 32 32" aria-hidden="true">
       <rect width="32" height="32" rx="7" fill="currentColor" />

@@ -5,6 +5,7 @@ import { useLocation } from 'preact-iso'
 import { useEffect, useState } from 'preact/hooks'
 import { toAddress } from '../addresses.ts'
 import { useData } from '../api.ts'
+import { site } from '../site.ts'
 import { Icon } from './icon.tsx'
 import { Empty, Time } from './parts.tsx'
 import { Problem } from './problem.tsx'
@@ -35,7 +36,7 @@ export function Page(props: {
 
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = title === 'Skillstead' ? title : `${title} · Skillstead`
+    document.title = `${title} · ${site.name}`
   }, [title])
 }
 

@@ -27,6 +27,18 @@ export function readSessionToken(node: NodeParts, call: Call): string | undefine
   return parseCookies({ req: call.request } as HTTPEvent)[cookieNameOf(node, call)]
 }
 
+/**
+ * The session token of a browser that opens a page, which cannot send a header of its own. Only whether the page exists
+ * may depend on it, so it counts only where the browser reports that its user, or a page of the node, opened the page: a
+ * page of another site must not learn it.
+ */
+export function readPageSession(node: NodeParts, call: Call): string | undefined {
+  const site = call.header('sec-fetch-site')
+  const isOwn = site === 'same-origin' || site === 'none'
+  if (!isOwn || call.header('sec-fetch-mode') !== 'navigate' || call.header('cookie') === null) return undefined
+  return parseCookies({ req: call.request } as HTTPEvent)[cookieNameOf(node, call)]
+}
+
 /** Throws `forbidden` for a page of another site, so that visiting a page cannot sign a user in or out. */
 export function requireOwnPage(node: NodeParts, call: Call): void {
   if (isForeign(node, call))

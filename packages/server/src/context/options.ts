@@ -14,6 +14,16 @@ export type Rates = Readonly<Record<'anonymous' | PlanName | 'files' | 'mebibyte
 /** Files by their path below the served folder; each is read on first use. */
 export type StaticFiles = ReadonlyMap<string, () => Uint8Array>
 
+/** How the operator presents the node: on its pages, and in previews of their links. */
+export interface Site {
+  /** At most 60 characters. Default: Skillstead. */
+  readonly name?: string | undefined
+  /** A sentence about the node of at most 300 characters. Default: A registry for agent skills. */
+  readonly text?: string | undefined
+  /** The content of an SVG or PNG file of at most 256 KiB. Default: the logo of Skillstead. */
+  readonly logo?: Uint8Array | undefined
+}
+
 /** Options of a node. */
 export interface NodeOptions {
   /** The rate limits; `off` disables them. Default: the rates of the plans. */
@@ -36,4 +46,6 @@ export interface NodeOptions {
   readonly logger?: Logger
   /** The built app of `@skillstead/dashboard`, with its `index.html`. Default: a plain welcome page at `/`. */
   readonly dashboard?: StaticFiles
+  /** The name, text and logo of the dashboard. `createNode` throws a TypeError for invalid ones. */
+  readonly site?: Site | undefined
 }

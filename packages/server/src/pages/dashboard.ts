@@ -1,36 +1,17 @@
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { promisify } from 'node:util'
 import type { H3 } from 'h3'
-import type { Header } from '@skillstead/gateways'
+import type { Answer, Header } from '@skillstead/gateways'
 import type { Call } from '../context/call.ts'
 import { toEtag } from '../replies/etags.ts'
 import { toHandler } from '../admission/handler.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import type { StaticFiles } from '../context/options.ts'
 import { nothingHere, reply } from '../replies/replies.ts'
-
-/** The routes of the app; the app itself loads their content. */
-const pages = [
-  '/',
-  '/skills/:owner/:name',
-  '/skills/:owner/:name/:tab',
-  '/packs',
-  '/packs/:slug',
-  '/trending',
-  '/agents',
-  '/agents/:agentKey',
-  '/users',
-  '/users/:username',
-  '/requests',
-  '/external',
-  '/takedowns',
-  '/takedowns/:id',
-  '/account',
-  '/account/**',
-  '/device',
-  '/admin',
-  '/admin/**',
-]
+import { answerPage, type ReplyPage } from './answer-page.ts'
+import { createPageTemplate } from './page-template.ts'
+import { type PageRoute, pageRoutes, toHomeText } from './page-texts.ts'
+import type { ShownSite } from './site.ts'
 
 /** No inline code and nothing from other origins; text becomes markup only through the app's own sanitizer. */
 const policy = [
@@ -56,88 +37,101 @@ const contentTypes: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   md: 'text/plain; charset=utf-8',
+  png: 'image/png',
   svg: 'image/svg+xml',
 }
+
+/** Number of pages that are kept, of a few kilobytes each. */
+const keptPagesMax = 500
 
 type Coding = 'br' | 'gzip' | 'identity'
 interface Kept {
   readonly etag: string
+  readonly kind: 'file' | 'page'
   readonly bytes: Map<Coding, Promise<Uint8Array>>
 }
 
-/** Responds with the page of the app, which loads the content itself, or shows that the address does not exist. */
-export type ReplyPage = (call: Call, status: 200 | 404) => Promise<Response>
-
 /** Mounts the app: its page at every route, and its files. Returns the function that serves the page. */
-export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles): ReplyPage {
+export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles, site: ShownSite): ReplyPage {
   const keptFiles = new Map<string, Kept>()
+  const keptPages = new Map<object, { readonly address: string; readonly page: Kept }>()
+  const noText = {}
+  let template: ReturnType<typeof createPageTemplate> | undefined
 
-  const replyFile = async (
-    call: Call,
-    path: string,
-    cacheControl: string,
-    headers: readonly Header[],
-    status: 200 | 404 = 200,
-  ) => {
+  const replyKept = async (call: Call, kept: Kept, answer: Omit<Answer, 'body'>) => {
+    const coding = chooseCoding(call.header('accept-encoding') ?? '')
+    const own: Header[] = [...(answer.headers ?? []), ['vary', 'Accept-Encoding']]
+    if (coding !== 'identity') own.push(['content-encoding', coding])
+    const body = await encodeKept(kept, coding)
+    return reply(call, { ...answer, body, etag: `${kept.etag.slice(0, -1)}-${coding}"`, headers: own })
+  }
+  const replyFile = async (call: Call, path: string, cacheControl: string) => {
     const read = files.get(path)
     if (!read) throw nothingHere()
-    const kept =
-      keptFiles.get(path) ?? keepFile(path === 'index.html' ? withPublicPath(read(), node.publicPath) : read())
+    const kept = keptFiles.get(path) ?? keep(read(), 'file')
     keptFiles.set(path, kept)
-    const coding = chooseCoding(call.header('accept-encoding') ?? '')
-    const own: Header[] = [...headers, ['vary', 'Accept-Encoding']]
-    if (coding !== 'identity') own.push(['content-encoding', coding])
-    return reply(call, {
-      status,
-      contentType: contentTypes[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
-      body: await encodeFile(kept, coding),
-      etag: `${kept.etag.slice(0, -1)}-${coding}"`,
-      cacheControl,
-      headers: own,
-    })
+    const contentType = contentTypes[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+    return replyKept(call, kept, { status: 200, contentType, cacheControl })
   }
   // A page counts as one request, however many files it loads.
   const mount = (path: string, admission: 'page' | 'open-files', work: (call: Call) => Promise<Response>) => {
     const entry = { endpoint: 'dashboard', methods: ['GET', 'HEAD'], crossOrigin: false } as const
     app.all(path, toHandler(node, { ...entry, admission, work }))
   }
-  const replyPage: ReplyPage = (call, status) => {
+  const replyPage: ReplyPage = (call, status, page) => {
     call.crossOrigin = false
-    return replyFile(call, 'index.html', 'no-cache', pageHeaders, status)
+    const address = node.addressOf(call)
+    const { source, shared } = page ?? { source: noText }
+    let kept = source && keptPages.get(source)
+    if (kept?.address !== address) {
+      const read = files.get('index.html')
+      if (!read) throw nothingHere()
+      template ??= createPageTemplate(Buffer.from(read()).toString(), site, node.publicPath)
+      kept = { address, page: keep(template({ address, text: page?.toText(), shared }), 'page') }
+      if (keptPages.size >= keptPagesMax) keptPages.delete(keptPages.keys().next().value!)
+      if (source) keptPages.set(source, kept)
+    }
+    const cacheControl = shared === undefined ? 'no-cache' : 'private, no-store'
+    return replyKept(call, kept.page, { status, contentType: contentTypes.html, cacheControl, headers: pageHeaders })
   }
-  for (const path of pages) mount(path, 'page', (call) => replyPage(call, 200))
+  const home: PageRoute = { path: '/', text: toHomeText(site.text) }
+  for (const route of [home, ...pageRoutes])
+    mount(route.path, 'page', (call) => answerPage(node, call, route, replyPage))
   mount('/assets/:file', 'open-files', (call) => {
     // The file name contains a digest of its content.
-    return replyFile(call, (call.url?.pathname ?? '').slice(1), 'public, max-age=31536000, immutable', [])
+    return replyFile(call, (call.url?.pathname ?? '').slice(1), 'public, max-age=31536000, immutable')
   })
-  mount('/licenses.md', 'open-files', (call) => replyFile(call, 'licenses.md', 'no-cache', []))
+  mount('/licenses.md', 'open-files', (call) => replyFile(call, 'licenses.md', 'no-cache'))
+  const { logo } = site
+  if (logo)
+    mount('/site-logo', 'open-files', (call) => {
+      // An SVG that is opened by itself must not run scripts of its own.
+      const headers: Header[] = [['content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox"]]
+      return Promise.resolve(reply(call, { status: 200, ...logo, cacheControl: 'public, max-age=3600', headers }))
+    })
   return replyPage
 }
 
-/** The page with the addresses of its files below the path of the node's public URL. */
-function withPublicPath(page: Uint8Array, path: string): Uint8Array {
-  return path === ''
-    ? page
-    : Buffer.from(
-        Buffer.from(page)
-          .toString()
-          .replaceAll(/ (href|src)="\//g, ` $1="${path}/`),
-      )
+/** How well contents are compressed: files once, pages while a request waits. */
+const compression = { file: { brotli: 11, gzip: 9 }, page: { brotli: 4, gzip: 6 } } as const
+
+function keep(bytes: Uint8Array, kind: Kept['kind']): Kept {
+  return { etag: toEtag(bytes), kind, bytes: new Map([['identity', Promise.resolve(bytes)]]) }
 }
 
-function keepFile(bytes: Uint8Array): Kept {
-  return { etag: toEtag(bytes), bytes: new Map([['identity', Promise.resolve(bytes)]]) }
-}
-
-async function encodeFile({ bytes }: Kept, coding: Coding): Promise<Uint8Array> {
-  const made = bytes.get(coding) ?? compressFile(coding, await bytes.get('identity')!)
+async function encodeKept({ bytes, kind }: Kept, coding: Coding): Promise<Uint8Array> {
+  const made = bytes.get(coding) ?? compress(coding, kind, await bytes.get('identity')!)
   bytes.set(coding, made)
   return made
 }
 
-function compressFile(coding: Coding, plain: Uint8Array): Promise<Uint8Array> {
-  if (coding === 'gzip') return promisify(gzip)(plain, { level: 9 })
-  return promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: plain.byteLength } })
+function compress(coding: Coding, kind: Kept['kind'], plain: Uint8Array): Promise<Uint8Array> {
+  const { brotli, gzip: level } = compression[kind]
+  if (coding === 'gzip') return promisify(gzip)(plain, { level })
+  const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants
+  return promisify(brotliCompress)(plain, {
+    params: { [BROTLI_PARAM_QUALITY]: brotli, [BROTLI_PARAM_SIZE_HINT]: plain.byteLength },
+  })
 }
 
 /** The best content coding that the caller accepts (RFC 9110, section 12.5.3); codings with weight 0 are not used. */

@@ -2,13 +2,15 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { H3 } from 'h3'
 import { RegistryError } from '@skillstead/protocol'
 import type { Call } from '../context/call.ts'
-import { mountDashboard, type ReplyPage } from './dashboard.ts'
+import type { ReplyPage } from './answer-page.ts'
+import { mountDashboard } from './dashboard.ts'
 import { toDocsPage, toWelcomePage } from './docs.ts'
 import { toHandler } from '../admission/handler.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import type { Page } from './html.ts'
 import { toOpenApi } from './openapi.ts'
 import type { NodeOptions } from '../context/options.ts'
+import { toShownSite } from './site.ts'
 import { nothingHere, reply } from '../replies/replies.ts'
 
 type Work = (call: Call) => Response | Promise<Response>
@@ -20,7 +22,7 @@ type Work = (call: Call) => Response | Promise<Response>
 export function mountPages(
   app: H3,
   node: NodeParts,
-  options: Pick<NodeOptions, 'metricsToken' | 'dashboard'>,
+  options: Pick<NodeOptions, 'metricsToken' | 'dashboard' | 'site'>,
 ): ReplyPage | undefined {
   const { publicOrigin, publicPath } = node
   const originOf = (call: Call) => publicOrigin ?? node.addresses.originOf(call.request) ?? ''
@@ -48,7 +50,9 @@ export function mountPages(
       body: Buffer.from(await node.metrics.render(node.registry)),
     })
   })
-  return options.dashboard && mountDashboard(app, node, options.dashboard)
+  mount('/robots.txt', 'robots', 'probe', (call) => replyRobots(node, call))
+  const site = toShownSite(options.site)
+  return options.dashboard && mountDashboard(app, node, options.dashboard, site)
 }
 
 async function replyReadiness(node: NodeParts, call: Call): Promise<Response> {
@@ -58,6 +62,14 @@ async function replyReadiness(node: NodeParts, call: Call): Promise<Response> {
   if (errors.length === 0) return replyJson(call, { ready: true, ...Object.fromEntries(parts) })
   const names = errors.map(({ path }) => path).join(', ')
   throw new RegistryError('overloaded', `Not ready: ${names}.`, { errors, retryAfterSeconds: 5 })
+}
+
+/** Search engines read the public pages only; what these load from the API is needed to show them. */
+function replyRobots({ requireKey, publicPath }: NodeParts, call: Call): Response {
+  const closed = requireKey ? ['/'] : ['/account', '/admin', '/device', '/t/', '/git/']
+  const lines = ['User-agent: *', ...closed.map((path) => `Disallow: ${publicPath}${path}`), '']
+  const body = Buffer.from(lines.join('\n'))
+  return reply(call, { status: 200, contentType: 'text/plain; charset=utf-8', body, cacheControl: 'no-cache' })
 }
 
 function replyJson(call: Call, value: unknown): Response {

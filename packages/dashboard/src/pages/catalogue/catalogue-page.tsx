@@ -1,6 +1,7 @@
 import '../../styles/catalogue.css'
 import { api, useKeptData } from '../../api.ts'
 import { toAddress, useAddress } from '../../addresses.ts'
+import { site } from '../../site.ts'
 import { Page, Pager, Shown } from '../../ui/page.tsx'
 import { Empty } from '../../ui/parts.tsx'
 import { Select } from '../../ui/form.tsx'
@@ -18,6 +19,11 @@ export function CataloguePage() {
   const isHome = Object.values(fields).every((value) => value === '')
   return (
     <Page title={isHome ? 'Find a skill for your agent' : 'Skills'} class={isHome ? 'home' : undefined}>
+      {isHome && site.text && (
+        <p class="site-text" dir="auto">
+          {site.text}
+        </p>
+      )}
       <SetupLink />
       <SearchBox q={fields.q ?? ''} search={(text) => change({ q: text, page: undefined }, true)} />
       {isHome ? <Home /> : <Results />}

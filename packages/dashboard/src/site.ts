@@ -1,0 +1,17 @@
+/** What the operator calls the node, from the page that the node sent. */
+export const site = {
+  name: read('name') ?? 'Skillstead',
+  /** What the operator says about the node. Undefined without it. */
+  text: read('text'),
+  /** The path of the logo. Undefined without one. */
+  logo: read('logo'),
+}
+
+function read(what: string): string | undefined {
+  return readPageMeta(`skillstead-site-${what}`)
+}
+
+/** What the node wrote into the page about it. */
+export function readPageMeta(name: string): string | undefined {
+  return document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content || undefined
+}

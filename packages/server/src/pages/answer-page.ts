@@ -1,0 +1,132 @@
+import { guest, type Caller } from '@skillstead/core'
+import type { Header } from '@skillstead/gateways'
+import { EncodedJson, localCall, openShare, SkillMoved } from '@skillstead/core/internal'
+import type { SkillDetails } from '@skillstead/protocol'
+import type { Call } from '../context/call.ts'
+import type { NodeParts } from '../context/node-parts.ts'
+import { readPageSession } from '../admission/sessions.ts'
+import { reply, toRegistryError } from '../replies/replies.ts'
+import { type PageRoute, type PageText, skill, type Subject, toSkillText } from './page-texts.ts'
+
+/** Responds with a page of the app. The app loads the content itself, or shows that the address does not exist. */
+export type ReplyPage = (call: Call, status: number, page?: PageWithText) => Promise<Response>
+
+interface PageWithText {
+  /** Undefined for a page that previews and search engines leave out. */
+  toText(): PageText | undefined
+  /** What the text is made from, for which the page is written once. Default: the page is written each time. */
+  readonly source?: object | undefined
+  /** The skill that the holder of a share link opens; such a page is for this caller only. */
+  readonly shared?: string
+}
+
+/**
+ * Answers with a page of the app: 404 if its subject does not exist for the caller. The texts are those that guests may
+ * read, so that previews show nothing private.
+ */
+export async function answerPage(
+  node: NodeParts,
+  call: Call,
+  route: PageRoute,
+  replyPage: ReplyPage,
+): Promise<Response> {
+  // The pages of a private node are all the same to guests, who sign in on them.
+  if (node.requireKey) return replyPage(call, 200)
+  const query = call.url?.searchParams ?? new URLSearchParams()
+  const subject = route.subjectOf?.(query)
+  if (subject === undefined) return replyPage(call, 200, route.text && { toText: () => route.text, source: route.text })
+  try {
+    const read = { node, subject, input: subject.toInput(decodeParams(call), query) }
+    const { status, body } = await readAs(read, guest)
+    if (status === 200) {
+      const source = body instanceof EncodedJson && body.isCached ? body : undefined
+      return replyPage(call, 200, { toText: () => subject.toText?.(toValue(body) as never), source })
+    }
+    const isSeen = status === 404 && (await isSeenByUser(read, call))
+    return replyPage(call, isSeen ? 200 : status)
+  } catch (error) {
+    if (!(error instanceof SkillMoved)) throw error
+    const params = decodeParams(call)
+    const tab = params.tab === undefined ? '' : `/${encodeURIComponent(params.tab)}`
+    return replyRedirect(node, call, 308, `/skills/${error.fullName}${tab}${call.url?.search ?? ''}`)
+  }
+}
+
+/** Redirects a browser to a page of the node; programs may find something else at the address. */
+export function replyRedirect(node: NodeParts, call: Call, status: 302 | 308, path: string): Response {
+  const headers: Header[] = [
+    ['location', node.publicPath + path],
+    ['vary', 'Accept'],
+  ]
+  return reply(call, { status, body: null, cacheControl: 'no-cache', headers })
+}
+
+interface SubjectRead {
+  readonly node: NodeParts
+  readonly subject: Subject
+  readonly input: Readonly<Record<string, string>>
+}
+
+/**
+ * Reads the subject of a page by the endpoint's own rule. The status of a page that shows the reason itself, such as an
+ * exhausted allowance, is 200.
+ */
+async function readAs({ node, subject, input }: SubjectRead, caller: Caller) {
+  try {
+    const { body } = await localCall(node.registry, subject.endpoint, input, caller, { requireRoom: node.requireRoom })
+    return { status: 200, body }
+  } catch (error) {
+    if (error instanceof SkillMoved) throw error
+    const { status } = toRegistryError(error)
+    return { status: status === 400 || status === 422 ? 404 : status }
+  }
+}
+
+function toValue(body: unknown): unknown {
+  return body instanceof EncodedJson ? JSON.parse(body.json) : body
+}
+
+/** Whether the subject exists for the user who is signed in, if any. */
+async function isSeenByUser(read: SubjectRead, call: Call): Promise<boolean> {
+  const token = readPageSession(read.node, call)
+  if (token === undefined) return false
+  try {
+    return (await readAs(read, await read.node.registry.authenticateSession(token))).status === 200
+  } catch (error) {
+    // A session that has expired is that of a guest.
+    if (toRegistryError(error).status === 401) return false
+    throw error
+  }
+}
+
+/**
+ * Answers with the page of a shared skill for the holder of its link, and 404 for every link that is invalid: the request
+ * itself is what a guess costs.
+ */
+export async function answerSharedPage(node: NodeParts, call: Call, replyPage: ReplyPage): Promise<Response> {
+  const { token = '' } = decodeParams(call)
+  const share = await openShare(node.context, token).catch((error: unknown) => {
+    if (toRegistryError(error).status === 404) return undefined
+    throw error
+  })
+  if (share === undefined) return replyPage(call, 404)
+  const { holder, fullName } = share
+  const { status, body } = await readAs({ node, subject: skill, input: { name: fullName } }, holder)
+  if (status !== 200) return replyPage(call, status)
+  const { install, ...text } = toSkillText(toValue(body) as SkillDetails)
+  const own = { ...text, links: [], ...(install !== undefined && { install: `t/${token}` }) }
+  return replyPage(call, 200, { toText: () => own, shared: fullName })
+}
+
+/** The decoded segments of the path; a segment that cannot be decoded names nothing. */
+function decodeParams(call: Call): Record<string, string> {
+  return Object.fromEntries(Object.entries(call.params ?? {}).map(([name, value]) => [name, decodeSegment(value)]))
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

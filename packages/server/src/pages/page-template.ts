@@ -1,0 +1,102 @@
+import { shortenAtWord } from '@skillstead/skill-format'
+import { escapeHtml } from './html.ts'
+import type { PageText } from './page-texts.ts'
+import type { ShownSite } from './site.ts'
+
+const defaultText = 'A registry for agent skills'
+const descriptionCharactersMax = 200
+const factCharactersMax = 1000
+const linksMax = 100
+
+/** What a page is made from, in addition to the page of the app. */
+export interface PageParts {
+  /** The URL of the node without a trailing slash; empty if it is not known. */
+  readonly address: string
+  /** Undefined for a page without content of its own, which search engines leave out. */
+  readonly text?: PageText | undefined
+  /** The skill that the holder of a share link opens. */
+  readonly shared?: string | undefined
+}
+
+/**
+ * Returns a function that writes pages: the page of the app with a title, data for previews of links, and the essentials
+ * for readers without JavaScript. A browser with JavaScript does not show these, so the app replaces nothing.
+ */
+export function createPageTemplate(
+  page: string,
+  site: ShownSite,
+  publicPath: string,
+): (parts: PageParts) => Uint8Array {
+  const picture = / property="og:image" content="\/?([^"]+)"/.exec(page)?.[1]
+  const placed = page
+    .replace(/\s*<meta (?:property="og:image"|name="description")[^>]*>/g, '')
+    .replaceAll(/ (href|src)="\//g, ` $1="${publicPath}/`)
+  const logo = site.logo && `${publicPath}/site-logo`
+
+  function toHead({ address, text, shared }: PageParts): string {
+    const title = text ? `${text.title} · ${site.name}` : site.name
+    const description = text?.description.trim() || site.text || defaultText
+    const short = shortenAtWord(description.replaceAll(/\s+/g, ' '), descriptionCharactersMax)
+    const image = site.logo?.contentType === 'image/png' ? 'site-logo' : picture
+    return [
+      `<title>${escapeHtml(title)}</title>`,
+      toMeta('name', 'description', short),
+      toMeta('name', 'skillstead-site-name', site.name),
+      site.text && toMeta('name', 'skillstead-site-text', site.text),
+      logo && toMeta('name', 'skillstead-site-logo', logo),
+      shared !== undefined && toMeta('name', 'skillstead-shared', shared),
+      ...(text === undefined || shared !== undefined
+        ? [toMeta('name', 'robots', 'noindex')]
+        : [
+            address && `<link rel="canonical" href="${escapeHtml(address + text.path)}">`,
+            address && toMeta('property', 'og:url', address + text.path),
+            toMeta('property', 'og:type', 'website'),
+            toMeta('property', 'og:site_name', site.name),
+            toMeta('property', 'og:title', text.title),
+            toMeta('property', 'og:description', short),
+            address && image && toMeta('property', 'og:image', `${address}/${image}`),
+            toMeta('name', 'twitter:card', 'summary'),
+          ]),
+    ]
+      .filter(Boolean)
+      .join('\n    ')
+  }
+
+  function toEssentials({ address, text }: PageParts): string {
+    const reference = `<p>This page is complete with JavaScript only. Programs use <a href="${publicPath}/docs">the API</a>.</p>`
+    if (text === undefined) return reference
+    const facts = (text.facts ?? []).map(
+      ([term, fact]) => `<dt>${escapeHtml(term)}</dt><dd>${isolate(fact.slice(0, factCharactersMax))}</dd>`,
+    )
+    const links = (text.links ?? []).slice(0, linksMax)
+    const items = links.map(
+      ([path, title]) => `<li><a href="${escapeHtml(publicPath + path)}">${isolate(title)}</a></li>`,
+    )
+    return [
+      `<h1>${isolate(text.title)}</h1>`,
+      `<p dir="auto">${escapeHtml(text.description)}</p>`,
+      text.install && address && `<pre><code>npx skills add ${escapeHtml(`${address}/${text.install}`)}</code></pre>`,
+      facts.length > 0 && `<dl>${facts.join('')}</dl>`,
+      items.length > 0 && `<ul>${items.join('')}</ul>`,
+      reference,
+    ]
+      .filter(Boolean)
+      .join('\n')
+  }
+
+  return (parts) =>
+    Buffer.from(
+      placed
+        .replace(/<title>[^]*?<\/title>/, () => toHead(parts))
+        .replace(/<noscript>[^]*?<\/noscript>/, () => `<noscript>${toEssentials(parts)}</noscript>`),
+    )
+}
+
+function toMeta(kind: 'name' | 'property', name: string, content: string): string {
+  return `<meta ${kind}="${name}" content="${escapeHtml(content)}">`
+}
+
+/** Text whose direction does not affect the text around it. */
+function isolate(text: string): string {
+  return `<bdi>${escapeHtml(text)}</bdi>`
+}

@@ -1,0 +1,143 @@
+import { type EndpointName, type Pack, type SkillDetails, verdictWords } from '@skillstead/protocol'
+
+/** What a public page says without scripts: to readers, search engines and previews of links. All texts are untrusted. */
+export interface PageText {
+  readonly title: string
+  readonly description: string
+  /** The path of the page below the node. */
+  readonly path: string
+  readonly facts?: readonly (readonly [term: string, text: string])[]
+  /** The command that installs the skill, after the address of the node is known. */
+  readonly install?: string
+  readonly links?: readonly (readonly [path: string, title: string])[]
+}
+
+/** The object that a page is about. */
+export interface Subject {
+  readonly endpoint: EndpointName
+  toInput(params: Readonly<Record<string, string>>, query: URLSearchParams): Record<string, string>
+  /** Undefined for a page that previews and search engines leave out. */
+  toText?(body: never): PageText
+}
+
+/** A route of the app. Without a text and a subject it is a page of one's own, which search engines leave out. */
+export interface PageRoute {
+  readonly path: string
+  readonly text?: PageText
+  /** Undefined if the address names no object. */
+  subjectOf?(query: URLSearchParams): Subject | undefined
+}
+
+const lists: readonly PageText[] = [
+  { path: '/packs', title: 'Packs', description: 'Skills that belong together, installed at once.' },
+  { path: '/trending', title: 'Trending', description: 'The skills that are installed most at present.' },
+  { path: '/users', title: 'Authors', description: 'The authors of the skills, with their reputation.' },
+  { path: '/agents', title: 'Agents', description: 'The agents that install and review the skills.' },
+  { path: '/external', title: 'External skills', description: 'Skills of other registries.' },
+  { path: '/takedowns', title: 'Takedowns', description: 'Report content that infringes your copyright.' },
+]
+const requests: PageText = { path: '/requests', title: 'Requests', description: 'Skills that people ask for.' }
+
+/** The text of the first page. */
+export function toHomeText(description = ''): PageText {
+  const links = [...lists, requests].map(({ path, title }) => [path, title] as const)
+  return { path: '/', title: 'Find a skill for your agent', description, links }
+}
+
+/** A skill, at `/skills/OWNER/NAME`. */
+export const skill: Subject = {
+  endpoint: 'getSkill',
+  toInput: ({ owner, name }, query) => ({ name: `${owner}/${name}`, ...pick(query, 'version') }),
+  toText: toSkillText,
+}
+const pack: Subject = { endpoint: 'getPack', toInput: ({ slug = '' }) => ({ slug }), toText: toPackText }
+const user: Subject = { endpoint: 'getUser', toInput: ({ username = '' }) => ({ username }), toText: toUserText }
+const agent: Subject = { endpoint: 'getAgent', toInput: ({ agentKey = '' }) => ({ agentKey }), toText: toAgentText }
+const request: Subject = { endpoint: 'getRequest', toInput: (_, query) => pick(query, 'id'), toText: toRequestText }
+const takedown: Subject = { endpoint: 'getDmca', toInput: ({ id = '' }) => ({ id }) }
+
+/** The routes of the app, which loads their content itself. */
+export const pageRoutes: readonly PageRoute[] = [
+  ...lists.map((text) => ({ path: text.path, text })),
+  { path: '/skills/:owner/:name', subjectOf: () => skill },
+  { path: '/skills/:owner/:name/:tab', subjectOf: () => skill },
+  { path: '/packs/:slug', subjectOf: () => pack },
+  { path: '/agents/:agentKey', subjectOf: () => agent },
+  { path: '/users/:username', subjectOf: () => user },
+  { path: '/requests', text: requests, subjectOf: (query) => (query.get('id') ? request : undefined) },
+  { path: '/takedowns/:id', subjectOf: () => takedown },
+  ...['/account', '/account/**', '/device', '/admin', '/admin/**'].map((path) => ({ path })),
+]
+
+function pick(query: URLSearchParams, name: string): Record<string, string> {
+  const value = query.get(name)
+  return value ? { [name]: value } : {}
+}
+
+export function toSkillText(details: SkillDetails): PageText {
+  const { fullName, description, latestVersion, security, license, stub } = details
+  const path = `/skills/${fullName}`
+  const [owner = ''] = fullName.split('/')
+  const isInstallable = !stub && security?.verdict !== 'dangerous'
+  return {
+    path,
+    title: fullName,
+    description,
+    facts: [
+      ...(stub ? [] : [['Version', latestVersion] as const]),
+      ['Scan', security ? verdictWords[security.verdict] : 'not scanned yet'],
+      ...(license ? [['License', license] as const] : []),
+      ['Author', owner],
+      ['Downloads', `${details.downloads}`],
+      ...(details.deprecated ? [['Deprecated', details.deprecationMessage || 'yes'] as const] : []),
+    ],
+    ...(isInstallable && { install: `${fullName}@${latestVersion}` }),
+    links: [
+      [`${path}/files`, 'Files'],
+      [`${path}/versions`, 'Versions'],
+      [`${path}/security`, 'Security'],
+      [`/users/${owner}`, `Skills of ${owner}`],
+      [`/api/v1/skills/${fullName}/skill.md`, 'SKILL.md'],
+    ],
+  }
+}
+
+function toPackText({ slug, name, description, curator, skills }: Pack): PageText {
+  return {
+    path: `/packs/${slug}`,
+    title: name,
+    description,
+    facts: [['Curator', curator.username]],
+    install: `packs/${slug}`,
+    links: toSkillLinks(skills),
+  }
+}
+
+interface ShownUser {
+  readonly username: string
+  readonly displayName: string
+  readonly skills: readonly { readonly fullName: string }[]
+}
+
+function toUserText({ username, displayName, skills }: ShownUser): PageText {
+  const title = displayName || username
+  return {
+    path: `/users/${username}`,
+    title,
+    description: `Skills for agents by ${title === username ? username : `${title} (${username})`}.`,
+    links: toSkillLinks(skills),
+  }
+}
+
+function toAgentText({ agentKey, displayName }: { agentKey: string; displayName: string }): PageText {
+  const title = displayName || agentKey
+  return { path: `/agents/${encodeURIComponent(agentKey)}`, title, description: `What the agent ${title} reviewed.` }
+}
+
+function toRequestText({ id, title, description }: { id: string; title: string; description: string }): PageText {
+  return { path: `/requests?id=${encodeURIComponent(id)}`, title, description }
+}
+
+function toSkillLinks(skills: readonly { readonly fullName: string }[]): (readonly [string, string])[] {
+  return skills.map(({ fullName }) => [`/skills/${fullName}`, fullName] as const)
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { browse, describeBrowser, takePicture, visit } from '../support/browser-harness.ts'
+import { openPathProxy, type PathMode } from '../support/path-proxy.ts'
+import { publishBelow } from '../support/public-path-acts.ts'
+
+const secretMd = '---\nname: secret\ndescription: Hidden words\n---\n# Secret\n\nKeeps them.\n'
+const modes: readonly PathMode[] = ['strips', 'keeps']
+
+describeBrowser('a browser', () => {
+  test('opens the shared skill of a link, in this window only and without the token in the address', async () => {
+    const { api, node, open } = await visit()
+    await api.publishSkill({ skillMd: secretMd, version: '1.0.0', visibility: 'private' })
+    const { token } = await api.createShare({ name: 'secret' })
+    const page = await open(`/t/${token}`, { expectedStatuses: [404] })
+    await page.getByText('Keeps them.').waitFor()
+    expect(page.url()).toBe(`${node.url}/skills/alice/secret`)
+    expect(await page.title()).toBe('alice/secret · Skillstead')
+    await page.getByRole('link', { name: 'Files' }).click()
+    await page.getByText('SKILL.md').first().waitFor()
+    await page.reload()
+    await page.getByText('SKILL.md').first().waitFor()
+    const other = await open('/skills/alice/secret', { expectedStatuses: [404] })
+    await other.getByRole('alert').waitFor()
+    expect(await other.getByText('Hidden words').count()).toBe(0)
+  })
+
+  test('shows that a link is invalid', async () => {
+    const { open } = await visit()
+    const page = await open('/t/ssl_none', { expectedStatuses: [404] })
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Nothing here')
+  })
+
+  test.each(modes)(
+    'finds skills and authors at their names below /skills, behind a proxy that %s the path',
+    async (mode) => {
+      const { url, origin } = await publishBelow(openPathProxy, mode)
+      const page = await browse(origin, '/skills/alice/pdf')
+      await page.getByText('Reads them.').waitFor()
+      expect(page.url()).toBe(`${url}/skills/alice/pdf`)
+      await page.goto(`${url}/alice`)
+      await page.waitForURL(`${url}/users/alice`)
+      await page.getByRole('link', { name: 'pdf' }).first().waitFor()
+    },
+  )
+
+  test('finds the sign-in of a private node at the names of its skills', async () => {
+    const { open, openSignedIn, node } = await visit({ requireKey: true })
+    const page = await open('/alice/pdf', { expectedStatuses: [401] })
+    await page.getByRole('heading', { name: 'This node is private' }).waitFor()
+    // Pictures of users, which a browser asks for without the header of a session.
+    const own = await openSignedIn('/alice/pdf', { expectedStatuses: [401] })
+    await own.getByText('Reads them.').waitFor()
+    expect(own.url()).toBe(`${node.url}/skills/alice/pdf`)
+    await own.goto(`${node.url}/alice`)
+    await own.waitForURL(`${node.url}/users/alice`)
+  })
+
+  test("shows the operator's name, text and logo", async () => {
+    const logo = Buffer.from(
+      '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4"/></svg>',
+    )
+    const { open } = await visit({ site: { name: 'Acme <b>Skills</b>', text: 'What our agents know.', logo } })
+    const page = await open('/')
+    expect(await page.title()).toBe('Find a skill for your agent · Acme <b>Skills</b>')
+    await page.getByRole('banner').getByRole('link', { name: 'Acme <b>Skills</b>' }).waitFor()
+    await page.getByRole('main').getByText('What our agents know.').waitFor()
+    const picture = page.locator('.brand img')
+    await expect
+      .poll(() => picture.evaluate((one: HTMLImageElement) => one.complete && one.naturalWidth > 0))
+      .toBe(true)
+    await takePicture(page, 'site')
+  })
+})

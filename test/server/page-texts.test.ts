@@ -1,0 +1,232 @@
+import type { StaticFiles } from '@skillstead/server'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createPageTemplate } from '../../packages/server/src/pages/page-template.ts'
+import { sendRaw, startNode } from '../support/server-harness.ts'
+
+const source = `<!doctype html><html><head>
+<meta name="description" content="A registry for agent skills">
+<meta property="og:image" content="/assets/preview-1a2b.png">
+<title>Skillstead</title><script type="module" src="/assets/app.js"></script></head>
+<body><div id="app"></div><noscript>x</noscript></body></html>`
+const png = Buffer.from('89504e470d0a1a0a0000000d', 'hex')
+const files: StaticFiles = new Map([
+  ['index.html', () => Buffer.from(source)],
+  ['assets/preview-1a2b.png', () => png],
+])
+
+/** The contents of the meta elements of a page, decoded, by name or property. */
+function readMetas(page: string): Record<string, string> {
+  const found = [...page.matchAll(/<meta (?:name|property)="([^"]+)" content="([^"]*)">/g)]
+  return Object.fromEntries(found.map(([, name, content]) => [name, decode(content!)]))
+}
+
+function decode(text: string): string {
+  const characters: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+  return text.replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => characters[name]!)
+}
+
+/** The tags of a page, without the values of their attributes. */
+function readTags(page: string): string[] {
+  return page.match(/<[^>]*>/g)!.map((tag) => tag.replaceAll(/"[^"]*"/g, '""'))
+}
+
+describe('a page without JavaScript', () => {
+  it('says of a skill what it is, in a title, previews and text', async () => {
+    const { node } = await startNode({ dashboard: files, publicUrl: 'https://intranet.example/tools' })
+    const response = await fetch(`${node.url}/skills/alice/pdf/files?version=1.0.0`)
+    const page = await response.text()
+    const url = 'https://intranet.example/tools'
+    expect(page).toContain('<title>alice/pdf · Skillstead</title>')
+    expect(page).toContain(`<link rel="canonical" href="${url}/skills/alice/pdf">`)
+    expect(readMetas(page)).toEqual({
+      description: 'Reads PDF files',
+      'skillstead-site-name': 'Skillstead',
+      'og:url': `${url}/skills/alice/pdf`,
+      'og:type': 'website',
+      'og:site_name': 'Skillstead',
+      'og:title': 'alice/pdf',
+      'og:description': 'Reads PDF files',
+      'og:image': `${url}/assets/preview-1a2b.png`,
+      'twitter:card': 'summary',
+    })
+    const [, text = ''] = /<noscript>([^]*)<\/noscript>/.exec(page)!
+    for (const part of ['Reads PDF files', '1.0.0', 'no known sign of harm', `npx skills add ${url}/alice/pdf@1.0.0`])
+      expect(text).toContain(part)
+    expect(text).toContain('href="/tools/skills/alice/pdf/files"')
+    const preview = await fetch(`${node.url}/assets/preview-1a2b.png`)
+    expect(preview.headers.get('content-type')).toBe('image/png')
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'")
+  })
+
+  it('differs in title and description from every other public page', async () => {
+    const { node, api } = await startNode({ dashboard: files })
+    await api.createPack({ name: 'Basics', slug: 'basics', description: 'For a start.', skills: ['pdf'] })
+    const { id } = await api.createRequest({ title: 'A skill for maps', description: 'It draws maps.' })
+    await api.registerAgent({ agentKey: 'codex:one', displayName: 'Codex one', platformId: 'codex' })
+    const paths =
+      `/ /skills/alice/pdf /packs /packs/basics /trending /agents /agents/codex%3Aone /users /users/alice /requests
+      /requests?id=${id} /external /takedowns`.split(/\s+/)
+    const pages = await Promise.all(paths.map(async (path) => (await fetch(node.url + path)).text()))
+    const titles = pages.map((page) => /<title>(.*)<\/title>/.exec(page)![1])
+    expect(new Set(titles).size).toBe(paths.length)
+    expect(new Set(pages.map((page) => readMetas(page).description)).size).toBe(paths.length)
+    for (const [place, page] of pages.entries()) expect(readMetas(page)['og:url']).toBe(node.url + paths[place])
+    expect(pages[3]).toContain('href="/skills/alice/pdf"')
+  })
+
+  it('follows a skill when it changes', async () => {
+    const { node, api } = await startNode({ dashboard: files })
+    const read = async () => (await fetch(`${node.url}/skills/alice/pdf`)).text()
+    expect(await read()).toContain('1.0.0')
+    const first = await fetch(`${node.url}/skills/alice/pdf`)
+    const etag = first.headers.get('etag')!
+    const known = await fetch(`${node.url}/skills/alice/pdf`, { headers: { 'if-none-match': etag } })
+    expect(known.status).toBe(304)
+    await api.publishSkill({ skillMd: '---\nname: pdf\ndescription: Writes too\n---\n# PDF\n', version: '1.1.0' })
+    expect(readMetas(await read()).description).toBe('Writes too')
+    await api.publishSkill({ skillMd: '---\nname: pdf\ndescription: Writes it\n---\n# PDF\n', visibility: 'private' })
+    expect(await read()).not.toMatch(/Writes|1\.1\.0/)
+  })
+
+  it('has no links to itself where the node does not know its own address', async () => {
+    const { node } = await startNode({ dashboard: files })
+    const page = await sendRaw(node.port, 'GET /skills/alice/pdf HTTP/1.1~Host: evil.example~Connection: close~~')
+    expect(page).toContain('<meta property="og:title" content="alice/pdf">')
+    expect(page).not.toMatch(/evil|canonical|og:url|og:image/)
+  })
+
+  it('contains hostile texts as texts', () => {
+    const write = createPageTemplate(source, { name: '"><script>1</script>', text: "</title>'" }, '')
+    const hostile = fc.array(
+      fc.oneof(
+        fc.constantFrom(
+          '</noscript>',
+          '</title>',
+          '<script>',
+          '"',
+          "'",
+          '><img src=x onerror=y>',
+          '$&',
+          '$`',
+          "$'",
+          '&lt;',
+        ),
+        fc.constantFrom(
+          '<!--',
+          ']]>',
+          '\0',
+          '\u202e',
+          '\ud800',
+          '<svg/onload=x>',
+          '</div>',
+          '<noscript>',
+          '\n',
+          'a',
+          ' ',
+        ),
+      ),
+      { maxLength: 12 },
+    )
+    const text = hostile.map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(text, text, text, (title, description, fact) => {
+        const page = write({
+          address: 'https://a.example',
+          text: {
+            path: '/x',
+            title,
+            description,
+            facts: [['Version', fact]],
+            install: fact || 'a',
+            links: [[`/${fact}`, title]],
+          },
+        }).toString()
+        // The elements are those of the same page with harmless texts.
+        const plain = write({
+          address: 'https://a.example',
+          text: {
+            path: '/x',
+            title: 'a',
+            description: 'a',
+            facts: [['Version', 'a']],
+            install: 'a',
+            links: [['/a', 'a']],
+          },
+        }).toString()
+        expect(readTags(page)).toEqual(readTags(plain))
+        expect(decode(/<h1><bdi>([^]*?)<\/bdi>/.exec(page)![1]!)).toBe(Buffer.from(title).toString())
+      }),
+    )
+  })
+
+  it('is short whatever a skill or user says', () => {
+    const write = createPageTemplate(source, { name: 'Node' }, '')
+    const long = 'wörd '.repeat(200_000)
+    const links = Array.from({ length: 5000 }, (_, n) => [`/skills/a/b-${n}`, `a/b-${n}`] as const)
+    const page = write({
+      address: '',
+      text: { path: '/', title: 't', description: 'd', facts: [['Deprecated', long]], links },
+    })
+    expect(page.byteLength).toBeLessThan(20_000)
+  })
+})
+
+describe("the operator's name, text and logo", () => {
+  const svg =
+    '<?xml version="1.0"?>\n<!-- ours -->\n<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+
+  it('are in the page', async () => {
+    const site = { name: 'Acme <Skills>', text: 'What our agents\n know.', logo: Buffer.from(svg) }
+    const { node } = await startNode({ dashboard: files, publicUrl: 'https://a.example/x', site })
+    const page = await (await fetch(`${node.url}/packs`)).text()
+    expect(page).toContain('<title>Packs · Acme &lt;Skills&gt;</title>')
+    expect(readMetas(page)).toMatchObject({
+      'skillstead-site-name': 'Acme <Skills>',
+      'skillstead-site-text': 'What our agents know.',
+      'skillstead-site-logo': '/x/site-logo',
+      'og:image': 'https://a.example/x/assets/preview-1a2b.png',
+    })
+    expect(readMetas(await (await fetch(node.url)).text()).description).toBe('What our agents know.')
+    const logo = await fetch(`${node.url}/site-logo`)
+    expect([logo.status, logo.headers.get('content-type'), await logo.text()]).toEqual([200, 'image/svg+xml', svg])
+    expect(logo.headers.get('content-security-policy'), 'a logo that is opened runs nothing').toMatch(
+      /^default-src 'none';.* sandbox$/,
+    )
+  })
+
+  it('show a PNG logo in previews too', async () => {
+    const { node } = await startNode({ dashboard: files, site: { logo: png } })
+    expect(readMetas(await (await fetch(node.url)).text())['og:image']).toBe(`${node.url}/site-logo`)
+    expect((await fetch(`${node.url}/site-logo`)).headers.get('content-type')).toBe('image/png')
+  })
+
+  it.each([
+    [{ name: 'n'.repeat(61) }, 'The name of the site has more than 60 characters'],
+    [{ text: 't'.repeat(301) }, 'The text of the site has more than 300 characters'],
+    [{ logo: Buffer.alloc(256 * 1024 + 1) }, 'larger than 256 KiB'],
+    [{ logo: Buffer.from('GIF89a') }, 'neither an SVG nor a PNG file'],
+    [{ logo: Buffer.from('<html><svg></svg></html>') }, 'neither an SVG nor a PNG file'],
+    [{ logo: Buffer.alloc(0) }, 'neither an SVG nor a PNG file'],
+  ])('are refused where they are invalid', async (site, message) => {
+    await expect(startNode({ dashboard: files, site })).rejects.toThrow(message)
+  })
+
+  it('have defaults, without a logo', async () => {
+    const { node } = await startNode({ dashboard: files, site: { name: ' ', text: '' } })
+    const metas = readMetas(await (await fetch(node.url)).text())
+    expect(metas).toMatchObject({ 'skillstead-site-name': 'Skillstead', description: 'A registry for agent skills' })
+    expect(metas).not.toHaveProperty('skillstead-site-logo')
+    expect((await fetch(`${node.url}/site-logo`)).status).toBe(404)
+  })
+})
+
+describe('/robots.txt', () => {
+  it('leaves the pages of users and share links to them', async () => {
+    const { node } = await startNode({ publicUrl: 'https://a.example/x', dashboard: files })
+    const response = await fetch(`${node.url}/robots.txt`)
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    const text = await response.text()
+    for (const path of ['account', 'admin', 't/']) expect(text).toContain(`Disallow: /x/${path}\n`)
+  })
+})
