@@ -1,0 +1,17 @@
+import { addresses, nodePath, nodeUrl } from '../../addresses.ts'
+import { Copyable } from '../../ui/parts.tsx'
+import type { ShownSkill } from './shown-skill.ts'
+
+/** The badge of a public skill, with Markdown to embed it. */
+export function BadgeCode({ shown: { skill } }: { shown: ShownSkill }) {
+  if (skill.visibility !== 'public') return null
+  const path = `/badge/${skill.fullName}.svg`
+  const page = `${nodeUrl}${addresses.skill(skill.fullName)}`
+  return (
+    <details>
+      <summary>Badge for a README</summary>
+      <img src={nodePath + path} alt={`Badge of ${skill.fullName}`} height={20} loading="lazy" />
+      <Copyable text={`[![${skill.fullName}](${nodeUrl}${path})](${page})`} />
+    </details>
+  )
+}
