@@ -193,6 +193,11 @@ describe('the badge of a skill', () => {
     },
   )
 
+  it('has an address that no user can take', async () => {
+    const { createUser } = await startNode()
+    await expect(createUser('badge')).rejects.toThrow(/reserved|username/i)
+  })
+
   it('needs a key on a node that requires one', async () => {
     const { node } = await startNode({ requireKey: true })
     expect((await fetch(`${node.url}/badge/alice/pdf.svg`)).status).toBe(401)
