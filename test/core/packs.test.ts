@@ -5,6 +5,9 @@ import { describeApi, type TestRegistry, type TestUser } from '../support/harnes
 const make = (user: TestUser, visibility: 'private' | 'public') =>
   user.api.createPack({ name: 'Covert', slug: 'covert', description: user.username, skills: [], visibility })
 
+const slugsWith = async (api: TestUser['api'], skill: string) =>
+  (await api.listPacks({ skill })).packs.map(({ slug }) => slug).toSorted()
+
 describeApi('packs', (open) => {
   let test: TestRegistry
   let alice: TestUser
@@ -50,6 +53,22 @@ describeApi('packs', (open) => {
       0,
     )
     expect(pack.budget).toEqual({ listingCharacters, fits: true })
+  })
+
+  it('are listed by a skill that they have, if the caller may see both', async () => {
+    await bob.api.createPack({ name: 'Threes', slug: 'threes', description: '', skills: ['alice/three'] })
+    await alice.api.publishSkill({ skillMd: skillMd('secret'), visibility: 'private' })
+    const own = { name: 'Own', slug: 'own', description: '', visibility: 'private' } as const
+    await alice.api.createPack({ ...own, skills: ['alice/three', 'alice/secret'] })
+    expect(await slugsWith(test.api(), 'alice/three')).toEqual(['threes'])
+    expect(await slugsWith(alice.api, 'three')).toEqual(['own', 'threes'])
+    expect(await slugsWith(alice.api, 'alice/secret')).toEqual(['own'])
+    expect(await test.api().listPacks({ skill: 'alice/three', curator: 'alice' })).toMatchObject({ total: 0 })
+    for (const skill of ['alice/secret', 'alice/never'])
+      expect(await codeOf(test.api().listPacks({ skill })), skill).toBe('not_found')
+    await bob.api.deletePack({ slug: 'threes' })
+    await alice.api.deletePack({ slug: 'own' })
+    expect(await slugsWith(alice.api, 'three')).toEqual([])
   })
 
   it('can be empty, and show whether their skills fit into a listing', async () => {

@@ -1,8 +1,10 @@
+import type { SkillDetails } from '@skillstead/protocol'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
 import { describeBrowser, goWithin, takePicture, takePictures, visit } from '../support/browser-harness.ts'
 import { laterTeaMd, makeTea } from '../support/dashboard-skill-acts.ts'
+import { png } from '../support/image-bytes.ts'
 
 const fitsWidth = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)
@@ -22,7 +24,7 @@ describeBrowser('the page of a skill', () => {
     await main.locator('.chart canvas').waitFor()
     expect(await main.getByRole('heading', { name: 'Tea', exact: true, level: 2 }).count()).toBe(1)
     expect(await main.getByText('name: tea').count()).toBe(0)
-    expect(await main.locator('img').count()).toBe(0)
+    expect(await main.locator('.content img').count()).toBe(0)
     await main.getByText(`npx skills add ${visited.node.url}/alice/tea@1.0.0`).waitFor()
     await main.getByRole('link', { name: 'the leaves' }).click()
     await main.getByText('Black, green, white.').waitFor()
@@ -94,6 +96,14 @@ describeBrowser('the page of a skill', () => {
     expect(await widens.textContent()).toContain('203.0.113.9')
     await main.getByText('compared with 1.0.0, as a patch version').waitFor()
     expect(await main.getByText('gains-network').count()).toBe(1)
+    const [latest, first] = await main.locator('.timeline > li').all()
+    const added = await latest!.textContent()
+    expect(added).toMatch(/^1\.0\.1latest.*\d{4}-\d\d-\d\d, .*by alice304 B in 1 file.*Since 1\.0\.0/)
+    expect(added).toContain('Verdict: dangerous; 1.0.0 had no known sign of harm.')
+    expect(added).toMatch(
+      /It uses more than 1\.0\.0, although it is a patch version.*runs bash, curlcalls 203\.0\.113\.9/,
+    )
+    expect(await first!.textContent()).not.toMatch(/Verdict|uses more|[+−]\d/)
     expect(new URL(page.url()).search).toBe('?from=1.0.0&to=1.0.1')
     await takePicture(page, 'skill-versions')
     await page.getByRole('link', { name: 'Security', exact: true }).click()
@@ -107,6 +117,94 @@ describeBrowser('the page of a skill', () => {
       .first()
       .click()
     await main.locator('mark', { hasText: 'curl -s' }).waitFor()
+  })
+
+  test('quotes the finding that makes the verdict, and names a file without lines as a whole', async () => {
+    const visited = await visit()
+    const files = [{ path: 'assets/cup.png', content: png().subarray(0, -1).toString('base64'), encoding: 'base64' }]
+    await visited.api.publishSkill({ skillMd: '---\nname: cup\ndescription: A cup\n---\nSip.\n', files } as never)
+    const page = await visited.open('/skills/alice/cup/security')
+    const decisive = page.getByRole('figure', { name: 'The decisive finding' })
+    await decisive.waitFor()
+    expect(await decisive.textContent()).toMatch(
+      /could not be scanned assets\/cup\.png, the whole file.*Remove or split/,
+    )
+    const trust = await page.getByRole('region', { name: 'Trust' }).textContent()
+    expect(trust).toMatch(
+      /Read the findings first, 1 finding.*could not be scanned: assets\/cup\.png, the whole file\. Remove/,
+    )
+    await decisive.getByRole('link', { name: 'The whole file: it has no lines' }).click()
+    await expect.poll(() => new URL(page.url()).search).toBe('?path=assets%2Fcup.png')
+    await visited.api.publishSkill({ skillMd: '---\nname: mug\ndescription: A mug\n---\nSip.\n' })
+    await goWithin(page, '/skills/alice/mug/security')
+    await page.getByText('No findings.').waitFor()
+    expect(await decisive.count()).toBe(0)
+  })
+
+  test('shows 10,000 findings in pages, worst first in all files, and 1,000 versions', async () => {
+    const visited = await visit()
+    await visited.api.publishSkill({ skillMd: laterTeaMd })
+    const page = await visited.open('/', { viewport: { width: 320, height: 740 } })
+    await page.route(/\/skills\/alice%2Ftea(?:\?.*)?$/, async (route) => {
+      const response = await route.fetch()
+      const skill = (await response.json()) as SkillDetails
+      const [worst] = skill.security!.findings
+      const findings = Array.from({ length: 9999 }, (_, at) => {
+        const place = { path: `${'d'.repeat(at % 200)}/${at}.md`, line: at + 1 }
+        return { ...worst!, ...place, title: `Finding ${at}`, severity: 'low', signal: 'power' }
+      })
+      const versions = Array.from({ length: 1000 }, (_, at) => ({ ...skill.versions[0]!, version: `1.${1000 - at}.0` }))
+      const security = { ...skill.security, findings: [...findings, { ...worst!, title: 'The worst' }] }
+      await route.fulfill({ response, json: { ...skill, security, versions } })
+    })
+    await goWithin(page, '/skills/alice/tea/security')
+    const pager = page.getByRole('navigation', { name: 'Pages' })
+    await expect.poll(() => pager.textContent()).toBe('Page 1 of 400Next')
+    expect(await page.locator('details.findings').first().textContent()).toContain('The worst')
+    expect(await page.locator('details.findings').count()).toBe(25)
+    expect(await fitsWidth(page)).toBe(true)
+    await goWithin(page, '/skills/alice/tea/security?page=400')
+    await expect.poll(() => pager.textContent()).toBe('PreviousPage 400 of 400')
+    await goWithin(page, '/skills/alice/tea/versions')
+    await page.locator('.timeline > li').first().waitFor()
+    expect(await page.getByLabel('From').locator('option').count()).toBe(200)
+    expect(await fitsWidth(page)).toBe(true)
+  })
+
+  test('shows the cost in tokens, the clients that load it, a badge to embed, and the packs that have it', async () => {
+    const visited = await visit()
+    const skillMd = `---\nname: tea\ndescription: ${'d'.repeat(1537)}\nmodel: x\n---\n${'Boil it. '.repeat(400)}\n`
+    await visited.api.publishSkill({ skillMd })
+    await visited.api.createPack({ name: 'Drinks <b>', slug: 'drinks', description: '', skills: ['alice/tea'] })
+    await visited.api.publishSkill({ skillMd: `${skillMd}Pour it.\n` })
+    const page = await visited.open('/skills/alice/tea/versions')
+    await page.getByText(/\(\+9 B\) in 1 file/).waitFor()
+    await goWithin(page, '/skills/alice/tea/similar')
+    const facts = page.getByRole('complementary', { name: 'Facts' })
+    const shown = await facts.textContent()
+    expect(shown).toMatch(/Metadataabout 385Summaryabout \d{3}Fullabout 1,29\d/)
+    expect(shown).toContain('Claude Code lists 1536 of 1537 characters of description and when_to_use')
+    expect(shown).toContain('Codex skips it: its description is longer than 1024 characters')
+    expect(shown).not.toMatch(/goose|Gemini|All known clients/)
+    await facts.getByText('Badge for a README').click()
+    const badge = facts.getByRole('img', { name: 'Badge of alice/tea' })
+    await expect.poll(() => badge.evaluate((one: HTMLImageElement) => one.naturalHeight)).toBe(20)
+    const { url } = visited.node
+    const markdown = `[![alice/tea](${url}/badge/alice/tea.svg)](${url}/skills/alice/tea)`
+    expect(await facts.locator('pre').textContent()).toBe(markdown)
+    const main = page.getByRole('main')
+    await main.getByRole('heading', { name: 'Used by 1 pack' }).waitFor()
+    await main.getByRole('heading', { name: 'Forks 0 forks' }).waitFor()
+    await main.getByRole('heading', { name: 'Similar skills 0 skills' }).waitFor()
+    await main.getByRole('link', { name: 'Drinks <b>' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Drinks <b>' }).waitFor()
+    await visited.api.publishSkill({
+      skillMd: '---\nname: covert\ndescription: Fine\n---\nSip.\n',
+      visibility: 'private',
+    })
+    const own = await visited.openSignedIn('/skills/alice/covert')
+    await own.getByText('All known clients load it.').waitFor()
+    expect(await own.getByText('Badge for a README').count()).toBe(0)
   })
 
   test('shows the part of a long file that contains the linked line, or the last part if the number is too high', async () => {
@@ -269,9 +367,19 @@ describeBrowser('the page of a skill', () => {
     }
     await goWithin(page, '/skills/alice/tea')
     await takePictures(page, 'skill')
-    const long = { skillMd: `# ${'w'.repeat(300)}\n`, name: 'w'.repeat(64), description: `שלום ${'ש'.repeat(200)}` }
-    await visited.api.publishSkill(long)
-    const phone = await visited.open('/', { viewport: { width: 360, height: 740 } })
+    const files = Array.from({ length: 499 }, (_, at) => ({
+      path: `${'f'.repeat(60)}/${at % 20}/${'😀'.repeat(20)}-${at}.md`,
+      content: `${at}`,
+    }))
+    const long = {
+      name: 'w'.repeat(64),
+      description: `שלום ${'ש'.repeat(200)} ${'😀'.repeat(200)}`,
+      changelog: 'c'.repeat(500),
+    }
+    const skillMd = `# ${'w'.repeat(300)}\n\n${'م'.repeat(300)} \`${'x'.repeat(400)}\`\n\n${'Step. '.repeat(170_000)}\n`
+    const keywords = ['k'.repeat(50), 'ש'.repeat(50)]
+    await visited.api.publishSkill({ ...long, skillMd, files, keywords })
+    const phone = await visited.open('/', { viewport: { width: 320, height: 740 } })
     const long64 = parts.map((part) => `alice/${long.name}/${part}`)
     for (const path of [...parts.map((part) => `alice/tea/${part}?from=1.0.0&to=1.0.1`), ...long64]) {
       await goWithin(phone, `/skills/${path}`)

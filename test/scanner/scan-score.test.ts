@@ -1,4 +1,4 @@
-import type { ScanFinding } from '@skillstead/protocol'
+import { toScoreVerdict, type ScanFinding } from '@skillstead/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toRisk, toScore, toVerdict } from '@skillstead/scanner'
@@ -91,6 +91,7 @@ describe('the score', () => {
         const [least, most] = ranges[toVerdict(all)]
         expect(toScore(all)).toBeGreaterThanOrEqual(least)
         expect(toScore(all)).toBeLessThanOrEqual(most)
+        expect(toScoreVerdict(toScore(all))).toBe(toVerdict(all))
         expect(toScore(all)).toBe(Math.round(toScore(all)))
       }),
     )

@@ -554,6 +554,22 @@ describe('bytes', () => {
     expect(report.verdict).toBe('caution')
   })
 
+  it('that are damaged are each reported at their own file, not at SKILL.md', () => {
+    const damaged = png().subarray(0, -1)
+    const files = [
+      { path: 'SKILL.md', text: '---\nname: tea\n---\nPour.\n' },
+      { path: 'assets/cup.png', bytes: damaged },
+      { path: 'assets/pot.png', bytes: png() },
+      { path: 'pack.zip', bytes: writeZip([{ path: 'inner.png', bytes: damaged }]) },
+      { path: 'lost.bin', unread: 'It is too large.' },
+    ]
+    const report = scanFiles(files, 0)
+    expect(report.findings.map(({ ruleId, path }) => [ruleId, path])).toEqual(
+      ['assets/cup.png', 'pack.zip!/inner.png', 'lost.bin'].map((path) => ['incomplete-scan', path]),
+    )
+    expect(report).toMatchObject({ verdict: 'caution', score: scanFiles(files.slice(0, 2), 0).score })
+  })
+
   it('of nested archives share one limit', () => {
     const bomb = gzipSync(Buffer.alloc(1024 * 1024))
     const many = Array.from({ length: 40 }, (_, i) => ({ path: `${i}.gz`, bytes: bomb }))

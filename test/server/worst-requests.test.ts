@@ -45,7 +45,7 @@ const exceptions: Readonly<Record<string, string>> = {
     /users/:username /requests /external /takedowns /takedowns/:id /account /account/** /device /admin /admin/**
     /assets/:file /licenses.md /robots.txt /t/:token`,
   'Answers without reading a list': `
-    /healthz /readyz /apm/v1/packages/:owner/:repo/versions/:version /.well-known/clawhub.json
+    /healthz /readyz /badge/:owner/:file /apm/v1/packages/:owner/:repo/versions/:version /.well-known/clawhub.json
     /.well-known/clawdhub.json /clawhub/api/v1/whoami /clawhub/api/v1/skills/:slug/rename
     /clawhub/api/v1/skills/:slug/merge /clawhub/api/v1/skills/:slug/tags/:tag /clawhub/api/v1/skills/-/scan
     /clawhub/api/v1/skills/-/scan/** /clawhub/api/v1/publishers /clawhub/api/v1/publishers/**

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  checkPortability,
-  parseSkillMd,
-  readContract,
-  readSkillFields,
-  reportClient,
-  skillClients,
-} from '@skillstead/skill-format'
+import { findClientProblems, reportClient, skillClients } from '@skillstead/protocol'
+import { checkPortability, parseSkillMd, readContract, readSkillFields } from '@skillstead/skill-format'
 
 const doc = (...lines: string[]) => ['---', ...lines, '---', 'Body.', ''].join('\n')
 const sound = ['name: tidy', 'description: Tidies a folder.']
@@ -95,6 +89,12 @@ describe('the contract of inputs and outputs', () => {
   })
 })
 
+const problemsOf = (frontmatter: Record<string, unknown>) =>
+  skillClients.flatMap((client) => {
+    const { loads, problems } = findClientProblems({ frontmatter }, client, 'tidy')
+    return problems.length > 0 ? [`${client.id} ${loads} ${problems.join('; ')}`] : []
+  })
+
 describe('the report about a client', () => {
   it('confirms a portable skill for every client', () => {
     for (const { id } of skillClients)
@@ -126,6 +126,18 @@ describe('the report about a client', () => {
     const { loads, notes } = report(id, doc(...lines))
     expect(loads).toBe(true)
     expect(notes.join('\n')).toContain(note)
+  })
+
+  it('lists as problems only what keeps a client from all of the skill, as its page shows it', () => {
+    expect(problemsOf({ name: 'tidy', description: 'd', license: 'MIT' })).toEqual([])
+    expect(problemsOf({ name: 'tidy', description: 'd', model: 'x' })).toEqual([
+      'agentskills false skips it: it has keys outside the open format',
+    ])
+    const long = problemsOf({ name: 'tidy', description: 'd'.repeat(1537) })
+    expect(long).toContain('claude-code true lists 1536 of 1537 characters of description and when_to_use')
+    expect(long).toContain('codex false skips it: its description is longer than 1024 characters')
+    expect(long.filter((line) => line.startsWith('goose'))).toEqual([])
+    expect(problemsOf({})).toHaveLength(skillClients.length - 1)
   })
 
   it('counts characters, not UTF-16 units, and ends long lists of keys', () => {

@@ -115,9 +115,28 @@ export { deliveryStatuses, type Delivery, type DeliveryDetails, type Webhook } f
 export { scopes, type Scope } from './scopes.ts'
 export type { LoadedMetadata, LoadedSkill, Omission, ToolDefinition } from './schemas/loading.ts'
 export { loadLevels, type LoadLevel } from './load-levels.ts'
+export {
+  countListed,
+  findClientProblems,
+  reportClient,
+  skillClients,
+  standardKeys,
+  type ClientReport,
+  type SkillClient,
+} from './skill-clients.ts'
 export { toTimestamp } from './timestamp.ts'
 export { compareVersions, isVersion, nextPatch, parseVersion, toVersionSortKey, type VersionParts } from './versions.ts'
-export { fileRoles, polarities, risks, severities, signals, verdicts, verdictWords } from './schemas/security.ts'
+export {
+  fileRoles,
+  polarities,
+  risks,
+  scoreRanges,
+  severities,
+  signals,
+  toScoreVerdict,
+  verdicts,
+  verdictWords,
+} from './schemas/security.ts'
 export type { SarifLog, ScanFinding, ScanReport, Security } from './schemas/security.ts'
 export { escapeJson, toJsonLine, toLogText, toOneLine, toPlainText } from './terminal-text.ts'
 export { toVisibleText } from './visible-text.ts'

@@ -38,7 +38,8 @@ export class Scan {
   readonly #files: readonly TextFile[]
   readonly #findings = new ScanFindings()
   readonly #spots = new Map<string, Spot[]>()
-  #isIncomplete = false
+  /** The files of which a part was not scanned; undefined for a part of no file. */
+  readonly #incomplete = new Set<string | undefined>()
   #isLesson = false
   #own = new OwnSources('')
 
@@ -73,8 +74,10 @@ export class Scan {
         this.#findings.add(combination, subjects[file]!, offset)
       }
     }
-    if (this.#isIncomplete && subjects[0]) {
-      this.#findings.add(engineRules['incomplete-scan'], subjects[0], 0)
+    const firstOfPath = new Map(subjects.toReversed().map((subject) => [subject.path, subject]))
+    for (const path of this.#incomplete) {
+      const subject = (path !== undefined && firstOfPath.get(path)) || subjects[0]
+      if (subject) this.#findings.add(engineRules['incomplete-scan'], subject, 0)
     }
   }
 
@@ -82,9 +85,9 @@ export class Scan {
     return this.#findings.toSecurity(now, this.#rules.version, this.#files[0]?.path ?? 'SKILL.md')
   }
 
-  /** Reports a part that was not scanned, which is also a finding. */
+  /** Reports a part that was not scanned, which is also a finding at its file. */
   cutAt(path: string, reason = 'The scan of it failed and was given up.'): void {
-    this.#isIncomplete = true
+    this.#incomplete.add(path)
     this.#findings.cutAt(path, reason)
   }
 
@@ -204,7 +207,7 @@ export class Scan {
     const spots = this.#spots.get(spot.id)
     if (!spots) this.#spots.set(spot.id, [spot])
     else if (spots.length < spotsMax) spots.push(spot)
-    else this.#isIncomplete = true
+    else this.#incomplete.add(undefined)
   }
 }
 

@@ -1,5 +1,4 @@
 export { readBlocks, type Block, type Blocks } from './skill-md/blocks.ts'
-export { reportClient, skillClients, type ClientReport, type SkillClient } from './skill-md/clients.ts'
 export { readCapabilities, readContract, type SkillContract } from './skill-md/contract.ts'
 export { readSkillFields, type SkillFields } from './skill-md/fields.ts'
 export { firstParagraph, outlineSkillMd, type Outline } from './skill-md/outline.ts'

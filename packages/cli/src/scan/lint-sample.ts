@@ -1,16 +1,20 @@
 import { basename, resolve } from 'node:path'
-import type { PathReason, Security, Warning } from '@skillstead/protocol'
+import {
+  type ClientReport,
+  type PathReason,
+  type Security,
+  type SkillClient,
+  type Warning,
+  reportClient,
+} from '@skillstead/protocol'
 import { scanPackage } from '@skillstead/scanner'
 import type { Sample } from '@skillstead/scanner/command'
 import {
-  type ClientReport,
   type ParsedSkillMd,
-  type SkillClient,
   checkPortability,
   mergeWarnings,
   parseSkillMd,
   readSkillFields,
-  reportClient,
 } from '@skillstead/skill-format'
 import {
   checkPaths,

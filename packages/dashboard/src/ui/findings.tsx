@@ -1,6 +1,6 @@
 import type { api } from '../api.ts'
 import { Badge, toCount, type Tone } from './parts.tsx'
-import { type ScanFinding, type Security, verdictWords } from '@skillstead/protocol'
+import { type ScanFinding, type Security, signals, severities, verdictWords } from '@skillstead/protocol'
 
 type Report = NonNullable<Awaited<ReturnType<typeof api.getSkill>>['security']>
 type Finding = Report['findings'][number]
@@ -18,22 +18,17 @@ export function Verdict({ of }: { of: Pick<Report, 'score' | 'verdict' | 'risk' 
   )
 }
 
-/** Findings with their places and fixes, most severe first. */
+/** Findings with their places and fixes, worst first. */
 export function Findings({ findings }: { findings: readonly Finding[] }) {
   if (findings.length === 0) return <p>No findings.</p>
-  const sorted = findings.toSorted(
-    (one, other) => severities.indexOf(one.severity) - severities.indexOf(other.severity),
-  )
   return (
     <ul class="plain findings">
-      {sorted.map((finding) => (
+      {sortFindings(findings).map((finding) => (
         <li key={`${finding.ruleId} ${finding.path} ${finding.line} ${finding.column}`}>
           <p class="facts">
             <Badge tone={severityTones[finding.severity]}>{finding.severity}</Badge>
             <strong>{finding.title}</strong>
-            <span>
-              <bdi>{finding.path}</bdi>, line {finding.line}
-            </span>
+            <FindingPlace of={finding} />
             <code>{finding.ruleId}</code>
           </p>
           <pre tabIndex={0} aria-label={`Text of ${finding.path} at line ${finding.line}`}>
@@ -54,7 +49,6 @@ export const verdictTones: Readonly<Record<Security['verdict'], Tone>> = {
   dangerous: 'bad',
 }
 
-/** Most severe first. */
 export const severityTones: Readonly<Record<ScanFinding['severity'], Tone>> = {
   critical: 'bad',
   high: 'bad',
@@ -63,4 +57,41 @@ export const severityTones: Readonly<Record<ScanFinding['severity'], Tone>> = {
   info: 'plain',
 }
 
-const severities = Object.keys(severityTones)
+/** Findings worst first: by what they indicate, those that the author explained last, then by severity and place. */
+export function sortFindings(findings: readonly ScanFinding[]): ScanFinding[] {
+  return findings.toSorted(
+    (a, b) =>
+      signals.indexOf(a.signal) - signals.indexOf(b.signal) ||
+      Number(a.suppressed !== null) - Number(b.suppressed !== null) ||
+      severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
+      (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1),
+  )
+}
+
+/** The finding that makes the verdict, or the worst of those that make it together. Undefined for `safe`. */
+export function findDecisive({ verdict, findings }: Pick<Security, 'verdict' | 'findings'>): ScanFinding | undefined {
+  if (verdict === 'safe') return undefined
+  return sortFindings(findings).find(
+    ({ signal, suppressed, category }) =>
+      signal === 'hostile' ||
+      (signal === 'suspicious' && (verdict === 'caution' ? !suppressed : category !== 'incomplete-scan')),
+  )
+}
+
+const binaryPattern =
+  /\.(?:png|jpe?g|gif|webp|avif|ico|pdf|zip|t?gz|tar|bz2|xz|7z|rar|jar|woff2?|[ot]tf|exe|dll|so|dylib|bin|wasm|pyc|class|docx|xlsx|pptx|mp[34]|wav|ogg|webm)$/i
+
+/** Whether a file has no lines, by its name. */
+export function isBinaryPath(path: string): boolean {
+  return binaryPattern.test(path)
+}
+
+/** The place of a finding: its file and line, or the whole file where it has no lines. */
+export function FindingPlace({ of: { path, line } }: { of: Pick<ScanFinding, 'path' | 'line'> }) {
+  return (
+    <span class="finding-place">
+      <bdi>{path}</bdi>
+      {isBinaryPath(path) ? ', the whole file' : `, line ${line}`}
+    </span>
+  )
+}

@@ -11,6 +11,7 @@ import {
   TriangleAlert,
   Users,
 } from 'lucide'
+import { type Security, toScoreVerdict } from '@skillstead/protocol'
 import { Fragment, type ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
@@ -87,7 +88,7 @@ export function Badge({ tone = 'plain', children }: { tone?: Tone; children: Com
 /** The verdict that a score stands for, in words and as a colour. */
 export function SecurityBadge({ score }: { score: number | null }) {
   if (score === null) return <Badge>not scanned</Badge>
-  const [tone, icon, words] = toVerdictParts(score)
+  const [tone, icon, words] = verdictParts[toScoreVerdict(score)]
   return (
     <span class={`badge ${tone}`} title={`Security score ${score} of 100`}>
       <Icon of={icon} /> {words}
@@ -95,9 +96,10 @@ export function SecurityBadge({ score }: { score: number | null }) {
   )
 }
 
-function toVerdictParts(score: number): [Tone, IconNode, string] {
-  if (score >= 80) return ['good', ShieldCheck, 'no warnings']
-  return score >= 50 ? ['fair', TriangleAlert, 'caution'] : ['bad', OctagonX, 'dangerous']
+const verdictParts: Readonly<Record<Security['verdict'], [Tone, IconNode, string]>> = {
+  safe: ['good', ShieldCheck, 'no warnings'],
+  caution: ['fair', TriangleAlert, 'caution'],
+  dangerous: ['bad', OctagonX, 'dangerous'],
 }
 
 /** Text to copy, with a button. */

@@ -4,6 +4,7 @@ import { limits } from '../limits.ts'
 import {
   NoContent,
   SkillName,
+  SkillRef,
   Term,
   boundedArray,
   pageLimit,
@@ -22,8 +23,15 @@ const skills = boundedArray(PackMember, limits.packSkillsMax)
 export const packEndpoints = toEndpoints('Packs', {
   listPacks: {
     auth: 'none',
-    summary: 'List packs; a page shows at most 5,000 skills in all, and `skillCount` is that of the whole pack',
-    input: v.object({ q: v.optional(boundedText(1000, 0), ''), curator: v.optional(Term), page, limit: pageLimit() }),
+    summary:
+      'List packs, all or those that have a skill; a page shows at most 5,000 skills in all, and `skillCount` is that of the whole pack',
+    input: v.object({
+      q: v.optional(boundedText(1000, 0), ''),
+      curator: v.optional(Term),
+      skill: v.optional(SkillRef),
+      page,
+      limit: pageLimit(),
+    }),
     output: v.object({ packs: v.array(Pack), ...pageFields }),
   },
   getPack: {

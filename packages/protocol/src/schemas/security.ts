@@ -7,6 +7,18 @@ export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const
 export const verdicts = ['safe', 'caution', 'dangerous'] as const
 /** Verdicts as people read them: `safe` on the wire only means that no rule found a reason. */
 export const verdictWords = { safe: 'no known sign of harm', caution: 'caution', dangerous: 'dangerous' } as const
+/** The scores of each verdict, best first. */
+export const scoreRanges: Readonly<Record<(typeof verdicts)[number], { most: number; least: number }>> = {
+  safe: { most: 100, least: 80 },
+  caution: { most: 79, least: 40 },
+  dangerous: { most: 39, least: 0 },
+}
+
+/** The verdict of a scan by its score. */
+export function toScoreVerdict(score: number): (typeof verdicts)[number] {
+  return verdicts.find((verdict) => score >= scoreRanges[verdict].least) ?? 'dangerous'
+}
+
 /** How much access to a machine and its data a skill requests, whatever the skill does with that access. */
 export const risks = ['none', 'low', 'medium', 'high'] as const
 

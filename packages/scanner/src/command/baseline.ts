@@ -73,7 +73,10 @@ function toBaselineId(sample: Sample, report: Security, finding: ScanFinding) {
   const { ruleId, path, excerpt } = finding
   const { file: outer, inside } = locateInSample(sample, path)
   const file = inside === undefined ? outer : `${outer}!/${inside}`
-  const text = ruleId === 'incomplete-scan' ? JSON.stringify(report.cut) : readPassage(sample, finding)
+  const text =
+    ruleId === 'incomplete-scan'
+      ? JSON.stringify(report.cut.filter((cut) => cut.path === finding.path))
+      : readPassage(sample, finding)
   const passage = createHash('sha256').update(toBaselineKey(excerpt, text)).digest('hex').slice(0, 32)
   return { rule: ruleId, file, passage }
 }

@@ -1,4 +1,4 @@
-import { type ScanFinding, type Security, verdictWords } from '@skillstead/protocol'
+import { type ScanFinding, type Security, scoreRanges, toScoreVerdict, verdictWords } from '@skillstead/protocol'
 
 type Judged = Pick<
   ScanFinding,
@@ -9,13 +9,6 @@ type Judged = Pick<
 const penalties: Record<ScanFinding['severity'], number> = { critical: 24, high: 12, medium: 6, low: 2, info: 0 }
 /** Factor for findings of `power`, which are no fault, and for findings that the author explained. */
 const mildShare = 0.25
-
-/** The scores of each verdict, best first. */
-const ranges: Record<Security['verdict'], { most: number; least: number }> = {
-  safe: { most: 100, least: 80 },
-  caution: { most: 79, least: 40 },
-  dangerous: { most: 39, least: 0 },
-}
 
 /** Whether a finding counts as evidence of intent next to another: incomplete scans and possible examples do not. */
 function isIndependent({ category, context }: Judged): boolean {
@@ -62,7 +55,7 @@ const sentenceEndPattern = /[.!?](?=\s)|[\u3002\uff01\uff1f]/
  */
 export function toScore(findings: readonly Judged[]): number {
   const verdict = toVerdict(findings)
-  const { most, least } = ranges[verdict]
+  const { most, least } = scoreRanges[verdict]
   const worst = new Map<string, number>()
   for (const finding of findings) {
     worst.set(finding.ruleId, Math.max(worst.get(finding.ruleId) ?? 0, toPenalty(finding, verdict)))
@@ -86,11 +79,11 @@ const risksOfPower: Record<ScanFinding['severity'], Security['risk']> = {
 const riskOrder = ['none', 'low', 'medium', 'high'] as const
 
 /** The lowest score of the verdict `safe`. */
-export const safeScoreMin = ranges.safe.least
+export const safeScoreMin = scoreRanges.safe.least
 
 /** Whether a score belongs to the verdict `dangerous`. */
 export function isDangerousScore(score: number | null): boolean {
-  return score !== null && score <= ranges.dangerous.most
+  return score !== null && toScoreVerdict(score) === 'dangerous'
 }
 
 const verdictOrder = ['safe', 'caution', 'dangerous'] as const

@@ -3,6 +3,7 @@ import type { H3 } from 'h3'
 import { RegistryError } from '@skillstead/protocol'
 import type { Call } from '../context/call.ts'
 import type { ReplyPage } from './answer-page.ts'
+import { replyBadge } from './badge.ts'
 import { mountDashboard } from './dashboard.ts'
 import { toDocsPage, toWelcomePage } from './docs.ts'
 import { toHandler } from '../admission/handler.ts'
@@ -40,6 +41,7 @@ export function mountPages(
     const contentType = 'application/json; charset=utf-8'
     return reply(call, { status: 200, contentType, body: openApi(originOf(call)), cacheControl: 'no-cache' })
   })
+  mount('/badge/:owner/:file', 'badge', 'files', (call) => replyBadge(node, call))
   mount('/healthz', 'health', 'probe', (call) => replyJson(call, { status: 'ok' }))
   mount('/readyz', 'readiness', 'probe', (call) => replyReadiness(node, call))
   mount('/metrics', 'metrics', 'probe', async (call) => {

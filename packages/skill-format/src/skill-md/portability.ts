@@ -1,7 +1,7 @@
-import { isSkillName } from '@skillstead/protocol'
+import { countListed, isSkillName, skillClients, standardKeys } from '@skillstead/protocol'
 import { outlineCharactersMax } from './blocks.ts'
-import { adviseOnKey, adviseOnMetadata, countListed, skillClients, standardKeys } from './clients.ts'
 import { readKeyValue, toCaseAdvice } from './fields.ts'
+import { adviseOnKey, adviseOnMetadata } from './key-advice.ts'
 import type { ParsedSkillMd, SkillWarning } from './types.ts'
 
 /** Whether every host reads a document in the same way, and what some hosts may reject or dislike. */

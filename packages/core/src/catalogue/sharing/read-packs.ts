@@ -8,6 +8,7 @@ import { toOffset, toPage } from '../../kernel/paging.ts'
 import { hasRow } from '../../storage/table-rows.ts'
 import type { PackRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
+import { getSkill } from '../skills/find-skill.ts'
 import { toNamedItems } from '../versions/shown-names.ts'
 import { itemColumns } from '../versions/skill-document.ts'
 import { openVisibilities } from '../../visibility/conditions.ts'
@@ -63,16 +64,23 @@ export async function showPack(context: StorageContext, pack: PackRow, caller: C
 }
 
 /**
- * GET /packs: visible packs whose name, slug or description contains every word of `q`, newest first. A page shows a
+ * GET /packs: visible packs whose name, slug or description contains every word of `q`, newest first; with `skill`, only
+ * those that have it. A page shows a
  * limited number of skills in total; `skillCount` is the number of all skills of a pack.
  */
 export async function listPacks(context: StorageContext, input: Input<'listPacks'>, caller: Caller) {
   const { curator } = input
+  const skill = input.skill === undefined ? undefined : await getSkill(context, input.skill, caller)
   const words = foldPackText(input.q).split(/\s+/).filter(Boolean).slice(0, 16)
   const visible = context.database.read
     .selectFrom('packs')
     .where('state', '=', 'live')
     .$if(curator !== undefined, (select) => select.where('curator', '=', curator!))
+    .$if(skill !== undefined, (select) =>
+      select.where('id', 'in', (eb) =>
+        eb.selectFrom('pack_skills').select('pack_id').where('skill_id', '=', skill!.id),
+      ),
+    )
     .where((eb) => {
       const open = eb('visibility', 'in', openVisibilities(caller))
       const id = callerId(caller)

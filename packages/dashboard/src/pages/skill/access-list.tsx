@@ -9,7 +9,7 @@ const titles: Readonly<Record<AccessKind, string>> = {
   files: 'Files outside its folder',
 }
 /** All kinds, in the order in which they are shown. */
-export const accessKinds = Object.keys(titles) as AccessKind[]
+const accessKinds = Object.keys(titles) as AccessKind[]
 const shownMax = 50
 
 export function isEmptyAccess(access: Access): boolean {
@@ -46,5 +46,39 @@ export function AccessList({ access }: { access: Access }) {
         </p>
       )}
     </>
+  )
+}
+
+const verbs: Readonly<Record<AccessKind, string>> = {
+  commands: 'runs',
+  hosts: 'calls',
+  packages: 'installs',
+  environment: 'reads variables',
+  files: 'touches files',
+  tools: 'uses tools',
+}
+const namesMax = 3
+
+/** The resources that a version uses, in a few words per kind. */
+export function Uses({ access }: { access: Access }) {
+  return (
+    <ul class="plain-links may">
+      {accessKinds
+        .filter((kind) => access[kind].length > 0)
+        .map((kind) => (
+          <li key={kind}>
+            {verbs[kind]}{' '}
+            {access[kind].slice(0, namesMax).map((name, place) => (
+              <>
+                {place > 0 && ', '}
+                <code>
+                  <bdi>{name}</bdi>
+                </code>
+              </>
+            ))}
+            {access[kind].length > namesMax && ` and ${access[kind].length - namesMax} more`}
+          </li>
+        ))}
+    </ul>
   )
 }

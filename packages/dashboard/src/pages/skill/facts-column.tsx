@@ -3,6 +3,8 @@ import { api, useData } from '../../api.ts'
 import { Chart } from '../../ui/lazy-components.tsx'
 import { NameLink, Terms, Time, toBytesText, toCount } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
+import { BadgeCode } from './badge-code.tsx'
+import { ClientList } from './client-list.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 
 /** The facts of a skill next to each of its tabs. */
@@ -49,12 +51,39 @@ export function FactsColumn({ shown }: { shown: ShownSkill }) {
           ['Origin', toOrigin(shown)],
         ]}
       />
+      <h2>Cost in tokens</h2>
+      <TokenCosts shown={shown} />
+      <ClientList shown={shown} />
       <Words title="Keywords" words={skill.keywords} toHref={(keyword) => toAddress('/', { keyword })} />
       <Words title="Capabilities" words={skill.capabilities.slice(0, 30)} />
+      <BadgeCode shown={shown} />
       <h2>Downloads</h2>
       <Downloads name={shown.name} />
     </>
   )
+}
+
+const encoder = new TextEncoder()
+
+/** About how much of a model's context each level of loading takes, at one token per four bytes. */
+function TokenCosts({ shown: { skill } }: { shown: ShownSkill }) {
+  const metadataBytes = encoder.encode(`${skill.name}${skill.description}`).length
+  const summaryBytes = metadataBytes + encoder.encode(skill.summary).length
+  const fullBytes = skill.files.find(({ path }) => path === 'SKILL.md')?.size
+  return (
+    <Terms
+      class="details"
+      of={[
+        ['Metadata', toTokens(metadataBytes)],
+        ['Summary', fullBytes === undefined ? null : toTokens(summaryBytes)],
+        ['Full', fullBytes === undefined ? null : toTokens(fullBytes)],
+      ]}
+    />
+  )
+}
+
+function toTokens(bytes: number): string {
+  return `about ${Math.ceil(bytes / 4).toLocaleString('en')}`
 }
 
 function toOrigin({ skill: { origin } }: ShownSkill) {

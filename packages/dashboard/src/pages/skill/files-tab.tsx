@@ -88,7 +88,7 @@ function Folder(props: { shown: ShownSkill; entries: Tree; current: string; path
             <a
               href={toTab(shown, 'files', { path: entry.path })}
               aria-current={entry.path === current ? 'page' : undefined}
-              aria-label={entry.path}
+              aria-label={entry.executable ? `${entry.path} run` : entry.path}
               title={toBytesText(entry.size)}
             >
               <bdi>{name}</bdi>

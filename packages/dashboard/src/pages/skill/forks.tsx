@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { addresses, toAddress } from '../../addresses.ts'
-import { api, useData, reloadData } from '../../api.ts'
-import { Pager, Shown, usePage } from '../../ui/page.tsx'
+import { api, reloadData } from '../../api.ts'
+import { Pager } from '../../ui/page.tsx'
 import { Time, NameLink, toCount } from '../../ui/parts.tsx'
 import { type ShownSkill, toShortName } from './shown-skill.ts'
 import { useLocation } from 'preact-iso'
@@ -13,47 +13,41 @@ interface Ancestor {
   readonly version: string
 }
 
+/** The ancestors of a fork, oldest last, and a page of the forks of a skill. */
+export async function readForkTree({ name, version, skill }: ShownSkill, page: number) {
+  const [record, forks] = await Promise.all([
+    skill.forkedFrom && version ? api.getProvenance({ name, version }) : undefined,
+    api.listForks({ name, page }),
+  ])
+  return { ancestors: (record?.forkChain ?? []).slice(0, 20), forks }
+}
+
 /** Nested lists: the oldest ancestor outermost, then this skill, then its forks. */
-export function ForkTree({ shown }: { shown: ShownSkill }) {
-  const { name, version, skill } = shown
-  const page = usePage()
-  const found = useData(['skill', name, 'tree', version, page], async () => {
-    const [record, forks] = await Promise.all([
-      skill.forkedFrom && version ? api.getProvenance({ name, version }) : undefined,
-      api.listForks({ name, page }),
-    ])
-    return { ancestors: (record?.forkChain ?? []).slice(0, 20), forks }
-  })
+export function ForkTree(props: { shown: ShownSkill; tree: Awaited<ReturnType<typeof readForkTree>> }) {
+  const { ancestors, forks } = props.tree
+  if (ancestors.length === 0 && forks.total === 0) return <p>This skill is not a fork and has no forks.</p>
   return (
-    <Shown of={found}>
-      {({ ancestors, forks }) =>
-        ancestors.length === 0 && forks.total === 0 ? (
-          <p>This skill is not a fork and has no forks.</p>
-        ) : (
-          <>
-            <Branch ancestors={ancestors.toReversed()}>
-              <strong>
-                <bdi>{name}</bdi>
-              </strong>{' '}
-              <span class="faint">this one, {toCount(forks.total, 'fork')}</span>
-              {forks.skills.length > 0 && (
-                <ul>
-                  {forks.skills.map((fork) => (
-                    <li key={fork.id}>
-                      <NameLink href={addresses.skill(fork.fullName)} name={fork.fullName} />{' '}
-                      <span class="faint">
-                        <Time at={fork.publishedAt} />
-                      </span>
-                    </li>
-                  ))}
-                </ul>
-              )}
-            </Branch>
-            <Pager totalPages={forks.totalPages} />
-          </>
-        )
-      }
-    </Shown>
+    <>
+      <Branch ancestors={ancestors.toReversed()}>
+        <strong>
+          <bdi>{props.shown.name}</bdi>
+        </strong>{' '}
+        <span class="faint">this one, {toCount(forks.total, 'fork')}</span>
+        {forks.skills.length > 0 && (
+          <ul>
+            {forks.skills.map((fork) => (
+              <li key={fork.id}>
+                <NameLink href={addresses.skill(fork.fullName)} name={fork.fullName} />{' '}
+                <span class="faint">
+                  <Time at={fork.publishedAt} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Branch>
+      <Pager totalPages={forks.totalPages} />
+    </>
   )
 }
 

@@ -1,11 +1,10 @@
 import { type Security, verdictWords } from '@skillstead/protocol'
-import { useAddress } from '../../addresses.ts'
+import { useMemo } from 'preact/hooks'
 import { ChangeReport } from '../../ui/change.tsx'
-import { Pager, toPageNumber } from '../../ui/page.tsx'
 import { Badge, Empty, Time } from '../../ui/parts.tsx'
-import { verdictTones } from '../../ui/findings.tsx'
+import { FindingPlace, findDecisive, verdictTones } from '../../ui/findings.tsx'
 import { AccessList, isEmptyAccess } from './access-list.tsx'
-import { FindingsOfFile } from './skill-findings.tsx'
+import { PlaceLink, SkillFindings } from './skill-findings.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 import { riskSentences, verdictSentences } from './words.ts'
 
@@ -44,6 +43,7 @@ function Report({ shown, security }: { shown: ShownSkill; security: Security }) 
           <Badge tone={verdictTones[verdict]}>{verdictWords[verdict]}</Badge> <strong>{score} of 100.</strong>{' '}
           {verdictSentences[verdict]}
         </p>
+        <Decisive shown={shown} security={security} />
         <p>
           Risk: {risk}. {riskSentences[risk]}
         </p>
@@ -56,7 +56,7 @@ function Report({ shown, security }: { shown: ShownSkill; security: Security }) 
       <h2>
         Findings <span class="faint">{findings.length.toLocaleString('en')}</span>
       </h2>
-      {findings.length === 0 ? <p>No findings.</p> : <Findings shown={shown} security={security} />}
+      {findings.length === 0 ? <p>No findings.</p> : <SkillFindings shown={shown} findings={findings} />}
       {cut.length > 0 && (
         <div class="notice fair">
           <strong>The scan or the list is incomplete.</strong>
@@ -70,6 +70,27 @@ function Report({ shown, security }: { shown: ShownSkill; security: Security }) 
         </div>
       )}
     </>
+  )
+}
+
+/** The finding that makes the verdict, quoted with its place and what to do. */
+function Decisive({ shown, security }: { shown: ShownSkill; security: Security }) {
+  const finding = useMemo(() => findDecisive(security), [security])
+  if (!finding) return null
+  return (
+    <figure class="decisive" aria-label="The decisive finding">
+      <figcaption>
+        <strong>{finding.title}</strong> <FindingPlace of={finding} />
+      </figcaption>
+      {finding.excerpt !== '' && (
+        <pre class="excerpt" tabIndex={0} aria-label="Matched text">
+          <bdi>{finding.excerpt}</bdi>
+        </pre>
+      )}
+      <p>
+        {finding.remediation} <PlaceLink shown={shown} finding={finding} />
+      </p>
+    </figure>
   )
 }
 
@@ -91,24 +112,6 @@ function SecondOpinion({ opinion }: { opinion: NonNullable<ShownSkill['skill']['
           </li>
         ))}
       </ul>
-    </>
-  )
-}
-
-const pageFindings = 25
-
-function Findings({ shown, security: { findings } }: { shown: ShownSkill; security: Security }) {
-  const { fields } = useAddress()
-  const totalPages = Math.ceil(findings.length / pageFindings)
-  const page = Math.min(toPageNumber(fields.page), totalPages)
-  const byPath = Map.groupBy(findings, ({ path }) => path)
-  const grouped = [...byPath.values()].flat().slice((page - 1) * pageFindings, page * pageFindings)
-  return (
-    <>
-      {[...Map.groupBy(grouped, ({ path }) => path)].map(([path, some], place) => (
-        <FindingsOfFile key={`${shown.version} ${path}`} shown={shown} path={path} findings={some} open={place < 3} />
-      ))}
-      <Pager page={page} totalPages={totalPages} />
     </>
   )
 }

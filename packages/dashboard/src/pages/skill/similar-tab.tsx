@@ -1,35 +1,64 @@
 import type { SimilarityMatch } from '@skillstead/protocol'
 import { addresses, toAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
-import { Badge, Time } from '../../ui/parts.tsx'
-import { ForkForm, ForkTree } from './forks.tsx'
+import { Badge, NameLink, Time, toCount } from '../../ui/parts.tsx'
+import { ForkForm, ForkTree, readForkTree } from './forks.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
-import { ItemList } from '../../ui/page.tsx'
+import { Shown, usePage } from '../../ui/page.tsx'
 
-/** Skills with similar text, and the forks. */
+/** What is related to the skill: packs with it, its forks, and skills with similar text. Shown at once when all is known. */
 export function SimilarTab({ shown }: { shown: ShownSkill }) {
   const { name } = shown
-  const found = useData(['skill', name, 'similarity'], () => api.getSimilarity({ name }))
+  const page = usePage()
+  const found = useData(['skill', name, 'related', shown.version, page], async () => {
+    const [tree, packs, similarity] = await Promise.all([
+      readForkTree(shown, page),
+      api.listPacks({ skill: name, limit: packsMax }),
+      api.getSimilarity({ name }),
+    ])
+    return { tree, packs, similarity }
+  })
   return (
-    <>
-      <h2>Forks</h2>
-      <ForkTree shown={shown} />
-      <ForkForm shown={shown} />
-      <h2>Similar skills</h2>
-      <ItemList
-        of={found}
-        items={({ matches }) => matches}
-        empty="No other skill that you can see shares much text with this one."
-      >
-        {(match) => <Match key={match.skill.id} shown={shown} match={match} />}
-      </ItemList>
-      {found.data && (
-        <p class="hint">
-          Compared <Time at={found.data.scannedAt} />. Above 40% people usually call it a copy.{' '}
-          <a href={toTab(shown, 'report')}>Report a copy</a>
-        </p>
+    <Shown of={found}>
+      {({ tree, packs, similarity: { matches, scannedAt } }) => (
+        <>
+          <Counted title="Used by" count={packs.total} unit="pack" />
+          {packs.total === 0 && <p>No pack that you can see has it.</p>}
+          <ul class="words">
+            {packs.packs.map((pack) => (
+              <li key={pack.slug}>
+                <NameLink href={addresses.pack(pack.slug)} name={pack.name} />
+              </li>
+            ))}
+            {packs.total > packsMax && <li>and {(packs.total - packsMax).toLocaleString('en')} more</li>}
+          </ul>
+          <Counted title="Forks" count={tree.forks.total} unit="fork" />
+          <ForkTree shown={shown} tree={tree} />
+          <ForkForm shown={shown} />
+          <Counted title="Similar skills" count={matches.length} unit="skill" />
+          {matches.length === 0 && <p>No other skill that you can see shares much text with this one.</p>}
+          <ul class="plain">
+            {matches.map((match) => (
+              <Match key={match.skill.id} shown={shown} match={match} />
+            ))}
+          </ul>
+          <p class="hint">
+            Compared <Time at={scannedAt} />. Above 40% people usually call it a copy.{' '}
+            <a href={toTab(shown, 'report')}>Report a copy</a>
+          </p>
+        </>
       )}
-    </>
+    </Shown>
+  )
+}
+
+const packsMax = 50
+
+function Counted({ title, count, unit }: { title: string; count: number; unit: string }) {
+  return (
+    <h2>
+      {title} <span class="faint">{toCount(count, unit)}</span>
+    </h2>
   )
 }
 

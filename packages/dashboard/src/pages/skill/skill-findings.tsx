@@ -1,91 +1,91 @@
 import type { ScanFinding } from '@skillstead/protocol'
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
+import { useAddress } from '../../addresses.ts'
+import { FindingPlace, isBinaryPath, severityTones, sortFindings } from '../../ui/findings.tsx'
+import { Pager, toPageNumber } from '../../ui/page.tsx'
 import { Badge } from '../../ui/parts.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { useFileText } from './files-tab.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
-import { severityTones } from '../../ui/findings.tsx'
 import { signalSentences } from './words.ts'
 
-const gravity = ['critical', 'high', 'medium', 'low', 'info']
+const pageFindings = 25
+/** Number of findings of a page that are shown open. */
+const openFindings = 5
 const contextLines = 2
 const lineCharactersMax = 400
 /** Maximum size of a file that is fetched to show the lines of its findings. */
 const fileBytesMax = 1024 * 1024
 
-/** The findings of one file, with their lines. */
-export function FindingsOfFile(props: {
-  shown: ShownSkill
-  path: string
-  findings: readonly ScanFinding[]
-  open: boolean
-}) {
-  const { shown, path } = props
-  const findings = props.findings.toSorted(
-    (a, b) => a.line - b.line || gravity.indexOf(a.severity) - gravity.indexOf(b.severity),
-  )
-  const [isOpen, setOpen] = useState(props.open)
-  const file = shown.skill.files.find((one) => one.path === path)
-  const isRead = file !== undefined && file.size <= fileBytesMax
-  const text = useFileText(shown, path, isOpen && isRead)
-  const lines = text.data?.split(/\r\n|\r|\n/)
+/** The findings of a version, worst first, in pages. */
+export function SkillFindings({ shown, findings }: { shown: ShownSkill; findings: readonly ScanFinding[] }) {
+  const { fields } = useAddress()
+  const sorted = useMemo(() => sortFindings(findings), [findings])
+  const totalPages = Math.ceil(sorted.length / pageFindings)
+  const page = Math.min(toPageNumber(fields.page), totalPages)
+  const first = (page - 1) * pageFindings
   return (
-    <details class="findings" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        <bdi>{path}</bdi> <span class="faint">{findings.length}</span>
-      </summary>
-      {text.error && <Problem error={text.error} retry={text.refetch} />}
+    <>
       <ul class="plain">
-        {findings.map((finding, place) => (
+        {sorted.slice(first, first + pageFindings).map((finding, place) => (
           <Finding
-            key={place}
+            key={`${shown.version} ${first + place}`}
             shown={shown}
             finding={finding}
-            lines={lines}
-            isLinked={file !== undefined}
-            isAgain={findings[place - 1]?.line === finding.line}
+            open={place < openFindings}
           />
         ))}
       </ul>
-    </details>
+      <Pager page={page} totalPages={totalPages} />
+    </>
   )
 }
 
-function Finding(props: {
-  shown: ShownSkill
-  finding: ScanFinding
-  lines: readonly string[] | undefined
-  isLinked: boolean
-  /** Whether the previous finding shows the same line. */
-  isAgain: boolean
-}) {
-  const { shown, finding, lines, isLinked, isAgain } = props
-  const { severity, title, path, line, signal, context, decoded, suppressed, remediation, ruleId } = finding
+function Finding({ shown, finding, open }: { shown: ShownSkill; finding: ScanFinding; open: boolean }) {
+  const { severity, title, path, signal, context, decoded, suppressed, remediation, ruleId } = finding
+  const [isOpen, setOpen] = useState(open)
+  const file = shown.skill.files.find((one) => one.path === path)
+  const hasText = file !== undefined && file.size <= fileBytesMax && !isBinaryPath(path)
+  const text = useFileText(shown, path, isOpen && hasText)
+  const lines = text.data?.split(/\r\n|\r|\n/)
   return (
     <li>
-      <h3>
-        <Badge tone={severityTones[severity]}>{severity}</Badge> {suppressed && <Badge>suppressed</Badge>} {title}
-      </h3>
-      <p class="facts">
-        {isLinked ? (
-          <a href={toTab(shown, 'files', { path, line: `${line}` })}>Line {line}</a>
-        ) : (
-          <span>Line {line}</span>
-        )}
-        <span>{signalSentences[signal]}</span>
-        {context.polarity !== 'imperative' && <span>Context: {context.polarity}.</span>}
-        {decoded.length > 0 && <span>Decoded from: {decoded.join(', then ')}.</span>}
-        <code>{ruleId}</code>
-      </p>
-      {!(isAgain && lines && decoded.length === 0) && <Passage finding={finding} lines={lines} />}
-      {remediation && <p>{remediation}</p>}
-      {suppressed && (
-        <p class="hint">
-          Suppressed by the author: <bdi>{suppressed.reason}</bdi>
+      <details class="findings" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <Badge tone={severityTones[severity]}>{severity}</Badge> {suppressed && <Badge>suppressed</Badge>} {title}{' '}
+          <FindingPlace of={finding} />
+        </summary>
+        <p class="facts">
+          <PlaceLink shown={shown} finding={finding} hasLines={text.data !== null} />
+          <span>{signalSentences[signal]}</span>
+          {context.polarity !== 'imperative' && <span>Context: {context.polarity}.</span>}
+          {decoded.length > 0 && <span>Decoded from: {decoded.join(', then ')}.</span>}
+          <code>{ruleId}</code>
         </p>
-      )}
+        {text.error && <Problem error={text.error} retry={text.refetch} />}
+        {isOpen && <Passage finding={finding} lines={lines} />}
+        {remediation && <p>{remediation}</p>}
+        {suppressed && (
+          <p class="hint">
+            Suppressed by the author: <bdi>{suppressed.reason}</bdi>
+          </p>
+        )}
+      </details>
     </li>
   )
+}
+
+/** The link to the line, or to the file where it has no lines or is packed into another. */
+export function PlaceLink(props: { shown: ShownSkill; finding: ScanFinding; hasLines?: boolean }) {
+  const { shown, finding, hasLines = true } = props
+  const { path, line } = finding
+  const [outer = ''] = path.split('!/', 1)
+  const isFile = shown.skill.files.some((one) => one.path === outer)
+  if (!isFile) return <span>Line {line}</span>
+  if (outer !== path) return <a href={toTab(shown, 'files', { path: outer })}>Packed into this file</a>
+  if (!hasLines || isBinaryPath(path))
+    return <a href={toTab(shown, 'files', { path })}>The whole file: it has no lines</a>
+  return <a href={toTab(shown, 'files', { path, line: `${line}` })}>Line {line}</a>
 }
 
 /**
@@ -114,7 +114,7 @@ function Passage({ finding, lines }: { finding: ScanFinding; lines: readonly str
           ))}
         </div>
       )}
-      {(!around || decoded.length > 0) && (
+      {(!around || decoded.length > 0) && excerpt !== '' && (
         <pre class="excerpt" tabIndex={0} aria-label="Matched text">
           <bdi>{excerpt}</bdi>
         </pre>

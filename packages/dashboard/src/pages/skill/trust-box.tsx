@@ -1,11 +1,12 @@
 import { BadgeCheck, FileCheck, type IconNode, KeyRound, OctagonX, ShieldCheck, TriangleAlert, User } from 'lucide'
-import type { AccessKind, Security } from '@skillstead/protocol'
+import type { Security } from '@skillstead/protocol'
 import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
 import { addresses } from '../../addresses.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { NameLink, toCount, type Tone } from '../../ui/parts.tsx'
-import { verdictTones } from '../../ui/findings.tsx'
-import { accessKinds } from './access-list.tsx'
+import { FindingPlace, findDecisive, verdictTones } from '../../ui/findings.tsx'
+import { isEmptyAccess, Uses } from './access-list.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 
 const icons: Readonly<Record<Security['verdict'], IconNode>> = {
@@ -18,21 +19,11 @@ const verdicts: Readonly<Record<Security['verdict'], string>> = {
   caution: 'Read the findings first',
   dangerous: 'Dangerous: do not install it',
 }
-const verbs: Readonly<Record<AccessKind, string>> = {
-  commands: 'runs',
-  hosts: 'calls',
-  packages: 'installs',
-  environment: 'reads variables',
-  files: 'touches files',
-  tools: 'uses tools',
-}
-const namesMax = 3
-
 /** Whether one may trust this version: the verdict, what it may do, who published it, and the proof. */
 export function TrustBox({ shown }: { shown: ShownSkill }) {
   const { skill } = shown
   const { security, access, author } = skill
-  const used = access ? accessKinds.filter((kind) => access[kind].length > 0) : []
+  const decisive = useMemo(() => security && findDecisive(security), [security])
   return (
     <section class="box trust" aria-label="Trust">
       <Line
@@ -41,28 +32,14 @@ export function TrustBox({ shown }: { shown: ShownSkill }) {
       >
         <a href={toTab(shown, 'security')}>{security ? verdicts[security.verdict] : 'Not scanned yet'}</a>
         {security && security.findings.length > 0 && `, ${toCount(security.findings.length, 'finding')}`}
+        {decisive && (
+          <div class="hint">
+            {decisive.title}: <FindingPlace of={decisive} />. {decisive.remediation}
+          </div>
+        )}
       </Line>
       <Line icon={KeyRound}>
-        {used.length === 0 ? (
-          'Its text names no programs, hosts or files'
-        ) : (
-          <ul class="plain-links may">
-            {used.map((kind) => (
-              <li key={kind}>
-                {verbs[kind]}{' '}
-                {access![kind].slice(0, namesMax).map((name, place) => (
-                  <>
-                    {place > 0 && ', '}
-                    <code>
-                      <bdi>{name}</bdi>
-                    </code>
-                  </>
-                ))}
-                {access![kind].length > namesMax && ` and ${access![kind].length - namesMax} more`}
-              </li>
-            ))}
-          </ul>
-        )}
+        {!access || isEmptyAccess(access) ? 'Its text names no programs, hosts or files' : <Uses access={access} />}
       </Line>
       <Line icon={skill.verified ? BadgeCheck : User} tone={skill.verified ? 'good' : 'plain'}>
         <span>

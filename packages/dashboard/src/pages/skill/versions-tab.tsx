@@ -1,9 +1,10 @@
-import type { SkillVersion } from '@skillstead/protocol'
+import { type SkillVersion, verdictWords } from '@skillstead/protocol'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { Select } from '../../ui/form.tsx'
 import { Badge, Empty, SecurityBadge, Time, toBytesText, NameLink, UserText, toCount } from '../../ui/parts.tsx'
 import { verdictTones } from '../../ui/findings.tsx'
+import { Uses } from './access-list.tsx'
 import { Comparison } from './comparison.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 import { ItemList, usePaged } from '../../ui/page.tsx'
@@ -19,11 +20,18 @@ export function VersionsTab({ shown }: { shown: ShownSkill }) {
       {skill.versions.length > 1 && <Choice shown={shown} />}
       {from && to && <Comparison key={`${from} ${to}`} name={name} from={from} to={to} />}
       <h2>All versions</h2>
-      <ItemList of={found} items={({ versions }) => versions}>
-        {(version) => <Version key={version.version} shown={shown} version={version} />}
+      <ItemList class="timeline" of={found} items={({ versions }) => versions}>
+        {(version) => (
+          <Version key={version.version} shown={shown} version={version} before={findBefore(found.data, version)} />
+        )}
       </ItemList>
     </>
   )
+}
+
+/** The next lower version, if it is on the same page. */
+function findBefore(page: { versions: readonly SkillVersion[] } | undefined, version: SkillVersion) {
+  return page && page.versions[page.versions.indexOf(version) + 1]
 }
 
 const choicesMax = 200
@@ -50,46 +58,65 @@ function Choice({ shown: { skill, version } }: { shown: ShownSkill }) {
   )
 }
 
-function Version({ shown, version }: { shown: ShownSkill; version: SkillVersion }) {
+/** A version on the line of time, with what it changes in comparison to the version before it, if that is known. */
+function Version(props: { shown: ShownSkill; version: SkillVersion; before: SkillVersion | undefined }) {
+  const { shown, version, before } = props
   const { name, skill } = shown
   const { versions } = skill
-  const before = versions[versions.findIndex((one) => one.version === version.version) + 1]?.version
+  const sinceVersion = versions[versions.findIndex((one) => one.version === version.version) + 1]?.version
+  const { change, widens, security } = version
+  const isNewVerdict = before?.security && security && before.security.verdict !== security.verdict
   return (
-    <li>
+    <li class={widens || isNewVerdict || (change && change.verdict !== 'safe') ? 'significant' : undefined}>
       <h3>
         <a href={toAddress(addresses.skill(name), { version: version.version })}>{version.version}</a>
       </h3>
       <p class="facts">
         {version.version === skill.latestVersion && <Badge tone="good">latest</Badge>}
         {version.yanked && <Badge tone="bad">yanked</Badge>}
-        <SecurityBadge score={version.security?.score ?? null} />
-        {version.change && version.change.verdict !== 'safe' && (
-          <Badge tone={verdictTones[version.change.verdict]}>change: {version.change.verdict}</Badge>
+        <SecurityBadge score={security?.score ?? null} />
+        {change && change.verdict !== 'safe' && (
+          <Badge tone={verdictTones[change.verdict]}>change: {change.verdict}</Badge>
         )}
-        <Time at={version.publishedAt} />
+        <span>
+          {version.publishedAt.slice(0, 10)}, <Time at={version.publishedAt} />
+        </span>
         <span>
           by <NameLink href={addresses.user(version.publisher.username)} name={version.publisher.username} />
         </span>
         <span>
-          {toBytesText(version.size)}, {toCount(version.files.length, 'file')}
+          {toBytesText(version.size)}
+          {before && toGrowth(version.size - before.size)} in {toCount(version.files.length, 'file')}
         </span>
         {!version.portable && (
           <span title="The strict rules of the SKILL.md format do not hold; some agents may not read it">
             not portable
           </span>
         )}
-        {before && <a href={toTab(shown, 'versions', { from: before, to: version.version })}>Since {before}</a>}
+        {sinceVersion && (
+          <a href={toTab(shown, 'versions', { from: sinceVersion, to: version.version })}>Since {sinceVersion}</a>
+        )}
       </p>
-      {version.changelog ? <Changelog text={version.changelog} /> : <p class="faint">No changelog.</p>}
-      {version.widens && (
-        <p class={version.widens.patch ? 'fair' : ''}>
-          It uses more than {version.widens.since}
-          {version.widens.patch && ', although it is a patch version'}.{' '}
-          <a href={toTab(shown, 'versions', { from: version.widens.since, to: version.version })}>See what</a>
+      {isNewVerdict && (
+        <p class={verdictTones[security.verdict]}>
+          Verdict: {verdictWords[security.verdict]}; {before.version} had {verdictWords[before.security!.verdict]}.
         </p>
+      )}
+      {version.changelog ? <Changelog text={version.changelog} /> : <p class="faint">No changelog.</p>}
+      {widens && (
+        <div class={widens.patch ? 'fair' : ''}>
+          It uses more than {widens.since}
+          {widens.patch && ', although it is a patch version'}.{' '}
+          <a href={toTab(shown, 'versions', { from: widens.since, to: version.version })}>See what</a>
+          <Uses access={widens.added} />
+        </div>
       )}
     </li>
   )
+}
+
+function toGrowth(bytes: number): string {
+  return bytes === 0 ? '' : ` (${bytes > 0 ? '+' : '−'}${toBytesText(Math.abs(bytes))})`
 }
 
 const shortCharactersMax = 600

@@ -1,22 +1,24 @@
-import { isSkillName } from '@skillstead/protocol'
-import type { ParsedSkillMd } from './types.ts'
+import { isSkillName } from './names.ts'
 
 /**
  * What a program that loads skills reads of a SKILL.md, from its documentation or source.
  *
- * Sources, read in November 2026; a client without one is not in the table:
- * - `agentskills`: https://agentskills.io/specification, and its reference validator `skills-ref`
- * - `claude-code`: https://code.claude.com/docs/en/skills, "Frontmatter reference"
- * - `codex`: https://developers.openai.com/codex/skills; its loader's messages in
- *   https://github.com/garrytan/gstack/issues/230 and https://github.com/cashfree/agent-skills/pull/34
- * - `copilot`: https://code.visualstudio.com/docs/agent-customization/agent-skills, "Header"
- * - `cursor`: https://www.cursor.com/docs/context/skills, and https://syllago.dev/using-syllago/providers/cursor/skills/
- * - `gemini-cli`: https://github.com/google-gemini/gemini-cli, packages/core/src/skills/skillLoader.ts
- * - `goose`: https://block.github.io/goose/docs/guides/context-engineering/using-skills
- * - `omp`: https://github.com/can1357/oh-my-pi, docs/skills.md; plugins in
- *   https://github.com/EveryInc/compound-engineering-plugin/issues/1411
- * - `openclaw`: https://docs.openclaw.ai/tools/skills and https://docs.openclaw.ai/clawhub/skill-format
- * - `opencode`: https://opencode.ai/docs/skills
+ * Compiled from these documents. Those with a star were read again on 29 November 2026, some as stored copies of the
+ * page; the others were not reachable then:
+ * - `agentskills`: https://agentskills.io/specification *, and its reference validator `skills-ref`
+ * - `claude-code`: https://code.claude.com/docs/en/skills, "Frontmatter reference"; the same keys in
+ *   https://github.com/ryoppippi/oxlint-plugin-agent-skills, src/rules/no-unknown-frontmatter-fields/README.md *
+ * - `codex`: https://developers.openai.com/codex/skills *; its loader's messages in
+ *   https://github.com/garrytan/gstack/issues/230 * and https://github.com/cashfree/agent-skills/issues/32 *
+ * - `copilot`: https://github.com/microsoft/vscode,
+ *   extensions/copilot/assets/prompts/skills/agent-customization/references/skills.md *
+ * - `cursor`: https://www.cursor.com/docs/context/skills
+ * - `gemini-cli`: https://github.com/google-gemini/gemini-cli, packages/core/src/skills/skillLoader.ts *
+ * - `goose`: https://block.github.io/goose/docs/guides/context-engineering/using-skills *
+ * - `omp`: https://github.com/can1357/oh-my-pi, docs/skills.md *, of its own folders; plugins in
+ *   https://github.com/EveryInc/compound-engineering-plugin/issues/1411 *
+ * - `openclaw`: https://docs.openclaw.ai/tools/skills and https://docs.openclaw.ai/clawhub/skill-format *
+ * - `opencode`: https://opencode.ai/docs/skills *
  */
 export interface SkillClient {
   /** Its name on the command line. */
@@ -119,12 +121,12 @@ function toKeys(...lists: readonly string[]): string[] {
   return lists.flatMap((list) => list.split(' '))
 }
 
-/** What this registry reads: the fields of a skill's page, and the contract. */
-const registry = {
-  title: 'Skillstead',
-  reads: ['inputs', 'outputs', 'version', 'category', 'keywords', 'tags'],
-  readsMetadata: ['version', 'category', 'keywords', 'tags'],
-} as const satisfies Partial<SkillClient>
+/** The frontmatter of a SKILL.md. */
+export interface ReadFrontmatter {
+  readonly frontmatter: Readonly<Record<string, unknown>>
+  /** How it was read. Default: `ok`, as valid YAML. */
+  readonly frontmatterStatus?: 'ok' | 'repaired' | 'missing' | 'empty' | 'unterminated' | 'invalid'
+}
 
 /** Whether a client loads a skill, and what it does with the parts that it does not take as written. */
 export interface ClientReport {
@@ -142,48 +144,36 @@ export interface ClientReport {
  * @example
  * skillClients.map((client) => reportClient(parseSkillMd(text), client))
  */
-export function reportClient(parsed: ParsedSkillMd, client: SkillClient, folderName?: string): ClientReport {
+export function reportClient(skill: ReadFrontmatter, client: SkillClient, folderName?: string): ClientReport {
   const { id, title } = client
-  const skips = listSkips(parsed, client, folderName)
-  if (skips.length > 0) return { client: id, title, loads: false, notes: skips.map((reason) => `skips it: ${reason}`) }
-  const ignored = Object.keys(parsed.frontmatter).filter(
+  const { loads, problems } = findClientProblems(skill, client, folderName)
+  if (!loads) return { client: id, title, loads, notes: problems }
+  const ignored = Object.keys(skill.frontmatter).filter(
     (key) => key !== 'name' && key !== 'description' && !client.reads.includes(key),
   )
   const others = ignored.length > 10 ? ` and ${ignored.length - 10} more` : ''
   const notes = [
-    ...listCuts(parsed, client),
+    ...problems,
     ...(ignored.length > 0 ? [`ignores ${ignored.slice(0, 10).map(cutKey).join(', ')}${others}`] : []),
   ]
-  if (client.otherKeys === 'skips in plugins' && hasOtherKeys(parsed))
+  if (client.otherKeys === 'skips in plugins' && hasOtherKeys(skill))
     notes.push('skips it in a plugin whose plugin.json names the schema of Agent Plugins')
-  return { client: id, title, loads: true, notes }
+  return { client: id, title, loads, notes }
 }
 
-/** What to do with a key that is not in the open format, as sentences that name the clients which read it. */
-export function adviseOnKey(key: string, value: unknown): string {
-  const readers = [...skillClients, registry].filter(({ reads }) => (reads as readonly string[]).includes(key))
-  const isAlsoBelow = readers.every(({ readsMetadata = [] }) => (readsMetadata as readonly string[]).includes(key))
-  if (isAlsoBelow) return `Move it below 'metadata'${isNested(value) ? ', as one text' : ''}.`
-  const skipping = skillClients.filter(({ otherKeys }) => otherKeys !== undefined)
-  const skips = skipping.map(({ title, otherKeys }) => `${title} ${otherKeys!.replace('skips', 'skips such a skill')}`)
-  const titles = readers.map(({ title }) => title)
-  const verb = titles.length === 1 ? 'reads' : 'read'
-  return `Leave it: ${joinWords(titles)} ${verb} it only at the top level. ${upperFirst(joinWords(skips))}; other clients ignore the key.`
+/** Why a client skips a skill or, where it loads it, what it cuts: parts of a sentence that begins with its title. */
+export function findClientProblems(
+  skill: ReadFrontmatter,
+  client: SkillClient,
+  folderName?: string,
+): { loads: boolean; problems: string[] } {
+  const skips = listSkips(skill, client, folderName)
+  if (skips.length > 0) return { loads: false, problems: skips.map((reason) => `skips it: ${reason}`) }
+  return { loads: true, problems: listCuts(skill, client) }
 }
 
-/** What to do with a value below `metadata` that is not text. */
-export function adviseOnMetadata(key: string, value: unknown): string {
-  if (!isNested(value)) return 'Put it in quotes.'
-  const reader = skillClients.find(({ readsMetadata }) => readsMetadata?.includes(key))
-  if (reader) return `Leave it: ${reader.title} reads it so.`
-  const isOfRegistry = (registry.reads as readonly string[]).includes(key)
-  const isBelow = (registry.readsMetadata as readonly string[]).includes(key)
-  if (isOfRegistry && !isBelow) return `Move it to the top level, where ${registry.title} reads it.`
-  return Array.isArray(value) ? 'Write it as one text, with commas.' : 'Write it as one text.'
-}
-
-function listSkips(parsed: ParsedSkillMd, client: SkillClient, folderName: string | undefined): string[] {
-  const { frontmatter, frontmatterStatus: status } = parsed
+function listSkips(skill: ReadFrontmatter, client: SkillClient, folderName: string | undefined): string[] {
+  const { frontmatter, frontmatterStatus: status = 'ok' } = skill
   if (!client.isLenient && status !== 'ok' && status !== 'missing' && status !== 'empty')
     return ['its frontmatter is not valid YAML']
   const missing = client.requires.filter((key) => isBlank(frontmatter[key]))
@@ -192,7 +182,7 @@ function listSkips(parsed: ParsedSkillMd, client: SkillClient, folderName: strin
   const description = String(frontmatter['description'] ?? '')
   if (client.descriptionMax !== undefined && countCharacters(description) > client.descriptionMax)
     skips.push(`its description is longer than ${client.descriptionMax} characters`)
-  if (client.otherKeys === 'skips' && hasOtherKeys(parsed)) skips.push('it has keys outside the open format')
+  if (client.otherKeys === 'skips' && hasOtherKeys(skill)) skips.push('it has keys outside the open format')
   return skips
 }
 
@@ -204,26 +194,22 @@ function listNameSkips(name: string, client: SkillClient, folderName: string | u
   return differs ? ['its name is not the name of its folder'] : []
 }
 
-function listCuts(parsed: ParsedSkillMd, { listedMax = Number.POSITIVE_INFINITY }: SkillClient): string[] {
-  const count = countListed(parsed)
+function listCuts(skill: ReadFrontmatter, { listedMax = Number.POSITIVE_INFINITY }: SkillClient): string[] {
+  const count = countListed(skill)
   return count > listedMax ? [`lists ${listedMax} of ${count} characters of description and when_to_use`] : []
 }
 
 /** The characters of `description` and `when_to_use`, which a client may list as one text. */
-export function countListed({ frontmatter }: ParsedSkillMd): number {
+export function countListed({ frontmatter }: ReadFrontmatter): number {
   return countCharacters(frontmatter['description']) + countCharacters(frontmatter['when_to_use'])
 }
 
-function hasOtherKeys({ frontmatter }: ParsedSkillMd): boolean {
+function hasOtherKeys({ frontmatter }: ReadFrontmatter): boolean {
   return Object.keys(frontmatter).some((key) => !(standardKeys as readonly string[]).includes(key))
 }
 
 function isBlank(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
-}
-
-function isNested(value: unknown): boolean {
-  return typeof value === 'object' && value !== null
 }
 
 function countCharacters(value: unknown): number {
@@ -232,12 +218,4 @@ function countCharacters(value: unknown): number {
 
 function cutKey(key: string): string {
   return key.slice(0, 64)
-}
-
-function joinWords(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
-}
-
-function upperFirst(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1)
 }

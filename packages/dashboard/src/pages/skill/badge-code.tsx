@@ -1,0 +1,19 @@
+import { useState } from 'preact/hooks'
+import { addresses, nodePath, nodeUrl } from '../../addresses.ts'
+import { Copyable } from '../../ui/parts.tsx'
+import type { ShownSkill } from './shown-skill.ts'
+
+/** The badge of a public skill, with Markdown to embed it. */
+export function BadgeCode({ shown: { skill } }: { shown: ShownSkill }) {
+  const [isOpen, setOpen] = useState(false)
+  if (skill.visibility !== 'public') return null
+  const path = `/badge/${skill.fullName}.svg`
+  const page = `${nodeUrl}${addresses.skill(skill.fullName)}`
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Badge for a README</summary>
+      {isOpen && <img src={nodePath + path} alt={`Badge of ${skill.fullName}`} height={20} />}
+      <Copyable text={`[![${skill.fullName}](${nodeUrl}${path})](${page})`} />
+    </details>
+  )
+}
