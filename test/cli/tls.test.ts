@@ -157,7 +157,7 @@ describe('skillstead health', () => {
     const url = await serveAnswer(200, 'x'.repeat(100_000))
     expect(await skillstead(['health', '--url', url])).toMatchObject({
       code: 1,
-      stdout: `${url}: no answer (ECONNRESET)\n`,
+      stdout: `${url}: not ready: the answer is too long\n`,
     })
   })
 

@@ -124,7 +124,9 @@ export function withVariables(options: Options): Options {
   return Object.fromEntries(named) as Options
 }
 
-const toVariable = (name: string) => `SKILLSTEAD_${name.toUpperCase().replaceAll('-', '_')}`
+function toVariable(name: string): string {
+  return `SKILLSTEAD_${name.toUpperCase().replaceAll('-', '_')}`
+}
 
 /** The options for the registry of a node, with its extensions. Throws {@link UsageError} for invalid values. */
 export async function toRegistryOptions(given: Arguments): Promise<RegistryOptions> {

@@ -43,7 +43,9 @@ function askReadiness(url: URL): Promise<{ ready: boolean; detail: string }> {
     response.setEncoding('utf8')
     response.on('data', (text: string) => {
       body += text
-      if (body.length > bytesMax) request.destroy()
+      if (body.length <= bytesMax) return
+      fail('not ready: the answer is too long')
+      request.destroy()
     })
     response.on('end', () => {
       if (response.statusCode === 200 && isReady(body)) resolve({ ready: true, detail: 'ready' })
