@@ -3,6 +3,7 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
+import type { Option } from '../../packages/cli/src/command/command.ts'
 import { settings } from '../../packages/cli/src/serving/config-file.ts'
 import { commandTable } from '../../packages/cli/src/program/command-table.ts'
 import { ensureBuilt } from '../support/browser-windows.ts'
@@ -182,16 +183,61 @@ it('the help of `serve` omits the options meant for a configuration file, and th
   expect(stderr).toMatch(/^'nothing' is not a gateway\. /)
 })
 
+function toVariables({ env = 'DATABASE_URL', hostEnv }: Option): string {
+  return [env, ...(hostEnv ? [hostEnv.name] : [])].map((name) => `\`${name}\``).join(', ')
+}
+
+describe('an environment variable', () => {
+  it('sets an option of a node that the command line does not set', async () => {
+    const data = join(await makeFolder(), 'data')
+    const env = { SKILLSTEAD_RATE_LIMITS: 'anonymous=7', SKILLSTEAD_PRIVATE: 'true', SKILLSTEAD_DATA: data, PORT: '0' }
+    const node = await startServer(['serve', '--rate-limits', 'anonymous=8'], {
+      env: { ...env, HOST: 'build-machine' },
+    })
+    const response = await fetch(`${node.url}/api/v1/skills`)
+    expect([response.status, response.headers.get('ratelimit-policy')]).toEqual([401, '"anonymous";q=8;w=60'])
+    await node.stop()
+    expect((await skillstead(['key', '--data', data])).code).toBe(0)
+  })
+
+  it('wins over the file, and SKILLSTEAD_PORT over PORT', async () => {
+    const { file, data } = await writeConfig('port = 1\nrate-limits = "anonymous=9"\nprivate = true')
+    const env = { PORT: '1', SKILLSTEAD_PORT: '0', SKILLSTEAD_PRIVATE: 'false', SKILLSTEAD_CONFIG: file }
+    const node = await startServer(['serve', '--data', data], { env })
+    expect((await fetch(`${node.url}/api/v1/skills`)).status).toBe(200)
+    expect(await readRates(node.url)).toEqual(['"anonymous";q=9;w=60', expect.anything()])
+    await node.stop()
+  })
+
+  it('HOST is used if it is an address', async () => {
+    const { data } = await writeConfig('')
+    const serve = ['serve', '--port', '0', '--data', data]
+    const { code, stderr } = await skillstead(serve, { env: { HOST: '192.0.2.1' } })
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Cannot listen on 192.0.2.1')])
+  })
+
+  it.each([
+    [{ SKILLSTEAD_PRIVATE: 'yes' }, 'SKILLSTEAD_PRIVATE must be one of true, false.'],
+    [{ SKILLSTEAD_DEFAULT_PLAN: 'big' }, 'SKILLSTEAD_DEFAULT_PLAN must be one of free, pro, team, enterprise.'],
+    [{ PORT: 'abc' }, "'abc' is not a port. Use a number from 0 to 65535."],
+  ])('with a wrong value is refused: %j', async (env, problem) => {
+    const { data } = await writeConfig('')
+    const refused = await skillstead(['serve', '--data', data], { env })
+    expect(refused).toEqual({ code: 2, stdout: '', stderr: `${problem}\n` })
+  })
+})
+
 it('the settings of configuration files are the options of `serve`, and docs/configuration.md lists them', async () => {
   const { options = {} } = await commandTable.find(({ name }) => name === 'serve')!.load()
   const { config: _, ...settable } = options
   expect(Object.keys(settings).toSorted()).toEqual(Object.keys(settable).toSorted())
   const rows = Object.entries<v.GenericSchema>(settings).map(
-    ([name, schema]) => `| \`${name}\` | ${toType(schema)} | ${settable[name]!.help.replaceAll('|', String.raw`\|`)} |`,
+    ([name, schema]) =>
+      `| \`${name}\` | ${toType(schema)} | ${toVariables(settable[name]!)} | ${settable[name]!.help.replaceAll('|', String.raw`\|`)} |`,
   )
   const path = join(import.meta.dirname, '../../docs/configuration.md')
   const stored = readFileSync(path, 'utf8')
-  const listed = `${stored.slice(0, stored.indexOf('|---|---|---|\n'))}|---|---|---|\n${rows.join('\n')}\n`
+  const listed = `${stored.slice(0, stored.indexOf('|---|---|---|---|\n'))}|---|---|---|---|\n${rows.join('\n')}\n`
   if (process.env['WRITE_DOCS']) writeFileSync(path, listed)
   expect(readFileSync(path, 'utf8'), 'Run this test with WRITE_DOCS=1.').toBe(listed)
 })

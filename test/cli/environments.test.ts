@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { skillMd } from '../support/answers.ts'
 import { toChildEnvironment } from '../support/child-environment.ts'
 import {
@@ -18,6 +18,8 @@ import {
   startServer,
   type Running,
 } from '../support/cli-harness.ts'
+
+import { openForwardProxy } from '../support/forward-proxy.ts'
 
 const home = vi.hoisted(() => ({ isKnown: true }))
 vi.mock('node:os', async (original) => {
@@ -138,6 +140,60 @@ describe('a proxy of the environment', () => {
     const env = { https_proxy: 'http://127.0.0.1:1' }
     const { code, stderr } = await skillsteadProcess(['search', 'x', '--url', 'https://skills.test'], { env })
     expect([code, stderr]).toEqual([1, expect.stringContaining('https_proxy names a proxy.')])
+  })
+
+  it.each([
+    ['http', { HTTP_PROXY: 'http://127.0.0.1:1', HTTPS_PROXY: 'http://127.0.0.1:2' }, 'HTTP_PROXY names a proxy.'],
+    ['https', { HTTP_PROXY: 'http://127.0.0.1:1', HTTPS_PROXY: 'http://127.0.0.1:2' }, 'HTTPS_PROXY names a proxy.'],
+    ['https', { http_proxy: '127.0.0.1:1', HTTP_PROXY: 'http://127.0.0.1:2' }, 'http_proxy names a proxy.'],
+    ['http', { HTTPS_PROXY: 'http://127.0.0.1:1' }, undefined],
+  ])('is named by the variable for %s: %j', async (scheme, env, named) => {
+    const { stderr } = await skillstead(['search', 'x', '--url', `${scheme}://127.0.0.1:59999`], { env })
+    expect(/\S+ names a proxy\./.exec(stderr)?.[0]).toBe(named)
+  })
+
+  it.each([
+    [407, 'https', 'write them into its URL, http://USER:PASSWORD@HOST:PORT.'],
+    [403, 'http', 'whether this network requires a sign-in.'],
+    [403, 'https', 'allow the host in the proxy, or name it in NO_PROXY.'],
+  ])('that answers %i over %s with a page is reported with what to do', async (status, scheme, advice) => {
+    const proxy = await openForwardProxy()
+    onTestFinished(proxy.close)
+    proxy.refusal = { status, page: '<html>Sign in</html>' }
+    const env = { HTTP_PROXY: proxy.url }
+    const { code, stderr } = await skillsteadProcess(['search', 'x', '--url', `${scheme}://skills.test`], { env })
+    expect([code, stderr]).toEqual([1, expect.stringContaining(advice)])
+    expect(stderr).not.toContain('<html>')
+  })
+
+  it('is used by a node for its upstreams', async () => {
+    const proxy = await openForwardProxy(Number(new URL(server.url).port))
+    onTestFinished(proxy.close)
+    const data = join(await makeFolder(), 'data')
+    const add = ['mirror', 'add', 'up', 'http://skills.test', '--data', data]
+    const env = { HTTP_PROXY: proxy.url.replace('http://', '') }
+    expect(await skillstead(add, { env })).toMatchObject({ code: 0 })
+    expect(await skillstead(['mirror', 'sync', 'up', '--data', data], { env })).toMatchObject({ code: 0 })
+    expect(proxy.requests).toContainEqual(expect.stringContaining('GET http://skills.test/api/v1/feed'))
+  })
+
+  it.each(['socks5://127.0.0.1:1', 'http://', 'http://a b'])(
+    'that is none stops a node, and is not shown: %s',
+    async (value) => {
+      const serve = ['serve', '--port', '0', '--data', await makeFolder()]
+      const expected = 'HTTPS_PROXY is not the URL of a proxy. Use the form http://HOST:PORT.\n'
+      expect(await skillstead(serve, { env: { HTTPS_PROXY: value } })).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: expected,
+      })
+    },
+  )
+
+  it('that is none stops a command before it sends anything', async () => {
+    const env = { HTTP_PROXY: 'http://anna:secret@' }
+    const { code, stderr } = await skillsteadProcess(['search', 'tool', '--url', server.url], { env })
+    expect([code, stderr]).toEqual([2, 'HTTP_PROXY is not the URL of a proxy. Use the form http://HOST:PORT.\n'])
   })
 })
 

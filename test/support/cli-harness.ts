@@ -150,8 +150,14 @@ export interface Running {
   stop(): Promise<number>
 }
 
+/** A node in this process. */
+interface RunningHere extends Running {
+  /** Acts as a SIGHUP. */
+  hangUp(): void
+}
+
 /** Starts `serve` in this process, and waits until it listens. The end of the test file stops it. */
-export function startServer(args: readonly string[], { env }: Pick<RunOptions, 'env'> = {}): Promise<Running> {
+export function startServer(args: readonly string[], { env }: Pick<RunOptions, 'env'> = {}): Promise<RunningHere> {
   const interruption = new AbortController()
   return new Promise((resolve, reject) => {
     const listen = (text: string) => {
@@ -159,14 +165,23 @@ export function startServer(args: readonly string[], { env }: Pick<RunOptions, '
       if (url) resolve(running(url))
     }
     const [stdout, stderr] = [createSink(listen), createSink(listen)]
-    const io = { env: toEnv(env), stdin: Readable.from([]), stdout, stderr, interruption: () => interruption.signal }
+    let hangUp: (() => void) | undefined
+    const io = {
+      env: toEnv(env),
+      stdin: Readable.from([]),
+      stdout,
+      stderr,
+      interruption: () => interruption.signal,
+      onHangUp: (listener: () => void) => void (hangUp = listener),
+    }
     const ended = run(args, io)
     const said = () => stdout.text() + stderr.text()
     void ended.then((code) => reject(new Error(`It ended with ${code}: ${said()}`)))
-    function running(url: string): Running {
-      const server: Running = {
+    function running(url: string): RunningHere {
+      const server: RunningHere = {
         url,
         said,
+        hangUp: () => hangUp?.(),
         stop() {
           interruption.abort()
           return ended
@@ -211,7 +226,7 @@ export function startServerProcess(args: readonly string[], cwd?: string): Promi
 }
 
 function findAddress(text: string): string | undefined {
-  return /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0]
+  return /https?:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0]
 }
 
 /** An empty folder that the end of the test file removes. */

@@ -1,16 +1,15 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { listenNode } from '@skillstead/server'
+import { Service } from 'kubernetes-models/v1'
+import { StatefulSet } from 'kubernetes-models/apps/v1'
+import { Ingress } from 'kubernetes-models/networking.k8s.io/v1'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
 import { commandTable } from '../../packages/cli/src/program/command-table.ts'
-import { openRegistry } from '../support/open-registry.ts'
 
 const root = join(import.meta.dirname, '../..')
 const deploy = join(root, 'examples/deploy')
@@ -85,29 +84,82 @@ describe('examples/deploy', () => {
     expect(options['port']!.help).toContain(port!)
   })
 
-  it('has an image whose health check needs only bash', async () => {
-    const [, check] = /^ {2}CMD (\[.*\])$/m.exec(containerfile)!
-    const [command, ...args] = JSON.parse(check!) as [string, ...string[]]
-    const registry = await openRegistry({ path: ':memory:' })
-    const node = await listenNode(registry, { port: 0 })
-    const server = createServer((_, response) => response.writeHead(503).end())
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    onTestFinished(async () => {
-      server.close()
-      await node.close()
-      await registry.close()
-    })
-    const ask = (port: number) =>
-      promisify(execFile)(
-        command,
-        args.map((word) => word.replace('7545', String(port))),
-      ).then(
-        () => 'healthy',
-        () => 'unhealthy',
+  it('has an image whose health check is a command, and that listens for other machines', async () => {
+    const [, check] = /^HEALTHCHECK .*CMD (\[.*\])$/m.exec(containerfile)!
+    expect(JSON.parse(check!)).toEqual(['skillstead', 'health'])
+    await expect(loadCommand('health')).resolves.toBeDefined()
+    expect(containerfile).toMatch(/^ENV HOME=\/data HOST=0\.0\.0\.0$/m)
+  })
+
+  it.each(['compose.yaml', 'compose-postgresql.yaml'])(
+    'has a Compose file with existing files, variables and volumes: %s',
+    async (name) => {
+      const { services, volumes } = parse(readFileSync(join(deploy, name), 'utf8')) as ComposeFile
+      const { build, environment, cap_drop, read_only, command } = services['node']!
+      expect([existsSync(join(deploy, build!.context, build!.dockerfile)), cap_drop, read_only]).toEqual([
+        true,
+        ['ALL'],
+        true,
+      ])
+      expect(await findUnknownVariables(Object.keys(environment!))).toEqual([])
+      // Secrets come from the environment, and their absence stops the start.
+      const secrets = Object.entries(services).flatMap(([, one]) =>
+        Object.entries(one.environment ?? {}).filter(([key]) => /PASSWORD|SECRET|DATABASE_URL/.test(key)),
       )
-    expect(await ask(node.port)).toBe('healthy')
-    expect(await ask((server.address() as AddressInfo).port)).toBe('unhealthy')
-    await node.close()
-    expect(await ask(node.port)).toBe('unhealthy')
+      expect(secrets.filter(([, value]) => !value.includes(':?}'))).toEqual([])
+      const mounts = Object.values(services).flatMap((one) => (one.volumes ?? []).map((mount) => mount.split(':')[0]!))
+      const missing = mounts.filter((from) =>
+        from.startsWith('.') ? !existsSync(join(deploy, from)) : !(from in volumes),
+      )
+      expect(missing).toEqual([])
+      const published = Object.values(services).flatMap((one) => one.ports ?? [])
+      expect(published.every((port) => port.startsWith('127.0.0.1:'))).toBe(true)
+      expect(command ?? started['the image']).toContain('serve')
+      const waits = Object.values(services).flatMap((one) => Object.keys(one.depends_on ?? {}))
+      expect(waits.filter((one) => !(one in services))).toEqual([])
+    },
+  )
+
+  it('has Kubernetes manifests that match the schemas, whose probes and variables exist', async () => {
+    const models = { Service, StatefulSet, Ingress }
+    const documents = parseAllDocuments(readFileSync(join(deploy, 'kubernetes.yaml'), 'utf8')).map((one) => one.toJS())
+    expect(documents.map(({ kind }) => kind)).toEqual(Object.keys(models))
+    for (const document of documents) {
+      const Model = models[document.kind as keyof typeof models]
+      expect(() => new Model(document).validate()).not.toThrow()
+      expect(() => new Model({ ...document, spec: 'wrong' }).validate()).toThrow('spec')
+    }
+    const { spec } = documents[1].spec.template
+    const [container] = spec.containers
+    expect(await findUnknownVariables(container.env.map((one: { name: string }) => one.name))).toEqual([])
+    expect(spec.enableServiceLinks).toBe(false)
+    const [, uid] = /^USER (\d+):/m.exec(containerfile)!
+    expect([spec.securityContext.runAsUser, spec.securityContext.fsGroup]).toEqual([Number(uid), Number(uid)])
+    expect(container.args[0]).toBe('serve')
+    expect(documents[0].spec.selector).toEqual(documents[1].spec.selector.matchLabels)
   })
 })
+
+interface ComposeFile {
+  readonly services: Record<
+    string,
+    {
+      readonly build?: { readonly context: string; readonly dockerfile: string }
+      readonly environment?: Record<string, string>
+      readonly command?: string[]
+      readonly cap_drop?: string[]
+      readonly read_only?: boolean
+      readonly volumes?: string[]
+      readonly ports?: string[]
+      readonly depends_on?: Record<string, unknown>
+    }
+  >
+  readonly volumes: Record<string, unknown>
+}
+
+/** The variables that set nothing of a node. */
+async function findUnknownVariables(names: readonly string[]): Promise<string[]> {
+  const { options = {} } = await loadCommand('serve')
+  const known = new Set(['DATABASE_URL', 'SKILLSTEAD_SECRET_KEY', ...Object.values(options).map(({ env }) => env)])
+  return names.filter((name) => !known.has(name))
+}

@@ -115,6 +115,31 @@ describe.skipIf(process.platform === 'win32')('the launcher of a clone', () => {
     }
   })
 
+  it('tries once more if an install is silent for too long, and then exits with what to do', async () => {
+    const variables = { npm_config_fetch_timeout: '700' }
+    const stop = 'if [ ! -e stalled ]; then touch stalled; sleep 600; fi'
+    const recovered = await makeClone({ install: stop, variables })
+    const { code, stderr } = await recovered.run(['--version'])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Nothing arrived for 2.1 s: trying once more')])
+    expect(await recovered.countInstalls()).toBe(2)
+    const stuck = await makeClone({ install: 'sleep 600', variables })
+    const failed = await stuck.run(['--version'])
+    expect(failed).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^The packages could not be .*HTTPS_PROXY/m),
+    })
+    expect(await stuck.countInstalls()).toBe(2)
+  })
+
+  it('checks packages against the Node that they run on, also if the machine has another one', async () => {
+    const { devDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+      devDependencies: { node: string }
+    }
+    const settings = await readFile(join(root, 'pnpm-workspace.yaml'), 'utf8')
+    expect(settings.split('\n')).toContain(`nodeVersion: ${devDependencies.node}`)
+  })
+
   it(
     'reports a download that stalls with what to do, and exits when npm gives it up',
     { timeout: 120_000 },

@@ -11,39 +11,82 @@ const stamp = join(root, 'node_modules/.skillstead-installed')
 const install = 'npx --yes pnpm@12 install --filter skillstead... --filter @skillstead/dashboard...'
 /** Silence of a download before the first notice about it, and between later ones. */
 const silenceMs = { first: 10_000, later: 60_000 }
+/** Time for one attempt at a download. */
+const fetchMs = Number(process.env.npm_config_fetch_timeout) || 60_000
+/** Silence after which the install is ended: longer than the attempts of npm and pnpm at a download, which they report. */
+const stallMs = 3 * fetchMs
+const stalled = 'stalled'
 const advice =
   'If nothing arrives, check the network. Behind a proxy set HTTPS_PROXY, and for another registry npm_config_registry.'
 
 if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digestInputs()) writeStamp()
 else {
-  console.error(`Installing the packages of ${root} ...`)
-  const status = await runInstall()
+  console.error(`Installing the packages of ${root}, on the first start about 60 MB, and Node itself, about 50 MB ...`)
+  let status = await runInstall()
+  if (status === stalled) {
+    console.error(`Nothing arrived for ${stallMs / 1000} s: trying once more, with what has arrived.`)
+    status = await runInstall()
+  }
   if (status === 0) writeStamp()
   else console.error(`The packages could not be installed. ${advice} Run this in ${root} to see why: ${install}`)
   process.exitCode = status === 0 ? 0 : 1
 }
 
-/** Runs the install and returns its exit code. A script of the package `node` downloads Node without any output. */
+/**
+ * Runs the install and returns its exit code, or `stalled` if it was ended after a long silence. A script of the package
+ * `node` downloads Node without any output.
+ */
 function runInstall() {
   // npm waits five minutes for each attempt at a download that stalls.
-  const env = { npm_config_fetch_timeout: '60000', ...process.env }
-  const child = spawn(install, { cwd: root, shell: true, stdio: ['ignore', 'pipe', 'pipe'], env })
-  let timer = setTimeout(notify, silenceMs.first)
+  const env = { npm_config_fetch_timeout: String(fetchMs), ...process.env }
+  // A process group of its own, so that a stalled install ends with all programs that it started.
+  const isGroup = process.platform !== 'win32'
+  const child = spawn(install, { cwd: root, shell: true, stdio: ['ignore', 'pipe', 'pipe'], env, detached: isGroup })
+  let isStalled = false
+  const end = () => {
+    try {
+      if (isGroup) process.kill(-child.pid, 'SIGKILL')
+      else child.kill()
+    } catch {
+      // It has ended by itself.
+    }
+  }
+  const interrupt = () => {
+    end()
+    process.exit(130)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, interrupt)
+  let [notice, stall] = []
+  function restart(noticeMs) {
+    clearTimeout(notice)
+    notice = setTimeout(notify, noticeMs)
+  }
   function notify() {
     console.error(`Still waiting for packages, or for Node itself, which has about 50 MB. ${advice}`)
-    timer = setTimeout(notify, silenceMs.later)
+    restart(silenceMs.later)
   }
+  function restartStall() {
+    clearTimeout(stall)
+    stall = setTimeout(() => {
+      isStalled = true
+      end()
+    }, stallMs)
+  }
+  restart(silenceMs.first)
+  restartStall()
   for (const output of [child.stdout, child.stderr])
     output.on('data', (chunk) => {
       // Standard output belongs to the command that follows.
       process.stderr.write(chunk)
-      clearTimeout(timer)
-      timer = setTimeout(notify, silenceMs.first)
+      restart(silenceMs.first)
+      restartStall()
     })
   return new Promise((resolve) => {
     child.on('close', (status) => {
-      clearTimeout(timer)
-      resolve(status)
+      clearTimeout(notice)
+      clearTimeout(stall)
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, interrupt)
+      resolve(isStalled ? stalled : status)
     })
   })
 }

@@ -1,6 +1,6 @@
 import type { Plugin } from 'rolldown'
 
-/** listhen creates certificates with node-forge, which takes 0.7 MB. The command serves HTTP without TLS. */
+/** listhen creates certificates with node-forge, which takes 0.7 MB. The command reads certificates from files. */
 export function leaveOutCertificates(): Plugin {
   const virtual = '\0node-forge'
   return {

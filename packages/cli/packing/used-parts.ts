@@ -7,6 +7,7 @@ const usedParts: Readonly<Record<string, string>> = {
   undici: `import api from 'undici/lib/api/index.js'
     import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
     export { default as Pool } from 'undici/lib/dispatcher/pool.js'
+    export { default as EnvHttpProxyAgent } from 'undici/lib/dispatcher/env-http-proxy-agent.js'
     export { default as buildConnector } from 'undici/lib/core/connect.js'
     // Undici's own index does the same.
     Object.assign(Dispatcher.prototype, api)`,

@@ -15,6 +15,9 @@ export const processIo: Io = {
     return process.stderr
   },
   limitMemory: setEngineFlags,
+  onHangUp(listener) {
+    process.on('SIGHUP', listener)
+  },
   /** A second interruption ends the process at once. */
   interruption() {
     const controller = new AbortController()

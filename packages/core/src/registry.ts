@@ -239,7 +239,7 @@ function makeOpinions(options: RegistryOptions, { database, clock, onError, outg
   const { secondOpinion } = options
   const isAsked = secondOpinion && !outgoing.isOffline
   return {
-    secondOpinion: isAsked ? new SecondOpinion(secondOpinion, onError, options.outgoing?.ca) : undefined,
+    secondOpinion: isAsked ? new SecondOpinion(secondOpinion, onError, options.outgoing) : undefined,
     comparison: createSecondStage(options, { database, clock, onError }),
   }
 }

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '@skillstead/core'
+import { systemClock, type Clock, type OutgoingOptions } from '@skillstead/core'
 import { VerificationError, parseVerifierKey } from '@skillstead/client/verify'
 import { RegistryError, parseForeignJson } from '@skillstead/protocol'
 import { guessKind, requireApiKey, requireThere, toUpstreamLocation } from './settings.ts'
@@ -21,6 +21,7 @@ export interface FindUpstreamOptions {
   readonly apiKey?: string
   /** Additional trusted certificates, PEM. */
   readonly ca?: readonly string[]
+  readonly proxy?: OutgoingOptions['proxy']
 }
 
 /** The options with the clock of a registry, and with what tests replace. */
@@ -66,9 +67,18 @@ export async function findUpstream(location: string, options: FindUpstreamOption
   // Git accepts a username and password in a URL, and `fetch` does not.
   const plain = guess === 'git' ? Object.assign(new URL(location), { username: '', password: '' }).href : location
   const base = toUpstreamLocation(guess, plain).replace(/\/api\/v1$/, '')
-  const { ca, fetch, clock = systemClock }: FindUpstreamParts = options
+  const { ca, proxy, fetch, clock = systemClock }: FindUpstreamParts = options
   // No retries and no long pauses, because the caller waits.
-  const http = new UpstreamFetch({ mode: 'online', clock, ca, fetch, retries: 0, timeoutMs: 10_000, pauseMsMax: 0 })
+  const http = new UpstreamFetch({
+    mode: 'online',
+    clock,
+    ca,
+    proxy,
+    fetch,
+    retries: 0,
+    timeoutMs: 10_000,
+    pauseMsMax: 0,
+  })
   const looking = createLook(http, base, options.apiKey)
   try {
     // If the operator stated the kind, any response will do: it shows that the server is reachable.

@@ -233,7 +233,7 @@ class NodeMirror implements Mirror {
 const runEngine = (run: Run): Promise<void> => engines[run.upstream.kind].sync(run)
 
 function toMirrorParts(context: MirrorContext, options: MirrorOptions & Replacements): MirrorParts {
-  const { mode = 'prefer-local', privateNames = [], fetch, ca, sleep, onError = printError } = options
+  const { mode = 'prefer-local', privateNames = [], fetch, ca, proxy, sleep, onError = printError } = options
   return {
     context,
     mode,
@@ -244,6 +244,7 @@ function toMirrorParts(context: MirrorContext, options: MirrorOptions & Replacem
         mode,
         clock: context.clock,
         ca,
+        proxy,
         fetch,
         sleep,
         signal,

@@ -17,7 +17,7 @@ const startMsMax = 250
 export function toOperator(
   context: MirrorContext,
   mirror: Mirror,
-  { ca, fetch, onError = printError }: MirrorOptions & Replacements,
+  { ca, proxy, fetch, onError = printError }: MirrorOptions & Replacements,
 ): UpstreamOperator {
   async function get(name: string): Promise<MirrorStatus> {
     const [status] = await mirror.status(name)
@@ -34,7 +34,7 @@ export function toOperator(
       await requirePublicUrl(context, url)
       const options = toUpstreamOptions(input)
       // Checked even if kind and key are given: the response reports whether the upstream is reachable.
-      const finding: FindUpstreamParts = { ...options, ca, fetch, clock: context.clock }
+      const finding: FindUpstreamParts = { ...options, ca, proxy, fetch, clock: context.clock }
       const found = mirror.mode === 'offline' ? undefined : await findUpstream(url, finding)
       const added = { ...options, kind: options.kind ?? found?.kind, keysSeen: found?.keys }
       return { ...toShownStatus(await mirror.add(name, url, added)), problem: found?.problem ?? null }

@@ -1,4 +1,5 @@
 import type { alarmCodes, MirrorReport } from '@skillstead/protocol'
+import type { OutgoingOptions } from '@skillstead/core'
 import type { Refusal } from './release-types.ts'
 import type { MirrorAccounts, MirrorOutbox } from './write-types.ts'
 
@@ -222,6 +223,8 @@ export interface MirrorOptions {
   privateNames?: string[]
   /** Additional trusted certificates, PEM. */
   ca?: string[]
+  /** Proxies for requests to upstreams. Git reads them from the environment. Default: none. */
+  proxy?: OutgoingOptions['proxy']
   /** Called with errors of background work. */
   onError?: (error: unknown) => void
   /** Called each time the sync of an upstream pauses, with the reason. */

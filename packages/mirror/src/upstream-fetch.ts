@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import pRetry from 'p-retry'
 import { RegistryError } from '@skillstead/protocol'
-import type { Clock } from '@skillstead/core'
+import type { Clock, OutgoingOptions } from '@skillstead/core'
 import { acceptedEncodings, createHttpClient, followRedirects, type HttpRequest } from '@skillstead/core/internal'
 import { estimateMs, readAllowance, readRetryAfterMs, toPauseMs, type Allowance } from './rate-allowance.ts'
 import type { NetworkMode } from './types.ts'
@@ -20,6 +20,7 @@ export interface UpstreamFetchOptions extends Replacements {
   readonly clock: Clock
   /** Certificates (PEM) to trust in addition to the system's. */
   readonly ca?: readonly string[]
+  readonly proxy?: OutgoingOptions['proxy']
   /** Cancels all requests in progress. */
   readonly signal?: AbortSignal
   /** Maximum size of a response body after decompression. Default: 256 MiB. */
@@ -85,7 +86,7 @@ export class UpstreamFetch {
 
   constructor(options: UpstreamFetchOptions) {
     this.#options = options
-    this.#client = createHttpClient({ ca: options.ca, fetch: options.fetch, connectionsMax })
+    this.#client = createHttpClient({ ca: options.ca, proxy: options.proxy, fetch: options.fetch, connectionsMax })
     this.fetch = this.within(options.bytesMax ?? bytesMaxDefault)
   }
 

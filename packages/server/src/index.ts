@@ -1,4 +1,5 @@
 export { connectionLimits, type ConnectionLimits } from './listening/connections.ts'
+export type { TlsCertificate } from './listening/bind.ts'
 export { listenNode, type ListenOptions, type ListeningNode } from './listening/listen.ts'
 export { createNode, type RegistryNode } from './node.ts'
 export { toOpenApi } from './pages/openapi.ts'

@@ -8,8 +8,10 @@ export interface Option {
   readonly help: string
   /** The allowed values, which the help lists. Default: any. */
   readonly choices?: readonly string[]
-  /** Environment variable that sets the option if it is not given. */
+  /** Environment variable that sets the option if it is not given; a flag takes `true` or `false`. */
   readonly env?: string
+  /** Another variable that hosts of programs set, such as PORT, if `isMeant` accepts its value. */
+  readonly hostEnv?: { readonly name: string; isMeant(value: string): boolean }
   /** Whether help and completion leave the option out, because a configuration file is a better place for it. */
   readonly isRare?: true
 }

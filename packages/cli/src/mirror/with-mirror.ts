@@ -50,9 +50,11 @@ function toErrorLog(given: Arguments): (error: unknown) => void {
 
 /** The network options. Throws {@link UsageError}. */
 export async function toMirrorOptions(given: Arguments): Promise<MirrorOptions> {
+  const { ca, proxy } = await toOutgoing(given)
   return {
     mode: toNetworkMode(given),
     privateNames: toPrivateNames(given),
-    ca: [...((await toOutgoing(given)).ca ?? [])],
+    ca: [...(ca ?? [])],
+    proxy,
   }
 }

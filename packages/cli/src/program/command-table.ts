@@ -160,6 +160,7 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
       export: 'export a whole registry as JSON lines, for either database',
     }),
     from(() => import('../commands/upkeep/doctor.ts'), { doctor: 'check a registry and the machine it runs on' }),
+    from(() => import('../commands/upkeep/health.ts'), { health: 'ask a node whether it can take traffic' }),
     from(() => import('../commands/upkeep/gc.ts'), { gc: 'delete unreferenced data' }),
   ],
   'Mirror other registries, also without a network': [

@@ -101,15 +101,24 @@ function defineCommand(program: Program, command: Command, args: readonly string
   const known = Object.entries<Option>({ ...options, json: jsonOption })
   for (const [name, option] of known) program.addOption(toProgramOption(name, option, args))
   program.action(() => {
-    const values = known.map(([name, { env }], i) => [name, readValue(program, i) ?? (env && readSetting(io.env, env))])
+    const values = known.map(([name, option], i) => [name, readValue(program, i) ?? readSetting(io.env, option)])
     return execute(command, { words: program.args, options: Object.fromEntries(values), io })
   })
 }
 
-/** The value of an environment variable. Throws for a key that no header can have: the name says where to look. */
-function readSetting(env: Environment, name: string): string | undefined {
+/** The value of an option's environment variable. Throws {@link UsageError} that names the variable, without its value. */
+function readSetting(env: Environment, option: Option): string | boolean | undefined {
+  const { env: name, hostEnv, choices } = option
+  if (name === undefined) return undefined
   const value = readVariable(env, name)
-  if (value === undefined || !name.endsWith('_KEY') || /^[\x21-\x7e]+$/.test(value)) return value
+  if (value === undefined) {
+    const hosted = hostEnv && readVariable(env, hostEnv.name)
+    return hosted !== undefined && hostEnv!.isMeant(hosted) ? hosted : undefined
+  }
+  const allowed = option.value === undefined ? ['true', 'false'] : choices
+  if (allowed && !allowed.includes(value)) throw new UsageError(`${name} must be one of ${allowed.join(', ')}.`)
+  if (option.value === undefined) return value === 'true'
+  if (!name.endsWith('_KEY') || /^[\x21-\x7e]+$/.test(value)) return value
   throw new UsageError(`${name} contains a character that a key cannot have, such as a space or a line break.`)
 }
 

@@ -34,10 +34,13 @@ export function findStorageSentence(error: unknown): string | undefined {
 }
 
 const untrusted = 'Its certificate is not trusted: use the name that the certificate has, or ask the operator.'
+const signIn = 'The proxy asks for a user name and a password: write them into its URL, http://USER:PASSWORD@HOST:PORT.'
 const plain = 'It does not speak TLS: use http:// instead of https://.'
 
 /** Advice for failed connections, by Node's error code. */
 const advice: readonly (readonly [RegExp, string])[] = [
+  [/^PROXY_407$/, signIn],
+  [/^PROXY_/, 'The proxy refused the connection: allow the host in the proxy, or name it in NO_PROXY.'],
   [/^ECONNREFUSED$/, 'It refused the connection: start the node, or check the port.'],
   [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'Its name is unknown: check the address and your network.'],
   [/^(?:ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/, 'It cannot be reached: check your network.'],
@@ -51,13 +54,13 @@ export function findNetworkSentence(error: unknown, env: Environment): string | 
   if (!(error instanceof RegistryError) || error.code !== 'upstream_failed') return undefined
   for (const code of listCodes(error.cause)) {
     const [, sentence] = advice.find(([codes]) => codes.test(code)) ?? []
-    if (sentence !== undefined) return `${error.message} ${sentence}${toProxyAdvice(env)}`
+    if (sentence !== undefined) return `${error.message} ${sentence}${toProxyAdvice(env, error.message)}`
   }
   return undefined
 }
 
-function toProxyAdvice(env: Environment): string {
-  const name = findProxyVariable(env)
+function toProxyAdvice(env: Environment, message: string): string {
+  const name = findProxyVariable(env, message.includes('http://') ? 'http:' : 'https:')
   if (name === undefined) return ''
   const howTo = canUseProxy ? '' : ': this release of Node uses it only with NODE_USE_ENV_PROXY=1'
   return ` ${name} names a proxy${howTo}.`
@@ -66,7 +69,13 @@ function toProxyAdvice(env: Environment): string {
 /** The codes of an error and its causes; a host with several addresses has one per address. */
 function listCodes(error: unknown): string[] {
   if (!(error instanceof Error)) return []
-  const code = readErrorCode(error)
+  const code = readProxyCode(error) ?? readErrorCode(error)
   const below = error instanceof AggregateError ? error.errors : [error.cause]
   return [...(typeof code === 'string' ? [code] : []), ...below.flatMap(listCodes)]
+}
+
+/** The status with which a proxy refused a request: the error of `fetch` has it only in its message. */
+function readProxyCode({ message }: Error): string | undefined {
+  const [, status] = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(message) ?? []
+  return status && `PROXY_${status}`
 }

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { OutgoingOptions } from '@skillstead/core'
 import { UsageError, textOption, type Arguments, type Options } from '../command/command.ts'
 import { readOptionFile } from '../command/values.ts'
+import { readProxies } from './proxy.ts'
 
 /** Options for outgoing requests of a node. */
 export const outgoingOptions: Options = {
@@ -14,6 +15,7 @@ export async function toOutgoing(given: Arguments): Promise<OutgoingOptions> {
   return {
     allowNetworks: await toNetworks(textOption(given, 'allow-networks')),
     ca: toCertificates(textOption(given, 'ca')),
+    proxy: await toProxies(given),
   }
 }
 
@@ -24,6 +26,15 @@ async function toNetworks(list: string | undefined): Promise<string[]> {
   const wrong = networks.find((network) => !isNetwork(network))
   if (wrong !== undefined) throw new UsageError(`'${wrong}' is not a network. Use the form 10.0.0.0/8.`)
   return networks
+}
+
+/** The proxies of the environment. Throws {@link UsageError} for a value that names none, without that value. */
+async function toProxies({ io }: Arguments): Promise<OutgoingOptions['proxy']> {
+  const { isProxyUrl } = await import('@skillstead/core/internal')
+  const { http, https, noProxy } = readProxies(io.env)
+  const wrong = [http, https].find((one) => one && !isProxyUrl(one.value))
+  if (wrong) throw new UsageError(`${wrong.name} is not the URL of a proxy. Use the form http://HOST:PORT.`)
+  return { httpProxy: http?.value, httpsProxy: https?.value, noProxy: noProxy?.value }
 }
 
 function toCertificates(file: string | undefined): string[] {

@@ -46,6 +46,8 @@ export const settings = {
   'trusted-proxies': List,
   origin: Text,
   'public-url': Text,
+  'tls-cert': Text,
+  'tls-key': Text,
   'cors-origins': List,
   gateways: List,
   'discovery-pack': Text,

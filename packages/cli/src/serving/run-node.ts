@@ -11,6 +11,7 @@ import { toSecretKey } from '../registry/secret-key.ts'
 import { toLogStream, untilInterrupted } from '../terminal/io.ts'
 import { createErrorLog, type Output } from '../terminal/output.ts'
 import { withConfigFile } from './config-file.ts'
+import { readCertificate } from './tls-options.ts'
 import { toListenOptions, toRegistryOptions } from './serve-options.ts'
 
 /** What a node prints when it listens: lines for its URL, and the setup code of a node without users. */
@@ -44,6 +45,15 @@ export async function runNode(
   else output.show(`Skillstead listens on ${url}`)
   const warnings = [warning, findAccessWarning(partsOf(registry).database.path)].filter((line) => line !== undefined)
   for (const line of [...warnings, ...toLines(url)]) output.say(line)
+  if (result.listening.tls)
+    given.io.onHangUp?.(() => {
+      try {
+        node.setCertificate(readCertificate(given)!)
+        output.say('Read the certificate again.')
+      } catch (error) {
+        output.warn(`The certificate stays as it is: ${toOneLine((error as Error).message)}`)
+      }
+    })
   await untilInterrupted(given.io)
   output.say('Finishing requests in progress. Interrupt again to stop at once.')
   await node.close()

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { RegistryOptions } from '@skillstead/core'
 import type { BackupPlan } from '@skillstead/maintenance'
 import { maintenanceExtension } from '@skillstead/maintenance/extension'
@@ -14,13 +15,23 @@ import { originOption, scanPolicyOption, toLogOrigin, toScanPolicy } from '../re
 import { toLogStream } from '../terminal/io.ts'
 import { configOption } from './config-file.ts'
 import { findDashboard } from './dashboard-files.ts'
+import { readCertificate, tlsOptions } from './tls-options.ts'
 import { secondOpinionOptions, toSecondOpinion } from './second-opinion-options.ts'
 
 /** Options of a node that its help shows. */
 const commonOptions: Options = {
   ...configOption,
-  port: { value: 'PORT', help: 'the port to listen on; 0 picks a free port. Default: 7545' },
-  host: { value: 'HOST', help: 'the address to listen on. Default: 127.0.0.1' },
+  port: {
+    value: 'PORT',
+    help: 'the port to listen on; 0 picks a free port. Default: 7545 (or PORT)',
+    hostEnv: { name: 'PORT', isMeant: () => true },
+  },
+  host: {
+    value: 'HOST',
+    help: 'the address to listen on. Default: 127.0.0.1 (or HOST, if it is an IP address)',
+    // Some shells set HOST to the name of the machine, which would open the node to the network.
+    hostEnv: { name: 'HOST', isMeant: (value) => isIP(value) !== 0 },
+  },
   'rate-limits': {
     value: 'RATES',
     help: 'requests per minute for each plan, and downloads per minute for each address, as NAME=NUMBER separated by commas (others keep their default), or off. Default: anonymous=600,free=60,pro=300,team=600,enterprise=6000,files=5000,mebibytes=1024',
@@ -28,6 +39,7 @@ const commonOptions: Options = {
   'trusted-proxies': { value: 'CIDR,...', help: 'proxy networks whose X-Forwarded-For and Host headers are trusted' },
   ...originOption,
   'public-url': { value: 'URL', help: 'the public address of the node' },
+  ...tlsOptions,
   'cors-origins': {
     value: 'ORIGIN,...',
     help: 'web origins that may call the API without a key, such as https://app.example.com. Default: none',
@@ -116,10 +128,20 @@ const rareOptions: Options = {
   },
 }
 
-/** Options of a node. */
-export const serveOptions: Options = {
+/** Options of a node, each with an environment variable. */
+export const serveOptions: Options = withVariables({
   ...commonOptions,
   ...Object.fromEntries(Object.entries(rareOptions).map(([name, option]) => [name, { ...option, isRare: true }])),
+})
+
+/** The options with the variable SKILLSTEAD_NAME for each that has none of its own. */
+export function withVariables(options: Options): Options {
+  const named = Object.entries(options).map(([name, option]) => [name, { env: toVariable(name), ...option }])
+  return Object.fromEntries(named) as Options
+}
+
+function toVariable(name: string): string {
+  return `SKILLSTEAD_${name.toUpperCase().replaceAll('-', '_')}`
 }
 
 /** The options for the registry of a node, with its extensions. Throws {@link UsageError} for invalid values. */
@@ -150,6 +172,7 @@ export function toListenOptions(given: Arguments): ListenOptions {
   return {
     port: wholeNumberOption(given, 'port', 'port', [0, 65_535]),
     host: textOption(given, 'host'),
+    tls: readCertificate(given),
     rates: toRates(textOption(given, 'rate-limits')),
     connections: toConnections(given),
     trustedProxies: textOption(given, 'trusted-proxies')?.split(','),

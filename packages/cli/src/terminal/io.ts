@@ -28,6 +28,8 @@ export interface Io {
   readonly stderr: OutputStream
   /** Limits the memory of the process, and what is compiled in it, for long-running commands. */
   limitMemory?(): void
+  /** Calls back on each SIGHUP, which then no longer ends the process. */
+  onHangUp?(listener: () => void): void
   /** Returns a signal that the next interruption aborts. Without a call an interruption ends the process. */
   interruption(): AbortSignal
 }

@@ -1,9 +1,10 @@
 import type { LookupFunction, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { LRUCache } from 'lru-cache'
-import { buildConnector, Pool, type Dispatcher } from 'undici'
+import { buildConnector, EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici'
 import type { Cancellation } from './cancellation.ts'
 import { lookUpHost, type NameResolver } from './name-resolver.ts'
+import { toProxyError, toTunnelHost, type ProxySettings } from './proxy.ts'
 import type { AddressRules } from './public-addresses.ts'
 import { isClosed } from './request-failures.ts'
 import { isLocalName, requireAllowed, toSocketHost, type CheckedAddress } from './request-target.ts'
@@ -20,6 +21,7 @@ interface PoolOptions {
   readonly secureContext: SecureContext | undefined
   /** Maximum number of connections to one origin. Default: unlimited. */
   readonly connectionsMax: number | undefined
+  readonly proxy: ProxySettings | undefined
 }
 
 /** A request to send. Header names are lower-case. */
@@ -56,22 +58,25 @@ const drainMs = 250
 /**
  * Keep-alive connections of undici by origin. A guarded pool resolves the host once per connection, checks every
  * address and connects only to the checked ones, so that a second DNS answer cannot redirect it (DNS rebinding). A
- * forbidden connection fails with an `invalid_request` that names `url`.
+ * forbidden connection fails with an `invalid_request` that names `url`. The same holds through a proxy, which is asked
+ * for a tunnel to a checked address: it cannot resolve the name to another one.
  */
 export class ConnectionPool {
   readonly #guard: Guard | undefined
   readonly #tls: buildConnector.BuildOptions
   readonly #connector: buildConnector.connector
   readonly #connectionsMax: number | undefined
-  readonly #pools = new LRUCache<string, Pool>({ max: originsMax, dispose: (pool) => void pool.close() })
+  readonly #proxy: ProxySettings | undefined
+  readonly #pools = new LRUCache<string, Dispatcher>({ max: originsMax, dispose: (pool) => void pool.close() })
   /**
    * The cancellation of the request that is being started: undici calls the connector at once, but does not pass it the
    * request.
    */
   #starting: Cancellation | undefined
 
-  constructor({ guard, secureContext, connectionsMax }: PoolOptions) {
+  constructor({ guard, secureContext, connectionsMax, proxy }: PoolOptions) {
     this.#guard = guard
+    this.#proxy = proxy
     this.#connectionsMax = connectionsMax
     this.#tls = {
       allowH2: false,
@@ -110,14 +115,14 @@ export class ConnectionPool {
     url: URL,
     request: PooledRequest,
     isRepeatable: boolean,
-    start: (pool: Pool, options: SentRequest) => Promise<T>,
+    start: (pool: Dispatcher, options: SentRequest & { readonly origin: string }) => Promise<T>,
   ): Promise<T> {
     let interims = 0
     const onInfo = () => {
       interims += 1
       if (interims > interimMax) throw new Error('Too many interim responses.')
     }
-    const options = { ...request, path: url.pathname + url.search, onInfo }
+    const options = { ...request, origin: url.origin, path: url.pathname + url.search, onInfo }
     const send = () => {
       this.#starting = request.cancellation
       try {
@@ -140,11 +145,18 @@ export class ConnectionPool {
     await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()))
   }
 
-  #poolOf(origin: string): Pool {
+  #poolOf(origin: string): Dispatcher {
     const open = this.#pools.get(origin)
     if (open) return open
-    const pool = new Pool(origin, {
-      connect: (options, callback) => void this.#connect(options, callback),
+    const pool = this.#openPool(origin)
+    this.#pools.set(origin, pool)
+    return pool
+  }
+
+  #openPool(origin: string): Dispatcher {
+    const connect: buildConnector.connector = (options, callback) => void this.#connect(options, callback)
+    const settings = {
+      connect,
       connections: this.#connectionsMax ?? null,
       allowH2: false,
       keepAliveTimeout: keepAliveMs,
@@ -152,9 +164,57 @@ export class ConnectionPool {
       // Each request has deadlines of its own.
       headersTimeout: 0,
       bodyTimeout: 0,
+    }
+    if (!this.#proxy) return new Pool(origin, settings)
+    // A guarded request takes a tunnel also for plain HTTP: in the other form, the proxy would resolve the name.
+    const isTunnel = this.#guard !== undefined || origin.startsWith('https:')
+    return new EnvHttpProxyAgent({
+      ...settings,
+      ...this.#proxy,
+      proxyTls: this.#tls,
+      proxyTunnel: isTunnel,
+      factory: (to, options) => {
+        const open = (options as { connect: buildConnector.connector }).connect
+        const isDirect = open === connect
+        return new Pool(to, { ...settings, connect: isDirect ? connect : this.#atProxy(open, isTunnel) })
+      },
     })
-    this.#pools.set(origin, pool)
-    return pool
+  }
+
+  /** Connects to the proxy with `open`, which opens a tunnel if `isTunnel`. */
+  #atProxy(open: buildConnector.connector, isTunnel: boolean): buildConnector.connector {
+    const openSocket = (options: buildConnector.Options) =>
+      new Promise<Socket>((resolve, reject) => {
+        open(options, (error, socket) => (error ? reject(toProxyError(error)) : resolve(socket)))
+      })
+    const connect = async (options: buildConnector.Options, callback: buildConnector.Callback): Promise<void> => {
+      const opening = isTunnel ? this.#openTunnel(openSocket, options) : openSocket(options)
+      const opened = await opening.catch((error: Error) => error)
+      if (opened instanceof Error) callback(opened, null)
+      else callback(null, opened)
+    }
+    return (options, callback) => void connect(options, callback)
+  }
+
+  async #openTunnel(
+    open: (options: buildConnector.Options) => Promise<Socket>,
+    options: buildConnector.Options,
+  ): Promise<Socket> {
+    const cancellation = this.#starting
+    const { protocol, hostname, port } = options
+    const host = toSocketHost({ hostname })
+    const addresses = this.#guard ? await findAllowedAddresses(this.#guard, host) : [{ address: host }]
+    cancellation?.throwIfCancelled()
+    const [{ address, port: found }] = addresses as [CheckedAddress]
+    // With `http:` the agent returns the tunnel as it is; TLS in it has the settings of this pool.
+    const socket = await open({ ...options, ...toTunnelHost(address, found ?? port, protocol), protocol: 'http:' })
+    cancellation?.onCancel((reason) => socket.destroy(reason))
+    socket.on('error', (error) => Object.assign(error, { wasUsed: socket.bytesRead > 0 }))
+    if (protocol !== 'https:') return socket
+    return new Promise((resolve, reject) => {
+      const secured = { ...options, httpSocket: socket }
+      this.#connector(secured, (error, opened) => (error ? reject(error) : resolve(opened)))
+    })
   }
 
   async #connect(options: buildConnector.Options, callback: buildConnector.Callback): Promise<void> {

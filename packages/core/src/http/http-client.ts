@@ -5,6 +5,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { RegistryError } from '@skillstead/protocol'
 import { Cancellation } from './cancellation.ts'
 import type { ConnectionPool, Guard, PooledRequest } from './connection-pool.ts'
+import { requireProxies, type ProxySettings } from './proxy.ts'
 import { toFailure, toRequestName, toUpstreamFailed, type RequestSubject } from './request-failures.ts'
 import { parseTarget } from './request-target.ts'
 
@@ -18,6 +19,8 @@ export interface HttpClientOptions {
   readonly ca?: readonly string[] | undefined
   /** Maximum number of connections to one origin. Default: unlimited. */
   readonly connectionsMax?: number
+  /** Default: no proxy. */
+  readonly proxy?: ProxySettings | undefined
   /** Sends the requests instead of the connection pool. Only tests set it. */
   readonly fetch?: typeof fetch | undefined
 }
@@ -87,9 +90,10 @@ const decoders = new Map<string, () => Transform>([
 /** Value of `accept-encoding` for requests whose responses are decompressed. */
 export const acceptedEncodings = [...decoders.keys()].join(', ')
 
-/** Creates an HTTP client. Throws an error for certificates that cannot be parsed. */
+/** Creates an HTTP client. Throws an error for certificates that cannot be parsed, and for URLs that name no proxy. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { guard, connectionsMax } = options
+  const proxy = requireProxies(options.proxy)
   const secureContext = toSecureContext(options.ca ?? [])
   const running = new Set<Cancellation>()
   let opening: Promise<ConnectionPool> | undefined
@@ -98,7 +102,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   async function openPool(cancellation: Cancellation): Promise<ConnectionPool> {
     // Loaded on first use: short commands make no outgoing requests.
     opening ??= import('./connection-pool.ts').then(
-      ({ ConnectionPool }) => new ConnectionPool({ guard, secureContext, connectionsMax }),
+      ({ ConnectionPool }) => new ConnectionPool({ guard, secureContext, connectionsMax, proxy }),
     )
     const pool = await opening
     cancellation.throwIfCancelled()

@@ -1,6 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import { createHttpClient, followRedirects } from './http-client.ts'
 import { createSystemResolver, lookUpHost, readTxt, type NameResolver } from './name-resolver.ts'
+import type { ProxySettings } from './proxy.ts'
 import { createAddressRules } from './public-addresses.ts'
 import { parseSecureTarget, parseTarget, requireAllowed, toSocketHost, toLiteralAddress } from './request-target.ts'
 
@@ -68,6 +69,11 @@ export interface OutgoingOptions {
   readonly allowNetworks?: readonly string[]
   /** Certificates (PEM) to trust in addition to the system's. */
   readonly ca?: readonly string[]
+  /**
+   * Proxies for HTTP requests. The node itself resolves the names in URLs that users give, and asks the proxy for tunnels
+   * to addresses that it has checked. Default: none.
+   */
+  readonly proxy?: ProxySettings | undefined
   /** Default: the system's resolver. */
   readonly resolver?: NameResolver
 }
@@ -76,11 +82,11 @@ const requestMs = 10_000
 const resolveMs = 5_000
 const headers = { 'user-agent': 'skillstead', accept: '*/*', 'accept-encoding': 'identity' }
 
-/** Creates the guarded HTTP client. Throws a TypeError for networks and certificates that cannot be parsed. */
+/** Creates the guarded HTTP client. Throws a TypeError for networks, certificates and proxies that cannot be parsed. */
 export function createOutgoing(options: OutgoingOptions): Outgoing {
   const rules = createAddressRules(options.allowNetworks ?? [])
   const resolver = options.resolver ?? createSystemResolver()
-  const client = createHttpClient({ guard: { resolver, rules }, ca: options.ca })
+  const client = createHttpClient({ guard: { resolver, rules }, ca: options.ca, proxy: options.proxy })
   const isOffline = options.offline ?? false
 
   function requireOnline(): void {

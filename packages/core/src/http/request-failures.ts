@@ -5,6 +5,13 @@ import { RegistryError } from '@skillstead/protocol'
  * third column is advice for operators, about a server that they configured.
  */
 const reasons: readonly (readonly [RegExp, string, string?])[] = [
+  [
+    /^PROXY_(407)$/,
+    'the proxy asks for a user name and a password',
+    'Write them into its URL: http://USER:PASSWORD@HOST:PORT.',
+  ],
+  [/^PROXY_(\d+)$/, 'the proxy refused the connection with status $1', 'Allow the host in the proxy.'],
+  [/^PROXY_LOST$/, 'the proxy could not be reached', 'Check HTTPS_PROXY and HTTP_PROXY.'],
   [/^(ENOTFOUND|ENODATA|EAI_NONAME)$/, 'the host name does not exist'],
   [/^(EAI_AGAIN|EAI_FAIL|ETIMEOUT|ESERVFAIL|EREFUSED|EBADRESP)$/, 'the name servers did not resolve the host name'],
   [/^ERR_TLS_CERT_ALTNAME/, 'the certificate is for another host name'],
@@ -44,8 +51,8 @@ export function toFailure(subject: RequestSubject, reason: string, advice = '', 
 /** Converts an error to an `upstream_failed` without revealing internals. */
 export function toUpstreamFailed(subject: RequestSubject, error: unknown, isOperator: boolean): RegistryError {
   const code = isBreach(error) ? 'HTTPParserError' : toFailureCode(error)
-  const [, reason, advice] = reasons.find(([pattern]) => pattern.test(code))!
-  return toFailure(subject, reason, isOperator ? advice : '', error)
+  const [pattern, reason, advice] = reasons.find(([each]) => each.test(code))!
+  return toFailure(subject, reason.replace('$1', pattern.exec(code)![1]!), isOperator ? advice : '', error)
 }
 
 /** Whether a name server answered that the name does not exist. */
@@ -63,7 +70,8 @@ function isBreach(error: unknown): boolean {
 }
 
 function toFailureCode(error: unknown): string {
-  const { name, code, syscall, cause } = error as NodeJS.ErrnoException
+  const { name, code, syscall, cause, message } = error as NodeJS.ErrnoException
+  if (message.startsWith('Proxy Authentication Required')) return 'PROXY_407'
   // The name server refused the connection, not the requested host.
   if (code === 'ECONNREFUSED' && String(syscall).startsWith('query')) return 'EREFUSED'
   // `fetch` wraps the error, so its code is in `cause`. Errors of undici's parser have no code, so their name is used.

@@ -32,7 +32,7 @@ export function createSecondStage(
 ) {
   if (!embeddings && !reranker) return undefined
   const now = () => clock.now()
-  const client = createHttpClient({ connectionsMax, ca: outgoing?.ca })
+  const client = createHttpClient({ connectionsMax, ca: outgoing?.ca, proxy: outgoing?.proxy })
   const stage = new SecondStage({
     reranker: reranker ?? new EmbeddingsReranker(embeddings!, { database, client, now }),
     timeoutMs: embeddings?.timeoutMs ?? timeoutMs,

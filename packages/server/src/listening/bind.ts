@@ -1,13 +1,22 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { RequestListener, Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { createServer } from 'node:net'
 import { setTimeouts, type ConnectionLimits } from './connections.ts'
+
+/** A certificate chain and its private key, PEM. */
+export interface TlsCertificate {
+  readonly cert: string
+  readonly key: string
+}
 
 interface Place {
   readonly host: string
   readonly port: number
   readonly limits: ConnectionLimits
+  /** Default: HTTP without TLS. */
+  readonly tls?: TlsCertificate | undefined
 }
 
 /** How often another free port is tried if another process takes the port that listhen found. */
@@ -18,12 +27,13 @@ const attemptsMax = 5
  * - the server gets its limits and an error listener as it begins to listen: Node starts the timer of its limits then,
  *   and an error without a listener would end the process if another process takes the port that listhen found free;
  * - its listener for each request, which tracks idle connections as Node does, is removed: it takes 8 % of a cached read;
- * - it does not report why a port cannot be used, so that Node itself is asked.
+ * - it does not report why a port cannot be used, so that Node itself is asked;
+ * - a server with TLS is opened without it, because it passes on no time limit of the handshake.
  */
 export async function bindServer(handle: RequestListener, place: Place): Promise<Server> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const server = await listenOnce(handle, place)
+      const server = place.tls ? await listenSecurely(handle, place, place.tls) : await listenOnce(handle, place)
       return server.removeAllListeners('request').on('request', handle)
     } catch (error) {
       if (place.port === 0 && attempt < attemptsMax) continue
@@ -55,6 +65,14 @@ async function listenOnce(handle: RequestListener, { host: hostname, port, limit
   } finally {
     beginning.unsubscribe(watch)
   }
+}
+
+async function listenSecurely(handle: RequestListener, place: Place, tls: TlsCertificate): Promise<Server> {
+  const { host, port, limits } = place
+  const server = createTlsServer({ ...tls, handshakeTimeout: limits.headMs }, handle)
+  setTimeouts(server, limits)
+  await once(server.listen({ host, port, exclusive: true }), 'listening')
+  return server
 }
 
 async function findBindError({ host, port }: Place): Promise<unknown> {

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { Server as TlsServer } from 'node:tls'
 import { toLimitKey } from '../context/addresses.ts'
 
 /** All limits of connections. */
@@ -92,6 +93,13 @@ export function guardConnections(
   { isProxy, refuse }: { isProxy(address: string): boolean; refuse(socket: Socket): void },
 ): Guard {
   const sockets = new Set<Socket>()
+  function track(socket: Socket): void {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  }
+  // With TLS, the unsent bytes are in the socket that encrypts them, and a refusal in plain text would be no answer.
+  const isSecure = server instanceof TlsServer
+  if (isSecure) server.on('secureConnection', track)
   const counts = new Map<string, number>()
   let refused = 0
   server.on('drop', () => void (refused += 1))
@@ -106,7 +114,7 @@ export function guardConnections(
       const count = (counts.get(key) ?? 0) + 1
       if (count > limits.addressConnectionsMax) {
         refused += 1
-        return refuse(socket)
+        return isSecure ? void socket.destroy() : refuse(socket)
       }
       counts.set(key, count)
       socket.once('close', () => {
@@ -115,8 +123,7 @@ export function guardConnections(
         else counts.delete(key)
       })
     }
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    if (!isSecure) track(socket)
     for (const listener of listeners) listener.call(server, socket)
   })
   let givenUp = 0

@@ -1,8 +1,9 @@
 import type { Server } from 'node:http'
+import { Server as TlsServer } from 'node:tls'
 import type { AddressInfo } from 'node:net'
 import type { Metric, Registry } from '@skillstead/core'
 import { createAddresses } from '../context/addresses.ts'
-import { bindServer } from './bind.ts'
+import { bindServer, type TlsCertificate } from './bind.ts'
 import { clientErrorHandler, createRefuse, type Refusal } from './client-errors.ts'
 import { guardConnections, toConnectionLimits, type ConnectionLimits, type Guard } from './connections.ts'
 import { openNode } from '../node.ts'
@@ -16,6 +17,8 @@ export interface ListenOptions extends NodeOptions {
   readonly port?: number
   /** Default: `127.0.0.1`. */
   readonly host?: string
+  /** Serves HTTPS with this certificate; `publicUrl` is then required. Default: HTTP, for a proxy that has one. */
+  readonly tls?: TlsCertificate | undefined
   /** Time for requests in progress to finish when the node closes, in milliseconds. Default: 10,000. */
   readonly graceMs?: number
   /** Connection limits. Default: {@link ConnectionLimits}. */
@@ -27,6 +30,8 @@ export interface ListeningNode {
   /** The URL of the node, such as `http://127.0.0.1:7545`. */
   readonly url: string
   readonly port: number
+  /** Uses another certificate for new connections. Throws an Error if the node has none, or for an invalid one. */
+  setCertificate(tls: TlsCertificate): void
   /** Refuses new requests, finishes those in progress, and closes all connections. The registry stays open. */
   close(): Promise<void>
 }
@@ -40,12 +45,14 @@ export interface ListeningNode {
  * console.log(node.url)
  */
 export async function listenNode(registry: Registry, options: ListenOptions = {}): Promise<ListeningNode> {
-  const { host = '127.0.0.1', port = 7545, graceMs = 10_000 } = options
+  const { host = '127.0.0.1', port = 7545, graceMs = 10_000, tls } = options
+  if (tls && !options.publicUrl?.startsWith('https://'))
+    throw new TypeError('A node with a certificate needs a public URL that begins with https://.')
   const limits = toConnectionLimits(options.connections)
   const node = openNode(registry, options)
   const refuse = createRefuse(options)
   const handle = toRequestListener(node, serveCached(node.parts, serveRouted(node)), limits, refuse)
-  const server = await bindServer(handle, { host, port, limits }).catch((error: Error) => {
+  const server = await bindServer(handle, { host, port, limits, tls }).catch((error: Error) => {
     node.close()
     throw error
   })
@@ -61,8 +68,12 @@ export async function listenNode(registry: Registry, options: ListenOptions = {}
   const bound = (server.address() as AddressInfo).port
   let closing: Promise<void> | undefined
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     port: bound,
+    setCertificate(certificate) {
+      if (!(server instanceof TlsServer)) throw new Error('This node serves HTTP, without a certificate.')
+      server.setSecureContext(certificate)
+    },
     close() {
       node.drain()
       return (closing ??= stopServer(server, guard, graceMs).finally(() => {

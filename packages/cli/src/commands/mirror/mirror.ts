@@ -23,12 +23,12 @@ export const commands = {
     async run(given) {
       const [name, location] = given.words
       const options = await withAskedKey(given.io, toAddOptions(given), location)
-      const { mode, ca } = await toMirrorOptions(given)
+      const { mode, ca, proxy } = await toMirrorOptions(given)
       return withMirror(
         given,
         async (mirror) => {
           const asks = !/^https?:/i.test(location) || mode !== 'offline'
-          const found = asks ? await findUpstream(location, { ...options, ca }) : undefined
+          const found = asks ? await findUpstream(location, { ...options, ca, proxy }) : undefined
           if (found?.problem !== undefined) throw toUnreachable(found.problem)
           const added = { ...options, kind: options.kind ?? found?.kind, keysSeen: found?.keys }
           return toShownUpstream(await mirror.add(name, location, added))

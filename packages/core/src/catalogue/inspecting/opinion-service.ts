@@ -1,6 +1,7 @@
 import { toOneLine, verdicts, type Opinion } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { createHttpClient } from '../../http/http-client.ts'
+import type { OutgoingOptions } from '../../http/outgoing.ts'
 import { parseServiceUrl } from '../../kernel/service-url.ts'
 import type { OpinionQuestion } from '../context/ports.ts'
 
@@ -41,9 +42,9 @@ const OpinionResponse = v.pipe(
  * A service as a source of opinions. Redirects are not followed. Throws a TypeError if the address is not one of http
  * or https without credentials.
  */
-export function createOpinionService({ url, key }: OpinionService, ca?: readonly string[]) {
+export function createOpinionService({ url, key }: OpinionService, { ca, proxy }: OutgoingOptions = {}) {
   const target = parseServiceUrl(url, 'the second opinion')
-  const client = createHttpClient({ connectionsMax: opinionConnectionsMax, ca })
+  const client = createHttpClient({ connectionsMax: opinionConnectionsMax, ca, proxy })
   const headers = { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) }
   const source: OpinionSource = {
     name: target.host,

@@ -1,4 +1,5 @@
 import { toTimestamp, type Opinion } from '@skillstead/protocol'
+import type { OutgoingOptions } from '../../http/outgoing.ts'
 import { findMeta, putMeta } from '../../storage/meta.ts'
 import { hasRow } from '../../storage/table-rows.ts'
 import { parseJson } from '../../storage/tables.ts'
@@ -55,9 +56,10 @@ export class SecondOpinion {
   #failures = 0
   #pausedUntil = -Infinity
 
-  constructor(options: SecondOpinionOptions, onError: (error: unknown) => void, ca?: readonly string[]) {
+  constructor(options: SecondOpinionOptions, onError: (error: unknown) => void, outgoing?: OutgoingOptions) {
     const { service } = options
-    const created = 'ask' in service ? { source: service, close: async () => {} } : createOpinionService(service, ca)
+    const created =
+      'ask' in service ? { source: service, close: async () => {} } : createOpinionService(service, outgoing)
     this.#options = options
     this.#onError = onError
     this.#source = created.source

@@ -1,0 +1,81 @@
+import http from 'node:http'
+import https from 'node:https'
+import { readErrorCode, toOneLine } from '@skillstead/protocol'
+import { UsageError, command, textOption } from '../../command/command.ts'
+import { isHttpUrl } from '../../command/values.ts'
+import { readVariable } from '../../terminal/io.ts'
+
+const timeoutMs = 5000
+const bytesMax = 64 * 1024
+
+export const commands = {
+  health: command({
+    description: 'Ask a node whether it can take traffic. Exits with 1 if it cannot, for containers.',
+    options: {
+      url: {
+        value: 'URL',
+        help: 'the node. Default: http://127.0.0.1 with the port of SKILLSTEAD_PORT or PORT, or 7545',
+      },
+    },
+    async run(given) {
+      const { env } = given.io
+      const port = readVariable(env, 'SKILLSTEAD_PORT') ?? readVariable(env, 'PORT') ?? '7545'
+      const url = textOption(given, 'url') ?? `http://127.0.0.1:${port}`
+      if (!isHttpUrl(url))
+        throw new UsageError(`'${toOneLine(url)}' is not the URL of a node. Use the form https://HOST.`)
+      return { url, ...(await askReadiness(new URL(`${url.replace(/\/+$/, '')}/readyz`))) }
+    },
+    show: ({ url, detail }) => [`${url}: ${detail}`],
+    hasFailed: ({ ready }) => !ready,
+  }),
+}
+
+/** Asks without a proxy: the node is on this machine, or in its network. */
+function askReadiness(url: URL): Promise<{ ready: boolean; detail: string }> {
+  const isLocal = /^(?:127\.[\d.]+|\[::1\]|localhost)$/.test(url.hostname)
+  const { promise, resolve } = Promise.withResolvers<{ ready: boolean; detail: string }>()
+  const fail = (detail: string) => resolve({ ready: false, detail })
+  // The certificate of a node has its public name. On this machine nothing secret is sent, and only the status counts.
+  const options = { timeout: timeoutMs, signal: AbortSignal.timeout(timeoutMs), rejectUnauthorized: !isLocal }
+  const agent = url.protocol === 'https:' ? new https.Agent() : new http.Agent()
+  const request = (url.protocol === 'https:' ? https : http).get(url, { ...options, agent }, (response) => {
+    let body = ''
+    response.setEncoding('utf8')
+    response.on('data', (text: string) => {
+      body += text
+      if (body.length <= bytesMax) return
+      fail('not ready: the answer is too long')
+      request.destroy()
+    })
+    response.on('end', () => {
+      if (response.statusCode === 200 && isReady(body)) resolve({ ready: true, detail: 'ready' })
+      else fail(`not ready: it answered ${response.statusCode}${readDetail(body)}`)
+    })
+    response.on('error', () => fail('the answer was cut off'))
+  })
+  request.on('error', (error) => fail(`no answer${toReason(error)}`))
+  return promise
+}
+
+function toReason(error: Error): string {
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return ` within ${timeoutMs / 1000} s`
+  const code = readErrorCode(error)
+  return code === undefined ? '' : ` (${toOneLine(String(code))})`
+}
+
+function isReady(body: string): boolean {
+  return (parse(body) as { ready?: unknown } | null)?.ready === true
+}
+
+function readDetail(body: string): string {
+  const { detail } = (parse(body) ?? {}) as { detail?: unknown }
+  return typeof detail === 'string' ? `, ${toOneLine(detail)}` : ''
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,44 @@
+import { isIP } from 'node:net'
+
+/** Proxies for HTTP requests, in the form of the environment variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
+export interface ProxySettings {
+  /** URL of the proxy for http. Default: none. */
+  readonly httpProxy?: string | undefined
+  /** URL of the proxy for https. Default: `httpProxy`. */
+  readonly httpsProxy?: string | undefined
+  /** Hosts that are reached without a proxy, separated by commas; `*` for all. */
+  readonly noProxy?: string | undefined
+}
+
+/** Whether a text is the URL of a proxy. SOCKS is not supported: its agent would resolve names without the guard. */
+export function isProxyUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.hostname !== ''
+}
+
+/**
+ * The settings for undici, which would read the environment for those that are undefined; undefined without a proxy.
+ * Throws a TypeError for a text that is not the URL of a proxy, without that text: it can contain a password.
+ */
+export function requireProxies(settings: ProxySettings = {}): Required<ProxySettings> | undefined {
+  const { httpProxy = '', httpsProxy = '', noProxy = '' } = settings
+  const given = [httpProxy, httpsProxy].filter(Boolean)
+  if (!given.every(isProxyUrl)) throw new TypeError('The URL of a proxy must have the form http://HOST:PORT.')
+  return given.length > 0 ? { httpProxy, httpsProxy, noProxy } : undefined
+}
+
+/** The host and port of a tunnel, as undici's agent takes them. */
+export function toTunnelHost(address: string, port: string | number, protocol: string) {
+  const name = isIP(address) === 6 ? `[${address}]` : address
+  const known = String(port || (protocol === 'https:' ? 443 : 80))
+  return { host: `${name}:${known}`, hostname: address, port: known }
+}
+
+/** Gives an error of undici's agent about the proxy a code of its own: it has none, or that of a failed host. */
+export function toProxyError(error: unknown): unknown {
+  const [, status] = /^Proxy response \((\d+)\)/.exec((error as Error).message) ?? []
+  return Object.assign(new Error('The proxy opened no connection.'), {
+    code: `PROXY_${status ?? 'LOST'}`,
+    cause: error,
+  })
+}

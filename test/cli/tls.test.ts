@@ -1,0 +1,167 @@
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { connect, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
+import { generate } from 'selfsigned'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { makeFolder, skillstead, skillsteadJson, startServer } from '../support/cli-harness.ts'
+
+interface Pair {
+  readonly cert: string
+  readonly key: string
+}
+let first: Pair
+let second: Pair
+let folder: string
+
+async function makePair(name: string): Promise<Pair> {
+  const options = { keyType: 'ec', algorithm: 'sha256' } as const
+  const { cert, private: key } = await generate([{ name: 'commonName', value: name }], {
+    ...options,
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
+  })
+  return { cert, key }
+}
+
+async function writePair({ cert, key }: Pair, name = 'pair') {
+  const files = [join(folder, `${name}.pem`), join(folder, `${name}.key`)] as const
+  await Promise.all([writeFile(files[0], cert), writeFile(files[1], key)])
+  return files
+}
+
+beforeAll(async () => {
+  folder = await makeFolder()
+  first = await makePair('first')
+  second = await makePair('second')
+})
+
+const publicUrl = ['--public-url', 'https://skills.example.com']
+const toOptions = ([cert, key]: readonly string[]) => ['--tls-cert', cert!, '--tls-key', key!]
+
+/** The status of a request that trusts these certificates, with the name in the one that the node has. */
+async function get(url: string, ca: string[]): Promise<[number, string]> {
+  const request = https.get(url, { ca, agent: false })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  const { subject } = (response.socket as TLSSocket).getPeerCertificate()
+  response.resume()
+  return [response.statusCode!, String(subject.CN)]
+}
+
+describe('a node with a certificate', () => {
+  it('serves HTTPS, and takes a new certificate on SIGHUP without an interruption', async () => {
+    const files = await writePair(first)
+    const data = join(folder, 'data')
+    const node = await startServer(['serve', '--port', '0', '--data', data, ...publicUrl, ...toOptions(files)])
+    expect(node.url).toMatch(/^https:/)
+    const [both, path] = [[first.cert, second.cert], `${node.url}/api/v1/skills`]
+    expect(await get(path, both)).toEqual([200, 'first'])
+    await writePair(second)
+    node.hangUp()
+    expect(await get(path, both)).toEqual([200, 'second'])
+    await writeFile(files[0], 'nonsense')
+    node.hangUp()
+    expect(await get(path, both)).toEqual([200, 'second'])
+    expect(node.said()).toContain(
+      'The certificate stays as it is: The file of --tls-cert contains no certificate in PEM form.',
+    )
+    expect(await skillsteadJson(['health', '--url', node.url])).toMatchObject({ ready: true })
+    expect(await node.stop()).toBe(0)
+  })
+
+  it('closes connections that speak no TLS, and serves the others', async () => {
+    const files = await writePair(first)
+    const limits = ['--connection-limits', 'head=1']
+    const serve = ['serve', '--port', '0', '--data', join(folder, 'data'), ...limits, ...publicUrl, ...toOptions(files)]
+    const node = await startServer(serve)
+    for (const text of ['GET / HTTP/1.1\r\nHost: a\r\n\r\n', '\u0016\u0003\u0001', '']) {
+      const socket = connect(Number(new URL(node.url).port), '127.0.0.1')
+      socket.on('error', () => undefined).resume()
+      socket.write(text)
+      await once(socket, 'close')
+    }
+    expect(await get(`${node.url}/healthz`, [first.cert])).toEqual([200, 'first'])
+    await node.stop()
+  })
+
+  it.each<[string, () => Promise<string[]>, string]>([
+    [
+      'no key',
+      async () => [...publicUrl, '--tls-cert', (await writePair(first))[0]],
+      'Pass both --tls-cert and --tls-key.',
+    ],
+    [
+      'no public address',
+      async () => toOptions(await writePair(first)),
+      '--tls-cert needs --public-url with the address of the certificate, https://HOST.',
+    ],
+    [
+      'the key of another certificate',
+      async () => [...publicUrl, ...toOptions(await writePair({ ...first, key: second.key }))],
+      'The key of --tls-key does not belong to the first certificate of --tls-cert.',
+    ],
+    [
+      'the files exchanged',
+      async () => [...publicUrl, ...toOptions(await writePair({ cert: first.key, key: first.cert }))],
+      'The file of --tls-cert contains no certificate in PEM form.',
+    ],
+    [
+      'a key that is none',
+      async () => [...publicUrl, ...toOptions(await writePair({ ...first, key: first.cert }))],
+      'The file of --tls-key contains no private key in PEM form without a passphrase.',
+    ],
+  ])('is refused with %s', async (_, toArguments, problem) => {
+    const refused = await skillstead(['serve', '--port', '0', '--data', join(folder, 'none'), ...(await toArguments())])
+    expect(refused).toEqual({ code: 2, stdout: '', stderr: `${problem}\n` })
+  })
+
+  it('is refused with a file that does not exist', async () => {
+    const serve = ['serve', '--data', join(folder, 'none'), ...publicUrl, '--tls-cert', 'none.pem', '--tls-key', 'a']
+    expect(await skillstead(serve)).toEqual({ code: 2, stdout: '', stderr: "'none.pem' cannot be read.\n" })
+  })
+})
+
+async function serveAnswer(status: number, body: string): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status).end(body))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('skillstead health', () => {
+  it('exits with 0 for a node that can take traffic, also with the port of the environment', async () => {
+    const node = await startServer(['serve', '--port', '0', '--data', join(folder, 'data')])
+    const healthy = { code: 0, stdout: `${node.url}: ready\n`, stderr: '' }
+    expect(await skillstead(['health', '--url', node.url])).toEqual(healthy)
+    const { port } = new URL(node.url)
+    for (const name of ['PORT', 'SKILLSTEAD_PORT'])
+      expect(await skillstead(['health'], { env: { [name]: port, HTTP_PROXY: 'http://127.0.0.1:1' } })).toEqual(healthy)
+    await node.stop()
+    const stopped = await skillstead(['health', '--url', node.url])
+    expect(stopped).toEqual({ code: 1, stdout: `${node.url}: no answer (ECONNREFUSED)\n`, stderr: '' })
+  })
+
+  it.each([
+    [503, '{"detail":"Not ready: disk."}', 'not ready: it answered 503, Not ready: disk.'],
+    [200, '<html>Another program</html>', 'not ready: it answered 200'],
+    [200, '{"ready":false}', 'not ready: it answered 200'],
+    [503, `{"detail":"\\u001b[31ma\\nb"}`, 'not ready: it answered 503, [31ma b'],
+  ])('exits with 1 and one line for %i %j', async (status, body, detail) => {
+    const url = await serveAnswer(status, body)
+    expect(await skillstead(['health', '--url', url])).toEqual({ code: 1, stdout: `${url}: ${detail}\n`, stderr: '' })
+  })
+
+  it('reads at most 64 KiB of an answer', async () => {
+    const url = await serveAnswer(200, 'x'.repeat(100_000))
+    expect(await skillstead(['health', '--url', url])).toMatchObject({
+      code: 1,
+      stdout: `${url}: not ready: the answer is too long\n`,
+    })
+  })
+
+  it.each(['nonsense', 'ftp://host', 'http://a:b@host'])('refuses a URL that is none of a node: %s', async (url) => {
+    expect(await skillstead(['health', '--url', url])).toMatchObject({ code: 2, stdout: '' })
+  })
+})
