@@ -74,8 +74,8 @@ export type Endpoints = Record<string, Endpoint>
 type OnWire = Pick<Endpoint, 'method' | 'path' | 'tag' | 'kind' | 'reads'>
 
 /** An endpoint with the types of its values alone: those of the schemas would take compilers of callers seconds. */
-export interface TypedEndpoint<In, Parsed, Out, Status extends Endpoint['status']> extends Endpoint {
-  readonly input: v.GenericSchema<In, Parsed>
+export interface TypedEndpoint<In, Read, Out, Status extends Endpoint['status']> extends Endpoint {
+  readonly input: v.GenericSchema<In, Read>
   readonly output: v.GenericSchema<unknown, Out>
   readonly status: Status
 }

@@ -81,8 +81,14 @@ const columnsOf = (title: string, words: Readonly<Record<string, string>>): read
 const groupings = {
   version: columnsOf('Version', { other: 'Not known' }),
   client: columnsOf('Client', {
-    ...{ cli: 'skillstead install', api: 'API', browser: 'Browser', oci: 'OCI', mcp: 'Agents (MCP)' },
-    ...{ discovery: 'Skill indexes', marketplaces: 'Marketplaces', other: 'Reported, or not known' },
+    cli: 'skillstead install',
+    api: 'API',
+    browser: 'Browser',
+    oci: 'OCI',
+    mcp: 'Agents (MCP)',
+    discovery: 'Skill indexes',
+    marketplaces: 'Marketplaces',
+    other: 'Reported, or not known',
   }),
 } as const
 
