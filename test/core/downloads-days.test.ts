@@ -51,6 +51,36 @@ describeApi('downloads per day', (open) => {
     }
   })
 
+  it('are shown to the owner by version and by kind of client', async () => {
+    const fresh = await open()
+    const owner = await fresh.makeUser('alice')
+    const reader = await fresh.makeUser('bob')
+    for (const version of ['1.0.0', '1.1.0']) await owner.api.publishSkill({ skillMd: skillMd('grouped'), version })
+    expect((await owner.api.getDownloads({ name: 'grouped', by: 'version' })).groups).toEqual([])
+    for (const version of ['1.0.0', '1.1.0', '1.1.0']) await fresh.api().getSkillMd({ name: 'grouped', version })
+    await fresh.api().track({ skillName: 'grouped' })
+    await partsOf(fresh.registry).counters.flush()
+    await partsOf(fresh.registry).telemetry.flush()
+    const by = async (group: 'version' | 'client', days = 30) =>
+      (await owner.api.getDownloads({ name: 'grouped', by: group, days })).groups
+    const reported = { name: 'other', downloads: 1, installs: 1 }
+    expect(await by('version')).toEqual([
+      { name: '1.1.0', downloads: 2, installs: 0 },
+      { name: '1.0.0', downloads: 1, installs: 0 },
+      reported,
+    ])
+    expect(await by('client')).toEqual([{ name: 'api', downloads: 3, installs: 0 }, reported])
+    fresh.clock.advance(dayMs)
+    expect(await by('client', 1)).toEqual([])
+    for (const api of [fresh.api(), reader.api])
+      expect(await codeOf(api.getDownloads({ name: 'grouped', by: 'client' }))).toBe('forbidden')
+    expect(await codeOf(owner.api.getDownloads({ name: 'grouped', by: 'address' as 'client' }))).toBe('invalid_request')
+    expect(await fresh.api().getDownloads({ name: 'grouped' })).not.toHaveProperty('groups')
+    await advanceFar(fresh, 400 * dayMs)
+    const readRows = () => partsOf(fresh.registry).database.read.selectFrom('download_details').selectAll().execute()
+    await expect.poll(async () => (await readRows()).length).toBe(0)
+  })
+
   it('are the same after hours were merged into days, and are deleted after a year', async () => {
     const before = await test.api().getDownloads({ name: 'used', days: 365 })
     await advanceFar(test, 100 * dayMs)

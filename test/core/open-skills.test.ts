@@ -130,10 +130,10 @@ describe('openSkills', () => {
     expect(await codeOf(open({ path, as: 'Not A Name' }))).toBe('invalid_request')
   })
 
-  it('opens only an existing registry except in the mode `create`, and creates no user in the mode `read`', async () => {
+  it('creates a missing registry as `openRegistry` does, except in the modes `write` and `read`, and creates no user in the mode `read`', async () => {
     const path = join(await makeFolder(), 'skills.db')
-    expect(await codeOf(open({ path }))).toBe('no_registry')
-    await (await open({ path, mode: 'create', as: 'alice' })).close()
+    for (const mode of ['write', 'read'] as const) expect(await codeOf(open({ path, mode }))).toBe('no_registry')
+    await (await open({ path, as: 'alice' })).close()
     const before = await readFile(path)
     expect(await codeOf(open({ path, mode: 'read', as: 'bob' }))).toBe('not_found')
     const reading = await open({ path, mode: 'read', as: 'alice' })

@@ -126,8 +126,8 @@ describeApi('events of downloads', (open, { transport }) => {
   it('are not sent for a skill that is deleted before the count', async () => {
     const { owner, name, skill } = watched
     await owner.api.deleteSkill({ name })
-    const used = { id: skill.id, ownerId: (await owner.api.getMe()).id }
-    partsOf(test.registry).counters.countDownload(used, 'cli')
+    const used = { id: skill.id, ownerId: (await owner.api.getMe()).id, version: '1.0.0' }
+    partsOf(test.registry).counters.countDownload(used, { client: 'cli' })
     await partsOf(test.registry).telemetry.record(used, 'cli')
     expect(await downloadsOf(watched.hook)).toEqual([])
   })
@@ -251,7 +251,10 @@ describeDatabases('downloads by many clients', (open, dialect) => {
     const installs = Array.from({ length: 700 }, (_, i) => apiOf(`client-${i % 3}`).track({ skillName: name }))
     await Promise.all(installs)
     for (let i = 0; i < 700; i++)
-      partsOf(test.registry).counters.countDownload({ id: skill.id, ownerId: 'not yet known' }, 'cli')
+      partsOf(test.registry).counters.countDownload(
+        { id: skill.id, ownerId: 'not yet known', version: '1.0.0' },
+        { client: 'cli' },
+      )
     const told = await downloadsOf(hook)
     const counts = told.map(({ downloadCount }) => downloadCount).toSorted((a, b) => a - b)
     expect(counts).toEqual(Array.from({ length: 1400 }, (_, i) => i + 1))

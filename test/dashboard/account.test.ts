@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import { localApi } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
@@ -140,6 +141,27 @@ describeBrowser('the account pages of the dashboard', () => {
     await page.getByRole('button', { name: 'Publish 1.0.0' }).click()
     await page.getByText('Published').waitFor()
     expect((await api.getSkill({ name: 'alice/tidy' })).description).toBe('Tidies a folder up')
+  })
+
+  test('show the owner the downloads of a skill by version and by client', async () => {
+    const { openSignedIn, registry } = await visit()
+    const page = await openSignedIn('/skills/alice/pdf/manage')
+    const openSection = () => page.locator('summary', { hasText: 'Downloads' }).click()
+    const rowsOf = (by: string) => page.getByRole('region', { name: `Downloads by ${by}` }).locator('tbody tr')
+    await openSection()
+    await page.getByText('No downloads by client in the last 30 days.').waitFor()
+    await localApi(registry, undefined, { kind: 'git' }).getArchive({ name: 'alice/pdf' })
+    await localApi(registry).getSkillMd({ name: 'alice/pdf' })
+    await localApi(registry).track({ skillName: 'alice/pdf' })
+    await partsOf(registry).counters.flush()
+    await partsOf(registry).telemetry.flush()
+    await page.reload()
+    await openSection()
+    await rowsOf('client').first().waitFor()
+    expect(await rowsOf('client').allInnerTexts()).toEqual(['git\t1\t1', 'API\t1\t0', 'Reported, or not known\t1\t1'])
+    expect(await rowsOf('version').allInnerTexts()).toEqual(['1.0.0\t2\t1', 'Not known\t1\t1'])
+    expect(await findBarriers(page)).toEqual([])
+    await takePicture(page, 'skill-downloads')
   })
 
   test('let the owner deprecate a skill, yank a version, make the skill private, and delete it', async () => {

@@ -190,7 +190,7 @@ describeDatabases('the discovery indexes', (open) => {
 
   it('report which program downloaded a file', async () => {
     const clients: (string | undefined)[] = []
-    const countDownload = (_: unknown, client?: string) => void clients.push(client)
+    const countDownload = (_: unknown, by?: { client?: string }) => void clients.push(by?.client)
     const counters = { ...partsOf(test.registry).counters, countDownload }
     const installer = await serve({ ...test, registry: withParts(test.registry, { counters }) })
     const ask = (headers: Record<string, string>) => installer.download('/alice/pdf', 'pdf', { headers })

@@ -254,9 +254,10 @@ describeDatabases('the skills extension of MCP', (open) => {
     const clients: (string | undefined)[] = []
     const counters = Object.create(partsOf(other.registry).counters, {
       countDownload: {
-        value: (skill: { id: string; ownerId: string }, client?: string) => {
-          clients.push(client)
-          partsOf(other.registry).counters.countDownload(skill, client)
+        value: (...[skill, by]: Parameters<ReturnType<typeof partsOf>['counters']['countDownload']>) => {
+          clients.push(by?.client)
+          // Without the address, every read counts.
+          partsOf(other.registry).counters.countDownload(skill, { client: by?.client })
         },
       },
     })

@@ -133,7 +133,8 @@ export async function takeDown(test: TestRegistry, skill: SkillRow, down: boolea
 
 /** Downloads by others than the owner, as the node counts them. */
 export async function download({ registry }: TestRegistry, skillId: string, count: number) {
-  for (let i = 0; i < count; i++) partsOf(registry).counters.countDownload({ id: skillId, ownerId: '' })
+  for (let i = 0; i < count; i++)
+    partsOf(registry).counters.countDownload({ id: skillId, ownerId: '', version: '1.0.0' })
   await partsOf(registry).counters.flush()
 }
 

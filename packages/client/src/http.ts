@@ -25,6 +25,8 @@ export interface HttpOptions {
   readonly client?: string
   /** False: reads do not count as downloads, for example update checks. */
   readonly counts?: false
+  /** True: the packages that this client reads are installed, so that nodes count an install instead of a download. */
+  readonly installs?: boolean
   /** Timeout of one attempt in milliseconds. Default: 30,000; 300,000 for calls that transfer files. */
   readonly timeoutMs?: number
   /** Number of retries of a read after a temporary error. Writes are never retried. Default: 2. */
@@ -117,6 +119,7 @@ function toCallerHeaders(options: HttpOptions): Record<string, string> {
   if (options.caseToken) headers['x-case-token'] = options.caseToken
   if (options.shareToken) headers['x-share-token'] = options.shareToken
   if (options.counts === false) headers['x-skills-update-check'] = '1'
+  if (options.installs) headers['x-skillstead-install'] = '1'
   return headers
 }
 

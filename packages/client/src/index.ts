@@ -1,6 +1,7 @@
 export { toTool } from '@skillstead/skill-format/loading'
 export type { LoadLevel, LoadedSkill } from '@skillstead/skill-format/loading'
 export { RegistryError } from '@skillstead/protocol/wire'
+export type { Content, Pack, RegistryApi, SearchResult, Skill, SkillDetails, SkillVersion } from '@skillstead/protocol'
 export { createClient, type ClientOptions } from './create-client.ts'
 export { createSkillClient } from './create-skill-client.ts'
 export type { SkillClient, SkillClientOptions } from './create-skill-client.ts'

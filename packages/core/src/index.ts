@@ -20,5 +20,15 @@ export type { Metric } from './operator/metric.ts'
 export { openRegistry, type Registry } from './registry.ts'
 export type { RegistryOptions } from './operator/registry-options.ts'
 export { isRegistryError, RegistryError, type ErrorCode } from '@skillstead/protocol'
+export type {
+  Content,
+  LoadedSkill,
+  Pack,
+  RegistryApi,
+  SearchResult,
+  Skill,
+  SkillDetails,
+  SkillVersion,
+} from '@skillstead/protocol'
 export type { EmbeddingsOptions } from './search/embeddings-reranker.ts'
 export type { Reranker, RerankText } from './search/reranker.ts'

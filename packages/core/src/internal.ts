@@ -124,6 +124,7 @@ export {
   uploadKeptMs,
 } from './catalogue/publishing/uploads.ts'
 export type { MirroredInstalls } from './catalogue/context/use-counts.ts'
+export { countedAs, type ClientKind } from './kernel/client-kinds.ts'
 export {
   readFileRows,
   readFileRowsOfMany,

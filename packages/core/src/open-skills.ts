@@ -8,13 +8,8 @@ import { localApi } from './local-api.ts'
 import { openRegistry, partsOf, type Registry, requireOpen } from './registry.ts'
 import type { RegistryOptions } from './operator/registry-options.ts'
 
-/** The options of {@link openSkills}: those of `openRegistry` with other defaults, and a user. */
-export interface SkillsOptions extends Omit<RegistryOptions, 'mode' | 'works' | 'memorySkillsMax' | 'threadSkillsMin'> {
-  /**
-   * `write` opens an existing registry, so that a mistyped path is an error. `create` also creates a missing one.
-   * `read` changes nothing: calls that write reject with `read_only`. Default: `write`.
-   */
-  readonly mode?: 'read' | 'write' | 'create'
+/** The options of {@link openSkills}: those of `openRegistry`, with a profile for its work, and a user. */
+export interface SkillsOptions extends Omit<RegistryOptions, 'works' | 'memorySkillsMax' | 'threadSkillsMin'> {
   /**
    * `resident`, for a long-lived process, searches in memory and runs background work. `short`, for a process that ends
    * soon, searches in the database and runs no background work. Default: `resident`.
@@ -64,17 +59,17 @@ export interface Skills {
 
 /**
  * Opens a registry for an agent runtime: importing, searching and loading skills, and following their changes. Throws
- * the errors of `openRegistry`; `no_registry` unless the mode is `create`.
+ * the errors of `openRegistry`.
  *
  * @example
- * await using skills = await openSkills({ path: 'skills.db', mode: 'create', as: 'runtime' })
+ * await using skills = await openSkills({ path: 'skills.db', as: 'runtime' })
  * await skills.importFolder('./skills')
  * const { skills: found } = await skills.search('clean csv', { limit: 5 })
  * const skill = await skills.load(found[0].fullName, { maxTokens: 2000 })
  * const tool = skills.toTool(skill, 'openai')
  */
 export async function openSkills(options: SkillsOptions): Promise<Skills> {
-  const { as, profile = 'resident', mode = 'write', ...rest } = options
+  const { as, profile = 'resident', mode = 'create', ...rest } = options
   const short = { works: false, memorySkillsMax: 0 }
   const registry = await openRegistry({ ...rest, ...(profile === 'short' && short), mode })
   try {

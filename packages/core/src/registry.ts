@@ -20,7 +20,7 @@ import { SecondOpinion } from './catalogue/skills/second-opinion.ts'
 import { storageQuotaBytesDefault } from './catalogue/skills/storage-quota.ts'
 import { attributeVersion } from './community/agent-actions.ts'
 import { refreshStanding } from './community/author-standings.ts'
-import { createDownloadCounters, createSeenDownloads } from './community/download-counters.ts'
+import { createDownloadCounters, createSeenUses } from './community/download-counters.ts'
 import { handleExternalScans } from './community/scan-external.ts'
 import { changeStanding, creditSkill, recountCredit } from './community/skill-credit.ts'
 import { InstallTelemetry } from './community/telemetry.ts'
@@ -252,7 +252,7 @@ async function makeCounting(
 ) {
   const watchers = await createWatchers(database, changes)
   const counting = { database, clock, outbox, watchers, upstreamQueue, onError }
-  const counters = createDownloadCounters(counting, createSeenDownloads(sharedLimits))
+  const counters = createDownloadCounters(counting, createSeenUses(sharedLimits))
   return { counters, telemetry: new InstallTelemetry(counting) }
 }
 

@@ -1,4 +1,4 @@
-import type { Caller, Registry } from '@skillstead/core'
+import type { CallOptions, Caller, Registry } from '@skillstead/core'
 import type { CatalogueContext, WantedSkill } from '@skillstead/core/internal'
 import {
   RegistryError,
@@ -114,8 +114,8 @@ export interface GatewayHost {
   api(call: GatewayCall, client?: string): RegistryApi
   /** Calls an endpoint with the query of the request as input, checked as in the API. */
   read(call: GatewayCall, endpoint: EndpointName): Promise<unknown>
-  /** The name of the calling program, by its headers. */
-  clientOf(call: GatewayCall): string | undefined
+  /** What a download is counted by: the calling program, by its headers, its kind, and its address. */
+  countedBy(call: GatewayCall): Pick<CallOptions, 'client' | 'kind' | 'address'>
   /** The address of the caller, or its network, for limits and counts. */
   limitAddressOf(call: GatewayCall): string
   /** The key for limits of concurrent work: the user, or the address of a guest. */

@@ -73,16 +73,31 @@ export type Endpoints = Record<string, Endpoint>
 /** The properties of an endpoint that come from the wire table, and its tag. */
 type OnWire = Pick<Endpoint, 'method' | 'path' | 'tag' | 'kind' | 'reads'>
 
+/** An endpoint with the types of its values alone: those of the schemas would take compilers of callers seconds. */
+export interface TypedEndpoint<In, Read, Out, Status extends Endpoint['status']> extends Endpoint {
+  readonly input: v.GenericSchema<In, Read>
+  readonly output: v.GenericSchema<unknown, Out>
+  readonly status: Status
+}
+
+type Details = Omit<Endpoint, keyof OnWire>
+type ToTyped<T extends Details> = TypedEndpoint<
+  v.InferInput<T['input']>,
+  v.InferOutput<T['input']>,
+  v.InferOutput<T['output']>,
+  T extends { readonly status: infer Status extends Endpoint['status'] } ? Status : undefined
+>
+
 /** Adds the method, the path and the kind of the output from the wire table to the endpoints of one tag. */
-export function toEndpoints<const T extends Record<string, Omit<Endpoint, keyof OnWire>>>(
+export function toEndpoints<const T extends Record<string, Details>>(
   tag: string,
   details: T & Record<Exclude<keyof T, EndpointName>, never>,
-): { readonly [K in keyof T]: T[K] & OnWire } {
+): { readonly [K in keyof T]: ToTyped<T[K]> } {
   const entries = Object.entries<object>(details).map(([name, rest]) => {
     const { method, path, isContent, reads } = parseWireLine(wire[name as EndpointName])
     return [name, { method, path, reads, tag, kind: isContent ? 'content' : 'json', ...rest }]
   })
-  return Object.fromEntries(entries)
+  return Object.fromEntries(entries) as { readonly [K in keyof T]: ToTyped<T[K]> }
 }
 
 /** The input of a caller, before defaults and coercions. */

@@ -12,6 +12,7 @@ export type {
   Reply,
   Result,
   SuccessStatus,
+  TypedEndpoint,
 } from './endpoint.ts'
 export { endpoints, type EndpointName, type RegistryApi } from './endpoints.ts'
 export type { PublishSkillInput } from './endpoints/skills-endpoints.ts'

@@ -7,6 +7,7 @@ import {
   gateways,
   type GatewayCall,
   type GatewayHost,
+  type GatewayName,
   type GatewayRoute,
 } from '@skillstead/gateways'
 import { RegistryError } from '@skillstead/protocol'
@@ -15,7 +16,7 @@ import { readRequestBody } from './endpoints/body.ts'
 import type { Call } from './context/call.ts'
 import { toContentHeaders } from './replies/content.ts'
 import { requireOwnOrigin } from './admission/cross-origin.ts'
-import { toClientName } from './endpoints/engine.ts'
+import { toClientKind, toClientName } from './endpoints/engine.ts'
 import { readFreshness } from './endpoints/freshness.ts'
 import { limitKeyOf, spendBytes, spendFile, spendOne } from './admission/admit.ts'
 import { toHandler } from './admission/handler.ts'
@@ -38,7 +39,7 @@ export function mountGateways(
   const host = createHost(node, options.discoveryPack, lists)
   for (const name of options.gateways ?? gatewayNames) {
     if (!Object.hasOwn(gateways, name)) throw new TypeError(`\`${name}\` is not a gateway.`)
-    for (const route of gateways[name](host)) app.all(route.pattern, toHandler(node, toGatewayEntry(node, route)))
+    for (const route of gateways[name](host)) app.all(route.pattern, toHandler(node, toGatewayEntry(node, name, route)))
   }
   node.registry.addMetrics(async () => [
     {
@@ -53,6 +54,7 @@ export function mountGateways(
 
 function toGatewayEntry(
   node: NodeParts,
+  name: GatewayName,
   { origins = 'allowed', toFailure, reads, ...route }: GatewayRoute,
 ): Parameters<typeof toHandler>[1] {
   return {
@@ -61,6 +63,7 @@ function toGatewayEntry(
     toFailure,
     async work(call) {
       if (origins === 'own') requireOwnOrigin(node, call)
+      call.kind = toClientKind(call, name)
       const params = decodeParams(call)
       if (node.requireKey) await requireShared(node, call, reads?.(params))
       try {
@@ -104,6 +107,7 @@ function createHost(node: NodeParts, discoveryPack: string | undefined, lists: G
         agentToken: call.header('x-agent-token') ?? undefined,
         requireRoom: node.requireRoom,
         client: call.header('x-skillstead-client')?.trim() || client || toClientName(own(call)),
+        kind: own(call).kind,
       })
     },
     async read(call, endpoint) {
@@ -114,7 +118,7 @@ function createHost(node: NodeParts, discoveryPack: string | undefined, lists: G
       const { body } = await localCall(node.registry, endpoint, input, caller, { requireRoom })
       return body
     },
-    clientOf: (call) => toClientName(own(call)),
+    countedBy: (call) => ({ client: toClientName(own(call)), kind: own(call).kind, address: limitAddressOf(call) }),
     limitAddressOf,
     limitKeyOf: (call) => limitKeyOf(node, own(call)),
     spendRequest: (call) => spendOne(node, own(call)),

@@ -88,10 +88,11 @@ export function toLockSource(given: Arguments): string {
  */
 export function withSource<T>(given: Arguments, source: string, work: (api: RegistryApi) => Promise<T>): Promise<T> {
   const isStated = ['url', 'data', 'database-url'].some((option) => textOption(given, option) !== undefined)
-  if (isStated || toLockSource(given) === source) return withApi(given, work)
+  if (isStated || toLockSource(given) === source) return withApi(given, work, { installs: true })
   if (source === localSource)
     throw new UsageError(
       'Some of the skills came from a registry in a folder. Pass that folder with --data DIR, or another node with --url.',
     )
-  return withApi({ ...given, options: { ...given.options, url: source, key: undefined } }, work)
+  const options = { ...given.options, url: source, key: undefined }
+  return withApi({ ...given, options }, work, { installs: true })
 }

@@ -88,6 +88,13 @@ interface CallerOptions extends OpenOptions {
   readonly otherwise?: Caller
   /** Token that identifies the calling agent. */
   readonly agentToken?: string
+  /** Whether the command installs what it reads. */
+  readonly installs?: boolean
+}
+
+/** Whether the user asks programs not to report what they do: https://consoledonottrack.com. */
+function mayReport({ io: { env } }: Arguments): boolean {
+  return ['SKILLSTEAD_NO_TRACK', 'DO_NOT_TRACK'].every((name) => /^(?:0|false)?$/i.test(readVariable(env, name) ?? ''))
 }
 
 /**
@@ -100,9 +107,12 @@ export async function withApi<T>(
   options: CallerOptions = {},
 ): Promise<T> {
   const node = findNode(given)
+  const { agentToken, installs = false } = options
+  const reports = mayReport(given)
   if (node) {
     sayWhichCounts(given, node.baseUrl)
-    const client = createClient({ ...node, agentToken: options.agentToken, client: 'skillstead' })
+    const counting = reports ? { installs } : ({ counts: false } as const)
+    const client = createClient({ ...node, agentToken, client: 'skillstead', ...counting })
     return node.apiKey === undefined ? withoutLogin(node.baseUrl, () => work(client)) : work(client)
   }
   if (isNowhere(given))
@@ -115,7 +125,8 @@ export async function withApi<T>(
       const { localApi, systemCaller } = await import('@skillstead/core')
       const caller =
         options.as === undefined ? (options.otherwise ?? systemCaller) : await registry.getCaller(options.as)
-      return work(localApi(registry, caller, { agentToken: options.agentToken }), { registry, caller })
+      const counting = { counts: reports, kind: installs ? 'cli' : 'api' } as const
+      return work(localApi(registry, caller, { agentToken, ...counting }), { registry, caller })
     },
     options,
   )

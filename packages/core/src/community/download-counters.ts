@@ -1,12 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { SharedLimits } from '../storage/shared-limits.ts'
-import type { UpstreamQueue } from '../catalogue/context/ports.ts'
-import type { UseCounts, UsedSkill } from '../catalogue/context/use-counts.ts'
+import type { DownloadCounter, UpstreamQueue } from '../catalogue/context/ports.ts'
+import { addMirrored, type MirroredInstalls, type UseCounts } from '../catalogue/context/use-counts.ts'
+import { countedAs } from '../kernel/client-kinds.ts'
 import { type Clock, dayMs } from '../kernel/clock.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Database } from '../storage/database.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
 import type { Watchers } from '../webhooks/download-events.ts'
-import { countDownloads, toDay } from './download-days.ts'
+import { addDetails, countDownloads, toDay, type CountedUse } from './download-days.ts'
+import { addInstalls, rollAllTrends, toHour } from './trends.ts'
 
 export interface CountingParts {
   readonly database: Database
@@ -17,27 +20,32 @@ export interface CountingParts {
   readonly onError: (error: unknown) => void
 }
 
-/** Use counters, collected in memory and written in batches: a download costs a map entry, not a commit. */
-export interface DownloadCounters {
-  /** `client` is the name that the client reports. Of each address, only the first download of a day counts. */
-  countDownload(skill: UsedSkill, client?: string, address?: string): void
+/** Counters of downloads and installs, collected in memory and written in batches: a use costs a map entry, no commit. */
+export interface DownloadCounters extends DownloadCounter {
   /** Writes the collected counts. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
 
+/** Counts that are not written yet. */
+interface Gathered {
+  /** Downloads by keys of `toUseKey`. */
+  readonly uses: Map<string, number>
+  /** Downloads and installs of versions by kind of client, by these three. */
+  readonly details: Map<string, CountedUse>
+  /** Installs to report to an upstream, by skill id. */
+  readonly mirrored: Map<string, MirroredInstalls>
+}
+
 /** The contract requires counters to be visible within a second. */
 const flushMs = 400
 
-export function createDownloadCounters(
-  { database, clock, outbox, watchers, onError }: CountingParts,
-  seen: SeenDownloads,
-): DownloadCounters {
-  const parts = { dialect: database.dialect, outbox }
-  let gathered = new Map<string, number>()
+export function createDownloadCounters(parts: CountingParts, seen: SeenUses): DownloadCounters {
+  const { database, clock, watchers, onError } = parts
+  let gathered = createGathered()
   let timer: NodeJS.Timeout | undefined
   let flushing = Promise.resolve()
-  /** Pending queries to other nodes whether a download is the first of its day. */
+  /** Pending queries to other nodes whether a use is the first of its day. */
   const asking = new Set<Promise<boolean>>()
 
   /** Flushes run one after another, so that callers also wait for a flush that the timer started. */
@@ -49,39 +57,55 @@ export function createDownloadCounters(
     await Promise.all(asking)
     clearTimeout(timer)
     timer = undefined
-    let uses: UseCounts = gathered
-    gathered = new Map()
+    let left = gathered
+    gathered = createGathered()
     try {
-      while (uses.size > 0) {
-        const all = uses
-        uses = (await database.writer.write((trx) => countDownloads(trx, parts, all, clock.now()))).left
+      while (left.uses.size > 0 || left.details.size > 0) {
+        const all = left
+        const uses = await database.writer.write((trx) => countUses(trx, parts, all))
+        left = { ...createGathered(), uses: new Map(uses) }
       }
     } catch (error) {
       onError(error)
-      for (const [key, count] of uses) gather(key, count)
+      for (const [key, count] of left.uses) gather((of) => addCount(of.uses, key, count))
+      for (const use of left.details.values()) gather(({ details }) => addUse(details, use))
+      for (const use of left.mirrored.values())
+        gather(({ mirrored }) => addMirrored(mirrored, use.skillId, use, use.count))
     }
   }
 
   /** Counts that could not be written are collected again for the next flush. */
-  function gather(key: string, count: number): void {
-    gathered.set(key, (gathered.get(key) ?? 0) + count)
+  function gather(add: (to: Gathered) => void): void {
+    add(gathered)
     timer ??= setTimeout(() => void flush(), flushMs)
   }
 
-  async function gatherOnce(key: string, isFirst: Promise<boolean>): Promise<void> {
+  function gatherIfFirst(isFirst: boolean | Promise<boolean>, add: (to: Gathered) => void): void {
+    if (isFirst === true) gather(add)
+    else if (isFirst !== false) void gatherOnce(isFirst, add)
+  }
+
+  async function gatherOnce(isFirst: Promise<boolean>, add: (to: Gathered) => void): Promise<void> {
     asking.add(isFirst)
-    if (await isFirst) gather(key, 1)
+    if (await isFirst) gather(add)
     asking.delete(isFirst)
   }
 
   return {
-    countDownload(skill, client, address) {
+    countDownload(skill, { client, kind = 'api', address } = {}) {
       if (database.isReadOnly) return
+      const now = clock.now()
       const key = watchers.toKey(skill, client)
-      const isFirst = seen.isFirst(skill.id, address, clock.now())
-      if (isFirst === true) return gather(key, 1)
-      if (isFirst === false) return
-      void gatherOnce(key, isFirst)
+      const counted = { skill_id: skill.id, day: toDay(now), version: skill.version, client: kind }
+      gatherIfFirst(seen.isFirst('download', skill.id, address, now), ({ uses, details }) => {
+        addCount(uses, key, 1)
+        addUse(details, { ...counted, downloads: 1, installs: 0 })
+      })
+      if (countedAs[kind] !== 'install') return
+      gatherIfFirst(seen.isFirst('install', skill.id, address, now), ({ details, mirrored }) => {
+        addUse(details, { ...counted, downloads: 0, installs: 1 })
+        if (skill.mirrored) addMirrored(mirrored, skill.id, skill.mirrored, 1)
+      })
     },
     flush,
     async stop() {
@@ -93,10 +117,54 @@ export function createDownloadCounters(
   }
 }
 
-/** Determines whether a download is the first of a skill from an address on a day (UTC); others do not count. */
-interface SeenDownloads {
-  /** Records the download. Returns a promise if other nodes must be asked. Always true without an address. */
-  isFirst(skillId: string, address: string | undefined, now: number): boolean | Promise<boolean>
+function createGathered(): Gathered {
+  return { uses: new Map(), details: new Map(), mirrored: new Map() }
+}
+
+function addCount(uses: Map<string, number>, key: string, count: number): void {
+  uses.set(key, (uses.get(key) ?? 0) + count)
+}
+
+function addUse(details: Map<string, CountedUse>, use: CountedUse): void {
+  const key = `${use.skill_id} ${use.day} ${use.version} ${use.client}`
+  const { downloads = 0, installs = 0 } = details.get(key) ?? {}
+  details.set(key, { ...use, downloads: downloads + use.downloads, installs: installs + use.installs })
+}
+
+/** Writes counts. Returns the downloads that did not fit into this transaction. */
+async function countUses(
+  trx: WriteTransaction,
+  parts: CountingParts,
+  { uses, details, mirrored }: Gathered,
+): Promise<UseCounts> {
+  const { clock, outbox, upstreamQueue } = parts
+  const { dialect } = parts.database
+  const at = clock.now()
+  const hour = toHour(at)
+  const installs = sumInstalls(details.values())
+  const now = installs.size > 0 ? await rollAllTrends(trx, hour) : hour
+  const left = uses.size > 0 ? (await countDownloads(trx, { dialect, outbox }, uses, at)).left : uses
+  if (installs.size > 0) await addInstalls(trx, dialect, { hour, now, counts: installs })
+  if (details.size > 0) await addDetails(trx, dialect, [...details.values()])
+  if (mirrored.size > 0) await upstreamQueue.queueInstalls(trx, mirrored.values())
+  return left
+}
+
+function sumInstalls(uses: Iterable<CountedUse>): Map<string, number> {
+  const sums = new Map<string, number>()
+  for (const { skill_id: id, installs } of uses) if (installs > 0) addCount(sums, id, installs)
+  return sums
+}
+
+/** Determines whether a use is the first of a skill from an address on a day (UTC); others do not count. */
+interface SeenUses {
+  /** Records the use. Returns a promise if other nodes must be asked. Always true without an address. */
+  isFirst(
+    use: 'download' | 'install',
+    skillId: string,
+    address: string | undefined,
+    now: number,
+  ): boolean | Promise<boolean>
 }
 
 /**
@@ -108,13 +176,13 @@ const seenMax = 250_000
  * Stores hashes in memory, with a secret salt, so that they identify no address. With `shared`, all nodes on a database
  * count a download once in total; they store a digest that is deleted after the day.
  */
-export function createSeenDownloads(shared?: SharedLimits): SeenDownloads {
+export function createSeenUses(shared?: SharedLimits): SeenUses {
   const seen = new Set<string>()
   const salt = randomBytes(32)
   let today = 0
   let added = 0
 
-  /** Adds a download. Returns whether it was new. */
+  /** Adds a use. Returns whether it was new. */
   function add(key: string): boolean {
     const hash = createHash('sha256').update(salt).update(key).digest('base64url').slice(0, 16)
     if (seen.has(hash)) return false
@@ -125,7 +193,7 @@ export function createSeenDownloads(shared?: SharedLimits): SeenDownloads {
   }
 
   return {
-    isFirst(skillId, address, now) {
+    isFirst(use, skillId, address, now) {
       // Calls without an address are the operator's own.
       if (address === undefined) return true
       const day = toDay(now)
@@ -134,7 +202,7 @@ export function createSeenDownloads(shared?: SharedLimits): SeenDownloads {
         today = day
         added = 0
       }
-      const key = `download ${day} ${skillId} ${address}`
+      const key = `${use} ${day} ${skillId} ${address}`
       if (!add(key)) return false
       if (!shared || added > seenMax) return true
       return isFirstOfAll(shared, key, (day + 1) * dayMs - now)

@@ -1,3 +1,4 @@
+import type { Downloads } from '@skillstead/protocol'
 import { sql } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
@@ -10,14 +11,15 @@ import type { Outbox } from '../outbox/outbox.ts'
 import type { Database } from '../storage/database.ts'
 import type { Dialect } from '../storage/dialect.ts'
 import { addDownloads } from '../catalogue/skills/skill-counters.ts'
-import { toCountTable } from '../storage/list-query.ts'
-import type { StandingRow } from '../storage/tables.ts'
+import { toCountTable, toRowTable } from '../storage/list-query.ts'
+import type { StandingRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { findWatched, takeUses, toDownloadDeliveries } from '../webhooks/download-events.ts'
 import { toStanding } from './author-standings.ts'
 import { settleBadges, toBadges, toReputationScore } from './badges.ts'
 import type { CommunityContext } from './community-context.ts'
 import { listedCondition } from '../visibility/conditions.ts'
+import { requireOwner } from '../visibility/rights.ts'
 
 /**
  * Adds downloads to skills and updates what depends on them: one entry of the change sequence for all of them, and an
@@ -86,10 +88,16 @@ const hoursOfDay = 24
 
 /**
  * GET /skills/<name>/downloads: one entry for each of the last days in UTC, including days without downloads; today
- * last.
+ * last. Owners may group them by version or client.
  */
-export async function showDownloads(context: StorageContext, { name, days }: Input<'getDownloads'>, caller: Caller) {
-  const { id } = await getSkill(context, name, caller)
+export async function showDownloads(
+  context: StorageContext,
+  { name, days, by }: Input<'getDownloads'>,
+  caller: Caller,
+) {
+  const skill = await getSkill(context, name, caller)
+  if (by !== undefined) requireOwner(skill, caller)
+  const { id } = skill
   const today = toDay(context.clock.now())
   const wanted = Array.from({ length: days }, (_, i) => today - days + 1 + i)
   const downloads = await readDownloads(context.database, id, wanted)
@@ -100,7 +108,42 @@ export async function showDownloads(context: StorageContext, { name, days }: Inp
     downloads: Math.max(downloads.get(day) ?? 0, installs.get(day) ?? 0),
     installs: installs.get(day) ?? 0,
   }))
-  return { days: shown, total: shown.reduce((sum, day) => sum + day.downloads, 0) }
+  const sum = (of: 'downloads' | 'installs') => shown.reduce((total, day) => total + day[of], 0)
+  const totals = { downloads: sum('downloads'), installs: sum('installs') }
+  const groups = by === undefined ? undefined : await readGroups(context.database, { id, wanted, by, totals })
+  return { days: shown, total: totals.downloads, ...(groups && { groups }) }
+}
+
+/** Maximum groups in a response; the group `other` has the rest. */
+const groupsMax = 50
+
+/**
+ * Downloads and installs by version or client, most downloads first. The group `other` comes last; it has what clients
+ * reported to `POST /track`, which names no version, and what was counted before groups were.
+ */
+async function readGroups(
+  { dialect, read }: Database,
+  { id, wanted, by, totals }: GroupsWanted,
+): Promise<NonNullable<Downloads['groups']>> {
+  const { rows: groups } = await sql<NonNullable<Downloads['groups']>[number]>`select ${sql.ref(by)} as name,
+    cast(sum(downloads) as bigint) as downloads, cast(sum(installs) as bigint) as installs from download_details
+    where skill_id = ${id} and ${isOneOfNumbers(dialect, 'day', wanted)}
+    group by ${sql.ref(by)} order by 2 desc, 3 desc, 1 limit ${groupsMax}`.execute(read)
+  const rest = { name: 'other', ...totals }
+  for (const { downloads, installs } of groups) {
+    rest.downloads -= downloads
+    rest.installs -= installs
+  }
+  return rest.downloads > 0 || rest.installs > 0
+    ? [...groups, { ...rest, downloads: Math.max(0, rest.downloads), installs: Math.max(0, rest.installs) }]
+    : groups
+}
+
+interface GroupsWanted {
+  readonly id: string
+  readonly wanted: readonly number[]
+  readonly by: 'version' | 'client'
+  readonly totals: { readonly downloads: number; readonly installs: number }
 }
 
 type ByDay = ReadonlyMap<number, number>
@@ -155,12 +198,25 @@ async function addToDays(
     on conflict (day, skill_id) do update set downloads = download_days.downloads + excluded.downloads`.execute(trx)
 }
 
+/** Downloads and installs of a version on a day by a kind of client. */
+export type CountedUse = Tables['download_details']
+
+/** Adds downloads and installs to their day, version and kind of client. */
+export async function addDetails(trx: WriteTransaction, dialect: Dialect, uses: readonly CountedUse[]): Promise<void> {
+  const texts = { skill_id: 'text', version: 'text', client: 'text' } as const
+  const columns = { ...texts, day: 'whole', downloads: 'whole', installs: 'whole' } as const
+  await sql`insert into download_details (skill_id, day, version, client, downloads, installs)
+    select skill_id, day, version, client, downloads, installs from ${toRowTable(dialect, columns, uses)} as u where true
+    on conflict (day, skill_id, version, client) do update set
+      downloads = download_details.downloads + excluded.downloads,
+      installs = download_details.installs + excluded.installs`.execute(trx)
+}
+
 /** Deletes days that the API no longer returns. */
 export async function sweepDays({ database, clock }: Pick<CommunityContext, 'database' | 'clock'>): Promise<void> {
+  const oldest = toDay(clock.now()) - keptDays
   await database.writer.write(async (trx) => {
-    await trx
-      .deleteFrom('download_days')
-      .where('day', '<', toDay(clock.now()) - keptDays)
-      .execute()
+    for (const table of ['download_days', 'download_details'] as const)
+      await trx.deleteFrom(table).where('day', '<', oldest).execute()
   })
 }

@@ -1,15 +1,14 @@
 import { parseJson, type Tables } from '../storage/tables.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'kysely'
-import type { MirroredInstalls, UsedSkill } from '../catalogue/context/use-counts.ts'
+import { addMirrored, type MirroredInstalls, type UsedSkill } from '../catalogue/context/use-counts.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Dialect } from '../storage/dialect.ts'
-import { isInList, toCountTable } from '../storage/list-query.ts'
+import { isInList } from '../storage/list-query.ts'
 import { undo, type WriteTransaction } from '../storage/writer.ts'
 import type { Telemetry } from './community-context.ts'
 import type { CountingParts } from './download-counters.ts'
 import { countDownloads } from './download-days.ts'
-import { addToTrends, rollAllTrends, toHour } from './trends.ts'
+import { addInstalls, rollAllTrends, toHour } from './trends.ts'
 
 /** Counts must be visible a second after the response; adding them to the counters takes part of that second. */
 const flushMs = 500
@@ -53,11 +52,7 @@ export class InstallTelemetry implements Telemetry {
     const hour = (open.counts[toHour(clock.now())] ??= {})
     const key = watchers.toKey(skill, client)
     hour[key] = (hour[key] ?? 0) + 1
-    const { id: skillId, mirrored } = skill
-    if (mirrored) {
-      const count = (open.mirrored.get(skillId)?.count ?? 0) + 1
-      open.mirrored.set(skillId, { ...mirrored, skillId, count })
-    }
+    if (skill.mirrored) addMirrored(open.mirrored, skill.id, skill.mirrored, 1)
     return open.committed
   }
 
@@ -277,20 +272,8 @@ async function countInstalls(
   for (const [hour, ofHour] of Object.entries(installs)) {
     const uses = new Map(Object.entries(ofHour))
     const { counts, left } = await countDownloads(trx, { dialect, outbox: parts.outbox }, uses, at)
-    await addToInstallHours(trx, dialect, Number(hour), counts)
-    await addToTrends(trx, dialect, { hour: Number(hour), now, counts })
+    await addInstalls(trx, dialect, { hour: Number(hour), now, counts })
     if (left.size > 0) rest[hour] = Object.fromEntries(left)
   }
   return rest
-}
-
-async function addToInstallHours(
-  trx: WriteTransaction,
-  dialect: Dialect,
-  hour: number,
-  counts: ReadonlyMap<string, number>,
-): Promise<void> {
-  await sql`insert into install_hours (skill_id, hour, installs)
-    select c.id, ${hour}, c.n from ${toCountTable(dialect, counts)} as c where true
-    on conflict (hour, skill_id) do update set installs = install_hours.installs + excluded.installs`.execute(trx)
 }

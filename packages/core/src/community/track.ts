@@ -8,14 +8,14 @@ import { findCallingAgent, isOwnAgent } from '../accounts/find-agent.ts'
 import { ensureNamespace } from '../accounts/users.ts'
 import { getMovedSkill } from '../catalogue/skills/find-skill.ts'
 import { putStub } from '../catalogue/skills/skill-rows.ts'
-import type { UsedSkill } from '../catalogue/context/use-counts.ts'
+import { toMirrored, type UsedSkill } from '../catalogue/context/use-counts.ts'
 import { isOwner } from '../visibility/rights.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import { type Caller, guest, seesPublicOnly } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { increment } from '../storage/table-rows.ts'
-import type { AgentRow, ExternalSkillRow, SkillRow, Tables } from '../storage/tables.ts'
+import type { AgentRow, ExternalSkillRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { CommunityContext } from './community-context.ts'
 import { insertExternal } from './external-index.ts'
@@ -71,11 +71,6 @@ async function findInstalled(
     return { id: skill.id, ownerId: skill.owner_id, mirrored: toMirrored(skill) }
   }
   return seesPublicOnly(caller) ? context.publicNames.get(skillName, find) : find()
-}
-
-function toMirrored(skill: SkillRow): UsedSkill['mirrored'] {
-  const { origin_kind: kind, origin_upstream: upstream, full_name: fullName, visibility } = skill
-  return kind === 'mirror' && upstream !== null && visibility === 'public' ? { upstream, fullName } : undefined
 }
 
 async function isByOwner({ database }: StorageContext, skillId: string, caller: Caller, agent: AgentRow | undefined) {

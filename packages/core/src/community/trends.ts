@@ -25,17 +25,30 @@ export function toHour(epochMs: number): number {
   return Math.floor(epochMs / hourMs)
 }
 
+/** Installs by skill id, and the hour in which they happened. */
+interface HourOfInstalls {
+  readonly hour: number
+  /** The hour of the windows of every period. */
+  readonly now: number
+  readonly counts: ReadonlyMap<string, number>
+}
+
+/** Adds installs to their hour and to the windows of every period. */
+export async function addInstalls(trx: WriteTransaction, dialect: Dialect, installs: HourOfInstalls): Promise<void> {
+  const { hour, counts } = installs
+  await sql`insert into install_hours (skill_id, hour, installs)
+    select c.id, ${hour}, c.n from ${toCountTable(dialect, counts)} as c where true
+    on conflict (hour, skill_id) do update set installs = install_hours.installs + excluded.installs`.execute(trx)
+  await addToTrends(trx, dialect, installs)
+}
+
 /**
  * Adds installs of an hour to the windows of every period, which must be at the hour `now`.
  *
  * The sums are updated incrementally, since a window of a month has millions of buckets. The score is the
  * number of installs plus their growth, if any, over the previous period.
  */
-export async function addToTrends(
-  trx: WriteTransaction,
-  dialect: Dialect,
-  { hour, now, counts }: { hour: number; now: number; counts: ReadonlyMap<string, number> },
-): Promise<void> {
+async function addToTrends(trx: WriteTransaction, dialect: Dialect, { hour, now, counts }: HourOfInstalls) {
   const age = now - hour
   const columns = [
     { column: 'installs', of: periods.filter((period) => age < periodHours[period]) },

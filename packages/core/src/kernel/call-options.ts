@@ -1,9 +1,13 @@
+import type { ClientKind } from './client-kinds.ts'
+
 /** Properties of a call apart from its caller. */
 export interface CallOptions {
   /** Whether the request counts as a download. False for HEAD, update checks and mirrors. Default: true. */
   readonly counts?: boolean
   /** Name of the calling program, as it reports itself. */
   readonly client?: string
+  /** The kind of the calling program, which decides whether a counted read is a download or an install. Default: `api`. */
+  readonly kind?: ClientKind
   /** Network address of the client, normalised for rate limits. Absent for calls inside the process. */
   readonly address?: string
   /**

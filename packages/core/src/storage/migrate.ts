@@ -11,6 +11,7 @@ import { makers } from './migrations/0007-makers.ts'
 import { handovers } from './migrations/0008-handovers.ts'
 import { scripts } from './migrations/0009-scripts.ts'
 import { executable } from './migrations/0010-executable.ts'
+import { downloadDetails } from './migrations/0011-download-details.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -29,6 +30,7 @@ const migrations: readonly Migration[] = [
   handovers,
   scripts,
   executable,
+  downloadDetails,
 ]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

@@ -78,7 +78,7 @@ export function findIndexedFile(
       read: (options) =>
         countAndAnswer(context, async () => {
           const body = await getBlob(read, file.digest)
-          if (path === 'SKILL.md') countDownload(context, skill, reader, options)
+          if (path === 'SKILL.md') countDownload(context, { skill, version }, reader, options)
           return { contentType: toContentType(path), body, etag, filename: path.slice(path.lastIndexOf('/') + 1) }
         }),
     }

@@ -34,7 +34,7 @@ type Address =
 interface FoundRepository {
   readonly repository: Repository
   /** Counts a clone; absent for repositories of several skills. */
-  countDownload?(options: { client?: string; address?: string }): void
+  countDownload?(options: ReturnType<GatewayHost['countedBy']>): void
 }
 
 interface Parts {
@@ -191,10 +191,7 @@ async function openPack(parts: Parts, call: GatewayCall, found: FoundRepository,
   await host.spendFile(call)
   const plan = await planPack(selection, { readContent: trees.readContent, charge: toCharge(host, call), signal })
   await spendPack(host, call, plan.bytes)
-  if (sendsHead(found.repository, selection)) {
-    const client = host.clientOf(call)
-    found.countDownload?.({ ...(client !== undefined && { client }), address: host.limitAddressOf(call) })
-  }
+  if (sendsHead(found.repository, selection)) found.countDownload?.(host.countedBy(call))
   return writePack(entries, plan, { readContent: trees.readContent, signal })
 }
 

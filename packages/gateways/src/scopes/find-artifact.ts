@@ -34,7 +34,7 @@ export interface FoundArtifact {
   /** The total size of the files, in bytes. */
   readonly bytes: number
   /** Reads the bytes. Counts as a download unless `counts` is false. */
-  read(options: Pick<CallOptions, 'counts' | 'client' | 'address'>): Promise<Content>
+  read(options: Pick<CallOptions, 'counts' | 'client' | 'kind' | 'address'>): Promise<Content>
 }
 
 const contentTypes = { md: 'text/markdown; charset=utf-8', zip: 'application/zip' }
@@ -85,7 +85,7 @@ async function findScopeArtifact(
       countAndAnswer(context, async () => {
         const body =
           kind === 'md' ? await getBlob(read, files[0]!.digest) : writeZip(await readPackageFiles(read, version.id))
-        countDownload(context, skill, reader, options)
+        countDownload(context, { skill, version }, reader, options)
         return { contentType: contentTypes[kind], body, etag, filename }
       }),
   }

@@ -110,7 +110,7 @@ function readScopeArtifact(
 ): Promise<Content> {
   return host.holding(call, artifact.bytes, async () => {
     const counts = !isListed && call.method !== 'HEAD' && call.header('x-skills-update-check') !== '1'
-    return artifact.read({ counts, client: host.clientOf(call), address: host.limitAddressOf(call) })
+    return artifact.read({ counts, ...host.countedBy(call) })
   })
 }
 

@@ -73,6 +73,7 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   install_hours: { key: ['hour', 'skill_id'] },
   install_days: { key: ['day', 'skill_id'] },
   download_days: { key: ['day', 'skill_id'] },
+  download_details: { key: ['day', 'skill_id', 'version', 'client'] },
   trends: { key: ['period', 'skill_id'] },
   external_skills: { key: ['id'] },
   quarantined_versions: { key: ['version_id'] },

@@ -2,13 +2,8 @@ import { endpoints, limits, toVisibleText } from '@skillstead/protocol'
 import * as v from 'valibot'
 import { cleanKeywords } from '@skillstead/core/internal'
 
-/** The schemas of a request to publish. */
-const { displayName, description, license, category, repository, deprecationMessage, changelog } =
-  endpoints.publishSkill.input.entries
-const schemas = { displayName, description, license, category, repository, deprecationMessage, changelog } as const
-
 /** Maximum lengths, to which texts are shortened. URLs are not shortened, because a shorter URL leads elsewhere. */
-const charactersMax: Readonly<Record<keyof typeof schemas, number>> = {
+const charactersMax = {
   displayName: limits.displayNameCharactersMax,
   description: limits.descriptionCharactersMax,
   license: 128,
@@ -16,13 +11,18 @@ const charactersMax: Readonly<Record<keyof typeof schemas, number>> = {
   repository: Infinity,
   deprecationMessage: 1000,
   changelog: limits.changelogCharactersMax,
-}
+} as const
+
+type Field = keyof typeof charactersMax
+
+/** The schemas of a request to publish; the type of an endpoint names only their values. */
+const schemas = (endpoints.publishSkill.input as object as { readonly entries: Record<Field, v.GenericSchema> }).entries
 
 /**
  * Limits a text of an upstream to what a user of this node could publish: without invisible characters, and shortened
  * to the maximum length. Empty if a request with the text would be rejected.
  */
-export function toPublishedText(text: string, field: keyof typeof schemas): string {
+export function toPublishedText(text: string, field: Field): string {
   const value = toVisibleText(text).slice(0, charactersMax[field]).toWellFormed()
   return v.is(schemas[field], value) ? value : ''
 }

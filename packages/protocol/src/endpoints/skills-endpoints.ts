@@ -234,7 +234,12 @@ export const skillEndpoints = toEndpoints('Skills', {
     auth: 'none',
     summary: 'Show the downloads of a skill per day (UTC), today last',
     volatile: true,
-    input: v.object({ ...name, days: v.optional(wholeNumber(1, 365), 30) }),
+    input: v.object({
+      ...name,
+      days: v.optional(wholeNumber(1, 365), 30),
+      /** For the owner only: adds `groups`. */
+      by: v.optional(v.picklist(['version', 'client'])),
+    }),
     output: Downloads,
   },
   getSimilarity: {

@@ -153,6 +153,8 @@ export const Downloads = v.object({
     }),
   ),
   total: Count,
+  /** The downloads of these days by version or kind of client, most first; `other` are those without either. */
+  groups: v.optional(v.array(v.object({ name: v.string(), downloads: Count, installs: Count }))),
 })
 export type Downloads = v.InferOutput<typeof Downloads>
 

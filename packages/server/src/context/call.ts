@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ServerRequest } from 'srvx'
 import { guest, type Caller } from '@skillstead/core'
+import type { ClientKind } from '@skillstead/core/internal'
 import type { AllowanceName } from '@skillstead/protocol'
 import type { Quota } from './quotas.ts'
 
@@ -26,6 +27,8 @@ export class Call {
   caller: Caller = guest
   /** Whether the response may contain data for this caller alone. */
   personal = false
+  /** What the caller's reads of packages count as. */
+  kind: ClientKind = 'api'
   quota: Quota | undefined = undefined
   /** The abuse limits of the endpoint. */
   allowances: readonly AllowanceName[] = []

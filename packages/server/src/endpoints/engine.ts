@@ -1,6 +1,6 @@
 import type { H3 } from 'h3'
 import type { CallOptions } from '@skillstead/core'
-import { PermittedCall, SkillMoved } from '@skillstead/core/internal'
+import { PermittedCall, SkillMoved, type ClientKind } from '@skillstead/core/internal'
 import { toLimitKey } from '../context/addresses.ts'
 import { toEndpointAnswer, type Result } from './answers.ts'
 import type { Call } from '../context/call.ts'
@@ -130,7 +130,14 @@ function toCallOptions(node: NodeParts, call: Call, route: Route, input: Record<
   const sessionToken = route.endpoint.cookie ? readSessionToken(node, call) : undefined
   const { requireRoom } = node
   const tokens = { agentToken, caseToken, shareToken, sessionToken }
-  return { counts, client: toClientName(call), address, ...tokens, requireRoom, cacheKey: call.cacheKey }
+  if (counts) call.kind = toClientKind(call, call.header('x-skillstead-install') === '1' ? 'cli' : 'api')
+  const { kind, cacheKey } = call
+  return { counts, client: toClientName(call), kind, address, ...tokens, requireRoom, cacheKey }
+}
+
+/** A browser that opens a page looks at what it reads, in whatever protocol. */
+export function toClientKind(call: Call, kind: ClientKind): ClientKind {
+  return call.header('sec-fetch-mode') === 'navigate' ? 'browser' : kind
 }
 
 /** The name of the calling program: its own header, or the product of its User-Agent (RFC 9110, section 10.1.5). */

@@ -1,3 +1,4 @@
+import type { RegistryApi } from '@skillstead/protocol'
 import { UsageError, command, flag, type Arguments } from '../../command/command.ts'
 import {
   applyPlans,
@@ -50,12 +51,13 @@ function refuseServersOption(given: Arguments): void {
 }
 
 async function installWords(session: Session, words: readonly Word[]): Promise<Installed> {
-  const plans = await withApi(session.given, async (api) => {
+  const work = async (api: RegistryApi) => {
     const asked = await planItems(session, await askForItems(session, api, words, toLockSource(session.given)))
     refuseDangerousPlans(session, asked)
     await fetchPlans(session, api, asked)
     return asked
-  })
+  }
+  const plans = await withApi(session.given, work, { installs: true })
   return applyPlans(session, plans)
 }
 

@@ -17,8 +17,14 @@ import type { MirroredInstalls, UsedSkill } from './use-counts.ts'
 
 /** Counts downloads; implemented by `community/download-counters.ts`. */
 export interface DownloadCounter {
-  /** `client` is the name that the downloading program reports. Each IP address counts once a day. */
-  countDownload(skill: UsedSkill, client?: string, address?: string): void
+  /**
+   * Counts a download of a version, and an install if `kind` installs. `client` is the name that the program reports.
+   * Of each address, only the first download and the first install of a day count.
+   */
+  countDownload(
+    skill: UsedSkill & { readonly version: string },
+    by?: Pick<CallOptions, 'client' | 'kind' | 'address'>,
+  ): void
 }
 
 /** Changes in the number of other users' contributions to a skill. */

@@ -1,4 +1,5 @@
 import type { ChangeFollower } from '../../log/change-follower.ts'
+import type { SkillRow } from '../../storage/tables.ts'
 
 /** The name of a mirrored skill at its upstream. */
 interface MirroredName {
@@ -18,6 +19,22 @@ export interface UsedSkill {
   readonly ownerId: string
   /** The name of the skill at an upstream registry, if the skill is mirrored. */
   readonly mirrored?: MirroredName | undefined
+}
+
+/** The name of a public skill at the upstream that it is mirrored from; undefined for other skills. */
+export function toMirrored(skill: SkillRow): MirroredName | undefined {
+  const { origin_kind: kind, origin_upstream: upstream, full_name: fullName, visibility } = skill
+  return kind === 'mirror' && upstream !== null && visibility === 'public' ? { upstream, fullName } : undefined
+}
+
+/** Adds installs of a mirrored skill to those that are reported to its upstream. */
+export function addMirrored(
+  installs: Map<string, MirroredInstalls>,
+  skillId: string,
+  { upstream, fullName }: MirroredName,
+  count: number,
+): void {
+  installs.set(skillId, { upstream, fullName, skillId, count: (installs.get(skillId)?.count ?? 0) + count })
 }
 
 /** Uses per skill, by keys of {@link toUseKey}. */

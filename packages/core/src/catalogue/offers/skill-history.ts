@@ -28,8 +28,8 @@ export interface SkillHistory {
     readonly publisher: string
     readonly isYanked: boolean
   }[]
-  /** Counts a download of the skill by anyone but its owner. */
-  countDownload(options: Pick<CallOptions, 'client' | 'address'>): void
+  /** Counts a download of the latest version by anyone but the owner. */
+  countDownload(options: Pick<CallOptions, 'client' | 'kind' | 'address'>): void
 }
 
 /** The history of a skill. Throws the errors of reading a skill, and `not_found` for a skill without content. */
@@ -44,7 +44,8 @@ export function readSkillHistory(context: CatalogueContext, name: string, caller
       versions: rows.toReversed().map(({ id, version, digest, published_at, publisher, yanked }) => {
         return { id, version, digest, publishedAt: published_at, publisher, isYanked: yanked === 1 }
       }),
-      countDownload: (options) => countDownload(context, skill, caller, options),
+      countDownload: (options) =>
+        countDownload(context, { skill, version: { version: skill.latest_version } }, caller, options),
     }
   })
 }

@@ -28,7 +28,7 @@ export async function loadSkill(
   const fullContent = isFull ? await readSkillMdText(context, version) : undefined
   const parts = await readSkillParts(context, { skill, version, isNamed: input.version !== undefined }, caller)
   const loaded = await truncateToBudget(composeSkill({ ...parts, fullContent }, input.level), input)
-  if (isFull) countDownload(context, skill, caller, options)
+  if (isFull) countDownload(context, { skill, version }, caller, options)
   return loaded
 }
 

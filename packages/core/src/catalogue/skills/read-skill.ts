@@ -7,6 +7,7 @@ import { getBlob } from '../../storage/blobs.ts'
 import { type Caller, seesPublicOnly } from '../../kernel/caller.ts'
 import type { CallOptions } from '../../kernel/call-options.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { toMirrored } from '../context/use-counts.ts'
 import type { EncodedJson } from '../../kernel/encoded-json.ts'
 import { toOffset, toPage } from '../../kernel/paging.ts'
 import { joinScans } from '../inspecting/metadata-scan.ts'
@@ -98,7 +99,7 @@ export async function showSkillMd(
   const files = await readFileRows(context.database.read, version.id)
   const digest = files[0]!.digest
   const body = await getBlob(context.database.read, digest)
-  countDownload(context, skill, caller, options)
+  countDownload(context, { skill, version }, caller, options)
   return { contentType: 'text/markdown; charset=utf-8', body, etag: `"${digest}"` }
 }
 
@@ -111,7 +112,7 @@ export async function showArchive(
 ): Promise<Content> {
   const { skill, version } = await getSkillVersion(context, input, caller)
   const files = await readPackageFiles(context.database.read, version.id)
-  countDownload(context, skill, caller, options)
+  countDownload(context, { skill, version }, caller, options)
   return {
     contentType: 'application/zip',
     body: writeZip(files),
@@ -198,9 +199,14 @@ async function showSkillAtVersion(context: StorageContext, skill: SkillRow, numb
   return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...own }
 }
 
-/** Counts a download by anyone but the owner, unless `counts` is false. */
-export function countDownload(context: CatalogueContext, skill: SkillRow, caller: Caller, options: CallOptions): void {
-  if (options.counts !== false && !isOwner(skill, caller)) {
-    context.counters.countDownload({ id: skill.id, ownerId: skill.owner_id }, options.client, options.address)
-  }
+/** Counts a download of a version by anyone but the owner, unless `counts` is false. */
+export function countDownload(
+  context: CatalogueContext,
+  { skill, version }: { readonly skill: SkillRow; readonly version: Pick<VersionRow, 'version'> },
+  caller: Caller,
+  options: CallOptions,
+): void {
+  if (options.counts === false || isOwner(skill, caller)) return
+  const used = { id: skill.id, ownerId: skill.owner_id, mirrored: toMirrored(skill) }
+  context.counters.countDownload({ ...used, version: version.version }, options)
 }

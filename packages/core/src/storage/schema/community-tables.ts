@@ -1,4 +1,5 @@
 import type { Reputation } from '@skillstead/protocol'
+import type { ClientKind } from '../../kernel/client-kinds.ts'
 import { bytes, fraction, json, oneOf, optional, text, whole } from './columns.ts'
 
 /** Agents, reviews, issues, requests and reputation. */
@@ -147,6 +148,15 @@ export const communityTables = {
     skill_id: text,
     day: whole,
     downloads: whole,
+  },
+  /** The counts of `download_days` by version and kind of client; see `countedAs`. */
+  download_details: {
+    skill_id: text,
+    day: whole,
+    version: text,
+    client: oneOf<ClientKind>(),
+    downloads: whole,
+    installs: whole,
   },
   trends: {
     period: oneOf<'day' | 'week' | 'month'>(),

@@ -1,4 +1,4 @@
-import type { SkillDetails } from '@skillstead/protocol'
+import type { Downloads, SkillDetails } from '@skillstead/protocol'
 import { useLocation } from 'preact-iso'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
@@ -9,7 +9,7 @@ import { HandOver, Shares } from './hand-over.tsx'
 import { Standing } from './standing.tsx'
 import type { ShownSkill } from './shown-skill.ts'
 import { Badge, Time } from '../../ui/parts.tsx'
-import { Shown } from '../../ui/page.tsx'
+import { DataTable, Shown, type Column } from '../../ui/page.tsx'
 import { ModerationDecision } from '../admin/decide.tsx'
 
 const visibilities = [
@@ -44,6 +44,7 @@ export function ManageTab({ shown: { skill } }: { shown: ShownSkill }) {
         <>
           <Section title="Details and visibility">{() => <Details skill={skill} />}</Section>
           <Section title="Versions">{() => <Yanks skill={skill} />}</Section>
+          <Section title="Downloads">{() => <DownloadGroups name={name} />}</Section>
           <Section title="Deprecation">{() => <Deprecation skill={skill} />}</Section>
           {skill.visibility !== 'public' && <Section title="Share links">{() => <Shares name={name} />}</Section>}
           <Section title="Collaborators and transfer">{() => <HandOver name={name} />}</Section>
@@ -68,6 +69,52 @@ function Section({ title, children }: { title: string; children: () => Component
 
 export function isOwnedBy(fullName: string, username: string): boolean {
   return fullName.split('/')[0] === username
+}
+
+type Group = NonNullable<Downloads['groups']>[number]
+
+const columnsOf = (title: string, words: Readonly<Record<string, string>>): readonly Column<Group>[] => [
+  { title, names: true, cell: ({ name }) => words[name] ?? name },
+  { title: 'Downloads', number: true, cell: ({ downloads }) => downloads.toLocaleString('en') },
+  { title: 'Installs', number: true, cell: ({ installs }) => installs.toLocaleString('en') },
+]
+const groupings = {
+  version: columnsOf('Version', { other: 'Not known' }),
+  client: columnsOf('Client', {
+    cli: 'skillstead install',
+    api: 'API',
+    browser: 'Browser',
+    oci: 'OCI',
+    mcp: 'Agents (MCP)',
+    discovery: 'Skill indexes',
+    marketplaces: 'Marketplaces',
+    other: 'Reported, or not known',
+  }),
+} as const
+
+/** The downloads of the last 30 days by version and by client; the facts of the skill show them by day. */
+function DownloadGroups({ name }: { name: string }) {
+  return (
+    <>
+      <DownloadTable name={name} by="version" />
+      <DownloadTable name={name} by="client" />
+      <p class="faint">The last 30 days, in UTC. An install is a download too. Only counts are stored.</p>
+    </>
+  )
+}
+
+function DownloadTable({ name, by }: { name: string; by: keyof typeof groupings }) {
+  const downloads = useData(['skill', name, 'downloads', by], () => api.getDownloads({ name, days: 30, by }))
+  return (
+    <DataTable
+      of={downloads}
+      items={({ groups = [] }) => groups}
+      label={`Downloads by ${by}`}
+      empty={`No downloads by ${by} in the last 30 days.`}
+      columns={groupings[by]}
+      toKey={(group) => group.name}
+    />
+  )
 }
 
 function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { skill: SkillDetails }) {
