@@ -744,6 +744,31 @@ describe('an archive of many skills', () => {
     ])
   })
 
+  it.each([
+    ['a way out and back', '../nda/steps.md', 'x'],
+    ['a way out and back at two levels', '../../j/nda/steps.md', 'x'],
+    ['a link to such a link', 'up.md', '../nda/steps.md'],
+  ])('omits %s, as an archive of the skill alone does', async (_, target, up) => {
+    const mode = 0o120777
+    const toZip = (folder: string) =>
+      zip([
+        { name: `${folder}SKILL.md`, data: skillMd },
+        { name: `${folder}steps.md`, data: 'Steps.' },
+        { name: `${folder}own.md`, data: target, mode },
+        { name: `${folder}up.md`, data: up, mode },
+        { name: `${folder}good.md`, data: './steps.md', mode },
+      ])
+    const file = join(await mkdtemp(join(tmpdir(), 'skillstead-links-')), 'j.zip')
+    await writeFile(file, toZip('j/nda/'))
+    const items: SourceItem[] = []
+    for await (const item of openZip(file).items) items.push(item)
+    const alone = await readArchive(toZip(''), 'zip')
+    expect(alone.files.map(({ path }) => path)).toEqual(['steps.md', 'good.md'])
+    expect(alone.omitted.map(({ path }) => path)).toContain('own.md')
+    const { files, omitted, changed } = alone
+    expect(items).toEqual([expect.objectContaining({ files, omitted, changed })])
+  })
+
   it('names a skill whose folder is not UTF-8, and leaves such files out of the folders of tools', async () => {
     const skipped = { name: latin('good/node_modules/\xe9') }
     expect(await readMany(zip([good, skipped, { name: latin('d\xe9/SKILL.md'), data: skillMd }]), 'zip')).toEqual([
