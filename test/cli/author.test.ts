@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -9,7 +9,12 @@ import { sampleOf } from '../support/security-samples.ts'
 
 interface Linted {
   ok: boolean
-  skills: { id: string; portable: boolean; warnings: { code: string }[]; security: { verdict: string } }[]
+  skills: {
+    id: string
+    portable: boolean
+    warnings: { code: string; message: string }[]
+    security: { verdict: string }
+  }[]
   unreadable: { id: string; reason: string }[]
 }
 
@@ -100,6 +105,29 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     expect(danger.code).toBe(1)
     expect(danger.stdout).toMatch(/dangerous.*\n[^]* {6}fix: /)
     expect((await skillstead(['lint', 'caution/SKILL.md', '--fail-on', 'caution'], { cwd })).code).toBe(1)
+  })
+
+  it.each([
+    ['511 files', 511, 0, []],
+    ['512 files', 512, 0, ['The version has 513 files with SKILL.md; 512 are allowed.']],
+    ['513 files', 513, 0, ['The version has 514 files with SKILL.md; 512 are allowed.']],
+    ['600 files', 600, 0, ['The version has 601 files with SKILL.md; 512 are allowed.']],
+    ['links to its files', 1, 511, ['The version has 513 files with SKILL.md; 512 are allowed.']],
+  ])('is refused by `lint` as by `publish` for too many files: %s', async (_, files, links, reasons) => {
+    const folder = join(await makeFolder(), 'many')
+    await mkdir(folder)
+    await writeFile(join(folder, 'SKILL.md'), '---\nname: many\ndescription: Does it.\n---\nDo it.\n')
+    for (let i = 0; i < files; i += 1) await writeFile(join(folder, `f${i}.md`), `Text ${i}.`)
+    for (let i = 0; i < links; i += 1) await symlink('f0.md', join(folder, `l${i}.md`))
+    const { code, stdout } = await skillstead(['lint', folder, '--json'])
+    const { skills } = JSON.parse(stdout) as Linted
+    const refused = skills[0]!.warnings.filter((warning) => warning.code === 'file_refused')
+    expect(refused).toEqual(
+      reasons.map((reason) => ({ code: 'file_refused', message: expect.stringContaining(reason) })),
+    )
+    const published = await skillstead(['publish', folder, '--dry-run', '--owner', 'alice', ...at])
+    expect([code, published.code]).toEqual(reasons.length > 0 ? [1, 1] : [0, 0])
+    expect(published.stderr).toContain(reasons.join(' '))
   })
 
   it('says what clients do with a skill, and fails for a client that skips it', async () => {

@@ -30,6 +30,7 @@ describeApi('the input of a publish', (open, { transport }) => {
     alice.api.publishSkill({ skillMd: skillMd('files-of-all-kinds'), files })
 
   describe('an upload', () => {
+    const con = { path: 'CON', bytes: Buffer.from('x') }
     it.each(['', 'in-a-folder/'])('is a zip with SKILL.md at its root or in one folder (%j)', async (folder) => {
       const name = `zipped${folder.length}`
       const archive = { contentType: 'application/zip' as const, body: zip(entries(name, folder)) }
@@ -59,11 +60,26 @@ describeApi('the input of a publish', (open, { transport }) => {
         { path: 'steps.md', bytes: Buffer.from('../shared/steps.md') },
         { path: 'notes.md', bytes: Buffer.from('../shared/steps.md\n') },
         { path: 'name.txt', bytes: Buffer.from('words and/or more') },
+        ...Object.entries({
+          'own.md': 'steps.md',
+          'AGENTS.md': 'SKILL.md',
+          'docs/up.md': 'real.md',
+          'docs/real.md': 'Real.',
+          'self.md': 'self.md',
+          'gone.md': 'nowhere.md',
+          'docs/top.md': 'steps.md',
+          'lines.md': 'steps.md\n',
+          'spaces.md': ' steps.md',
+        }).map(([path, text]) => ({ path, bytes: Buffer.from(text) })),
       ]
       const archive = { contentType: 'application/zip' as const, body: zip(files) }
       const { warnings } = await alice.api.publishSkill({ archive, dryRun: true })
-      expect(warnings.filter(({ code }) => code === 'file_stands_in').map(({ message }) => message)).toEqual([
+      const standing = warnings.filter(({ code }) => code === 'file_stands_in').map(({ message }) => message)
+      expect(standing.toSorted()).toEqual([
+        expect.stringContaining("AGENTS.md: The file has only the path 'SKILL.md'"),
+        expect.stringContaining("docs/up.md: The file has only the path 'real.md'"),
         'model.bin: The file is a Git LFS pointer. Run `git lfs pull` to get its content.',
+        expect.stringContaining("own.md: The file has only the path 'steps.md'"),
         expect.stringContaining("steps.md: The file has only the path '../shared/steps.md'"),
       ])
     })
@@ -107,6 +123,19 @@ describeApi('the input of a publish', (open, { transport }) => {
       const archive = { contentType: 'application/zip' as const, body: zip(entries('alike')) }
       const { created, version } = await alice.api.publishSkill({ archive })
       expect({ created, digest: version.digest }).toEqual({ created: false, digest: json.version.digest })
+    })
+
+    it.each([
+      ['without a SKILL.md', [{ path: 'README.md', bytes: Buffer.from('x') }], 'The archive has no SKILL.md'],
+      [
+        'of too many entries',
+        Array.from({ length: 5000 }, (_, i) => ({ path: `${i}`, bytes: Buffer.from('') })),
+        'The archive has more than 4096 entries',
+      ],
+      ['with a wrong path', [{ path: 'SKILL.md', bytes: Buffer.from(skillMd('x')) }, con], 'CON: The path contains'],
+    ])('is refused with a sentence that begins with the path, if there is one: %s', async (_, files, detail) => {
+      const answer = alice.api.publishSkill({ archive: { contentType: 'application/zip', body: zip(files) } })
+      await expect(answer).rejects.toThrow(new RegExp(`^${detail}`))
     })
 
     it('is refused if it is broken, empty or not UTF-8, and nothing is stored', async () => {

@@ -11,6 +11,8 @@ import {
   ArchiveError,
   openFolder,
   openFolderTree,
+  openPlugin,
+  openZip,
   readArchive,
   type SkillRecord,
   type SourceItem,
@@ -33,7 +35,7 @@ interface RawEntry {
   crc?: number
   size?: number
   packedSize?: number
-  local?: { name?: string; size?: number; method?: number }
+  local?: { name?: string; size?: number; method?: number; flags?: number; crc?: number }
   /** Makes the central directory refer to the local header of an earlier entry. */
   offset?: number
 }
@@ -60,9 +62,9 @@ function zip(
     const centralExtra = Buffer.concat([isBoth ? toZip64Field(size, packedSize, offset) : Buffer.alloc(0), own])
     const local = Buffer.alloc(30)
     local.writeUInt32LE(0x04034b50, 0)
-    local.writeUInt16LE(entry.flags ?? 0, 6)
+    local.writeUInt16LE(entry.local?.flags ?? entry.flags ?? 0, 6)
     local.writeUInt16LE(entry.local?.method ?? method, 8)
-    local.writeUInt32LE(crc, 14)
+    local.writeUInt32LE(entry.local?.crc ?? crc, 14)
     local.writeUInt32LE(entry.zip64 ? 0xffffffff : packedSize, 18)
     local.writeUInt32LE(entry.zip64 ? 0xffffffff : (entry.local?.size ?? size), 22)
     local.writeUInt16LE(localName.length, 26)
@@ -413,8 +415,12 @@ describe('reading an archive', () => {
     ['headers that differ in name', { name: 'n', local: { name: 'o' } }, 'n: The two headers'],
     ['headers that differ in size', { name: 'n', data: 'x', local: { size: 9 } }, 'n: The two headers'],
     ['headers that differ in method', { name: 'n', data: 'x', local: { method: 8 } }, 'n: The two headers'],
+    ['headers that differ in checksum', { name: 'n', data: 'x', local: { crc: 9 } }, 'n: The two headers'],
+    ['a descriptor in the central header only', { name: 'n', flags: 8, local: { flags: 0, size: 9 } }, 'n: The two'],
+    ['a descriptor in the local header only', { name: 'n', local: { flags: 8, crc: 9 } }, 'n: The two headers'],
+    ['a folder that has content', { name: 'sub/', data: 'x' }, 'sub/: The folder has content'],
     ['overlapping entries', { name: 'SKILL.md', data: skillMd, offset: 0 }, 'overlaps another'],
-    ['names that are not UTF-8', { name: Buffer.from([0x67, 0xb3]) }, 'not UTF-8'],
+    ['names that are not UTF-8', { name: Buffer.from([0x67, 0xb3]) }, 'g\\xb3: The name is not UTF-8'],
     [
       'a declared size over the limit',
       { name: 'b', method: 8, size: 33 * 1024 * 1024 },
@@ -423,6 +429,12 @@ describe('reading an archive', () => {
     ['entries beyond the end', { name: 'p', packedSize: 1000, size: 1000 }, 'damaged'],
   ])('rejects a zip with %s', async (_, entry, message) => {
     expect(await refusalOf(zip([doc, entry]))).toContain(message)
+  })
+
+  it('takes a zip whose headers have no sizes if both say that a descriptor follows, and its empty folders', async () => {
+    const late = { name: 'n', data: 'x', flags: 8, local: { size: 0, crc: 0 } }
+    const { files } = await readArchive(zip([doc, late, { name: 'sub/' }]), 'zip')
+    expect(files.map(({ path, bytes }) => [path, decode(bytes)])).toEqual([['n', 'x']])
   })
 
   it('reports all invalid paths of an archive in one error', async () => {
@@ -621,11 +633,7 @@ describe('reading an archive', () => {
   it('refuses a path that leaves the archive wherever it is, and a name that is not UTF-8', async () => {
     for (const name of ['../SKILL.md', '/SKILL.md', 'node_modules/../../x', 'inner/../../.git/x'])
       expect(await refusalOf(tarGz(tarEntry('SKILL.md', skillMd), tarEntry(name)), 'tar.gz')).toContain(`${name}: `)
-    const named = tarEntry('bad-.md')
-    named[4] = 0xff
-    named.fill(' ', 148, 156)
-    const sum = named.subarray(0, 512).reduce((total, byte) => total + byte, 0)
-    named.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+    const named = toBadName('bad-?.md')
     expect(await refusalOf(tarGz(tarEntry('SKILL.md', skillMd), named), 'tar.gz')).toContain('The name is not UTF-8')
   })
 
@@ -677,6 +685,129 @@ describe('reading an archive', () => {
       isReading = false
       expect(turns).toBeGreaterThanOrEqual(5)
     }
+  })
+})
+
+function latin(name: string): Buffer {
+  return Buffer.from(name, 'latin1')
+}
+
+function text(name: string): string {
+  return `---\nname: ${name}\ndescription: b\n---\n`
+}
+
+/** A tar entry whose name has a byte that is not UTF-8 in place of `?`. */
+function toBadName(name: string, content = ''): Buffer {
+  const entry = tarEntry(name, content)
+  entry[entry.indexOf('?')] = 0xe9
+  entry.fill(' ', 148, 156)
+  const sum = entry.subarray(0, 512).reduce((total, byte) => total + byte, 0)
+  entry.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+  return entry
+}
+
+/** What is read of an archive of many skills: each id, and `read` or the reason why it was not. */
+async function readMany(bytes: Uint8Array, type: 'zip' | 'tar.gz'): Promise<string[][]> {
+  const file = join(await mkdtemp(join(tmpdir(), 'skillstead-many-')), 'many')
+  await writeFile(file, bytes)
+  const items: SourceItem[] = []
+  for await (const item of openZip(file, type).items) items.push(item)
+  return items.map((item) => [item.id, 'reason' in item ? item.reason : 'read'])
+}
+
+describe('an archive of many skills', () => {
+  const good: RawEntry = { name: 'good/SKILL.md', data: text('good') }
+  const bad: RawEntry = { name: 'bad/SKILL.md', data: text('bad') }
+
+  it.each<[string, RawEntry, string]>([
+    ['a name that is not UTF-8', { name: latin('bad/b\xe9.md') }, 'b\\xe9.md: The name is not UTF-8'],
+    [
+      'an encrypted file',
+      { name: 'bad/e', flags: 1 },
+      'e: Encrypted files are not allowed. Zip the folder again without',
+    ],
+    ['another method', { name: 'bad/m', method: 12 }, 'm: The file is compressed by a method other than deflate. Zip'],
+    ['a path twice', { name: 'bad/SKILL.md', data: 'x' }, 'SKILL.md'],
+    ['a folder with content', { name: 'bad/sub/', data: 'x' }, 'sub/: The folder has content'],
+    ['a file that is too large', { name: 'bad/big', data: 'x'.repeat(11e6), method: 8 }, 'read'],
+  ])('in a zip loses only the skill with %s', async (_, entry, reason) => {
+    const [first, ...others] = await readMany(zip([bad, entry, good]), 'zip')
+    expect(first).toEqual(['bad/SKILL.md', expect.stringContaining(reason)])
+    expect(others).toEqual([['good/SKILL.md', 'read']])
+  })
+
+  it('in a tar loses only the skill with a name that is not UTF-8', async () => {
+    const tar = tarGz(tarEntry('bad/SKILL.md', skillMd), toBadName('bad/b?.md'), tarEntry('good/SKILL.md', skillMd))
+    expect(await readMany(tar, 'tar.gz')).toEqual([
+      ['bad/SKILL.md', expect.stringContaining('The name is not UTF-8')],
+      ['good/SKILL.md', 'read'],
+    ])
+  })
+
+  it.each([
+    ['a way out and back', '../nda/steps.md', 'x'],
+    ['a way out and back at two levels', '../../j/nda/steps.md', 'x'],
+    ['a link to such a link', 'up.md', '../nda/steps.md'],
+  ])('omits %s, as an archive of the skill alone does', async (_, target, up) => {
+    const mode = 0o120777
+    const toZip = (folder: string) =>
+      zip([
+        { name: `${folder}SKILL.md`, data: skillMd },
+        { name: `${folder}steps.md`, data: 'Steps.' },
+        { name: `${folder}own.md`, data: target, mode },
+        { name: `${folder}up.md`, data: up, mode },
+        { name: `${folder}good.md`, data: './steps.md', mode },
+      ])
+    const file = join(await mkdtemp(join(tmpdir(), 'skillstead-links-')), 'j.zip')
+    await writeFile(file, toZip('j/nda/'))
+    const items: SourceItem[] = []
+    for await (const item of openZip(file).items) items.push(item)
+    const alone = await readArchive(toZip(''), 'zip')
+    expect(alone.files.map(({ path }) => path)).toEqual(['steps.md', 'good.md'])
+    expect(alone.omitted.map(({ path }) => path)).toContain('own.md')
+    const { files, omitted, changed } = alone
+    expect(items).toEqual([expect.objectContaining({ files, omitted, changed })])
+  })
+
+  it('names a skill whose folder is not UTF-8, and leaves such files out of the folders of tools', async () => {
+    const skipped = { name: latin('good/node_modules/\xe9') }
+    expect(await readMany(zip([good, skipped, { name: latin('d\xe9/SKILL.md'), data: skillMd }]), 'zip')).toEqual([
+      ['good/SKILL.md', 'read'],
+      ['d\\xe9/SKILL.md', 'The name is not UTF-8. Rename the file or folder.'],
+    ])
+    const tar = tarGz(tarEntry('good/SKILL.md', skillMd), toBadName('d?/SKILL.md', skillMd))
+    expect(await readMany(tar, 'tar.gz')).toEqual([
+      ['good/SKILL.md', 'read'],
+      ['d\uFFFD/SKILL.md', 'The name is not UTF-8. Rename the file or folder.'],
+    ])
+  })
+
+  it('is refused as a whole for a path that leads out of it, whatever else its name has', async () => {
+    for (const name of ['../x', '../\xe9', 'good/\xe9/../../x', '/\xe9'])
+      await expect(readMany(zip([good, { name: latin(name) }]), 'zip')).rejects.toThrow('leads out of the archive')
+  })
+
+  const openPluginWith = async (more: Buffer) => {
+    const file = join(await mkdtemp(join(tmpdir(), 'skillstead-plugin-')), 'plugin.tgz')
+    const $schema = 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json'
+    const manifest = JSON.stringify({ $schema, name: 'forms', version: '1.0.0', description: 'Forms.' })
+    const skills = ['good', 'bad'].map((name) => tarEntry(`skills/${name}/SKILL.md`, text(name)))
+    await writeFile(file, tarGz(tarEntry('plugin.json', manifest), ...skills, more))
+    return openPlugin(file)
+  }
+
+  it.each([
+    ['skills/bad/b?.md', [true, false]],
+    ['notes?.md', [false, false]],
+  ])('stays a plugin with %s, whose name is not UTF-8', async (path, refused) => {
+    const plugin = await openPluginWith(toBadName(path))
+    const items: SourceItem[] = []
+    for await (const item of plugin!.items) items.push(item)
+    expect(items.map((item) => 'reason' in item)).toEqual(refused)
+  })
+
+  it('is no plugin with two manifests', async () => {
+    await expect(openPluginWith(tarEntry('plugin.json', 'x'))).rejects.toThrow('contains this path twice')
   })
 })
 
@@ -852,6 +983,17 @@ describe.skipIf(process.platform === 'win32')(
         id: 'skill/SKILL.md',
         reason: expect.stringMatching(/^(?:docs\/)?\\xffa: The name is not UTF-8/),
       })
+    })
+
+    it('names each of two folders that differ only in a byte that is not UTF-8', async () => {
+      const items = await readFolder(async (folder) => {
+        for (const byte of [0xe8, 0xe9, 0xea])
+          await mkdir(Buffer.from(`${folder}/d${String.fromCharCode(byte)}`, 'latin1'))
+      })
+      expect(items.map(({ id }) => id)).toEqual([
+        'skill/SKILL.md',
+        ...['e8', 'e9', 'ea'].map((hex) => `skill/d\\x${hex}`),
+      ])
     })
 
     it.each([

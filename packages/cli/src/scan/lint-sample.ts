@@ -66,7 +66,7 @@ export async function lintSample(
   // Hosts expect the folder to have the name of the skill.
   const folderName = 'folder' in at ? basename(resolve(at.folder)) : undefined
   const { portable, warnings } = checkPortability(text, parsed, { folderName })
-  const refused = listRefusals(parsed, files)
+  const refused = listRefusals(parsed, files, selected)
   const { score, verdict, risk, findings, cut } = await scanPackage(files, Date.now())
   return {
     id,
@@ -86,8 +86,14 @@ export async function lintSample(
 }
 
 /** What a publish would refuse, in the same words. */
-function listRefusals(parsed: ParsedSkillMd, files: Sample['files']): Warning[] {
+function listRefusals(
+  parsed: ParsedSkillMd,
+  files: Sample['files'],
+  selected: Awaited<ReturnType<typeof selectFolder>> | undefined,
+): Warning[] {
   const others = files.filter(({ path }) => path !== 'SKILL.md')
+  // A sample has no files above the limits, and no links to files of the skill, which a publish stores as files.
+  const sized = selected?.files.map(({ path, entry }) => ({ path: path.normalize('NFC'), size: entry.size }))
   return [
     // A name has one warning, with the name to use, and not also that of the open format.
     ...readSkillFields(parsed).refusals.map(({ path, message, line }) => ({
@@ -95,9 +101,11 @@ function listRefusals(parsed: ParsedSkillMd, files: Sample['files']): Warning[] 
       message,
       line,
     })),
-    ...[...checkPaths(others), ...findMcpProblems(others)].map(({ path, message }) => ({
-      code: 'file_refused',
-      message: path === '' ? message : `${path}: ${message}`,
-    })),
+    ...[...checkPaths(sized ?? others, selected?.skillMd.size), ...findMcpProblems(others)].map(
+      ({ path, message }) => ({
+        code: 'file_refused',
+        message: path === '' ? message : `${path}: ${message}`,
+      }),
+    ),
   ]
 }

@@ -36,6 +36,8 @@ export interface ReadOptions {
   readonly problems: PathProblem[]
   /** Whether links and devices are returned as entries without content. Default: they are problems. */
   readonly takesLinks?: boolean
+  /** Whether the other entries are read where there are problems. */
+  readonly skipsProblems?: boolean
 }
 
 /** The path of an entry: `tar -c .` puts `./` before every name, and macOS stores names in decomposed form. */

@@ -51,6 +51,12 @@ export function checkSizes(
   return problems
 }
 
+/** Shows a name that is not UTF-8: `\x` and two digits for each byte that is not plain ASCII, and for a backslash. */
+export function escapeBytes(name: Uint8Array): string {
+  const text = Buffer.from(name).toString('latin1')
+  return text.replaceAll(/[^ -[\]-~]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`)
+}
+
 /** Folds a path as file systems do that ignore case and normalisation. */
 export function toFoldedPath(path: string): string {
   // Upper case first: upper case unites `ſ` and `s`, which lower case alone does not; then lower case for the rest.

@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join, posix, resolve, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { isSkippedName, limits, readErrorCode, RegistryError } from '@skillstead/protocol'
 import { readFileMode } from './executable.ts'
+import { escapeBytes } from './file-paths.ts'
 import { isGitAttributes, mayBeGitAttributes } from './git-paths.ts'
 import { notUtf8, type SourceEntry } from './select-files.ts'
 
@@ -87,12 +88,14 @@ async function listFolder(walk: Walk, folder: string): Promise<void> {
   }
 }
 
-async function toEntry(walk: Walk, folder: string, entry: Dirent, raw: readonly Buffer[]): Promise<FolderEntry> {
+async function toEntry(walk: Walk, folder: string, entry: Dirent, raw: Buffer[]): Promise<FolderEntry> {
   const path = posix.join(folder, entry.name)
   const kind = readKind(entry)
   if (isDecodedBadly(entry.name)) {
-    const name = raw.find((bytes) => bytes.toString() === entry.name)
-    return { path: posix.join(folder, escapeBytes(name ?? entry.name)), size: 0, kind, problem: notUtf8 }
+    // Names that differ in such bytes only are decoded to one name: each raw name is taken once.
+    const at = raw.findIndex((bytes) => bytes.toString() === entry.name)
+    const name = at === -1 ? Buffer.from(entry.name) : raw.splice(at, 1)[0]!
+    return { path: posix.join(folder, escapeBytes(name)), size: 0, kind, problem: notUtf8 }
   }
   const isTooDeep = kind === 'folder' && !isSkippedName(entry.name) && path.split('/').length > depthMax
   if (isTooDeep) return { path, size: 0, kind, problem: tooDeep }
@@ -103,12 +106,6 @@ async function toEntry(walk: Walk, folder: string, entry: Dirent, raw: readonly 
 /** Whether the name stood on disk in another encoding than UTF-8, so that a part of it could not be decoded. */
 function isDecodedBadly(name: string): boolean {
   return name.includes('\uFFFD')
-}
-
-function escapeBytes(name: Buffer | string): string {
-  return Buffer.from(name as string)
-    .toString('latin1')
-    .replaceAll(/[^ -~]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }
 
 function readKind(entry: Dirent): NonNullable<SourceEntry['kind']> {

@@ -64,6 +64,8 @@ async function readPlugin<Entry extends SourceEntry & Partial<Pick<FolderEntry, 
   const root = listNames(entries, '')
   const manifest = entries.find(({ path }) => path === pluginFile)
   if (manifest?.kind !== undefined && manifest.kind !== 'file') throw toArchiveError(noFile, pluginFile)
+  const refused = entries.find(({ path, problem }) => path === pluginFile && problem !== undefined)
+  if (refused) throw toArchiveError(refused.problem!, pluginFile)
   // A folder with the name of the manifest.
   if (!manifest) return undefined
   checkManifestSize(manifest.size ?? 0)

@@ -35,14 +35,15 @@ export async function readArchive(bytes: Uint8Array, type: 'zip' | 'tar.gz'): Pr
 
 /**
  * Reads all entries of any archive, with the same safety checks. Files that belong to no skill, links and devices are
- * entries without content.
+ * entries without content. With `ofMany`, for archives of many skills, an entry that is refused is one with a
+ * `problem`, which concerns its skill only.
  *
- * @throws {ArchiveError} naming every entry that cannot be read.
+ * @throws {ArchiveError} for an invalid archive, and without `ofMany` naming every entry that is refused.
  */
 export async function readArchiveEntries(
   bytes: Uint8Array,
   type: 'zip' | 'tar.gz',
-  readLimits?: ReadLimits,
+  ofMany?: ReadLimits,
 ): Promise<ArchiveEntry[]> {
   const unread = new Map<string, ArchiveEntry>()
   const keep = (name: string): string | undefined => {
@@ -53,13 +54,14 @@ export async function readArchiveEntries(
   }
   const problems: PathProblem[] = []
   const files = await (type === 'zip' ? readZip : readTar)(bytes, {
-    ...(readLimits && { limits: readLimits }),
+    ...(ofMany && { limits: ofMany, skipsProblems: true }),
     keep,
     problems,
     takesLinks: true,
   })
-  if (problems.length > 0) throw new ArchiveError(problems)
-  return [...files, ...unread.values()]
+  if (problems.length > 0 && !ofMany) throw new ArchiveError(problems)
+  const refused = problems.map(({ path, message }) => ({ path, bytes: new Uint8Array(), problem: message }))
+  return [...files, ...refused, ...unread.values()]
 }
 
 /**

@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { toArchiveError } from './archive-error.ts'
 import {
   readLimits,
+  toEntryPath,
   toTooManyBytes,
   toTooManyEntries,
   type ArchiveEntry,
@@ -13,6 +14,8 @@ import {
   type ReadOptions,
 } from './entry-options.ts'
 import { isExecutableMode } from './executable.ts'
+import { escapeBytes } from './file-paths.ts'
+import { notUtf8 } from './select-files.ts'
 
 /** Yields to the event loop after this many bytes. */
 const turnBytes = 1024 * 1024
@@ -28,7 +31,7 @@ const wrongSize = `The file does not have its declared size. ${again}`
 export async function readZip(bytes: Uint8Array, options: ReadOptions): Promise<ArchiveEntry[]> {
   const { limits = readLimits, problems } = options
   const entries = listFiles(withModes(readZipDirectory(bytes, limits)), options)
-  if (problems.length > 0) return []
+  if (problems.length > 0 && !options.skipsProblems) return []
   if (entries.reduce((sum, { entry }) => sum + entry.size, 0) > limits.bytesMax) throw toTooManyBytes(limits)
   const files: ArchiveEntry[] = []
   let turn = 0
@@ -53,19 +56,24 @@ function listFiles(entries: readonly ZipEntry[], { keep, problems, takesLinks }:
   const files: { path: string; entry: ZipEntry }[] = []
   const paths = new Set<string>()
   for (const entry of entries) {
-    const path = entry.name.endsWith('/') ? undefined : keep(entry.name)
-    if (path === undefined) continue
+    const isFolder = entry.name.endsWith('/')
+    if (isFolder && entry.size === 0) continue
+    const kept = keep(entry.isNameUtf8 ? entry.name : entry.name.replaceAll('\\', '_'))
+    if (kept === undefined) continue
+    const path = entry.isNameUtf8 ? kept : toEntryPath(entry.name)
     const isSpecial = entry.kind !== 'file' && takesLinks
     const file = isSpecial ? ({ ...entry, kind: 'file' } as const) : entry
     const message = findZipEntryProblem(file, paths.has(path))
-    if (message) problems.push({ path, message })
     paths.add(path)
-    files.push({ path, entry })
+    if (message) problems.push({ path, message })
+    else files.push({ path, entry })
   }
   return files
 }
 
 function findZipEntryProblem(entry: ZipEntry, isDouble: boolean): string | undefined {
+  if (!entry.isNameUtf8) return notUtf8
+  if (entry.name.endsWith('/')) return `The folder has content, as only a file may have. ${again}`
   if (entry.kind === 'link') return 'Links are not allowed.'
   if (entry.kind === 'other') return 'Only plain files are allowed.'
   if (entry.isEncrypted) return 'Encrypted files are not allowed. Zip the folder again without a password.'
@@ -109,8 +117,9 @@ function inflateEntry(data: Uint8Array, path: string, size: number): Promise<Uin
 
 /** An entry of a zip whose local header matches the central directory. */
 export interface ZipEntry {
-  /** The name as stored; that of a folder ends with a slash. */
+  /** The name as stored; that of a folder ends with a slash. Escaped if it is not UTF-8. */
   readonly name: string
+  readonly isNameUtf8: boolean
   readonly kind: 'file' | 'link' | 'other'
   /** Undefined for an entry without a Unix mode. */
   readonly executable: boolean | undefined
@@ -225,7 +234,7 @@ function readSize(view: DataView, at: number): number {
 function readCentralEntry(view: DataView, at: number, directoryStart: number): ZipEntry {
   const nameLength = view.getUint16(at + 28, true)
   const extra = readExtra(view, at + centralBytes + nameLength, view.getUint16(at + 30, true))
-  const name = readEntryName(view, at + centralBytes, nameLength, extra)
+  const { name, isNameUtf8 } = readEntryName(view, at + centralBytes, nameLength, extra)
   const [flags, method] = [view.getUint16(at + 8, true), view.getUint16(at + 10, true)]
   const crc = view.getUint32(at + 16, true)
   const written = [view.getUint32(at + 24, true), view.getUint32(at + 20, true), view.getUint32(at + 42, true)]
@@ -238,17 +247,19 @@ function readCentralEntry(view: DataView, at: number, directoryStart: number): Z
   const localExtra = readExtra(view, start + localBytes + localNameLength, view.getUint16(start + 28, true))
   const localSizes = [view.getUint32(start + 22, true), view.getUint32(start + 18, true)]
   // With bit 3 of the flags the sizes are stored after the data; otherwise both headers must describe the same file.
-  const isDeferred = (flags & 8) !== 0
+  const isDeferred = (flags & view.getUint16(start + 6, true) & 8) !== 0
   const isSame =
     localNameLength === nameLength &&
-    readEntryName(view, start + localBytes, localNameLength, localExtra) === name &&
+    readEntryName(view, start + localBytes, localNameLength, localExtra).name === name &&
     view.getUint16(start + 8, true) === method &&
-    (isDeferred || isDeepStrictEqual(readZip64Fields(localSizes, localExtra, name), [size, packedSize]))
+    (isDeferred ||
+      (view.getUint32(start + 14, true) === crc &&
+        isDeepStrictEqual(readZip64Fields(localSizes, localExtra, name), [size, packedSize])))
   if (!isSame) throw toArchiveError('The two headers of the entry differ. Zip the folder again.', name)
   if (method === 0 && packedSize !== size) throw toArchiveError(wrongSize, name)
   const isEncrypted = (flags & 0x2041) !== 0
   const kinds = { kind: readKind(view, at), executable: readExecutable(view, at) }
-  return { name, ...kinds, isEncrypted, method, crc, size, start, dataStart, dataEnd }
+  return { name, isNameUtf8, ...kinds, isEncrypted, method, crc, size, start, dataStart, dataEnd }
 }
 
 /** The extra fields of a header, by their id. */
@@ -297,7 +308,7 @@ function readExecutable(view: DataView, at: number): boolean | undefined {
   return mode === 0 ? undefined : isExecutableMode(mode)
 }
 
-function readEntryName(view: DataView, at: number, length: number, extra: ExtraFields): string {
+function readEntryName(view: DataView, at: number, length: number, extra: ExtraFields) {
   if (at + length > view.byteLength) throw toDamaged()
   const bytes = new Uint8Array(view.buffer, view.byteOffset + at, length)
   const name = decodeName(bytes)
@@ -306,9 +317,7 @@ function readEntryName(view: DataView, at: number, length: number, extra: ExtraF
   if (name !== undefined && unicode !== undefined && name !== unicode)
     throw toArchiveError(`The entry has a second name, '${unicode}'. Zip the folder again.`, name)
   const found = name ?? unicode
-  if (found !== undefined) return found
-  const shown = Buffer.from(bytes).toString('latin1')
-  throw toArchiveError('The name of the entry is not UTF-8. Zip the folder again, with names in UTF-8.', shown)
+  return { name: found ?? escapeBytes(bytes), isNameUtf8: found !== undefined }
 }
 
 /** The name in UTF-8 for readers of Unicode, if it was made for this name (APPNOTE 6.3.10, section 4.6.9). */

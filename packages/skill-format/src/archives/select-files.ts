@@ -75,7 +75,8 @@ export function selectSkills<Entry extends SourceEntry>(
     if (skippedPath === undefined) kept.push(entry)
     else skippedPaths.add(skippedPath)
   }
-  const isDocument = ({ path, kind }: Entry) =>
+  const isDocument = ({ path, kind, problem }: Entry) =>
+    problem !== notUtf8 &&
     path.length <= pathCharactersMax &&
     kind !== 'folder' &&
     kind !== 'other' &&

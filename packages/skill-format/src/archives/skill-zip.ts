@@ -3,7 +3,7 @@ import { basename, posix } from 'node:path'
 import { RegistryError } from '@skillstead/protocol'
 import type { ArchiveEntry } from './entry-options.ts'
 import { readArchived, readArchiveEntries } from './read-archive.ts'
-import { isEscape, selectSkills } from './select-files.ts'
+import { isEscape, isSkillMd, notUtf8, selectSkills } from './select-files.ts'
 import { readSourceItem, type Source, type SourceItem } from './skill-records.ts'
 
 /** An archive of many skills may be larger than the archive of one skill. */
@@ -17,13 +17,15 @@ export function openZip(file: string, type: 'zip' | 'tar.gz' = 'zip'): Source {
     const entries = await readManyEntries(file, type)
     const archiveName = basename(file).replace(/\.(zip|tgz|tar\.gz)$/i, '')
     const skills = selectSkills(entries)
-    if (skills.length === 0) throw new RegistryError('invalid_request', `${file} contains no SKILL.md.`)
+    const unread = entries.filter(isUnnamedSkill)
+    if (skills.length + unread.length === 0) throw new RegistryError('invalid_request', `${file} contains no SKILL.md.`)
     for (const [i, skill] of skills.entries()) {
       share = i / skills.length
       const { folder, document: id } = skill
       const path = folder === '' ? posix.join(archiveName, id) : id
       yield await readSourceItem(skill, { id, path }, readArchived)
     }
+    for (const { path } of unread) yield { id: path, reason: notUtf8 }
     share = 1
   }
   return { items: items(), share: () => share }
@@ -45,9 +47,17 @@ export async function readManyEntries(file: string, type: 'zip' | 'tar.gz'): Pro
   return entries
 }
 
+/** A SKILL.md in a folder whose name could not be decoded. */
+function isUnnamedSkill({ path, problem }: ArchiveEntry): boolean {
+  return problem === notUtf8 && isSkillMd(posix.basename(path))
+}
+
 /** An archive with a path that leaves it is malicious; refuse all of it. */
 function refuseEscapes(file: string, entries: readonly ArchiveEntry[]): void {
-  const escape = entries.find(({ path }) => isEscape(path))
+  const escape = entries.find(({ path, problem }) =>
+    // The backslashes of a name that was not decoded are those of its escaped bytes.
+    isEscape(problem === notUtf8 ? path.replaceAll('\\', '_') : path),
+  )
   if (escape)
     throw new RegistryError(
       'invalid_request',

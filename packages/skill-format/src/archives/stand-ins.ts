@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { PathReason, Warning } from '@skillstead/protocol'
 import type { ArchiveFile } from './entry-options.ts'
 import { isForeignMcpJson } from './mcp-json.ts'
@@ -11,20 +12,30 @@ const linkPattern = /^(?:\.{1,2}\/)+[^\n\r\0]+$|^[\p{L}\p{N}_.-]+(?:\/[\p{L}\p{N
 
 /**
  * What a file holds in place of its content, as a sentence: a Git LFS pointer, or the target of a symbolic link, which a
- * checkout without links writes as a file. Undefined for other files.
+ * checkout without links writes as a file. `paths` are those of the skill. Undefined for other files.
  */
-export function describeStandIn({ bytes }: Pick<ArchiveFile, 'bytes'>): string | undefined {
+export function describeStandIn(
+  { path, bytes }: Pick<ArchiveFile, 'path' | 'bytes'>,
+  paths: ReadonlySet<string>,
+): string | undefined {
   if (bytes.length === 0 || bytes.length > standInBytesMax) return undefined
   const text = Buffer.from(bytes).toString()
   if (pointerPattern.test(text)) return 'The file is a Git LFS pointer. Run `git lfs pull` to get its content.'
-  if (!linkPattern.test(text)) return undefined
+  if (!linkPattern.test(text) && !isPathOfAnother(text, path, paths)) return undefined
   return `The file has only the path '${text}', as a checkout without symbolic links writes a link to it.`
+}
+
+/** Whether a text is the path of another file of the skill, from the folder of its own file. */
+function isPathOfAnother(text: string, path: string, paths: ReadonlySet<string>): boolean {
+  const target = /^\S+$/.test(text) ? posix.join(posix.dirname(path), text.normalize('NFC')) : path
+  return target !== path && paths.has(target)
 }
 
 /** The files that stand for other content, and what they hold. */
 export function listStandIns(files: readonly ArchiveFile[]): PathReason[] {
+  const paths = new Set(['SKILL.md', ...files.map(({ path }) => path)])
   return files.flatMap((file) => {
-    const reason = describeStandIn(file)
+    const reason = describeStandIn(file, paths)
     return reason === undefined ? [] : [{ path: file.path, reason }]
   })
 }

@@ -78,7 +78,8 @@ export function checkPackage({ skillMd, files }: SkillPackage): void {
   const problems: FieldError[] = wrong.map(({ path, message }) => ({ path, message }))
   const document = Buffer.from(skillMd)
   const skillBytes = document.length
-  const problem = findTextProblem(document) ?? describeStandIn({ bytes: document })
+  const paths = new Set(files.map(({ path }) => path))
+  const problem = findTextProblem(document) ?? describeStandIn({ path: 'SKILL.md', bytes: document }, paths)
   if (problem !== undefined) problems.push({ path: 'SKILL.md', message: problem })
   if (skillBytes > limits.fileBytesMax) problems.push({ path: 'SKILL.md', message: toSizeProblem(limits.fileBytesMax) })
   for (const { path, bytes } of files) {
@@ -144,6 +145,8 @@ function toSizeProblem(bytesMax: number): string {
 function invalidSkill(errors: readonly FieldError[]): RegistryError {
   const [first] = errors
   const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
-  const detail = first ? `${first.path}: ${first.message}${more}` : 'The package is not valid.'
+  // The path of a problem of the whole package is empty.
+  const place = first?.path ? `${first.path}: ` : ''
+  const detail = first ? `${place}${first.message}${more}` : 'The package is not valid.'
   return new RegistryError('invalid_skill', detail, { errors })
 }
