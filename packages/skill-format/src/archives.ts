@@ -41,6 +41,7 @@ export {
   decodeText,
   findTextProblem,
   isUnreadable,
+  readSourceItem,
   type SkillRecord,
   type Source,
   type SourceItem,
