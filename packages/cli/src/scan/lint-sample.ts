@@ -90,8 +90,8 @@ function listRefusals(parsed: ParsedSkillMd, files: Sample['files']): Warning[] 
   const others = files.filter(({ path }) => path !== 'SKILL.md')
   return [
     // A name has one warning, with the name to use, and not also that of the open format.
-    ...readSkillFields(parsed).refusals.map(({ path, message, line }) => ({
-      code: path === 'name' ? 'name_pattern' : 'field_refused',
+    ...readSkillFields(parsed).refusals.map(({ path, code, message, line }) => ({
+      code: code ?? (path === 'name' ? 'name_pattern' : 'field_refused'),
       message,
       line,
     })),
