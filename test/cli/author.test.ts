@@ -186,6 +186,23 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     expect(again.stderr).not.toContain(warning)
   })
 
+  it('is published alone: a folder of several skills is refused with their names', async () => {
+    const cases: [string[], string?][] = [
+      [['one/SKILL.md', 'two/deep/SKILL.md'], 'contains 2 skills: one, two/deep. Publish one of them'],
+      [Array.from({ length: 12 }, (_, i) => `s${i}/skill.md`), 's7 and 2 more. Publish one of them'],
+      [['below/one/SKILL.md']],
+      [['SKILL.md', 'nested/SKILL.md']],
+      [['notes.md'], 'contains no SKILL.md.'],
+    ]
+    for (const [index, [paths, refusal]] of cases.entries()) {
+      const name = `several-${index}`
+      for (const path of paths) await write(join(name, path), toNewSkill(name, 'Is one of them.'))
+      const done = await skillstead(['publish', name, '--owner', 'alice', '--dry-run', ...at], { cwd })
+      expect(done.code).toBe(refusal === undefined ? 0 : 1)
+      expect(done.stdout + done.stderr).toContain(refusal ?? `alice/${name}@1.0.0`)
+    }
+  })
+
   it('is shown with its scan findings by a dry run of `publish`, which stores nothing', async () => {
     const dry = await skillstead(['publish', 'ready', '--owner', 'alice', '--dry-run', ...at], { cwd })
     expect(dry.stdout).toBe(

@@ -224,6 +224,40 @@ describe('an import of folders and zips', () => {
     ])
   })
 
+  const folderNames: [string, Record<string, string>, Record<string, string>][] = [
+    [
+      'folders in two cases',
+      { 'DATA-TOOLS': 'DATA-TOOLS', 'data-tools': 'data-tools' },
+      { 'data-tools': 'data-tools' },
+    ],
+    ['a name with spaces', { a: 'Data Tools', b: 'data-tools' }, { 'data-tools': 'b', 'a-data-tools': 'a' }],
+    ['no name, and a folder with it', { A_B: 'A B', 'a-b': '' }, { 'a-b': 'a-b' }],
+    ['three', { a: 'Data Tools', b: 'Data_Tools', c: 'data-tools' }, { 'data-tools': 'c', 'b-data-tools': 'b' }],
+  ]
+  it.each(folderNames)(
+    'gives no name derived from an invalid one before the valid name: %s',
+    async (_, written, given) => {
+      const folder = await makeFolder()
+      const data = join(folder, 'data')
+      const files = Object.entries(written).map(([place, name]) => ({
+        path: `${place}/SKILL.md`,
+        bytes: Buffer.from(`---\n${name && `name: ${name}\n`}description: Reads ${place}.\n---\nText.\n`),
+      }))
+      await writeFile(join(folder, 'all.zip'), writeZip(files))
+      for (const { path, bytes } of files) {
+        await mkdir(join(folder, 'all', path, '..'), { recursive: true })
+        await writeFile(join(folder, 'all', path), bytes)
+      }
+      for (const [owner, source] of Object.entries({ zipped: 'all.zip', plain: 'all' })) {
+        await skillsteadJson(['import', join(folder, source), '--owner', owner, '--data', data])
+        for (const [name, place] of Object.entries(given)) {
+          const shown = await skillsteadJson<{ description: string }>(['show', `${owner}/${name}`, '--data', data])
+          expect(shown.description).toBe(`Reads ${place}.`)
+        }
+      }
+    },
+  )
+
   it('takes of a record what a folder with the same files has', async () => {
     const folder = await makeFolder()
     const data = join(folder, 'data')

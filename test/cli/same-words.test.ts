@@ -58,6 +58,26 @@ const faults: Record<string, Fault> = {
     "'v2.1.0+7' is not three numbers. Write '2.1.0', or pass a version.",
     doc(...sound, 'metadata:', '  version: v2.1.0+7'),
   ),
+  'a version of two numbers': field(
+    "'1.10' is not three numbers. Write '1.10.0', or pass a version.",
+    doc(...sound, 'version: 1.10'),
+  ),
+  'a version with a v': field(
+    "'v1.0.0' is not three numbers. Write '1.0.0', or pass a version.",
+    doc(...sound, 'version: v1.0.0'),
+  ),
+  'a version of four numbers below metadata': field(
+    "'1.2.3.4' is not three numbers. Write three numbers such as 1.0.0, or pass a version.",
+    doc(...sound, 'metadata:', '  version: 1.2.3.4'),
+  ),
+  'a word for a version': field("'latest' is not three numbers. Write three", doc(...sound, 'version: latest')),
+  'a range for a version': field("'1.0.x' is not three numbers. Write three", doc(...sound, 'version: 1.0.x')),
+  'two names': field("The key 'name' occurs in lines 2 and 4. Keep one of them.", doc(...sound, 'name: sound')),
+  'two names, the last one invalid': field("The key 'name' occurs in lines 2 and 4.", doc(...sound, 'name: Sound_')),
+  'two descriptions in a frontmatter that is not valid': field(
+    "The key 'description' occurs in lines 3 and 5. Keep one of them.",
+    doc(...sound, 'license: a: b', 'description: Writes files.'),
+  ),
   'a name that Windows reserves': file('con.txt', 'con.txt'),
   'a character that Windows has not': file('a?.txt', 'a?.txt'),
   'an mcp.json of another version': mcp('mcp.json: $schema: must be https', '{"$schema":"1","mcpServers":{}}'),
@@ -105,4 +125,21 @@ describe.each(Object.entries(faults))('%s', (_, { skillMd, paths = [], content =
     expect(said.join('\n')).toContain(words)
     expect(outcome!.error === undefined).toBe(isImported)
   })
+})
+
+it.each([
+  ['a name', 'key_not_standard', "name: The key 'Name' is not read", doc('Name: sound', 'description: d')],
+  ['a description', 'key_not_standard', "description: The key 'Desc", doc('name: sound', 'Description: d')],
+  ['a description', 'line_ignored', 'description: Line 3 of the', doc('name: sound', 'description:d')],
+  ['a name', 'duplicate_key', "name: The key 'name' occurs", doc(...sound, 'name: sound')],
+])('%s that is not read has one line: %s', async (_, code, words, skillMd) => {
+  const folder = join(await makeFolder(), 'sound')
+  await mkdir(folder)
+  await writeFile(join(folder, 'SKILL.md'), skillMd)
+  const skills = await openSkills({ path: ':memory:', profile: 'short', as: 'alice' })
+  onTestFinished(() => skills.close())
+  const linted = await skillstead(['lint', folder, '--json'])
+  const { warnings } = JSON.parse(linted.stdout).skills[0] as { warnings: { code: string }[] }
+  expect(warnings.map((warning) => warning.code)).toEqual([code])
+  expect((await refusalOf(skills.api.publishSkill({ skillMd })))!.message).toContain(words)
 })

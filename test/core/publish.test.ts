@@ -59,8 +59,11 @@ describeApi('publishing', (open) => {
     it('takes its number from the frontmatter if that has three parts', async () => {
       const { version } = await alice.api.publishSkill({ skillMd: skillMd('numbered', { version: '3.1.4' }) })
       expect(version.version).toBe('3.1.4')
-      const answer = await alice.api.publishSkill({ skillMd: skillMd('half-numbered', { version: '3.1' }) })
-      expect(answer.version.version).toBe('1.0.0')
+      const half = { skillMd: skillMd('half-numbered', { version: '3.1' }) }
+      const refusal = await refusalOf(alice.api.publishSkill(half))
+      expect(refusal.message).toBe("version '3.1' is not three numbers. Write '3.1.0', or pass a version.")
+      const answer = await alice.api.publishSkill({ ...half, version: '2.0.0' })
+      expect(answer.version.version).toBe('2.0.0')
       expect(answer.warnings.map(({ code }) => code)).toContain('version_ignored')
     })
 

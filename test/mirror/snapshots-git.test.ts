@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { refusalOf } from '../support/answers.ts'
+import { refusalOf, textOf } from '../support/answers.ts'
 import { describeInTurn, startMs } from '../support/harness.ts'
 import { endMirrors, openMirror } from '../support/mirror-harness.ts'
 
@@ -98,6 +98,26 @@ describe.skipIf(!hasGit)(`${title}`, () => {
       })
       expect((await test.api().getSkill({ name: 'ann/pdf' })).versions).toHaveLength(1)
       expect((await test.api().getSkill({ name: 'ann/tea' })).latestVersion).toBe('1.0.0')
+    })
+
+    it.each([
+      [{ 'DATA-TOOLS': 'DATA-TOOLS', 'data-tools': 'data-tools' }, 'data-tools'],
+      [{ a: 'Data Tools', b: 'data-tools' }, 'b'],
+      [{ a: 'Data Tools', b: 'Data_Tools', 'data-tools': 'data-tools' }, 'data-tools'],
+    ])('gives a skill name to the folder that writes it, not to one with an invalid name: %o', async (names, taken) => {
+      const repository = makeRepository()
+      for (const [place, name] of Object.entries(names))
+        put(repository, `${place}/SKILL.md`, toSkillMd(name, `Of ${place}.`))
+      commit(repository)
+      const { mirror, test } = await openMirror(open)
+      await mirror.add('repo', repository, { kind: 'git' })
+      const { applied, refused } = await mirror.sync('repo')
+      expect(applied).toBe(1)
+      const others = Object.keys(names).filter((place) => place !== taken)
+      expect(refused.map(({ subject }) => subject)).toEqual(others)
+      const skillMd = await test.api().getSkillMd({ name: 'acme/data-tools' })
+      expect(await textOf(skillMd)).toContain(`Of ${taken}.`)
+      expect((await mirror.sync('repo')).applied).toBe(0)
     })
 
     it('follows no links and no submodules, runs no hooks, and never stores a future publication date', async () => {

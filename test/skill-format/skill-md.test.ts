@@ -174,6 +174,38 @@ describe('reading a SKILL.md', () => {
   })
 
   it.each([
+    [
+      'an item of a list',
+      ['  author: A', '  uses:', '    - a', '    - b: [c', '    - d'],
+      [7],
+      { author: 'A', uses: ['a', 'd'] },
+    ],
+    ['a list as deep as its key', ['  uses:', '  - a', '  - b: [c', '  author: A'], [6], { author: 'A', uses: ['a'] }],
+    [
+      'a key one space too far left',
+      ['  author: A', '  license: MIT', ' home: x'],
+      [6],
+      { author: 'A', license: 'MIT' },
+    ],
+    ['a key one space too far right', ['  author: A', '   home: x', '  year: "1"'], [5], { author: 'A', year: '1' }],
+    ['text one space too far left', ['  notes: |', '    a', '   b', '  author: A'], [6], { notes: 'a\n', author: 'A' }],
+    [
+      'two levels down',
+      ['  a:', '    b:', '      c: d', '      e: {f', '    g: h'],
+      [7],
+      { a: { b: { c: 'd' }, g: 'h' } },
+    ],
+    ['a key of an item', ['  a:', '    - b: c', '      d: [e', '    - f'], [6], { a: [{ b: 'c' }, 'f'] }],
+    ['the first line', ['  - b: [c', '  - d'], [4], ['d']],
+    ['an item below a broken key', ['  "a: [b', '  author: A'], [4], { author: 'A' }],
+  ])('ignores single lines of a block that are not valid YAML, and names them: %s', (_, lines, wrong, metadata) => {
+    const parsed = parseSkillMd(doc('name: x', 'metadata:', ...lines, 'license: MIT'))
+    expect(parsed.frontmatter).toEqual({ name: 'x', metadata, license: 'MIT' })
+    expect(parsed.warnings.map(({ code, line }) => [code, line])).toEqual(wrong.map((line) => ['line_ignored', line]))
+    expect(parsed.warnings[0]!.message).toContain(`Line ${wrong[0]} `)
+  })
+
+  it.each([
     ['description: "Plans a trip: trains.', '', '  ALWAYS USE: for trips.', 'license: MIT'],
     ["description: 'Plans a trip: trains.", '  ALWAYS USE: for trips.', 'license: MIT'],
     ['description: "Plans a trip: trains.', 'license: MIT'],
@@ -292,10 +324,25 @@ describe('the fields of a registry', () => {
     ['description', 'description:Reads.', "Write a space after 'description:'"],
     ['version', 'version: 1.0.0-beta', "Write '1.0.0', or pass a version"],
     ['version', 'version: v2.1.0+build.7', "Write '2.1.0', or pass a version"],
+    ['version', 'version: 01.2', "Write '1.2.0', or pass a version"],
+    ['version', 'version: 2024-05-01', 'Write three numbers such as 1.0.0'],
+    ['version', 'version: 1.0.12345678901', 'Write three numbers such as 1.0.0'],
+    ['version', 'version: {{VERSION}}', "'{{VERSION}}' is not three numbers"],
   ] as const)('are refused where they would be guessed: %s of %s', (path, line, message) => {
     const others = ['name: pdf', 'description: Reads.'].filter((other) => !other.startsWith(path))
     const { refusals } = readFields(...others, line)
-    expect(refusals).toEqual([{ path, message: expect.stringContaining(message), line: others.length + 2 }])
+    expect(refusals).toEqual([
+      expect.objectContaining({ path, message: expect.stringContaining(message), line: others.length + 2 }),
+    ])
+  })
+
+  it('are refused where a key is doubled, and only there', () => {
+    expect(readFields('name: a', 'description: d', 'name: a').refusals).toHaveLength(1)
+    expect(
+      readFields('name: a', 'description: d', 'x: 1', 'x: 2', 'metadata:', '  name: b', '  name: c'),
+    ).toMatchObject({
+      refusals: [],
+    })
   })
 
   it('come from the key `metadata`, or else from the top level of the frontmatter', () => {

@@ -33,6 +33,7 @@ export { readArchive, readArchiveFiles } from './archives/read-archive.ts'
 export { readObjects, type ReadObject } from './archives/json-lines.ts'
 export { readZipDirectory, type ZipEntry } from './archives/read-zip.ts'
 export { readZip } from './archives/read-zip.ts'
+export { putValidNamesFirst } from './archives/name-order.ts'
 export { readBytes } from './archives/read-bytes.ts'
 export { isSkillMd, notUtf8, selectSkills, type SelectedSkill, type SourceEntry } from './archives/select-files.ts'
 export { findSizeProblem, findSkillProblem, readSelectedFiles, selectListed } from './archives/selected-skill.ts'
@@ -41,6 +42,7 @@ export {
   decodeText,
   findTextProblem,
   isUnreadable,
+  readSourceItem,
   type SkillRecord,
   type Source,
   type SourceItem,

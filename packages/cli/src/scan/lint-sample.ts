@@ -96,8 +96,8 @@ function listRefusals(
   const sized = selected?.files.map(({ path, entry }) => ({ path: path.normalize('NFC'), size: entry.size }))
   return [
     // A name has one warning, with the name to use, and not also that of the open format.
-    ...readSkillFields(parsed).refusals.map(({ path, message, line }) => ({
-      code: path === 'name' ? 'name_pattern' : 'field_refused',
+    ...readSkillFields(parsed).refusals.map(({ path, code, message, line }) => ({
+      code: code ?? (path === 'name' ? 'name_pattern' : 'field_refused'),
       message,
       line,
     })),

@@ -232,7 +232,12 @@ function addRefusal(summary: ImportSummary, id: string, reason: string): void {
 }
 
 /** Warnings of an import about what a publish refuses. */
-const invalidCodes: ReadonlySet<string> = new Set(['name_pattern', 'field_refused', 'description_from_body'])
+const invalidCodes: ReadonlySet<string> = new Set([
+  'name_pattern',
+  'version_ignored',
+  'field_refused',
+  'description_from_body',
+])
 
 function addInvalid({ invalid }: ImportSummary, id: string, warnings: readonly Warning[]): void {
   const reasons = warnings.filter(({ code }) => invalidCodes.has(code)).map(({ message }) => message)

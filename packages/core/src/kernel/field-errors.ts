@@ -55,7 +55,14 @@ export function invalidField(path: string, message: string): RegistryError {
   return new RegistryError('invalid_request', `${path} ${message}${end}`, { errors: [{ path, message }] })
 }
 
-/** The error for several fields. Each path and its message together form a sentence, which ends with a period. */
+/**
+ * The error for several fields. Each path and its message together form a sentence, which ends with a period; a message
+ * that begins with a capital letter is a sentence itself.
+ */
 export function invalidFields(code: 'invalid_request' | 'invalid_skill', errors: readonly FieldError[]): RegistryError {
-  return new RegistryError(code, errors.map(({ path, message }) => `${path} ${message}`).join(' '), { errors })
+  return new RegistryError(code, errors.map(toSentence).join(' '), { errors })
+}
+
+function toSentence({ path, message }: FieldError): string {
+  return `${path}${/^[A-Z]/.test(message) ? ':' : ''} ${message}`
 }

@@ -7,6 +7,7 @@ import {
   findTextProblem,
   findUnreadFolders,
   listStandIns,
+  putValidNamesFirst,
   readSelectedFiles,
   selectSkills,
   type SelectedSkill,
@@ -48,9 +49,10 @@ export async function* readSkillTree<T extends FolderEntry>(
 ): AsyncGenerator<Omit<SnapshotBatch, 'cursor'> & { left: number }> {
   const { folders, ...reasons } = findSkillFolders(tree)
   yield { releases: [], ...reasons, left: folders.length }
-  // Known folders first, so that no other folder takes their names.
+  // Known folders first, and then valid names, so that no other folder takes their names.
   const had = new Map(Object.entries(places).map(([name, folder]) => [folder, name]))
-  const ordered = folders.toSorted((a, b) => Number(had.has(b.folder)) - Number(had.has(a.folder)))
+  const named = await putValidNamesFirst(folders, tree.read)
+  const ordered = named.toSorted((a, b) => Number(had.has(b.folder)) - Number(had.has(a.folder)))
   const taken = new Map<string, string>()
   for (const [i, batch] of toFolderBatches(ordered)) {
     yield { ...(await readBatch(batch)), left: ordered.length - i - batch.length }

@@ -1,5 +1,6 @@
 import { basename, posix, resolve } from 'node:path'
 import { openFolderTree, type FolderEntry } from './folder-tree.ts'
+import { putValidNamesFirst } from './name-order.ts'
 import { selectSkills, type SelectedSkill } from './select-files.ts'
 import { readSourceItem, type Source, type SourceItem } from './skill-records.ts'
 
@@ -12,7 +13,7 @@ export function openFolder(folder: string): Source {
   async function* items(): AsyncGenerator<SourceItem> {
     const name = basename(resolve(folder))
     const { entries, isOfNode, read } = await openFolderTree(folder)
-    const skills = selectSkills(entries, { isOfNode })
+    const skills = await putValidNamesFirst(selectSkills(entries, { isOfNode }), read)
     for (const [i, skill] of skills.entries()) {
       share = i / skills.length
       const id = posix.join(name, skill.document)

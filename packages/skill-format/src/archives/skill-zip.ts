@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, posix } from 'node:path'
 import { RegistryError } from '@skillstead/protocol'
 import type { ArchiveEntry } from './entry-options.ts'
+import { putValidNamesFirst } from './name-order.ts'
 import { readArchived, readArchiveEntries } from './read-archive.ts'
 import { isEscape, isSkillMd, notUtf8, selectSkills } from './select-files.ts'
 import { readSourceItem, type Source, type SourceItem } from './skill-records.ts'
@@ -16,7 +17,7 @@ export function openZip(file: string, type: 'zip' | 'tar.gz' = 'zip'): Source {
   async function* items(): AsyncGenerator<SourceItem> {
     const entries = await readManyEntries(file, type)
     const archiveName = basename(file).replace(/\.(zip|tgz|tar\.gz)$/i, '')
-    const skills = selectSkills(entries)
+    const skills = await putValidNamesFirst(selectSkills(entries), readArchived)
     const unread = entries.filter(isUnnamedSkill)
     if (skills.length + unread.length === 0) throw new RegistryError('invalid_request', `${file} contains no SKILL.md.`)
     for (const [i, skill] of skills.entries()) {

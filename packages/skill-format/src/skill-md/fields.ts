@@ -22,6 +22,8 @@ export interface SkillFields {
 /** A field that is refused, as a sentence that names what is written and what to write. */
 interface FieldRefusal {
   readonly path: 'name' | 'description' | 'version'
+  /** The code of the warning that other readers of the document give for the same fault. */
+  readonly code?: string
   readonly message: string
   readonly line?: number
 }
@@ -59,6 +61,7 @@ export function readKeyValue(frontmatter: Record<string, unknown>, path: string)
 const licenseCharactersMax = 200
 
 function readNameFields(reader: Reader): Pick<SkillFields, 'name' | 'displayName' | 'nameSlug'> {
+  refuseTwice(reader, 'name')
   const written = readFrontmatterText(reader, ['name'])?.replace(/\s+/g, ' ')
   if (written === undefined) return refuseUnread(reader, 'name')
   const shown = `'${written.slice(0, 80)}'`
@@ -75,6 +78,7 @@ function readNameFields(reader: Reader): Pick<SkillFields, 'name' | 'displayName
 }
 
 function readDescription(reader: Reader): string | undefined {
+  refuseTwice(reader, 'description')
   const written = readFrontmatterText(reader, ['description'])
   if (written !== undefined && !isPlaceholder(written)) return written
   if (written === undefined) refuseUnread(reader, 'description')
@@ -87,19 +91,28 @@ function isPlaceholder(text: string): boolean {
   return /^(?:\{\{.*\}\}|\$\{.*\}|<[^<>]*>|%[\w-]+%)$/s.test(text)
 }
 
-/** Names the line that its author meant as the field: a key in another case, or without a space after the colon. */
-function refuseUnread(reader: Reader, path: 'name' | 'description'): Record<string, never> {
-  const ignored = reader.parsed.warnings.find(
-    ({ code, message }) => code === 'line_ignored' && message.includes(`'${path}:'`),
-  )
-  if (ignored) {
-    const { message, line } = ignored
-    reader.refusals.push({ path, message, ...(line !== undefined && { line }) })
-    return {}
-  }
-  const other = Object.keys(reader.parsed.frontmatter).find((key) => key.toLowerCase() === path)
-  if (other === undefined) return {}
-  return refuseField(reader, path, toCaseAdvice(other, path), other)
+/** Which of two values is meant would be a guess. */
+function refuseTwice({ parsed, refusals }: Reader, path: 'name' | 'description'): void {
+  const { line, earlierLine } = parsed.keys.get(path) ?? {}
+  if (line === undefined || earlierLine === undefined) return
+  const message = `The key '${path}' occurs in lines ${earlierLine} and ${line}. Keep one of them.`
+  refusals.push({ path, code: 'duplicate_key', message, line })
+}
+
+function refuseUnread({ parsed, refusals }: Reader, path: 'name' | 'description'): Record<string, never> {
+  const unread = findUnread(parsed, path)
+  if (unread) refusals.push({ path, ...unread })
+  return {}
+}
+
+/** The line that its author meant as a missing field: a key in another case, or without a space after the colon. */
+export function findUnread(parsed: ParsedSkillMd, path: 'name' | 'description'): SkillWarning | undefined {
+  const ignored = parsed.warnings.find(({ code, message }) => code === 'line_ignored' && message.includes(`'${path}:'`))
+  if (ignored) return ignored
+  const other = Object.keys(parsed.frontmatter).find((key) => key !== path && key.toLowerCase() === path)
+  if (other === undefined) return undefined
+  const line = parsed.keys.get(other)?.line
+  return { code: 'key_not_standard', message: toCaseAdvice(other, path), ...(line !== undefined && { line }) }
 }
 
 /** What to write for a key of the format in another case, or with underscores. */
@@ -147,16 +160,21 @@ function readVersionField(reader: Reader): string | undefined {
   if (!path) return undefined
   const value = readKeyValue(reader.parsed.frontmatter, path)
   const text = (reader.parsed.keys.get(path)?.written ?? toPlainText(value)).trim()
+  if (text === '') return undefined
   if (isVersion(text)) return text
-  const [, numbers] = /^v?(\d+\.\d+\.\d+)[-+]./.exec(text) ?? []
-  // What its author calls a preview must not become a release.
-  if (numbers !== undefined) {
-    const advice = `Write '${numbers}', or pass a version.`
-    refuseField(reader, 'version', `'${text.slice(0, 40)}' is not three numbers. ${advice}`, path)
-  }
-  const message = `The version '${text.slice(0, 40)}' is not three numbers such as 1.0.0, and was not used.`
-  warnAbout(reader, 'version_ignored', message, path)
+  const numbers = toThreeNumbers(text)
+  const advice = numbers === undefined ? 'Write three numbers such as 1.0.0' : `Write '${numbers}'`
+  const message = `'${text.slice(0, 40)}' is not three numbers. ${advice}, or pass a version.`
+  refuseField(reader, 'version', message, path)
+  warnAbout(reader, 'version_ignored', `The version ${message}`, path)
   return undefined
+}
+
+/** The version that is obviously meant: `v1.0.0`, `1.0` and `1.0.0-beta` are 1.0.0; undefined for others. */
+function toThreeNumbers(text: string): string | undefined {
+  const written = /^v?(\d+)(?:\.(\d+)(?:\.(\d+)(?:[-+].*)?)?)?$/i.exec(text)?.slice(1)
+  const version = written?.map((number = '0') => number.replace(/^0+(?=\d)/, '')).join('.')
+  return version !== undefined && isVersion(version) ? version : undefined
 }
 
 function isFilled(value: unknown): boolean {

@@ -1,6 +1,6 @@
 import { countListed, isSkillName, skillClients, standardKeys } from '@skillstead/protocol'
 import { outlineCharactersMax } from './blocks.ts'
-import { readKeyValue, toCaseAdvice } from './fields.ts'
+import { findUnread, readKeyValue, toCaseAdvice } from './fields.ts'
 import { adviseOnKey, adviseOnMetadata } from './key-advice.ts'
 import type { ParsedSkillMd, SkillWarning } from './types.ts'
 
@@ -68,6 +68,8 @@ function listKeyIssues(parsed: ParsedSkillMd): SkillWarning[] {
 function listNameIssues(parsed: ParsedSkillMd, { folderName }: PortabilityOptions): SkillWarning[] {
   const { name } = parsed.frontmatter
   if (name === undefined || name === null || name === '') {
+    // The key that was meant has a warning of its own.
+    if (findUnread(parsed, 'name')) return []
     return [toPortabilityIssue(parsed, 'name_missing', 'The frontmatter has no name.', 'name')]
   }
   if (!isTextField(parsed, 'name'))
@@ -87,7 +89,7 @@ function listTextIssues(parsed: ParsedSkillMd): SkillWarning[] {
     const value = parsed.frontmatter[key]
     if (value === undefined && key !== 'description') continue
     if (value === undefined || value === null || (typeof value === 'string' && value.trim() === '')) {
-      if (key === 'description')
+      if (key === 'description' && !findUnread(parsed, key))
         issues.push(toPortabilityIssue(parsed, 'description_missing', 'The frontmatter has no description.', key))
     } else if (!isTextField(parsed, key)) {
       issues.push(toPortabilityIssue(parsed, 'not_text', `The value of '${key}' is not text. Put it in quotes.`, key))

@@ -91,19 +91,73 @@ function readPiece(piece: Piece, state: Conversion): void {
 
 /** Maximum number of lines of a value in which wrong ones are looked for; metadata in the wild has fewer. */
 const searchedLinesMax = 60
+/** Maximum depth of blocks in which wrong lines are looked for; those in the wild are less deep. */
+const searchedDepthMax = 4
 
-/** Reads a mapping without those of its lines that are not `key: value`, each of which is named. */
+/** Keys whose value is text, of which no line is wrong. */
+const textKeys: ReadonlySet<string> = new Set(['name', 'description', 'license', 'compatibility'])
+
+/** Reads a block without those of its lines that are not valid YAML, each of which is named. */
 function tryWithoutWrongLines(piece: Piece, lines: readonly string[], state: Conversion): boolean {
-  const indentation = /^[^:]+:\s*$/.test(lines[0]!) ? /^ +(?=\S)/.exec(lines[1] ?? '')?.[0] : undefined
-  if (indentation === undefined || lines.length > searchedLinesMax) return false
-  const isWrong = (line: string) =>
-    line.startsWith(indentation) && /^(?!#|- )[^\s:][^:]*(?::\S|$)/.test(line.slice(indentation.length))
-  const wrong = lines.flatMap((line, index) => (index > 0 && isWrong(line) ? [index] : []))
+  const [head = '', ...rest] = lines
+  if (!/^[^:]+:\s*$/.test(head) || lines.length > searchedLinesMax || textKeys.has(piece.key)) return false
+  const wrong = findWrongLines(
+    rest.map((text, index) => ({ text, index: index + 1 })),
+    [head],
+  )
   // Blank lines keep the numbers of the others.
   const others = lines.map((line, index) => (wrong.includes(index) ? '' : line))
-  if (wrong.length === 0 || !tryLines(piece, others, state)) return false
+  if (wrong.length === 0 || !others.slice(1).some((line) => line.trim() !== '') || !tryLines(piece, others, state))
+    return false
   for (const index of wrong) ignoreLine(state, piece.line + index, piece.lines[index]!)
   return true
+}
+
+interface IndexedLine {
+  readonly text: string
+  readonly index: number
+}
+
+/** The indexes of the wrong lines of a block below `heads`, the lines that lead to it: each entry is tried alone. */
+function findWrongLines(lines: readonly IndexedLine[], heads: readonly string[]): number[] {
+  const entries = cutIntoEntries(lines)
+  const indentation = toIndentation(entries[0]?.[0]?.text ?? '')
+  const isOfMap = /:\s*$/.test(heads.at(-1)!)
+  return entries.flatMap((entry) => {
+    const [first, ...rest] = entry
+    const { text, index } = first!
+    const isLoose = isOfMap && /^(?!#|- )[^\s:][^:]*(?::\S|$)/.test(text.trimStart())
+    const isReadable = (end: number) => isValid([...heads, ...entry.slice(0, end).map((line) => line.text)])
+    if (toIndentation(text) < indentation || isLoose || !isReadable(1)) {
+      // A block needs its first line, so that the lines below it are lost with it.
+      return [index, ...rest.filter((line) => line.text.trim() !== '').map((line) => line.index)]
+    }
+    if (isReadable(entry.length)) return []
+    return heads.length < searchedDepthMax ? findWrongLines(rest, [...heads, text]) : rest.map((line) => line.index)
+  })
+}
+
+/** Cuts a block at each line that is not deeper than its first one; a list may be as deep as the key above it. */
+function cutIntoEntries(lines: readonly IndexedLine[]): IndexedLine[][] {
+  const entries: IndexedLine[][] = []
+  const first = lines.find(({ text }) => text.trim() !== '')?.text ?? ''
+  const isList = first.trimStart().startsWith('- ')
+  for (const line of lines) {
+    const isFiller = line.text.trim() === '' || (!isList && line.text.trimStart().startsWith('- '))
+    const isDeeper = isFiller || toIndentation(line.text) > toIndentation(first)
+    if (isDeeper && entries.length > 0) entries.at(-1)!.push(line)
+    else if (line.text.trim() !== '') entries.push([line])
+  }
+  return entries
+}
+
+function toIndentation(line: string): number {
+  return line.length - line.trimStart().length
+}
+
+function isValid(lines: readonly string[]): boolean {
+  const doc = parseYaml(lines.join('\n'))
+  return doc !== undefined && doc.errors.length === 0 && isMap(doc.contents)
 }
 
 function indentRest(line: string, index: number): string {

@@ -89,13 +89,17 @@ function fillMapping(
       addWarningAt(state, 'key_dropped', 'The key `__proto__` was dropped.', offset)
       continue
     }
-    if (Object.hasOwn(target, key)) {
+    const isTwice = Object.hasOwn(target, key)
+    if (isTwice) {
       const message = `The key '${shortenForWarning(key)}' occurs twice. The last value is used.`
       addWarningAt(state, 'duplicate_key', message, offset)
     }
     const value = pair.value as Node | null
     const isMarked = path === '' || path === 'metadata.'
-    if (isMarked) state.keys.set(path + key, { line: lineAt(state, offset), written: readWritten(value) })
+    if (isMarked) {
+      const earlierLine = isTwice ? state.keys.get(path + key)?.line : undefined
+      state.keys.set(path + key, { line: lineAt(state, offset), earlierLine, written: readWritten(value) })
+    }
     target[key] = toPlainValue(state, value, isMarked ? `${path}${key}.` : '-', depth + 1)
     if (state.nodesLeft < 0 || state.charactersLeft < 0) return noteExhausted(state, offset)
   }

@@ -15,6 +15,8 @@ export type FrontmatterStatus = 'ok' | 'repaired' | 'missing' | 'empty' | 'unter
 /** Position of a key, and the source text of a value that some parsers do not read as text (`8004`, `1.10`, `yes`). */
 export interface KeyMark {
   readonly line: number
+  /** The line of an earlier occurrence of the same key, whose value was dropped. */
+  readonly earlierLine?: number
   readonly written?: string
 }
 

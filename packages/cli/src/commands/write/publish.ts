@@ -1,17 +1,22 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   limits,
   type PathReason,
   type PublishSkillInput,
   type RegistryApi,
+  toOneLine,
   type Visibility,
 } from '@skillstead/protocol'
 import {
   decodeText,
   findTextProblem,
   isUnreadable,
-  openFolder,
+  findUnreadFolders,
+  openFolderTree,
   openPlugin,
+  readSourceItem,
+  selectSkills,
   type SkillRecord,
   toPublishFile,
 } from '@skillstead/skill-format/archives'
@@ -193,12 +198,27 @@ async function readPublishContent(path: string): Promise<Content> {
 }
 
 async function packPublishedFolder(path: string): Promise<Content> {
-  for await (const item of openFolder(path).items) {
-    if (isUnreadable(item)) throw new Error(`${item.id}: ${item.reason}`)
-    return toContent(item)
+  const { entries, isOfNode, read } = await openFolderTree(path)
+  const skills = selectSkills(entries, { isOfNode })
+  const [skill] = skills
+  if (!skill) {
+    const [unread] = findUnreadFolders(entries)
+    if (unread) throw new Error(`${unread.path}: ${unread.reason}`)
+    throw new Error(`${path} contains no SKILL.md. Pass the folder of a skill.`)
   }
-  throw new Error(`${path} contains no SKILL.md. Pass the folder of a skill.`)
+  if (skills.length > 1 && skill.folder !== '') {
+    const shown = skills.slice(0, skillsShownMax).map(({ folder }) => toOneLine(folder))
+    const more = skills.length > skillsShownMax ? ` and ${skills.length - skillsShownMax} more` : ''
+    const advice = 'Publish one of them, or pass this folder to `skillstead import`.'
+    throw new Error(`${path} contains ${skills.length} skills: ${shown.join(', ')}${more}. ${advice}`)
+  }
+  const id = join(path, skill.document)
+  const item = await readSourceItem(skill, { id, path: id }, read)
+  if (isUnreadable(item)) throw new Error(`${item.id}: ${item.reason}`)
+  return toContent(item)
 }
+
+const skillsShownMax = 10
 
 function toContent({ skillMd, files, omitted, changed }: SkillRecord): Content {
   return { skillMd, files: files.map(toPublishFile), omitted, changed }

@@ -130,16 +130,21 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
 
 /** What SKILL.md says of fields that the request does not give, and that would have to be guessed. */
 function listRefusals({ refusals, nameSlug }: SkillFields, given: Given): FieldError[] {
-  return refusals.flatMap(({ path, message }) => {
-    if (given[path] !== undefined || (path === 'name' && nameSlug !== undefined && given.normalizeName)) return []
-    if (path !== 'name' || nameSlug === undefined) return [{ path, message }]
+  return refusals.flatMap(({ path, code, message }) => {
+    if (given[path] !== undefined) return []
+    if (path !== 'name' || nameSlug === undefined || code !== undefined) return [{ path, message }]
+    if (given.normalizeName) return []
     return [{ path, message: `${message} To accept that name, pass \`normalizeName: true\`, or --name ${nameSlug}.` }]
   })
 }
 
-/** As {@link listRefusals}, where the fields are taken all the same; an invalid name has a warning of its own. */
+/** As {@link listRefusals}, where the fields are taken all the same; invalid names and versions have their own warnings. */
 function warnOfRefusals({ refusals, displayName }: SkillFields, given: Given): Warning[] {
-  const others = refusals.filter(({ path }) => (path === 'name' ? displayName : given[path]) === undefined)
+  const others = refusals.filter(({ path, code }) => {
+    if (path === 'version') return false
+    if (path === 'name') return code !== undefined || displayName === undefined
+    return given[path] === undefined
+  })
   return others.map(({ message }) => ({ code: 'field_refused', message }))
 }
 
