@@ -245,8 +245,8 @@ function describeCommand({ command: program, args: list, env: variables }: Reado
 
 /** An argument with spaces in quotes; of several spaces or line ends one. */
 function toShownWord(word: string): string {
-  const text = word.replace(/\s+/g, ' ')
-  return text === '' || text.includes(' ') ? JSON.stringify(text) : text
+  const line = word.replace(/\s+/g, ' ')
+  return line === '' || line.includes(' ') ? JSON.stringify(line) : line
 }
 
 function cutMiddle(line: string): string {
@@ -289,11 +289,11 @@ function parseText(bytes: Uint8Array | undefined): unknown {
 
 /** Whether a text has the host of the schemas of Agent Plugins, also in UTF-16 and in the escapes of JSON. */
 function namesAgentPlugins(source: string): boolean {
-  const text = source
+  const plain = source
     // oxlint-disable-next-line no-control-regex
     .replaceAll(/\0/g, '')
     .replaceAll(/\\u00([2-7][\da-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-  return /agent-plugins\.org/i.test(text)
+  return /agent-plugins\.org/i.test(plain)
 }
 
 function countKeys(value: unknown, keys: Map<string, number>): void {
