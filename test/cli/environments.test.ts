@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createClient } from '@skillstead/client'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { skillMd } from '../support/answers.ts'
@@ -189,6 +189,37 @@ describe('a proxy of the environment', () => {
       })
     },
   )
+
+  it.each(['http://anna:secret@', 'http://a b:1', 'proxy.corp:port'])(
+    'that is none does not matter to a command without a network: %s',
+    async (HTTP_PROXY) => {
+      const folder = await makeFolder()
+      await writeFile(join(folder, 'SKILL.md'), `---\nname: ${basename(folder)}\ndescription: Reads.\n---\nReads.\n`)
+      for (const args of [['--version'], ['--help'], ['lint', folder]]) {
+        const { stdout, stderr } = await skillsteadProcess(args, { env: { HTTP_PROXY } })
+        expect([stdout === '', stderr]).toEqual([false, ''])
+      }
+    },
+  )
+
+  it('without a scheme is an HTTP proxy', async () => {
+    const env = { HTTP_PROXY: 'proxy.invalid:3128' }
+    expect((await skillsteadProcess(['--version'], { env })).code).toBe(0)
+    const { code, stderr } = await skillsteadProcess(['search', 'x', '--url', 'http://skills.test'], { env })
+    expect([code, stderr]).toEqual([1, expect.stringContaining('HTTP_PROXY names a proxy.')])
+  })
+
+  it('that is none stops a login and a verification too', async () => {
+    const env = { https_proxy: 'http://a b:1' }
+    const calls = [
+      ['login', '--url', 'https://skills.test'],
+      ['verify', 'alice/tool', '--url', 'https://skills.test'],
+    ]
+    for (const args of calls) {
+      const { code, stderr } = await skillsteadProcess(args, { env, input: 'sk_test' })
+      expect([code, stderr]).toEqual([2, 'https_proxy is not the URL of a proxy. Use the form http://HOST:PORT.\n'])
+    }
+  })
 
   it('that is none stops a command before it sends anything', async () => {
     const env = { HTTP_PROXY: 'http://anna:secret@' }

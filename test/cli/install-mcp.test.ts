@@ -12,6 +12,7 @@ const program = {
   args: ['--root', '${PLUGIN_ROOT}'],
   env: { A: '${PLUGIN_ROOT}/a' },
 }
+const shown = 'tickets (stdio ./bin/server --root ${PLUGIN_ROOT}; env A)'
 const remote = { type: 'streamable-http', url: 'https://api.acme.dev/mcp', headers: { 'X-Tenant': 'public' } }
 const remoteEntry = { type: 'http', url: 'https://api.acme.dev/mcp', headers: { 'X-Tenant': 'public' } }
 
@@ -49,7 +50,7 @@ describe('install', () => {
     const installed = await install('tickets')
     expect(installed.stdout).toBe(
       'Installed alice/tickets@1.0.0 in .agents/skills/tickets.\n' +
-        'The MCP servers of alice/tickets are not in .mcp.json, or differ there: tickets (stdio ./bin/server), ' +
+        `The MCP servers of alice/tickets are not in .mcp.json, or differ there: ${shown}, ` +
         'api (streamable-http api.acme.dev). To write them: skillstead install alice/tickets --with-mcp\n',
     )
     expect(Object.keys(await project.files()).filter((path) => path.endsWith('mcp.json'))).toEqual([
@@ -73,7 +74,7 @@ describe('install', () => {
     const installed = await install('tickets', '--with-mcp')
     expect([installed.code, installed.stderr]).toEqual([0, ''])
     expect(installed.stdout).toContain(
-      '.mcp.json has the MCP servers of alice/tickets: tickets (stdio ./bin/server), api (streamable-http api.acme.dev). ' +
+      `.mcp.json has the MCP servers of alice/tickets: ${shown}, api (streamable-http api.acme.dev). ` +
         'Claude Code asks before it starts them.\n',
     )
     const text = await readFile(fileOf(project), 'utf8')
@@ -150,7 +151,7 @@ describe('install', () => {
     const refused = await install('tickets', '--with-mcp')
     expect([refused.code, await project.files()]).toEqual([1, {}])
     expect(refused.stderr).toContain(words)
-    expect((await install('tickets')).stdout).toContain('tickets (stdio ./bin/server)')
+    expect((await install('tickets')).stdout).toContain('tickets (stdio ./bin/server ')
   })
 
   it('refuses --with-mcp for a folder whose name a client would expand', async () => {
@@ -185,7 +186,7 @@ describe('update', () => {
     await publish(api, 'tickets', '1.1.0', { tickets: changed, more: remote })
     const updated = await project.run('update')
     expect(updated.stdout).toContain(
-      'tickets (stdio ./bin/server), more (streamable-http api.acme.dev), api (no longer in the skill)',
+      'tickets (stdio ./bin/server --new; env A), more (streamable-http api.acme.dev), api (no longer in the skill)',
     )
     expect(await readServers(project)).toEqual(before)
     expect((await install('tickets', '--with-mcp')).code).toBe(0)

@@ -310,7 +310,61 @@ describe('publishing a plugin', () => {
   })
 
   it.each([
+    [{ version: '2.0.0' }, 'the field version'],
+    [{ license: 'MIT', author: { name: 'Ann' } }, 'the fields license, author'],
+    [
+      { version: '1', author: {}, license: '', homepage: '', repository: '', keywords: [], extensions: {} },
+      'the fields version, homepage, repository, license, author, keywords, extensions',
+    ],
+  ])('names the fields of the manifest that a pack does not store: %j', async (extra, named) => {
+    const manifest = toManifest({ name: 'rich', ...extra })
+    const files = { 'plugin.json': manifest, 'skills/rich/SKILL.md': toSkillMd('rich') }
+    for (const place of [await makePlugin(files), await toZip(files)])
+      expect((await read(['publish', place, '--dry-run'])).omitted).toEqual([
+        { path: 'plugin.json', reason: `A pack does not store ${named}.` },
+      ])
+  })
+
+  it('keeps the order of the pack that it updates, and adds new skills to its end', async () => {
+    const files = toFiles('ordered')
+    const [form, letter, early] = ['form', 'letter', 'a-new-one'].map((name) => `alice/ordered-${name}`)
+    await read(['publish', await makePlugin(files)])
+    await read(['pack', 'remove', 'ordered', form!])
+    await read(['pack', 'add', 'ordered', form!])
+    expect((await read(['publish', await makePlugin(files)])).pack.status).toBe('unchanged')
+    const more: Files = { ...files, 'skills/ordered-a-new-one/SKILL.md': toSkillMd('ordered-a-new-one') }
+    expect((await read(['publish', await makePlugin(more)])).pack.status).toBe('updated')
+    expect(await members('ordered')).toEqual([letter, form, early])
+    const { 'skills/ordered-letter/SKILL.md': _, ...fewer } = more
+    await read(['publish', await makePlugin(fewer)])
+    expect(await members('ordered')).toEqual([form, early])
+  })
+
+  it.each(['x.tar', 'x.TAR.BZ2', 'x.tar.xz', 'x.7z', 'x.rar', 'x.gz', 'x.skill'])(
+    'refuses %s, an archive of another kind, by its ending, as verify does',
+    async (name) => {
+      const file = join(await makeFolder(), name)
+      await writeFile(file, await packTar([{ header: { name: 'SKILL.md', size: 1 }, body: 'x' }]))
+      const published = await call(['publish', file])
+      expect([published.code, published.stderr]).toEqual([
+        2,
+        `${file} is an archive of another kind. Use .zip, .tar.gz or .tgz.\n`,
+      ])
+      await read(['publish', await makePlugin({ 'SKILL.md': toSkillMd('checked') })])
+      const verified = await call(['verify', 'alice/checked', '--content', file])
+      expect([verified.code, verified.stderr]).toEqual([2, `${file} is an archive of another kind. Use .zip.\n`])
+    },
+  )
+
+  it.each([
     ['not JSON', '{', 'not valid JSON'],
+    ['with a key twice', toManifest().replace('{', '{"name":"other",'), 'The key "name" occurs twice.'],
+    ['with it in an escape', toManifest().replace('{', '{"n\\u0061me":"other",'), 'The key "name" occurs twice.'],
+    [
+      'with a key of the author twice',
+      toManifest({ author: { url: '1', name: '2' } }).replace('"url"', '"name"'),
+      'twice',
+    ],
     ['no object', '[]', 'must be a JSON object'],
     ['in UTF-16', Buffer.from('{}', 'utf16le').toString(), 'not valid JSON'],
     ['without $schema', '{"name":"a"}', 'The field $schema is missing.'],
@@ -354,6 +408,22 @@ describe('linting a plugin', () => {
       expect((await call(['publish', place])).stderr).toContain(unreadable[0]!.reason)
     }
     expect((await skillstead(['lint', await makePlugin(toFiles('linted'))])).stdout).not.toContain('cannot be read')
+  })
+
+  it.each(doors)('from %s names what a publish omits', async (_, name, make, more = []) => {
+    const manifest = toManifest({ name, version: '1.0.0', main: './x' })
+    const place = await make({ ...toFiles(name), 'plugin.json': manifest })
+    const answer = JSON.parse((await skillstead(['lint', place, '--json'])).stdout) as Answer
+    expect(omitted(answer)).toEqual([...left, ...more, 'plugin.json', 'plugin.json'].toSorted())
+    expect(answer.omitted).toEqual((await read(['publish', place, '--dry-run'])).omitted)
+    const { stdout } = await skillstead(['lint', place])
+    expect(stdout).toContain('omitted hooks: It is for some clients only')
+    expect(stdout).toContain('omitted plugin.json: A pack does not store the field version.')
+  })
+
+  it('omits nothing of a skill', async () => {
+    const place = await makePlugin({ 'SKILL.md': toSkillMd('alone') })
+    expect(JSON.parse((await skillstead(['lint', place, '--json'])).stdout)).toMatchObject({ omitted: [] })
   })
 })
 
@@ -448,7 +518,10 @@ describe('writing a pack as a plugin', () => {
     // What is written can be published again, and nothing changes.
     const again = await read(['publish', folder])
     expect(again.skills.map(({ status }) => status)).toEqual(['unchanged', 'unchanged'])
-    expect([again.omitted, again.pack.status]).toEqual([[], 'unchanged'])
+    expect([again.omitted, again.pack.status]).toEqual([
+      [{ path: 'plugin.json', reason: 'A pack does not store the fields license, author, keywords.' }],
+      'unchanged',
+    ])
   })
 
   it('is a zip if the path ends with .zip, with the same files and modes', async () => {
@@ -461,6 +534,14 @@ describe('writing a pack as a plugin', () => {
       ['skills/written-form/scripts/fill.sh', true],
       ['skills/written-letter/SKILL.md', false],
     ])
+  })
+
+  it.each(['w.tgz', 'w.tar.gz', 'w.tar', 'w.7z'])('refuses %s, which is no zip', async (name) => {
+    const folder = await makeFolder()
+    const path = join(folder, name)
+    const { code, stderr } = await call(['pack', 'show', 'written', '--plugin', path])
+    expect([code, stderr]).toEqual([2, `${path} is an archive of another kind. Use .zip.\n`])
+    expect(readdirSync(folder)).toEqual([])
   })
 
   it('replaces nothing', async () => {

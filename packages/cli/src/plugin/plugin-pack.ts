@@ -44,7 +44,7 @@ const descriptionCharactersMax = 2000
 
 /**
  * Makes the pack of a plugin, or updates the one with its slug that the owner of the skills has. Its members are the
- * skills that are published, and for others what the pack had before: notes, pins and the display name stay.
+ * skills that are published, and for others what the pack had before: notes, pins, the order and the display name stay.
  */
 export async function putPluginPack(
   api: RegistryApi,
@@ -117,7 +117,8 @@ function toMembers(skills: readonly PluginSkill[], before: Pack | undefined): Me
     const member = former.get(name) ?? (isPublished(skill) ? { name, note: '' } : undefined)
     if (member) members.set(name, member)
   }
-  return [...members.values()]
+  const names = new Set([...former.keys(), ...members.keys()])
+  return [...names].flatMap((name) => members.get(name) ?? [])
 }
 
 function isPublished({ status }: PluginSkill): boolean {

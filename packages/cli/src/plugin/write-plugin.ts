@@ -10,6 +10,7 @@ import {
   toPluginManifest,
   writeZip,
 } from '@skillstead/skill-format/archives'
+import { refuseOtherArchives } from '../files/archive-kinds.ts'
 import { writeWhole } from '../files/write-whole.ts'
 import { downloadPackage } from '../install/fetch-package.ts'
 import { requestOffer, type Say } from '../install/offer.ts'
@@ -33,6 +34,7 @@ const zipBytesMax = 512 * 1024 * 1024
  * not be written completely.
  */
 export async function writePlugin(api: RegistryApi, pack: Pack, path: string, say: Say): Promise<WrittenPlugin> {
+  refuseOtherArchives(path, ['.zip'])
   const target = resolve(path)
   const isZip = /\.zip$/i.test(path)
   requireFree(path, isZip)

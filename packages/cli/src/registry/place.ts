@@ -7,6 +7,7 @@ import { UsageError, textOption, type Arguments, type Options } from '../command
 import { readVariable } from '../terminal/io.ts'
 import { createErrorLog } from '../terminal/output.ts'
 import { findCredential, findCurrentNode } from './credentials.ts'
+import { useProxyOfEnvironment } from './proxy.ts'
 
 /** Options for the registry of a command: a folder or a database. */
 export const storeOptions: Options = {
@@ -97,6 +98,12 @@ function mayReport({ io: { env } }: Arguments): boolean {
   return ['SKILLSTEAD_NO_TRACK', 'DO_NOT_TRACK'].every((name) => /^(?:0|false)?$/i.test(readVariable(env, name) ?? ''))
 }
 
+/** The API of a node over HTTP, through the proxy of the environment. Throws {@link UsageError} for an invalid proxy. */
+export function connectToNode(options: Omit<Parameters<typeof createClient>[0], 'client'>): RegistryApi {
+  useProxyOfEnvironment()
+  return createClient({ ...options, client: 'skillstead' })
+}
+
 /**
  * Runs `work` with the API that the options name: a node over HTTP as the user of the key, or in-process as the
  * operator or as the user of `as`. For an in-process registry `work` also gets the registry.
@@ -112,7 +119,7 @@ export async function withApi<T>(
   if (node) {
     sayWhichCounts(given, node.baseUrl)
     const counting = reports ? { installs } : ({ counts: false } as const)
-    const client = createClient({ ...node, agentToken, client: 'skillstead', ...counting })
+    const client = connectToNode({ ...node, agentToken, ...counting })
     return node.apiKey === undefined ? withoutLogin(node.baseUrl, () => work(client)) : work(client)
   }
   if (isNowhere(given))

@@ -1,4 +1,5 @@
 import nodeHttp from 'node:http'
+import { UsageError } from '../command/command.ts'
 import { type Environment, readVariable } from '../terminal/io.ts'
 
 /** Whether this release of Node can take the proxy of the environment after its start (24.14, 25.4). */
@@ -33,7 +34,7 @@ export function findProxyVariable(env: Environment, protocol: string): string | 
 
 /**
  * Sends the requests of commands through the proxies of HTTP_PROXY and HTTPS_PROXY, but for the hosts of NO_PROXY. A node
- * gets the same proxies as an option of its registry. Ends the process if Node cannot parse a variable.
+ * gets the same proxies as an option of its registry. Throws {@link UsageError} if Node cannot parse a variable.
  */
 export function useProxyOfEnvironment(): void {
   const { http, https, noProxy } = readProxies(process.env)
@@ -46,7 +47,6 @@ export function useProxyOfEnvironment(): void {
     })
   } catch {
     const names = [http, https].flatMap((one) => one?.name ?? [])
-    console.error(`${names.join(' or ')} is not the URL of a proxy. Use the form http://HOST:PORT.`)
-    process.exit(2)
+    throw new UsageError(`${names.join(' or ')} is not the URL of a proxy. Use the form http://HOST:PORT.`)
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { ContentFile } from '@skillstead/client/verify'
 import { limits } from '@skillstead/protocol'
 import { readFileMode, readZip } from '@skillstead/skill-format/archives'
+import { refuseOtherArchives } from '../files/archive-kinds.ts'
 
 /** Files of version control and file managers, which are not part of a version. */
 const skipped: ReadonlySet<string> = new Set(['.git', '.DS_Store'])
@@ -13,6 +14,7 @@ export async function readContentAt(path: string, { whole = false } = {}): Promi
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) throw new Error(`${path} does not exist.`)
   if (stats.isDirectory()) return readContentFolder(path, whole ? nothing : skipped)
+  refuseOtherArchives(path, ['.zip'])
   if (/\.zip$/i.test(path)) return stripWrapperFolder(await readZipContent(readBounded(path, limits.archiveBytesMax)))
   return [{ path: 'SKILL.md', bytes: readBounded(path, limits.fileBytesMax) }]
 }

@@ -1,9 +1,8 @@
-import { createClient } from '@skillstead/client'
 import type { Registry } from '@skillstead/core'
 import type { RegistryApi } from '@skillstead/protocol'
 import { readBytes } from '@skillstead/skill-format/archives'
 import type { Arguments } from '../command/command.ts'
-import { findNode, withRegistry } from '../registry/place.ts'
+import { connectToNode, findNode, withRegistry } from '../registry/place.ts'
 import { parseKeys } from './read-keys.ts'
 
 /**
@@ -19,7 +18,7 @@ export async function withNode<T>(
     const { localApi, systemCaller } = await import('@skillstead/core')
     return withRegistry(given, (registry) => work(localApi(registry, systemCaller, { counts: false }), registry))
   }
-  return work(createClient({ ...node, client: 'skillstead' }))
+  return work(connectToNode(node))
 }
 
 /** The verifier keys that a node publishes, the current one first. */

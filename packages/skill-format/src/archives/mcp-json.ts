@@ -16,7 +16,7 @@ const text = v.pipe(
   v.string('must be text.'),
   v.maxLength(charactersMax, `is longer than ${charactersMax} characters.`),
   // oxlint-disable-next-line no-control-regex
-  v.regex(/^[^\0-\x08\x0b-\x1f\x7f]*$/, 'has control characters.'),
+  v.regex(/^[^\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\p{Cf}]*$/u, 'has control or invisible characters.'),
   v.check((value) => value.isWellFormed(), 'is not valid Unicode.'),
 )
 /** Not an array, which valibot takes for an object. */
@@ -27,6 +27,9 @@ const object = v.custom<Record<string, unknown>>(
 const tooMany = `has more than ${itemsMax} entries.`
 const serverName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/
 const variableName = /^(?!plugin_(?:root|data)$)[a-z_][a-z0-9_]{0,127}$/i
+/** Variables that make a program load other code, or start another program than the one that a user sees. */
+const loaderVariable =
+  /^(?:(?:LD|DYLD)_.*|NODE_OPTIONS|PYTHON(?:STARTUP|HOME|BREAKPOINT)|BASH_ENV|BASH_FUNC_.*|ENV|PROMPT_COMMAND|PS4|IFS|SHELLOPTS|BASHOPTS|PATH|PATHEXT|COMSPEC|PERL5(?:OPT|DB|LIB)|RUBY(?:OPT|LIB)|_?JAVA(?:_TOOL)?_OPTIONS|JDK_JAVA_OPTIONS|LUA_INIT.*|PHPRC|PHP_INI_SCAN_DIR|GIT_(?:SSH|SSH_COMMAND|EXEC_PATH|CONFIG.*)|DOTNET_STARTUP_HOOKS|COR(?:ECLR)?_PROFILER.*|GCONV_PATH|GLIBC_TUNABLES)$/i
 const headerName = /^[\w!#$%&'*+.^`|~-]{1,128}$/
 const placeholder = /\$\{(?!PLUGIN_(?:ROOT|DATA)\})/
 /** With a path, and without user information and fragment. */
@@ -68,6 +71,7 @@ const env = v.pipe(
     v.pipe(
       v.string(),
       v.regex(variableName, 'is not a name of a variable that a skill may set. Use letters, digits and _.'),
+      v.check((name) => !loaderVariable.test(name), 'changes what code a program loads or starts. Remove it.'),
     ),
     expanded,
   ),
@@ -151,11 +155,10 @@ export function findMcpProblems(files: readonly McpSource[]): PathProblem[] {
 /** The MCP servers in the `mcp.json` of a skill's files; none in one of another format. Throws {@link McpJsonError} for an invalid one. */
 export function readMcpServers(files: readonly McpSource[]): McpServers {
   const file = files.find(({ path }) => path.length === mcpFile.length && toFoldedPath(path) === mcpFile)
-  if (!file) return {}
+  const value = file && parseMcpJson(file.bytes)
+  if (!file || value === undefined) return {}
   if (file.path !== mcpFile)
     throw new McpJsonError(file.path, 'Name it mcp.json: file systems that ignore case load it as that file.')
-  const value = parseMcpJson(file.bytes)
-  if (isWithoutSchema(value)) return {}
   const { success, output, issues } = v.safeParse(McpJson, value, firstIssueOnly)
   if (!success) throw new McpJsonError(mcpFile, describeIssue(issues[0]))
   const paths = new Set(files.map(({ path }) => path))
@@ -166,19 +169,15 @@ export function readMcpServers(files: readonly McpSource[]): McpServers {
   return output.mcpServers
 }
 
-/** Whether a file is an `mcp.json` in the format of another client: an object without `$schema`, which is only a file. */
+/** Whether a file is an `mcp.json` in the format of another client, which is only a file. */
 export function isForeignMcpJson({ path, bytes }: McpSource): boolean {
   if (path !== mcpFile) return false
   try {
-    return isWithoutSchema(parseMcpJson(bytes))
+    return parseMcpJson(bytes) === undefined
   } catch (error) {
     if (error instanceof McpJsonError) return false
     throw error
   }
-}
-
-function isWithoutSchema(value: unknown): boolean {
-  return v.is(object, value) && !Object.hasOwn(value, '$schema')
 }
 
 /** An `mcp.json` that no version may have. The message is a sentence about the field at fault. */
@@ -216,34 +215,85 @@ export function parseUniqueJson(source: string): unknown {
   return value
 }
 
-const targetCharactersMax = 40
+const hostCharactersMax = 40
+const commandCharactersMax = 120
 
 /**
- * The type of a server, and the command that it starts or the host that it contacts: `stdio ./bin/server`. Takes unchecked
- * values. Of a long target the end is shown, which has the name of the file or the domain.
+ * The type of a server, and the host that it contacts or the command that it starts, with its arguments and the names of
+ * its variables: `stdio npx -y @acme/run; env API_KEY`. Takes unchecked values. Of a long host the end is shown, which has
+ * the domain; of a long command both ends.
  */
 export function describeMcpServer(server: Readonly<Record<string, unknown>>): string {
-  const { type, command: program, url: address } = server
-  const place = typeof address === 'string' ? (URL.parse(address)?.host ?? address) : program
-  const target = typeof place === 'string' ? place : ''
-  const end = target.length > targetCharactersMax ? `…${target.slice(-targetCharactersMax)}` : target
-  return [typeof type === 'string' ? type.slice(0, 15) : '', end].filter(Boolean).join(' ')
+  const { type, url: address } = server
+  const target = typeof address === 'string' ? describeHost(address) : describeCommand(server)
+  return [typeof type === 'string' ? type.slice(0, 15) : '', target].filter(Boolean).join(' ')
 }
 
+function describeHost(address: string): string {
+  const host = URL.parse(address)?.host ?? address
+  return host.length > hostCharactersMax ? `…${host.slice(-hostCharactersMax)}` : host
+}
+
+function describeCommand({ command: program, args: list, env: variables }: Readonly<Record<string, unknown>>): string {
+  const words = [program, ...(Array.isArray(list) ? (list as unknown[]) : [])].filter(
+    (word) => typeof word === 'string',
+  )
+  const line = cutMiddle(words.map(toShownWord).join(' '))
+  const names = v.is(object, variables) ? Object.keys(variables) : []
+  return names.length > 0 ? `${line}; env ${cutMiddle(names.join(', '))}` : line
+}
+
+/** An argument with spaces in quotes; of several spaces or line ends one. */
+function toShownWord(word: string): string {
+  const line = word.replace(/\s+/g, ' ')
+  return line === '' || line.includes(' ') ? JSON.stringify(line) : line
+}
+
+function cutMiddle(line: string): string {
+  if (line.length <= commandCharactersMax) return line
+  const end = commandCharactersMax / 3
+  return `${line.slice(0, commandCharactersMax - end - 1)}…${line.slice(-end)}`
+}
+
+/**
+ * The value of an `mcp.json`. Undefined for one that does not name a `$schema` of Agent Plugins: other clients have files
+ * of this name, with other rules. A file that cannot be read as JSON is one of Agent Plugins if it has that name.
+ */
 function parseMcpJson(bytes: Uint8Array | undefined): unknown {
-  if (!bytes || bytes.length > bytesMax)
-    throw new McpJsonError(mcpFile, `The file is larger than ${bytesMax / 1024} KiB. Make it smaller.`)
   try {
-    const value = parseUniqueJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+    const value = parseText(bytes)
+    const named = v.is(object, value) && Object.hasOwn(value, '$schema') && JSON.stringify(value['$schema'])
+    if (typeof named !== 'string' || !namesAgentPlugins(named)) return undefined
     const inherited = findInheritedKey(value)
     if (inherited === undefined) return value
     throw new McpJsonError(mcpFile, `The key '${inherited}' has a meaning of its own in JavaScript. Rename it.`)
+  } catch (error) {
+    if (bytes && error instanceof McpJsonError && !namesAgentPlugins(Buffer.from(bytes).toString('latin1')))
+      return undefined
+    throw error
+  }
+}
+
+function parseText(bytes: Uint8Array | undefined): unknown {
+  if (!bytes || bytes.length > bytesMax)
+    throw new McpJsonError(mcpFile, `The file is larger than ${bytesMax / 1024} KiB. Make it smaller.`)
+  try {
+    return parseUniqueJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   } catch (error) {
     if (error instanceof McpJsonError) throw error
     if (error instanceof JsonLimitError) throw new McpJsonError(mcpFile, error.message)
     const sentence = 'The file is not JSON. Write UTF-8 without comments, trailing commas or a byte order mark.'
     throw new McpJsonError(mcpFile, sentence)
   }
+}
+
+/** Whether a text has the host of the schemas of Agent Plugins, also in UTF-16 and in the escapes of JSON. */
+function namesAgentPlugins(source: string): boolean {
+  const plain = source
+    // oxlint-disable-next-line no-control-regex
+    .replaceAll(/\0/g, '')
+    .replaceAll(/\\u00([2-7][\da-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+  return /agent-plugins\.org/i.test(plain)
 }
 
 function countKeys(value: unknown, keys: Map<string, number>): void {

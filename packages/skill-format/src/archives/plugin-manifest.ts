@@ -1,5 +1,6 @@
-import { JsonLimitError, parseForeignJson, toOneLine, type PathReason } from '@skillstead/protocol'
+import { JsonLimitError, toOneLine, type PathReason } from '@skillstead/protocol'
 import { toArchiveError } from './archive-error.ts'
+import { McpJsonError, parseUniqueJson } from './mcp-json.ts'
 import type { PluginFacts } from './plugin-facts.ts'
 import { toBounded } from './select-files.ts'
 
@@ -7,7 +8,7 @@ import { toBounded } from './select-files.ts'
 export interface PluginManifest {
   readonly name: string
   readonly description: string
-  /** Fields that the specification does not have, or that it lets readers ignore. */
+  /** Fields that are not stored: those that the specification does not have, and those for which a pack has no place. */
   readonly ignored: readonly PathReason[]
 }
 
@@ -17,7 +18,6 @@ export const pluginFile = 'plugin.json'
 const pluginSchema = 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json'
 const nameCharactersMax = 64
 const manifestBytesMax = 1024 * 1024
-const manifestValuesMax = 10_000
 
 /** What each field of the manifest must be. */
 const fields: Readonly<Record<string, { readonly must: string; isValid(value: unknown): boolean }>> = {
@@ -72,6 +72,10 @@ export function parsePluginManifest(bytes: Uint8Array): PluginManifest {
   const ignored = unknown.map((field) => `The field ${toShown(field)} is not in Agent Plugins 1.0.0, and was ignored.`)
   if (extensions !== undefined && !isObject(extensions))
     ignored.push('The field extensions is no object, and was ignored.')
+  const stored = new Set(['$schema', 'name', 'description', ...(isObject(extensions) ? [] : ['extensions'])])
+  const lost = Object.keys(fields).filter((field) => !stored.has(field) && Object.hasOwn(manifest, field))
+  if (lost.length > 0)
+    ignored.push(`A pack does not store the field${lost.length === 1 ? '' : 's'} ${lost.join(', ')}.`)
   return { name, description, ignored: toBounded(ignored.map((reason) => ({ path: pluginFile, reason }))) }
 }
 
@@ -95,9 +99,9 @@ function parseText(bytes: Uint8Array): unknown {
     throw refuse('The file is not valid UTF-8. Save it as UTF-8.')
   }
   try {
-    return parseForeignJson(text, { valuesMax: manifestValuesMax })
+    return parseUniqueJson(text)
   } catch (error) {
-    if (error instanceof JsonLimitError) throw refuse(error.message)
+    if (error instanceof JsonLimitError || error instanceof McpJsonError) throw refuse(error.message)
     throw refuse(`The file is not valid JSON: ${toOneLine((error as Error).message).slice(0, shownCharactersMax)}.`)
   }
 }

@@ -1,11 +1,9 @@
 import { endWithOutput, processIo } from '../../../src/process-io.ts'
-import { useProxyOfEnvironment } from '../../../src/registry/proxy.ts'
 import { run } from '../../../src/run.ts'
 
 /** `packages/cli/src/main.ts` without the check of the Node version and the compile cache. */
 export async function main(): Promise<void> {
   endWithOutput()
-  useProxyOfEnvironment()
   process.exitCode = await run(process.argv.slice(2), processIo)
 }
 

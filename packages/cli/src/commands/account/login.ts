@@ -1,9 +1,8 @@
 import { toOneLine } from '@skillstead/protocol'
-import { createClient } from '@skillstead/client'
 import { UsageError, command, textOption, type Arguments, type Options } from '../../command/command.ts'
 import { toNodeAddress } from '../../files/config.ts'
 import { credentialsFile, dropCredential, keepCredential } from '../../registry/credentials.ts'
-import { findUrl, storeOptions } from '../../registry/place.ts'
+import { connectToNode, findUrl, storeOptions } from '../../registry/place.ts'
 import { askKey } from '../../terminal/ask-key.ts'
 
 const options: Options = {
@@ -23,7 +22,7 @@ export const commands = {
       if (!isSafe(place))
         output.say(`The connection to ${place} is not encrypted: others on the network can read your key.`)
       const key = await askKey(given.io, place)
-      const { username } = await createClient({ baseUrl: url, apiKey: key, client: 'skillstead' }).getMe()
+      const { username } = await connectToNode({ baseUrl: url, apiKey: key }).getMe()
       keepCredential(given.io.env, url, { key, username })
       return { url: place, username }
     },

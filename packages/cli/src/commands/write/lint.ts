@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { skillClients, toOneLine } from '@skillstead/protocol'
+import { skillClients, toOneLine, type PathReason } from '@skillstead/protocol'
 import { openSamples } from '@skillstead/scanner/command'
 import { toFindingsLines } from '@skillstead/scanner/report-lines'
 import { ArchiveError, isUnreadable, openPlugin } from '@skillstead/skill-format/archives'
@@ -33,7 +33,7 @@ export const commands = {
       const clients = skillClients.filter(({ id }) => ids.includes(id))
       const isWhole = statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false
       const skills: Linted[] = []
-      const unreadable: { id: string; reason: string }[] = await listPluginProblems(place)
+      const { unreadable, omitted } = await checkPlugin(place)
       for await (const sample of openSamples(place, { stdin: given.io.stdin, onNote: () => undefined })) {
         const linted = isUnreadable(sample) ? sample : await lintSample(sample, { isWhole, clients })
         if (!linted) unreadable.push({ id: sample.id, reason: 'It is not a SKILL.md.' })
@@ -42,25 +42,31 @@ export const commands = {
       }
       if (skills.length + unreadable.length === 0) throw new Error(`${place} contains no SKILL.md.`)
       const ok = unreadable.length === 0 && skills.every((skill) => isFine(skill, failOn))
-      return { ok, skills, unreadable }
+      return { ok, skills, unreadable, omitted }
     },
-    show: ({ skills, unreadable }) => [
+    show: ({ skills, unreadable, omitted }) => [
       ...skills.flatMap(toLintLines),
+      ...toReasonLines({ omitted, changed: [] }),
       ...unreadable.map(({ id, reason }) => `${toOneLine(id)}: cannot be read: ${toOneLine(reason)}`),
     ],
     hasFailed: ({ ok }) => !ok,
   }),
 }
 
-/** What is wrong with the manifest of a plugin. */
-async function listPluginProblems(place: string) {
+interface PluginReport {
+  readonly unreadable: { id: string; reason: string }[]
+  readonly omitted: readonly PathReason[]
+}
+
+/** What is wrong with the manifest of a plugin, and what belongs to none of its skills. */
+async function checkPlugin(place: string): Promise<PluginReport> {
   try {
-    if (existsSync(place)) await openPlugin(place)
+    const plugin = existsSync(place) ? await openPlugin(place) : undefined
+    return { unreadable: [], omitted: plugin?.omitted ?? [] }
   } catch (error) {
-    if (error instanceof ArchiveError) return error.problems.map(({ path, message }) => ({ id: path, reason: message }))
-    throw error
+    if (!(error instanceof ArchiveError)) throw error
+    return { unreadable: error.problems.map(({ path, message }) => ({ id: path, reason: message })), omitted: [] }
   }
-  return []
 }
 
 function isFine(

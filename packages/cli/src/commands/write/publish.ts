@@ -21,6 +21,7 @@ import {
   toPublishFile,
 } from '@skillstead/skill-format/archives'
 import { UsageError, command, flag, textOption, type Arguments } from '../../command/command.ts'
+import { refuseOtherArchives } from '../../files/archive-kinds.ts'
 import { findUrl, placeOptions, withApi } from '../../registry/place.ts'
 import { dangerousOption, refuseDangerous } from '../../scan/dangerous.ts'
 import { toFindingsLines } from '@skillstead/scanner/report-lines'
@@ -185,6 +186,7 @@ function toScan({ security, dryRun }: Result): string[] {
 async function readPublishContent(path: string): Promise<Content> {
   const stats = statSync(path)
   if (stats.isDirectory()) return packPublishedFolder(path)
+  refuseOtherArchives(path, ['.zip', '.tar.gz', '.tgz'])
   if (stats.size > limits.archiveBytesMax)
     throw new Error(
       `${path} is too large: ${stats.size} bytes, at most ${limits.archiveBytesMax} are allowed. Remove what agents do not need.`,
