@@ -202,7 +202,8 @@ describeApi('the input of a publish', (open, { transport }) => {
     })
 
     it.each(['zip', 'JSON'])('may be a wrong mcp.json in no version (%s)', async (form) => {
-      const content = '{"mcpServers":{"__proto__":{"type":"stdio","command":"../x"}}}'
+      const $schema = '"$schema":"https://agent-plugins.org/schemas/1.0.0/mcp.schema.json"'
+      const content = `{${$schema},"mcpServers":{"__proto__":{"type":"stdio","command":"../x"}}}`
       const at = form === 'JSON' ? ['con.txt', 'mcp.json'] : ['mcp.json']
       const files = at.map((path) => ({ path, bytes: Buffer.from(content) }))
       const document = { path: 'SKILL.md', bytes: Buffer.from(skillMd('served')) }

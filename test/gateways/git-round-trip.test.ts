@@ -66,7 +66,13 @@ it('a clone of an owner has the same digests in a git mirror, a folder mirror an
   const { changed, omitted } = await importAt(clone)
   for (const [name, digest] of Object.entries(digests)) expect(await readImported(name), name).toBe(digest)
   // The clone is a plugin, whose files other than skills stay behind.
-  expect(omitted.map(({ path }) => path).toSorted()).toEqual(['.agents', '.claude-plugin', '.git', '.gitattributes'])
+  expect(omitted.map(({ path }) => path).toSorted()).toEqual([
+    '.agents',
+    '.claude-plugin',
+    '.git',
+    '.gitattributes',
+    'plugin.json',
+  ])
   expect(changed.map(({ path }) => path).filter((path) => path.includes('filtered'))).toEqual([
     'all/skills/filtered/.gitattributes.skill',
     'all/skills/filtered/sub/.gitattributes.skill',
