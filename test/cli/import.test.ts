@@ -281,7 +281,7 @@ describe('an import of folders and zips', () => {
   })
 
   it.skipIf(process.getuid?.() === 0 || process.platform === 'win32')(
-    'goes on after files and folders that cannot be read, and names them',
+    'continues after files and folders that cannot be read, and names them',
     async () => {
       const folder = await makeFolder()
       const source = join(folder, 'source')

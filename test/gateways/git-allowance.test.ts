@@ -63,7 +63,7 @@ describe('the allowance of a guest', () => {
     const { repository, publish } = await startGit({ rates: { anonymous: 4 } })
     await advertise(repository)
     expect(remainingOf(await upload(repository))).toBe(3)
-    // The clock of the registry goes on by a day.
+    // The clock of the registry advances by a day.
     await publish('tables', '3.0.0')
     expect(remainingOf(await upload(repository))).toBe(2)
     expect(remainingOf(await advertise(repository))).toBe(1)

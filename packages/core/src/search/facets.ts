@@ -1,10 +1,10 @@
-import type { SearchFacets } from '@skillstead/protocol'
+import { type SearchFacets, searchFilters } from '@skillstead/protocol'
 import type { FilterRow } from './filters.ts'
 
 /** Maximum values of a facet in an answer: the most frequent ones. */
 const valuesMax = 15
-/** The least scores of the verdicts `safe` and `caution`. */
-const scoreSteps = [80, 50]
+/** The scores that the filter offers; the empty value stands for none. */
+const offeredScores = searchFilters.minSecurityScore.options.flatMap(([value]) => value || [])
 
 /** Counts the values of the filters over the skills that a search found. The texts are lower case, as filters compare. */
 export function countFacets(rows: Iterable<FilterRow>): SearchFacets {
@@ -12,7 +12,7 @@ export function countFacets(rows: Iterable<FilterRow>): SearchFacets {
   const license = new Map<string, number>()
   const owner = new Map<string, number>()
   const keyword = new Map<string, number>()
-  const scores = scoreSteps.map((least) => ({ value: `${least}`, least, count: 0 }))
+  const scores = offeredScores.map((value) => ({ value, least: Number(value), count: 0 }))
   for (const row of rows) {
     add(category, row.category)
     add(license, row.license)

@@ -33,22 +33,26 @@ function ask(order: HighlightOrder): Promise<CodePart[][] | null> {
   worker ??= new Worker((policy?.createScriptURL(workerUrl) ?? workerUrl) as string, { type: 'module' })
   const asked = worker
   return new Promise((resolve) => {
+    const ending = new AbortController()
+    const { signal } = ending
     const giveUp = () => {
+      ending.abort()
+      clearTimeout(timer)
       asked.terminate()
       worker = undefined
       resolve(null)
     }
     const timer = setTimeout(giveUp, answerMs)
-    const once = { once: true }
     asked.addEventListener(
       'message',
       ({ data }: MessageEvent<CodePart[][] | null>) => {
+        ending.abort()
         clearTimeout(timer)
         resolve(data)
       },
-      once,
+      { signal },
     )
-    asked.addEventListener('error', giveUp, once)
+    asked.addEventListener('error', giveUp, { signal })
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin to name
     asked.postMessage(order)
   })
