@@ -142,7 +142,7 @@ const commentBytesMax = 0xffff
 
 /**
  * Reads the central directory of a zip without reading any file. The archive must mean the same to every reader: it
- * must end with its end record, and no two entries may share bytes.
+ * must end with its end record, list all of its entries, and no two entries may share bytes.
  *
  * @throws {ArchiveError} for an invalid or contradictory zip, and too many entries.
  */
@@ -162,19 +162,35 @@ export function readZipDirectory(bytes: Uint8Array, limits: Pick<ReadLimits, 'en
     at = next
   }
   if (at !== end) throw toDamaged()
-  refuseOverlaps(entries)
+  const sorted = entries.toSorted((a, b) => a.start - b.start)
+  refuseOverlaps(sorted)
+  refuseUnlisted(bytes, sorted, start)
   return entries
 }
 
-/** Finds the offset of the end record, which may only be followed by its comment. */
+/**
+ * Finds the offset of the end record, which may only be followed by its comment. The comment may have the signature of
+ * an end record, but no end record of a directory: readers differ in which of the two they take.
+ */
 function findEndRecord(view: DataView): number {
   const last = view.byteLength - endBytes
+  let isCommented = false
   for (let at = last; at >= Math.max(0, last - commentBytesMax); at -= 1) {
     if (view.getUint32(at, true) !== 0x06054b50) continue
     if (at + endBytes + view.getUint16(at + 20, true) === view.byteLength) return at
-    throw toArchiveError('There are bytes after the end of the zip archive.')
+    if (hasDirectory(view, at)) throw toArchiveError(bytesAfter)
+    isCommented = true
   }
-  throw toArchiveError(`The archive is truncated or not a zip. ${again}`)
+  throw toArchiveError(isCommented ? bytesAfter : `The archive is truncated or not a zip. ${again}`)
+}
+
+const bytesAfter = 'There are bytes after the end of the zip archive.'
+
+/** Whether any reader would find a directory by an end record: where it says, or directly before the record. */
+function hasDirectory(view: DataView, end: number): boolean {
+  const [size, start] = [view.getUint32(end + 12, true), view.getUint32(end + 16, true)]
+  const isAt = (at: number) => at >= 0 && at + 4 <= end && view.getUint32(at, true) === 0x02014b50
+  return size === 0 || isAt(start) || isAt(end - size)
 }
 
 /** The values that mean "see the zip64 record" in fields of two and four bytes (APPNOTE 6.3.10, section 4.4.1.4). */
@@ -332,13 +348,24 @@ function decodeName(bytes: Uint8Array): string | undefined {
 }
 
 /** Entries that share bytes let a small archive inflate to petabytes (D. Fifield, A better zip bomb, 2019). */
-function refuseOverlaps(entries: readonly ZipEntry[]): void {
-  const sorted = entries.toSorted((a, b) => a.start - b.start)
+function refuseOverlaps(sorted: readonly ZipEntry[]): void {
   for (const [index, entry] of sorted.entries()) {
     const next = sorted[index + 1]
     if (next && entry.dataEnd > next.start) throw toArchiveError('The entry overlaps another one.', next.name)
   }
 }
+
+/** Readers of a stream would find such an entry, and those of the directory would not. */
+function refuseUnlisted(bytes: Uint8Array, sorted: readonly ZipEntry[], directoryStart: number): void {
+  let from = 0
+  for (const { start, dataEnd } of [...sorted, { start: directoryStart, dataEnd: directoryStart }]) {
+    const at = Buffer.from(bytes.buffer, bytes.byteOffset + from, start - from).indexOf(localSignature)
+    from = dataEnd
+    if (at !== -1) throw toArchiveError(`The archive has an entry that its directory does not list. ${again}`)
+  }
+}
+
+const localSignature = Buffer.from('PK\x03\x04')
 
 function toDamaged(path = '') {
   return toArchiveError(`The zip archive is damaged. ${again}`, path)
