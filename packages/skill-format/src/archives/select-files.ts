@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { findSkippedPath, type PathReason } from '@skillstead/protocol'
+import { cutList, findSkippedPath, type PathReason } from '@skillstead/protocol'
 import type { PathProblem } from './archive-error.ts'
 import { toFoldedPath } from './file-paths.ts'
 import { findGitProblems, fromPathInGit, isGitAttributes } from './git-paths.ts'
@@ -261,7 +261,6 @@ function toParent(path: string): string {
 /** The first entries by path, and the number of the others. */
 export function toBounded(reasons: readonly PathReason[]): PathReason[] {
   const sorted = reasons.toSorted((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)))
-  const more = sorted.length - reasonsMax
-  if (more <= 0) return sorted
-  return [...sorted.slice(0, reasonsMax), { path: '', reason: `${more} more entries are not listed.` }]
+  const { shown, more } = cutList(sorted, reasonsMax)
+  return [...shown, ...(more > 0 ? [{ path: '', reason: `${more} more entries are not listed.` }] : [])]
 }
