@@ -253,6 +253,24 @@ describe.skipIf(process.platform === 'win32')('the files of a skill (not on Wind
 })
 
 describe('lists of very many entries', () => {
+  it.each([
+    [100, undefined],
+    [101, undefined],
+    [102, '2 more entries are not listed.'],
+  ])('never count a single other entry: %i links', async (count, more) => {
+    const links = Array.from({ length: count }, (_, i) => ({
+      header: { name: `l${i}`, size: 0, type: 'symlink' as const, linkname: '../x' },
+    }))
+    const text = skillMd('many')
+    const document = { header: { name: 'SKILL.md', size: text.length }, body: text }
+    const file = join(await makeFolder(), 'many.tar.gz')
+    await writeFile(file, gzipSync(await packTar([document, ...links])))
+    const { stdout } = await skillstead(['lint', file, '--json'])
+    const { omitted: listed } = (JSON.parse(stdout) as { skills: Lists[] }).skills[0]!
+    expect(listed).toHaveLength(more === undefined ? count : 101)
+    expect(listed.find(({ path }) => path === '')?.reason).toBe(more)
+  })
+
   it('name the first hundred and count the others, for 20,000 links in a folder and 4,000 in an archive', async () => {
     const headers = Array.from({ length: 4000 }, (_, i) => ({
       header: { name: `l${i}`, size: 0, type: 'symlink' as const, linkname: `l${(i + 1) % 4000}` },
