@@ -107,7 +107,7 @@ const pathRules: readonly { breaks: (path: string) => boolean; message: string }
     message: 'The path contains a device name that Windows reserves. Rename it.',
   },
   {
-    breaks: (path) => toPathInGit(path).split('/').some(isLong),
+    breaks: (path) => toPathInGit(path) !== path && toPathInGit(path).split('/').some(isLong),
     message: `Git reads files of this name. In repositories it ends with .skill, which makes it longer than ${pathBytesMax} bytes. Use a shorter name.`,
   },
   { breaks: (path) => path.normalize('NFC') !== path, message: 'The path is not in Unicode normalisation form C.' },

@@ -140,17 +140,22 @@ const centralBytes = 46
 const localBytes = 30
 const commentBytesMax = 0xffff
 
+interface DirectoryOptions extends Pick<ReadLimits, 'entriesMax'> {
+  /** Whether there may be bytes between the entries that belong to none. Default: true. */
+  readonly hasGaps?: boolean
+}
+
 /**
  * Reads the central directory of a zip without reading any file. The archive must mean the same to every reader: it
  * must end with its end record, list all of its entries, and no two entries may share bytes.
  *
  * @throws {ArchiveError} for an invalid or contradictory zip, and too many entries.
  */
-export function readZipDirectory(bytes: Uint8Array, limits: Pick<ReadLimits, 'entriesMax'> = readLimits): ZipEntry[] {
+export function readZipDirectory(bytes: Uint8Array, options: DirectoryOptions = readLimits): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const { count, start, end } = readEnd(view, findEndRecord(view))
   // Checked before any entry is read: an attacker could declare hundreds of thousands.
-  if (count > limits.entriesMax) throw toTooManyEntries(limits)
+  if (count > options.entriesMax) throw toTooManyEntries(options)
   const entries: ZipEntry[] = []
   let at = start
   for (let index = 0; index < count; index += 1) {
@@ -164,7 +169,7 @@ export function readZipDirectory(bytes: Uint8Array, limits: Pick<ReadLimits, 'en
   if (at !== end) throw toDamaged()
   const sorted = entries.toSorted((a, b) => a.start - b.start)
   refuseOverlaps(sorted)
-  refuseUnlisted(bytes, sorted, start)
+  refuseUnlisted(bytes, sorted, { directoryStart: start, ...options })
   return entries
 }
 
@@ -355,16 +360,27 @@ function refuseOverlaps(sorted: readonly ZipEntry[]): void {
   }
 }
 
-/** Readers of a stream would find such an entry, and those of the directory would not. */
-function refuseUnlisted(bytes: Uint8Array, sorted: readonly ZipEntry[], directoryStart: number): void {
+/** Programs that go from header to header would read an entry that the directory does not list. */
+function refuseUnlisted(
+  bytes: Uint8Array,
+  sorted: readonly ZipEntry[],
+  { directoryStart, hasGaps = true }: DirectoryOptions & { readonly directoryStart: number },
+): void {
   let from = 0
   for (const { start, dataEnd } of [...sorted, { start: directoryStart, dataEnd: directoryStart }]) {
-    const at = Buffer.from(bytes.buffer, bytes.byteOffset + from, start - from).indexOf(localSignature)
+    const gap = Buffer.from(bytes.buffer, bytes.byteOffset + from, start - from)
+    if (gap.includes(localSignature))
+      throw toArchiveError(`The archive has an entry that its directory does not list. ${again}`)
+    if (!hasGaps && from > 0 && !descriptorBytes.has(gap.length))
+      throw toArchiveError('There are bytes between the entries.')
     from = dataEnd
-    if (at !== -1) throw toArchiveError(`The archive has an entry that its directory does not list. ${again}`)
   }
 }
 
+/**
+ * Lengths of a data descriptor (signature, checksum and both sizes, in 32 or 64 bits) that may follow a streamed entry.
+ */
+const descriptorBytes: ReadonlySet<number> = new Set([0, 12, 16, 20, 24])
 const localSignature = Buffer.from('PK\x03\x04')
 
 function toDamaged(path = '') {
