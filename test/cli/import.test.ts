@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { writeZip } from '@skillstead/skill-format/archives'
 import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
+import { toManifest } from '../support/plugin-acts.ts'
 
 const skillMd = (name: string, body = 'Do it.') =>
   `---\nname: ${name}\ndescription: Does ${name}.\n---\n# ${name}\n\n${body}\n`
@@ -245,11 +246,34 @@ describe('an import of folders and zips', () => {
       }))
       await writeFile(join(folder, 'all.zip'), writeZip(files))
       for (const { path, bytes } of files) {
-        await mkdir(join(folder, 'all', path, '..'), { recursive: true })
-        await writeFile(join(folder, 'all', path), bytes)
+        for (const place of [join('all', path), join('plugin/skills', path)]) {
+          await mkdir(join(folder, place, '..'), { recursive: true })
+          await writeFile(join(folder, place), bytes)
+        }
       }
-      for (const [owner, source] of Object.entries({ zipped: 'all.zip', plain: 'all' })) {
-        await skillsteadJson(['import', join(folder, source), '--owner', owner, '--data', data])
+      await writeFile(join(folder, 'plugin/plugin.json'), toManifest())
+      const lines = files.map(({ path, bytes }) => {
+        return JSON.stringify({ id: `x/${path}`, path, skillMd: bytes.toString() })
+      })
+      await writeFile(join(folder, 'all.ndjson'), lines.join('\n'))
+      await writeFile(join(folder, 'all.ndjson.gz'), gzipSync(lines.join('\n')))
+      const sources = {
+        zipped: 'all.zip',
+        plain: 'all',
+        plugged: 'plugin',
+        listed: 'all.ndjson',
+        packed: 'all.ndjson.gz',
+      }
+      for (const [owner, source] of Object.entries(sources)) {
+        const { taken } = await skillsteadJson<{ taken: number }>([
+          'import',
+          join(folder, source),
+          '--owner',
+          owner,
+          '--data',
+          data,
+        ])
+        expect(taken, source).toBe(files.length)
         for (const [name, place] of Object.entries(given)) {
           const shown = await skillsteadJson<{ description: string }>(['show', `${owner}/${name}`, '--data', data])
           expect(shown.description).toBe(`Reads ${place}.`)

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import { partsOf, runImport, type ImportSummary } from '@skillstead/core/internal'
-import { isUsername, type PathReason } from '@skillstead/protocol'
+import { cutList, isUsername, type PathReason } from '@skillstead/protocol'
 import { openFolder, openPlugin, openZip, type Plugin, type Source } from '@skillstead/skill-format/archives'
 import { UsageError, command, textOption } from '../../command/command.ts'
 import { importExport, isExportGiven, showExport, type TakenExport } from '../../import/import-export.ts'
@@ -72,9 +72,9 @@ export const commands = {
       if ('tables' in summary) return showExport(summary)
       if (summary.plugin !== undefined) return [...toPluginLines(summary), ...toReasonLines(summary)]
       const { versionsCreated, seconds, invalid, refusals, warnings } = summary
-      const unlisted =
-        Math.max(0, summary.omitted.length - refusalsShownMax) + Math.max(0, summary.changed.length - refusalsShownMax)
-      const hidden = summary.refusals.length - refusalsShownMax
+      const [omitted, changed] = [summary.omitted, summary.changed].map((list) => cutList(list, refusalsShownMax))
+      const unlisted = omitted!.more + changed!.more
+      const [notValid, refused] = [invalid, refusals].map((list) => cutList(list, refusalsShownMax))
       return [
         `${toCount(summary.taken, 'skill')} imported, ${toCount(summary.unchanged)} unchanged, ${toCount(summary.refused)} refused.`,
         `${toCount(versionsCreated, 'version')} published, ${toCount(summary.versionsUnchanged)} unchanged, ${toCount(summary.versionsRefused)} refused; ${seconds.toFixed(1)} s, ${toCount(Math.round(versionsCreated / Math.max(seconds, 0.001)))} a second.`,
@@ -86,17 +86,12 @@ export const commands = {
           : []),
         ...(versionsCreated === 0 && summary.refused === 0 ? ['Nothing changed: everything was imported before.'] : []),
         ...Object.entries(warnings).map(([code, count]) => `  warning ${code}: ${toCount(count, 'version')}`),
-        ...toReasonLines({
-          omitted: summary.omitted.slice(0, refusalsShownMax),
-          changed: summary.changed.slice(0, refusalsShownMax),
-        }),
+        ...toReasonLines({ omitted: omitted!.shown, changed: changed!.shown }),
         ...(unlisted > 0 ? [`  and ${unlisted} more omitted or changed; use --json to list all.`] : []),
-        ...invalid.slice(0, refusalsShownMax).map(({ id, reason }) => `  invalid ${id}: ${reason}`),
-        ...(invalid.length > refusalsShownMax
-          ? [`  and ${invalid.length - refusalsShownMax} more that are not valid; use --json to list all.`]
-          : []),
-        ...refusals.slice(0, refusalsShownMax).map(({ id, reason }) => `  refused ${id}: ${reason}`),
-        ...(hidden > 0 ? [`  and ${hidden} more; use --json to list all.`] : []),
+        ...notValid!.shown.map(({ id, reason }) => `  invalid ${id}: ${reason}`),
+        ...(notValid!.more > 0 ? [`  and ${notValid!.more} more that are not valid; use --json to list all.`] : []),
+        ...refused!.shown.map(({ id, reason }) => `  refused ${id}: ${reason}`),
+        ...(refused!.more > 0 ? [`  and ${refused!.more} more; use --json to list all.`] : []),
       ]
     },
   }),

@@ -1,3 +1,4 @@
+import { cutList } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api, refreshAll, skillKeys } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
@@ -71,10 +72,10 @@ function publishUpload({ contentType, body }: Upload, wishes: Wishes, dryRun: bo
 const leftOutShownMax = 5
 
 function LeftOut({ files }: { files: Upload['leftOut'] }) {
-  const more = files.length - leftOutShownMax
+  const { shown, more } = cutList(files, leftOutShownMax)
   return (
     <p class="notice fair">
-      These files are left out of the skill: <bdi>{files.slice(0, leftOutShownMax).join(', ')}</bdi>
+      These files are left out of the skill: <bdi>{shown.join(', ')}</bdi>
       {more > 0 && ` and ${more} more`}.
     </p>
   )
