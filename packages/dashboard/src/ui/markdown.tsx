@@ -39,7 +39,7 @@ const slowPiecesMax = 2
 
 /** Where the files lie that a text refers to by relative paths; undefined for a file that does not exist. */
 export interface Targets {
-  toFile(path: string): string | undefined
+  toFile(path: string, fragment?: string): string | undefined
   toPicture(path: string): string | undefined
 }
 
@@ -49,9 +49,9 @@ let targetsNow: Targets | undefined
 const purifier = DOMPurify(window)
 purifier.addHook('uponSanitizeAttribute', (element, attribute) => {
   const { attrName: name, attrValue: value } = attribute
-  if (element.tagName === 'IMG' && name === 'src') attribute.forceKeepAttr = value.startsWith(`${nodePath}/api/`)
+  if (element.tagName === 'IMG' && name === 'src') attribute.forceKeepAttr = isPicture(value)
   if (element.tagName !== 'A' || name !== 'href') return
-  const file = targetsNow?.toFile(toLinkedPath(value))
+  const file = targetsNow?.toFile(toLinkedPath(value), value.split('#')[1])
   const address = value.startsWith('#') ? `#${toAnchor(value.slice(1))}` : file && nodePath + file
   if (address === undefined) return
   element.setAttribute('href', address)
@@ -67,6 +67,10 @@ purifier.addHook('afterSanitizeAttributes', (element) => {
   element.setAttribute('rel', 'noopener noreferrer nofollow ugc')
   element.setAttribute('target', href.startsWith('/') || href.startsWith('#') ? '_self' : '_blank')
 })
+
+function isPicture(address: string): boolean {
+  return address.startsWith(`${nodePath}/api/`) || address.startsWith(`${nodePath}/docs/guides/`)
+}
 
 /** The path of a file next to SKILL.md, as links write it. */
 function toLinkedPath(href: string): string {
@@ -140,9 +144,11 @@ function escapeMarkup(text: string): string {
 
 /**
  * Untrusted Markdown, rendered and sanitised with https://github.com/cure53/DOMPurify, piece by piece, so that the page
- * is never blocked. `targets` resolves relative links and pictures.
+ * is never blocked. `targets` resolves relative links and pictures. `hasContents`: whether a long text begins with a
+ * table of contents.
  */
-export default function Markdown({ text, targets }: { text: string; targets?: Targets }) {
+export default function Markdown(props: { text: string; targets?: Targets; hasContents?: boolean }) {
+  const { text, targets, hasContents = true } = props
   const [pieces, setPieces] = useState<readonly Sanitised[]>([])
   const [headings, setHeadings] = useState<readonly ShownHeading[]>([])
   const root = useRef<HTMLDivElement>(null)
@@ -169,7 +175,7 @@ export default function Markdown({ text, targets }: { text: string; targets?: Ta
   }, [text])
   return (
     <>
-      {headings.length >= contentsMin && <Contents of={headings} />}
+      {hasContents && headings.length >= contentsMin && <Contents of={headings} />}
       <div class="markdown" dir="auto" ref={root}>
         {pieces.map((html, place) => (
           <div key={place} dangerouslySetInnerHTML={{ __html: html as unknown as string }} />

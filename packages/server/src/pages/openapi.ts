@@ -2,6 +2,7 @@ import {
   allowances,
   errorTable,
   planNames,
+  tagTexts,
   toProblemType,
   type Endpoint,
   type EndpointName,
@@ -68,7 +69,7 @@ export function toOpenApi(origin: string, publicPath: string): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: origin + publicPath + apiBase }],
-    tags: [...new Set(routes.map(({ endpoint }) => endpoint.tag))].map((name) => ({ name })),
+    tags: Object.entries(tagTexts).map(([name, description]) => ({ name, description })),
     paths,
     webhooks: toWebhooks(),
     components: {
