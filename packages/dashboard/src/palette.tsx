@@ -26,7 +26,6 @@ const actions: readonly (readonly [href: string, title: string, who?: 'user' | '
   ['/account/keys', 'API keys', 'user'],
   ['/account/sign-in', 'Sign in'],
   ['/admin', 'Operate this node', 'admin'],
-  ['/docs', 'Documentation'],
   ['/docs/api', 'API reference'],
 ]
 

@@ -6,13 +6,13 @@ import { listOperations, toEndpointList, toOperationMarkdown } from './reference
 const folder = 'docs/guides'
 
 /**
- * The files of the dashboard with those of the API reference: `api.md` with the list of endpoints at its end, a file for
- * each endpoint, and `operations.json`. Each is made when it is first read.
+ * The files of the dashboard with those of the API reference: `api.md` with the list of endpoints, a file for each
+ * endpoint, and `operations.json`. Each is made when it is first read.
  */
 export function withReference(files: StaticFiles): StaticFiles {
   const guide = files.get(`${folder}/api.md`)
   const own: [string, () => string][] = [
-    [`${folder}/api.md`, () => `${guide ? Buffer.from(guide()).toString() : '# The HTTP API\n'}\n${toEndpointList()}`],
+    [`${folder}/api.md`, () => addEndpoints(guide ? Buffer.from(guide()).toString() : '# The HTTP API\n\n')],
     [`${folder}/operations.json`, () => JSON.stringify(listOperations())],
     ...routes.map((route): [string, () => string] => {
       return [`${folder}/api/${route.name}.md`, () => toOperationMarkdown(route)]
@@ -44,4 +44,10 @@ export function createDocsRoutes(files: StaticFiles): readonly PageRoute[] {
     { path: '/docs/:guide', textOf: ({ guide = '' }) => texts.get(guide)?.() },
     { path: '/docs/api/:operation', textOf: ({ operation = '' }) => texts.get(`api/${operation}`)?.() },
   ]
+}
+
+/** Puts the list of endpoints before the first section of the guide to the API. */
+function addEndpoints(guide: string): string {
+  const [introduction = '', ...sections] = guide.split(/^(?=## )/m)
+  return [introduction, toEndpointList(), ...sections].join('')
 }

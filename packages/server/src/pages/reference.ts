@@ -8,7 +8,7 @@ import { type JsonSchema, toOpenapiSchema } from './openapi-webhooks.ts'
 /** The node in examples: pages replace it by the address at which they are open. */
 const exampleNode = 'https://skills.example.com'
 
-/** The endpoints in Markdown, by group: the end of the guide to the API. */
+/** The endpoints in Markdown, by group: a section of the guide to the API. */
 export function toEndpointList(): string {
   const groups = Object.entries(tagTexts).map(([tag, text]) => {
     const own = routes.filter(({ endpoint }) => endpoint.tag === tag)
@@ -17,7 +17,7 @@ export function toEndpointList(): string {
     )
     return `### ${tag}\n\n${text}\n\n${items.join('\n')}\n`
   })
-  return `## Endpoints\n\nEach with its fields, examples, and a form that calls it.\n\n${groups.join('\n')}`
+  return `## Endpoints\n\nEach with its fields, examples, and a form that calls it.\n\n${groups.join('\n')}\n`
 }
 
 /** The reference of an endpoint in Markdown. */
@@ -88,7 +88,7 @@ function listFields(route: Route) {
 function toLimits({ minimum, maximum, maxLength, default: initial }: JsonSchema): string {
   const limits = [
     minimum === undefined ? '' : ` from ${minimum}`,
-    maximum === undefined ? '' : ` to ${maximum}`,
+    maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? '' : ` to ${maximum}`,
     maxLength === undefined ? '' : `, at most ${maxLength} characters`,
     initial === undefined || initial === '' ? '' : `, default ${JSON.stringify(initial)}`,
   ]
@@ -110,7 +110,7 @@ function toShape(schema: JsonSchema, indent = ''): string {
     })
     return `{\n${lines.join('\n')}\n${indent}}`
   }
-  return type === 'integer' ? 'number' : type === 'object' ? 'object' : (type ?? 'unknown')
+  return type === 'integer' ? 'number' : type === 'array' ? 'unknown[]' : (type ?? 'unknown')
 }
 
 /** The sample request as a command for a shell. */

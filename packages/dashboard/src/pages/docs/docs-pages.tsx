@@ -23,7 +23,7 @@ export default function DocsPages() {
     <div class="docs">
       <search>
         <Field
-          label="Search the documentation"
+          label="Search the docs"
           type="search"
           autocomplete="off"
           maxLength={queryCharactersMax}
