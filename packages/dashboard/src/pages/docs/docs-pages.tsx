@@ -6,7 +6,6 @@ import { useData, useKeptData } from '../../api.ts'
 import { Field } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Empty } from '../../ui/parts.tsx'
-import { NotHere } from '../placeholder-pages.tsx'
 import { GuidePage, toDocsPath } from './guide-page.tsx'
 import { loadGuides } from './load-docs.ts'
 import { queryCharactersMax, searchDocs } from './search-docs.ts'
@@ -18,7 +17,6 @@ export default function DocsPages() {
   const guides = useData(['docs'], loadGuides)
   const q = (fields.q ?? '').slice(0, queryCharactersMax)
   const name = path.split('/').slice(2).join('/') || 'README'
-  const isKnown = name === 'README' || /^api\/\w+$/.test(name) || guides.data?.some((one) => one.name === name)
   return (
     <div class="docs">
       <search>
@@ -51,13 +49,7 @@ export default function DocsPages() {
           ))}
         </details>
       </nav>
-      <div>
-        {q.trim() === '' ? (
-          <Shown of={guides}>{() => (isKnown ? <GuidePage key={name} name={name} /> : <NotHere />)}</Shown>
-        ) : (
-          <Results q={q} />
-        )}
-      </div>
+      <div>{q.trim() === '' ? <GuidePage key={name} name={name} /> : <Results q={q} />}</div>
     </div>
   )
 }

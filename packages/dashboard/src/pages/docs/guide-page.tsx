@@ -1,9 +1,11 @@
+import { RegistryError } from '@skillstead/client'
 import { useMemo } from 'preact/hooks'
 import { nodeUrl } from '../../addresses.ts'
 import { useData } from '../../api.ts'
 import { Markdown } from '../../ui/lazy-components.tsx'
 import { Contents, toAnchor } from '../../ui/markdown-parts.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
+import { NotHere } from '../placeholder-pages.tsx'
 import { loadGuide, loadOperations, readSections, toGuideName } from './load-docs.ts'
 import { TryIt } from './try-it.tsx'
 
@@ -16,6 +18,7 @@ export function GuidePage({ name }: { name: string }) {
     const called = (await loadOperations()).find((one) => one.name === operation)
     return { text: text.replaceAll('https://skills.example.com', nodeUrl), called }
   })
+  if (read.error instanceof RegistryError && read.error.code === 'not_found') return <NotHere />
   return (
     <Shown of={read}>
       {({ text, called }) => (

@@ -52,7 +52,7 @@ function toValue(text: string): unknown {
 
 function toText(answer: unknown): string {
   if (answer === undefined) return 'Done. The answer has no content.'
-  const bytes = (answer as { bytes?: unknown } | null)?.bytes
-  const text = bytes instanceof Uint8Array ? new TextDecoder().decode(bytes) : JSON.stringify(answer, null, 2)
+  const file = (answer as { body?: unknown } | null)?.body
+  const text = file instanceof Uint8Array ? new TextDecoder().decode(file) : JSON.stringify(answer, null, 2)
   return text.length > shownCharactersMax ? `${text.slice(0, shownCharactersMax)}\n… cut here` : text
 }
