@@ -64,11 +64,13 @@ describeBrowser('the documentation', () => {
     const { open, openSignedIn, node } = await visit()
     const guest = await open('/docs/api/getMe', { expectedStatuses: [401] })
     await guest.getByText(`curl '${node.url}/api/v1/users/me'`).waitFor()
+    await guest.getByText('Try it').click()
     expect(await guest.getByText('Sent to this node without a key.').count()).toBe(1)
     await guest.getByRole('button', { name: 'Send GET' }).click()
     await guest.getByRole('alert').waitFor()
 
     const page = await openSignedIn('/docs/api/getSkill', { expectedStatuses: [404] })
+    await page.getByText('Try it').click()
     await page.getByText('Sent to this node as alice.').waitFor()
     await page.getByRole('button', { name: 'Send GET' }).click()
     const answer = page.getByLabel('Answer', { exact: true })
@@ -79,11 +81,13 @@ describeBrowser('the documentation', () => {
     expect(await answer.count()).toBe(0)
 
     await page.goto(`${node.url}/docs/api/getSkillMd`)
+    await page.getByText('Try it').click()
     await page.getByRole('button', { name: 'Send GET' }).click()
     expect(await answer.textContent()).toContain('name: pdf')
 
     await page.goto(`${node.url}/docs/api/createPack`)
     const fields = { slug: 'office', name: 'Office', description: 'For paper', skills: '["alice/pdf"]' }
+    await page.getByText('Try it').click()
     await page.getByText('it changes what the node stores').waitFor()
     for (const [label, value] of Object.entries(fields)) {
       expect(await page.getByLabel(label, { exact: true }).inputValue()).toBe('')
@@ -101,7 +105,8 @@ describeBrowser('the documentation', () => {
     const page = await open('/docs/deploy', { expectedStatuses: [401] })
     await page.getByText('A node is one process').waitFor()
     await page.goto(`${node.url}/docs/api/getSkill`)
-    await page.getByText('Sent to this node without a key.').waitFor()
+    await page.getByText('Try it').click()
+    expect(await page.getByText('Sent to this node without a key.').isVisible()).toBe(true)
   })
 
   test('has no page at other addresses', async () => {
@@ -115,7 +120,8 @@ describeBrowser('the documentation', () => {
       '/docs/api/getSkill/x',
     ]) {
       await page.goto(node.url + path)
-      await page.getByRole('heading', { level: 1, name: 'Nothing here' }).waitFor()
+      await settle(page)
+      expect([path, await page.getByRole('heading', { level: 1 }).textContent()]).toEqual([path, 'Nothing here'])
     }
   })
 
@@ -128,7 +134,8 @@ describeBrowser('the documentation', () => {
     await page.waitForURL(/\/skills\/docs\/configuration/)
     await page.goto(`${url}/docs/api/getSkill`)
     await page.getByText(`curl '${url}/api/v1/skills/alice%2Fpdf'`).waitFor()
+    await page.getByText('Try it').click()
     await page.getByRole('button', { name: 'Send GET' }).click()
-    await page.getByLabel('Answer', { exact: true }).waitFor()
+    expect(await page.getByLabel('Answer', { exact: true }).textContent()).toContain('alice/pdf')
   })
 })

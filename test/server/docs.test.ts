@@ -156,14 +156,13 @@ describe('the documentation of a node', () => {
   })
 })
 
-describe('the guides', () => {
-  const slug = (heading: string) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-      .trim()
-      .replaceAll(' ', '-')
+/** The anchor of a heading, as GitHub writes it. */
+function toSlug(heading: string): string {
+  const words = heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+  return words.trim().replaceAll(' ', '-')
+}
 
+describe('the guides', () => {
   it('are all in the list of docs/README.md, once', () => {
     const listed = [...guides['docs/guides/README.md']!.matchAll(/^- \[.+?\]\(([\w-]+\.md)\): .+\.$/gm)].map(
       ([, to]) => to,
@@ -177,7 +176,7 @@ describe('the guides', () => {
     (path) => {
       const faults = [...guides[path]!.matchAll(/\]\(([\w-]+\.md)?(?:#([\w-]+))?\)/g)].filter(([, file, section]) => {
         const target = file === undefined ? guides[path] : guides[`docs/guides/${file}`]
-        const anchors = [...(target ?? '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) => slug(heading!))
+        const anchors = [...(target ?? '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) => toSlug(heading!))
         return target === undefined || (section !== undefined && !anchors.includes(section))
       })
       expect(faults.map(([link]) => link)).toEqual([])

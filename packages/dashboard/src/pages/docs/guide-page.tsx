@@ -1,4 +1,5 @@
 import { RegistryError } from '@skillstead/client'
+import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { nodeUrl } from '../../addresses.ts'
 import { useData } from '../../api.ts'
@@ -22,16 +23,15 @@ export function GuidePage({ name }: { name: string }) {
   return (
     <Shown of={read}>
       {({ text, called }) => (
-        <>
-          <GuideText name={name} text={text} />
+        <GuideText name={name} text={text}>
           {called && <TryIt operation={called} />}
-        </>
+        </GuideText>
       )}
     </Shown>
   )
 }
 
-function GuideText({ name, text }: { name: string; text: string }) {
+function GuideText({ name, text, children }: { name: string; text: string; children: ComponentChildren }) {
   const { title, contents, body } = useMemo(() => {
     const [head, ...sections] = readSections(text)
     // The renderer lowers all headings by a level, for texts with a title.
@@ -53,6 +53,7 @@ function GuideText({ name, text }: { name: string; text: string }) {
   }
   return (
     <Page title={title} aside={<a href={`/docs/guides/${name}.md`}>Markdown</a>}>
+      {children}
       {contents.length > 3 && <Contents of={contents} />}
       <Markdown text={body} targets={targets} hasContents={false} />
     </Page>

@@ -20,9 +20,8 @@ export function TryIt({ operation: { name, method, fields } }: { operation: Oper
     setAnswer(toText(await (api as unknown as Record<string, Call>)[name]!(Object.fromEntries(input))))
   })
   return (
-    <section>
-      <h2>Try it</h2>
-      <Form action={call} submit={`Send ${method}`} class="card">
+    <>
+      <Form action={call} submit={`Send ${method}`} card="Try it">
         <p class="hint">
           Sent to this node {me ? `as ${me.username}` : 'without a key'}
           {isRead ? '.' : ': it changes what the node stores.'}
@@ -37,7 +36,7 @@ export function TryIt({ operation: { name, method, fields } }: { operation: Oper
           {answer}
         </pre>
       )}
-    </section>
+    </>
   )
 }
 
