@@ -88,6 +88,8 @@ describe('the documentation of a node', () => {
       const value: unknown = new Function(`return ${literal || '{}'}`)()
       expect({ name, issues: safeParse(input, value).issues }).toEqual({ name, issues: undefined })
       expect(others).toEqual([])
+      // The page shows longer blocks as plain text.
+      for (const block of text.split('\n\n')) expect(block.length, name).toBeLessThan(5000)
       commands.push(command)
     }
     const printed = commands.map((command) => `${command}\nprintf '\\036'`).join('\n')

@@ -8,6 +8,8 @@ import { type JsonSchema, toOpenapiSchema } from './openapi-webhooks.ts'
 /** The node in examples: pages replace it by the address at which they are open. */
 const exampleNode = 'https://skills.example.com'
 
+const answerCharactersMax = 4000
+
 /** The endpoints in Markdown, by group: a section of the guide to the API. */
 export function toEndpointList(): string {
   const groups = Object.entries(tagTexts).map(([tag, text]) => {
@@ -35,9 +37,7 @@ export function toOperationMarkdown(route: Route): string {
     `## Examples\n\n${toFence('sh', toCurl(route))}\n\n${toFence('ts', toTypeScript(route))}`,
     `## Answer\n\nStatus ${statusesOf(endpoint).join(' or ')}. [Errors](../errors.md) are problem documents with a code.`,
     endpoint.kind === 'content' ? 'The body is the file itself.' : '',
-    statusesOf(endpoint)[0] === 204 || endpoint.kind === 'content'
-      ? ''
-      : toFence('ts', toShape(toOpenapiSchema(endpoint.output, 'output'))),
+    statusesOf(endpoint)[0] === 204 || endpoint.kind === 'content' ? '' : toFence('ts', toAnswer(endpoint)),
   ]
     .filter(Boolean)
     .join('\n\n')
@@ -78,7 +78,7 @@ function listFields(route: Route) {
       field,
       place: route.pathNames.includes(field) ? 'path' : hasBody(route.endpoint) ? 'body' : 'query',
       required: route.pathNames.includes(field) || isRequired(input),
-      type: toShape(schema) + toLimits(schema),
+      type: toShape(schema, 3) + toLimits(schema),
       isText: schema.type === 'string',
       sample: sample[field],
     }
@@ -95,18 +95,28 @@ function toLimits({ minimum, maximum, maxLength, default: initial }: JsonSchema)
   return limits.join('')
 }
 
-/** A schema as a type of TypeScript. */
-function toShape(schema: JsonSchema, indent = ''): string {
+/** The answer as a type of TypeScript, without its innermost objects if it were too long to be highlighted. */
+function toAnswer({ output }: Endpoint): string {
+  const schema = toOpenapiSchema(output, 'output') as JsonSchema
+  const shapes = [9, 4, 3, 2].map((depth) => toShape(schema, depth))
+  return shapes.find((one) => one.length <= answerCharactersMax) ?? shapes.at(-1)!
+}
+
+/** A schema as a type of TypeScript. Objects below `depth` others are not shown. */
+function toShape(schema: JsonSchema, depth: number, indent = ''): string {
   const { type, properties, required = [], items, anyOf, enum: choices, const: only } = schema
   if (only !== undefined || choices) return (choices ?? [only]).map((one) => JSON.stringify(one)).join(' | ')
   // Flags and numbers are also taken as text, from a query.
   const plain = anyOf?.find((one) => one.type === 'boolean')
-  if (plain) return toShape(plain)
-  if (anyOf) return [...new Set(anyOf.map((one) => toShape(one, indent)))].join(' | ')
-  if (items) return `${toShape(items, indent).replace(/^(.* \| .*)$/s, '($1)')}[]`
-  if (properties) {
+  if (plain) return 'boolean'
+  if (anyOf) return [...new Set(anyOf.map((one) => toShape(one, depth, indent)))].join(' | ')
+  if (items) {
+    const item = toShape(items, depth, indent)
+    return items.anyOf || items.enum ? `(${item})[]` : `${item}[]`
+  }
+  if (properties && depth > 0) {
     const lines = Object.entries(properties).map(([name, one]) => {
-      return `${indent}  ${name}${required.includes(name) ? '' : '?'}: ${toShape(one, `${indent}  `)}`
+      return `${indent}  ${name}${required.includes(name) ? '' : '?'}: ${toShape(one, depth - 1, `${indent}  `)}`
     })
     return `{\n${lines.join('\n')}\n${indent}}`
   }
