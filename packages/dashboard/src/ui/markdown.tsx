@@ -39,6 +39,8 @@ const slowPiecesMax = 2
 
 /** Where the files lie that a text refers to by relative paths; undefined for a file that does not exist. */
 export interface Targets {
+  /** A text without its title, which always begins with a table of contents. */
+  readonly isGuide?: boolean
   toFile(path: string, fragment?: string): string | undefined
   toPicture(path: string): string | undefined
 }
@@ -86,9 +88,9 @@ const marked = new Marked({
   gfm: true,
   breaks: false,
   renderer: {
-    // Lower the level of all headings: the title of the page is its only first-level heading.
+    // Lower the level of all headings, unless the text has none for its title, the only first-level heading of the page.
     heading({ tokens, depth }: Tokens.Heading) {
-      const level = Math.min(6, depth + 1)
+      const level = Math.min(6, targetsNow?.isGuide ? depth : depth + 1)
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`
     },
     code({ text, lang = '' }: Tokens.Code) {
@@ -144,11 +146,9 @@ function escapeMarkup(text: string): string {
 
 /**
  * Untrusted Markdown, rendered and sanitised with https://github.com/cure53/DOMPurify, piece by piece, so that the page
- * is never blocked. `targets` resolves relative links and pictures. `hasContents`: whether a long text begins with a
- * table of contents.
+ * is never blocked. `targets` resolves relative links and pictures.
  */
-export default function Markdown(props: { text: string; targets?: Targets; hasContents?: boolean }) {
-  const { text, targets, hasContents = true } = props
+export default function Markdown({ text, targets }: { text: string; targets?: Targets }) {
   const [pieces, setPieces] = useState<readonly Sanitised[]>([])
   const [headings, setHeadings] = useState<readonly ShownHeading[]>([])
   const root = useRef<HTMLDivElement>(null)
@@ -175,7 +175,7 @@ export default function Markdown(props: { text: string; targets?: Targets; hasCo
   }, [text])
   return (
     <>
-      {hasContents && headings.length >= contentsMin && <Contents of={headings} />}
+      {(targets?.isGuide || headings.length >= contentsMin) && <Contents of={headings} />}
       <div class="markdown" dir="auto" ref={root}>
         {pieces.map((html, place) => (
           <div key={place} dangerouslySetInnerHTML={{ __html: html as unknown as string }} />

@@ -5,45 +5,90 @@ import { listOperations, toEndpointList, toOperationMarkdown } from './reference
 
 const folder = 'docs/guides'
 
-/**
- * The files of the dashboard with those of the API reference: `api.md` with the list of endpoints, a file for each
- * endpoint, and `operations.json`. Each is made when it is first read.
- */
-export function withReference(files: StaticFiles): StaticFiles {
-  const guide = files.get(`${folder}/api.md`)
-  const own: [string, () => string][] = [
-    [`${folder}/api.md`, () => addEndpoints(guide ? Buffer.from(guide()).toString() : '# The HTTP API\n\n')],
-    [`${folder}/operations.json`, () => JSON.stringify(listOperations())],
-    ...routes.map((route): [string, () => string] => {
-      return [`${folder}/api/${route.name}.md`, () => toOperationMarkdown(route)]
-    }),
-  ]
-  return new Map([...files, ...own.map(([path, make]) => [path, () => Buffer.from(make())] as const)])
+/** A guide in the list of README.md, as `- [Title](file.md): what it is for.` below the heading of its group. */
+interface Guide {
+  readonly group: string
+  readonly name: string
+  readonly title: string
+  readonly purpose: string
 }
 
 /**
- * The pages of the documentation: the guides that README.md lists, as `- [Title](file.md): what it is for.`, and the
- * endpoints.
+ * The files of the dashboard with those of the API reference: `api.md` with the list of endpoints, a file for each
+ * endpoint, and lists for the pages: the guides, the operations, and the passages that are searched. Each is made when
+ * it is first read.
  */
+export function withReference(files: StaticFiles): StaticFiles {
+  const read = (name: string) => readGuide(files, name)
+  const own: [string, () => string][] = [
+    ['api.md', () => addEndpoints(read('api') || '# The HTTP API\n\n')],
+    ['guides.json', () => JSON.stringify(listGuides(read('README')))],
+    ['operations.json', () => JSON.stringify(listOperations())],
+    ['passages.json', () => JSON.stringify([...listOperationPassages(), ...listPassages(read)])],
+    ...routes.map((route): [string, () => string] => [`api/${route.name}.md`, () => toOperationMarkdown(route)]),
+  ]
+  return new Map([...files, ...own.map(([path, make]) => [`${folder}/${path}`, () => Buffer.from(make())] as const)])
+}
+
+/** The pages of the documentation: its list, the guides and the endpoints. */
 export function createDocsRoutes(files: StaticFiles): readonly PageRoute[] {
-  const read = (name: string) => Buffer.from(files.get(`${folder}/${name}.md`)?.() ?? '').toString()
   const texts = new Map<string, () => PageText>()
   const add = (name: string, title: string, description: string) => {
     let text: PageText | undefined
-    texts.set(name, () => (text ??= { path: `/docs/${name}`, title, description, body: read(name) }))
+    texts.set(name, () => (text ??= { path: `/docs/${name}`, title, description, body: readGuide(files, name) }))
   }
-  for (const [, title = '', path = '', purpose = ''] of read('README').matchAll(/^- \[(.+?)\]\((.+?)\.md\): (.+)$/gm)) {
-    const name = path.replace(/^\.\.\/(packages)\/([\w-]+)\/README$/, '$1-$2')
-    add(name, title, `${title}: ${purpose}`)
-  }
+  const list = readGuide(files, 'README')
+  for (const { name, title, purpose } of listGuides(list)) add(name, title, `${title}: ${purpose}`)
   add('api', 'API reference', 'Every endpoint with its fields, answers and examples, and what callers may rely on.')
   for (const { name, endpoint } of routes) add(`api/${name}`, `${name}: ${endpoint.summary}`, `${endpoint.summary}.`)
   const description = 'Guides for users, authors and operators, and the API reference.'
   return [
-    { path: '/docs', text: { path: '/docs', title: 'Documentation', description, body: read('README') } },
+    { path: '/docs', text: { path: '/docs', title: 'Documentation', description, body: list } },
     { path: '/docs/:guide', textOf: ({ guide = '' }) => texts.get(guide)?.() },
     { path: '/docs/api/:operation', textOf: ({ operation = '' }) => texts.get(`api/${operation}`)?.() },
   ]
+}
+
+function readGuide(files: StaticFiles, name: string): string {
+  return Buffer.from(files.get(`${folder}/${name}.md`)?.() ?? '').toString()
+}
+
+function listGuides(list: string): readonly Guide[] {
+  return divide(list).flatMap(({ heading: group, text }) =>
+    [...text.matchAll(/^- \[(.+?)\]\((.+?)\.md\): (.+)$/gm)].map(([, title = '', path = '', purpose = '']) => {
+      return { group, name: path.replace(/^\.\.\/(packages)\/([\w-]+)\/README$/, '$1-$2'), title, purpose }
+    }),
+  )
+}
+
+function listOperationPassages() {
+  return listOperations().map(({ name, method, path, summary, fields }) => {
+    const text = fields.map(({ field }) => field).join(' ')
+    return { page: `api/${name}`, title: name, note: `${method} ${path}: ${summary}`, text }
+  })
+}
+
+/** The sections of the guides. `isSection`: it begins at a heading below the title. */
+function listPassages(read: (name: string) => string) {
+  return listGuides(read('README')).flatMap(({ name, group, title: guide }) =>
+    divide(read(name)).map(({ level, heading, text }) => {
+      const title = heading.replaceAll('`', '')
+      return { page: name, title, note: `${group}: ${guide}`, text, isSection: level > 1 }
+    }),
+  )
+}
+
+/** Divides a guide at its headings; lines of code are no headings. */
+function divide(guide: string) {
+  const sections: { level: number; heading: string; text: string }[] = []
+  let isCode = false
+  for (const line of guide.split('\n')) {
+    if (/^\s*```/.test(line)) isCode = !isCode
+    const [, marks = '', heading] = (!isCode && /^(#{1,4}) (.+)$/.exec(line)) || []
+    if (heading) sections.push({ level: marks.length, heading, text: '' })
+    else if (sections.length > 0) sections.at(-1)!.text += `${line}\n`
+  }
+  return sections
 }
 
 /** Puts the list of endpoints before the first section of the guide to the API. */

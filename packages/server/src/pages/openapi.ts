@@ -121,7 +121,7 @@ function toOperation(route: Route): Json {
 /**
  * The description of an operation: facts without a field in OpenAPI, such as the required plan and the abuse limits.
  */
-function toOperationText({ plan, allowances: names = [] }: Endpoint): Json {
+export function toOperationText({ plan, allowances: names = [] }: Endpoint): { readonly description?: string } {
   const sentences = plan ? [`Needs the ${plan} plan or a higher one, which an administrator sets.`] : []
   for (const name of names) {
     const { limit, windowSeconds, of } = allowances[name]
@@ -145,7 +145,7 @@ interface RequestHeader {
 }
 
 /** Request headers that single operations read. */
-const requestHeaders: readonly RequestHeader[] = [
+export const requestHeaders: readonly RequestHeader[] = [
   {
     name: 'Idempotency-Key',
     description: 'The same key and body within 24 hours return the first response again.',

@@ -2,7 +2,7 @@ import { tagTexts, type Endpoint } from '@skillstead/protocol'
 import { apiBase } from '../context/options.ts'
 import { hasBody, inputFields, routes, type Route } from '../endpoints/routes.ts'
 import { toSampleInput } from './sample-input.ts'
-import { isRequired, statusesOf, toOpenApiPath } from './openapi.ts'
+import { isRequired, requestHeaders, statusesOf, toOpenApiPath, toOperationText } from './openapi.ts'
 import { type JsonSchema, toOpenapiSchema } from './openapi-webhooks.ts'
 
 /** The node in examples: pages replace it by the address at which they are open. */
@@ -28,11 +28,13 @@ export function toOperationMarkdown(route: Route): string {
   const fields = listFields(route).map(({ field, place, required, type }) => {
     return `- \`${field}\` (${place}${required ? ', required' : ''}): \`${type.replaceAll('\n', ' ')}\``
   })
+  const headers = requestHeaders.filter(({ isTaken }) => isTaken(route))
+  fields.push(...headers.map((header) => `- \`${header.name}\` (header): ${header.description}`))
   return [
     `# ${name}`,
     `${endpoint.summary}. Of the group [${endpoint.tag}](../api.md#${endpoint.tag.toLowerCase().replaceAll(' ', '-')}).`,
     toRequest(endpoint),
-    toNeeds(endpoint),
+    `${toNeeds(endpoint)} ${toOperationText(endpoint).description ?? ''}`.trim(),
     fields.length > 0 ? `## Fields\n\n${fields.join('\n')}` : '',
     `## Examples\n\n${toFence('sh', toCurl(route))}\n\n${toFence('ts', toTypeScript(route))}`,
     `## Answer\n\nStatus ${statusesOf(endpoint).join(' or ')}. [Errors](../errors.md) are problem documents with a code.`,
@@ -55,10 +57,10 @@ export function listOperations() {
 }
 
 /** What a caller needs, as a sentence. */
-function toNeeds({ auth, scope = 'read', plan }: Endpoint): string {
+function toNeeds({ auth, scope = 'read' }: Endpoint): string {
   if (auth === 'none') return 'Works without a key.'
   const who = auth === 'admin' ? "an administrator's key" : 'a key'
-  return `Needs ${who} with the scope \`${scope}\`${plan ? `, and the plan ${plan} or a higher one` : ''}.`
+  return `Needs ${who} with the scope \`${scope}\`.`
 }
 
 function toRequest({ method, path }: Endpoint): string {
@@ -78,7 +80,7 @@ function listFields(route: Route) {
       field,
       place: route.pathNames.includes(field) ? 'path' : hasBody(route.endpoint) ? 'body' : 'query',
       required: route.pathNames.includes(field) || isRequired(input),
-      type: toShape(schema, 3) + toLimits(schema),
+      type: toShape(schema, 3).replace(/^number \| string$/, 'number') + toLimits(schema),
       isText: schema.type === 'string',
       sample: sample[field],
     }

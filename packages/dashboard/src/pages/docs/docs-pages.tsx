@@ -7,14 +7,14 @@ import { Field } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { Empty } from '../../ui/parts.tsx'
 import { GuidePage, toDocsPath } from './guide-page.tsx'
-import { loadGuides } from './load-docs.ts'
+import { type Guide, loadList } from './load-docs.ts'
 import { queryCharactersMax, searchDocs } from './search-docs.ts'
 
 /** The documentation: its guides and the API reference, with a list and a search of both. */
 export default function DocsPages() {
   const { fields, change } = useAddress()
   const { path } = useLocation()
-  const guides = useData(['docs'], loadGuides)
+  const guides = useData(['docs'], () => loadList<Guide>('guides'))
   const q = (fields.q ?? '').slice(0, queryCharactersMax)
   const name = path.split('/').slice(2).join('/') || 'README'
   return (
@@ -64,8 +64,8 @@ function Results({ q }: { q: string }) {
             <Empty>No guide and no endpoint has these words. Use fewer or other ones.</Empty>
           ) : (
             <ul class="plain plain-links" aria-label="Results">
-              {all.map(({ id, href, title, note }) => (
-                <li key={id}>
+              {all.map(({ href, title, note }) => (
+                <li key={href}>
                   <a href={href}>{title}</a>
                   <p class="faint">{note}</p>
                 </li>

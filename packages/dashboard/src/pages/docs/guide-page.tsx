@@ -1,13 +1,12 @@
 import { RegistryError } from '@skillstead/client'
 import type { ComponentChildren } from 'preact'
-import { useMemo } from 'preact/hooks'
 import { nodeUrl } from '../../addresses.ts'
 import { useData } from '../../api.ts'
 import { Markdown } from '../../ui/lazy-components.tsx'
-import { Contents, toAnchor } from '../../ui/markdown-parts.tsx'
+import { toAnchor } from '../../ui/markdown-parts.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { NotHere } from '../placeholder-pages.tsx'
-import { loadGuide, loadOperations, readSections, toGuideName } from './load-docs.ts'
+import { loadGuide, loadList, type Operation, toGuideName } from './load-docs.ts'
 import { TryIt } from './try-it.tsx'
 
 /** A guide; or an endpoint, whose examples are for this node, with a form that calls it. */
@@ -16,7 +15,7 @@ export function GuidePage({ name }: { name: string }) {
   const read = useData(['docs', name], async () => {
     const text = await loadGuide(name)
     if (operation === undefined) return { text }
-    const called = (await loadOperations()).find((one) => one.name === operation)
+    const called = (await loadList<Operation>('operations')).find((one) => one.name === operation)
     return { text: text.replaceAll('https://skills.example.com', nodeUrl), called }
   })
   if (read.error instanceof RegistryError && read.error.code === 'not_found') return <NotHere />
@@ -32,19 +31,9 @@ export function GuidePage({ name }: { name: string }) {
 }
 
 function GuideText({ name, text, children }: { name: string; text: string; children: ComponentChildren }) {
-  const { title, contents, body } = useMemo(() => {
-    const [head, ...sections] = readSections(text)
-    // The renderer lowers all headings by a level, for texts with a title.
-    const parts = sections.map(({ level, heading, text: own }) => `${'#'.repeat(level - 1)} ${heading}\n${own}`)
-    return {
-      title: head?.heading ?? name,
-      body: [head?.text, ...parts].join('\n'),
-      contents: sections.map(({ level, heading }) => {
-        return { level, text: heading.replaceAll('`', ''), anchor: toAnchor(heading) }
-      }),
-    }
-  }, [name, text])
+  const [, title = name, body = ''] = /^# (.+)\n([^]*)$/.exec(text) ?? []
   const targets = {
+    isGuide: true,
     toFile(path: string, fragment?: string) {
       const guide = toGuideName(path, name)
       return guide && toDocsPath(guide) + (fragment ? `#${toAnchor(fragment)}` : '')
@@ -54,8 +43,7 @@ function GuideText({ name, text, children }: { name: string; text: string; child
   return (
     <Page title={title} aside={<a href={`/docs/guides/${name}.md`}>Markdown</a>}>
       {children}
-      {contents.length > 3 && <Contents of={contents} />}
-      <Markdown text={body} targets={targets} hasContents={false} />
+      <Markdown text={body} targets={targets} />
     </Page>
   )
 }

@@ -1,6 +1,6 @@
 import { readFromNode } from '../../api.ts'
 
-/** A guide, as README.md of the guides lists it. */
+/** A guide in the list of guides. */
 export interface Guide {
   readonly group: string
   /** The end of its address. */
@@ -24,42 +24,14 @@ export interface Operation {
   }[]
 }
 
-/** A heading of a guide with the text below it. */
-interface Section {
-  /** 1 for the title of the guide. */
-  readonly level: number
-  readonly heading: string
-  text: string
-}
-
 /** The Markdown of a guide, or of an endpoint as `api/NAME`. */
 export function loadGuide(name: string): Promise<string> {
   return readFromNode(`/docs/guides/${name}.md`)
 }
 
-export async function loadOperations(): Promise<readonly Operation[]> {
-  return JSON.parse(await readFromNode('/docs/guides/operations.json'))
-}
-
-export async function loadGuides(): Promise<readonly Guide[]> {
-  return readSections(await loadGuide('README')).flatMap(({ heading, text }) =>
-    [...text.matchAll(/^- \[(.+?)\]\((.+?)\)/gm)].map(([, title = '', path = '']) => {
-      return { group: heading, title, name: toGuideName(path, 'README') ?? '' }
-    }),
-  )
-}
-
-/** Divides a guide at its headings; lines of code are no headings. */
-export function readSections(guide: string): readonly Section[] {
-  const sections: Section[] = []
-  let isCode = false
-  for (const line of guide.split('\n')) {
-    if (/^\s*```/.test(line)) isCode = !isCode
-    const [, marks = '', heading] = (!isCode && /^(#{1,4}) (.+)$/.exec(line)) || []
-    if (heading) sections.push({ level: marks.length, heading, text: '' })
-    else if (sections.length > 0) sections.at(-1)!.text += `${line}\n`
-  }
-  return sections
+/** A list of the documentation: `guides`, `operations` or `passages`. */
+export async function loadList<Item>(name: string): Promise<readonly Item[]> {
+  return JSON.parse(await readFromNode(`/docs/guides/${name}.json`))
 }
 
 /** The guide or endpoint that a link in a guide names; undefined for other files of the project. */
