@@ -1,9 +1,11 @@
 import { defaultClientConditions, defineConfig } from 'vite'
+import { guidesPlugin } from './building/guides.ts'
 
 export default defineConfig({
   root: import.meta.dirname,
   resolve: { conditions: ['source', ...defaultClientConditions] },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  plugins: [guidesPlugin()],
   build: {
     // Every file is requested by its URL: the content security policy of the pages allows no `data:` scripts or styles.
     assetsInlineLimit: 0,

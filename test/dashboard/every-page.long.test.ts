@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
 import {
   describeBrowser,
@@ -47,6 +47,16 @@ const publicPages: Readonly<Record<string, string>> = {
   nowhere: '/nowhere',
 }
 
+/** Their texts are long, so that they take the time of many others. */
+const docsPages: Readonly<Record<string, string>> = {
+  docs: '/docs',
+  'docs-guide': '/docs/deploy',
+  'docs-figures': '/docs/figures',
+  'docs-api': '/docs/api',
+  'docs-endpoint': '/docs/api/publishSkill',
+  'docs-search': '/docs?q=proxy',
+}
+
 const privatePages: Readonly<Record<string, string>> = {
   account: '/account',
   'own-skills': '/account/skills',
@@ -69,10 +79,19 @@ const widths = [320, 390, 768, 1280]
 const shiftMax = 0.02
 
 describeBrowser('every page', () => {
+  beforeAll(() => {
+    if (takesPictures) rmSync(picturesFolder, { recursive: true, force: true })
+  })
+
+  test('of the documentation fits each width without scrolling sideways, and has no barrier and no shift of its layout', async () => {
+    const visited = await visit()
+    const page = await visited.open('/', { isOwn: true })
+    expect(await findFaults(page, visited.node.url, docsPages)).toEqual([])
+  })
+
   test('fits each width without scrolling sideways, and has no barrier and no shift of its layout', async () => {
     const visited = await visit()
     await fillShowcase(visited)
-    if (takesPictures) rmSync(picturesFolder, { recursive: true, force: true })
     const guest = await visited.open('/', { isOwn: true, expectedStatuses: [404] })
     const faults = await findFaults(guest, visited.node.url, publicPages)
     const admin = await visited.openSignedIn('/', { isOwn: true, expectedStatuses: [404] })
@@ -134,7 +153,7 @@ function readOverflow(page: Page): Promise<string[]> {
 
 /** One page with all pictures: light and dark, desktop and phone. */
 async function makeContactSheet(page: Page): Promise<void> {
-  const rows = [...Object.keys(publicPages), ...Object.keys(privatePages)].map((name) => {
+  const rows = Object.keys({ ...publicPages, ...docsPages, ...privatePages }).map((name) => {
     const cells = [1280, 390].flatMap((width) => ['light', 'dark'].map((scheme) => `${name}-${width}-${scheme}.png`))
     return `<h2>${name}</h2><div>${cells.map((file) => `<img src="${file}" alt="${file}">`).join('')}</div>`
   })

@@ -43,7 +43,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'Sends a static file, or reads what a route with a request reads': `
     / /skills/:owner/:name /skills/:owner/:name/:tab /packs /packs/:slug /trending /agents /agents/:agentKey /users
     /users/:username /requests /external /takedowns /takedowns/:id /account /account/** /device /admin /admin/**
-    /assets/:file /licenses.md /robots.txt /t/:token`,
+    /assets/:file /licenses.md /robots.txt /t/:token /docs /docs/:guide /docs/api/:operation /docs/guides/**`,
   'Answers without reading a list': `
     /healthz /readyz /badge/:owner/:file /apm/v1/packages/:owner/:repo/versions/:version /.well-known/clawhub.json
     /.well-known/clawdhub.json /clawhub/api/v1/whoami /clawhub/api/v1/skills/:slug/rename

@@ -78,7 +78,7 @@ async function copyDashboard(workspace: string): Promise<void> {
   const from = join(root, 'packages/dashboard')
   const to = join(workspace, 'packages/dashboard')
   const sources = ['src', 'building', 'index.html', 'vite.config.ts', 'package.json']
-  await Promise.all([...sources.map(copy(from, to)), copy(root, workspace)('pnpm-lock.yaml')])
+  await Promise.all([...sources.map(copy(from, to)), ...['pnpm-lock.yaml', 'docs'].map(copy(root, workspace))])
   await linkDependencies(from, to, (name) => join(workspace, 'packages', toFolder(name)))
 }
 

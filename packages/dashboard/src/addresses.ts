@@ -18,6 +18,7 @@ export const places = [
   ['/agents', 'Agents'],
   ['/requests', 'Requests'],
   ['/external', 'External'],
+  ['/docs', 'Docs'],
 ] as const
 
 /** The addresses of pages. Untrusted names are encoded here and nowhere else. */

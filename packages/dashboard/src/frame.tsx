@@ -144,7 +144,7 @@ function Who() {
 export function Footer() {
   return (
     <footer class="bottom">
-      <a href="/docs">API reference</a>
+      <a href="/docs">Documentation</a>
       <a href="/openapi.json">OpenAPI</a>
       <a href="/takedowns">Takedowns</a>
     </footer>

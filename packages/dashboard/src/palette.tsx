@@ -26,7 +26,7 @@ const actions: readonly (readonly [href: string, title: string, who?: 'user' | '
   ['/account/keys', 'API keys', 'user'],
   ['/account/sign-in', 'Sign in'],
   ['/admin', 'Operate this node', 'admin'],
-  ['/docs', 'API reference'],
+  ['/docs/api', 'API reference'],
 ]
 
 /** Finds skills, pages and actions by typing: a combobox in a dialog, which Escape closes. */
@@ -39,9 +39,7 @@ export default function Palette({ close }: { close: () => void }) {
   useEffect(() => dialog.current?.showModal(), [])
   const choose = ({ href }: Choice) => {
     close()
-    // The reference is a page of the node and not of this app.
-    if (href === '/docs') location.assign(href)
-    else route(href)
+    route(href)
   }
   const onKeyDown = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
     if (event.isComposing || choices.length === 0) return
@@ -128,6 +126,7 @@ function useChoices(text: string): readonly Choice[] {
   return [
     ...skills,
     { icon: Search, title: `Search for “${typed}”`, href: toAddress('/', { q: typed }) },
+    { icon: Search, title: `Search the documentation for “${typed}”`, href: toAddress('/docs', { q: typed }) },
     ...known.filter(({ title }) => title.toLowerCase().includes(typed.toLowerCase())),
   ]
 }

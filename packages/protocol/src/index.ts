@@ -14,6 +14,7 @@ export type {
   SuccessStatus,
   TypedEndpoint,
 } from './endpoint.ts'
+export { tagTexts } from './endpoint.ts'
 export { endpoints, type EndpointName, type RegistryApi } from './endpoints.ts'
 export type { PublishSkillInput } from './endpoints/skills-endpoints.ts'
 export { errorRemedies } from './error-remedies.ts'

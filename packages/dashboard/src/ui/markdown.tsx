@@ -39,7 +39,9 @@ const slowPiecesMax = 2
 
 /** Where the files lie that a text refers to by relative paths; undefined for a file that does not exist. */
 export interface Targets {
-  toFile(path: string): string | undefined
+  /** A text without its title, which always begins with a table of contents. */
+  readonly isGuide?: boolean
+  toFile(path: string, fragment?: string): string | undefined
   toPicture(path: string): string | undefined
 }
 
@@ -49,9 +51,9 @@ let targetsNow: Targets | undefined
 const purifier = DOMPurify(window)
 purifier.addHook('uponSanitizeAttribute', (element, attribute) => {
   const { attrName: name, attrValue: value } = attribute
-  if (element.tagName === 'IMG' && name === 'src') attribute.forceKeepAttr = value.startsWith(`${nodePath}/api/`)
+  if (element.tagName === 'IMG' && name === 'src') attribute.forceKeepAttr = isPicture(value)
   if (element.tagName !== 'A' || name !== 'href') return
-  const file = targetsNow?.toFile(toLinkedPath(value))
+  const file = targetsNow?.toFile(toLinkedPath(value), value.split('#')[1])
   const address = value.startsWith('#') ? `#${toAnchor(value.slice(1))}` : file && nodePath + file
   if (address === undefined) return
   element.setAttribute('href', address)
@@ -68,6 +70,10 @@ purifier.addHook('afterSanitizeAttributes', (element) => {
   element.setAttribute('target', href.startsWith('/') || href.startsWith('#') ? '_self' : '_blank')
 })
 
+function isPicture(address: string): boolean {
+  return address.startsWith(`${nodePath}/api/`) || address.startsWith(`${nodePath}/docs/guides/`)
+}
+
 /** The path of a file next to SKILL.md, as links write it. */
 function toLinkedPath(href: string): string {
   const [path = ''] = href.replace(/^\.\//, '').split('#')
@@ -82,9 +88,9 @@ const marked = new Marked({
   gfm: true,
   breaks: false,
   renderer: {
-    // Lower the level of all headings: the title of the page is its only first-level heading.
+    // Lower the level of all headings, unless the text has none for its title, the only first-level heading of the page.
     heading({ tokens, depth }: Tokens.Heading) {
-      const level = Math.min(6, depth + 1)
+      const level = Math.min(6, targetsNow?.isGuide ? depth : depth + 1)
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`
     },
     code({ text, lang = '' }: Tokens.Code) {
@@ -169,7 +175,7 @@ export default function Markdown({ text, targets }: { text: string; targets?: Ta
   }, [text])
   return (
     <>
-      {headings.length >= contentsMin && <Contents of={headings} />}
+      {(targets?.isGuide || headings.length >= contentsMin) && <Contents of={headings} />}
       <div class="markdown" dir="auto" ref={root}>
         {pieces.map((html, place) => (
           <div key={place} dangerouslySetInnerHTML={{ __html: html as unknown as string }} />

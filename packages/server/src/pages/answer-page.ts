@@ -34,7 +34,10 @@ export async function answerPage(
   if (node.requireKey) return replyPage(call, 200)
   const query = call.url?.searchParams ?? new URLSearchParams()
   const subject = route.subjectOf?.(query)
-  if (subject === undefined) return replyPage(call, 200, route.text && { toText: () => route.text, source: route.text })
+  if (subject === undefined) {
+    const text = route.textOf ? route.textOf(decodeParams(call)) : route.text
+    return replyPage(call, route.textOf && !text ? 404 : 200, text && { toText: () => text, source: text })
+  }
   try {
     const read = { node, subject, input: subject.toInput(decodeParams(call), query) }
     const { status, body } = await readAs(read, guest)

@@ -9,6 +9,7 @@ import type { NodeParts } from '../context/node-parts.ts'
 import type { StaticFiles } from '../context/options.ts'
 import { nothingHere, reply } from '../replies/replies.ts'
 import { answerPage, type ReplyPage } from './answer-page.ts'
+import { createDocsRoutes, withReference } from './docs.ts'
 import { createPageTemplate } from './page-template.ts'
 import { type PageRoute, pageRoutes, toHomeText } from './page-texts.ts'
 import type { ShownSite } from './site.ts'
@@ -36,6 +37,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  json: 'application/json; charset=utf-8',
   md: 'text/plain; charset=utf-8',
   png: 'image/png',
   svg: 'image/svg+xml',
@@ -52,7 +54,8 @@ interface Kept {
 }
 
 /** Mounts the app: its page at every route, and its files. Returns the function that serves the page. */
-export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles, site: ShownSite): ReplyPage {
+export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, site: ShownSite): ReplyPage {
+  const files = withReference(built)
   const keptFiles = new Map<string, Kept>()
   const keptPages = new Map<object, { readonly address: string; readonly page: Kept }>()
   const noText = {}
@@ -95,13 +98,17 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles, sit
     return replyKept(call, kept.page, { status, contentType: contentTypes.html, cacheControl, headers: pageHeaders })
   }
   const home: PageRoute = { path: '/', text: toHomeText(site.text) }
-  for (const route of [home, ...pageRoutes])
+  for (const route of [home, ...createDocsRoutes(files), ...pageRoutes])
     mount(route.path, 'page', (call) => answerPage(node, call, route, replyPage))
   mount('/assets/:file', 'open-files', (call) => {
     // The file name contains a digest of its content.
     return replyFile(call, (call.url?.pathname ?? '').slice(1), 'public, max-age=31536000, immutable')
   })
   mount('/licenses.md', 'open-files', (call) => replyFile(call, 'licenses.md', 'no-cache'))
+  // The documentation is the same on every node, so that a private one shows it to guests, too.
+  mount('/docs/guides/**', 'open-files', (call) => {
+    return replyFile(call, (call.url?.pathname ?? '').slice(1), 'no-cache')
+  })
   const { logo } = site
   if (logo)
     mount('/site-logo', 'open-files', (call) => {

@@ -78,6 +78,7 @@ export function createPageTemplate(
       text.install && address && `<pre><code>npx skills add ${escapeHtml(`${address}/${text.install}`)}</code></pre>`,
       facts.length > 0 && `<dl>${facts.join('')}</dl>`,
       items.length > 0 && `<ul>${items.join('')}</ul>`,
+      text.body && `<pre>${escapeHtml(text.body)}</pre>`,
       reference,
     ]
       .filter(Boolean)

@@ -10,6 +10,8 @@ export interface PageText {
   /** The command that installs the skill, after the address of the node is known. */
   readonly install?: string
   readonly links?: readonly (readonly [path: string, title: string])[]
+  /** The whole text of the page, as Markdown. */
+  readonly body?: string
 }
 
 /** The object that a page is about. */
@@ -24,6 +26,8 @@ export interface Subject {
 export interface PageRoute {
   readonly path: string
   readonly text?: PageText
+  /** The text of a page that is the same on every node; undefined if there is no such page. */
+  textOf?(params: Readonly<Record<string, string>>): PageText | undefined
   /** Undefined if the address names no object. */
   subjectOf?(query: URLSearchParams): Subject | undefined
 }

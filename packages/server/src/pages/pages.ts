@@ -5,10 +5,9 @@ import type { Call } from '../context/call.ts'
 import type { ReplyPage } from './answer-page.ts'
 import { replyBadge } from './badge.ts'
 import { mountDashboard } from './dashboard.ts'
-import { toDocsPage, toWelcomePage } from './docs.ts'
 import { toHandler } from '../admission/handler.ts'
 import type { NodeParts } from '../context/node-parts.ts'
-import type { Page } from './html.ts'
+import { toWelcomePage, type Page } from './html.ts'
 import { toOpenApi } from './openapi.ts'
 import type { NodeOptions } from '../context/options.ts'
 import { toShownSite } from './site.ts'
@@ -17,7 +16,7 @@ import { nothingHere, reply } from '../replies/replies.ts'
 type Work = (call: Call) => Response | Promise<Response>
 
 /**
- * Mounts the pages outside the API: the reference, health checks, metrics and the dashboard. Returns the function that
+ * Mounts the pages outside the API: the OpenAPI document, health checks, metrics and the dashboard. Returns the function that
  * serves the page of the dashboard, if there is one.
  */
 export function mountPages(
@@ -31,12 +30,9 @@ export function mountPages(
     const crossOrigin = endpoint === 'openapi'
     app.all(path, toHandler(node, { endpoint, admission, methods: ['GET', 'HEAD'], crossOrigin, work }))
   }
-  const docs = keepLast((origin) => toDocsPage(origin, publicPath))
   const openApi = keepLast((origin) => Buffer.from(JSON.stringify(toOpenApi(origin, publicPath))))
-  const welcome = toWelcomePage(publicPath)
 
-  if (!options.dashboard) mount('/', 'welcome', 'files', (call) => replyPage(call, welcome))
-  mount('/docs', 'docs', 'files', (call) => replyPage(call, docs(originOf(call))))
+  if (!options.dashboard) mount('/', 'welcome', 'files', (call) => replyPage(call, toWelcomePage(publicPath)))
   mount('/openapi.json', 'openapi', 'files', (call) => {
     const contentType = 'application/json; charset=utf-8'
     return reply(call, { status: 200, contentType, body: openApi(originOf(call)), cacheControl: 'no-cache' })
