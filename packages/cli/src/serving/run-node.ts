@@ -8,7 +8,7 @@ import { findAccessWarning } from '../files/file-access.ts'
 import { toMirrorOptions } from '../mirror/with-mirror.ts'
 import { toStoreLocation } from '../registry/place.ts'
 import { toSecretKey } from '../registry/secret-key.ts'
-import { toLogStream, untilInterrupted } from '../terminal/io.ts'
+import { isServiceLink, toLogStream, untilInterrupted } from '../terminal/io.ts'
 import { createErrorLog, type Output } from '../terminal/output.ts'
 import { withConfigFile } from './config-file.ts'
 import { readCertificate } from './tls-options.ts'
@@ -43,7 +43,12 @@ export async function runNode(
   const { url, port } = node
   if (output.json) output.showJson({ url, port, setupCode })
   else output.show(`Skillstead listens on ${url}`)
-  const warnings = [warning, findAccessWarning(partsOf(registry).database.path)].filter((line) => line !== undefined)
+  const ignored = isServiceLink(given.io.env, 'SKILLSTEAD_PORT')
+    ? 'SKILLSTEAD_PORT is ignored: Kubernetes set it for the Service named skillstead. --port and PORT set the port.'
+    : undefined
+  const warnings = [warning, ignored, findAccessWarning(partsOf(registry).database.path)].filter(
+    (line) => line !== undefined,
+  )
   for (const line of [...warnings, ...toLines(url)]) output.say(line)
   if (result.listening.tls)
     given.io.onHangUp?.(() => {
