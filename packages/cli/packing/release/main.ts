@@ -24,6 +24,8 @@ const changes = takeNotes(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), ve
 await rm(folder, { recursive: true, force: true })
 const tarballs = await packAll(folder)
 for (const tarball of tarballs) await checkPublication(tarball)
+// The order in which to publish them.
+await writeFile(join(folder, 'PACKAGES'), tarballs.map((tarball) => `${basename(tarball)}\n`).join(''))
 console.log(`Packed ${tarballs.length} packages, which \`npm publish --dry-run --provenance\` accepts.`)
 
 const targets = values['host-only'] ? [hostTarget] : [...new Set([hostTarget, ...Object.keys(nodePackages)])]

@@ -38,8 +38,10 @@ ${changes}
 - One executable file each, which needs no Node: ${executables.map((name) => `\`${name}\``).join(', ')}.
 ${Object.entries(unsupported)
   .map(([target, reason]) => `- None for ${target}: ${reason}. Use the npm package there.\n`)
-  .join('')}- The npm packages as tarballs; \`skillstead\` only runs the command of \`@skillstead/cli\`.
-- \`sbom.cdx.json\`: the packages that they are built from, as CycloneDX.
+  .join(
+    '',
+  )}- The npm packages as tarballs, listed in \`PACKAGES\`; \`skillstead\` only runs the command of \`@skillstead/cli\`.
+- \`sbom.cdx.json\`: the packages that all is built from, as CycloneDX.
 - \`SHA256SUMS\`: check downloads with \`sha256sum --check --ignore-missing SHA256SUMS\`.
 `
 }

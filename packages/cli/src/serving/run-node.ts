@@ -14,10 +14,10 @@ import { withConfigFile } from './config-file.ts'
 import { readCertificate } from './tls-options.ts'
 import { toListenOptions, toRegistryOptions } from './serve-options.ts'
 
-/** What a node prints when it listens: lines for its URL, and the setup code of a node without users. */
+/** What a node prints when it listens: lines for its URLs, and the setup code of a node without users. */
 interface Greeting {
   readonly setupCode?: string | undefined
-  toLines(url: string): readonly string[]
+  toLines(url: string, publicUrl?: string): readonly string[]
 }
 
 /**
@@ -49,7 +49,7 @@ export async function runNode(
   const warnings = [warning, ignored, findAccessWarning(partsOf(registry).database.path)].filter(
     (line) => line !== undefined,
   )
-  for (const line of [...warnings, ...toLines(url)]) output.say(line)
+  for (const line of [...warnings, ...toLines(url, result.listening.publicUrl?.replace(/\/+$/, ''))]) output.say(line)
   if (result.listening.tls)
     given.io.onHangUp?.(() => {
       try {
