@@ -12,6 +12,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     license: { fileName: 'licenses.md' },
     reportCompressedSize: false,
+    // A slow machine is no fault of a plugin.
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   worker: { format: 'es' },
   // Scripts and styles load each other by relative addresses, because a proxy may publish the node below a path.

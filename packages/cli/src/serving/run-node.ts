@@ -8,16 +8,16 @@ import { findAccessWarning } from '../files/file-access.ts'
 import { toMirrorOptions } from '../mirror/with-mirror.ts'
 import { toStoreLocation } from '../registry/place.ts'
 import { toSecretKey } from '../registry/secret-key.ts'
-import { toLogStream, untilInterrupted } from '../terminal/io.ts'
+import { isServiceLink, toLogStream, untilInterrupted } from '../terminal/io.ts'
 import { createErrorLog, type Output } from '../terminal/output.ts'
 import { withConfigFile } from './config-file.ts'
 import { readCertificate } from './tls-options.ts'
 import { toListenOptions, toRegistryOptions } from './serve-options.ts'
 
-/** What a node prints when it listens: lines for its URL, and the setup code of a node without users. */
+/** What a node prints when it listens: lines for its URLs, and the setup code of a node without users. */
 interface Greeting {
   readonly setupCode?: string | undefined
-  toLines(url: string): readonly string[]
+  toLines(url: string, publicUrl?: string): readonly string[]
 }
 
 /**
@@ -43,8 +43,13 @@ export async function runNode(
   const { url, port } = node
   if (output.json) output.showJson({ url, port, setupCode })
   else output.show(`Skillstead listens on ${url}`)
-  const warnings = [warning, findAccessWarning(partsOf(registry).database.path)].filter((line) => line !== undefined)
-  for (const line of [...warnings, ...toLines(url)]) output.say(line)
+  const ignored = isServiceLink(given.io.env, 'SKILLSTEAD_PORT')
+    ? 'SKILLSTEAD_PORT is ignored: Kubernetes set it for the Service named skillstead. --port and PORT set the port.'
+    : undefined
+  const warnings = [warning, ignored, findAccessWarning(partsOf(registry).database.path)].filter(
+    (line) => line !== undefined,
+  )
+  for (const line of [...warnings, ...toLines(url, result.listening.publicUrl?.replace(/\/+$/, ''))]) output.say(line)
   if (result.listening.tls)
     given.io.onHangUp?.(() => {
       try {

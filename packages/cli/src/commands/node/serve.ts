@@ -20,10 +20,12 @@ export const commands = {
         const setupCode = needed ? partsOf(registry).setup.code : undefined
         return {
           setupCode,
-          toLines: (url) =>
+          toLines: (url, publicUrl = url) =>
             setupCode === undefined
               ? []
-              : [`There are no users yet. Create the first one at ${url}/account/setup with the code ${setupCode}`],
+              : [
+                  `There are no users yet. Create the first one at ${publicUrl}/account/setup with the code ${setupCode}`,
+                ],
         }
       }),
   }),
