@@ -85,7 +85,10 @@ describeBrowser('the page of a skill', () => {
   test('shows the differences between two versions, and each finding at its line', async () => {
     const visited = await visit()
     await makeTea(visited)
+    await visited.get('/skills/alice%2Ftea/archive?version=1.0.1')
+    await expect.poll(async () => (await visited.api.getDownloads({ name: 'alice/tea' })).total).toBe(1)
     const page = await visited.open('/skills/alice/tea/versions')
+    await page.getByText('1 download in 30 days').waitFor()
     const main = page.getByRole('main')
     await main.getByText('Warm cups.').waitFor()
     await main.getByRole('button', { name: 'Show the differences' }).click()

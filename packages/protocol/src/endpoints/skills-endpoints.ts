@@ -237,7 +237,7 @@ export const skillEndpoints = toEndpoints('Skills', {
     input: v.object({
       ...name,
       days: v.optional(wholeNumber(1, 365), 30),
-      /** For the owner only: adds `groups`. */
+      /** Adds `groups`; `client` is for the owner only. */
       by: v.optional(v.picklist(['version', 'client'])),
     }),
     output: Downloads,

@@ -7,7 +7,7 @@ import { useMe } from '../../session.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction, ActionButton } from '../../ui/form.tsx'
 import { HandOver, Shares } from './hand-over.tsx'
 import { Standing } from './standing.tsx'
-import type { ShownSkill } from './shown-skill.ts'
+import { type ShownSkill, useDownloads } from './shown-skill.ts'
 import { Badge, Time } from '../../ui/parts.tsx'
 import { DataTable, Shown, type Column } from '../../ui/page.tsx'
 import { ModerationDecision } from '../admin/decide.tsx'
@@ -104,7 +104,7 @@ function DownloadGroups({ name }: { name: string }) {
 }
 
 function DownloadTable({ name, by }: { name: string; by: keyof typeof groupings }) {
-  const downloads = useData(['skill', name, 'downloads', by], () => api.getDownloads({ name, days: 30, by }))
+  const downloads = useDownloads(name, by)
   return (
     <DataTable
       of={downloads}
