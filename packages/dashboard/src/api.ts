@@ -41,6 +41,13 @@ export async function postToNode<Answer>(path: `/${string}`, body: object): Prom
   throw toProblemError(response, text)
 }
 
+/** Reads a file of the API with the session and the share link of this page. Throws RegistryError. */
+export async function readFile(path: string): Promise<Blob> {
+  const response = await fetchAsPage(nodePath + path)
+  if (response.ok) return response.blob()
+  throw toProblemError(response, await response.text())
+}
+
 function toProblemError({ status, headers }: Response, text: string): RegistryError {
   const retryAfterSeconds = Number(headers.get('retry-after')) || undefined
   try {
