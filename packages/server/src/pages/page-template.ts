@@ -55,7 +55,7 @@ export function createPageTemplate(
             toMeta('property', 'og:title', text.title),
             toMeta('property', 'og:description', short),
             address && image && toMeta('property', 'og:image', `${address}/${image}`),
-            toMeta('name', 'twitter:card', 'summary'),
+            toMeta('name', 'twitter:card', image === picture ? 'summary_large_image' : 'summary'),
           ]),
     ]
       .filter(Boolean)
