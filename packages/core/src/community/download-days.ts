@@ -216,7 +216,7 @@ export async function addDetails(trx: WriteTransaction, dialect: Dialect, uses: 
 export async function sweepDays({ database, clock }: Pick<CommunityContext, 'database' | 'clock'>): Promise<void> {
   const oldest = toDay(clock.now()) - keptDays
   await database.writer.write(async (trx) => {
-    for (const table of ['download_days', 'download_details'] as const)
+    for (const table of ['download_days', 'download_details', 'installers'] as const)
       await trx.deleteFrom(table).where('day', '<', oldest).execute()
   })
 }

@@ -55,7 +55,7 @@ export function mountPages(
   })
   mount('/robots.txt', 'robots', 'probe', (call) => replyRobots(node, call))
   if (options.dashboard) mount('/sitemap.xml', 'sitemap', 'files', createSitemap(node))
-  const site = toShownSite(options.site)
+  const site = { ...toShownSite(options.site), recordsInstallers: node.context.recordInstallers === true }
   return options.dashboard && mountDashboard(app, node, options.dashboard, site)
 }
 

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { readMemory, writeMemory } from '../../ui/browser-memory.ts'
 import { Select } from '../../ui/form.tsx'
+import { site } from '../../site.ts'
 import { Copyable } from '../../ui/parts.tsx'
 import { Commands, toInstalled } from './install-tab.tsx'
 import { listInstallers } from './install-ways.ts'
@@ -32,6 +33,7 @@ export function InstallBox({ shown }: { shown: ShownSkill }) {
       </Commands>
       <p class="hint">
         <a href={toTab(shown, 'install', { agent: chosen.id })}>All ways to install</a>
+        {site.recordsInstallers && '. The owner sees which users installed it.'}
       </p>
     </section>
   )

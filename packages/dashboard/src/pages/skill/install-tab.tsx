@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { nodeUrl, useAddress } from '../../addresses.ts'
+import { site } from '../../site.ts'
 import { Copyable, Empty, Notice } from '../../ui/parts.tsx'
 import { Views } from '../../ui/tabs.tsx'
 import { listInstallers, type Installed } from './install-ways.ts'
@@ -35,6 +36,11 @@ export function InstallTab({ shown }: { shown: ShownSkill }) {
           </section>
         ))}
       </Commands>
+      {site.recordsInstallers && (
+        <p class="hint">
+          This node records which user installed which version last, for a year. The owner of the skill sees it.
+        </p>
+      )}
       <p class="hint">
         Without an installed <code>skillstead</code>, write <code>npx skillstead</code>; in a clone of the project,{' '}
         <code>./skillstead</code>.
