@@ -80,8 +80,6 @@ export async function updateUser(context: StorageContext, input: Input<'updateUs
   return context.database.writer.write(async (trx) => {
     const change = { plan: plan ?? user.plan, role: role ?? user.role, disabled: Number(disabled ?? user.disabled) }
     await trx.updateTable('users').set(change).where('id', '=', user.id).execute()
-    // Nothing of a person who left remains with the owners of skills.
-    if (change.disabled === 1) await trx.deleteFrom('installers').where('user_id', '=', user.id).execute()
     await refuseNoAdministrator(trx)
     await recordAudit(trx, {
       caller,

@@ -18,9 +18,12 @@ export type Installer = Tables['installers']
 export async function listInstallers(context: CommunityContext, input: Input<'listInstallers'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   requireOwner(skill, caller)
-  const all = context.database.read.selectFrom('installers').where('skill_id', '=', skill.id)
-  const sorted = all
+  const all = context.database.read
+    .selectFrom('installers')
     .innerJoin('users', 'users.id', 'installers.user_id')
+    .where('installers.skill_id', '=', skill.id)
+    .where('users.disabled', '=', 0)
+  const sorted = all
     .select(['users.username', 'installers.version', 'installers.day'])
     .orderBy('installers.day', 'desc')
     .orderBy('users.username')
@@ -42,12 +45,16 @@ export async function putInstallers(
     on conflict (skill_id, user_id) do update set version = excluded.version, day = excluded.day`.execute(trx)
 }
 
-/** Deletes all rows if the operator switched the recording off. */
+/** Deletes the rows of disabled users, and all rows if the operator switched the recording off. */
 export async function forgetInstallers({
   database: { read, writer },
   recordInstallers,
 }: Pick<CommunityContext, 'database' | 'recordInstallers'>): Promise<void> {
-  if (recordInstallers !== false) return
   const isAny = await read.selectFrom('installers').select('day').limit(1).executeTakeFirst()
-  if (isAny) await writer.write((trx) => trx.deleteFrom('installers').execute())
+  if (!isAny) return
+  await writer.write((trx) => {
+    const disabled = trx.selectFrom('users').select('id').where('disabled', '=', 1)
+    const all = trx.deleteFrom('installers')
+    return (recordInstallers === false ? all : all.where('user_id', 'in', disabled)).execute()
+  })
 }
