@@ -37,7 +37,7 @@ describeDatabases('a registry of 500 skills that the program of commit 98873b4a 
 })
 
 /** The fields of answers that later programs added. */
-const added: ReadonlySet<string> = new Set(['made', 'madeBy'])
+const added: ReadonlySet<string> = new Set(['made', 'madeBy', 'notices'])
 
 const shownMax = 5
 

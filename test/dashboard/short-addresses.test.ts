@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { browse, describeBrowser, takePicture, visit } from '../support/browser-harness.ts'
+import { png } from '../support/image-bytes.ts'
 import { openPathProxy, type PathMode } from '../support/path-proxy.ts'
 import { publishBelow } from '../support/public-path-acts.ts'
 
@@ -22,6 +23,48 @@ describeBrowser('a browser', () => {
     const other = await open('/skills/alice/secret', { expectedStatuses: [404] })
     await other.getByRole('alert').waitFor()
     expect(await other.getByText('Hidden words').count()).toBe(0)
+  })
+
+  test('downloads and shows the files of a shared skill, which need the token of the link', async () => {
+    const { api, open } = await visit()
+    const picture = { path: 'pot.png', content: png().toString('base64'), encoding: 'base64' as const }
+    await api.publishSkill({
+      skillMd: `${secretMd}\n![pot](pot.png)\n`,
+      version: '1.0.0',
+      visibility: 'private',
+      files: [picture],
+    })
+    const { token } = await api.createShare({ name: 'secret' })
+    const page = await open(`/t/${token}`)
+    const takeName = async (link: string) => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: link, exact: true }).click(),
+      ])
+      expect(await download.failure()).toBeNull()
+      return download.suggestedFilename()
+    }
+    const widthOf = (name: string) =>
+      page.getByAltText(name).evaluate((one: HTMLImageElement) => one.complete && one.naturalWidth)
+    await expect.poll(() => widthOf('pot')).toBe(1)
+    expect(await takeName('Download SKILL.md')).toBe('SKILL.md')
+    await page.getByRole('link', { name: 'Files', exact: true }).click()
+    expect(await takeName('Download all as a zip')).toBe('secret-1.0.0.zip')
+    await page.getByRole('link', { name: 'pot.png' }).click()
+    await expect.poll(() => widthOf('pot.png')).toBe(1)
+    expect(await takeName('Download')).toBe('pot.png')
+  })
+
+  test('shows pictures of people on a private node', async () => {
+    const { openSignedIn } = await visit({ requireKey: true })
+    const page = await openSignedIn('/users/alice')
+    const width = () =>
+      page.locator('.person img').evaluate((one: HTMLImageElement) => one.complete && one.naturalWidth)
+    await expect.poll(width).toBeGreaterThan(0)
+    await page.goto(new URL('/account', page.url()).href)
+    await page.getByRole('img', { name: 'Your picture' }).waitFor()
+    const own = () => page.getByAltText('Your picture').evaluate((one: HTMLImageElement) => one.naturalWidth)
+    await expect.poll(own).toBeGreaterThan(0)
   })
 
   test('shows that a link is invalid', async () => {

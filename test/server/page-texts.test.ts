@@ -1,7 +1,9 @@
+import { localApi } from '@skillstead/core'
 import type { StaticFiles } from '@skillstead/server'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createPageTemplate } from '../../packages/server/src/pages/page-template.ts'
+import { createClock } from '../support/harness.ts'
 import { sendRaw, startNode } from '../support/server-harness.ts'
 
 const source = `<!doctype html><html><head>
@@ -48,7 +50,7 @@ describe('a page without JavaScript', () => {
       'og:title': 'alice/pdf',
       'og:description': 'Reads PDF files',
       'og:image': `${url}/assets/preview-1a2b.png`,
-      'twitter:card': 'summary',
+      'twitter:card': 'summary_large_image',
     })
     const [, text = ''] = /<noscript>([^]*)<\/noscript>/.exec(page)!
     for (const part of ['Reads PDF files', '1.0.0', 'no known sign of harm', `npx skills add ${url}/alice/pdf@1.0.0`])
@@ -228,5 +230,61 @@ describe('/robots.txt', () => {
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
     const text = await response.text()
     for (const path of ['account', 'admin', 't/']) expect(text).toContain(`Disallow: /x/${path}\n`)
+  })
+})
+
+async function locationsOf(url: string): Promise<string[]> {
+  const text = await (await fetch(`${url}/sitemap.xml`)).text()
+  return Array.from(text.matchAll(/<loc>([^<]*)<\/loc>/g), ([, location]) => location!)
+}
+
+describe('/sitemap.xml', () => {
+  const publicUrl = 'https://a.example/x'
+
+  it('has the public lists, packs and skills, and robots.txt names it', async () => {
+    const { node, api, registry, createUser } = await startNode({ publicUrl, dashboard: files })
+    await createUser('bob')
+    const bobs = localApi(registry, await registry.getCaller('bob'))
+    const publish = (name: string, visibility: 'public' | 'internal' | 'private') =>
+      bobs.publishSkill({ skillMd: `---\nname: ${name}\ndescription: Reads ${name}.\n---\nDo.\n`, visibility })
+    await publish('open', 'public')
+    await publish('inner', 'internal')
+    await publish('closed', 'private')
+    await publish('yanked', 'public')
+    await publish('spam', 'public')
+    await bobs.yankVersion({ name: 'yanked', version: '1.0.0' })
+    await api.moderateSkill({ name: 'bob/spam', state: 'hidden', reason: 'Spam' })
+    for (const visibility of ['public', 'private'] as const)
+      await bobs.createPack({ name: visibility, slug: visibility, description: 'Some', skills: ['open'], visibility })
+    const found = await locationsOf(node.url)
+    for (const path of ['/', '/packs', '/requests', '/packs/public', '/skills/alice/pdf', '/skills/bob/open'])
+      expect(found).toContain(publicUrl + path)
+    expect(found.filter((one) => /\/(?:skills|packs)\/./.test(one))).toHaveLength(3)
+    expect(found.join('\n')).not.toMatch(/inner|closed|yanked|spam|private|account|admin/)
+    const response = await fetch(`${node.url}/sitemap.xml`)
+    expect(response.headers.get('content-type')).toBe('application/xml; charset=utf-8')
+    expect(response.headers.get('cache-control')).toBe('public, max-age=600')
+    expect(await (await fetch(`${node.url}/robots.txt`)).text()).toContain(`\nSitemap: ${publicUrl}/sitemap.xml\n`)
+  })
+
+  it('is written again after ten minutes only', async () => {
+    const clock = createClock(Date.now())
+    const { node, api } = await startNode({ publicUrl, dashboard: files }, undefined, { clock })
+    await locationsOf(node.url)
+    await api.publishSkill({ skillMd: '---\nname: later\ndescription: Comes later.\n---\nDo.\n' })
+    expect(await locationsOf(node.url)).not.toContain(`${publicUrl}/skills/alice/later`)
+    clock.advance(601_000)
+    expect(await locationsOf(node.url)).toContain(`${publicUrl}/skills/alice/later`)
+  })
+
+  it('is missing on a private node, without a public URL and without pages', async () => {
+    for (const [options, status] of [
+      [{ publicUrl, dashboard: files, requireKey: true }, 401],
+      [{ dashboard: files }, 404],
+      [{ publicUrl }, 404],
+    ] as const) {
+      const { node } = await startNode(options)
+      expect((await fetch(`${node.url}/sitemap.xml`)).status).toBe(status)
+    }
   })
 })

@@ -44,6 +44,7 @@ const exceptions: Readonly<Record<string, string>> = {
     / /skills/:owner/:name /skills/:owner/:name/:tab /packs /packs/:slug /trending /agents /agents/:agentKey /users
     /users/:username /requests /external /takedowns /takedowns/:id /account /account/** /device /admin /admin/**
     /assets/:file /licenses.md /robots.txt /t/:token /docs /docs/:guide /docs/api/:operation /docs/guides/**`,
+  'Reads a thousand names at a time, once in ten minutes': '/sitemap.xml',
   'Answers without reading a list': `
     /healthz /readyz /badge/:owner/:file /apm/v1/packages/:owner/:repo/versions/:version /.well-known/clawhub.json
     /.well-known/clawdhub.json /clawhub/api/v1/whoami /clawhub/api/v1/skills/:slug/rename

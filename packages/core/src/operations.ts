@@ -58,6 +58,7 @@ import {
   withdrawRequestVote,
 } from './community/skill-requests.ts'
 import { deleteQuarantined, readQuarantinedFile, showQuarantined } from './governance/quarantine.ts'
+import { listInstallers } from './community/installers.ts'
 import { listQuarantined } from './governance/quarantine-list.ts'
 import { releaseQuarantined } from './governance/quarantine-release.ts'
 import { startRescan } from './governance/rescan.ts'
@@ -117,6 +118,7 @@ export const operations = {
   diffSkill,
   listForks,
   getDownloads: showDownloads,
+  listInstallers,
   yankVersion: (context, input, caller) => setYanked(context, input, true, caller),
   unyankVersion: (context, input, caller) => setYanked(context, input, false, caller),
   getProvenance: showProvenance,

@@ -52,6 +52,13 @@ async function fetchText(path: string, init?: RequestInit): Promise<string> {
   throw toProblemError(response, text)
 }
 
+/** Reads a file of the API with the session and the share link of this page. Throws RegistryError. */
+export async function readFile(path: string): Promise<Blob> {
+  const response = await fetchAsPage(nodePath + path)
+  if (response.ok) return response.blob()
+  throw toProblemError(response, await response.text())
+}
+
 function toProblemError({ status, headers }: Response, text: string): RegistryError {
   const retryAfterSeconds = Number(headers.get('retry-after')) || undefined
   try {

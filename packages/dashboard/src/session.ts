@@ -1,10 +1,15 @@
 import { api, apiWith, isUnauthorized, queries, reloadData, useData } from './api.ts'
 
-type Me = Awaited<ReturnType<typeof api.getMe>>
+/** The signed-in user with the number of notices in the inbox. */
+type Me = Awaited<ReturnType<typeof api.getMe>> & { readonly notices: number }
 
 const sessionKey = ['session'] as const
 const closedKey = ['closed'] as const
-const readSession = async () => (await api.getSession()).user
+
+async function readSession(): Promise<Me | null> {
+  const { user, notices } = await api.getSession()
+  return user && { ...user, notices }
+}
 
 function useSession() {
   return useData(sessionKey, readSession)
@@ -13,6 +18,16 @@ function useSession() {
 /** The signed-in user: undefined while unknown, null for a visitor. */
 export function useMe(): Me | null | undefined {
   return useSession().data
+}
+
+/** Resolves when the page knows whether a user is signed in, or that it cannot know. */
+export async function ensureSession(): Promise<void> {
+  await queries.ensureQueryData({ queryKey: sessionKey, queryFn: readSession }).catch(() => undefined)
+}
+
+/** Whether the page knows that no user is signed in. */
+export function isVisitor(): boolean {
+  return queries.getQueryData(sessionKey) === null
 }
 
 /** The error of the request for the signed-in user, and a function to retry it. */

@@ -5,6 +5,8 @@ export const site = {
   text: read('text'),
   /** The path of the logo. Undefined without one. */
   logo: read('logo'),
+  /** Whether owners see which users installed their skills. */
+  recordsInstallers: read('installers') !== undefined,
 }
 
 function read(what: string): string | undefined {

@@ -77,6 +77,7 @@ export const settings = {
   'backup-every': Text,
   'backups-max': Count,
   private: Flag,
+  'record-installers': Flag,
   'json-logs': Flag,
 }
 

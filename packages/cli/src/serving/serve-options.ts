@@ -59,6 +59,7 @@ const commonOptions: Options = {
     env: 'SKILLSTEAD_BACKUP_EVERY',
   },
   private: { help: 'require an API key for every request' },
+  'record-installers': { help: 'show the owner of a skill which users installed it, and tell users so' },
   'json-logs': { help: 'log one line of JSON per request to standard output' },
 }
 
@@ -162,6 +163,7 @@ export async function toRegistryOptions(given: Arguments): Promise<RegistryOptio
     scanPolicy: { ...toScanPolicy(given), opinionClears: flag(given, 'second-opinion-clears') },
     secondOpinion: toSecondOpinion(given),
     storageQuotaBytes: toStorageQuota(given),
+    recordInstallers: flag(given, 'record-installers'),
     embeddings: toEmbeddings(given),
     extensions: [mirrorExtension, maintenanceExtension({ backups: toBackupPlan(given) })],
   }

@@ -11,12 +11,12 @@ import { parseJson, type Tables } from '../storage/tables.ts'
 
 /**
  * GET /quarantine, oldest first: versions that wait for an administrator, and published versions that a rescan
- * quarantined. Administrators see all of them, other callers their own.
+ * quarantined. Administrators see all of them unless they want their own; other callers see their own.
  */
-export async function listQuarantined(context: StorageContext, page: Input<'listQuarantined'>, caller: Caller) {
+export async function listQuarantined(context: StorageContext, input: Input<'listQuarantined'>, caller: Caller) {
   const { read } = context.database
   const { userId } = requireUser(caller)
-  const ownerId = mayDecide(caller) ? undefined : userId
+  const ownerId = mayDecide(caller) && !input.own ? undefined : userId
   const waiting = read
     .selectFrom('quarantine_items')
     .$if(ownerId !== undefined, (select) => select.where('owner_id', '=', ownerId!))
@@ -25,7 +25,7 @@ export async function listQuarantined(context: StorageContext, page: Input<'list
     .select(['quarantine_items.id', 'quarantine_items.created_at as at'])
     .unionAll(stored.select(['versions.id', 'quarantined_versions.quarantined_at as at']))
   const listed = read.selectFrom(all.as('listed'))
-  const { rows: shown, paging } = await readPage(listed, listed.select('id').orderBy('at').orderBy('id'), page)
+  const { rows: shown, paging } = await readPage(listed, listed.select('id').orderBy('at').orderBy('id'), input)
   const ids = shown.map(({ id }) => id)
   const rows = [...(await readQuarantineItems(read, ids)), ...(await readQuarantined(read, ids))]
   const byId = new Map(rows.map((row) => [row.id, row]))

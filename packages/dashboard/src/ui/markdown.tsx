@@ -12,6 +12,7 @@ import {
   type ShownHeading,
   toAnchor,
 } from './markdown-parts.tsx'
+import { showPicture } from './own-files.tsx'
 
 /**
  * Allows only elements for text, tables, lists and code, and pictures of the skill itself: no styles, forms or other
@@ -22,7 +23,18 @@ const allowed = {
     'h2 h3 h4 h5 h6 p br hr ul ol li dl dt dd blockquote pre code em strong del s sub sup kbd a table thead tbody tr th td ' +
     'details summary img'
   ).split(' '),
-  ALLOWED_ATTR: ['href', 'title', 'align', 'start', 'colspan', 'rowspan', 'open', 'src', 'alt', 'data-language'],
+  ALLOWED_ATTR: [
+    'href',
+    'title',
+    'align',
+    'start',
+    'colspan',
+    'rowspan',
+    'open',
+    'alt',
+    'data-language',
+    'data-picture',
+  ],
   ADD_URI_SAFE_ATTR: ['align', 'start', 'colspan', 'rowspan', 'open', 'data-language'],
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
   ALLOW_DATA_ATTR: false,
@@ -51,7 +63,9 @@ let targetsNow: Targets | undefined
 const purifier = DOMPurify(window)
 purifier.addHook('uponSanitizeAttribute', (element, attribute) => {
   const { attrName: name, attrValue: value } = attribute
-  if (element.tagName === 'IMG' && name === 'src') attribute.forceKeepAttr = isPicture(value)
+  if (element.tagName === 'IMG' && name === 'data-picture') {
+    attribute.keepAttr = attribute.forceKeepAttr = isPicture(value)
+  }
   if (element.tagName !== 'A' || name !== 'href') return
   const file = targetsNow?.toFile(toLinkedPath(value), value.split('#')[1])
   const address = value.startsWith('#') ? `#${toAnchor(value.slice(1))}` : file && nodePath + file
@@ -60,7 +74,7 @@ purifier.addHook('uponSanitizeAttribute', (element, attribute) => {
   attribute.forceKeepAttr = true
 })
 purifier.addHook('afterSanitizeAttributes', (element) => {
-  if (element.tagName === 'IMG' && !element.hasAttribute('src')) element.remove()
+  if (element.tagName === 'IMG' && !element.hasAttribute('data-picture')) element.remove()
   // Scrollable elements must be reachable by keyboard.
   if (element.tagName === 'PRE' || element.tagName === 'TABLE') element.setAttribute('tabindex', '0')
   const href = element.tagName === 'A' && element.getAttribute('href')
@@ -71,7 +85,7 @@ purifier.addHook('afterSanitizeAttributes', (element) => {
 })
 
 function isPicture(address: string): boolean {
-  return address.startsWith(`${nodePath}/api/`) || address.startsWith(`${nodePath}/docs/guides/`)
+  return address.startsWith('/api/') || address.startsWith('/docs/guides/')
 }
 
 /** The path of a file next to SKILL.md, as links write it. */
@@ -99,7 +113,7 @@ const marked = new Marked({
     },
     image({ href, text }: Tokens.Image) {
       const picture = targetsNow?.toPicture(toLinkedPath(href))
-      if (picture) return `<img src="${escapeMarkup(nodePath + picture)}" alt="${escapeMarkup(text)}">`
+      if (picture) return `<img data-picture="${escapeMarkup(picture)}" alt="${escapeMarkup(text)}">`
       return `<a href="${escapeMarkup(href)}">${escapeMarkup(text || 'picture')}</a>`
     },
     html({ text }: Tokens.HTML | Tokens.Tag) {
@@ -167,6 +181,8 @@ export default function Markdown({ text, targets }: { text: string; targets?: Ta
         await new Promise((resolve) => setTimeout(resolve))
       }
       if (ending.signal.aborted || !root.current) return
+      for (const image of root.current.querySelectorAll<HTMLImageElement>('img[data-picture]'))
+        void showPicture(image, image.dataset.picture!).catch(() => undefined)
       setHeadings(nameHeadings(root.current))
       scrollToAnchor()
       await finishCode(root.current, ending.signal)

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
 import {
   Count,
+  Flag,
   Id,
   NoContent,
   SkillName,
@@ -80,7 +81,8 @@ export const ownershipEndpoints = toEndpoints('Skills', {
   listOwnSkills: {
     auth: 'key',
     summary: 'List your own skills, including those that others cannot see, last changed first',
-    input: v.object({ page, limit: pageLimit() }),
+    /** `moderated`: only flagged, hidden and taken-down skills. */
+    input: v.object({ moderated: v.optional(Flag, false), page, limit: pageLimit() }),
     output: v.object({ skills: v.array(OwnSkill), ...pageFields }),
   },
   listCollaborators: {

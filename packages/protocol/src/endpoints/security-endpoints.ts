@@ -1,6 +1,16 @@
 import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
-import { ContentBody, Count, NoContent, Term, pageLimit, page, pageFields, boundedText } from '../schemas/fields.ts'
+import {
+  ContentBody,
+  Count,
+  Flag,
+  NoContent,
+  Term,
+  pageLimit,
+  page,
+  pageFields,
+  boundedText,
+} from '../schemas/fields.ts'
 import { QuarantinedDetails, QuarantinedVersion } from '../schemas/quarantine.ts'
 import { PublishOutput } from './skills-endpoints.ts'
 
@@ -11,7 +21,8 @@ export const securityEndpoints = toEndpoints('Security', {
   listQuarantined: {
     auth: 'key',
     summary: 'List quarantined versions, oldest first: your own, or all as an administrator',
-    input: v.object({ page, limit: pageLimit() }),
+    /** `own`: those of the caller's skills, for administrators too. */
+    input: v.object({ own: v.optional(Flag, false), page, limit: pageLimit() }),
     output: v.object({ quarantined: v.array(QuarantinedVersion), ...pageFields }),
   },
   getQuarantined: {

@@ -1,12 +1,11 @@
 import { guest, type Caller } from '@skillstead/core'
 import type { Header } from '@skillstead/gateways'
 import { EncodedJson, localCall, openShare, SkillMoved } from '@skillstead/core/internal'
-import type { SkillDetails } from '@skillstead/protocol'
 import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import { readPageSession } from '../admission/sessions.ts'
 import { reply, toRegistryError } from '../replies/replies.ts'
-import { type PageRoute, type PageText, skill, type Subject, toSkillText } from './page-texts.ts'
+import { type PageRoute, type PageText, skill, type Subject } from './page-texts.ts'
 
 /** Responds with a page of the app. The app loads the content itself, or shows that the address does not exist. */
 export type ReplyPage = (call: Call, status: number, page?: PageWithText) => Promise<Response>
@@ -43,7 +42,7 @@ export async function answerPage(
     const { status, body } = await readAs(read, guest)
     if (status === 200) {
       const source = body instanceof EncodedJson && body.isCached ? body : undefined
-      return replyPage(call, 200, { toText: () => subject.toText?.(toValue(body) as never), source })
+      return replyPage(call, 200, { toText: () => subject.toText?.(toValue(body)), source })
     }
     const isSeen = status === 404 && (await isSeenByUser(read, call))
     return replyPage(call, isSeen ? 200 : status)
@@ -116,7 +115,7 @@ export async function answerSharedPage(node: NodeParts, call: Call, replyPage: R
   const { holder, fullName } = share
   const { status, body } = await readAs({ node, subject: skill, input: { name: fullName } }, holder)
   if (status !== 200) return replyPage(call, status)
-  const { install, ...text } = toSkillText(toValue(body) as SkillDetails)
+  const { install, ...text } = skill.toText!(toValue(body))
   const own = { ...text, links: [], ...(install !== undefined && { install: `t/${token}` }) }
   return replyPage(call, 200, { toText: () => own, shared: fullName })
 }

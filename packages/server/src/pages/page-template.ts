@@ -44,6 +44,7 @@ export function createPageTemplate(
       toMeta('name', 'skillstead-site-name', site.name),
       site.text && toMeta('name', 'skillstead-site-text', site.text),
       logo && toMeta('name', 'skillstead-site-logo', logo),
+      site.recordsInstallers && toMeta('name', 'skillstead-site-installers', 'recorded'),
       shared !== undefined && toMeta('name', 'skillstead-shared', shared),
       ...(text === undefined || shared !== undefined
         ? [toMeta('name', 'robots', 'noindex')]
@@ -55,7 +56,7 @@ export function createPageTemplate(
             toMeta('property', 'og:title', text.title),
             toMeta('property', 'og:description', short),
             address && image && toMeta('property', 'og:image', `${address}/${image}`),
-            toMeta('name', 'twitter:card', 'summary'),
+            toMeta('name', 'twitter:card', image === picture ? 'summary_large_image' : 'summary'),
           ]),
     ]
       .filter(Boolean)

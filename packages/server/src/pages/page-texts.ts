@@ -1,4 +1,4 @@
-import { type EndpointName, type Pack, type SkillDetails, verdictWords } from '@skillstead/protocol'
+import { type EndpointName, type endpoints, type Output, type Pack, verdictWords } from '@skillstead/protocol'
 
 /** What a public page says without scripts: to readers, search engines and previews of links. All texts are untrusted. */
 export interface PageText {
@@ -18,8 +18,19 @@ export interface PageText {
 export interface Subject {
   readonly endpoint: EndpointName
   toInput(params: Readonly<Record<string, string>>, query: URLSearchParams): Record<string, string>
-  /** Undefined for a page that previews and search engines leave out. */
-  toText?(body: never): PageText
+  /** The text for an answer of the endpoint. Undefined for a page that previews and search engines leave out. */
+  toText?(body: unknown): PageText
+}
+
+type Answer<Name extends EndpointName> = Output<(typeof endpoints)[Name]>
+
+function toSubject<Name extends EndpointName>(
+  endpoint: Name,
+  toInput: Subject['toInput'],
+  toText?: (body: Answer<Name>) => PageText,
+): Subject {
+  // The endpoint answered with the body.
+  return { endpoint, toInput, ...(toText && { toText: (body) => toText(body as Answer<Name>) }) }
 }
 
 /** A route of the app. Without a text and a subject it is a page of one's own, which search engines leave out. */
@@ -49,16 +60,16 @@ export function toHomeText(description = ''): PageText {
 }
 
 /** A skill, at `/skills/OWNER/NAME`. */
-export const skill: Subject = {
-  endpoint: 'getSkill',
-  toInput: ({ owner, name }, query) => ({ name: `${owner}/${name}`, ...pick(query, 'version') }),
-  toText: toSkillText,
-}
-const pack: Subject = { endpoint: 'getPack', toInput: ({ slug = '' }) => ({ slug }), toText: toPackText }
-const user: Subject = { endpoint: 'getUser', toInput: ({ username = '' }) => ({ username }), toText: toUserText }
-const agent: Subject = { endpoint: 'getAgent', toInput: ({ agentKey = '' }) => ({ agentKey }), toText: toAgentText }
-const request: Subject = { endpoint: 'getRequest', toInput: (_, query) => pick(query, 'id'), toText: toRequestText }
-const takedown: Subject = { endpoint: 'getDmca', toInput: ({ id = '' }) => ({ id }) }
+export const skill = toSubject(
+  'getSkill',
+  ({ owner, name }, query) => ({ name: `${owner}/${name}`, ...pick(query, 'version') }),
+  toSkillText,
+)
+const pack = toSubject('getPack', ({ slug = '' }) => ({ slug }), toPackText)
+const user = toSubject('getUser', ({ username = '' }) => ({ username }), toUserText)
+const agent = toSubject('getAgent', ({ agentKey = '' }) => ({ agentKey }), toAgentText)
+const request = toSubject('getRequest', (_, query) => pick(query, 'id'), toRequestText)
+const takedown = toSubject('getDmca', ({ id = '' }) => ({ id }))
 
 /** The routes of the app, which loads their content itself. */
 export const pageRoutes: readonly PageRoute[] = [
@@ -78,7 +89,7 @@ function pick(query: URLSearchParams, name: string): Record<string, string> {
   return value ? { [name]: value } : {}
 }
 
-export function toSkillText(details: SkillDetails): PageText {
+function toSkillText(details: Answer<'getSkill'>): PageText {
   const { fullName, description, latestVersion, security, license, stub } = details
   const path = `/skills/${fullName}`
   const [owner = ''] = fullName.split('/')

@@ -11,6 +11,7 @@ import { toWelcomePage, type Page } from './html.ts'
 import { toOpenApi } from './openapi.ts'
 import type { NodeOptions } from '../context/options.ts'
 import { toShownSite } from './site.ts'
+import { createSitemap, toSitemapUrl } from './sitemap.ts'
 import { nothingHere, reply } from '../replies/replies.ts'
 
 type Work = (call: Call) => Response | Promise<Response>
@@ -49,7 +50,8 @@ export function mountPages(
     })
   })
   mount('/robots.txt', 'robots', 'probe', (call) => replyRobots(node, call))
-  const site = toShownSite(options.site)
+  if (options.dashboard) mount('/sitemap.xml', 'sitemap', 'files', createSitemap(node))
+  const site = { ...toShownSite(options.site), recordsInstallers: node.context.recordInstallers === true }
   return options.dashboard && mountDashboard(app, node, options.dashboard, site)
 }
 
@@ -63,9 +65,12 @@ async function replyReadiness(node: NodeParts, call: Call): Promise<Response> {
 }
 
 /** Search engines read the public pages only; what these load from the API is needed to show them. */
-function replyRobots({ requireKey, publicPath }: NodeParts, call: Call): Response {
+function replyRobots(node: NodeParts, call: Call): Response {
+  const { requireKey, publicPath } = node
   const closed = requireKey ? ['/'] : ['/account', '/admin', '/device', '/t/', '/git/']
-  const lines = ['User-agent: *', ...closed.map((path) => `Disallow: ${publicPath}${path}`), '']
+  const sitemap = toSitemapUrl(node)
+  const rules = closed.map((path) => `Disallow: ${publicPath}${path}`)
+  const lines = ['User-agent: *', ...rules, ...(sitemap ? ['', `Sitemap: ${sitemap}`] : []), '']
   const body = Buffer.from(lines.join('\n'))
   return reply(call, { status: 200, contentType: 'text/plain; charset=utf-8', body, cacheControl: 'no-cache' })
 }

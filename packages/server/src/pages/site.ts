@@ -9,6 +9,8 @@ export interface ShownSite {
   readonly name: string
   /** The operator's text. */
   readonly text?: string
+  /** Whether owners see which users installed their skills. */
+  readonly recordsInstallers?: boolean
   readonly logo?: { readonly body: Uint8Array; readonly contentType: 'image/png' | 'image/svg+xml' }
 }
 

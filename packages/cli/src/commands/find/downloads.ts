@@ -16,4 +16,14 @@ export const commands = {
       `${toCount(total, 'download')} in ${toCount(days.length, 'day')}.`,
     ],
   }),
+  installers: endpointCommand('listInstallers', {
+    description: 'Show which users installed your skill, if the operator of the node records it.',
+    words: { NAME: 'name' },
+    options: { page: { value: 'N', help: 'the page to show. Default: 1' } },
+    fixed: { limit: 100 },
+    show: ({ recorded, installers, total }) => [
+      ...installers.map(({ username, version, day }) => `${day}  ${username}  ${version}`),
+      `${toCount(total, 'user')}.${recorded ? '' : ' This node does not record who installs skills.'}`,
+    ],
+  }),
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { addresses, nodePath, nodeUrl } from '../../addresses.ts'
+import { addresses, nodeUrl } from '../../addresses.ts'
+import { Picture } from '../../ui/own-files.tsx'
 import { Copyable } from '../../ui/parts.tsx'
 import type { ShownSkill } from './shown-skill.ts'
 
@@ -12,7 +13,7 @@ export function BadgeCode({ shown: { skill } }: { shown: ShownSkill }) {
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Badge for a README</summary>
-      {isOpen && <img src={nodePath + path} alt={`Badge of ${skill.fullName}`} height={20} />}
+      {isOpen && <Picture path={path} alt={`Badge of ${skill.fullName}`} height={20} />}
       <Copyable text={`[![${skill.fullName}](${nodeUrl}${path})](${page})`} />
     </details>
   )

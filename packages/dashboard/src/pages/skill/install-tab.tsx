@@ -1,5 +1,8 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { nodeUrl, useAddress } from '../../addresses.ts'
-import { Copyable, Empty } from '../../ui/parts.tsx'
+import { site } from '../../site.ts'
+import { Copyable, Empty, Notice } from '../../ui/parts.tsx'
 import { Views } from '../../ui/tabs.tsx'
 import { listInstallers, type Installed } from './install-ways.ts'
 import { type ShownSkill, toTab } from './shown-skill.ts'
@@ -25,16 +28,40 @@ export function InstallTab({ shown }: { shown: ShownSkill }) {
           <code>SKILLSTEAD_KEY</code> to your API key. Installers without a key need a share link from its owner.
         </p>
       )}
-      {chosen.ways.map(({ hint, text }) => (
-        <section key={text} class="way">
-          <p class="hint">{hint}</p>
-          <Copyable text={text} label={`Copy for ${chosen.title}`} />
-        </section>
-      ))}
+      <Commands key={shown.version} shown={shown}>
+        {chosen.ways.map(({ hint, text }) => (
+          <section key={text} class="way">
+            <p class="hint">{hint}</p>
+            <Copyable text={text} label={`Copy for ${chosen.title}`} />
+          </section>
+        ))}
+      </Commands>
+      {site.recordsInstallers && (
+        <p class="hint">
+          This node records which user installed which version last, for a year. The owner of the skill sees it.
+        </p>
+      )}
       <p class="hint">
         Without an installed <code>skillstead</code>, write <code>npx skillstead</code>; in a clone of the project,{' '}
         <code>./skillstead</code>.
       </p>
+    </>
+  )
+}
+
+/** Install commands; the reader of a dangerous version has to ask for them. */
+export function Commands({ shown, children }: { shown: ShownSkill; children: ComponentChildren }) {
+  const [isWanted, setWanted] = useState(false)
+  if (isWanted || shown.skill.security?.verdict !== 'dangerous') return <>{children}</>
+  return (
+    <>
+      <Notice tone="bad">
+        The scan found {shown.version} dangerous: it can harm your computer or your accounts.{' '}
+        <a href={toTab(shown, 'security')}>See what it found</a> first.
+      </Notice>
+      <button type="button" class="quiet" onClick={() => setWanted(true)}>
+        Show the install command anyway
+      </button>
     </>
   )
 }

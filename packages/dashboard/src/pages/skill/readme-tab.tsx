@@ -2,6 +2,7 @@ import { api, useData } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
 import { Markdown } from '../../ui/lazy-components.tsx'
 import { Empty, Notice, toBytesText } from '../../ui/parts.tsx'
+import { Download } from '../../ui/own-files.tsx'
 import { Shown } from '../../ui/page.tsx'
 import {
   isPicture,
@@ -39,9 +40,9 @@ function Readme({ shown }: { shown: ShownSkill }) {
           { href: toTab(shown, '', { view: 'raw' }), title: 'Raw', current: isRaw },
         ]}
       >
-        <a href={toApiAddress(shown, 'skill.md')} download="SKILL.md">
+        <Download path={toApiAddress(shown, 'skill.md')} name="SKILL.md">
           Download SKILL.md
-        </a>
+        </Download>
       </Views>
       <Shown of={read}>
         {({ text, size }) =>

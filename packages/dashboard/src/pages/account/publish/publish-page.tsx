@@ -6,6 +6,7 @@ import { Outcome, useAction, Field, Form, Select, TextArea } from '../../../ui/f
 import { Page } from '../../../ui/page.tsx'
 import { Preview, type Outline, type Wishes } from './preview.tsx'
 import { readDrop, type Upload } from './read-drop.ts'
+import { noticeKeys } from '../../../notices.ts'
 import { NameLink } from '../../../ui/parts.tsx'
 
 type Published = Awaited<ReturnType<typeof api.publishSkill>>
@@ -33,7 +34,7 @@ export function PublishPage() {
     setPublished(await publishUpload(upload!, outline!.wishes, false))
     setUpload(undefined)
     setOutline(undefined)
-    await refreshAll([...skillKeys, ['notices']])
+    await refreshAll([...skillKeys, ...noticeKeys])
   })
   return (
     <Page
