@@ -7,6 +7,7 @@ import { localApi, systemCaller } from '@skillstead/core'
 import { buildDashboard } from '../../packages/dashboard/building/build.ts'
 import { chromiumPath } from '../support/chromium.ts'
 import { openRegistry } from '../support/open-registry.ts'
+import type { Fixture } from '../support/server-harness.ts'
 import { fillShowcase } from '../support/showcase.ts'
 import { startNode } from './children.ts'
 import type { Figure } from './figures.ts'
@@ -93,9 +94,9 @@ export async function benchLighthouse({ turns, only = '', folder }: LighthouseOp
 /** The showcase, and a skill whose README is long and has much code; returns the key of an administrator. */
 async function fill(place: { path: string }): Promise<string> {
   const registry = await openRegistry({ ...place, works: false })
-  const createUser = async (username: string, plan: string) =>
-    (await localApi(registry, systemCaller).createUser({ username, plan })).key
-  const key = await createUser('alice', 'enterprise')
+  const createUser: Fixture['createUser'] = async (username) =>
+    (await localApi(registry, systemCaller).createUser({ username, plan: 'enterprise' })).key
+  const key = await createUser('alice')
   const api = localApi(registry, await registry.getCaller('alice'))
   await fillShowcase({ api, registry, createUser })
   await api.publishSkill({ skillMd: toLongSkill(), version: '1.0.0' })

@@ -3,9 +3,9 @@ import { useLocation } from 'preact-iso'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { api, reloadData, useData, skillKeys } from '../../api.ts'
-import { useMe } from '../../session.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction, ActionButton } from '../../ui/form.tsx'
 import { HandOver, Shares } from './hand-over.tsx'
+import { useRoles } from './ownership.ts'
 import { Standing } from './standing.tsx'
 import type { ShownSkill } from './shown-skill.ts'
 import { Badge, Time } from '../../ui/parts.tsx'
@@ -18,20 +18,6 @@ const visibilities = [
   ['private', 'Private: you and your collaborators'],
 ] as const
 type Visibility = (typeof visibilities)[number][0]
-
-/** Whether the signed-in user owns the skill or operates the node. A mirrored skill is managed at its origin. */
-function useRoles(skill: SkillDetails) {
-  const me = useMe()
-  return {
-    isOwner: me != null && isOwnedBy(skill.fullName, me.username) && skill.origin.kind !== 'mirror',
-    isAdmin: me?.role === 'admin',
-  }
-}
-
-export function useMayManage(skill: SkillDetails): boolean {
-  const { isOwner, isAdmin } = useRoles(skill)
-  return isOwner || isAdmin
-}
 
 /** The owner's actions on a skill, and the moderation actions of administrators. */
 export function ManageTab({ shown: { skill } }: { shown: ShownSkill }) {
@@ -65,10 +51,6 @@ function Section({ title, children }: { title: string; children: () => Component
       {isOpened && children()}
     </details>
   )
-}
-
-export function isOwnedBy(fullName: string, username: string): boolean {
-  return fullName.split('/')[0] === username
 }
 
 type Group = NonNullable<Downloads['groups']>[number]
