@@ -94,7 +94,9 @@ function Version(props: { shown: ShownSkill; version: SkillVersion; before: Skil
           </span>
         )}
         {sinceVersion && (
-          <a href={toTab(shown, 'versions', { from: sinceVersion, to: version.version })}>Since {sinceVersion}</a>
+          <a href={toTab(shown, 'versions', { from: sinceVersion, to: version.version })}>
+            Changes since {sinceVersion}
+          </a>
         )}
       </p>
       {isNewVerdict && (
