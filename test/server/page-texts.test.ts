@@ -231,6 +231,12 @@ describe('/robots.txt', () => {
   })
 })
 
+/** The data that a page carries for the app. */
+function readData(page: string): { details: { fullName: string }; version?: string; skillMd?: string } | undefined {
+  const [, json] = /<script type="application\/json" id="page-data">([^<]*)<\/script>/.exec(page) ?? []
+  return json === undefined ? undefined : JSON.parse(json)
+}
+
 describe('the page of a skill', () => {
   const hostile = '---\nname: hostile\ndescription: Ends scripts\n---\n</script><script>alert(1)</script><!--<script>\n'
   const linked = source.replace(
@@ -238,11 +244,6 @@ describe('the page of a skill', () => {
     '<link rel="modulepreload" crossorigin href="/assets/skill.js" data-page="skill"></head>',
   )
   const withLinks: StaticFiles = new Map([['index.html', () => Buffer.from(linked)]])
-
-  function readData(page: string): { details: { fullName: string }; version?: string; skillMd?: string } | undefined {
-    const [, json] = /<script type="application\/json" id="page-data">([^<]*)<\/script>/.exec(page) ?? []
-    return json === undefined ? undefined : JSON.parse(json)
-  }
 
   it('has the details and SKILL.md of the version in data that no text can leave, without a download', async () => {
     const { node, api } = await startNode({ dashboard: withLinks })
