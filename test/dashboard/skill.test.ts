@@ -109,7 +109,7 @@ describeBrowser('the page of a skill', () => {
     expect(await main.getByText('gains-network').count()).toBe(1)
     const [latest, first] = await main.locator('.timeline > li').all()
     const added = await latest!.textContent()
-    expect(added).toMatch(/^1\.0\.1latest.*\d{4}-\d\d-\d\d, .*by alice304 B in 1 file.*Since 1\.0\.0/)
+    expect(added).toMatch(/^1\.0\.1latest.*\d{4}-\d\d-\d\d, .*by alice304 B in 1 file.*Changes since 1\.0\.0/)
     expect(added).toContain('Verdict: dangerous; 1.0.0 had no known sign of harm.')
     expect(added).toMatch(
       /It uses more than 1\.0\.0, although it is a patch version.*runs bash, curlcalls 203\.0\.113\.9/,

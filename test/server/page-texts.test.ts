@@ -288,3 +288,51 @@ describe('/sitemap.xml', () => {
     }
   })
 })
+
+/** The data that a page carries for the app. */
+function readData(page: string): { details: { fullName: string }; version?: string; skillMd?: string } | undefined {
+  const [, json] = /<script type="application\/json" id="page-data">([^<]*)<\/script>/.exec(page) ?? []
+  return json === undefined ? undefined : JSON.parse(json)
+}
+
+describe('the page of a skill', () => {
+  const hostile = '---\nname: hostile\ndescription: Ends scripts\n---\n</script><script>alert(1)</script><!--<script>\n'
+  const linked = source.replace(
+    '</head>',
+    '<link rel="modulepreload" crossorigin href="/assets/skill.js" data-page="skill"></head>',
+  )
+  const withLinks: StaticFiles = new Map([['index.html', () => Buffer.from(linked)]])
+
+  it('has the details and SKILL.md of the version in data that no text can leave, without a download', async () => {
+    const { node, api } = await startNode({ dashboard: withLinks })
+    await api.publishSkill({ skillMd: hostile, version: '1.0.0' })
+    await api.publishSkill({ skillMd: `${hostile}Second.\n`, version: '1.1.0' })
+    const read = async (path: string) => (await fetch(node.url + path)).text()
+    const latest = await read('/skills/alice/hostile')
+    expect(latest.match(/<script/g)).toHaveLength(2)
+    expect(latest).toContain('href="/assets/skill.js"')
+    expect(readData(latest)).toMatchObject({ details: { fullName: 'alice/hostile' }, skillMd: `${hostile}Second.\n` })
+    const first = readData(await read('/skills/alice/hostile?version=1.0.0'))
+    expect(first).toMatchObject({ version: '1.0.0', skillMd: hostile })
+    expect((await api.getDownloads({ name: 'alice/hostile' })).total).toBe(0)
+  })
+
+  it('has only the details where SKILL.md is large, and no data of other pages and of skills that guests cannot read', async () => {
+    const { node, api, as, key } = await startNode({ dashboard: withLinks })
+    const large = `---\nname: large\ndescription: Is long\n---\n${'A line of a long text.\n'.repeat(5000)}`
+    await api.publishSkill({ skillMd: large, version: '1.0.0' })
+    const read = async (path: string, headers = {}) => (await fetch(node.url + path, { headers })).text()
+    const data = readData(await read('/skills/alice/large'))!
+    expect(data.details.fullName).toBe('alice/large')
+    expect(data.skillMd).toBeUndefined()
+    await api.publishSkill({ skillMd: '---\nname: pdf\ndescription: Secret\n---\n# Secret\n', visibility: 'private' })
+    const session = await as('/session', { method: 'POST', headers: { 'x-skillstead-session': '1' } })
+    const cookie = session.headers.get('set-cookie')!.split(';')[0]!
+    for (const path of ['/skills/alice/pdf', '/skills/alice/nothing', '/', '/users/alice', '/account']) {
+      for (const page of [await read(path), await read(path, { cookie, authorization: `Bearer ${key}` })]) {
+        expect(readData(page), path).toBeUndefined()
+        expect(page, path).not.toContain('data-page')
+      }
+    }
+  })
+})

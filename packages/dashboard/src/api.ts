@@ -1,5 +1,5 @@
 import { createClient, RegistryError } from '@skillstead/client'
-import type { Problem } from '@skillstead/protocol'
+import type { Problem, SkillDetails } from '@skillstead/protocol'
 import { nodePath, nodeUrl } from './addresses.ts'
 import { toShareHeaders } from './share-link.ts'
 import { QueryClient, keepPreviousData, useQuery, type QueryKey, type UseQueryResult } from '@tanstack/preact-query'
@@ -89,6 +89,28 @@ export const queries = new QueryClient({
 
 export function isUnauthorized(error: unknown): boolean {
   return error instanceof RegistryError && error.code === 'unauthorized'
+}
+
+interface PageData {
+  readonly details: SkillDetails
+  readonly version?: string
+  readonly skillMd?: string
+}
+
+/**
+ * Takes what the node wrote into the page of a skill. It is what guests see, so the details are loaded again while they
+ * are shown. Call it before anything is rendered.
+ */
+export function takePageData(): void {
+  const written = document.querySelector('#page-data')
+  if (!written) return
+  written.remove()
+  const { details, version, skillMd }: PageData = JSON.parse(written.textContent)
+  const { fullName, latestVersion } = details
+  queries.setQueryData(['skill', fullName, 'details', version], details, { updatedAt: 1 })
+  if (skillMd === undefined) return
+  const size = details.files.find(({ path }) => path === 'SKILL.md')!.size
+  queries.setQueryData(['skill', fullName, 'skill.md', version ?? latestVersion], { size, text: skillMd })
 }
 
 /** Data of a page: loaded when the key is new, and shared by all components with the same key. */

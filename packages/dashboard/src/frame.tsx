@@ -46,7 +46,7 @@ function PlaceLinks() {
     place === '/' ? path === '/' || path.startsWith('/skills/') : path.startsWith(place)
   return (
     <>
-      {places.map(([place, title]) => (
+      {[...places, ['/account/publish', 'Publish'] as const].map(([place, title]) => (
         <a key={place} href={place} aria-current={isHere(place) ? 'page' : undefined}>
           {title}
         </a>

@@ -173,13 +173,14 @@ export default function Markdown({ text, targets }: { text: string; targets?: Ta
     void (async () => {
       let slowPieces = 0
       for (const piece of divideMarkdown(text)) {
+        await turn()
         if (ending.signal.aborted) return
         const startedAt = performance.now()
         done.push(renderPiece({ ...piece, isPlain: piece.isPlain || slowPieces >= slowPiecesMax }, targets))
         if (performance.now() - startedAt > pieceMsMax) slowPieces += 1
         setPieces([...done])
-        await new Promise((resolve) => setTimeout(resolve))
       }
+      await turn()
       if (ending.signal.aborted || !root.current) return
       for (const image of root.current.querySelectorAll<HTMLImageElement>('img[data-picture]'))
         void showPicture(image, image.dataset.picture!).catch(() => undefined)
@@ -199,6 +200,11 @@ export default function Markdown({ text, targets }: { text: string; targets?: Ta
       </div>
     </>
   )
+}
+
+/** Each piece is a task of its own, after which the browser shows it. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve))
 }
 
 function renderPiece({ text, isPlain }: { text: string; isPlain: boolean }, targets?: Targets): Sanitised {

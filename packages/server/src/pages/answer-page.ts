@@ -1,6 +1,7 @@
 import { guest, type Caller } from '@skillstead/core'
 import type { Header } from '@skillstead/gateways'
 import { EncodedJson, localCall, openShare, SkillMoved } from '@skillstead/core/internal'
+import type { Content, SkillDetails } from '@skillstead/protocol'
 import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import { readPageSession } from '../admission/sessions.ts'
@@ -13,6 +14,8 @@ export type ReplyPage = (call: Call, status: number, page?: PageWithText) => Pro
 interface PageWithText {
   /** Undefined for a page that previews and search engines leave out. */
   toText(): PageText | undefined
+  /** JSON for the app, which then shows the page without a further request. */
+  toData?(): Promise<string>
   /** What the text is made from, for which the page is written once. Default: the page is written each time. */
   readonly source?: object | undefined
   /** The skill that the holder of a share link opens; such a page is for this caller only. */
@@ -33,22 +36,25 @@ export async function answerPage(
   if (node.requireKey) return replyPage(call, 200)
   const query = call.url?.searchParams ?? new URLSearchParams()
   const subject = route.subjectOf?.(query)
+  const params = decodeParams(call)
   if (subject === undefined) {
-    const text = route.textOf ? route.textOf(decodeParams(call)) : route.text
+    const text = route.textOf ? route.textOf(params) : route.text
     return replyPage(call, route.textOf && !text ? 404 : 200, text && { toText: () => text, source: text })
   }
   try {
-    const read = { node, subject, input: subject.toInput(decodeParams(call), query) }
+    const read = { node, subject, input: subject.toInput(params, query) }
     const { status, body } = await readAs(read, guest)
     if (status === 200) {
       const source = body instanceof EncodedJson && body.isCached ? body : undefined
-      return replyPage(call, 200, { toText: () => subject.toText?.(toValue(body)), source })
+      const toText = () => subject.toText?.(toValue(body))
+      // All tabs have one page.
+      const data = subject === skill && { toData: () => readSkillData(read, toValue(body) as SkillDetails) }
+      return replyPage(call, 200, { toText, source, ...data })
     }
     const isSeen = status === 404 && (await isSeenByUser(read, call))
     return replyPage(call, isSeen ? 200 : status)
   } catch (error) {
     if (!(error instanceof SkillMoved)) throw error
-    const params = decodeParams(call)
     const tab = params.tab === undefined ? '' : `/${encodeURIComponent(params.tab)}`
     return replyRedirect(node, call, 308, `/skills/${error.fullName}${tab}${call.url?.search ?? ''}`)
   }
@@ -86,6 +92,23 @@ async function readAs({ node, subject, input }: SubjectRead, caller: Caller) {
 
 function toValue(body: unknown): unknown {
   return body instanceof EncodedJson ? JSON.parse(body.json) : body
+}
+
+const skillMdBytesMax = 64 * 1024
+
+/** What guests may read of a skill: its details, and SKILL.md if it is not large. */
+async function readSkillData({ node, input }: SubjectRead, details: SkillDetails): Promise<string> {
+  const skillMd = details.files.find(({ path }) => path === 'SKILL.md')
+  if (skillMd === undefined || skillMd.size > skillMdBytesMax) return JSON.stringify({ details, ...input })
+  const { body } = await localCall(node.registry, 'getSkillMd', input, guest, { counts: false }).catch(
+    (error: unknown) => {
+      // The page itself shows why SKILL.md cannot be read, for example that a rescan quarantined the version.
+      if (toRegistryError(error).status >= 500) throw error
+      return { body: undefined }
+    },
+  )
+  if (body === undefined) return JSON.stringify({ details, ...input })
+  return JSON.stringify({ details, ...input, skillMd: Buffer.from((body as Content).body as Uint8Array).toString() })
 }
 
 /** Whether the subject exists for the user who is signed in, if any. */

@@ -44,8 +44,8 @@ const contentTypes: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** Number of pages that are kept, of a few kilobytes each. */
-const keptPagesMax = 500
+/** Number of pages that are kept, of some kilobytes each; that of a skill includes its SKILL.md. */
+const keptPagesMax = 100
 
 type Coding = 'br' | 'gzip' | 'identity'
 interface Kept {
@@ -82,7 +82,7 @@ export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, sit
     const entry = { endpoint: 'dashboard', methods: ['GET', 'HEAD'], crossOrigin: false } as const
     app.all(path, toHandler(node, { ...entry, admission, work }))
   }
-  const replyPage: ReplyPage = (call, status, page) => {
+  const replyPage: ReplyPage = async (call, status, page) => {
     call.crossOrigin = false
     const address = node.addressOf(call)
     const { source, shared } = page ?? { source: noText }
@@ -91,7 +91,8 @@ export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, sit
       const read = files.get('index.html')
       if (!read) throw nothingHere()
       template ??= createPageTemplate(Buffer.from(read()).toString(), site, node.publicPath)
-      kept = { address, page: keep(template({ address, text: page?.toText(), shared }), 'page') }
+      const parts = { address, text: page?.toText(), shared, data: await page?.toData?.() }
+      kept = { address, page: keep(template(parts), 'page') }
       if (keptPages.size >= keptPagesMax) keptPages.delete(keptPages.keys().next().value!)
       if (source) keptPages.set(source, kept)
     }

@@ -16,6 +16,8 @@ export interface PageParts {
   readonly text?: PageText | undefined
   /** The skill that the holder of a share link opens. */
   readonly shared?: string | undefined
+  /** JSON for the app. */
+  readonly data?: string | undefined
 }
 
 /**
@@ -86,12 +88,20 @@ export function createPageTemplate(
       .join('\n')
   }
 
+  const withoutData = placed.replaceAll(/\s*<link [^>]*data-page="skill"[^>]*>/g, '')
+
   return (parts) =>
     Buffer.from(
-      placed
+      (parts.data === undefined ? withoutData : placed)
         .replace(/<title>[^]*?<\/title>/, () => toHead(parts))
-        .replace(/<noscript>[^]*?<\/noscript>/, () => `<noscript>${toEssentials(parts)}</noscript>`),
+        .replace(/<noscript>[^]*?<\/noscript>/, () => `${toData(parts)}<noscript>${toEssentials(parts)}</noscript>`),
     )
+}
+
+/** Browsers do not run it; without `<` it ends nowhere else. */
+function toData({ data }: PageParts): string {
+  if (data === undefined) return ''
+  return `<script type="application/json" id="page-data">${data.replaceAll('<', '\\u003c')}</script>`
 }
 
 function toMeta(kind: 'name' | 'property', name: string, content: string): string {

@@ -15,7 +15,7 @@ export function OverviewPage() {
   const { skills, packs, webhooks, followers, following } = me.counts
   const isReading = useNotices().isPending
   return (
-    <Page title={me.displayName || me.username}>
+    <Page title={me.displayName || me.username} hint="Your account: what waits for you, and how others see you.">
       <p class="facts">
         <NameLink href={addresses.user(me.username)} name={me.username} />
         <Badge>{me.plan} plan</Badge>

@@ -4,10 +4,10 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { addresses } from '../../addresses.ts'
 import { api, reloadData, useData, skillKeys } from '../../api.ts'
-import { useMe } from '../../session.ts'
 import { site } from '../../site.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction, ActionButton } from '../../ui/form.tsx'
 import { HandOver, Shares } from './hand-over.tsx'
+import { useRoles } from './ownership.ts'
 import { Standing } from './standing.tsx'
 import { type ShownSkill, useDownloads } from './shown-skill.ts'
 import { Badge, NameLink, Time } from '../../ui/parts.tsx'
@@ -20,20 +20,6 @@ const visibilities = [
   ['private', 'Private: you and your collaborators'],
 ] as const
 type Visibility = (typeof visibilities)[number][0]
-
-/** Whether the signed-in user owns the skill or operates the node. A mirrored skill is managed at its origin. */
-function useRoles(skill: SkillDetails) {
-  const me = useMe()
-  return {
-    isOwner: me != null && isOwnedBy(skill.fullName, me.username) && skill.origin.kind !== 'mirror',
-    isAdmin: me?.role === 'admin',
-  }
-}
-
-export function useMayManage(skill: SkillDetails): boolean {
-  const { isOwner, isAdmin } = useRoles(skill)
-  return isOwner || isAdmin
-}
 
 /** The owner's actions on a skill, and the moderation actions of administrators. */
 export function ManageTab({ shown: { skill } }: { shown: ShownSkill }) {
@@ -68,10 +54,6 @@ function Section({ title, children }: { title: string; children: () => Component
       {isOpened && children()}
     </details>
   )
-}
-
-export function isOwnedBy(fullName: string, username: string): boolean {
-  return fullName.split('/')[0] === username
 }
 
 type Group = NonNullable<Downloads['groups']>[number]

@@ -19,6 +19,9 @@ import { Views } from '../../ui/tabs.tsx'
 /** Maximum size of rendered Markdown; the rest of a large SKILL.md is available as raw text. */
 const renderedCharactersMax = 200_000
 
+/** A longer text fills the window: what follows it is placed below at once, and stays there while it is rendered. */
+const windowCharacters = 4_000
+
 /** SKILL.md, rendered or raw. */
 export function ReadmeTab({ shown }: { shown: ShownSkill }) {
   return shown.version ? <Readme shown={shown} /> : <Empty>There is no SKILL.md to show.</Empty>
@@ -73,7 +76,9 @@ function Rendered({ shown, text, size }: { shown: ShownSkill; text: string; size
   if (body.trim() === '') return <Empty>SKILL.md has frontmatter but no text. The raw view shows all of it.</Empty>
   return (
     <>
-      <Markdown text={part} targets={targets} />
+      <div class={part.length > windowCharacters ? 'long-text' : undefined}>
+        <Markdown text={part} targets={targets} />
+      </div>
       {isCut && (
         <Notice tone="fair">
           This SKILL.md has {toBytesText(size)}; only its beginning is rendered.{' '}

@@ -107,7 +107,9 @@ function Version(props: {
           </span>
         )}
         {sinceVersion && (
-          <a href={toTab(shown, 'versions', { from: sinceVersion, to: version.version })}>Since {sinceVersion}</a>
+          <a href={toTab(shown, 'versions', { from: sinceVersion, to: version.version })}>
+            Changes since {sinceVersion}
+          </a>
         )}
       </p>
       {isNewVerdict && (

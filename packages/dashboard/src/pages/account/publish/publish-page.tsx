@@ -39,7 +39,7 @@ export function PublishPage() {
   return (
     <Page
       title="Publish a skill"
-      hint="The node first reads and scans it, and shows what it would publish. Nothing is stored yet."
+      hint="A skill is a folder with a SKILL.md. The node first scans it and shows what it would publish; nothing is stored yet."
     >
       {published && <Done published={published} />}
       <DropZone onDrop={take.run} />
