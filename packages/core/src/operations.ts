@@ -10,6 +10,14 @@ import {
   showUser,
   updateMe,
 } from './community/user-profiles.ts'
+import { acceptMembership, deleteMember, listMemberInvitations, listMembers, putMember } from './accounts/members.ts'
+import {
+  createOrganisation,
+  deleteOrganisation,
+  listOrganisations,
+  showOrganisation,
+  updateOrganisation,
+} from './accounts/organisations.ts'
 import { createSession, deleteSession } from './accounts/sessions.ts'
 import { createUser, listUsers, updateUser } from './accounts/users.ts'
 import { getAgent, listAgents, registerAgent, resetAgentToken } from './community/agents.ts'
@@ -80,6 +88,7 @@ import {
   showVersion,
 } from './catalogue/skills/read-skill.ts'
 import { listCategories, searchSkills, suggestSkills } from './catalogue/finding/skill-search.ts'
+import { deleteTeam, listTeams, putTeam } from './catalogue/sharing/teams.ts'
 import { createShare, deleteShare, listShares } from './catalogue/sharing/share-links.ts'
 import { acceptTransfer, cancelTransfer, listTransfers, offerTransfer } from './catalogue/sharing/skill-transfer.ts'
 import { deleteSkill, setYanked } from './catalogue/skills/change-skill.ts'
@@ -176,6 +185,20 @@ export const operations = {
   updateUser,
   issueKey,
   listAudit,
+
+  createOrganisation,
+  listOrganisations,
+  getOrganisation: showOrganisation,
+  updateOrganisation,
+  deleteOrganisation,
+  listMembers,
+  putMember,
+  deleteMember,
+  acceptMembership,
+  listMemberInvitations: (context, _input, caller) => listMemberInvitations(context, caller),
+  listTeams,
+  putTeam,
+  deleteTeam,
 
   listExternal,
   scanExternal,

@@ -114,6 +114,8 @@ export type {
 export type { Passage, Similarity, SimilarityMatch } from './schemas/similarity.ts'
 export { deliveryStatuses, type Delivery, type DeliveryDetails, type Webhook } from './schemas/webhook.ts'
 export { scopes, type Scope } from './scopes.ts'
+export { memberRoles, rightsByRole, rolesWith, teamRoles, type MemberRole, type Right, type TeamRole } from './roles.ts'
+export type { Member, Organisation, Team } from './schemas/organisation.ts'
 export type { LoadedMetadata, LoadedSkill, Omission, ToolDefinition } from './schemas/loading.ts'
 export { loadLevels, type LoadLevel } from './load-levels.ts'
 export {

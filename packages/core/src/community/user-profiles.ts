@@ -66,7 +66,14 @@ export async function showUser(context: CatalogueContext, input: Input<'getUser'
   } as const
   const { filters: _filters, ...skills } = await searchSkillsAs(context, published, { viewer: guest, reader: caller })
   const claimed = user.claimed === 1
-  return { ...toPublicFields(user), claimed, ...(await readVerifiedFields(context, user)), counts, ...skills }
+  return {
+    ...toPublicFields(user),
+    kind: user.kind,
+    claimed,
+    ...(await readVerifiedFields(context, user)),
+    counts,
+    ...skills,
+  }
 }
 
 /** GET /users/<username>/avatar: the picture, or one generated from the name. */

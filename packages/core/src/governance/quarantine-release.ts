@@ -12,7 +12,7 @@ import { publishVersion } from '../catalogue/publishing/publish-version.ts'
 import { readPublished, toPublishAnswer, type PublishAnswer } from '../catalogue/publishing/publish-answer.ts'
 import { checkPackage, type PackedContent } from '../catalogue/versions/skill-package.ts'
 import { toFileRow } from '../catalogue/versions/stored-version.ts'
-import { requireWriter } from '../catalogue/skills/change-skill.ts'
+import { requirePublisher } from '../catalogue/publishing/publish-skill.ts'
 import type { QuarantineItemRow, VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { getQuarantined } from './quarantine.ts'
@@ -34,7 +34,7 @@ export async function releaseQuarantined(
   const stored = await context.database.writer.write(async (trx) => {
     const row = await getQuarantined(trx, id, caller)
     const publication = JSON.parse(row.publication) as QuarantinedPublication
-    await requireAllowedPublisher(trx, row, publication)
+    await requireAllowedPublisher(trx, publication)
     const released = { ...publication, content, inspection, released: true }
     const published = await publishVersion(context, trx, released, caller)
     if (published.created) await creditStoredAgent(trx, row, published.version)
@@ -79,16 +79,12 @@ async function creditStoredAgent(trx: WriteTransaction, row: QuarantineItemRow, 
 }
 
 /** The publisher must still be allowed to publish the skill. */
-async function requireAllowedPublisher(
-  trx: WriteTransaction,
-  row: QuarantineItemRow,
-  { owner, publisher, settings }: QuarantinedPublication,
-): Promise<void> {
+async function requireAllowedPublisher(trx: WriteTransaction, publication: QuarantinedPublication): Promise<void> {
+  const { publisher } = publication
   const user = await trx.selectFrom('users').selectAll().where('id', '=', publisher.id).executeTakeFirstOrThrow()
   if (user.disabled)
     throw new RegistryError('conflict', `${user.username} is disabled, so their version cannot be published.`)
-  if (publisher.id === owner.id) return
   const { id: userId, username, plan, role } = user
   const caller: UserCaller = { kind: 'user', userId, username, plan, role, scopes: [] }
-  await requireWriter(trx, row.full_name, settings.visibility, caller)
+  await requirePublisher(trx, publication, caller)
 }

@@ -12,6 +12,7 @@ import { handovers } from './migrations/0008-handovers.ts'
 import { scripts } from './migrations/0009-scripts.ts'
 import { executable } from './migrations/0010-executable.ts'
 import { downloadDetails } from './migrations/0011-download-details.ts'
+import { organisations } from './migrations/0013-organisations.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -31,6 +32,7 @@ const migrations: readonly Migration[] = [
   scripts,
   executable,
   downloadDetails,
+  organisations,
 ]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

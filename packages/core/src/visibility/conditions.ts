@@ -1,10 +1,10 @@
 import { type Expression, expressionBuilder, sql, type SqlBool } from 'kysely'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
-import { kindsByTable, type ReaderKind, readRule, relations, type Sight } from './read-rule.ts'
+import { type ReaderKind, readRule, relations, storedKinds, type Sight } from './read-rule.ts'
 
 type Visibility = SkillRow['visibility']
-const visibilities: readonly Visibility[] = ['public', 'internal', 'private']
+const visibilities: readonly Visibility[] = ['public', 'internal', 'organisation', 'private']
 const skillStates: readonly SkillRow['state'][] = ['live', 'hidden', 'taken_down', 'withdrawn']
 const eb = expressionBuilder<Tables, 'skills'>()
 
@@ -34,13 +34,14 @@ export function conditionsOf(viewer: Viewer): Expression<SqlBool>[] {
   if (viewer === null) return [isVisibilityIn(openVisibilitiesByViewer.guest)]
   const closedTo = (kind: ReaderKind) =>
     openTo([kind]).filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility))
-  const kinds = Object.keys(kindsByTable) as (keyof typeof kindsByTable)[]
   const related = eb
     .selectFrom(relations)
     .select('user_id')
     .whereRef('skill_id', '=', 'skills.id')
     .where('user_id', '=', viewer)
-    .where((of) => of.or(kinds.map((kind) => of.and([of('kind', '=', sql.lit(kind)), isVisibilityIn(closedTo(kind))]))))
+    .where((of) =>
+      of.or(storedKinds.map((kind) => of.and([of('kind', '=', sql.lit(kind)), isVisibilityIn(closedTo(kind))]))),
+    )
   return [
     isVisibilityIn(openVisibilitiesByViewer.user),
     eb.and([isVisibilityIn(closedTo('owner')), eb('skills.owner_id', '=', viewer)]),

@@ -1,4 +1,5 @@
-import { type Delivery, type EventName, includesPlan, planNames, toTimestamp } from '@skillstead/protocol'
+import { type Delivery, type EventName, includesPlan, planNames, rolesWith, toTimestamp } from '@skillstead/protocol'
+import type { ExpressionBuilder } from 'kysely'
 import type { Events } from '../catalogue/context/ports.ts'
 import { keepReaders } from '../visibility/decisions.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -6,6 +7,7 @@ import { newId } from '../kernel/ids.ts'
 import type { OutboxJob } from '../outbox/jobs.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import { compileQuery, type Param } from '../storage/compiled-query.ts'
+import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** The outbox topic of event deliveries. */
@@ -18,7 +20,7 @@ export function createEvents(outbox: Outbox, clock: Clock): Events {
     async emit(trx, { event, data, ownerId, administrators = false, skill }) {
       if (!(await hasSubscribers(trx, event))) return
       const all = await selectSubscribers(trx, event)
-        .$if(ownerId !== undefined, (query) => query.where('s.user_id', '=', ownerId!))
+        .$if(ownerId !== undefined, (query) => query.where(isOwnerOrManager(ownerId!)))
         .$if(administrators, (query) => query.where('u.role', '=', 'admin'))
         .execute()
       const subscribers = all.filter((each) => isAbout(each, skill?.full_name))
@@ -26,6 +28,17 @@ export function createEvents(outbox: Outbox, clock: Clock): Events {
       if (receivers.length === 0) return
       await outbox.enqueue(trx, ...toDeliveries(receivers, event, await data(), clock.now()))
     },
+  }
+}
+
+/** Whether a subscriber owns something: in person, or as an administrator of the organisation that owns it. */
+function isOwnerOrManager(ownerId: string) {
+  return ({ eb, selectFrom }: ExpressionBuilder<Tables & { s: Tables['webhook_subscriptions'] }, 's'>) => {
+    const managers = selectFrom('members')
+      .select('user_id')
+      .where('organisation_id', '=', ownerId)
+      .where('role', 'in', rolesWith('manage'))
+    return eb.or([eb('s.user_id', '=', ownerId), eb('s.user_id', 'in', managers)])
   }
 }
 

@@ -79,8 +79,8 @@ export const ownershipEndpoints = toEndpoints('Skills', {
   },
   listOwnSkills: {
     auth: 'key',
-    summary: 'List your own skills, including those that others cannot see, last changed first',
-    input: v.object({ page, limit: pageLimit() }),
+    summary: 'List your own skills, or those of an organisation, including those that others cannot see',
+    input: v.object({ page, limit: pageLimit(), organisation: v.optional(Username) }),
     output: v.object({ skills: v.array(OwnSkill), ...pageFields }),
   },
   listCollaborators: {

@@ -20,6 +20,7 @@ import {
   readableText,
   boundedText,
   wholeNumber,
+  Username,
 } from '../schemas/fields.ts'
 import { SkillDiff } from '../schemas/access.ts'
 import { Provenance } from '../schemas/provenance.ts'
@@ -59,6 +60,8 @@ const metadataFields = {
   license: v.optional(readableText(128, 0)),
   keywords: v.optional(commaList(limits.keywordsMax)),
   visibility: v.optional(Visibility),
+  /** The organisation that owns the skill, to limit `internal` to its members; empty: all users of the node again. */
+  organisation: v.optional(v.union([v.literal(''), Username])),
   deprecated: v.optional(Flag),
   deprecationMessage: v.optional(readableText(1000, 0)),
   repository: v.optional(

@@ -38,7 +38,7 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
     fields,
     content: packed,
     inspection: await inspectPackage(context, { content: packed, texts: toPackageTexts(fields, changelog) }),
-    settings: { visibility: source.visibility, category: source.category, repository: source.repository },
+    settings: { visibility: toForkVisibility(source), category: source.category, repository: source.repository },
     changelog,
     forkedFrom: { fullName: source.full_name, version: version.version },
   }
@@ -80,4 +80,9 @@ function refuseClosedSource(read: SkillRow, now: SkillRow): void {
       'conflict',
       `The visibility of ${now.full_name} has just changed. Read the skill again, then repeat the fork.`,
     )
+}
+
+/** A fork belongs to a user, so only private is as narrow as internal to an organisation. */
+function toForkVisibility({ visibility }: Pick<SkillRow, 'visibility'>) {
+  return visibility === 'organisation' ? 'private' : visibility
 }

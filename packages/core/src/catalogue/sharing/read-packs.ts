@@ -82,7 +82,11 @@ export async function listPacks(context: StorageContext, input: Input<'listPacks
       ),
     )
     .where((eb) => {
-      const open = eb('visibility', 'in', openVisibilities(caller))
+      const open = eb(
+        'visibility',
+        'in',
+        openVisibilities(caller).filter((one) => one !== 'organisation'),
+      )
       const id = callerId(caller)
       return id === null ? open : eb.or([open, eb('curator_id', '=', id)])
     })

@@ -1,0 +1,124 @@
+import * as v from 'valibot'
+import { toEndpoints } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import {
+  boundedArray,
+  Count,
+  NoContent,
+  page,
+  pageFields,
+  pageLimit,
+  readableText,
+  SkillName,
+  Timestamp,
+  Username,
+} from '../schemas/fields.ts'
+import { Member, MemberRole, Organisation, Team, TeamRole } from '../schemas/organisation.ts'
+
+const organisation = { organisation: Username }
+const displayName = { displayName: v.optional(readableText(limits.displayNameCharactersMax)) }
+const MemberInvitation = v.object({ organisation: v.string(), role: MemberRole, createdAt: Timestamp })
+
+/** Operations on organisations, their members and teams. */
+export const organisationsEndpoints = toEndpoints('Organisations', {
+  createOrganisation: {
+    auth: 'key',
+    scope: 'manage',
+    status: 201,
+    summary: 'Create an organisation, of which you become the owner',
+    input: v.strictObject({
+      name: Username,
+      ...displayName,
+      /** The first owner, chosen by an administrator. Default: the caller. */
+      owner: v.optional(Username),
+    }),
+    output: Organisation,
+  },
+  listOrganisations: {
+    auth: 'key',
+    summary: 'List the organisations that you are a member of; administrators see all with `all`',
+    input: v.object({ page, limit: pageLimit(), all: v.optional(v.picklist(['true', 'false'])) }),
+    output: v.object({ organisations: v.array(Organisation), ...pageFields }),
+  },
+  getOrganisation: {
+    auth: 'none',
+    summary: 'Show an organisation',
+    input: v.object(organisation),
+    output: Organisation,
+  },
+  updateOrganisation: {
+    auth: 'key',
+    scope: 'manage',
+    summary: 'Change the display name of an organisation',
+    input: v.strictObject({ ...organisation, ...displayName }),
+    output: Organisation,
+  },
+  deleteOrganisation: {
+    auth: 'key',
+    scope: 'manage',
+    status: 204,
+    summary: 'Delete an organisation that has no skills; its name stays reserved',
+    input: v.strictObject(organisation),
+    output: NoContent,
+  },
+  listMembers: {
+    auth: 'key',
+    summary: 'List the members of an organisation and the invited users, for members',
+    input: v.object(organisation),
+    output: v.object({ members: v.array(Member), total: Count }),
+  },
+  putMember: {
+    auth: 'key',
+    scope: 'manage',
+    summary: 'Invite a user to an organisation, or change the role of a member',
+    input: v.strictObject({ ...organisation, username: Username, role: MemberRole }),
+    output: Member,
+  },
+  deleteMember: {
+    auth: 'key',
+    scope: 'manage',
+    status: 204,
+    summary: 'Remove a member, leave, withdraw an invitation or decline one',
+    input: v.strictObject({ ...organisation, username: Username }),
+    output: NoContent,
+  },
+  acceptMembership: {
+    auth: 'key',
+    scope: 'manage',
+    summary: 'Accept an invitation to an organisation',
+    input: v.strictObject(organisation),
+    output: Member,
+  },
+  listMemberInvitations: {
+    auth: 'key',
+    summary: 'List the organisations that you are invited to',
+    input: v.object({}),
+    output: v.object({ invitations: v.array(MemberInvitation), total: Count }),
+  },
+  listTeams: {
+    auth: 'key',
+    summary: 'List the teams of an organisation, for members',
+    input: v.object(organisation),
+    output: v.object({ teams: v.array(Team), total: Count }),
+  },
+  putTeam: {
+    auth: 'key',
+    scope: 'manage',
+    summary: 'Create a team, or replace its members or its skills, whichever the request has',
+    input: v.strictObject({
+      ...organisation,
+      team: SkillName,
+      members: v.optional(boundedArray(Username, limits.teamMembersMax)),
+      skills: v.optional(boundedArray(v.strictObject({ name: SkillName, role: TeamRole }), limits.teamSkillsMax)),
+    }),
+    output: Team,
+  },
+  deleteTeam: {
+    auth: 'key',
+    scope: 'manage',
+    status: 204,
+    summary: 'Delete a team; its members stay in the organisation',
+    input: v.strictObject({ ...organisation, team: SkillName }),
+    output: NoContent,
+  },
+})
