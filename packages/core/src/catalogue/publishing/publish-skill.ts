@@ -10,6 +10,7 @@ import { invalidField } from '../../kernel/field-errors.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { SkillRow, Tables, UserRow } from '../../storage/tables.ts'
 import { undo, type WriteTransaction } from '../../storage/writer.ts'
+import { lockHeads } from '../../log/append-change.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { hasRow } from '../../storage/table-rows.ts'
 import { warnOfCopies } from '../copies/find-copies.ts'
@@ -208,6 +209,8 @@ export async function requirePublisher(
   if (owner.id === user.userId) return
   const fullName = `${owner.username}/${fields.name}`
   const isNew = !(await hasRow(trx, 'skills', { full_name: fullName }))
+  // The organisation must not be deleted before this transaction ends.
+  if (isNew) await lockHeads(trx)
   if (isNew && (await findOwnOrganisation(trx, owner.username, user, 'publish'))) return
   await requireWriter(trx, fullName, settings.visibility, user)
 }
