@@ -3,10 +3,12 @@ export type Right = 'read' | 'readPrivate' | 'review' | 'publish' | 'manage' | '
 
 /** Roles of members of an organisation, the most powerful first. */
 export const memberRoles = ['owner', 'admin', 'publisher', 'reviewer', 'reader'] as const
+/** The role of a member of an organisation. */
 export type MemberRole = (typeof memberRoles)[number]
 
 /** Roles that a team can have on a skill. */
 export const teamRoles = ['admin', 'publisher', 'reviewer', 'reader'] as const
+/** The role of a team on a skill. */
 export type TeamRole = (typeof teamRoles)[number]
 
 /**

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { type Caller, callerId, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
+import { readPage } from '../storage/read-page.ts'
 import { removeRows } from '../storage/table-rows.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { UserRow } from '../storage/tables.ts'
@@ -11,26 +12,25 @@ import { getPerson } from './find-user.ts'
 import { changeOrganisation, findMemberRole, getOrganisation, requireMemberRight } from './organisations.ts'
 
 /** GET /organisations/<name>/members, for members and administrators, by name. */
-export async function listMembers(context: StorageContext, { organisation }: Input<'listMembers'>, caller: Caller) {
+export async function listMembers(context: StorageContext, input: Input<'listMembers'>, caller: Caller) {
   const { read } = context.database
-  const row = await getOrganisation(read, organisation)
-  await requireMemberRight(read, row, caller, 'read')
-  const people = read
-    .selectFrom('members')
-    .select(['organisation_id', 'user_id', 'role', sql.lit<Member['status']>('accepted').as('status')])
-    .unionAll(
-      read
-        .selectFrom('member_invitations')
-        .select(['organisation_id', 'user_id', 'role', sql.lit<Member['status']>('invited').as('status')]),
-    )
-  const members = await read
-    .selectFrom(people.as('people'))
+  const { id } = await getOrganisation(read, input.organisation)
+  await requireMemberRight(read, { id, username: input.organisation }, caller, 'read')
+  const accepted = sql.lit<Member['status']>('accepted').as('status')
+  const invited = sql.lit<Member['status']>('invited').as('status')
+  const members = read.selectFrom('members').where('organisation_id', '=', id)
+  const invitations = read.selectFrom('member_invitations').where('organisation_id', '=', id)
+  const people = members
+    .select(['user_id', 'role', accepted])
+    .unionAll(invitations.select(['user_id', 'role', invited]))
+    .as('people')
+  const shown = read
+    .selectFrom(people)
     .innerJoin('users', 'users.id', 'people.user_id')
     .select(['users.username', 'people.role', 'people.status'])
-    .where('people.organisation_id', '=', row.id)
     .orderBy('users.username')
-    .execute()
-  return { members, total: members.length }
+  const { rows, paging } = await readPage(read.selectFrom(people), shown, input)
+  return { members: rows, ...paging }
 }
 
 /** PUT /organisations/<name>/members/<username>: invites a user, or changes the role of a member. */

@@ -114,7 +114,6 @@ export async function deleteOrganisation(
       )
     for (const table of ['members', 'member_invitations', 'teams'] as const)
       await trx.deleteFrom(table).where('organisation_id', '=', id).execute()
-    await trx.deleteFrom('transfers').where('new_owner_id', '=', id).execute()
     await trx.updateTable('users').set({ claimed: 0 }).where('id', '=', id).execute()
     await recordAudit(trx, { caller, action: 'organisation.delete', subject: username, at: context.clock.now() })
   })

@@ -64,8 +64,8 @@ export const organisationsEndpoints = toEndpoints('Organisations', {
   listMembers: {
     auth: 'key',
     summary: 'List the members of an organisation and the invited users, for members',
-    input: v.object(organisation),
-    output: v.object({ members: v.array(Member), total: Count }),
+    input: v.object({ ...organisation, page, limit: pageLimit() }),
+    output: v.object({ members: v.array(Member), ...pageFields }),
   },
   putMember: {
     auth: 'key',
@@ -98,8 +98,8 @@ export const organisationsEndpoints = toEndpoints('Organisations', {
   listTeams: {
     auth: 'key',
     summary: 'List the teams of an organisation, for members',
-    input: v.object(organisation),
-    output: v.object({ teams: v.array(Team), total: Count }),
+    input: v.object({ ...organisation, page, limit: pageLimit() }),
+    output: v.object({ teams: v.array(Team), ...pageFields }),
   },
   putTeam: {
     auth: 'key',

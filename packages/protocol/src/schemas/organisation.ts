@@ -18,7 +18,9 @@ export const Organisation = v.object({
 })
 export type Organisation = v.InferOutput<typeof Organisation>
 
+/** A member of an organisation, or an invited user. */
 export const Member = v.object({ username: v.string(), role: MemberRole, status: v.picklist(['invited', 'accepted']) })
+/** A member of an organisation, or an invited user. */
 export type Member = v.InferOutput<typeof Member>
 
 /** A team, which has a role on some skills of its organisation. */

@@ -1,12 +1,12 @@
-import { limits, RegistryError, type Team } from '@skillstead/protocol'
+import { RegistryError, type Team } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { changeOrganisation, getOrganisation, requireMemberRight } from '../../accounts/organisations.ts'
+import { findTeam, insertTeam, removeTeam, replaceTeamMembers, type TeamRow } from '../../accounts/teams.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { invalidField } from '../../kernel/field-errors.ts'
-import { newId } from '../../kernel/ids.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { recordAudit } from '../../log/audit.ts'
-import { countRows } from '../../storage/count-rows.ts'
+import { readPage } from '../../storage/read-page.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Tables, UserRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
@@ -14,22 +14,16 @@ import { keepSeen, readReaders } from '../../visibility/decisions.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { refreshSkill } from '../skills/refresh-skill.ts'
 
-type TeamRow = Tables['teams']
 type TeamSkill = NonNullable<Input<'putTeam'>['skills']>[number]
 
 /** GET /organisations/<name>/teams, for members and administrators, by name. */
-export async function listTeams(context: StorageContext, { organisation }: Input<'listTeams'>, caller: Caller) {
+export async function listTeams(context: StorageContext, input: Input<'listTeams'>, caller: Caller) {
   const { read } = context.database
-  const { id } = await getMemberOrganisation(read, organisation, caller)
-  const rows = await read.selectFrom('teams').selectAll().where('organisation_id', '=', id).orderBy('name').execute()
-  const teams = await Promise.all(rows.map((row) => showTeam(context, read, row, caller)))
-  return { teams, total: teams.length }
-}
-
-async function getMemberOrganisation(read: Kysely<Tables>, name: string, caller: Caller): Promise<UserRow> {
-  const row = await getOrganisation(read, name)
+  const row = await getOrganisation(read, input.organisation)
   await requireMemberRight(read, row, caller, 'read')
-  return row
+  const all = read.selectFrom('teams').where('organisation_id', '=', row.id)
+  const { rows, paging } = await readPage(all, all.selectAll().orderBy('name'), input)
+  return { teams: await Promise.all(rows.map((team) => showTeam(context, read, team, caller))), ...paging }
 }
 
 /** PUT /organisations/<name>/teams/<team>: only members of the organisation and only its own skills are accepted. */
@@ -37,7 +31,7 @@ export async function putTeam(context: CatalogueContext, input: Input<'putTeam'>
   const { organisation, team: name, members, skills } = input
   return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
     const team = (await findTeam(trx, row.id, name)) ?? (await insertTeam(context, trx, row, name))
-    if (members) await replaceMembers(trx, row, team.id, members)
+    if (members) await replaceTeamMembers(trx, row, team.id, members)
     if (skills) await replaceSkills(context, trx, row, team.id, skills)
     const [at, subject] = [context.clock.now(), row.username]
     await recordAudit(trx, {
@@ -61,7 +55,7 @@ export async function deleteTeam(
     const team = await findTeam(trx, row.id, name)
     if (!team) throw new RegistryError('not_found', `${organisation} has no team '${name}'.`)
     await replaceSkills(context, trx, row, team.id, [])
-    await trx.deleteFrom('teams').where('id', '=', team.id).execute()
+    await removeTeam(trx, team)
     const at = context.clock.now()
     await recordAudit(trx, {
       caller,
@@ -71,51 +65,6 @@ export async function deleteTeam(
       data: { team: name },
     })
   })
-}
-
-function findTeam(db: Kysely<Tables>, organisationId: string, name: string): Promise<TeamRow | undefined> {
-  return db
-    .selectFrom('teams')
-    .selectAll()
-    .where('organisation_id', '=', organisationId)
-    .where('name', '=', name)
-    .executeTakeFirst()
-}
-
-async function insertTeam(
-  context: StorageContext,
-  trx: WriteTransaction,
-  { id, username }: UserRow,
-  name: string,
-): Promise<TeamRow> {
-  const max = limits.teamsPerOrganisationMax
-  if ((await countRows(trx.selectFrom('teams').where('organisation_id', '=', id))) >= max)
-    throw new RegistryError('conflict', `${username} has ${max} teams, the maximum. Delete one first.`)
-  const row: TeamRow = { id: newId(), organisation_id: id, name, created_at: context.clock.now() }
-  await trx.insertInto('teams').values(row).execute()
-  return row
-}
-
-async function replaceMembers(
-  trx: WriteTransaction,
-  { id, username }: UserRow,
-  teamId: string,
-  names: readonly string[],
-): Promise<void> {
-  const found =
-    names.length === 0
-      ? []
-      : await trx
-          .selectFrom('members')
-          .innerJoin('users', 'users.id', 'members.user_id')
-          .select(['users.id', 'users.username'])
-          .where('members.organisation_id', '=', id)
-          .where('users.username', 'in', names)
-          .execute()
-  const missing = names.find((name) => !found.some((user) => user.username === name))
-  if (missing !== undefined) throw invalidField('members', `has '${missing}', who is not a member of ${username}`)
-  await trx.deleteFrom('team_members').where('team_id', '=', teamId).execute()
-  for (const user of found) await trx.insertInto('team_members').values({ team_id: teamId, user_id: user.id }).execute()
 }
 
 /** Skills whose role changes are refreshed, since the search index and waiting readers know who may read them. */
