@@ -141,9 +141,9 @@ describeApi('organisations', (open) => {
     expect(given).toMatchObject({ name: 'given', displayName: 'Given', role: null, counts: { members: 1 } })
     const { organisations } = await test.api('pete').listOrganisations({})
     expect(organisations).toMatchObject([{ name: 'given', role: 'owner' }])
-    const { organisations: all } = await test.admin.api.listOrganisations({ all: 'true', limit: 100 })
+    const { organisations: all } = await test.admin.api.listOrganisations({ all: true, limit: 100 })
     expect(all.map(({ name }) => name)).toContain('given')
-    expect((await test.api('ada').listOrganisations({ all: 'true' })).organisations).toEqual([])
+    expect((await test.api('ada').listOrganisations({ all: true })).organisations).toEqual([])
   })
 
   describe('a member', () => {

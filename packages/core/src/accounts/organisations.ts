@@ -55,7 +55,7 @@ export async function createOrganisation(
 /** GET /organisations: those of the caller, by name; all for administrators who ask. */
 export async function listOrganisations(context: StorageContext, input: Input<'listOrganisations'>, caller: Caller) {
   const { userId } = requireUser(caller)
-  const isAll = input.all === 'true' && isAdministrator(caller)
+  const isAll = input.all && isAdministrator(caller)
   const { read } = context.database
   const own = read.selectFrom('members').select('organisation_id').where('user_id', '=', userId)
   const matching = read

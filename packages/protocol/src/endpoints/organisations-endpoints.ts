@@ -4,6 +4,7 @@ import { limits } from '../limits.ts'
 import {
   boundedArray,
   Count,
+  Flag,
   NoContent,
   page,
   pageFields,
@@ -37,7 +38,7 @@ export const organisationsEndpoints = toEndpoints('Organisations', {
   listOrganisations: {
     auth: 'key',
     summary: 'List the organisations that you are a member of; administrators see all with `all`',
-    input: v.object({ page, limit: pageLimit(), all: v.optional(v.picklist(['true', 'false'])) }),
+    input: v.object({ page, limit: pageLimit(), all: v.optional(Flag, false) }),
     output: v.object({ organisations: v.array(Organisation), ...pageFields }),
   },
   getOrganisation: {

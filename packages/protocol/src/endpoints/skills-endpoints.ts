@@ -80,6 +80,8 @@ const PublishInput = v.strictObject({
       'must be a skill name, or owner/name',
     ),
   ),
+  /** The organisation for which the skill is published. Default: the owner in `name`, else the caller. */
+  owner: v.optional(Username),
   /** Whether a name in SKILL.md that is not valid may become the valid name that an error proposes. */
   normalizeName: v.optional(Flag),
   version: v.optional(Version),

@@ -52,6 +52,7 @@ export const commands = {
       changelog: { value: 'TEXT', help: 'what changed in this version' },
       'dry-run': { help: 'check everything, store nothing' },
       ...dangerousOption,
+      organisation: { value: 'NAME', help: 'the organisation that owns the skill. Default: you' },
       owner: { value: 'NAME', help: 'the user to publish as, with --data' },
       ...placeOptions,
     },
@@ -96,7 +97,10 @@ async function publishContent(api: RegistryApi, given: Arguments, output: Output
     field,
     textOption(given, field),
   ])
-  const metadata = Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as { name?: string }
+  const owner = textOption(given, 'organisation')
+  const metadata = Object.fromEntries([...fields, ['owner', owner]].filter(([, value]) => value !== undefined)) as {
+    name?: string
+  }
   const dryRun = flag(given, 'dry-run')
   const input = { ...metadata, ...content }
   if (!dryRun) {

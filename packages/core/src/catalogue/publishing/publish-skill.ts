@@ -182,8 +182,10 @@ async function getTarget(
   name: string,
   user: UserCaller,
 ): Promise<Target> {
-  const given = input.name
-  const owner = given?.includes('/') ? given.slice(0, given.indexOf('/')) : user.username
+  const named = input.name?.includes('/') ? input.name.slice(0, input.name.indexOf('/')) : undefined
+  if (named !== undefined && input.owner !== undefined && named !== input.owner)
+    throw invalidField('owner', `is ${input.owner}, but the name says ${named}`)
+  const owner = input.owner ?? named ?? user.username
   if (owner === user.username) return { owner: { id: user.userId, username: owner, kind: 'user' } }
   const { read } = context.database
   const skill = await findMovedSkill(context, `${owner}/${name}`, user)
@@ -236,7 +238,7 @@ async function getUpdatedSkill(context: StorageContext, input: PublishSkillInput
   if (input.version !== undefined || input.changelog !== undefined) {
     throw invalidField('skillMd', 'is required with a version or a changelog.')
   }
-  const fullName = input.name.includes('/') ? input.name : `${user.username}/${input.name}`
+  const fullName = input.name.includes('/') ? input.name : `${input.owner ?? user.username}/${input.name}`
   const skill = await findMovedSkill(context, fullName, user)
   if (!skill)
     throw new RegistryError(
