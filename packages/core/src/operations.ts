@@ -66,6 +66,8 @@ import {
   withdrawRequestVote,
 } from './community/skill-requests.ts'
 import { deleteQuarantined, readQuarantinedFile, showQuarantined } from './governance/quarantine.ts'
+import { getPolicy, getSkillPolicy, setPolicy, setSkillPolicy, testPolicy } from './governance/policies.ts'
+import { commentQuarantined, diffQuarantined, reviewQuarantined } from './governance/submissions.ts'
 import { listQuarantined } from './governance/quarantine-list.ts'
 import { releaseQuarantined } from './governance/quarantine-release.ts'
 import { startRescan } from './governance/rescan.ts'
@@ -199,6 +201,11 @@ export const operations = {
   listTeams,
   putTeam,
   deleteTeam,
+  getPolicy,
+  setPolicy,
+  testPolicy,
+  getSkillPolicy,
+  setSkillPolicy,
 
   listExternal,
   scanExternal,
@@ -242,6 +249,9 @@ export const operations = {
   listQuarantined,
   getQuarantined: showQuarantined,
   getQuarantinedFile: readQuarantinedFile,
+  diffQuarantined,
+  reviewQuarantined,
+  commentQuarantined,
   releaseQuarantined,
   deleteQuarantined,
   startRescan,

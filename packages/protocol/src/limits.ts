@@ -56,6 +56,8 @@ export const limits = {
   teamsPerOrganisationMax: 500,
   teamMembersMax: 1000,
   teamSkillsMax: 1000,
+  policyNamesMax: 200,
+  reviewCommentsMax: 1000,
   /** Characters that agent hosts reserve for the whole list of skills in their context. */
   listingCharactersMax: 8000,
 } as const

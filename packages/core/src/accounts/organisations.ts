@@ -12,7 +12,6 @@ import type { Kysely } from 'kysely'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import { type Caller, callerId, requireAccount, requireUser } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
-import { lockHeads } from '../log/append-change.ts'
 import { recordAudit } from '../log/audit.ts'
 import { countRows } from '../storage/count-rows.ts'
 import { readPage } from '../storage/read-page.ts'
@@ -101,8 +100,6 @@ export async function deleteOrganisation(
   caller: Caller,
 ): Promise<undefined> {
   await changeOrganisation(context, { organisation, right: 'own' }, caller, async (trx, { id, username }) => {
-    // No skill may be published to the organisation at the same time.
-    await lockHeads(trx)
     const skills = await countRows(
       trx.selectFrom('skills').where('owner_id', '=', id).where('state', '!=', 'withdrawn'),
     )

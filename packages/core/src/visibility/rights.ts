@@ -1,4 +1,11 @@
-import { type MemberRole, RegistryError, type Right, rightsByRole, rolesWith } from '@skillstead/protocol'
+import {
+  type MemberRole,
+  RegistryError,
+  type Right,
+  rightsByRole,
+  rolesWith,
+  type TeamRole,
+} from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import { compileQuery, type Param } from '../storage/compiled-query.ts'
@@ -34,11 +41,38 @@ const selectRoles = compileQuery((db, param: Param<{ skillId: string; ownerId: s
     .$castTo<{ role: MemberRole }>(),
 )
 
-async function readRoles(db: Kysely<Tables>, { id, owner_id }: Owned, caller: Caller): Promise<MemberRole[]> {
-  if (caller.kind === 'guest') return []
-  if (isOwner({ owner_id }, caller)) return ['owner']
-  const rows = await selectRoles(db, { skillId: id, ownerId: owner_id, userId: caller.userId })
+/** The roles of a user on a skill: those of a member, a collaborator or a team; `owner` for its owner in person. */
+export async function findRoles(db: Kysely<Tables>, { id, owner_id }: Owned, userId: string): Promise<MemberRole[]> {
+  if (userId === owner_id) return ['owner']
+  const rows = await selectRoles(db, { skillId: id, ownerId: owner_id, userId })
   return rows.map(({ role }) => role)
+}
+
+async function readRoles(db: Kysely<Tables>, skill: Owned, caller: Caller): Promise<MemberRole[]> {
+  return caller.kind === 'guest' ? [] : findRoles(db, skill, caller.userId)
+}
+
+/** The ids of the users who have a right on a skill; `id` is '' for a skill that an organisation has not published yet. */
+export async function findUsersWith(db: Kysely<Tables>, { id, owner_id }: Owned, right: Right): Promise<string[]> {
+  const roles = rolesWith(right)
+  const rows = await db
+    .selectFrom('users')
+    .select('id as user_id')
+    .where('id', '=', owner_id)
+    .where('kind', '=', 'user')
+    .union(
+      db.selectFrom('members').select('user_id').where('organisation_id', '=', owner_id).where('role', 'in', roles),
+    )
+    .union(
+      db
+        .selectFrom('team_skills')
+        .innerJoin('team_members', 'team_members.team_id', 'team_skills.team_id')
+        .select('team_members.user_id')
+        .where('team_skills.skill_id', '=', id)
+        .where('team_skills.role', 'in', roles as readonly TeamRole[]),
+    )
+    .execute()
+  return rows.map(({ user_id }) => user_id)
 }
 
 /**

@@ -17,9 +17,12 @@ export const pingTopic = 'webhook.ping'
 
 export function createEvents(outbox: Outbox, clock: Clock): Events {
   return {
-    async emit(trx, { event, data, ownerId, administrators = false, skill }) {
+    async emit(trx, { event, data, ownerId, userIds, administrators = false, skill }) {
       if (!(await hasSubscribers(trx, event))) return
+      const named = await userIds?.()
+      if (named?.length === 0) return
       const all = await selectSubscribers(trx, event)
+        .$if(named !== undefined, (query) => query.where('s.user_id', 'in', named!))
         .$if(ownerId !== undefined, (query) => query.where(isOwnerOrManager(ownerId!)))
         .$if(administrators, (query) => query.where('u.role', '=', 'admin'))
         .execute()

@@ -11,9 +11,11 @@ import {
   pageLimit,
   readableText,
   SkillName,
+  SkillRef,
   Timestamp,
   Username,
 } from '../schemas/fields.ts'
+import { Policy, PolicyRefusal, StoredPolicy } from '../schemas/policy.ts'
 import { Member, MemberRole, Organisation, Team, TeamRole } from '../schemas/organisation.ts'
 
 const organisation = { organisation: Username }
@@ -121,5 +123,41 @@ export const organisationsEndpoints = toEndpoints('Organisations', {
     summary: 'Delete a team; its members stay in the organisation',
     input: v.strictObject({ ...organisation, team: SkillName }),
     output: NoContent,
+  },
+  getPolicy: {
+    auth: 'key',
+    summary: 'Show what an organisation demands of new versions, for members',
+    input: v.object(organisation),
+    output: StoredPolicy,
+  },
+  setPolicy: {
+    auth: 'key',
+    scope: 'manage',
+    summary: 'Set what an organisation demands of new versions; an empty policy demands nothing',
+    input: v.strictObject({ ...organisation, policy: Policy }),
+    output: StoredPolicy,
+  },
+  testPolicy: {
+    auth: 'key',
+    summary: 'List the stored skills of an organisation that break a policy, by default the one that is set',
+    input: v.strictObject({ ...organisation, policy: v.optional(Policy) }),
+    output: v.object({
+      skills: v.array(v.object({ fullName: v.string(), version: v.string(), refusals: v.array(PolicyRefusal) })),
+      tested: Count,
+    }),
+  },
+  getSkillPolicy: {
+    auth: 'key',
+    summary: 'Show what is demanded of new versions of a skill, apart from the policy of its organisation',
+    input: v.object({ name: SkillRef }),
+    output: StoredPolicy,
+  },
+  setSkillPolicy: {
+    auth: 'key',
+    scope: 'manage',
+    summary:
+      'Set what is demanded of new versions of a skill, field by field instead of the policy of its organisation',
+    input: v.strictObject({ name: SkillRef, policy: Policy }),
+    output: StoredPolicy,
   },
 })

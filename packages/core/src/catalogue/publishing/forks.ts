@@ -47,9 +47,9 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
     const fullName = `${user.username}/${newName}`
     if (await hasRow(trx, 'skills', { full_name: fullName }))
       throw new RegistryError('name_taken', `You already have a skill ${fullName}. Choose another newName.`)
-    const { skill, isQuarantined } = await publishVersion(context, trx, publication, caller)
+    const { skill, quarantinedFor } = await publishVersion(context, trx, publication, caller)
     // The caller may publish the content instead, which is then quarantined with a notice.
-    if (isQuarantined)
+    if (quarantinedFor)
       throw new RegistryError(
         'conflict',
         `A fork of ${skill.full_name} would be quarantined because of its scan. Download it and publish it under your name; an administrator then reviews it.`,

@@ -10,17 +10,16 @@ import { invalidField } from '../../kernel/field-errors.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { SkillRow, Tables, UserRow } from '../../storage/tables.ts'
 import { undo, type WriteTransaction } from '../../storage/writer.ts'
-import { lockHeads } from '../../log/append-change.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { hasRow } from '../../storage/table-rows.ts'
 import { warnOfCopies } from '../copies/find-copies.ts'
 import { quarantineVersion } from './quarantine-version.ts'
-import { requireMetadata, toPackageTexts } from '../inspecting/metadata-scan.ts'
+import { toPackageTexts } from '../inspecting/metadata-scan.ts'
 import { findMovedSkill } from '../skills/find-skill.ts'
 import { inspectPackage } from '../inspecting/inspect-packages.ts'
 import { cleanKeywords, readPackageFields } from '../versions/package-fields.ts'
-import type { Publication } from './publication.ts'
-import { publishVersion } from './publish-version.ts'
+import type { Publication, QuarantineReason } from './publication.ts'
+import { publishVersion, requireSettings } from './publish-version.ts'
 import { readPublished, toPublishAnswer, type PublishAnswer } from './publish-answer.ts'
 import { refreshSkill } from '../skills/refresh-skill.ts'
 import { applySettings } from '../skills/skill-rows.ts'
@@ -31,7 +30,8 @@ import { hasRight, requireRight } from '../../visibility/rights.ts'
 
 /**
  * PUT /skills: a new skill, a new version, or new metadata. With an agent's token in the request, a version also counts
- * as an action of the agent. Responds 202 if the scan policy quarantines the version. Throws `invalid_skill`,
+ * as an action of the agent. Responds 202 if the scan policy quarantines the version,
+ * or if the version waits for reviewers. Throws `invalid_skill`,
  * `version_exists`, `name_taken`, and `forbidden` for another user's name or a wrong token.
  */
 export async function publishSkill(
@@ -49,16 +49,19 @@ export async function publishSkill(
   const { stored, published } = await context.database.writer.write(async function publish(trx) {
     await requirePublisher(trx, publication, user)
     const decided = await publishVersion(context, trx, publication, user)
-    const { version, created, isQuarantined } = decided
-    if (created && !isQuarantined) await context.agents.attributeVersion(trx, version, { user, options })
+    const { version, created, quarantinedFor } = decided
+    if (created && !quarantinedFor) await context.agents.attributeVersion(trx, version, { user, options })
     const result = { stored: await readPublished(trx, decided), published: decided }
-    if (isQuarantined || input.dryRun) undo(trx)
+    if (quarantinedFor || input.dryRun) undo(trx)
     return result
   })
   const answer = await toPublishAnswer(context, stored, user, content)
-  if (!published.isQuarantined) return { status: answer.created ? 201 : 200, body: answer }
+  if (!published.quarantinedFor) return { status: answer.created ? 201 : 200, body: answer }
   if (input.dryRun) {
-    return { status: 200, body: { ...answer, created: false, warnings: [...answer.warnings, quarantineWarning] } }
+    return {
+      status: 200,
+      body: { ...answer, created: false, warnings: [...answer.warnings, quarantineWarnings[published.quarantinedFor]] },
+    }
   }
   const quarantined = await context.database.writer.write((trx) =>
     quarantineVersion(context, trx, { publication, unpublished: published, agentId: agent?.id }, user),
@@ -87,7 +90,7 @@ async function toSkillPublication(
   const copyWarnings = await warnOfCopies(context, { ...publishing, skillMd: content.skillMd }, user)
   return {
     owner: { id: owner.id, username: owner.username },
-    publisher: { id: user.userId, username: user.username },
+    publisher: toPublisher(user),
     fields: {
       ...fields,
       warnings: [...warnOfFiles(content.files), ...fields.warnings, ...copyWarnings],
@@ -97,6 +100,10 @@ async function toSkillPublication(
     settings: toSkillSettings(input, target),
     changelog: input.changelog ?? '',
   }
+}
+
+function toPublisher({ userId, username }: UserCaller): Publication['publisher'] {
+  return { id: userId, username }
 }
 
 /** Asks for a second opinion, within its time limit. The content of private and internal skills is never sent. */
@@ -119,9 +126,9 @@ async function consultSecondOpinion(
   await context.secondOpinion.consult(context, { userId, fullName, digest, files: sources, security: inspection.scan })
 }
 
-const quarantineWarning: Warning = {
-  code: 'quarantined',
-  message: 'This version would be quarantined until an administrator releases it.',
+const quarantineWarnings: Readonly<Record<QuarantineReason, Warning>> = {
+  policy: { code: 'quarantined', message: 'This version would be quarantined until an administrator releases it.' },
+  approval: { code: 'approval', message: 'This version would wait until its reviewers approve it.' },
 }
 
 async function updateMetadata(
@@ -143,7 +150,7 @@ async function updateMetadata(
       .orderBy('sort_key', 'desc')
       .executeTakeFirst()
     if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet. Send skillMd.`)
-    const warnings = changed ? await requireMetadata(context, trx, { before, after }) : []
+    const warnings = changed ? await requireSettings(context, trx, { before, after }, toPublisher(user)) : []
     const updated = await readPublished(trx, { skill: after, version, created: false, warnings })
     if (input.dryRun) undo(trx)
     return updated
@@ -211,9 +218,8 @@ export async function requirePublisher(
   if (owner.id === user.userId) return
   const fullName = `${owner.username}/${fields.name}`
   const isNew = !(await hasRow(trx, 'skills', { full_name: fullName }))
-  // The organisation must not be deleted before this transaction ends.
-  if (isNew) await lockHeads(trx)
   if (isNew && (await findOwnOrganisation(trx, owner.username, user, 'publish'))) return
+  if (isNew) throw new RegistryError('forbidden', `${user.username} may not publish new skills of ${owner.username}.`)
   await requireWriter(trx, fullName, settings.visibility, user)
 }
 

@@ -1,6 +1,9 @@
 import { runStatements, type Migration, type Types } from './migration.ts'
 
-/** Organisations, which are rows of `users` that have members instead of keys, and their teams. */
+/**
+ * Organisations, which are rows of `users` that have members instead of keys, their teams, and what they demand of new
+ * versions.
+ */
 export const organisations: Migration = {
   name: '0013-organisations',
   up: (db, dialect) => runStatements(db, dialect, organisationTables),
@@ -26,4 +29,15 @@ const organisationTables = ({ keyed, ordered, strict, whole }: Types) => `
     create table "team_skills" ("skill_id" text not null references "skills" ("id"),
       "team_id" text not null references "teams" ("id") on delete cascade, "role" text not null,
       constraint "team_skills_key" primary key ("skill_id", "team_id"))${keyed};
-    create index "team_skills_team" on "team_skills" ("team_id")`
+    create index "team_skills_team" on "team_skills" ("team_id");
+    create table "policies" ("subject_id" text not null primary key, "policy" text not null,
+      "updated_at" ${whole} not null)${strict};
+    alter table "quarantine_items" add column "reason" text default 'policy' not null;
+    create table "submission_reviews" ("quarantine_id" text not null references "quarantine_items" ("id") on delete cascade,
+      "user_id" text not null references "users" ("id"), "verdict" text not null, "at" ${whole} not null,
+      constraint "submission_reviews_key" primary key ("quarantine_id", "user_id"))${keyed};
+    create table "submission_comments" ("id" text not null primary key,
+      "quarantine_id" text not null references "quarantine_items" ("id") on delete cascade,
+      "user_id" text not null references "users" ("id"), "path" text, "line" ${whole}, "body" text not null,
+      "created_at" ${whole} not null)${strict};
+    create index "submission_comments_item" on "submission_comments" ("quarantine_id", "id")`
