@@ -63,4 +63,42 @@ describe('an organisation on the command line', { timeout: 120_000 }, () => {
     expect(await run('root', 'org list --all')).toContain('given  no member')
     expect(await run('bob', 'org create given')).toMatch(/^1 .*already taken/)
   })
+
+  it('has rules and approvals', async () => {
+    await run('alice', 'org create rules')
+    await run('alice', 'org invite rules bob publisher')
+    await run('bob', 'org accept rules')
+    const folder = await makeFolder()
+    await writeFile(join(folder, 'SKILL.md'), skillMd('ruled'))
+    const policy = join(folder, '..', 'policy.json')
+    await writeFile(policy, '{"approvals":{"count":1},"namePattern":"r*"}')
+    expect(await run('bob', 'policy show rules')).toBe('rules demands nothing of new versions.\n')
+    expect(await run('bob', `policy set rules ${policy}`)).toMatch(/^1 .*needs the role owner or admin/)
+    const shown = 'demands of new versions:\n  approvals: {"count":1,"when":"always"}\n  namePattern: "r*"\n'
+    expect(await run('alice', `policy set rules ${policy}`)).toBe(`rules ${shown}`)
+    expect(await run('bob', `publish ${folder} --organisation rules`)).toContain(
+      'waits for the approval of its reviewers',
+    )
+    const [line] = (await run('alice', 'quarantine list')).split('\n')
+    expect(line).toContain('rules/ruled@1.0.0')
+    expect(line).toContain('0 of 1 approvals')
+    const id = line!.split(' ')[0]!
+    expect(await run('alice', `quarantine diff ${id}`)).toContain('+name: ruled')
+    expect(await run('alice', `quarantine comment ${id} Why? --path SKILL.md --line 2`)).toBe(`Commented on ${id}.\n`)
+    expect(await run('alice', `quarantine review ${id} changes_requested`)).toBe(
+      'rules/ruled@1.0.0 has 0 of 1 approvals; changes are requested.\n',
+    )
+    expect(await run('bob', `quarantine show ${id}`)).toContain('alice on SKILL.md:2: Why?')
+    expect(await run('bob', `quarantine review ${id} approved`)).toMatch(/^1 .*You submitted this version/)
+    expect(await run('alice', `quarantine review ${id} approved`)).toBe('rules/ruled@1.0.0 is published.\n')
+    await writeFile(policy, '{"licenses":["MIT"]}')
+    expect(await run('alice', `policy test rules --policy ${policy}`)).toBe(
+      'rules/ruled@1.0.0\n  The licence is missing; accepted are MIT.\n1 of 1 would be refused.\n',
+    )
+    expect(await run('alice', 'policy test rules')).toBe('0 of 1 would be refused.\n')
+    await run('alice', `policy set rules/ruled ${policy}`)
+    expect(await run('alice', 'policy show rules/ruled')).toContain('licenses: ["MIT"]')
+    await writeFile(policy, '{"licenses":')
+    expect(await run('alice', `policy set rules ${policy}`)).toMatch(/^1 /)
+  })
 })

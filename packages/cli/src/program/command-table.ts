@@ -15,6 +15,7 @@ export const nouns: Readonly<Record<string, string>> = {
   keys: 'your API keys',
   users: 'user accounts',
   org: 'organisations',
+  policy: 'rules and approvals of an organisation',
   external: 'skills of other registries',
   mirror: 'upstreams',
   bundle: 'a registry in one signed file',
@@ -121,6 +122,11 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
       'org team': 'create or change a team',
       'org delete': 'delete an organisation without skills',
     }),
+    from(() => import('../commands/account/policies.ts'), {
+      'policy show': 'show what is demanded of new versions',
+      'policy set': 'set what is demanded of new versions',
+      'policy test': 'list stored skills that break a policy',
+    }),
     from(async () => ({ commands: (await import('./completion.ts')).createCommands(commandTable) }), {
       completion: 'print a completion script for bash, zsh or fish',
     }),
@@ -210,6 +216,9 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
       'quarantine list': 'list quarantined versions',
       'quarantine show': 'show a quarantined version with its findings',
       'quarantine release': 'publish a quarantined version',
+      'quarantine diff': 'compare a quarantined version with the published one',
+      'quarantine review': 'approve a version, or request changes',
+      'quarantine comment': 'comment on a version that waits for reviewers',
       'quarantine refuse': 'refuse a quarantined version',
     }),
     from(() => import('../commands/moderate/reports.ts'), {

@@ -4,6 +4,7 @@ import {
   limits,
   type PathReason,
   type PublishSkillInput,
+  type QuarantinedVersion,
   type RegistryApi,
   toOneLine,
   type Visibility,
@@ -118,6 +119,7 @@ async function publishContent(api: RegistryApi, given: Arguments, output: Output
     version: version.version,
     created,
     quarantined: quarantined !== undefined,
+    ...(quarantined && { quarantineReason: quarantined.reason }),
     dryRun,
     portable,
     warnings: answer.warnings,
@@ -165,15 +167,17 @@ interface Outcome {
   readonly fullName: string
   readonly version: string
   readonly created: boolean
-  /** Whether an administrator has to release the version. */
+  /** Whether an administrator or reviewers have to decide first. */
   readonly quarantined: boolean
+  readonly quarantineReason?: QuarantinedVersion['reason']
   readonly dryRun: boolean
 }
 
-function toPublishOutcome({ fullName, version, created, quarantined, dryRun }: Outcome): string {
+function toPublishOutcome({ fullName, version, created, quarantined, quarantineReason, dryRun }: Outcome): string {
   const name = `${fullName}@${version}`
   if (quarantined && dryRun)
     return `It would be quarantined as ${name}, for an administrator to release. Nothing was stored.`
+  if (quarantineReason === 'approval') return `${name} waits for the approval of its reviewers.`
   if (quarantined)
     return `${name} was quarantined because of its scan findings or of what it changes. An administrator has to release it.`
   if (!created) return `${name} already has this content; nothing was published.`
