@@ -25,7 +25,8 @@ const exceptions: Readonly<Record<string, string>> = {
     /api/v1/skills/:name/appeal /api/v1/reports/:id /api/v1/copy-reports/:id /api/v1/quarantine/:id/release
     /api/v1/agents/:agentKey/token /api/v1/requests/:id/vote /api/v1/api-keys/:id /api/v1/session
     /api/v1/organisations/:organisation/members/:username /api/v1/organisations/:organisation/accept
-    /api/v1/organisations/:organisation/teams/:team
+    /api/v1/organisations/:organisation/teams/:team /api/v1/organisations/:organisation/policy
+    /api/v1/skills/:name/policy /api/v1/quarantine/:id/review /api/v1/quarantine/:id/comments
     /api/v1/users/:username/follow /api/v1/users/:username/keys /api/v1/users/:username/verify
     /api/v1/verifications/:id /api/v1/dmca/:id/counter-notice /api/v1/webhooks/:id/deliveries/:deliveryId/retry
     /api/v1/webhooks/:id/ping /api/v1/setup /clawhub/api/v1/skills/:slug/undelete
@@ -36,11 +37,12 @@ const exceptions: Readonly<Record<string, string>> = {
     /clawhub/api/v1/skills/:slug/transfer/cancel /api/cli/device/code /api/cli/device/token /api/cli/device/show
     /api/cli/device/decide`,
   'Sends or takes one file or publishes one version, as routes with a request do': `
-    /api/v1/skills/:name/fork /api/v1/quarantine/:id/files/**:path /api/v1/users/:username/avatar
+    /api/v1/skills/:name/fork /api/v1/quarantine/:id/diff /api/v1/quarantine/:id/files/**:path /api/v1/users/:username/avatar
     /api/v1/rules.bundle /api/v1/tile/**:path /clawhub/api/v1/skills/:slug/file /clawhub/api/v1/skills/-/upload-url
     /clawhub/api/v1/uploads/:ticket`,
   'Only for moderators and operators, who may make a node work': `
     /api/v1/scans /api/v1/external/scan /api/v1/operator/overview /api/v1/operator/outbox
+    /api/v1/organisations/:organisation/policy/test
     /api/v1/operator/outbox/:id/retry /api/v1/operator/storage /api/v1/operator/rate-limits /api/v1/operator/backups
     /api/v1/mirrors /api/v1/mirrors/:upstream /api/v1/mirrors/:upstream/sync /api/v1/mirrors/:upstream/writes
     /api/v1/mirrors/:upstream/writes/:id`,
