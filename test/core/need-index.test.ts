@@ -360,8 +360,8 @@ describe('a search by need', () => {
     const hiding = createSearchIndex()
     hiding.put({ ...searched, audience: 'readers', readers: ['ada'] })
     expect(hiding.search({ ...plain, q: 'duplicate charges' }).total).toBe(0)
-    expect(hiding.search({ ...plain, q: 'duplicate charges', viewer: 'bob' }).total).toBe(0)
-    expect(hiding.search({ ...plain, q: 'duplicate charges', viewer: 'ada' }).ids).toEqual([1])
+    expect(hiding.search({ ...plain, q: 'duplicate charges', viewer: ['bob'] }).total).toBe(0)
+    expect(hiding.search({ ...plain, q: 'duplicate charges', viewer: ['ada'] }).ids).toEqual([1])
   })
 
   test('accepts queries of any length, script and content', () => {

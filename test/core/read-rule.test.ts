@@ -3,27 +3,52 @@ import { partsOf } from '@skillstead/core/internal'
 import type { RegistryApi, RegistryError } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { isListedFor, isOpenToViewer } from '../../packages/core/src/visibility/conditions.ts'
-import { isReaderOf, keepReaders, readReaders, readSights } from '../../packages/core/src/visibility/decisions.ts'
+import { judgeReaders, keepReaders, readReaders, readSights } from '../../packages/core/src/visibility/decisions.ts'
 import { readRule, type ReaderKind, type Sight } from '../../packages/core/src/visibility/read-rule.ts'
 import { skillMd } from '../support/answers.ts'
-import { addCollaborator } from '../support/collaboration.ts'
+import { addCollaborator, makeOrganisation } from '../support/collaboration.ts'
 import { submitCase } from '../support/dmca-cases.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
 
-const visibilities = ['public', 'internal', 'private'] as const
+const visibilities = ['public', 'internal', 'organisation', 'private'] as const
 const states = ['live', 'hidden', 'taken_down', 'withdrawn'] as const
+const owners = ['alice', 'acme'] as const
 
-/** One skill of alice's for each state and visibility, named after them. */
-const skills = states.flatMap((state) =>
-  visibilities.map((visibility) => ({ state, visibility, name: `alice/${state.replace('_', '-')}-${visibility}` })),
+/** One skill of alice's, or of the organisation acme, for each state and visibility, named after them. */
+const skills = owners.flatMap((owner) =>
+  states.flatMap((state) =>
+    visibilities
+      .filter((visibility) => owner === 'acme' || visibility !== 'organisation')
+      .map((visibility) => ({ owner, state, visibility, name: `${owner}/${state.replace('_', '-')}-${visibility}` })),
+  ),
 )
 
-const kindsOf: Record<string, readonly ReaderKind[]> = {
-  guest: ['guest'],
-  bob: ['guest', 'user'],
-  carol: ['guest', 'user', 'collaborator'],
-  alice: ['guest', 'user', 'owner'],
-  admin: ['guest', 'user', 'administrator'],
+/** The roles of members of acme. */
+const roles = {
+  olga: 'owner',
+  ada: 'admin',
+  pete: 'publisher',
+  rae: 'reviewer',
+  rita: 'reader',
+  tom: 'reader',
+} as const
+
+const signedIn: readonly ReaderKind[] = ['guest', 'user']
+const insider: readonly ReaderKind[] = [...signedIn, 'insider']
+const member: readonly ReaderKind[] = [...signedIn, 'member']
+const kindsOf: Record<string, Record<(typeof owners)[number], readonly ReaderKind[]>> = {
+  guest: { alice: ['guest'], acme: ['guest'] },
+  bob: { alice: signedIn, acme: signedIn },
+  carol: { alice: [...signedIn, 'collaborator'], acme: [...signedIn, 'collaborator'] },
+  alice: { alice: [...signedIn, 'owner'], acme: signedIn },
+  admin: { alice: [...signedIn, 'administrator'], acme: [...signedIn, 'administrator'] },
+  olga: { alice: signedIn, acme: insider },
+  ada: { alice: signedIn, acme: insider },
+  pete: { alice: signedIn, acme: insider },
+  rae: { alice: signedIn, acme: insider },
+  rita: { alice: signedIn, acme: member },
+  // In a team that reads every skill of acme.
+  tom: { alice: signedIn, acme: [...member, 'collaborator'] },
 }
 
 /** What the table says. */
@@ -48,41 +73,52 @@ describeApi('the read rule', (open) => {
 
   beforeAll(async () => {
     test = await open()
-    const alice = await test.makeUser('alice')
-    const users: Record<string, TestUser> = {
-      alice,
-      bob: await test.makeUser('bob'),
-      carol: await test.makeUser('carol'),
-      admin: test.admin,
-    }
+    const people = Object.fromEntries(
+      await Promise.all(
+        ['alice', 'bob', 'carol', ...Object.keys(roles)].map(
+          async (name) => [name, await test.makeUser(name)] as const,
+        ),
+      ),
+    ) as Record<string, TestUser>
+    await makeOrganisation(test, 'acme', roles)
     apis['guest'] = test.api()
-    for (const [name, { api, username }] of Object.entries(users)) {
+    for (const [name, { api, username }] of Object.entries({ ...people, admin: test.admin })) {
       apis[name] = api
       const { id: userId, role } = await api.getMe({})
       callers[name] = { kind: 'user', userId, username, role, plan: 'free', scopes: [] }
     }
     const cases: string[] = []
-    for (const { name, state, visibility } of skills) {
+    const makers = { alice: people['alice']!, acme: people['olga']! }
+    for (const { name, owner, state, visibility } of skills) {
+      const { api } = makers[owner]
       const text = skillMd(name.split('/')[1]!, { description: `Quokka ${name}.` })
-      await alice.api.publishSkill({ skillMd: text })
+      await api.publishSkill({ name, skillMd: text })
       // A case is about a skill that everyone sees; its owner may hide it before the decision.
       if (state === 'taken_down') cases.push((await submitCase(test, name)).id)
-      await alice.api.publishSkill({ name: name.split('/')[1]!, visibility })
-      await addCollaborator(test, alice, { name, username: 'carol', role: 'read' })
-      const { token } = await alice.api.createShare({ name })
+      const narrowed =
+        visibility === 'organisation' ? ({ visibility: 'internal', organisation: owner } as const) : { visibility }
+      await api.publishSkill({ name, ...narrowed })
+      await addCollaborator(test, makers[owner], { name, username: 'carol', role: 'read' })
+      const { token } = await api.createShare({ name })
       shared.set(name, test.apiWith({ shareToken: token }))
     }
+    const team = skills
+      .filter(({ owner }) => owner === 'acme')
+      .map(({ name }) => ({ name: name.slice(5), role: 'reader' as const }))
+    await makers.acme.api.putTeam({ organisation: 'acme', team: 'readers', members: ['tom'], skills: team })
     const all = skills.map(({ name }) => name)
-    await alice.api.createPack({ name: 'Quokkas', description: '', skills: all })
+    await people['carol']!.api.createPack({ name: 'Quokkas', description: '', skills: all })
     for (const id of cases) await test.admin.api.updateDmca({ id, status: 'removed' })
-    for (const { name, state } of skills) {
+    for (const { name, owner, state } of skills) {
       if (state === 'hidden') await test.admin.api.moderateSkill({ name, state: 'hidden', reason: 'A test.' })
-      if (state === 'withdrawn') await alice.api.deleteSkill({ name })
+      if (state === 'withdrawn') await makers[owner].api.deleteSkill({ name })
     }
   })
 
   describe.each(Object.keys(kindsOf))('for %s', (reader) => {
-    const sights = Object.fromEntries(skills.map((skill) => [skill.name, toSight(skill, kindsOf[reader]!)]))
+    const sights = Object.fromEntries(
+      skills.map((skill) => [skill.name, toSight(skill, kindsOf[reader]![skill.owner])]),
+    )
     const listed = skills.filter(({ name, state }) => state === 'live' && sights[name] === 'seen')
     const listedNames = listed.map(({ name }) => name).toSorted()
 
@@ -98,9 +134,10 @@ describeApi('the read rule', (open) => {
       const rows = await read.selectFrom('skills').selectAll().execute()
       const decided = await readSights(context, rows, caller)
       expect(Object.fromEntries(rows.map(({ id, full_name }) => [full_name, decided.get(id)]))).toEqual(sights)
+      const isReader = await judgeReaders(read, caller)
       for (const row of rows) {
         const isSeen = sights[row.full_name] === 'seen'
-        expect(isReaderOf(await readReaders(read, row), caller)).toBe(isSeen)
+        expect(isReader(await readReaders(read, row))).toBe(isSeen)
         expect(await keepReaders(read, row, users)).toEqual(isSeen ? users : [])
       }
       const viewer = caller.kind === 'user' ? caller.userId : null
@@ -116,14 +153,18 @@ describeApi('the read rule', (open) => {
       const lists = {
         all: (await api.searchSkills({ limit: 100 })).skills,
         search: (await api.searchSkills({ q: 'quokka', limit: 100 })).skills,
-        owner: (await api.searchSkills({ owner: 'alice', limit: 100 })).skills,
+        owner: [
+          ...(await api.searchSkills({ owner: 'alice', limit: 100 })).skills,
+          ...(await api.searchSkills({ owner: 'acme', limit: 100 })).skills,
+        ],
       }
       for (const [list, found] of Object.entries(lists)) {
         expect([list, ...found.map(({ fullName }) => fullName).toSorted()]).toEqual([list, ...listedNames])
       }
       const { suggestions } = await api.suggest({ q: 'live', limit: 20 })
-      const completed = suggestions.filter((name) => name.startsWith('live-')).map((name) => `alice/${name}`)
-      expect(completed.toSorted()).toEqual(listedNames)
+      const completed = suggestions.filter((name) => name.startsWith('live-'))
+      const names = new Set(listedNames.map((name) => name.split('/')[1]))
+      expect(completed.toSorted()).toEqual([...names].toSorted())
       const pack = await api.getPack({ slug: 'quokkas' })
       const seen = skills.filter(({ name }) => sights[name] === 'seen').map(({ name }) => name)
       expect(pack.skills.map(({ fullName }) => fullName).toSorted()).toEqual(seen.toSorted())

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { IndexThread } from '../../packages/core/src/search/index-thread.ts'
 import { inflectionsOf } from '../../packages/core/src/search/term-groups.ts'
 import type { SearchDocument } from '../../packages/core/src/search/search-document.ts'
-import { createSearchIndex, type SearchQuery } from '../../packages/core/src/search/search-index.ts'
+import { createSearchIndex, type IndexQuery } from '../../packages/core/src/search/search-index.ts'
 import { parseQuery, queryTermsMax, termLengthMax, tokenize } from '../../packages/core/src/search/words/tokenize.ts'
 import { toIndexText } from '../../packages/core/src/search/index-text.ts'
 import { toContentVector } from '../../packages/core/src/search/words/term-vector.ts'
@@ -43,7 +43,7 @@ function indexOf(...documents: SearchDocument[]) {
   return index
 }
 
-function query(q: string, more: Partial<SearchQuery> = {}): SearchQuery {
+function query(q: string, more: Partial<IndexQuery> = {}): IndexQuery {
   return { q, offset: 0, limit: 20, viewer: null, filters: { includeStubs: false }, ...more }
 }
 
@@ -364,12 +364,12 @@ describe('pages and audience, for any skills and any query', () => {
             (includeStubs || !stub) &&
             (audience === 'guests' || (viewer !== null && (audience === 'users' || readers.includes(viewer))))
           const seen = documents.filter(maySee)
-          const found = index.search(query('', { viewer, filters: { includeStubs }, limit: 100 }))
+          const found = index.search(query('', { viewer: viewer && [viewer], filters: { includeStubs }, limit: 100 }))
           expect(found.ids.toSorted()).toEqual(seen.map(({ id }) => id).toSorted())
-          const hits = index.search(query(q, { viewer, filters: { includeStubs }, limit: 100 }))
+          const hits = index.search(query(q, { viewer: viewer && [viewer], filters: { includeStubs }, limit: 100 }))
           expect(seen.map(({ id }) => id)).toEqual(expect.arrayContaining(hits.ids))
           const names = seen.filter(({ stub }) => !stub).map(({ name }) => name)
-          expect(names).toEqual(expect.arrayContaining(index.suggest('secret', 100, viewer)))
+          expect(names).toEqual(expect.arrayContaining(index.suggest('secret', 100, viewer && [viewer])))
         },
       ),
     )
@@ -387,7 +387,7 @@ describe('pages and audience, for any skills and any query', () => {
         )
         other.remove(99)
         for (const sort of [undefined, 'recent' as const]) {
-          const asked = query(q, { sort, viewer: 'ada' })
+          const asked = query(q, { sort, viewer: ['ada'] })
           expect(other.search(asked)).toEqual(index.search(asked))
         }
       }),
@@ -410,12 +410,12 @@ describe('a skill that the viewer may not see', () => {
       readers: ['bob'],
     })
     index.put(hidden)
-    for (const viewer of [null, 'eve']) expect(index.search({ ...guest, viewer })).toEqual(before)
-    expect(index.search({ ...guest, viewer: 'bob' }).ids).toEqual([2])
+    for (const viewer of [null, ['eve']]) expect(index.search({ ...guest, viewer })).toEqual(before)
+    expect(index.search({ ...guest, viewer: ['bob'] }).ids).toEqual([2])
     expect(index.suggest('zebrafisk', 9, null)).toEqual(['zebrafish'])
     index.put({ ...hidden, audience: 'users' })
     expect(index.search(guest)).toEqual(before)
-    expect(index.search({ ...guest, viewer: 'eve' }).ids).toEqual([2])
+    expect(index.search({ ...guest, viewer: ['eve'] }).ids).toEqual([2])
     index.put({ ...hidden, audience: 'guests' })
     expect(index.search(guest).ids).toEqual([2])
     index.put(hidden)
@@ -468,7 +468,7 @@ describe('a skill that the viewer may not see', () => {
           // Hidden ones first, in between and last: insertion order must not decide between equals.
           const together = indexOf(...hidden.slice(0, 5), ...shown, ...hidden)
           const answersOf = (index: ReturnType<typeof indexOf>) =>
-            [null, 'eve'].map((viewer) =>
+            [null, ['eve']].map((viewer) =>
               queries.map((q) => [
                 index.search(query(q, { sort, viewer, explain: true, limit: 100 })),
                 index.search(query(`${q} `, { sort, viewer, explain: true, limit: 100 })),
@@ -495,7 +495,7 @@ describe('filters', () => {
     skill(2, 'b', { owner: 'bob', category: 'data', license: 'Apache-2.0', deprecated: true, securityScore: 40 }),
     skill(3, 'c', { category: 'data-science', keywords: ['csv-files'], stub: true }),
   )
-  const find = (filters: Partial<SearchQuery['filters']>) =>
+  const find = (filters: Partial<IndexQuery['filters']>) =>
     index.search(query('', { filters: { includeStubs: true, ...filters } })).ids
 
   test('texts are compared completely and ignoring case', () => {
@@ -554,13 +554,13 @@ describe('changes', () => {
     const index = indexOf(open, skill(2, 'also', { ...open, id: 2, name: 'also', fullName: 'ada/also' }))
     index.put({ ...open, audience: 'readers' })
     index.put({ ...open, id: 2, name: 'also', fullName: 'ada/also', audience: 'readers' })
-    for (const viewer of [null, 'eve']) {
+    for (const viewer of [null, ['eve']]) {
       expect(index.search(query('secretword', { viewer }))).toEqual(nothing)
       expect(index.suggest('secr', 10, viewer)).toEqual([])
       expect(index.suggest('zep', 10, viewer)).toEqual([])
     }
-    expect(index.search(query('secretword', { viewer: 'ada' })).total).toBe(2)
-    expect(index.suggest('secr', 10, 'ada')).toEqual(['secretword'])
+    expect(index.search(query('secretword', { viewer: ['ada'] })).total).toBe(2)
+    expect(index.suggest('secr', 10, ['ada'])).toEqual(['secretword'])
   })
 })
 

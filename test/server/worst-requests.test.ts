@@ -6,13 +6,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 /** Routes without a request of their own, by the reason why none can be worse than those of others. */
 const exceptions: Readonly<Record<string, string>> = {
   'Reads one row and those of a page of at most 100, as lists with a request do': `
-    /api/v1/stars /api/v1/users/me/skills /api/v1/skills/:name/collaborators /api/v1/invitations /api/v1/transfers
+    /api/v1/organisations/:organisation/teams /api/v1/skills/:name/installers /api/v1/stars /api/v1/users/me/skills /api/v1/skills/:name/collaborators /api/v1/invitations /api/v1/transfers
     /api/v1/skills/:name/shares /api/v1/skills/:name/agent-reviews /api/v1/skills/:name/reviews
     /api/v1/skills/:name/issues /api/v1/skills/:name/moderation /api/v1/moderation /api/v1/reports /api/v1/copy-reports
     /api/v1/quarantine /api/v1/quarantine/:id /api/v1/agents/:agentKey /api/v1/requests /api/v1/requests/:id
     /api/v1/votes /api/v1/api-keys /api/v1/users/me /api/v1/users /api/v1/audit /api/v1/users/:username/reputation
     /api/v1/users/:username/verifications /api/v1/verifications /api/v1/dmca /api/v1/dmca/:id /api/v1/external/:id
     /api/v1/webhooks /api/v1/webhooks/:id /api/v1/webhooks/:id/deliveries/:deliveryId /api/v1/key
+    /api/v1/organisations /api/v1/organisations/:organisation /api/v1/organisations/:organisation/members
+    /api/v1/invitations/organisations
     /clawhub/api/v1/skills/:slug/moderation /clawhub/api/v1/skills/:slug/install /clawhub/api/v1/skills/:slug
     /clawhub/api/v1/skills/:slug/versions/:version /clawhub/api/v1/skills/-/reports
     /clawhub/api/v1/transfers/incoming /clawhub/api/v1/transfers/outgoing`,
@@ -22,6 +24,9 @@ const exceptions: Readonly<Record<string, string>> = {
     /api/v1/skills/:name/agent-reviews/:id/helpful /api/v1/skills/:name/report-copy /api/v1/skills/:name/report
     /api/v1/skills/:name/appeal /api/v1/reports/:id /api/v1/copy-reports/:id /api/v1/quarantine/:id/release
     /api/v1/agents/:agentKey/token /api/v1/requests/:id/vote /api/v1/api-keys/:id /api/v1/session
+    /api/v1/organisations/:organisation/members/:username /api/v1/organisations/:organisation/accept
+    /api/v1/organisations/:organisation/teams/:team /api/v1/organisations/:organisation/policy
+    /api/v1/skills/:name/policy /api/v1/quarantine/:id/review /api/v1/quarantine/:id/comments
     /api/v1/users/:username/follow /api/v1/users/:username/keys /api/v1/users/:username/verify
     /api/v1/verifications/:id /api/v1/dmca/:id/counter-notice /api/v1/webhooks/:id/deliveries/:deliveryId/retry
     /api/v1/webhooks/:id/ping /api/v1/setup /clawhub/api/v1/skills/:slug/undelete
@@ -32,11 +37,12 @@ const exceptions: Readonly<Record<string, string>> = {
     /clawhub/api/v1/skills/:slug/transfer/cancel /api/cli/device/code /api/cli/device/token /api/cli/device/show
     /api/cli/device/decide`,
   'Sends or takes one file or publishes one version, as routes with a request do': `
-    /api/v1/skills/:name/fork /api/v1/quarantine/:id/files/**:path /api/v1/users/:username/avatar
+    /api/v1/skills/:name/fork /api/v1/quarantine/:id/diff /api/v1/quarantine/:id/files/**:path /api/v1/users/:username/avatar
     /api/v1/rules.bundle /api/v1/tile/**:path /clawhub/api/v1/skills/:slug/file /clawhub/api/v1/skills/-/upload-url
     /clawhub/api/v1/uploads/:ticket`,
   'Only for moderators and operators, who may make a node work': `
     /api/v1/scans /api/v1/external/scan /api/v1/operator/overview /api/v1/operator/outbox
+    /api/v1/organisations/:organisation/policy/test
     /api/v1/operator/outbox/:id/retry /api/v1/operator/storage /api/v1/operator/rate-limits /api/v1/operator/backups
     /api/v1/mirrors /api/v1/mirrors/:upstream /api/v1/mirrors/:upstream/sync /api/v1/mirrors/:upstream/writes
     /api/v1/mirrors/:upstream/writes/:id`,

@@ -10,6 +10,14 @@ import {
   showUser,
   updateMe,
 } from './community/user-profiles.ts'
+import { acceptMembership, deleteMember, listMemberInvitations, listMembers, putMember } from './accounts/members.ts'
+import {
+  createOrganisation,
+  deleteOrganisation,
+  listOrganisations,
+  showOrganisation,
+  updateOrganisation,
+} from './accounts/organisations.ts'
 import { createSession, deleteSession } from './accounts/sessions.ts'
 import { createUser, listUsers, updateUser } from './accounts/users.ts'
 import { getAgent, listAgents, registerAgent, resetAgentToken } from './community/agents.ts'
@@ -59,6 +67,8 @@ import {
 } from './community/skill-requests.ts'
 import { deleteQuarantined, readQuarantinedFile, showQuarantined } from './governance/quarantine.ts'
 import { listInstallers } from './community/installers.ts'
+import { getPolicy, getSkillPolicy, setPolicy, setSkillPolicy, testPolicy } from './governance/policies.ts'
+import { commentQuarantined, diffQuarantined, reviewQuarantined } from './governance/submissions.ts'
 import { listQuarantined } from './governance/quarantine-list.ts'
 import { releaseQuarantined } from './governance/quarantine-release.ts'
 import { startRescan } from './governance/rescan.ts'
@@ -81,6 +91,7 @@ import {
   showVersion,
 } from './catalogue/skills/read-skill.ts'
 import { listCategories, searchSkills, suggestSkills } from './catalogue/finding/skill-search.ts'
+import { deleteTeam, listTeams, putTeam } from './catalogue/sharing/team-roles.ts'
 import { createShare, deleteShare, listShares } from './catalogue/sharing/share-links.ts'
 import { acceptTransfer, cancelTransfer, listTransfers, offerTransfer } from './catalogue/sharing/skill-transfer.ts'
 import { deleteSkill, setYanked } from './catalogue/skills/change-skill.ts'
@@ -179,6 +190,25 @@ export const operations = {
   issueKey,
   listAudit,
 
+  createOrganisation,
+  listOrganisations,
+  getOrganisation: showOrganisation,
+  updateOrganisation,
+  deleteOrganisation,
+  listMembers,
+  putMember,
+  deleteMember,
+  acceptMembership,
+  listMemberInvitations: (context, _input, caller) => listMemberInvitations(context, caller),
+  listTeams,
+  putTeam,
+  deleteTeam,
+  getPolicy,
+  setPolicy,
+  testPolicy,
+  getSkillPolicy,
+  setSkillPolicy,
+
   listExternal,
   scanExternal,
   addExternal,
@@ -221,6 +251,9 @@ export const operations = {
   listQuarantined,
   getQuarantined: showQuarantined,
   getQuarantinedFile: readQuarantinedFile,
+  diffQuarantined,
+  reviewQuarantined,
+  commentQuarantined,
   releaseQuarantined,
   deleteQuarantined,
   startRescan,

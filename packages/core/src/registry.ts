@@ -53,6 +53,8 @@ import { CatalogueSearch } from './search/catalogue-search.ts'
 import { openDatabase } from './storage/database.ts'
 import { handleDeliveries } from './webhooks/deliver-events.ts'
 import { createWatchers } from './webhooks/download-events.ts'
+import { judgeByPolicies } from './governance/policies.ts'
+import { findReviewers } from './governance/quarantine-access.ts'
 import { createEvents } from './webhooks/events.ts'
 
 /**
@@ -179,6 +181,7 @@ async function openParts(options: RegistryOptions) {
     ...(await makeCounting(options, base, hooks, sharedLimits)),
     ...makeReading(options, base),
     events: createEvents(outbox, clock),
+    policies: { judge: judgeByPolicies, findReviewers },
     reputation: { changeStanding, creditSkill, recountCredit },
     agents: { attributeVersion },
     async onVerificationChange(trx, userId, at) {

@@ -1,3 +1,4 @@
+import { matchesPattern } from '@skillstead/protocol'
 import type { Filters } from './types.ts'
 
 /**
@@ -19,7 +20,7 @@ export interface Filtered {
 export function explainFiltered(filters: Filters, skill: Filtered): string | undefined {
   const { owners, names, keywords, categories, licenses, sizeMax } = filters
   const fullName = `${skill.owner}/${skill.name}`
-  if (owners && !owners.some((pattern) => isMatch(pattern, skill.owner)))
+  if (owners && !owners.some((pattern) => matchesPattern(pattern, skill.owner)))
     return `The owner ${skill.owner} is excluded by the filters.`
   if (names && !names.some((pattern) => isNameMatch(pattern, fullName)))
     return `The name ${fullName} is excluded by the filters.`
@@ -40,26 +41,10 @@ export function hasFilters(filters: Filters): boolean {
 /** Whether a full or short name matches a pattern. A pattern without a slash matches short names of any owner. */
 export function isNameMatch(pattern: string, name: string): boolean {
   const short = name.slice(name.indexOf('/') + 1)
-  return pattern.includes('/') ? isMatch(pattern, name) : isMatch(pattern, short)
+  return pattern.includes('/') ? matchesPattern(pattern, name) : matchesPattern(pattern, short)
 }
 
 function hasOne(wanted: readonly string[], values: readonly string[]): boolean {
   const lower = new Set(values.map((value) => value.toLowerCase()))
   return wanted.some((value) => lower.has(value.toLowerCase()))
-}
-
-/** Matches `*` against any characters. Compares part by part, so no pattern can make it slow. */
-function isMatch(pattern: string, text: string): boolean {
-  const [first = '', ...rest] = pattern.toLowerCase().split('*')
-  const lower = text.toLowerCase()
-  if (rest.length === 0) return lower === first
-  const last = rest.pop()!
-  if (!lower.startsWith(first) || lower.length < first.length + last.length || !lower.endsWith(last)) return false
-  let at = first.length
-  for (const part of rest) {
-    const found = lower.indexOf(part, at)
-    if (found === -1) return false
-    at = found + part.length
-  }
-  return at <= lower.length - last.length
 }

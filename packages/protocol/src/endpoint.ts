@@ -76,6 +76,7 @@ export const tagTexts = {
   Agents: 'Agents that install and review skills, and their heartbeat.',
   Requests: 'Skills that people ask for, and votes for them.',
   Account: 'Your keys, your profile and the session of the dashboard.',
+  Organisations: 'Owners of skills that have members, teams, rules and reviewers.',
   Users: 'Authors and who follows them.',
   Reputation: 'Scores of authors, and the verification of your account.',
   Webhooks: 'Events sent to your server, with their deliveries.',

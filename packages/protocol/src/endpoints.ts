@@ -6,6 +6,7 @@ import { externalEndpoints } from './endpoints/external-endpoints.ts'
 import { mirrorEndpoints } from './endpoints/mirrors-endpoints.ts'
 import { moderationEndpoints } from './endpoints/moderation-endpoints.ts'
 import { operatorEndpoints } from './endpoints/operator-endpoints.ts'
+import { organisationsEndpoints } from './endpoints/organisations-endpoints.ts'
 import { ownershipEndpoints } from './endpoints/ownership-endpoints.ts'
 import { packEndpoints } from './endpoints/packs-endpoints.ts'
 import { reputationEndpoints } from './endpoints/reputation-endpoints.ts'
@@ -28,6 +29,7 @@ export const endpoints = {
   ...agentEndpoints,
   ...requestEndpoints,
   ...accountEndpoints,
+  ...organisationsEndpoints,
   ...reputationEndpoints,
   ...dmcaEndpoints,
   ...externalEndpoints,

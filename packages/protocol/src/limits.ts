@@ -52,6 +52,12 @@ export const limits = {
   trackAgentsMax: 100,
   avatarBytesMax: 256 * 1024,
   apiKeysPerUserMax: 100,
+  organisationsPerUserMax: 100,
+  teamsPerOrganisationMax: 500,
+  teamMembersMax: 1000,
+  teamSkillsMax: 1000,
+  policyNamesMax: 200,
+  reviewCommentsMax: 1000,
   /** Characters that agent hosts reserve for the whole list of skills in their context. */
   listingCharactersMax: 8000,
 } as const

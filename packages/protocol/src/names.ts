@@ -6,7 +6,7 @@ export const namePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 /** Reserved usernames: profiles share the root of the node's URLs with its own pages. */
 export const reservedOwners: ReadonlySet<string> = new Set(
   `account admin agents api apm assets badge blobs categories clawhub device discovery docs external favicon-ico feed git
-  healthz login logout mcp me metrics npm openapi openapi-json packs readyz reputation requests search session
+  healthz login logout mcp me metrics npm openapi openapi-json organisations packs readyz reputation requests search session
   setup skills static system t trending users v2 well-known`.split(/\s+/),
 )
 

@@ -12,7 +12,7 @@ import { readPage } from '../storage/read-page.ts'
 import type { ApiKeyRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
-import { getUserByName } from './find-user.ts'
+import { getPerson } from './find-user.ts'
 
 /** GET /api-keys: the caller's keys, newest first. */
 export async function listApiKeys(context: StorageContext, input: Input<'listApiKeys'>, caller: Caller) {
@@ -78,7 +78,7 @@ export async function issueKey(context: StorageContext, input: Input<'issueKey'>
   const { username, name } = input
   const wanted = [...new Set(input.scopes ?? scopes)]
   if (caller.kind === 'user') refuseWiderScopes(wanted, caller)
-  const user = await getUserByName(context, username)
+  const user = await getPerson(context, username)
   if (!user.claimed)
     throw new RegistryError(
       'conflict',

@@ -14,8 +14,15 @@ export async function getUserByName(context: StorageContext, username: string): 
   return user
 }
 
-/** Returns a user as a caller without credentials, for trusted code inside the process. Throws `not_found`. */
+/** As {@link getUserByName}, but throws `conflict` for an organisation. */
+export async function getPerson(context: StorageContext, username: string): Promise<UserRow> {
+  const user = await getUserByName(context, username)
+  if (user.kind === 'user') return user
+  throw new RegistryError('conflict', `${username} is an organisation. Name one of its members instead.`)
+}
+
+/** Returns a user as a caller without credentials, for trusted code inside the process. Throws `not_found`, `conflict`. */
 export async function getCaller(context: StorageContext, username: string): Promise<UserCaller> {
-  const { id, plan, role } = await getUserByName(context, username)
+  const { id, plan, role } = await getPerson(context, username)
   return { kind: 'user', userId: id, username, plan, role, scopes }
 }

@@ -13,7 +13,7 @@ import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
 import { createKey, insertKey, requireMaker } from './api-keys.ts'
-import { getUserByName } from './find-user.ts'
+import { getPerson, getUserByName } from './find-user.ts'
 
 /** GET /users, for administrators: ordered by name. */
 export async function listUsers(context: StorageContext, input: Input<'listUsers'>) {
@@ -33,13 +33,11 @@ export async function listUsers(context: StorageContext, input: Input<'listUsers
  * `name_taken`.
  */
 export async function createUser(context: AccountsContext, input: Input<'createUser'>, caller: Caller) {
-  requireFreeName(input.username)
   return context.database.writer.write(async (trx) => insertUserWithKey(context, trx, input, caller))
 }
 
 /** POST /setup: like {@link createUser}, as long as the node has no user. Throws `conflict` otherwise. */
 export async function createFirstUser(context: AccountsContext, username: string, caller: Caller) {
-  requireFreeName(username)
   return context.database.writer.write(async (trx) => {
     // On PostgreSQL two requests could otherwise both create the first user.
     await lockHeads(trx)
@@ -65,7 +63,7 @@ async function insertUserWithKey(
   const first = await isWithoutUsers(trx)
   const plan = input.plan ?? (first ? 'enterprise' : context.defaultPlan)
   const role = input.role ?? (first ? 'admin' : 'user')
-  const user = await claimUser(trx, { username: input.username, plan, role, now })
+  const user = await claimName(trx, { username: input.username, plan, role, kind: 'user', now, mayClaim: true })
   const maker = await requireMaker(trx, caller, now)
   const { key, ...secret } = createKey()
   const { expiresAt } = await insertKey(trx, { userId: user.id, name: 'first key', now, maker }, secret)
@@ -76,7 +74,7 @@ async function insertUserWithKey(
 /** PATCH /users/<username>, for administrators. The last administrator cannot be demoted or disabled. */
 export async function updateUser(context: StorageContext, input: Input<'updateUser'>, caller: Caller): Promise<User> {
   const { username, plan, role, disabled } = input
-  const user = await getUserByName(context, username)
+  const user = role === undefined ? await getUserByName(context, username) : await getPerson(context, username)
   return context.database.writer.write(async (trx) => {
     const change = { plan: plan ?? user.plan, role: role ?? user.role, disabled: Number(disabled ?? user.disabled) }
     await trx.updateTable('users').set(change).where('id', '=', user.id).execute()
@@ -106,7 +104,7 @@ export async function ensureNamespace(
   if (existing) return existing
   const [taken] = idElsewhere === undefined ? [] : await selectById(trx, { id: idElsewhere })
   const id = taken ? undefined : idElsewhere
-  return insertUser(trx, { username, plan: 'free', role: 'user', claimed: 0, now, id })
+  return insertUser(trx, { username, plan: 'free', role: 'user', kind: 'user', claimed: 0, now, id })
 }
 
 const selectByName = compileQuery((db, param: Param<{ username: string }>) =>
@@ -116,33 +114,34 @@ const selectById = compileQuery((db, param: Param<{ id: string }>) =>
   db.selectFrom('users').select('id').where('id', '=', param('id')),
 )
 
-async function claimUser(
+/** The columns of a new row of `users`. */
+type NewUser = Pick<UserRow, 'username' | 'plan' | 'role' | 'kind'> & { readonly now: number }
+
+/**
+ * Creates a user or an organisation, or hands the namespace of an imported author over if `mayClaim` is set. Throws
+ * `name_taken`.
+ */
+export async function claimName(
   trx: WriteTransaction,
-  user: Required<Input<'createUser'>> & { now: number },
+  { mayClaim, ...user }: NewUser & { readonly mayClaim: boolean },
 ): Promise<UserRow> {
-  const existing = await trx.selectFrom('users').selectAll().where('username', '=', user.username).executeTakeFirst()
-  if (existing?.claimed)
-    throw new RegistryError('name_taken', `The username '${user.username}' is already taken. Choose another one.`)
+  requireFreeName(user.username)
+  const [existing] = await selectByName(trx, { username: user.username })
   if (!existing) return insertUser(trx, { ...user, claimed: 1 })
-  const change = { plan: user.plan, role: user.role, claimed: 1 }
+  // The name of a deleted organisation stays reserved.
+  if (existing.claimed || !mayClaim || existing.kind === 'organisation')
+    throw new RegistryError('name_taken', `The name '${user.username}' is already taken. Choose another one.`)
+  const change = { plan: user.plan, role: user.role, kind: user.kind, claimed: 1 }
   await trx.updateTable('users').set(change).where('id', '=', existing.id).execute()
   return { ...existing, ...change }
 }
 
 async function insertUser(
   trx: WriteTransaction,
-  user: Required<Input<'createUser'>> & { claimed: number; now: number; id?: string | undefined },
+  { now, ...user }: NewUser & Pick<UserRow, 'claimed'> & { readonly id?: string | undefined },
 ): Promise<UserRow> {
-  const row: UserRow = {
-    id: user.id ?? newId(),
-    username: user.username,
-    display_name: user.username,
-    plan: user.plan,
-    role: user.role,
-    disabled: 0,
-    claimed: user.claimed,
-    created_at: user.now,
-  }
+  const { username } = user
+  const row = { ...user, id: user.id ?? newId(), display_name: username, disabled: 0, created_at: now }
   await trx.insertInto('users').values(row).execute()
   return row
 }
@@ -186,6 +185,7 @@ function toUser(row: UserRow): User {
     displayName: row.display_name,
     avatarUrl: toAvatarUrl(row.username),
     createdAt: toTimestamp(row.created_at),
+    kind: row.kind,
     plan: row.plan,
     role: row.role,
     disabled: row.disabled === 1,

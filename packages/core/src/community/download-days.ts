@@ -19,7 +19,7 @@ import { toStanding } from './author-standings.ts'
 import { settleBadges, toBadges, toReputationScore } from './badges.ts'
 import type { CommunityContext } from './community-context.ts'
 import { listedCondition } from '../visibility/conditions.ts'
-import { requireOwner } from '../visibility/rights.ts'
+import { requireRight } from '../visibility/rights.ts'
 
 /**
  * Adds downloads to skills and updates what depends on them: one entry of the change sequence for all of them, and an
@@ -96,7 +96,7 @@ export async function showDownloads(
   caller: Caller,
 ) {
   const skill = await getSkill(context, name, caller)
-  if (by === 'client') requireOwner(skill, caller)
+  if (by === 'client') await requireRight(context.database.read, skill, caller, 'manage')
   const { id } = skill
   const today = toDay(context.clock.now())
   const wanted = Array.from({ length: days }, (_, i) => today - days + 1 + i)

@@ -8,7 +8,7 @@ import { toRowTable } from '../storage/list-query.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { requireOwner } from '../visibility/rights.ts'
+import { requireRight } from '../visibility/rights.ts'
 import type { CommunityContext } from './community-context.ts'
 
 /** The last install of a skill by a user. */
@@ -17,7 +17,7 @@ export type Installer = Tables['installers']
 /** GET /skills/<name>/installers, for the owner: who installed the skill, latest first. */
 export async function listInstallers(context: CommunityContext, input: Input<'listInstallers'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
-  requireOwner(skill, caller)
+  await requireRight(context.database.read, skill, caller, 'manage')
   const all = context.database.read
     .selectFrom('installers')
     .innerJoin('users', 'users.id', 'installers.user_id')

@@ -32,7 +32,7 @@ export async function showMe(context: StorageContext, caller: Caller): Promise<M
  */
 export async function getSession(context: StorageContext, _input: object, caller: Caller) {
   if (caller.kind !== 'user' || caller === systemCaller) return { user: null, notices: 0 }
-  return { user: await showMe(context, caller), notices: await countNotices(context.database, caller.userId) }
+  return { user: await showMe(context, caller), notices: await countNotices(context.database, caller) }
 }
 
 /** PATCH /users/me: the display name and the picture; null removes the picture. */
@@ -71,7 +71,14 @@ export async function showUser(context: CatalogueContext, input: Input<'getUser'
   } as const
   const { filters: _filters, ...skills } = await searchSkillsAs(context, published, { viewer: guest, reader: caller })
   const claimed = user.claimed === 1
-  return { ...toPublicFields(user), claimed, ...(await readVerifiedFields(context, user)), counts, ...skills }
+  return {
+    ...toPublicFields(user),
+    kind: user.kind,
+    claimed,
+    ...(await readVerifiedFields(context, user)),
+    counts,
+    ...skills,
+  }
 }
 
 /** GET /users/<username>/avatar: the picture, or one generated from the name. */

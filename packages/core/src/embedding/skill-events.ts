@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
-import { isReaderOf, keepSeen } from '../visibility/decisions.ts'
+import { judgeReaders, keepSeen } from '../visibility/decisions.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { type ChangeFollower, readLastChange } from '../log/change-follower.ts'
 import { type Param, compileQuery } from '../storage/compiled-query.ts'
@@ -117,11 +117,12 @@ async function toSkillEvents(context: EventContext, caller: Caller, rows: readon
     .where('id', 'in', [...new Set(changed.map(({ subject }) => subject))])
     .where('stub', '=', 0)
     .execute()
+  const isReader = await judgeReaders(context.database.read, caller)
   const names = new Map((await keepSeen(context, skills, caller)).map(({ id, full_name }) => [id, full_name]))
   /** The last change of each name that the caller could see before and can no longer see. */
   const removals = new Map(
     changed
-      .filter((row) => row.name_before !== names.get(row.subject) && isReaderOf(row.readers_before, caller))
+      .filter((row) => row.name_before !== names.get(row.subject) && isReader(row.readers_before))
       .map((row) => [row.name_before, row]),
   )
   return changed.flatMap((row) => {

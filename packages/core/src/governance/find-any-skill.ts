@@ -2,13 +2,15 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import { requireUser, type Caller } from '../kernel/caller.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
 import { findForkSource } from '../catalogue/skills/show-details.ts'
-import { isAdministrator, isOwner, requireOwner } from '../visibility/rights.ts'
+import { hasRight, isAdministrator, requireRight } from '../visibility/rights.ts'
 import type { SkillRow } from '../storage/tables.ts'
 
 /** Finds a skill in any state for its owner or an administrator. Throws like {@link getSkill} for other callers. */
 export async function getDecidedSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findAnySkill(context, ref, caller)
-  return skill && (isOwner(skill, caller) || isAdministrator(caller)) ? skill : refuseAsReader(context, ref, caller)
+  return skill && (isAdministrator(caller) || (await hasRight(context.database.read, skill, caller, 'manage')))
+    ? skill
+    : refuseAsReader(context, ref, caller)
 }
 
 /**
@@ -16,13 +18,14 @@ export async function getDecidedSkill(context: StorageContext, ref: string, call
  */
 export async function getOwnSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await findAnySkill(context, ref, caller)
-  return skill && isOwner(skill, caller) ? skill : refuseAsReader(context, ref, caller)
+  if (skill && (await hasRight(context.database.read, skill, caller, 'manage'))) return skill
+  return refuseAsReader(context, ref, caller)
 }
 
 /** Throws the error that the caller would get by reading the skill. */
 async function refuseAsReader(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
   const skill = await getSkill(context, ref, caller)
-  requireOwner(skill, caller)
+  await requireRight(context.database.read, skill, caller, 'manage')
   return skill
 }
 

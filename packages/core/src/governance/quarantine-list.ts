@@ -3,24 +3,23 @@ import { reportUnscanned } from '@skillstead/scanner'
 import type { Kysely } from 'kysely'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { toQuarantinedVersion } from '../catalogue/publishing/quarantine-version.ts'
-import { isAdministrator } from '../visibility/rights.ts'
 import { type Caller, requireUser } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { readPage } from '../storage/read-page.ts'
-import { parseJson, type Tables } from '../storage/tables.ts'
+import { isItemSeenBy, mayDecide, selectReviewedOwners } from '../visibility/quarantine-conditions.ts'
+import { countNeeded, findReviewers } from './quarantine-access.ts'
+import { parseJson, type QuarantineItemRow, type Tables } from '../storage/tables.ts'
 
 /**
- * GET /quarantine, oldest first: versions that wait for an administrator, and published versions that a rescan
- * quarantined. Administrators see all of them unless they want their own; other callers see their own.
+ * GET /quarantine, oldest first: versions that wait for an administrator or for reviewers, and published versions that a
+ * rescan quarantined. Callers see their own and those that they decide on;
+ * administrators who want their own do not see what only an administrator decides.
  */
 export async function listQuarantined(context: StorageContext, input: Input<'listQuarantined'>, caller: Caller) {
   const { read } = context.database
-  const { userId } = requireUser(caller)
-  const ownerId = mayDecide(caller) && !input.own ? undefined : userId
-  const waiting = read
-    .selectFrom('quarantine_items')
-    .$if(ownerId !== undefined, (select) => select.where('owner_id', '=', ownerId!))
-  const stored = selectQuarantined(read, ownerId)
+  const viewer = input.own ? { ...requireUser(caller), role: 'user' as const } : caller
+  const waiting = read.selectFrom('quarantine_items').where(isItemSeenBy(viewer))
+  const stored = selectRescanned(read, viewer)
   const all = waiting
     .select(['quarantine_items.id', 'quarantine_items.created_at as at'])
     .unionAll(stored.select(['versions.id', 'quarantined_versions.quarantined_at as at']))
@@ -42,19 +41,47 @@ async function readQuarantineItems(read: Kysely<Tables>, ids: readonly string[])
     .select('users.username as publisher')
     .where('quarantine_items.id', 'in', ids)
     .execute()
-  return rows.map(toQuarantinedVersion)
+  return Promise.all(rows.map(async (row) => ({ ...toQuarantinedVersion(row), ...(await showApprovals(read, row)) })))
 }
 
-/**
- * The published versions that a rescan quarantined, of one owner or of all. Versions of deleted skills are left out.
- */
-export function selectQuarantined(db: Kysely<Tables>, ownerId?: string) {
+/** The approvals of a version that waits for reviewers. */
+export async function showApprovals(db: Kysely<Tables>, row: QuarantineItemRow) {
+  if (row.reason !== 'approval') return {}
+  const reviews = await readReviews(db, row)
+  const given = reviews.filter(({ verdict }) => verdict === 'approved').length
+  return { approvals: { needed: await countNeeded(db, row), given, changesRequested: given < reviews.length } }
+}
+
+/** The latest verdicts of those who may still review a version. */
+export async function readReviews(db: Kysely<Tables>, row: QuarantineItemRow) {
+  const reviewers = new Set(await findReviewers(db, row))
+  const rows = await db
+    .selectFrom('submission_reviews')
+    .innerJoin('users', 'users.id', 'submission_reviews.user_id')
+    .select(['user_id', 'users.username', 'verdict', 'at'])
+    .where('quarantine_id', '=', row.id)
+    .orderBy('at')
+    .execute()
+  return rows.filter(({ user_id }) => reviewers.has(user_id))
+}
+
+/** The published versions that a rescan quarantined. Versions of deleted skills are left out. */
+function selectQuarantined(db: Kysely<Tables>) {
   return db
     .selectFrom('quarantined_versions')
     .innerJoin('versions', 'versions.id', 'quarantined_versions.version_id')
     .innerJoin('skills', 'skills.id', 'versions.skill_id')
     .where('skills.state', 'in', ['live', 'hidden'])
-    .$if(ownerId !== undefined, (select) => select.where('skills.owner_id', '=', ownerId!))
+}
+
+/** Those of {@link selectQuarantined} that a caller sees: of the caller, of organisations, or all. */
+export function selectRescanned(db: Kysely<Tables>, caller: Caller) {
+  const { userId } = requireUser(caller)
+  return selectQuarantined(db).$if(!mayDecide(caller), (select) =>
+    select.where((eb) =>
+      eb.or([eb('skills.owner_id', '=', userId), eb('skills.owner_id', 'in', selectReviewedOwners(userId))]),
+    ),
+  )
 }
 
 /** The public forms of published versions in quarantine, by version id. */
@@ -77,6 +104,7 @@ export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]
     change: null,
     createdAt: toTimestamp(row.quarantined_at),
     published: true,
+    reason: 'rescan' as const,
   }))
   return Promise.all(forms)
 }
@@ -84,9 +112,4 @@ export async function readQuarantined(db: Kysely<Tables>, ids: readonly string[]
 /** A published version has no scan if its content is missing. */
 function toMissingScan(at: number): Promise<Security> {
   return reportUnscanned([], 'This version was not scanned.', at)
-}
-
-/** Whether the caller may read and decide on other users' quarantined versions. */
-export function mayDecide(caller: Caller): boolean {
-  return isAdministrator(caller) && requireUser(caller).scopes.includes('manage')
 }

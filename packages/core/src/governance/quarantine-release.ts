@@ -1,5 +1,11 @@
-import { RegistryError, compareFiles, type Reply } from '@skillstead/protocol'
-import { removeQuarantined, type QuarantinedPublication } from '../catalogue/publishing/quarantine-version.ts'
+import { type QuarantinedVersion, RegistryError, compareFiles, type Reply } from '@skillstead/protocol'
+import {
+  announceSubmission,
+  passItemOn,
+  type QuarantinedPublication,
+  removeQuarantined,
+  toQuarantinedVersion,
+} from '../catalogue/publishing/quarantine-version.ts'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { attributeTo } from '../community/agent-actions.ts'
@@ -8,48 +14,111 @@ import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import type { Caller, UserCaller } from '../kernel/caller.ts'
 import { inspectPackage } from '../catalogue/inspecting/inspect-packages.ts'
+import type { QuarantineReason } from '../catalogue/publishing/publication.ts'
 import { publishVersion } from '../catalogue/publishing/publish-version.ts'
-import { readPublished, toPublishAnswer, type PublishAnswer } from '../catalogue/publishing/publish-answer.ts'
+import {
+  readPublished,
+  type Stored,
+  toPublishAnswer,
+  type PublishAnswer,
+} from '../catalogue/publishing/publish-answer.ts'
 import { checkPackage, type PackedContent } from '../catalogue/versions/skill-package.ts'
 import { toFileRow } from '../catalogue/versions/stored-version.ts'
-import { requireWriter } from '../catalogue/skills/change-skill.ts'
+import { requirePublisher } from '../catalogue/publishing/publish-skill.ts'
 import type { QuarantineItemRow, VersionRow } from '../storage/tables.ts'
-import type { WriteTransaction } from '../storage/writer.ts'
+import { undo, type WriteTransaction } from '../storage/writer.ts'
 import { getQuarantined } from './quarantine.ts'
 
 /**
- * POST /quarantine/<id>/release, for administrators: publishes the version. Throws like a publish: `version_exists`,
- * `name_taken`, `taken_down`, or `forbidden` if the publisher has lost the role. The version then stays in quarantine.
+ * POST /quarantine/<id>/release, for administrators: publishes the version, or lets it wait for its reviewers, if it
+ * needs any. Throws like a publish: `version_exists`, `name_taken`, `taken_down`, or `forbidden` if the publisher has
+ * lost the role. The version then stays in quarantine.
  */
 export async function releaseQuarantined(
   context: CatalogueContext,
   { id }: Input<'releaseQuarantined'>,
   caller: Caller,
 ): Promise<Reply<PublishAnswer>> {
-  const { digest } = await getQuarantined(context.database.read, id, caller)
+  const { row } = await getQuarantined(context.database.read, id, caller)
+  const { stored, quarantined } = await decideItem(context, row, caller, {
+    reason: 'policy',
+    async decide(trx) {
+      const { row: now } = await getQuarantined(trx, id, caller)
+      if (now.reason === 'approval')
+        throw new RegistryError('conflict', `${now.full_name}@${now.version} waits for its reviewers.`)
+      return { row: now, isAccepted: true }
+    },
+  })
+  const answer = await toPublishAnswer(context, stored!, caller)
+  if (quarantined) return { status: 200, body: { ...answer, created: false, quarantined } }
+  return { status: answer.created ? 201 : 200, body: answer }
+}
+
+/** A decision on a quarantined version. */
+interface Decision {
+  readonly reason: QuarantineReason
+  /** Stores the decision; returns the current row, and whether the version may be published now. */
+  decide(trx: WriteTransaction): Promise<{ row: QuarantineItemRow; isAccepted: boolean }>
+}
+
+/**
+ * Publishes a quarantined version in the transaction of the decision that accepts it. A version that then has to wait
+ * for someone else stays in quarantine for that reason, and is returned as `quarantined`.
+ */
+export async function decideItem(
+  context: CatalogueContext,
+  { id, digest }: Pick<QuarantineItemRow, 'id' | 'digest'>,
+  caller: Caller,
+  { reason, decide }: Decision,
+): Promise<{ row: QuarantineItemRow; stored?: Stored; quarantined?: QuarantinedVersion }> {
   const content = await readItemContent(context, id, digest)
   // Older software may have stored this version with paths that are refused now.
   checkPackage({ skillMd: '', files: content.sources.filter(({ path }) => path !== 'SKILL.md') })
   const inspection = await inspectPackage(context, { content })
-  const stored = await context.database.writer.write(async (trx) => {
-    const row = await getQuarantined(trx, id, caller)
+  const decided = await context.database.writer.write(async (trx) => {
+    const { row, isAccepted } = await decide(trx)
+    if (!isAccepted) return { row }
     const publication = JSON.parse(row.publication) as QuarantinedPublication
-    await requireAllowedPublisher(trx, row, publication)
-    const released = { ...publication, content, inspection, released: true }
-    const published = await publishVersion(context, trx, released, caller)
+    await requireAllowedPublisher(trx, publication)
+    const released = [...(publication.released ?? []), reason]
+    const published = await publishVersion(context, trx, { ...publication, content, inspection, released }, caller)
+    const { quarantinedFor } = published
+    const stored = await readPublished(trx, published)
+    if (quarantinedFor) {
+      undo(trx)
+      return { row, stored, waits: { quarantinedFor, publication: { ...publication, released } } }
+    }
     if (published.created) await creditStoredAgent(trx, row, published.version)
     await removeQuarantined(trx, id)
     const { skill, version } = published
     await recordAudit(trx, {
       caller,
-      action: 'quarantine.release',
+      action: reason === 'policy' ? 'quarantine.release' : 'quarantine.approve',
       subject: `${skill.full_name}@${version.version}`,
       at: context.clock.now(),
       data: { id, digest },
     })
-    return readPublished(trx, published)
+    return { row, stored }
   })
-  return { status: stored.created ? 201 : 200, body: await toPublishAnswer(context, stored, caller) }
+  const { waits } = decided
+  if (!waits) return decided
+  // The first transaction was rolled back with the decision.
+  const quarantined = await context.database.writer.write(async (trx) => {
+    const { row } = await decide(trx)
+    const { quarantinedFor: reasonNow, publication } = waits
+    const { publisher } = publication
+    const moved = await passItemOn(trx, row, { reason: reasonNow, publication })
+    if (reasonNow === 'approval') await announceSubmission(context, trx, moved, publisher)
+    await recordAudit(trx, {
+      caller,
+      action: 'quarantine.pass-on',
+      subject: `${row.full_name}@${row.version}`,
+      at: context.clock.now(),
+      data: { id, digest, reason: reasonNow },
+    })
+    return toQuarantinedVersion({ ...moved, publisher: publisher.username })
+  })
+  return { ...decided, quarantined }
 }
 
 async function readItemContent(context: StorageContext, quarantineId: string, digest: string): Promise<PackedContent> {
@@ -79,16 +148,12 @@ async function creditStoredAgent(trx: WriteTransaction, row: QuarantineItemRow, 
 }
 
 /** The publisher must still be allowed to publish the skill. */
-async function requireAllowedPublisher(
-  trx: WriteTransaction,
-  row: QuarantineItemRow,
-  { owner, publisher, settings }: QuarantinedPublication,
-): Promise<void> {
+async function requireAllowedPublisher(trx: WriteTransaction, publication: QuarantinedPublication): Promise<void> {
+  const { publisher } = publication
   const user = await trx.selectFrom('users').selectAll().where('id', '=', publisher.id).executeTakeFirstOrThrow()
   if (user.disabled)
     throw new RegistryError('conflict', `${user.username} is disabled, so their version cannot be published.`)
-  if (publisher.id === owner.id) return
   const { id: userId, username, plan, role } = user
   const caller: UserCaller = { kind: 'user', userId, username, plan, role, scopes: [] }
-  await requireWriter(trx, row.full_name, settings.visibility, caller)
+  await requirePublisher(trx, publication, caller)
 }

@@ -4,6 +4,7 @@ import {
   type QuarantinedDetails,
   type QuarantinedVersion,
   RegistryError,
+  toTimestamp,
 } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { removeQuarantined, toQuarantinedVersion } from '../catalogue/publishing/quarantine-version.ts'
@@ -14,11 +15,12 @@ import { unpackBlob } from '../storage/blobs.ts'
 import { type Caller, requireScope, requireUser } from '../kernel/caller.ts'
 import { toFileRow } from '../catalogue/versions/stored-version.ts'
 import { readFileRows, toContentType } from '../catalogue/versions/version-files.ts'
-import { isAdministrator, isOwner } from '../visibility/rights.ts'
-import type { QuarantineItemRow, Tables } from '../storage/tables.ts'
-import { mayDecide, readQuarantined, selectQuarantined } from './quarantine-list.ts'
+import { isAdministrator } from '../visibility/rights.ts'
+import type { Tables } from '../storage/tables.ts'
+import { getQuarantineItem, type SeenItem } from './quarantine-access.ts'
+import { readQuarantined, readReviews, selectRescanned, showApprovals } from './quarantine-list.ts'
 
-/** GET /quarantine/<id>, for its owner and administrators; `not_found` for others. */
+/** GET /quarantine/<id>, for its author and those who decide; `not_found` for others. */
 export async function showQuarantined(
   context: StorageContext,
   { id }: Input<'getQuarantined'>,
@@ -26,22 +28,47 @@ export async function showQuarantined(
 ): Promise<QuarantinedDetails> {
   const { read } = context.database
   const stored = await findRescanned(read, id, caller)
-  if (stored) return { ...stored, files: await readFileRows(read, id) }
-  const row = await getQuarantined(read, id, caller)
-  const { username } = await context.database.read
+  if (stored) return { ...stored, files: await readFileRows(read, id), reviews: [], comments: [], mayReview: false }
+  const { row, mayReview } = await getQuarantined(read, id, caller)
+  const reviews = await readReviews(read, row)
+  const { username } = await read
     .selectFrom('users')
     .select('username')
     .where('id', '=', row.publisher_id)
     .executeTakeFirstOrThrow()
-  const files = await context.database.read
+  return {
+    ...toQuarantinedVersion({ ...row, publisher: username }),
+    ...(await showApprovals(read, row)),
+    files: await readItemFiles(read, id),
+    reviews: reviews.map(({ username: reviewer, verdict, at }) => ({
+      username: reviewer,
+      verdict,
+      at: toTimestamp(at),
+    })),
+    comments: await readComments(read, id),
+    mayReview,
+  }
+}
+
+/** The files of a quarantined version, sorted. */
+export async function readItemFiles(db: Kysely<Tables>, id: string) {
+  const files = await db
     .selectFrom('quarantine_files')
     .select(['path', 'size', 'digest', 'executable'])
     .where('quarantine_id', '=', id)
     .execute()
-  return {
-    ...toQuarantinedVersion({ ...row, publisher: username }),
-    files: files.map(toFileRow).toSorted(compareFiles),
-  }
+  return files.map(toFileRow).toSorted(compareFiles)
+}
+
+async function readComments(db: Kysely<Tables>, id: string) {
+  const rows = await db
+    .selectFrom('submission_comments as c')
+    .innerJoin('users', 'users.id', 'c.user_id')
+    .select(['c.id', 'users.username', 'c.path', 'c.line', 'c.body', 'c.created_at as createdAt'])
+    .where('c.quarantine_id', '=', id)
+    .orderBy('c.id')
+    .execute()
+  return rows.map((row) => ({ ...row, createdAt: toTimestamp(row.createdAt) }))
 }
 
 /** GET /quarantine/<id>/files/<path>. */
@@ -66,19 +93,21 @@ export async function readQuarantinedFile(
   }
 }
 
-/** DELETE /quarantine/<id>: the owner withdraws the version, or an administrator refuses it with a note. */
+/** DELETE /quarantine/<id>: the author withdraws the version, or one who decides refuses it with a note. */
 export async function deleteQuarantined(
   context: StorageContext,
   { id, note }: Input<'deleteQuarantined'>,
   caller: Caller,
 ): Promise<undefined> {
   await context.database.writer.write(async (trx) => {
-    const row = await getQuarantined(trx, id, caller)
-    if (isOwner(row, caller)) requireScope(requireUser(caller), 'publish')
+    const { row, isAuthor, mayReview } = await getQuarantined(trx, id, caller)
+    const mayRefuse = row.reason === 'approval' ? mayReview : isAdministrator(caller)
+    if (isAuthor) requireScope(requireUser(caller), 'publish')
+    else if (!mayRefuse) throw new RegistryError('forbidden', 'Only its author and those who decide may remove it.')
     await removeQuarantined(trx, id)
     await recordAudit(trx, {
       caller,
-      action: isOwner(row, caller) ? 'quarantine.withdraw' : 'quarantine.refuse',
+      action: isAuthor ? 'quarantine.withdraw' : 'quarantine.refuse',
       subject: `${row.full_name}@${row.version}`,
       at: context.clock.now(),
       data: { id, digest: row.digest, note },
@@ -87,29 +116,19 @@ export async function deleteQuarantined(
   return undefined
 }
 
-/**
- * A quarantined version for its owner or an administrator. Throws `not_found` for everyone else, `forbidden` for an
- * administrator's key without the scope `manage`, `conflict` for a version that was already published.
- */
-export async function getQuarantined(db: Kysely<Tables>, id: string, caller: Caller): Promise<QuarantineItemRow> {
-  const row = await db.selectFrom('quarantine_items').selectAll().where('id', '=', id).executeTakeFirst()
-  if (!row && (await findRescanned(db, id, caller))) {
+/** As {@link getQuarantineItem}; throws `conflict` for a version that was already published. */
+export async function getQuarantined(db: Kysely<Tables>, id: string, caller: Caller): Promise<SeenItem> {
+  if (await findRescanned(db, id, caller)) {
     throw new RegistryError(
       'conflict',
       'A rescan quarantined this version after its publication. It can be neither released nor withdrawn.',
     )
   }
-  if (!row || !(isOwner(row, caller) || isAdministrator(caller)))
-    throw new RegistryError('not_found', 'There is no quarantined version with this id.')
-  if (!isOwner(row, caller)) requireScope(requireUser(caller), 'manage')
-  return row
+  return getQuarantineItem(db, id, caller)
 }
 
 /** A published version that a rescan quarantined, for its owner and for administrators with the scope `manage`. */
 async function findRescanned(db: Kysely<Tables>, id: string, caller: Caller): Promise<QuarantinedVersion | undefined> {
-  const found = await selectQuarantined(db, mayDecide(caller) ? undefined : requireUser(caller).userId)
-    .select('versions.id')
-    .where('versions.id', '=', id)
-    .executeTakeFirst()
+  const found = await selectRescanned(db, caller).select('versions.id').where('versions.id', '=', id).executeTakeFirst()
   return found && (await readQuarantined(db, [id]))[0]
 }

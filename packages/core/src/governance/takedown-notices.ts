@@ -4,7 +4,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import { getMovedSkill } from '../catalogue/skills/find-skill.ts'
 import { TakenDown } from '../visibility/decisions.ts'
-import { isOwner } from '../visibility/rights.ts'
+import { hasRight } from '../visibility/rights.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { newId } from '../kernel/ids.ts'
@@ -112,10 +112,10 @@ async function isFromOwner(db: Kysely<Tables>, row: DmcaCaseRow, caller: Caller)
   if (caller.kind === 'guest' || !caller.scopes.includes('manage')) return false
   const skill = await db
     .selectFrom('skills')
-    .select('owner_id')
+    .select(['id', 'owner_id'])
     .where('id', '=', row.skill_id)
     .executeTakeFirstOrThrow()
-  return isOwner(skill, caller)
+  return hasRight(db, skill, caller, 'manage')
 }
 
 async function refuseTooManyUnconfirmed(trx: WriteTransaction, caseId: string): Promise<void> {

@@ -3,6 +3,7 @@ import { RegistryError } from '@skillstead/protocol'
 import type { Change, ChangeFollower } from '../log/change-follower.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { Database } from '../storage/database.ts'
+import { readKeysOf } from '../visibility/audience.ts'
 import { createIndexHere, type IndexHost } from './index-host.ts'
 import { IndexThread } from './index-thread.ts'
 import type { SearchHits, SearchQuery } from './search-index.ts'
@@ -82,14 +83,14 @@ export class CatalogueSearch {
 
   search(query: SearchQuery): Promise<SearchHits> {
     return this.#ask(
-      () => this.#index.search(query),
+      async () => this.#index.search({ ...query, viewer: await readKeysOf(this.#database.read, query.viewer) }),
       () => searchText(this.#database, query),
     )
   }
 
   suggest(q: string, limit: number, viewer: string | null): Promise<string[]> {
     return this.#ask(
-      () => this.#index.suggest(q, limit, viewer),
+      async () => this.#index.suggest(q, limit, await readKeysOf(this.#database.read, viewer)),
       () => suggestText(this.#database, q, limit, viewer),
     )
   }

@@ -1,4 +1,4 @@
-import { audienceBits, toAudienceMask } from '../visibility/audience.ts'
+import { audienceBits, toAudienceMask, type ViewerKeys } from '../visibility/audience.ts'
 import { growArray } from './postings/grow-array.ts'
 import type { SearchFilters } from '@skillstead/protocol'
 import { type FilterRow, flagBits, toFilterRow, toFilterFlags, toIndexTests } from './filters.ts'
@@ -109,13 +109,14 @@ export class DocumentTable {
   }
 
   /** Whether a viewer may see the skill in a slot. The index decides visibility only here. */
-  isVisible(slot: number, viewer: string | null): boolean {
+  isVisible(slot: number, viewer: ViewerKeys): boolean {
     if ((this.#flags[slot]! & toAudienceMask(viewer)) !== 0) return true
-    return viewer !== null && (this.#rows[slot]?.readers.includes(viewer) ?? false)
+    const readers = this.#rows[slot]?.readers ?? []
+    return viewer !== null && readers.some((key) => viewer.includes(key))
   }
 
   /** Returns a predicate for slots of skills that the viewer may see and that pass the filters. */
-  matcher(viewer: string | null, filters: SearchFilters): (slot: number) => boolean {
+  matcher(viewer: ViewerKeys, filters: SearchFilters): (slot: number) => boolean {
     const { mask, value, tests } = toIndexTests(filters)
     const flags = this.#flags
     // Fast path: called for every skill that has one of the words, and most searches only filter by flags.

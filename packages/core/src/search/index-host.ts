@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
+import type { ViewerKeys } from '../visibility/audience.ts'
 import type { SearchDocument } from './search-document.ts'
-import { createSearchIndex, type SearchHits, type SearchQuery } from './search-index.ts'
+import { createSearchIndex, type SearchHits, type IndexQuery } from './search-index.ts'
 
 /** The counters of a skill. */
 export interface SkillCounts {
@@ -20,8 +21,8 @@ export interface IndexHost {
   flush(): Promise<void>
   putCounts(counts: readonly SkillCounts[]): void
   remove(ids: readonly number[]): void
-  search(query: SearchQuery): Promise<SearchHits>
-  suggest(q: string, limit: number, viewer: string | null): Promise<string[]>
+  search(query: IndexQuery): Promise<SearchHits>
+  suggest(q: string, limit: number, viewer: ViewerKeys): Promise<string[]>
   /** Ends the thread of the index: running searches fail, and later changes are ignored. */
   close(): void
 }

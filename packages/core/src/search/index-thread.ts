@@ -2,16 +2,17 @@ import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { RegistryError } from '@skillstead/protocol'
 import { startThread } from '@skillstead/scanner/workers'
 import type { IndexHost, SkillCounts } from './index-host.ts'
+import type { ViewerKeys } from '../visibility/audience.ts'
 import type { SearchDocument } from './search-document.ts'
-import type { SearchHits, SearchQuery } from './search-index.ts'
+import type { SearchHits, IndexQuery } from './search-index.ts'
 
 /** A message to the thread of the index. */
 export type IndexOrder =
   | { readonly kind: 'put'; readonly documents: readonly SearchDocument[] }
   | { readonly kind: 'counts'; readonly counts: readonly SkillCounts[] }
   | { readonly kind: 'remove'; readonly ids: readonly number[] }
-  | { readonly kind: 'search'; readonly query: SearchQuery }
-  | { readonly kind: 'suggest'; readonly q: string; readonly limit: number; readonly viewer: string | null }
+  | { readonly kind: 'search'; readonly query: IndexQuery }
+  | { readonly kind: 'suggest'; readonly q: string; readonly limit: number; readonly viewer: ViewerKeys }
 
 /** The reply to an order: the result or the error, and the size of the index after the order. */
 export interface IndexReply {
@@ -100,12 +101,12 @@ export class IndexThread implements IndexHost {
     this.#change({ kind: 'remove', ids })
   }
 
-  async search(query: SearchQuery): Promise<SearchHits> {
+  async search(query: IndexQuery): Promise<SearchHits> {
     this.#requireRoom()
     return (await this.#send({ kind: 'search', query })) as SearchHits
   }
 
-  async suggest(q: string, limit: number, viewer: string | null): Promise<string[]> {
+  async suggest(q: string, limit: number, viewer: ViewerKeys): Promise<string[]> {
     this.#requireRoom()
     return (await this.#send({ kind: 'suggest', q, limit, viewer })) as string[]
   }

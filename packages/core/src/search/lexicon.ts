@@ -1,3 +1,4 @@
+import type { ViewerKeys } from '../visibility/audience.ts'
 import type { Census } from './census.ts'
 import type { DocumentTable } from './document-table.ts'
 import { searchFields } from './search-document.ts'
@@ -27,7 +28,7 @@ export class Lexicon {
   #visitsLeft = visitedMax
   #isCut = false
 
-  constructor(text: TextIndex, table: DocumentTable, viewer: string | null) {
+  constructor(text: TextIndex, table: DocumentTable, viewer: ViewerKeys) {
     this.#text = text
     this.#isGuest = viewer === null
     this.#isVisible = (slot) => table.isVisible(slot, viewer)

@@ -7,6 +7,7 @@ import { NeedIndex } from './need-index.ts'
 import { type TermValues, valuesOf } from './passage.ts'
 import { mayNameSkill, Ranking } from './ranking.ts'
 import { Scoreboard } from './scoreboard.ts'
+import type { ViewerKeys } from '../visibility/audience.ts'
 import type { SearchDocument } from './search-document.ts'
 import { completeQuery } from './suggest.ts'
 import { toTermGroups } from './term-groups.ts'
@@ -39,6 +40,11 @@ export interface SearchQuery {
   facets?: boolean
 }
 
+/** A search of the index, which knows the keys of the viewer instead of the id: see `readKeysOf`. */
+export interface IndexQuery extends Omit<SearchQuery, 'viewer'> {
+  viewer: ViewerKeys
+}
+
 /** A page of search results. */
 export interface SearchHits {
   ids: number[]
@@ -65,9 +71,9 @@ export interface SearchIndex {
   /** Removes a skill; ignores an unknown skill. */
   remove(id: number): void
   /** Finds skills. Never throws, whatever `q` contains. */
-  search(query: SearchQuery): SearchHits
+  search(query: IndexQuery): SearchHits
   /** Completions for a search box, best first, from skills that the viewer may see. */
-  suggest(q: string, limit: number, viewer: string | null): string[]
+  suggest(q: string, limit: number, viewer: ViewerKeys): string[]
 }
 
 /**
@@ -89,7 +95,7 @@ export function createSearchIndex(): SearchIndex {
   const needs = new NeedIndex()
   const ranking = new Ranking(board, table, text)
 
-  function search(query: SearchQuery): SearchHits {
+  function search(query: IndexQuery): SearchHits {
     const passes = table.matcher(query.viewer, query.filters)
     if (query.q.trim() === '') return toHits(query, table.slots(passes), columnOf(query.sort))
     const lexicon = new Lexicon(text, table, query.viewer)
@@ -119,7 +125,7 @@ export function createSearchIndex(): SearchIndex {
     }
   }
 
-  function toHits(query: SearchQuery, slots: Int32Array<ArrayBuffer>, keys: Float64Array): SearchHits {
+  function toHits(query: IndexQuery, slots: Int32Array<ArrayBuffer>, keys: Float64Array): SearchHits {
     const page = topSlots(slots, keys, table.order.ranks(), query.offset, query.limit)
     const facets = query.facets && { facets: countFacets(table.rowsAt(slots)) }
     return { ids: page.map((slot) => table.idAt(slot)), total: slots.length, ...facets }

@@ -3,7 +3,7 @@ import { compileListQuery, isInList } from '../storage/list-query.ts'
 import type { Param } from '../storage/compiled-query.ts'
 import { parseJson, type SkillRow } from '../storage/tables.ts'
 import type { SkillCounts } from './index-host.ts'
-import { findNamedReaders, toAudience } from '../visibility/audience.ts'
+import { findReaderKeys, toAudience } from '../visibility/audience.ts'
 import type { SearchDocument } from './search-document.ts'
 
 const documentColumns = [
@@ -72,7 +72,10 @@ export function readDocumentCounts(database: Database, ids: readonly string[]): 
 }
 
 async function toDocuments(database: Database, rows: readonly Row[]): Promise<SearchDocument[]> {
-  const readers = await findNamedReaders(database, rows)
+  const readers = await findReaderKeys(
+    database.read,
+    rows.map((row) => ({ ...row, state: 'live' as const })),
+  )
   return rows.map((row) => ({
     id: row.num,
     name: row.name,

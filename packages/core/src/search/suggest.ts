@@ -1,3 +1,4 @@
+import type { ViewerKeys } from '../visibility/audience.ts'
 import type { DocumentTable } from './document-table.ts'
 import { Lexicon } from './lexicon.ts'
 import type { TextIndex } from './text-index.ts'
@@ -20,7 +21,7 @@ const wordCountMax = 200
  * Completes the text of a search box: names of skills that begin with the text, words that begin with the last word,
  * then names that contain such words. Earlier words restrict the result to skills that contain all earlier words.
  */
-export function completeQuery(q: string, limit: number, viewer: string | null, { table, text }: Sources): string[] {
+export function completeQuery(q: string, limit: number, viewer: ViewerKeys, { table, text }: Sources): string[] {
   const typed = [...new Set(tokenize(q.slice(0, queryLengthMax)))].slice(0, queryTermsMax)
   const prefix = typed.at(-1)
   if (prefix === undefined || limit < 1) return []

@@ -1,7 +1,8 @@
-import type { Database } from '../storage/database.ts'
-import { isInList } from '../storage/list-query.ts'
-import type { SkillRow } from '../storage/tables.ts'
-import { readRule, relations } from './read-rule.ts'
+import { type MemberRole, rightsByRole } from '@skillstead/protocol'
+import { type Kysely, sql } from 'kysely'
+import { compileQuery, type Param } from '../storage/compiled-query.ts'
+import type { SkillRow, Tables } from '../storage/tables.ts'
+import { readRule, type Ruled } from './read-rule.ts'
 
 /** Who finds a listed skill: every guest, every user, or only the readers stored with the skill. */
 export type Audience = 'guests' | 'users' | 'readers'
@@ -9,8 +10,11 @@ export type Audience = 'guests' | 'users' | 'readers'
 /** Bits of the audiences that need no names. */
 export const audienceBits = { guests: 1, users: 2, readers: 0 } as const
 
-/** The mask of {@link audienceBits} for a viewer: the id of a user, or null for guests. */
-export function toAudienceMask(viewer: string | null): number {
+/** The keys of a user, as {@link readKeysOf} returns them; null for guests. */
+export type ViewerKeys = readonly string[] | null
+
+/** The mask of {@link audienceBits} for a viewer. */
+export function toAudienceMask(viewer: ViewerKeys): number {
   return viewer === null ? audienceBits.guests : audienceBits.guests | audienceBits.users
 }
 
@@ -21,25 +25,63 @@ export function toAudience({ visibility }: Pick<SkillRow, 'visibility'>): Audien
   return kinds.includes('user') ? 'users' : 'readers'
 }
 
-/** The ids of the readers of skills whose audience is `readers`; none for other skills. */
-export async function findNamedReaders(
-  { dialect, read }: Pick<Database, 'dialect' | 'read'>,
-  skills: readonly Pick<SkillRow, 'id' | 'owner_id' | 'visibility'>[],
-): Promise<Map<string, string[]>> {
-  const named = new Map(
-    skills
-      .filter((skill) => toAudience(skill) === 'readers')
-      .map((skill) => [skill.id, readRule.live.readers[skill.visibility]]),
+/**
+ * The keys of the named readers of skills, by skill; none for a skill that every user sees. A key is the id of a user, of
+ * a team, or of an organisation, which stands for its insiders; {@link toMemberKey} stands for all of its members. So
+ * the keys of a skill stay as they are when somebody joins or leaves a team or an organisation.
+ */
+export async function findReaderKeys(db: Kysely<Tables>, skills: readonly Ruled[]): Promise<Map<string, string[]>> {
+  const named = skills.filter((skill) => !isOpenToUsers(skill))
+  const found = new Map(
+    named.map((skill) => {
+      const kinds = readRule[skill.state].readers[skill.visibility]
+      const owner = kinds.includes('owner') ? [skill.owner_id] : []
+      return [skill.id, kinds.includes('member') ? [...owner, toMemberKey(skill.owner_id)] : owner]
+    }),
   )
-  const found = new Map(skills.filter(({ id }) => named.has(id)).map(({ id, owner_id }) => [id, [owner_id]]))
-  if (named.size === 0) return found
-  const rows = await read
-    .selectFrom(relations)
-    .selectAll()
-    .where(isInList(dialect, 'skill_id', named.keys()))
-    .execute()
-  for (const { skill_id, user_id, kind } of rows) {
-    if (named.get(skill_id)!.some((each) => each === kind)) found.get(skill_id)!.push(user_id)
-  }
+  const shared = named.filter(({ state, visibility }) => readRule[state].readers[visibility].includes('collaborator'))
+  if (shared.length === 0) return found
+  const ids = shared.map(({ id }) => id)
+  const collaborators = db
+    .selectFrom('collaborators')
+    .select(['skill_id', 'user_id as key'])
+    .where('skill_id', 'in', ids)
+  const teams = db.selectFrom('team_skills').select(['skill_id', 'team_id as key']).where('skill_id', 'in', ids)
+  for (const { skill_id, key } of await collaborators.unionAll(teams).execute()) found.get(skill_id)!.push(key)
   return found
+}
+
+/** Whether all users, or all guests, see a skill. */
+function isOpenToUsers({ state, visibility }: Ruled): boolean {
+  const kinds = readRule[state].readers[visibility]
+  return kinds.includes('guest') || kinds.includes('user')
+}
+
+/** The keys that a user has, as {@link findReaderKeys} returns them for skills; null for a guest. */
+export async function readKeysOf(db: Kysely<Tables>, userId: string | null): Promise<ViewerKeys> {
+  if (userId === null) return null
+  const rows = await selectGroups(db, { userId })
+  const keys = rows.flatMap(({ id, role }) => {
+    if (role === '') return [id]
+    return rightsByRole[role].includes('readPrivate') ? [id, toMemberKey(id)] : [toMemberKey(id)]
+  })
+  return [userId, ...keys]
+}
+
+/** The organisations of a user with the roles there, and the user's teams with an empty role. */
+const selectGroups = compileQuery((db, param: Param<{ userId: string }>) =>
+  db
+    .selectFrom('team_members')
+    .select(['team_id as id', sql.lit<MemberRole | ''>('').as('role')])
+    .where('user_id', '=', param('userId'))
+    .unionAll(
+      db
+        .selectFrom('members')
+        .select(['organisation_id as id', sql<MemberRole | ''>`role`.as('role')])
+        .where('user_id', '=', param('userId')),
+    ),
+)
+
+function toMemberKey(organisationId: string): string {
+  return `members ${organisationId}`
 }

@@ -1,10 +1,10 @@
 import { type Expression, expressionBuilder, sql, type SqlBool } from 'kysely'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
-import { kindsByTable, type ReaderKind, readRule, relations, type Sight } from './read-rule.ts'
+import { type ReaderKind, readRule, relations, storedKinds, type Sight } from './read-rule.ts'
 
 type Visibility = SkillRow['visibility']
-const visibilities: readonly Visibility[] = ['public', 'internal', 'private']
+const visibilities: readonly Visibility[] = ['public', 'internal', 'organisation', 'private']
 const skillStates: readonly SkillRow['state'][] = ['live', 'hidden', 'taken_down', 'withdrawn']
 const eb = expressionBuilder<Tables, 'skills'>()
 
@@ -18,6 +18,11 @@ function openTo(kinds: readonly ReaderKind[], state: SkillRow['state'] = 'live')
 /** The visibilities of live skills that a caller of this kind sees, of any owner. */
 export function openVisibilities({ kind }: Caller): readonly Visibility[] {
   return openVisibilitiesByViewer[kind]
+}
+
+/** The visibilities of packs that a caller of this kind sees, of any curator. */
+export function openPackVisibilities(caller: Caller) {
+  return openVisibilities(caller).filter((visibility) => visibility !== 'organisation')
 }
 
 /**
@@ -34,13 +39,14 @@ export function conditionsOf(viewer: Viewer): Expression<SqlBool>[] {
   if (viewer === null) return [isVisibilityIn(openVisibilitiesByViewer.guest)]
   const closedTo = (kind: ReaderKind) =>
     openTo([kind]).filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility))
-  const kinds = Object.keys(kindsByTable) as (keyof typeof kindsByTable)[]
   const related = eb
     .selectFrom(relations)
     .select('user_id')
     .whereRef('skill_id', '=', 'skills.id')
     .where('user_id', '=', viewer)
-    .where((of) => of.or(kinds.map((kind) => of.and([of('kind', '=', sql.lit(kind)), isVisibilityIn(closedTo(kind))]))))
+    .where((of) =>
+      of.or(storedKinds.map((kind) => of.and([of('kind', '=', sql.lit(kind)), isVisibilityIn(closedTo(kind))]))),
+    )
   return [
     isVisibilityIn(openVisibilitiesByViewer.user),
     eb.and([isVisibilityIn(closedTo('owner')), eb('skills.owner_id', '=', viewer)]),

@@ -1,10 +1,11 @@
 import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
-import type { Caller, UserCaller } from '../kernel/caller.ts'
+import { type Caller, callerId, type UserCaller } from '../kernel/caller.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { PackRow, SkillRow, Tables } from '../storage/tables.ts'
+import { findReaderKeys, readKeysOf } from './audience.ts'
 import { isRuledByTables, kindsByCaller, kindsByRow, readRule, type Ruled, relations, type Sight } from './read-rule.ts'
-import { isOwner } from './rights.ts'
+import { hasRight } from './rights.ts'
 
 /** The columns that decide who may see a skill. */
 export type Visible = Ruled & Pick<SkillRow, 'full_name'>
@@ -49,7 +50,8 @@ export async function keepReaders<T extends Pick<UserCaller, 'userId' | 'usernam
   skill: Visible,
   users: readonly T[],
 ): Promise<T[]> {
-  const related = await readRelations(trx, isRuledByTables(skill) ? [skill.id] : [])
+  const ids = users.map(({ userId }) => userId)
+  const related = await readRelations(trx, isRuledByTables(skill) ? [skill.id] : [], ids)
   return users.filter((user) => toSight(skill, toUserCaller(user), related) === 'seen')
 }
 
@@ -86,24 +88,22 @@ const readerWords = { guest: 'everyone', user: 'users', administrator: 'administ
 const groupKinds = ['guest', 'user', 'administrator'] as const
 
 /**
- * The readers of a skill as text: words for groups and ids of users, separated by commas; '' for no one, as for a stub.
- * {@link isReaderOf} judges by the stored text after the skill has changed.
+ * The readers of a skill as text: words for groups and keys of {@link findReaderKeys}, separated by commas; '' for no
+ * one, as for a stub. {@link judgeReaders} judges by the stored text after the skill has changed.
  */
 export async function readReaders(db: Kysely<Tables>, skill: Ruled & Pick<SkillRow, 'stub'>): Promise<string> {
   if (skill.stub === 1 || !isShownToOwner(skill)) return ''
   const kinds = readRule[skill.state].readers[skill.visibility]
   const words = groupKinds.filter((kind) => kinds.includes(kind)).map((kind) => readerWords[kind])
   if (kinds.includes('guest') || kinds.includes('user')) return words[0]!
-  const named = db.selectFrom(relations).select('user_id').where('skill_id', '=', skill.id).where('kind', 'in', kinds)
-  const others = isRuledByTables(skill) ? await named.execute() : []
-  return [...words, skill.owner_id, ...others.map(({ user_id }) => user_id)].join(',')
+  return [...words, ...(await findReaderKeys(db, [skill])).get(skill.id)!].join(',')
 }
 
-/** Whether a caller is among the readers that {@link readReaders} returned. */
-export function isReaderOf(readers: string, caller: Caller): boolean {
+/** Returns a function that tells whether a caller is among the readers that {@link readReaders} returned. */
+export async function judgeReaders(db: Kysely<Tables>, caller: Caller): Promise<(readers: string) => boolean> {
   const words = groupKinds.filter((kind) => kindsByCaller[kind](caller)).map((kind) => readerWords[kind])
-  const names = new Set<string>(caller.kind === 'user' ? [...words, caller.userId] : words)
-  return readers.split(',').some((reader) => names.has(reader))
+  const names = new Set<string>([...words, ...((await readKeysOf(db, callerId(caller))) ?? [])])
+  return (readers) => readers.split(',').some((reader) => names.has(reader))
 }
 
 /** Whether the owner may see the skill: false if it is deleted or taken down. */
@@ -138,14 +138,14 @@ export function isListedToAll(skill: Pick<SkillRow, 'state' | 'visibility' | 'st
 /** The kinds of reader by skill and user, as `<kind> <skill's id> <user's id>`. */
 type Related = ReadonlySet<string>
 
-/** The kinds of reader of the given skills that other tables store, for the given users or for all users. */
-async function readRelations(db: Kysely<Tables>, skillIds: readonly string[], userIds?: readonly string[]) {
-  if (skillIds.length === 0) return new Set<string>()
+/** The kinds of reader of the given skills that other tables store, for the given users. */
+async function readRelations(db: Kysely<Tables>, skillIds: readonly string[], userIds: readonly string[]) {
+  if (skillIds.length === 0 || userIds.length === 0) return new Set<string>()
   const rows = await db
     .selectFrom(relations)
     .selectAll()
     .where('skill_id', 'in', skillIds)
-    .$if(userIds !== undefined, (select) => select.where('user_id', 'in', userIds!))
+    .where('user_id', 'in', userIds)
     .execute()
   return new Set(rows.map(({ kind, skill_id, user_id }) => `${kind} ${skill_id} ${user_id}`))
 }
@@ -172,7 +172,7 @@ function toUserCaller(user: Pick<UserCaller, 'userId' | 'username' | 'role'>): C
 
 /** The takedown cases that the owner can answer; none for other callers. */
 async function readAnswerableCases(context: StorageContext, skill: Visible, caller: Caller): Promise<string[]> {
-  if (!isOwner(skill, caller)) return []
+  if (!(await hasRight(context.database.read, skill, caller, 'manage'))) return []
   const rows = await context.database.read
     .selectFrom('dmca_cases')
     .select('id')

@@ -1,4 +1,5 @@
-import { expressionBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { rolesWith } from '@skillstead/protocol'
+import { expressionBuilder, sql } from 'kysely'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 
@@ -10,7 +11,7 @@ export type Ruled = Pick<SkillRow, 'id' | 'owner_id' | 'visibility' | 'state'>
 
 type Visibility = SkillRow['visibility']
 type Readers = Readonly<Record<Visibility, readonly ReaderKind[]>>
-export type ReaderKind = keyof typeof kindsByCaller | keyof typeof kindsByRow | keyof typeof kindsByTable
+export type ReaderKind = keyof typeof kindsByCaller | keyof typeof kindsByRow | (typeof storedKinds)[number]
 
 /** The kinds of reader that depend on the caller alone. Every caller is a guest. */
 export const kindsByCaller = {
@@ -25,19 +26,59 @@ export const kindsByRow = {
   owner: (caller: Caller, { owner_id }: Ruled) => callerId(caller) === owner_id,
 }
 
-const { selectFrom } = expressionBuilder<Tables, never>()
+/** The kinds of reader that other tables store: all triples of a skill, a user and the kind. */
+export const storedKinds = ['collaborator', 'insider', 'member'] as const
 
-/** The kinds of reader that other tables store: all pairs of a skill and a user of the kind. */
-export const kindsByTable = {
-  collaborator: selectFrom('collaborators').select(['skill_id', 'user_id']),
-}
+/** The roles of members of an organisation who see its private skills. */
+const insiderRoles = rolesWith('readPrivate')
+
+const { selectFrom } = expressionBuilder<Tables, never>()
+const collaborator = sql.lit<ReaderKind>('collaborator').as('kind')
+
+/**
+ * A table of the users who are readers of a skill by {@link storedKinds}: `skill_id`, `user_id`, `kind`. An `insider`
+ * is a member of the organisation that owns the skill, whose role reads private skills; a `member` has another role.
+ */
+export const relations = selectFrom('collaborators')
+  .select(['skill_id', 'user_id', collaborator])
+  .unionAll(
+    selectFrom('team_skills')
+      .innerJoin('team_members', 'team_members.team_id', 'team_skills.team_id')
+      .select(['team_skills.skill_id', 'team_members.user_id', collaborator]),
+  )
+  .unionAll(
+    selectFrom('skills as owned')
+      .innerJoin('members', 'members.organisation_id', 'owned.owner_id')
+      .select(['owned.id as skill_id', 'members.user_id'])
+      .select((eb) =>
+        eb
+          .case()
+          .when(
+            'members.role',
+            'in',
+            insiderRoles.map((role) => sql.lit(role)),
+          )
+          .then(sql.lit<ReaderKind>('insider'))
+          .else(sql.lit<ReaderKind>('member'))
+          .end()
+          .as('kind'),
+      ),
+  )
+  .as('relations')
 
 const readersByVisibility: Readers = {
   public: ['guest'],
-  internal: ['user', 'holder', 'owner', 'collaborator'],
-  private: ['holder', 'owner', 'collaborator'],
+  internal: ['user', 'holder', 'owner', 'insider', 'collaborator'],
+  organisation: ['holder', 'owner', 'insider', 'collaborator', 'member'],
+  private: ['holder', 'owner', 'insider', 'collaborator'],
 }
-const moderators: readonly ReaderKind[] = ['owner', 'administrator']
+const moderators: readonly ReaderKind[] = ['owner', 'insider', 'administrator']
+const hiddenReaders: Readers = {
+  public: moderators,
+  internal: moderators,
+  organisation: moderators,
+  private: moderators,
+}
 
 /**
  * The read rule: by the state and the visibility of a skill, which kinds of reader see the skill; all others see
@@ -46,18 +87,17 @@ const moderators: readonly ReaderKind[] = ['owner', 'administrator']
  */
 export const readRule: Readonly<Record<SkillRow['state'], { readonly sight: Sight; readonly readers: Readers }>> = {
   live: { sight: 'seen', readers: readersByVisibility },
-  hidden: { sight: 'seen', readers: { public: moderators, internal: moderators, private: moderators } },
+  hidden: { sight: 'seen', readers: hiddenReaders },
   taken_down: { sight: 'taken_down', readers: readersByVisibility },
-  withdrawn: { sight: 'unseen', readers: { public: [], internal: [], private: [] } },
+  withdrawn: { sight: 'unseen', readers: { public: [], internal: [], organisation: [], private: [] } },
 }
 
-type Pairs = SelectQueryBuilder<Tables, keyof Tables, { skill_id: string; user_id: string }>
-const relationPairs = Object.entries<Pairs>(kindsByTable).map(([kind, pair]) => pair.select(sql.lit(kind).as('kind')))
-
-/** A table of the users who are readers of a skill by {@link kindsByTable}: `skill_id`, `user_id`, `kind`. */
-export const relations = relationPairs.reduce((all, one) => all.unionAll(one)).as('relations')
-
-/** Whether the rule for a skill names a kind of {@link kindsByTable}. */
+/** Whether the rule for a skill names a kind of {@link storedKinds}. */
 export function isRuledByTables({ state, visibility }: Pick<Ruled, 'state' | 'visibility'>): boolean {
-  return readRule[state].readers[visibility].some((kind) => kind in kindsByTable)
+  return readRule[state].readers[visibility].some((kind) => isStoredKind(kind))
+}
+
+/** Whether other tables store who the readers of a kind are. */
+function isStoredKind(kind: ReaderKind): kind is (typeof storedKinds)[number] {
+  return (storedKinds as readonly ReaderKind[]).includes(kind)
 }

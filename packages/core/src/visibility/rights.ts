@@ -1,35 +1,107 @@
-import { RegistryError } from '@skillstead/protocol'
+import {
+  type MemberRole,
+  RegistryError,
+  type Right,
+  rightsByRole,
+  rolesWith,
+  type TeamRole,
+} from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { type Caller, callerId } from '../kernel/caller.ts'
+import { compileQuery, type Param } from '../storage/compiled-query.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
 import { kindsByCaller } from './read-rule.ts'
 
+type Owned = Pick<SkillRow, 'id' | 'owner_id'>
+
+/** The roles that a user has on a skill: as collaborator, as member of the organisation that owns it, by a team. */
+const selectRoles = compileQuery((db, param: Param<{ skillId: string; ownerId: string; userId: string }>) =>
+  db
+    .selectFrom('collaborators')
+    .select((eb) =>
+      eb.case('role').when('write').then<MemberRole>('publisher').else<MemberRole>('reader').end().as('role'),
+    )
+    .where('skill_id', '=', param('skillId'))
+    .where('user_id', '=', param('userId'))
+    .unionAll(
+      db
+        .selectFrom('members')
+        .select('role')
+        .where('organisation_id', '=', param('ownerId'))
+        .where('user_id', '=', param('userId')),
+    )
+    .unionAll(
+      db
+        .selectFrom('team_skills')
+        .innerJoin('team_members', 'team_members.team_id', 'team_skills.team_id')
+        .select('team_skills.role')
+        .where('team_skills.skill_id', '=', param('skillId'))
+        .where('team_members.user_id', '=', param('userId')),
+    )
+    .$castTo<{ role: MemberRole }>(),
+)
+
+/** The roles of a user on a skill: those of a member, a collaborator or a team; `owner` for its owner in person. */
+export async function findRoles(db: Kysely<Tables>, { id, owner_id }: Owned, userId: string): Promise<MemberRole[]> {
+  if (userId === owner_id) return ['owner']
+  const rows = await selectRoles(db, { skillId: id, ownerId: owner_id, userId })
+  return rows.map(({ role }) => role)
+}
+
+async function readRoles(db: Kysely<Tables>, skill: Owned, caller: Caller): Promise<MemberRole[]> {
+  return caller.kind === 'guest' ? [] : findRoles(db, skill, caller.userId)
+}
+
+/** The ids of the users who have a right on a skill; `id` is '' for a skill that an organisation has not published yet. */
+export async function findUsersWith(db: Kysely<Tables>, { id, owner_id }: Owned, right: Right): Promise<string[]> {
+  const roles = rolesWith(right)
+  const rows = await db
+    .selectFrom('users')
+    .select('id as user_id')
+    .where('id', '=', owner_id)
+    .where('kind', '=', 'user')
+    .union(
+      db.selectFrom('members').select('user_id').where('organisation_id', '=', owner_id).where('role', 'in', roles),
+    )
+    .union(
+      db
+        .selectFrom('team_skills')
+        .innerJoin('team_members', 'team_members.team_id', 'team_skills.team_id')
+        .select('team_members.user_id')
+        .where('team_skills.skill_id', '=', id)
+        .where('team_skills.role', 'in', roles as readonly TeamRole[]),
+    )
+    .execute()
+  return rows.map(({ user_id }) => user_id)
+}
+
 /**
- * Whether the caller may publish to the skill: its owner, or a collaborator with write access. Writes repeat this check
+ * Whether the caller has a right on a skill: as its owner or by a role of {@link rightsByRole}. Writes repeat this check
  * in their transaction, since a role may be revoked concurrently.
  */
-export async function canWrite(
+export async function hasRight(db: Kysely<Tables>, skill: Owned, caller: Caller, right: Right): Promise<boolean> {
+  return grants(await readRoles(db, skill, caller), right)
+}
+
+/** Refuses callers without a right on a skill with `forbidden`. */
+export async function requireRight(
   db: Kysely<Tables>,
-  skill: Pick<SkillRow, 'id' | 'owner_id'>,
+  skill: Owned & Pick<SkillRow, 'full_name'>,
   caller: Caller,
-): Promise<boolean> {
-  if (isOwner(skill, caller)) return true
-  const userId = callerId(caller)
-  if (userId === null) return false
-  const row = await db
-    .selectFrom('collaborators')
-    .select('role')
-    .where('skill_id', '=', skill.id)
-    .where('user_id', '=', userId)
-    .executeTakeFirst()
-  return row?.role === 'write'
+  right: Right,
+): Promise<void> {
+  const roles = await readRoles(db, skill, caller)
+  if (grants(roles, right)) return
+  const own =
+    roles.length === 0 ? '' : ` Your role is ${roles.join(', ')}; this needs ${rolesWith(right).join(' or ')}.`
+  throw new RegistryError('forbidden', `Only the owner of ${skill.full_name} may do this.${own}`)
 }
 
-/** Refuses everyone but the owner with `forbidden`. */
-export function requireOwner(skill: Pick<SkillRow, 'owner_id' | 'full_name'>, caller: Caller): void {
-  if (!isOwner(skill, caller)) throw new RegistryError('forbidden', `Only the owner of ${skill.full_name} may do this.`)
+function grants(roles: readonly MemberRole[], right: Right): boolean {
+  return roles.some((role) => rightsByRole[role].includes(right))
 }
 
+/** Whether the caller owns the skill in person. */
 export function isOwner(skill: Pick<SkillRow, 'owner_id'>, caller: Caller): boolean {
   return callerId(caller) === skill.owner_id
 }

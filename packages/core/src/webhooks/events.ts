@@ -1,4 +1,5 @@
-import { type Delivery, type EventName, includesPlan, planNames, toTimestamp } from '@skillstead/protocol'
+import { type Delivery, type EventName, includesPlan, planNames, rolesWith, toTimestamp } from '@skillstead/protocol'
+import type { ExpressionBuilder } from 'kysely'
 import type { Events } from '../catalogue/context/ports.ts'
 import { keepReaders } from '../visibility/decisions.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -6,6 +7,7 @@ import { newId } from '../kernel/ids.ts'
 import type { OutboxJob } from '../outbox/jobs.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import { compileQuery, type Param } from '../storage/compiled-query.ts'
+import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** The outbox topic of event deliveries. */
@@ -15,10 +17,13 @@ export const pingTopic = 'webhook.ping'
 
 export function createEvents(outbox: Outbox, clock: Clock): Events {
   return {
-    async emit(trx, { event, data, ownerId, administrators = false, skill }) {
+    async emit(trx, { event, data, ownerId, userIds, administrators = false, skill }) {
       if (!(await hasSubscribers(trx, event))) return
+      const named = await userIds?.()
+      if (named?.length === 0) return
       const all = await selectSubscribers(trx, event)
-        .$if(ownerId !== undefined, (query) => query.where('s.user_id', '=', ownerId!))
+        .$if(named !== undefined, (query) => query.where('s.user_id', 'in', named!))
+        .$if(ownerId !== undefined, (query) => query.where(isOwnerOrManager(ownerId!)))
         .$if(administrators, (query) => query.where('u.role', '=', 'admin'))
         .execute()
       const subscribers = all.filter((each) => isAbout(each, skill?.full_name))
@@ -26,6 +31,17 @@ export function createEvents(outbox: Outbox, clock: Clock): Events {
       if (receivers.length === 0) return
       await outbox.enqueue(trx, ...toDeliveries(receivers, event, await data(), clock.now()))
     },
+  }
+}
+
+/** Whether a subscriber owns something: in person, or as an administrator of the organisation that owns it. */
+function isOwnerOrManager(ownerId: string) {
+  return ({ eb, selectFrom }: ExpressionBuilder<Tables & { s: Tables['webhook_subscriptions'] }, 's'>) => {
+    const managers = selectFrom('members')
+      .select('user_id')
+      .where('organisation_id', '=', ownerId)
+      .where('role', 'in', rolesWith('manage'))
+    return eb.or([eb('s.user_id', '=', ownerId), eb('s.user_id', 'in', managers)])
   }
 }
 

@@ -80,9 +80,14 @@ export const ownershipEndpoints = toEndpoints('Skills', {
   },
   listOwnSkills: {
     auth: 'key',
-    summary: 'List your own skills, including those that others cannot see, last changed first',
+    summary: 'List your own skills, or those of an organisation, including those that others cannot see',
     /** `moderated`: only flagged, hidden and taken-down skills. */
-    input: v.object({ moderated: v.optional(Flag, false), page, limit: pageLimit() }),
+    input: v.object({
+      moderated: v.optional(Flag, false),
+      organisation: v.optional(Username),
+      page,
+      limit: pageLimit(),
+    }),
     output: v.object({ skills: v.array(OwnSkill), ...pageFields }),
   },
   listCollaborators: {

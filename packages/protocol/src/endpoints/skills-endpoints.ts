@@ -20,6 +20,7 @@ import {
   readableText,
   boundedText,
   wholeNumber,
+  Username,
 } from '../schemas/fields.ts'
 import { SkillDiff } from '../schemas/access.ts'
 import { Provenance } from '../schemas/provenance.ts'
@@ -60,6 +61,8 @@ const metadataFields = {
   license: v.optional(readableText(128, 0)),
   keywords: v.optional(commaList(limits.keywordsMax)),
   visibility: v.optional(Visibility),
+  /** The organisation that owns the skill, to limit `internal` to its members; empty: all users of the node again. */
+  organisation: v.optional(v.union([v.literal(''), Username])),
   deprecated: v.optional(Flag),
   deprecationMessage: v.optional(readableText(1000, 0)),
   repository: v.optional(
@@ -78,6 +81,8 @@ const PublishInput = v.strictObject({
       'must be a skill name, or owner/name',
     ),
   ),
+  /** The organisation for which the skill is published. Default: the owner in `name`, else the caller. */
+  owner: v.optional(Username),
   /** Whether a name in SKILL.md that is not valid may become the valid name that an error proposes. */
   normalizeName: v.optional(Flag),
   version: v.optional(Version),

@@ -46,7 +46,7 @@ export type Widens = v.InferOutput<typeof Widens>
 
 const Verdict = v.object({ score: Security.entries.score, verdict: Security.entries.verdict })
 
-const FileDiff = v.object({
+export const FileDiff = v.object({
   path: v.string(),
   status: v.picklist(['added', 'removed', 'changed']),
   /** Whether the newer version may run the file as a program, if this differs from the older version. */

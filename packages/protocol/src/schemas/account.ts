@@ -53,12 +53,20 @@ export const Me = v.object({
 export type Me = v.InferOutput<typeof Me>
 
 /** A user as administrators see them. */
-export const User = v.object({ ...userFields, plan: Plan, role: Role, disabled: v.boolean(), claimed: v.boolean() })
+export const User = v.object({
+  ...userFields,
+  kind: v.picklist(['user', 'organisation']),
+  plan: Plan,
+  role: Role,
+  disabled: v.boolean(),
+  claimed: v.boolean(),
+})
 export type User = v.InferOutput<typeof User>
 
 /** A user as everyone sees them. */
 export const Profile = v.object({
   ...userFields,
+  kind: v.picklist(['user', 'organisation']),
   /** False for an author who came with an import or a mirror, and who cannot sign in. */
   claimed: v.boolean(),
   verified: v.array(VerificationMethod),

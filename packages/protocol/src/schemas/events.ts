@@ -5,6 +5,8 @@ import { Count, Id, Timestamp } from './fields.ts'
 const skill = { id: v.string(), name: v.string() }
 const FullySkill = v.object({ ...skill, fullName: v.string() })
 const User = v.object({ id: v.string(), username: v.string() })
+/** A version in quarantine: `id` as in GET /quarantine/<id>. */
+const Submission = v.object({ id: v.string(), fullName: v.string(), version: v.string() })
 /** An agent as the reviewer; its review has an empty `title`, and its content is the `body`. */
 const AgentReviewer = v.object({
   agentKey: v.string(),
@@ -41,6 +43,15 @@ const eventSchemas = {
   }),
   /** A user followed the subscriber. */
   'user.followed': v.object({ follower: User, followerCount: Count }),
+  /** A version waits for the approval of the receiver, who is one of its reviewers. */
+  'skill.submitted': v.object({ submission: Submission, publisher: User }),
+  /** A reviewer decided on a version that the receiver submitted; `published` after the last approval. */
+  'skill.reviewed': v.object({
+    submission: Submission,
+    reviewer: User,
+    verdict: v.picklist(['approved', 'changes_requested']),
+    published: v.boolean(),
+  }),
   /** The sync of an upstream is paused until an administrator decides; only administrators receive this event. */
   'mirror.alarm': v.object({
     upstream: v.object({ name: v.string(), location: v.string() }),
@@ -74,6 +85,8 @@ export const WebhookEvent = v.variant('event', [
   v.object({ ...envelope, event: v.literal('skill.review.created'), data: eventSchemas['skill.review.created'] }),
   v.object({ ...envelope, event: v.literal('skill.issue.created'), data: eventSchemas['skill.issue.created'] }),
   v.object({ ...envelope, event: v.literal('user.followed'), data: eventSchemas['user.followed'] }),
+  v.object({ ...envelope, event: v.literal('skill.submitted'), data: eventSchemas['skill.submitted'] }),
+  v.object({ ...envelope, event: v.literal('skill.reviewed'), data: eventSchemas['skill.reviewed'] }),
   v.object({ ...envelope, event: v.literal('mirror.alarm'), data: eventSchemas['mirror.alarm'] }),
   v.object({ ...envelope, event: v.literal(pingEvent), data: PingData }),
 ])

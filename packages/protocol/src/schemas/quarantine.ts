@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { Change } from './change.ts'
-import { Digest, Id, Timestamp, Version } from './fields.ts'
+import { Count, Digest, Id, Timestamp, Version } from './fields.ts'
 import { Security } from './security.ts'
 import { VersionFile } from './skill.ts'
 
-/** A version that the registry's policy does not publish until an administrator releases it. */
+/** A version that is stored but not published until an administrator, or its reviewers, decide. */
 export const QuarantinedVersion = v.object({
   id: Id,
   fullName: v.string(),
@@ -18,6 +18,13 @@ export const QuarantinedVersion = v.object({
   /** When the version was quarantined. */
   createdAt: Timestamp,
   /**
+   * `policy`: the scan policy, until an administrator decides; `approval`: until its reviewers decide; `rescan`: after
+   * its publication.
+   */
+  reason: v.picklist(['policy', 'approval', 'rescan']),
+  /** The approvals that the version needs and has, if it waits for reviewers. */
+  approvals: v.optional(v.object({ needed: Count, given: Count, changesRequested: v.boolean() })),
+  /**
    * Whether a rescan quarantined the version after its publication; such a version can be neither released nor
    * withdrawn.
    */
@@ -25,9 +32,26 @@ export const QuarantinedVersion = v.object({
 })
 export type QuarantinedVersion = v.InferOutput<typeof QuarantinedVersion>
 
-/** A quarantined version, as an administrator sees it before deciding. */
+/** The verdict of a reviewer. */
+export const ReviewVerdict = v.picklist(['approved', 'changes_requested'])
+
+/** A quarantined version, as those who decide see it. */
 export const QuarantinedDetails = v.object({
   ...QuarantinedVersion.entries,
   files: v.array(VersionFile),
+  /** The latest verdict of each reviewer; empty for a version that waits for an administrator. */
+  reviews: v.array(v.object({ username: v.string(), verdict: ReviewVerdict, at: Timestamp })),
+  comments: v.array(
+    v.object({
+      id: Id,
+      username: v.string(),
+      path: v.nullable(v.string()),
+      line: v.nullable(Count),
+      body: v.string(),
+      createdAt: Timestamp,
+    }),
+  ),
+  /** Whether the caller may review the version. */
+  mayReview: v.boolean(),
 })
 export type QuarantinedDetails = v.InferOutput<typeof QuarantinedDetails>

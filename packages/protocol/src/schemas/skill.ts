@@ -114,6 +114,8 @@ export const SkillDetails = v.object({
   displayName: v.string(),
   keywords: v.array(v.string()),
   visibility: Visibility,
+  /** The organisation whose members alone see an `internal` skill. Absent: all users. */
+  organisation: v.optional(v.string()),
   stub: v.boolean(),
   deprecationMessage: v.string(),
   repository: v.string(),
@@ -169,6 +171,8 @@ export type Downloads = v.InferOutput<typeof Downloads>
 export const OwnSkill = v.object({
   ...Skill.entries,
   visibility: Visibility,
+  /** The organisation whose members alone see an `internal` skill. Absent: all users. */
+  organisation: v.optional(v.string()),
   state: v.picklist(['published', 'yanked', 'hidden', 'taken_down']),
   /** Whether administrators flagged it. */
   flagged: v.boolean(),

@@ -29,6 +29,8 @@ const eventSummaries: Readonly<Record<DeliveryName, string>> = {
     'A user or an agent reviewed a skill of yours; a review by an agent has `agentKey` instead of `username`, and no title',
   'skill.issue.created': 'A user opened an issue on a skill of yours',
   'user.followed': 'A user follows you',
+  'skill.submitted': 'A version waits for your approval',
+  'skill.reviewed': 'A reviewer decided on a version that you submitted',
   'mirror.alarm': 'The sync of an upstream is paused until an administrator decides; sent to administrators only',
   ping: 'You requested a test delivery; it needs no subscription and is not retried',
 }

@@ -5,6 +5,7 @@ import {
   limits,
   type PathReason,
   type PublishSkillInput,
+  type QuarantinedVersion,
   type RegistryApi,
   toOneLine,
   type Visibility,
@@ -58,6 +59,7 @@ export const commands = {
       changelog: { value: 'TEXT', help: 'what changed in this version' },
       'dry-run': { help: 'check everything, store nothing' },
       ...dangerousOption,
+      organisation: { value: 'NAME', help: 'the organisation that owns the skill. Default: you' },
       owner: { value: 'NAME', help: 'the user to publish as, with --data' },
       ...placeOptions,
     },
@@ -102,7 +104,10 @@ async function publishContent(api: RegistryApi, given: Arguments, output: Output
     field,
     textOption(given, field),
   ])
-  const metadata = Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as { name?: string }
+  const owner = textOption(given, 'organisation')
+  const metadata = Object.fromEntries([...fields, ['owner', owner]].filter(([, value]) => value !== undefined)) as {
+    name?: string
+  }
   const dryRun = flag(given, 'dry-run')
   const input = { ...metadata, ...content }
   if (!dryRun) {
@@ -120,6 +125,7 @@ async function publishContent(api: RegistryApi, given: Arguments, output: Output
     version: version.version,
     created,
     quarantined: quarantined !== undefined,
+    ...(quarantined && { quarantineReason: quarantined.reason }),
     dryRun,
     portable,
     warnings: answer.warnings,
@@ -182,15 +188,17 @@ interface Outcome {
   readonly fullName: string
   readonly version: string
   readonly created: boolean
-  /** Whether an administrator has to release the version. */
+  /** Whether an administrator or reviewers have to decide first. */
   readonly quarantined: boolean
+  readonly quarantineReason?: QuarantinedVersion['reason']
   readonly dryRun: boolean
 }
 
-function toPublishOutcome({ fullName, version, created, quarantined, dryRun }: Outcome): string {
+function toPublishOutcome({ fullName, version, created, quarantined, quarantineReason, dryRun }: Outcome): string {
   const name = `${fullName}@${version}`
   if (quarantined && dryRun)
     return `It would be quarantined as ${name}, for an administrator to release. Nothing was stored.`
+  if (quarantineReason === 'approval') return `${name} waits for the approval of its reviewers.`
   if (quarantined)
     return `${name} was quarantined because of its scan findings or of what it changes. An administrator has to release it.`
   if (!created) return `${name} already has this content; nothing was published.`

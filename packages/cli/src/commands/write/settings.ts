@@ -9,8 +9,18 @@ export const commands = {
   visibility: endpointCommand('publishSkill', {
     description: 'Change who can see a skill: everyone, the users of the node, or its owner and collaborators.',
     words: { NAME: 'name', WHO: 'visibility' },
+    options: {
+      organisation: {
+        value: 'NAME',
+        help: 'with internal: only for the members of the organisation that owns the skill',
+      },
+    },
     actor,
-    show: ({ skill }) => [`${skill.fullName} is ${skill.visibility}.`],
+    show: ({ skill: { fullName, visibility, organisation } }) => [
+      organisation === undefined
+        ? `${fullName} is ${visibility}.`
+        : `${fullName} is internal to the members of ${organisation}.`,
+    ],
   }),
   describe: endpointCommand('publishSkill', {
     description:

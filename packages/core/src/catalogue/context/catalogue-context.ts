@@ -14,6 +14,7 @@ import type {
   DownloadCounter,
   Events,
   OpinionQuestion,
+  PolicyPort,
   ReputationPort,
   UpstreamLogs,
   UpstreamQueue,
@@ -58,6 +59,7 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly reputation: ReputationPort
   readonly agents: AgentPort
   readonly events: Events
+  readonly policies: PolicyPort
   readonly upstreamQueue: UpstreamQueue
   readonly upstreamLogs: UpstreamLogs
   /** The upstreams of a mirror, once a mirror is attached. */

@@ -1,9 +1,9 @@
-import type { EventData, EventName, Provenance, Security } from '@skillstead/protocol'
+import type { Access, EventData, EventName, PolicyRefusal, Provenance, Security } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { CallOptions } from '../../kernel/call-options.ts'
 import type { Caller, UserCaller } from '../../kernel/caller.ts'
 import type { LogDraft } from '../../log/append-change.ts'
-import type { SkillRow, Tables, VersionRow } from '../../storage/tables.ts'
+import type { QuarantineItemRow, SkillRow, Tables, VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { Visible } from '../../visibility/decisions.ts'
 import type { PackageFile } from '../versions/skill-package.ts'
@@ -63,6 +63,8 @@ export interface EmittedEvent<Name extends EventName = EventName> {
   readonly data: () => EventData<Name> | Promise<EventData<Name>>
   /** The only user whose webhooks receive the event. Default: every user who may see the skill. */
   readonly ownerId?: string
+  /** The ids of the only users whose webhooks receive the event. Called only when a webhook subscribes. */
+  readonly userIds?: () => Promise<readonly string[]>
   /** Whether only administrators receive the event. */
   readonly administrators?: boolean
   /** The current row of the skill that the event is about. */
@@ -165,4 +167,34 @@ export interface Artifact {
 export interface Artifacts {
   /** Null for a version whose SKILL.md installers cannot read. */
   describe(versions: readonly Pick<VersionRow, 'id' | 'digest'>[]): Promise<ReadonlyMap<string, Artifact | null>>
+}
+
+/** A change of a skill that policies judge, after it was applied in its transaction. */
+export interface Judged {
+  readonly skill: SkillRow
+  /** The skill before the change; undefined for a new skill. */
+  readonly before: SkillRow | undefined
+  readonly publisherId: string
+  /** The new version; undefined if only settings change. */
+  readonly version?: {
+    readonly size: number
+    readonly verdict: Security['verdict']
+    readonly access: Access
+    /** Whether the version uses what the one before did not, or is the first. */
+    readonly widens: boolean
+  }
+}
+
+/** What policies say about a change. */
+export interface PolicyJudgement {
+  readonly refusals: readonly PolicyRefusal[]
+  /** Number of approvals that a version needs. */
+  readonly approvals: number
+}
+
+/** Implemented by `governance/policies.ts`. */
+export interface PolicyPort {
+  judge(trx: WriteTransaction, change: Judged): Promise<PolicyJudgement>
+  /** The ids of the users who may review a quarantined version. */
+  findReviewers(trx: WriteTransaction, item: QuarantineItemRow): Promise<string[]>
 }

@@ -1,7 +1,7 @@
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { guest } from '../../kernel/caller.ts'
 import { readPages } from '../../storage/pages.ts'
-import { isListedFor, openVisibilities } from '../../visibility/conditions.ts'
+import { isListedFor, openPackVisibilities } from '../../visibility/conditions.ts'
 
 /** Names per query: a query of SQLite blocks the event loop. */
 const namesPerQuery = 1000
@@ -18,7 +18,7 @@ export async function readPublicNames(
     .selectFrom('packs')
     .select('slug')
     .where('state', '=', 'live')
-    .where('visibility', 'in', openVisibilities(guest))
+    .where('visibility', 'in', openPackVisibilities(guest))
     .orderBy('created_at', 'desc')
     .limit(namesPerQuery)
     .execute()

@@ -38,7 +38,7 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
     fields,
     content: packed,
     inspection: await inspectPackage(context, { content: packed, texts: toPackageTexts(fields, changelog) }),
-    settings: { visibility: source.visibility, category: source.category, repository: source.repository },
+    settings: { visibility: toForkVisibility(source), category: source.category, repository: source.repository },
     changelog,
     forkedFrom: { fullName: source.full_name, version: version.version },
   }
@@ -47,9 +47,9 @@ export async function forkSkill(context: CatalogueContext, input: Input<'forkSki
     const fullName = `${user.username}/${newName}`
     if (await hasRow(trx, 'skills', { full_name: fullName }))
       throw new RegistryError('name_taken', `You already have a skill ${fullName}. Choose another newName.`)
-    const { skill, isQuarantined } = await publishVersion(context, trx, publication, caller)
+    const { skill, quarantinedFor } = await publishVersion(context, trx, publication, caller)
     // The caller may publish the content instead, which is then quarantined with a notice.
-    if (isQuarantined)
+    if (quarantinedFor)
       throw new RegistryError(
         'conflict',
         `A fork of ${skill.full_name} would be quarantined because of its scan. Download it and publish it under your name; an administrator then reviews it.`,
@@ -80,4 +80,9 @@ function refuseClosedSource(read: SkillRow, now: SkillRow): void {
       'conflict',
       `The visibility of ${now.full_name} has just changed. Read the skill again, then repeat the fork.`,
     )
+}
+
+/** A fork belongs to a user, so only private is as narrow as internal to an organisation. */
+function toForkVisibility({ visibility }: Pick<SkillRow, 'visibility'>) {
+  return visibility === 'organisation' ? 'private' : visibility
 }

@@ -144,12 +144,12 @@ async function storeImport(context: CatalogueContext, prepared: Prepared, caller
     const published = await writer.write(async (trx) => {
       const publication = await toImportPublication(context, trx, prepared, caller)
       const decided = await publishVersion(context, trx, publication, caller)
-      if (decided.isQuarantined) undo(trx)
+      if (decided.quarantinedFor) undo(trx)
       return decided
     }, bulkWrite)
-    const { skill, version, created, warnings, isQuarantined } = published
+    const { skill, version, created, warnings, quarantinedFor } = published
     const outcome = { fullName: skill.full_name, version: version.version, warnings }
-    if (!isQuarantined) return { ...outcome, created }
+    if (!quarantinedFor) return { ...outcome, created }
     const { id } = await writer.write(async (trx) => {
       // The rollback also removed a new namespace.
       const publication = await toImportPublication(context, trx, prepared, caller)

@@ -1,10 +1,13 @@
 import type { Security, Warning } from '@skillstead/protocol'
-import type { SkillDocumentRow, SkillRow, UserRow, VersionRow } from '../../storage/tables.ts'
+import type { QuarantineItemRow, SkillDocumentRow, SkillRow, UserRow, VersionRow } from '../../storage/tables.ts'
 import type { Inspection } from '../versions/inspection.ts'
 import type { PackageFields } from '../versions/package-fields.ts'
 import type { PackedContent } from '../versions/skill-package.ts'
 import type { FileRow, ShownAccess } from '../versions/stored-version.ts'
 import type { SkillSettings } from '../context/ports.ts'
+
+/** Who decides on a version that is quarantined: an administrator of the node, or reviewers. */
+export type QuarantineReason = QuarantineItemRow['reason']
 
 /** A checked version to store. */
 export interface Publication {
@@ -23,16 +26,16 @@ export interface Publication {
   readonly yanked?: boolean | undefined
   /** Part of an imported history: the version number is used only if higher than existing versions. */
   readonly imported?: boolean
-  /** Released from quarantine by an administrator: the scan policy does not apply. */
-  readonly released?: boolean
+  /** Released from quarantine: after `policy` the scan policy does not apply, after `approval` no reviewer is needed. */
+  readonly released?: readonly QuarantineReason[]
 }
 
 export interface Published {
   readonly skill: SkillRow
   readonly version: VersionRow
   readonly created: boolean
-  /** Whether the scan policy quarantines the version: it must not stay stored. */
-  readonly isQuarantined: boolean
+  /** Why the version must not stay stored, if it is quarantined. */
+  readonly quarantinedFor?: QuarantineReason | undefined
   readonly warnings: readonly Warning[]
   /** The stored document and files, if the version was just created. */
   readonly document?: SkillDocumentRow

@@ -45,7 +45,7 @@ export interface Stored {
 /** Reads the missing values of the response within the transaction. */
 export async function readPublished(
   trx: WriteTransaction,
-  published: Omit<Published, 'isQuarantined'>,
+  published: Omit<Published, 'quarantinedFor'>,
 ): Promise<Stored> {
   const { skill, version, created, warnings, scan, uses, document, files } = published
   return {

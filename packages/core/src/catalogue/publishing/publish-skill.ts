@@ -1,33 +1,37 @@
 import { RegistryError, type PublishSkillInput, type Reply, type Warning } from '@skillstead/protocol'
 import { warnOfFiles } from '@skillstead/skill-format/archives'
+import type { Kysely } from 'kysely'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { findCallingAgent } from '../../accounts/find-agent.ts'
+import { findOwnOrganisation } from '../../accounts/organisations.ts'
 import { requireAccount, type Caller, type UserCaller } from '../../kernel/caller.ts'
 import type { CallOptions } from '../../kernel/call-options.ts'
 import { invalidField } from '../../kernel/field-errors.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import type { SkillRow } from '../../storage/tables.ts'
+import type { SkillRow, Tables, UserRow } from '../../storage/tables.ts'
 import { undo, type WriteTransaction } from '../../storage/writer.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { hasRow } from '../../storage/table-rows.ts'
 import { warnOfCopies } from '../copies/find-copies.ts'
 import { quarantineVersion } from './quarantine-version.ts'
-import { requireMetadata, toPackageTexts } from '../inspecting/metadata-scan.ts'
+import { toPackageTexts } from '../inspecting/metadata-scan.ts'
 import { findMovedSkill } from '../skills/find-skill.ts'
 import { inspectPackage } from '../inspecting/inspect-packages.ts'
 import { cleanKeywords, readPackageFields } from '../versions/package-fields.ts'
-import { publishVersion } from './publish-version.ts'
+import type { Publication, QuarantineReason } from './publication.ts'
+import { publishVersion, requireSettings } from './publish-version.ts'
 import { readPublished, toPublishAnswer, type PublishAnswer } from './publish-answer.ts'
 import { refreshSkill } from '../skills/refresh-skill.ts'
 import { applySettings } from '../skills/skill-rows.ts'
 import type { SkillSettings } from '../context/ports.ts'
 import { packContent, readSubmittedPackage, type SkillPackage } from '../versions/skill-package.ts'
 import { requireWriter } from '../skills/change-skill.ts'
-import { canWrite, isOwner, requireOwner } from '../../visibility/rights.ts'
+import { hasRight, requireRight } from '../../visibility/rights.ts'
 
 /**
  * PUT /skills: a new skill, a new version, or new metadata. With an agent's token in the request, a version also counts
- * as an action of the agent. Responds 202 if the scan policy quarantines the version. Throws `invalid_skill`,
+ * as an action of the agent. Responds 202 if the scan policy quarantines the version,
+ * or if the version waits for reviewers. Throws `invalid_skill`,
  * `version_exists`, `name_taken`, and `forbidden` for another user's name or a wrong token.
  */
 export async function publishSkill(
@@ -42,20 +46,22 @@ export async function publishSkill(
   if (!content) return { status: 200, body: await updateMetadata(context, input, user) }
   const publication = await toSkillPublication(context, input, content, user)
   if (!input.dryRun) await consultSecondOpinion(context, publication, user)
-  const { owner, fields } = publication
   const { stored, published } = await context.database.writer.write(async function publish(trx) {
-    if (owner.id !== user.userId) await requireWriter(trx, `${owner.username}/${fields.name}`, input.visibility, user)
+    await requirePublisher(trx, publication, user)
     const decided = await publishVersion(context, trx, publication, user)
-    const { version, created, isQuarantined } = decided
-    if (created && !isQuarantined) await context.agents.attributeVersion(trx, version, { user, options })
+    const { version, created, quarantinedFor } = decided
+    if (created && !quarantinedFor) await context.agents.attributeVersion(trx, version, { user, options })
     const result = { stored: await readPublished(trx, decided), published: decided }
-    if (isQuarantined || input.dryRun) undo(trx)
+    if (quarantinedFor || input.dryRun) undo(trx)
     return result
   })
   const answer = await toPublishAnswer(context, stored, user, content)
-  if (!published.isQuarantined) return { status: answer.created ? 201 : 200, body: answer }
+  if (!published.quarantinedFor) return { status: answer.created ? 201 : 200, body: answer }
   if (input.dryRun) {
-    return { status: 200, body: { ...answer, created: false, warnings: [...answer.warnings, quarantineWarning] } }
+    return {
+      status: 200,
+      body: { ...answer, created: false, warnings: [...answer.warnings, quarantineWarnings[published.quarantinedFor]] },
+    }
   }
   const quarantined = await context.database.writer.write((trx) =>
     quarantineVersion(context, trx, { publication, unpublished: published, agentId: agent?.id }, user),
@@ -73,7 +79,8 @@ async function toSkillPublication(
   user: UserCaller,
 ) {
   const fields = readPackageFields(content.skillMd, input)
-  const owner = await getPublishNamespace(context, input, fields.name, user)
+  const target = await getTarget(context, input, fields.name, user)
+  const { owner } = target
   const packed = await packContent(content)
   const inspection = await inspectPackage(context, {
     content: packed,
@@ -82,17 +89,21 @@ async function toSkillPublication(
   const publishing = { ownerId: owner.id, fullName: `${owner.username}/${fields.name}`, sketch: inspection.sketch }
   const copyWarnings = await warnOfCopies(context, { ...publishing, skillMd: content.skillMd }, user)
   return {
-    owner,
-    publisher: { id: user.userId, username: user.username },
+    owner: { id: owner.id, username: owner.username },
+    publisher: toPublisher(user),
     fields: {
       ...fields,
       warnings: [...warnOfFiles(content.files), ...fields.warnings, ...copyWarnings],
     },
     content: packed,
     inspection,
-    settings: toSkillSettings(input),
+    settings: toSkillSettings(input, target),
     changelog: input.changelog ?? '',
   }
+}
+
+function toPublisher({ userId, username }: UserCaller): Publication['publisher'] {
+  return { id: userId, username }
 }
 
 /** Asks for a second opinion, within its time limit. The content of private and internal skills is never sent. */
@@ -115,9 +126,9 @@ async function consultSecondOpinion(
   await context.secondOpinion.consult(context, { userId, fullName, digest, files: sources, security: inspection.scan })
 }
 
-const quarantineWarning: Warning = {
-  code: 'quarantined',
-  message: 'This version would be quarantined until an administrator releases it.',
+const quarantineWarnings: Readonly<Record<QuarantineReason, Warning>> = {
+  policy: { code: 'quarantined', message: 'This version would be quarantined until an administrator releases it.' },
+  approval: { code: 'approval', message: 'This version would wait until its reviewers approve it.' },
 }
 
 async function updateMetadata(
@@ -127,8 +138,8 @@ async function updateMetadata(
 ): Promise<PublishAnswer> {
   const skill = await getUpdatedSkill(context, input, user)
   const stored = await context.database.writer.write(async (trx) => {
-    const before = await requireWriter(trx, skill.full_name, input.visibility, user)
-    const settings = toSkillSettings(input)
+    const settings = toSkillSettings(input, { owner: await getOwner(trx, skill), skill })
+    const before = await requireWriter(trx, skill.full_name, settings.visibility, user)
     const changed = await applySettings(trx, before, settings)
     const after = changed ? await refreshSettings(context, trx, { before, settings }, user) : before
     const version = await trx
@@ -139,7 +150,7 @@ async function updateMetadata(
       .orderBy('sort_key', 'desc')
       .executeTakeFirst()
     if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet. Send skillMd.`)
-    const warnings = changed ? await requireMetadata(context, trx, { before, after }) : []
+    const warnings = changed ? await requireSettings(context, trx, { before, after }, toPublisher(user)) : []
     const updated = await readPublished(trx, { skill: after, version, created: false, warnings })
     if (input.dryRun) undo(trx)
     return updated
@@ -162,21 +173,69 @@ async function refreshSettings(
   return after
 }
 
-/** The caller's namespace, or the namespace of an owner who gave the caller write access. */
-async function getPublishNamespace(context: StorageContext, input: PublishSkillInput, name: string, user: UserCaller) {
-  const given = input.name
-  const own = { id: user.userId, username: user.username }
-  const owner = given?.includes('/') ? given.slice(0, given.indexOf('/')) : user.username
-  if (owner === user.username) return own
+/** The owner of a skill that is published, and the skill, if it exists. */
+interface Target {
+  readonly owner: Pick<UserRow, 'id' | 'username' | 'kind'>
+  readonly skill?: SkillRow | undefined
+}
+
+/**
+ * The caller's namespace, that of an organisation in which the caller may publish, or of an owner who gave the caller
+ * write access to the skill.
+ */
+async function getTarget(
+  context: StorageContext,
+  input: PublishSkillInput,
+  name: string,
+  user: UserCaller,
+): Promise<Target> {
+  const named = input.name?.includes('/') ? input.name.slice(0, input.name.indexOf('/')) : undefined
+  if (named !== undefined && input.owner !== undefined && named !== input.owner)
+    throw invalidField('owner', `is ${input.owner}, but the name says ${named}`)
+  const owner = input.owner ?? named ?? user.username
+  if (owner === user.username) return { owner: { id: user.userId, username: owner, kind: 'user' } }
+  const { read } = context.database
   const skill = await findMovedSkill(context, `${owner}/${name}`, user)
-  if (!skill || !(await canWrite(context.database.read, skill, user))) {
-    throw new RegistryError(
-      'forbidden',
-      `You may not publish ${owner}/${name}. Publish under ${user.username}, or ask its owner for the write role.`,
-    )
-  }
-  if (input.visibility !== undefined && input.visibility !== skill.visibility) requireOwner(skill, user)
-  return { id: skill.owner_id, username: skill.owner }
+  if (skill && (await hasRight(read, skill, user, 'publish'))) return { owner: await getOwner(read, skill), skill }
+  const organisation = skill ? undefined : await findOwnOrganisation(read, owner, user, 'publish')
+  if (organisation) return { owner: organisation }
+  throw new RegistryError(
+    'forbidden',
+    `You may not publish ${owner}/${name}. Publish under ${user.username}, or ask its owner for the write role.`,
+  )
+}
+
+function getOwner(db: Kysely<Tables>, { owner_id }: Pick<SkillRow, 'owner_id'>) {
+  return db.selectFrom('users').select(['id', 'username', 'kind']).where('id', '=', owner_id).executeTakeFirstOrThrow()
+}
+
+/** Repeats the check of {@link getTarget} in the transaction, since a role, the skill or its name may have changed. */
+export async function requirePublisher(
+  trx: WriteTransaction,
+  { owner, fields, settings }: Pick<Publication, 'owner' | 'fields' | 'settings'>,
+  user: UserCaller,
+): Promise<void> {
+  if (owner.id === user.userId) return
+  const fullName = `${owner.username}/${fields.name}`
+  const isNew = !(await hasRow(trx, 'skills', { full_name: fullName }))
+  if (isNew && (await findOwnOrganisation(trx, owner.username, user, 'publish'))) return
+  if (isNew) throw new RegistryError('forbidden', `${user.username} may not publish new skills of ${owner.username}.`)
+  await requireWriter(trx, fullName, settings.visibility, user)
+}
+
+/** The stored visibility that a request asks for; undefined if it stays as it is. */
+function toVisibility(
+  { visibility, organisation }: PublishSkillInput,
+  { owner, skill }: Target,
+): SkillRow['visibility'] | undefined {
+  if (organisation === undefined)
+    return visibility === 'internal' && skill?.visibility === 'organisation' ? undefined : visibility
+  if (organisation === '') return visibility ?? (skill?.visibility === 'organisation' ? 'internal' : undefined)
+  if (owner.kind !== 'organisation' || owner.username !== organisation)
+    throw invalidField('organisation', `must be the organisation that owns the skill; its owner is ${owner.username}`)
+  if (visibility !== undefined && visibility !== 'internal')
+    throw invalidField('organisation', `limits the visibility internal, not ${visibility}`)
+  return 'organisation'
 }
 
 async function getUpdatedSkill(context: StorageContext, input: PublishSkillInput, user: UserCaller): Promise<SkillRow> {
@@ -185,41 +244,26 @@ async function getUpdatedSkill(context: StorageContext, input: PublishSkillInput
   if (input.version !== undefined || input.changelog !== undefined) {
     throw invalidField('skillMd', 'is required with a version or a changelog.')
   }
-  const fullName = input.name.includes('/') ? input.name : `${user.username}/${input.name}`
+  const fullName = input.name.includes('/') ? input.name : `${input.owner ?? user.username}/${input.name}`
   const skill = await findMovedSkill(context, fullName, user)
   if (!skill)
     throw new RegistryError(
       'not_found',
       `There is no skill '${fullName}' that you may see; send its skillMd to publish it.`,
     )
-  if (
-    !(await canWrite(context.database.read, skill, user)) ||
-    (input.visibility !== undefined && !isOwner(skill, user))
-  ) {
-    throw new RegistryError('forbidden', `Only the owner of ${fullName} may change this.`)
-  }
+  await requireRight(context.database.read, skill, user, 'publish')
   return skill
 }
 
-function toSkillSettings(input: PublishSkillInput): SkillSettings {
-  const {
-    displayName,
-    description,
-    category,
-    license,
-    keywords,
-    visibility,
-    deprecated,
-    deprecationMessage,
-    repository,
-  } = input
+function toSkillSettings(input: PublishSkillInput, target: Target): SkillSettings {
+  const { displayName, description, category, license, keywords, deprecated, deprecationMessage, repository } = input
   return {
     displayName,
     description,
     category,
     license,
     keywords: keywords && cleanKeywords(keywords),
-    visibility,
+    visibility: toVisibility(input, target),
     deprecated,
     deprecationMessage,
     repository,

@@ -1,6 +1,14 @@
-import { compareFiles, compareVersions, type EventData, toVersionSortKey } from '@skillstead/protocol'
+import {
+  compareFiles,
+  compareVersions,
+  type EventData,
+  type Security,
+  toVersionSortKey,
+  type Warning,
+} from '@skillstead/protocol'
 import type { Caller } from '../../kernel/caller.ts'
 import { endAll } from '../../kernel/end-all.ts'
+import { invalidField, invalidFields } from '../../kernel/field-errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { putBlobs } from '../../storage/blobs.ts'
@@ -8,6 +16,7 @@ import { compileInsert } from '../../storage/compiled-query.ts'
 import type { SkillRow, VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
+import type { PolicyJudgement } from '../context/ports.ts'
 import { readChangedRows } from '../skills/changed-skill.ts'
 import { chooseVersion } from './choose-version.ts'
 import type { Publication, Published } from './publication.ts'
@@ -24,9 +33,9 @@ import type { ShownAccess } from '../versions/stored-version.ts'
 
 /**
  * Stores a version within a transaction: creates the skill if it is new and the version if its content is new, and
- * applies the request's settings in any case. If the result `isQuarantined`, the caller must roll back. Throws
- * `version_exists`, `name_taken`, `taken_down`, and `invalid_skill` if the scan policy refuses the version, or metadata
- * that comes with an older version.
+ * applies the request's settings in any case. If the result is `quarantinedFor` a reason, the caller must roll back. Throws
+ * `version_exists`, `name_taken`, `taken_down`, and `invalid_skill` if the scan policy or a rule refuses the version,
+ * or metadata that comes with an older version.
  */
 export async function publishVersion(
   context: CatalogueContext,
@@ -61,7 +70,7 @@ export async function publishVersion(
     if (!changed) return unchanged
     const upstreamWrite = { type: 'settings', before: before!, userId: publication.publisher.id, settings } as const
     const skill = await refreshSkill(context, trx, { ...change, cause: { type: 'skill' }, upstreamWrite })
-    const fromMetadata = await requireMetadata(context, trx, { before, after: skill })
+    const fromMetadata = await requireSettings(context, trx, { before: before!, after: skill }, publication.publisher)
     return { ...unchanged, skill, warnings: [...known, ...fromMetadata] }
   }
   const { imported, released } = publication
@@ -81,16 +90,66 @@ export async function publishVersion(
     changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: skill }) : []
   const allWarnings = [...warnings, ...toScanWarnings(judged), ...toAdviceWarnings(uses), ...inMetadata]
   const files = publication.content.files.toSorted(compareFiles)
-  const action = released ? 'warn' : toPolicyAction(context.scanPolicy, judged, uses)
+  const action = released?.includes('policy') ? 'warn' : toPolicyAction(context.scanPolicy, judged, uses)
   if (action === 'refuse') throw toPolicyRefusal(context.scanPolicy, judged, uses)
-  const isQuarantined = action === 'quarantine'
-  if (!isQuarantined) await recordPublish(context, trx, { skill, version }, caller)
+  const isWaiting =
+    !imported &&
+    (await judgeVersion(context, trx, publication, {
+      before,
+      isFirst: choice.versions.length === 0,
+      skill,
+      uses,
+      judged,
+    }))
+  const quarantinedFor = action === 'quarantine' ? 'policy' : isWaiting ? 'approval' : undefined
+  if (!quarantinedFor) await recordPublish(context, trx, { skill, version }, caller)
   const published = { ...refreshed, files, version, uses, warnings: allWarnings, scan, judged }
-  return { ...published, created: true, isQuarantined }
+  return { ...published, created: true, quarantinedFor }
+}
+
+/** Whether a version waits for reviewers. Throws `invalid_skill` if it breaks a rule of its organisation. */
+async function judgeVersion(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  { publisher, content, released }: Publication,
+  { before, isFirst, skill, uses, judged }: NewJudged,
+): Promise<boolean> {
+  const widens = isFirst || uses.widens !== null
+  const version = { size: content.size, verdict: judged.verdict, access: uses.access, widens }
+  const judgement = await context.policies.judge(trx, { skill, before, publisherId: publisher.id, version })
+  refuseBroken(judgement)
+  return judgement.approvals > 0 && !released?.includes('approval')
+}
+
+interface NewJudged extends Pick<StoredVersion, 'skill' | 'uses'> {
+  readonly before: SkillRow | undefined
+  readonly isFirst: boolean
+  readonly judged: Pick<Security, 'verdict'>
+}
+
+/**
+ * The warnings about settings that changed without a version. Throws `invalid_skill` if the scan policy or a rule refuses
+ * them, and for a description while versions need approval, since agents read it.
+ */
+export async function requireSettings(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  { before, after }: { before: SkillRow; after: SkillRow },
+  publisher: Publication['publisher'],
+): Promise<Warning[]> {
+  const judgement = await context.policies.judge(trx, { skill: after, before, publisherId: publisher.id })
+  refuseBroken(judgement)
+  if (judgement.approvals > 0 && after.description !== before.description)
+    throw invalidField('description', 'is read by agents, and versions of this skill need approval. Publish a version')
+  return requireMetadata(context, trx, { before, after })
+}
+
+function refuseBroken({ refusals }: PolicyJudgement): void {
+  if (refusals.length > 0) throw invalidFields('invalid_skill', refusals)
 }
 
 /** The parts of the outcome for a version that is already stored. */
-const storedBefore = { created: false, isQuarantined: false }
+const storedBefore = { created: false }
 
 /** A publication with its inspection. */
 type Inspected = Publication & { readonly inspection: Inspection }

@@ -1,17 +1,17 @@
 import { limits, type QuarantinedVersion, RegistryError, toTimestamp } from '@skillstead/protocol'
-import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { countRows } from '../../storage/count-rows.ts'
-import { parseJson, type QuarantineItemRow } from '../../storage/tables.ts'
+import { parseJson, type QuarantineItemRow, type Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { Inspection } from '../versions/inspection.ts'
-import type { Publication, Published } from './publication.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import type { Publication, Published, QuarantineReason } from './publication.ts'
 import type { PackedContent } from '../versions/skill-package.ts'
 
 /** A publication as stored in quarantine, without its content and inspection, which are stored separately. */
-export type QuarantinedPublication = Omit<Publication, 'content' | 'inspection' | 'released'>
+export type QuarantinedPublication = Omit<Publication, 'content' | 'inspection'>
 
 interface Holding {
   readonly publication: Publication & { readonly inspection: Inspection }
@@ -21,22 +21,25 @@ interface Holding {
 }
 
 /**
- * Quarantines a version until an administrator releases it. Publishing the same content again replaces the earlier
- * request. Throws `conflict` if the owner has too many quarantined versions.
+ * Quarantines a version until an administrator releases it or reviewers approve it. Publishing the same content again
+ * replaces the earlier request with its reviews; a version that waits for reviewers also replaces an earlier one of its
+ * skill. Throws `conflict` if the publisher has too many quarantined versions.
  */
 export async function quarantineVersion(
-  context: StorageContext,
+  context: Pick<CatalogueContext, 'clock' | 'events' | 'policies'>,
   trx: WriteTransaction,
   { publication, unpublished, agentId }: Holding,
   caller: Caller,
 ): Promise<QuarantinedVersion> {
-  const { content, inspection, released: _, ...rest } = publication
+  const { content, inspection, ...rest } = publication
   const { owner, publisher, fields } = rest
   const { version } = unpublished.version
   const scan = unpublished.judged ?? inspection.scan
   const at = context.clock.now()
   const same = await findSameQuarantined(trx, `${owner.username}/${fields.name}`, content.digest)
-  if (!same) await refuseTooManyQuarantined(trx, owner)
+  const reason = unpublished.quarantinedFor ?? 'policy'
+  if (reason === 'approval') await removeEarlierSubmissions(trx, `${owner.username}/${fields.name}`, content.digest)
+  if (!same) await refuseTooManyQuarantined(trx, publisher)
   const row: QuarantineItemRow = {
     id: same?.id ?? newId(),
     owner_id: owner.id,
@@ -49,16 +52,52 @@ export async function quarantineVersion(
     publication: JSON.stringify(rest satisfies QuarantinedPublication),
     agent_id: agentId ?? null,
     created_at: same?.created_at ?? at,
+    reason,
   }
-  if (same) await trx.updateTable('quarantine_items').set(row).where('id', '=', same.id).execute()
-  else {
+  if (same) {
+    await trx.updateTable('quarantine_items').set(row).where('id', '=', same.id).execute()
+    await trx.deleteFrom('submission_reviews').where('quarantine_id', '=', same.id).execute()
+  } else {
     await trx.insertInto('quarantine_items').values(row).execute()
     await putQuarantineFiles(trx, row.id, content)
     const subject = `${row.full_name}@${version}`
-    const data = { id: row.id, digest: row.digest, verdict: scan.verdict, change: unpublished.uses?.change?.verdict }
+    const data = {
+      id: row.id,
+      digest: row.digest,
+      reason,
+      verdict: scan.verdict,
+      change: unpublished.uses?.change?.verdict,
+    }
     await recordAudit(trx, { caller, action: 'quarantine.add', subject, at, data })
   }
+  if (reason === 'approval') await announceSubmission(context, trx, row, publisher)
   return toQuarantinedVersion({ ...row, publisher: publisher.username })
+}
+
+/** Tells the reviewers of a version that it waits for them. */
+export async function announceSubmission(
+  context: Pick<CatalogueContext, 'events' | 'policies'>,
+  trx: WriteTransaction,
+  row: QuarantineItemRow,
+  publisher: Publication['publisher'],
+): Promise<void> {
+  const data = () => ({ ...toSubmissionData(row), publisher: { id: publisher.id, username: publisher.username } })
+  const userIds = () => context.policies.findReviewers(trx, row)
+  await context.events.emit(trx, { event: 'skill.submitted', userIds, data })
+}
+
+/** The version of a submission, in the data of its events. */
+export function toSubmissionData({ id, full_name: fullName, version }: QuarantineItemRow) {
+  return { submission: { id, fullName, version } }
+}
+
+async function removeEarlierSubmissions(trx: WriteTransaction, fullName: string, digest: string): Promise<void> {
+  await trx
+    .deleteFrom('quarantine_items')
+    .where('full_name', '=', fullName)
+    .where('reason', '=', 'approval')
+    .where('digest', '!=', digest)
+    .execute()
 }
 
 function findSameQuarantined(trx: WriteTransaction, fullName: string, digest: string) {
@@ -70,17 +109,38 @@ function findSameQuarantined(trx: WriteTransaction, fullName: string, digest: st
     .executeTakeFirst()
 }
 
+/** Stores who decides next on a quarantined version, and what was decided already. */
+export async function passItemOn(
+  trx: WriteTransaction,
+  row: QuarantineItemRow,
+  { reason, publication }: { reason: QuarantineReason; publication: QuarantinedPublication },
+): Promise<QuarantineItemRow> {
+  const columns = { reason, publication: JSON.stringify(publication) }
+  await trx.updateTable('quarantine_items').set(columns).where('id', '=', row.id).execute()
+  return { ...row, ...columns }
+}
+
+/** Stores the verdict of a reviewer in place of an earlier one. */
+export async function putVerdict(trx: WriteTransaction, review: Tables['submission_reviews']): Promise<void> {
+  const { verdict, at } = review
+  await trx
+    .insertInto('submission_reviews')
+    .values(review)
+    .onConflict((conflict) => conflict.columns(['quarantine_id', 'user_id']).doUpdateSet({ verdict, at }))
+    .execute()
+}
+
 /** Deletes a quarantined version with its files, after a decision. */
 export async function removeQuarantined(trx: WriteTransaction, id: string): Promise<void> {
   await trx.deleteFrom('quarantine_items').where('id', '=', id).execute()
 }
 
-async function refuseTooManyQuarantined(trx: WriteTransaction, owner: Publication['owner']): Promise<void> {
-  const count = await countRows(trx.selectFrom('quarantine_items').where('owner_id', '=', owner.id))
+async function refuseTooManyQuarantined(trx: WriteTransaction, { id, username }: Publication['publisher']) {
+  const count = await countRows(trx.selectFrom('quarantine_items').where('publisher_id', '=', id))
   if (count < limits.quarantinedPerUserMax) return
   throw new RegistryError(
     'conflict',
-    `${limits.quarantinedPerUserMax} versions of ${owner.username} are already quarantined. Withdraw one, or wait until one is decided.`,
+    `${limits.quarantinedPerUserMax} versions of ${username} are already quarantined. Withdraw one, or wait until one is decided.`,
   )
 }
 
@@ -109,5 +169,6 @@ export function toQuarantinedVersion(row: QuarantineItemRow & { publisher: strin
     change: row.change === null ? null : parseJson(row.change),
     createdAt: toTimestamp(row.created_at),
     published: false,
+    reason: row.reason,
   }
 }

@@ -1,6 +1,6 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
-import { getUserByName } from '../../accounts/find-user.ts'
+import { getPerson, getUserByName } from '../../accounts/find-user.ts'
 import { type Caller, callerId, requireAccount } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { removeRows } from '../../storage/table-rows.ts'
@@ -8,12 +8,12 @@ import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { changeSkill } from '../skills/change-skill.ts'
 import { getSkill } from '../skills/find-skill.ts'
-import { canWrite, requireOwner } from '../../visibility/rights.ts'
+import { requireRight } from '../../visibility/rights.ts'
 
 /** GET /skills/<name>/collaborators: for the owner and users with write access. */
 export async function listCollaborators(context: StorageContext, input: Input<'listCollaborators'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
-  if (!(await canWrite(context.database.read, skill, caller))) requireOwner(skill, caller)
+  await requireRight(context.database.read, skill, caller, 'publish')
   const [accepted, invited] = await Promise.all([
     readCollaborators(context, 'collaborators', skill.id),
     readCollaborators(context, 'invitations', skill.id),
@@ -40,11 +40,12 @@ function readCollaborators({ database }: StorageContext, table: 'collaborators' 
 /** PUT /skills/<name>/collaborators/<username>: invites a user, or changes a collaborator's role. */
 export async function putCollaborator(context: CatalogueContext, input: Input<'putCollaborator'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
-  requireOwner(skill, caller)
-  const user = await getUserByName(context, input.username)
+  await requireRight(context.database.read, skill, caller, 'manage')
+  const user = await getPerson(context, input.username)
   if (user.id === skill.owner_id)
     throw new RegistryError('conflict', `${user.username} already owns ${skill.full_name}.`)
-  const what = { action: 'skill.collaborator.put', subject: skill.full_name, cause: { type: 'skill' } as const }
+  const cause = { type: 'skill' } as const
+  const what = { action: 'skill.collaborator.put', subject: skill.full_name, right: 'manage', cause } as const
   let status: 'accepted' | 'invited' = 'invited'
   await changeSkill(context, caller, skill, what, async (trx) => {
     const { numUpdatedRows } = await trx
@@ -76,8 +77,9 @@ export async function deleteCollaborator(
   const invited = isOwnName ? await findInvitedSkill(context, input.name, caller.userId) : undefined
   const skill = invited ?? (await getSkill(context, input.name, caller))
   const user = await getUserByName(context, input.username)
-  if (user.id !== callerId(caller)) requireOwner(skill, caller)
-  const what = { action: 'skill.collaborator.delete', subject: skill.full_name, cause: { type: 'skill' } as const }
+  const right = user.id === callerId(caller) ? {} : ({ right: 'manage' } as const)
+  const cause = { type: 'skill' } as const
+  const what = { action: 'skill.collaborator.delete', subject: skill.full_name, cause, ...right }
   await changeSkill(context, caller, skill, what, async (trx) => {
     const person = { skill_id: skill.id, user_id: user.id }
     const wasInvited = await removeRows(trx, 'invitations', person)

@@ -14,7 +14,7 @@ import type { ShareRow, SkillRow } from '../../storage/tables.ts'
 import type { Writer, WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { getSkill, getSkillNow } from '../skills/find-skill.ts'
-import { requireOwner } from '../../visibility/rights.ts'
+import { requireRight } from '../../visibility/rights.ts'
 
 const sharesMax = 100
 
@@ -28,7 +28,7 @@ export async function createShare(context: CatalogueContext, input: Input<'creat
   const now = context.clock.now()
   return context.database.writer.write(async (trx) => {
     const maker = await requireMaker(trx, caller, now)
-    requireOwner(await getSkillNow(context, trx, skill, caller), caller)
+    await requireRight(trx, await getSkillNow(context, trx, skill, caller), caller, 'manage')
     // Expired links are useless and not listed.
     await trx.deleteFrom('shares').where('skill_id', '=', skill.id).where('expires_at', '<=', now).execute()
     const count = await countRows(trx.selectFrom('shares').where('skill_id', '=', skill.id))
@@ -65,7 +65,7 @@ export async function listShares(context: StorageContext, input: Input<'listShar
 export async function deleteShare(context: CatalogueContext, input: Input<'deleteShare'>, caller: Caller) {
   const skill = await getSharableSkill(context, input.name, caller)
   await context.database.writer.write(async (trx) => {
-    requireOwner(await getSkillNow(context, trx, skill, caller), caller)
+    await requireRight(trx, await getSkillNow(context, trx, skill, caller), caller, 'manage')
     if (!(await removeRows(trx, 'shares', { skill_id: skill.id, id: input.id })))
       throw new RegistryError('not_found', `${skill.full_name} has no share link with this id.`)
     const at = context.clock.now()
@@ -98,7 +98,7 @@ export async function withShare(context: StorageContext, caller: Caller, token: 
 /** Only the owner may see who else can read a skill. */
 async function getSharableSkill(context: StorageContext, name: string, caller: Caller): Promise<SkillRow> {
   const skill = await getSkill(context, name, caller)
-  requireOwner(skill, caller)
+  await requireRight(context.database.read, skill, caller, 'manage')
   return skill
 }
 

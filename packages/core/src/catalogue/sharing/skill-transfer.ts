@@ -1,11 +1,13 @@
-import { RegistryError, toTimestamp } from '@skillstead/protocol'
+import { RegistryError, rightsByRole, rolesWith, toTimestamp } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { getUserByName } from '../../accounts/find-user.ts'
-import { type Caller, requireAccount } from '../../kernel/caller.ts'
+import { findMemberRole } from '../../accounts/organisations.ts'
+import { type Caller, requireAccount, type UserCaller } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { removeRows } from '../../storage/table-rows.ts'
-import type { SkillRow, UserRow } from '../../storage/tables.ts'
+import type { SkillRow, Tables, UserRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { changeSkill, refuseChangedSkill } from '../skills/change-skill.ts'
@@ -13,12 +15,12 @@ import { removeCollaborators } from './collaborators.ts'
 import { getSkill } from '../skills/find-skill.ts'
 import { showDetails } from '../skills/show-details.ts'
 import { requireStorage, sumVersionBytes } from '../skills/storage-quota.ts'
-import { requireOwner } from '../../visibility/rights.ts'
+import { requireRight } from '../../visibility/rights.ts'
 
 /** POST /skills/<name>/transfer: offers the skill to another user, who may accept. Replaces an earlier offer. */
 export async function offerTransfer(context: StorageContext, input: Input<'transferSkill'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
-  requireOwner(skill, caller)
+  await requireRight(context.database.read, skill, caller, 'manage')
   const newOwner = await getUserByName(context, input.newOwner)
   if (newOwner.id === skill.owner_id)
     throw new RegistryError('conflict', `${skill.full_name} already belongs to ${newOwner.username}.`)
@@ -28,6 +30,7 @@ export async function offerTransfer(context: StorageContext, input: Input<'trans
   await context.database.writer.write(async (trx) => {
     const now = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
     refuseChangedSkill(skill, now)
+    await requireRight(trx, now, caller, 'manage')
     const offer = { skill_id: skill.id, new_owner_id: newOwner.id, created_at: at }
     await trx.deleteFrom('transfers').where('skill_id', '=', skill.id).execute()
     await trx.insertInto('transfers').values(offer).execute()
@@ -38,22 +41,24 @@ export async function offerTransfer(context: StorageContext, input: Input<'trans
 }
 
 /**
- * POST /skills/<name>/transfer/accept: moves the skill to the new owner. The old full name redirects to the new name.
+ * POST /skills/<name>/transfer/accept: moves the skill to the new owner, for whom an administrator of an organisation
+ * accepts. The old full name redirects to the new name.
  */
 export async function acceptTransfer(context: CatalogueContext, input: Input<'acceptTransfer'>, caller: Caller) {
   const user = requireAccount(caller)
-  const owner = { id: user.userId, username: user.username }
-  const skill = await getTransferOffer(context, input.name, user.userId)
-  if (skill.owner_id === user.userId)
-    throw new RegistryError('forbidden', `${skill.full_name} is yours. Only the recipient can accept the transfer.`)
-  const fullName = `${user.username}/${skill.name}`
+  const { newOwnerId, ...skill } = await getTransferOffer(context, input.name, user.userId)
+  if (!(await mayAccept(context.database.read, newOwnerId, user)))
+    throw new RegistryError('forbidden', `Only the recipient can accept the transfer of ${skill.full_name}.`)
+  const owner = await getOwner(context.database.read, newOwnerId)
+  const fullName = `${owner.username}/${skill.name}`
   const after = await changeSkill(
     context,
     caller,
     skill,
     { action: 'skill.transfer.accept', subject: fullName, cause: { type: 'skill' } },
     async (trx, before) => {
-      await takeTransferOffer(trx, before, user.userId)
+      if (!(await mayAccept(trx, owner.id, user))) throw noTransferOffer(skill.full_name)
+      await takeTransferOffer(trx, before, owner.id)
       await refuseTakenFullName(trx, fullName, skill.id)
       const addition = { name: before.full_name, bytes: await sumVersionBytes(trx, skill.id) }
       await requireStorage(context, trx, owner, addition)
@@ -64,23 +69,41 @@ export async function acceptTransfer(context: CatalogueContext, input: Input<'ac
   return showDetails(context, after, caller)
 }
 
+/** Whether a user may take a skill over for the new owner: the user, or an organisation with the user's role. */
+async function mayAccept(db: Kysely<Tables>, newOwnerId: string, { userId }: UserCaller): Promise<boolean> {
+  if (newOwnerId === userId) return true
+  const role = await findMemberRole(db, newOwnerId, userId)
+  return role !== undefined && rightsByRole[role].includes('manage')
+}
+
+function getOwner(db: Kysely<Tables>, id: string) {
+  return db.selectFrom('users').select(['id', 'username']).where('id', '=', id).executeTakeFirstOrThrow()
+}
+
 /** Moves a skill to another owner's namespace. The old full name redirects to the new name. */
 export async function moveSkill(
   context: CatalogueContext,
   trx: WriteTransaction,
-  { id, full_name }: Pick<SkillRow, 'id' | 'full_name'>,
+  { id, full_name, visibility }: Pick<SkillRow, 'id' | 'full_name' | 'visibility'>,
   { owner, fullName, at }: { owner: Pick<UserRow, 'id' | 'username'>; fullName: string; at: number },
 ): Promise<void> {
   // If the skill returns to an earlier name, the name must no longer redirect.
   await trx.deleteFrom('aliases').where('full_name', '=', fullName).execute()
   const moved = { owner_id: owner.id, owner: owner.username, full_name: fullName }
-  await trx.updateTable('skills').set(moved).where('id', '=', id).execute()
+  // The members of the former organisation must not become those of another one.
+  const narrowed = visibility === 'organisation' && { visibility: 'private' as const }
+  await trx
+    .updateTable('skills')
+    .set({ ...moved, ...narrowed })
+    .where('id', '=', id)
+    .execute()
   await trx
     .insertInto('aliases')
     .values({ full_name, skill_id: id, created_at: at })
     .onConflict((conflict) => conflict.column('full_name').doNothing())
     .execute()
   await removeCollaborators(trx, id)
+  await trx.deleteFrom('team_skills').where('skill_id', '=', id).execute()
   // The former owner created the share links, and their recipients may have stored them.
   await trx.deleteFrom('shares').where('skill_id', '=', id).execute()
   await context.reputation.recountCredit(trx, id)
@@ -91,11 +114,10 @@ export async function cancelTransfer(context: StorageContext, input: Input<'canc
   const user = requireAccount(caller)
   const skill = await getTransferOffer(context, input.name, user.userId)
   await context.database.writer.write(async (trx) => {
-    const own = trx.selectFrom('skills').select('id').where('owner_id', '=', user.userId)
     const cancelled = await trx
       .deleteFrom('transfers')
       .where('skill_id', '=', skill.id)
-      .where((eb) => eb.or([eb('new_owner_id', '=', user.userId), eb('skill_id', 'in', own)]))
+      .where('skill_id', 'in', selectOffers(trx, user.userId).select('skills.id'))
       .returning('skill_id')
       .executeTakeFirst()
     if (!cancelled) throw noTransferOffer(skill.full_name)
@@ -104,29 +126,44 @@ export async function cancelTransfer(context: StorageContext, input: Input<'canc
   })
 }
 
-/** GET /transfers: the pending offers to and by the caller. */
+/** GET /transfers: the pending offers to and by the caller, and the organisations whose skills the caller manages. */
 export async function listTransfers(context: StorageContext, caller: Caller) {
   const { userId } = requireAccount(caller)
-  const rows = await context.database.read
-    .selectFrom('transfers')
-    .innerJoin('skills', 'skills.id', 'transfers.skill_id')
+  const rows = await selectOffers(context.database.read, userId)
     .innerJoin('users', 'users.id', 'transfers.new_owner_id')
     .select(['skills.full_name as fullName', 'users.username as newOwner', 'transfers.created_at as createdAt'])
-    .where((eb) => eb.or([eb('transfers.new_owner_id', '=', userId), eb('skills.owner_id', '=', userId)]))
     .orderBy('transfers.created_at')
     .execute()
   const transfers = rows.map((row) => ({ ...row, createdAt: toTimestamp(row.createdAt) }))
   return { transfers, total: transfers.length }
 }
 
-/** The pending offer of a skill. Both parties find the offer, even if the skill is private; others get `not_found`. */
-async function getTransferOffer(context: StorageContext, name: string, userId: string): Promise<SkillRow> {
-  const offered = await context.database.read
+/** The offers of which a user, or an organisation whose skills the user manages, is a party. */
+function selectOffers(db: Kysely<Tables>, userId: string) {
+  const managed = db
+    .selectFrom('members')
+    .select('organisation_id')
+    .where('user_id', '=', userId)
+    .where('role', 'in', rolesWith('manage'))
+  return db
     .selectFrom('transfers')
     .innerJoin('skills', 'skills.id', 'transfers.skill_id')
+    .where((eb) =>
+      eb.or(
+        (['transfers.new_owner_id', 'skills.owner_id'] as const).flatMap((party) => [
+          eb(party, '=', userId),
+          eb(party, 'in', managed),
+        ]),
+      ),
+    )
+}
+
+/** The pending offer of a skill. Both parties find the offer, even if the skill is private; others get `not_found`. */
+async function getTransferOffer(context: StorageContext, name: string, userId: string) {
+  const offered = await selectOffers(context.database.read, userId)
     .selectAll('skills')
+    .select('transfers.new_owner_id as newOwnerId')
     .where((eb) => eb.or([eb('skills.full_name', '=', name), eb('skills.name', '=', name)]))
-    .where((eb) => eb.or([eb('transfers.new_owner_id', '=', userId), eb('skills.owner_id', '=', userId)]))
     .execute()
   if (offered.length > 1)
     throw new RegistryError('conflict', `More than one skill named '${name}' is offered to you. Use the full name.`)
@@ -135,10 +172,10 @@ async function getTransferOffer(context: StorageContext, name: string, userId: s
 }
 
 /** Removes the offer. Since the read, the offer may have been cancelled, accepted or made to another user. */
-async function takeTransferOffer(trx: WriteTransaction, skill: SkillRow, userId: string): Promise<void> {
+async function takeTransferOffer(trx: WriteTransaction, skill: SkillRow, newOwnerId: string): Promise<void> {
   // A hidden or taken-down skill must stay with its owner until the case is decided.
   if (skill.state !== 'live') throw noTransferOffer(skill.full_name)
-  const isTaken = await removeRows(trx, 'transfers', { skill_id: skill.id, new_owner_id: userId })
+  const isTaken = await removeRows(trx, 'transfers', { skill_id: skill.id, new_owner_id: newOwnerId })
   if (!isTaken) throw noTransferOffer(skill.full_name)
 }
 

@@ -1,4 +1,4 @@
-import { RegistryError } from '@skillstead/protocol'
+import { RegistryError, type Right } from '@skillstead/protocol'
 import type { Caller, UserCaller } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { recordAudit } from '../../log/audit.ts'
@@ -11,23 +11,24 @@ import { refreshSkill } from './refresh-skill.ts'
 import type { SkillCause } from './skill-log.ts'
 import { refuseQuarantined } from '../versions/version-files.ts'
 import { readReaders } from '../../visibility/decisions.ts'
-import { canWrite, requireOwner } from '../../visibility/rights.ts'
+import { requireRight } from '../../visibility/rights.ts'
 
 /**
  * Changes a skill and updates everything derived from it. `work` receives the current row and returns whether it
- * changed anything. `skill` is the row on which the caller's permission was checked. Throws `not_found` if the skill
- * was deleted after that check, `conflict` if its owner changed.
+ * changed anything. `skill` is the row on which the caller's permission was checked; `right` is checked again in the
+ * transaction. Throws `not_found` if the skill was deleted after that check, `conflict` if its owner changed.
  */
 export async function changeSkill(
   context: CatalogueContext,
   caller: Caller,
   skill: SkillRow,
-  what: { action: string; subject: string; cause: SkillCause; data?: Record<string, unknown> },
+  what: { action: string; subject: string; cause: SkillCause; right?: Right; data?: Record<string, unknown> },
   work: (trx: WriteTransaction, before: SkillRow) => Promise<boolean>,
 ): Promise<SkillRow> {
   return context.database.writer.write(async (trx) => {
     const before = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
     refuseChangedSkill(skill, before)
+    if (what.right !== undefined) await requireRight(trx, before, caller, what.right)
     // The work may remove collaborators, who must learn that they no longer see the skill.
     const readersBefore = await readReaders(trx, before)
     if (!(await work(trx, before))) return before
@@ -46,7 +47,7 @@ export function refuseChangedSkill(checked: Pick<SkillRow, 'owner_id'>, now: Ski
 
 /**
  * The skill that a user publishes to, checked again within the transaction, since a role, the skill or its name may
- * have changed. Only its owner may change its visibility. Throws `not_found` and `forbidden`.
+ * have changed. Its visibility needs the right `manage`. Throws `not_found` and `forbidden`.
  */
 export async function requireWriter(
   trx: WriteTransaction,
@@ -58,7 +59,7 @@ export async function requireWriter(
   if (!skill || skill.state === 'withdrawn')
     throw new RegistryError('not_found', `The skill '${fullName}' was deleted.`)
   const isVisibilityChange = visibility !== undefined && visibility !== skill.visibility
-  if (isVisibilityChange || !(await canWrite(trx, skill, user))) requireOwner(skill, user)
+  await requireRight(trx, skill, user, isVisibilityChange ? 'manage' : 'publish')
   return skill
 }
 
@@ -70,7 +71,7 @@ export async function setYanked(
   caller: Caller,
 ): Promise<undefined> {
   const skill = await getSkill(context, input.name, caller)
-  if (!(await canWrite(context.database.read, skill, caller))) requireOwner(skill, caller)
+  await requireRight(context.database.read, skill, caller, 'publish')
   const { id, version } = await getVersion(context, skill, input.version)
   if (!yanked) await refuseQuarantined(context.database.read, skill, { id, version })
   const action = yanked ? 'skill.yank' : 'skill.unyank'
@@ -78,11 +79,8 @@ export async function setYanked(
     context,
     caller,
     skill,
-    { action, subject: `${skill.full_name}@${version}`, cause: { type: 'yank', versionId: id } },
-    async (trx, before) => {
-      if (!(await canWrite(trx, before, caller))) requireOwner(before, caller)
-      return markYanked(trx, id, yanked)
-    },
+    { action, subject: `${skill.full_name}@${version}`, right: 'publish', cause: { type: 'yank', versionId: id } },
+    (trx) => markYanked(trx, id, yanked),
   )
 }
 
@@ -100,12 +98,12 @@ export async function markYanked(trx: WriteTransaction, versionId: string, yanke
 /** DELETE /skills/<name>: withdraws the skill everywhere. The name stays taken permanently. */
 export async function deleteSkill(context: CatalogueContext, input: Input<'deleteSkill'>, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
-  requireOwner(skill, caller)
+  await requireRight(context.database.read, skill, caller, 'manage')
   await changeSkill(
     context,
     caller,
     skill,
-    { action: 'skill.delete', subject: skill.full_name, cause: { type: 'skill' } },
+    { action: 'skill.delete', subject: skill.full_name, right: 'manage', cause: { type: 'skill' } },
     async (trx) => {
       await trx.updateTable('skills').set({ state: 'withdrawn' }).where('id', '=', skill.id).execute()
       await trx.deleteFrom('transfers').where('skill_id', '=', skill.id).execute()

@@ -43,8 +43,13 @@ function toDiffVerdict(scan: Security | undefined): SkillDiff['security']['from'
   return scan ? { score: scan.score, verdict: scan.verdict } : null
 }
 
-/** Yields after each file, so that other requests wait for at most one file. */
-async function diffFiles(context: StorageContext, from: readonly FileRow[], to: readonly FileRow[]) {
+/** How files differ; `readNew` reads the new ones. Yields after each file, so that other requests wait for at most one file. */
+export async function diffFiles(
+  { database: { read } }: StorageContext,
+  from: readonly FileRow[],
+  to: readonly FileRow[],
+  readNew: (digest: string) => Promise<Uint8Array> = (digest) => getBlob(read, digest),
+) {
   const files: FileDiff[] = []
   let left = { characters: patchCharactersMax, bytes: diffBytesMax }
   for (const { path, status, rows } of findChangedFiles(from, to)) {
@@ -55,7 +60,10 @@ async function diffFiles(context: StorageContext, from: readonly FileRow[], to: 
       files.push(omitFile(shown))
       continue
     }
-    const [before, after] = await Promise.all(rows.map((row) => row && getBlob(context.database.read, row.digest)))
+    const [before, after] = await Promise.all([
+      rows[0] && getBlob(read, rows[0].digest),
+      rows[1] && readNew(rows[1].digest),
+    ])
     const file = { ...shown, ...diffFile({ ...shown, from: before, to: after }) }
     const characters = left.characters - (file.diff?.length ?? 0)
     files.push(characters < 0 ? omitFile(shown) : file)

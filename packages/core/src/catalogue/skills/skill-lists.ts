@@ -1,4 +1,4 @@
-import { type OwnSkill, toTimestamp } from '@skillstead/protocol'
+import { type OwnSkill, RegistryError, toTimestamp } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { type Caller, requireAccount } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
@@ -7,19 +7,26 @@ import { readPage } from '../../storage/read-page.ts'
 import { addRow, hasRow, removeRows } from '../../storage/table-rows.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { findOwnOrganisation } from '../../accounts/organisations.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
 import { toNamedItems } from '../versions/shown-names.ts'
-import { itemColumns, toPublicName, toSkillItem } from '../versions/skill-document.ts'
+import { itemColumns, toPublicName, toPublicVisibility, toSkillItem } from '../versions/skill-document.ts'
 import { isListedFor } from '../../visibility/conditions.ts'
 
 const ownColumns = [...itemColumns, 'visibility', 'state', 'moderation', 'updated_at'] as const
 
-/** GET /users/me/skills: all skills of the caller that are not deleted, last changed first. */
+/**
+ * GET /users/me/skills: all skills of the caller, or of an organisation whose private skills the caller sees, that are
+ * not deleted, last changed first.
+ */
 export async function listOwnSkills(context: StorageContext, input: Input<'listOwnSkills'>, caller: Caller) {
   const { userId } = requireAccount(caller)
+  const { organisation } = input
+  const owner =
+    organisation === undefined ? { id: userId } : await getInsidersOrganisation(context, organisation, caller)
   const own = context.database.read
     .selectFrom('skills')
-    .where('owner_id', '=', userId)
+    .where('owner_id', '=', owner.id)
     .where('state', '!=', 'withdrawn')
     .where('stub', '=', 0)
     .$if(input.moderated, (select) =>
@@ -30,10 +37,16 @@ export async function listOwnSkills(context: StorageContext, input: Input<'listO
   return { skills: rows.map(toOwnSkill), ...paging }
 }
 
+async function getInsidersOrganisation({ database }: StorageContext, name: string, caller: Caller) {
+  const found = await findOwnOrganisation(database.read, name, caller, 'readPrivate')
+  if (found) return found
+  throw new RegistryError('forbidden', `Only members of ${name} with a role above reader may list all its skills.`)
+}
+
 function toOwnSkill(row: Pick<SkillRow, (typeof ownColumns)[number]>): OwnSkill {
   return {
     ...toSkillItem(row),
-    visibility: row.visibility,
+    ...toPublicVisibility(row),
     state: toOwnSkillState(row),
     flagged: row.moderation === 'flagged',
     updatedAt: toTimestamp(row.updated_at),

@@ -107,7 +107,7 @@ export function toSkillDocument(
     ...item,
     displayName: skill.display_name,
     keywords: parseJson(skill.keywords),
-    visibility: skill.visibility,
+    ...toPublicVisibility(skill),
     stub: skill.stub === 1,
     deprecationMessage: skill.deprecation_message,
     repository: skill.repository,
@@ -200,4 +200,9 @@ export function toSkillVersion(
     opinion,
     publisher: { id: row.publisher_id, username: row.publisher },
   }
+}
+
+/** The visibility of a skill on the wire, where `internal` may name the organisation whose members alone see it. */
+export function toPublicVisibility({ visibility, owner }: Pick<SkillRow, 'visibility' | 'owner'>) {
+  return visibility === 'organisation' ? { visibility: 'internal' as const, organisation: owner } : { visibility }
 }

@@ -4,6 +4,7 @@ import { matchTokens, type TextToken } from '../../storage/text-search.ts'
 import type { SearchMatch } from '../explanation.ts'
 import { createIndexHere } from '../index-host.ts'
 import type { TermValues } from '../passage.ts'
+import { readKeysOf } from '../../visibility/audience.ts'
 import type { SearchHits, SearchQuery } from '../search-index.ts'
 import { readNumbered } from '../stored-documents.ts'
 import { toFilterCondition } from '../filters.ts'
@@ -148,11 +149,12 @@ async function rankFound(database: Database, query: SearchQuery, nums: readonly 
   const index = createIndexHere()
   await index.put(await readNumbered(database, nums))
   const { sort: _sort, ...others } = query
+  const viewer = await readKeysOf(database.read, query.viewer)
   const {
     ids,
     matches = [],
     values = noRanking.values,
-  } = await index.search({ ...others, offset: 0, limit: nums.length })
+  } = await index.search({ ...others, viewer, offset: 0, limit: nums.length })
   const found = new Map(ids.map((num, i) => [num, matches[i] ?? noTextMatch]))
   return { ids: [...ids, ...nums.filter((num) => !found.has(num))], matches: found, values }
 }

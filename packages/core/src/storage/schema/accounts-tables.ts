@@ -1,3 +1,4 @@
+import type { MemberRole, TeamRole } from '@skillstead/protocol'
 import { bytes, generated, oneOf, optional, text, whole } from './columns.ts'
 
 /** Settings of the node; users with their keys, sessions and verifications. */
@@ -16,6 +17,8 @@ export const accountTables = {
     /** 0: a namespace created by an import, a mirror or a stub. No one can sign in to it. */
     claimed: whole,
     created_at: whole,
+    /** An organisation has members and cannot sign in. */
+    kind: generated(oneOf<'user' | 'organisation'>()),
   },
   avatars: {
     user_id: text,
@@ -47,6 +50,35 @@ export const accountTables = {
     key_id: text,
     created_at: whole,
     expires_at: whole,
+  },
+  /** The members of organisations with the role of each on every skill of the organisation. */
+  members: {
+    organisation_id: text,
+    user_id: text,
+    role: oneOf<MemberRole>(),
+    created_at: whole,
+  },
+  member_invitations: {
+    organisation_id: text,
+    user_id: text,
+    role: oneOf<MemberRole>(),
+    created_at: whole,
+  },
+  /** Members of an organisation who have one more role together, on some skills of the organisation. */
+  teams: {
+    id: text,
+    organisation_id: text,
+    name: text,
+    created_at: whole,
+  },
+  team_members: {
+    team_id: text,
+    user_id: text,
+  },
+  team_skills: {
+    skill_id: text,
+    team_id: text,
+    role: oneOf<TeamRole>(),
   },
   verifications: {
     id: text,

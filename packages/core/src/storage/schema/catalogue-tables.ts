@@ -39,7 +39,8 @@ export const catalogueTables = {
     keywords: json<string[]>(),
     headings: json<string[]>(),
     summary: text,
-    visibility: oneOf<'public' | 'internal' | 'private'>(),
+    /** `organisation`: internal to the organisation that owns the skill. */
+    visibility: oneOf<'public' | 'internal' | 'organisation' | 'private'>(),
     /** Administrators decide on `hidden` and `taken_down`; lists contain only `live` skills. */
     state: oneOf<'live' | 'withdrawn' | 'hidden' | 'taken_down'>(),
     stub: whole,

@@ -1,4 +1,4 @@
-import type { Change, DmcaCounterNotice, DmcaNotice, Opinion, Security } from '@skillstead/protocol'
+import type { Change, DmcaCounterNotice, DmcaNotice, Opinion, Policy, Security } from '@skillstead/protocol'
 import { bytes, generated, fraction, json, oneOf, optional, text, whole } from './columns.ts'
 
 const dmcaStatus = oneOf<
@@ -37,6 +37,32 @@ export const governanceTables = {
     created_at: whole,
     /** The verdict on what the version changes, as JSON. */
     change: optional(json<Change>()),
+    /** Who decides: an administrator of the node, or the reviewers of the owner. */
+    reason: generated(oneOf<'policy' | 'approval'>()),
+  },
+  /** The latest verdict of each reviewer on a quarantined version. */
+  submission_reviews: {
+    quarantine_id: text,
+    user_id: text,
+    verdict: oneOf<'approved' | 'changes_requested'>(),
+    at: whole,
+  },
+  submission_comments: {
+    id: text,
+    quarantine_id: text,
+    user_id: text,
+    /** A file and a line of it; null for a comment on the whole version, or file. */
+    path: optional(text),
+    line: optional(whole),
+    body: text,
+    created_at: whole,
+  },
+  /** What organisations and single skills demand of new versions. */
+  policies: {
+    /** Id of an organisation or a skill. */
+    subject_id: text,
+    policy: json<Policy>(),
+    updated_at: whole,
   },
   // Separate from `blobs`, which every caller can read.
   quarantine_files: {

@@ -1,0 +1,215 @@
+import {
+  limits,
+  type MemberRole,
+  type Organisation,
+  RegistryError,
+  type Right,
+  rightsByRole,
+  rolesWith,
+  toTimestamp,
+} from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { toAvatarUrl } from '../kernel/avatar-url.ts'
+import { type Caller, callerId, requireAccount, requireUser } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
+import { recordAudit } from '../log/audit.ts'
+import { countRows } from '../storage/count-rows.ts'
+import { readPage } from '../storage/read-page.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
+import type { Tables, UserRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { isAdministrator } from '../visibility/rights.ts'
+import type { AccountsContext } from './accounts-context.ts'
+import { getPerson } from './find-user.ts'
+import { claimName, renameUser } from './users.ts'
+
+/** POST /organisations: the caller, or the user whom an administrator names, becomes its owner. Throws `name_taken`. */
+export async function createOrganisation(
+  context: AccountsContext,
+  { name, displayName, owner }: Input<'createOrganisation'>,
+  caller: Caller,
+): Promise<Organisation> {
+  if (owner !== undefined && !isAdministrator(caller))
+    throw new RegistryError('forbidden', 'Only administrators choose the owner of an organisation.')
+  const first = owner === undefined ? { id: requireAccount(caller).userId } : await getPerson(context, owner)
+  return context.database.writer.write(async (trx) => {
+    const at = context.clock.now()
+    const owned = trx.selectFrom('members').where('user_id', '=', first.id).where('role', '=', 'owner')
+    if ((await countRows(owned)) >= limits.organisationsPerUserMax)
+      throw new RegistryError('conflict', `A user may own ${limits.organisationsPerUserMax} organisations at most.`)
+    const row = await claimName(trx, {
+      username: name,
+      plan: context.defaultPlan,
+      role: 'user',
+      kind: 'organisation',
+      now: at,
+      mayClaim: isAdministrator(caller),
+    })
+    if (displayName !== undefined) await renameUser(trx, row.id, displayName)
+    await trx
+      .insertInto('members')
+      .values({ organisation_id: row.id, user_id: first.id, role: 'owner', created_at: at })
+      .execute()
+    await recordAudit(trx, { caller, action: 'organisation.create', subject: name, at, data: { owner } })
+    return showRow(trx, { ...row, display_name: displayName ?? row.display_name }, caller)
+  })
+}
+
+/** GET /organisations: those of the caller, by name; all for administrators who ask. */
+export async function listOrganisations(context: StorageContext, input: Input<'listOrganisations'>, caller: Caller) {
+  const { userId } = requireUser(caller)
+  const isAll = input.all && isAdministrator(caller)
+  const { read } = context.database
+  const own = read.selectFrom('members').select('organisation_id').where('user_id', '=', userId)
+  const matching = read
+    .selectFrom('users')
+    .where('kind', '=', 'organisation')
+    .where('claimed', '=', 1)
+    .$if(!isAll, (select) => select.where('id', 'in', own))
+  const { rows, paging } = await readPage(matching, matching.selectAll().orderBy('username'), input)
+  return { organisations: await Promise.all(rows.map((row) => showRow(read, row, caller))), ...paging }
+}
+
+/** GET /organisations/<name>. */
+export async function showOrganisation(
+  context: StorageContext,
+  { organisation }: Input<'getOrganisation'>,
+  caller: Caller,
+): Promise<Organisation> {
+  return showRow(context.database.read, await getOrganisation(context.database.read, organisation), caller)
+}
+
+/** PATCH /organisations/<name>. */
+export async function updateOrganisation(
+  context: StorageContext,
+  { organisation, displayName }: Input<'updateOrganisation'>,
+  caller: Caller,
+): Promise<Organisation> {
+  return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
+    if (displayName === undefined || displayName === row.display_name) return showRow(trx, row, caller)
+    await renameUser(trx, row.id, displayName)
+    const at = context.clock.now()
+    await recordAudit(trx, { caller, action: 'organisation.update', subject: row.username, at, data: { displayName } })
+    return showRow(trx, { ...row, display_name: displayName }, caller)
+  })
+}
+
+/**
+ * DELETE /organisations/<name>: its name stays reserved, since skills that it had may lead there. Throws `conflict` while
+ * it owns skills.
+ */
+export async function deleteOrganisation(
+  context: StorageContext,
+  { organisation }: Input<'deleteOrganisation'>,
+  caller: Caller,
+): Promise<undefined> {
+  await changeOrganisation(context, { organisation, right: 'own' }, caller, async (trx, { id, username }) => {
+    const skills = await countRows(
+      trx.selectFrom('skills').where('owner_id', '=', id).where('state', '!=', 'withdrawn'),
+    )
+    const waiting = await countRows(trx.selectFrom('quarantine_items').where('owner_id', '=', id))
+    if (skills + waiting > 0)
+      throw new RegistryError(
+        'conflict',
+        `${username} has ${skills} skills and ${waiting} versions that wait for a decision. Transfer or delete them first.`,
+      )
+    for (const table of ['members', 'member_invitations', 'teams'] as const)
+      await trx.deleteFrom(table).where('organisation_id', '=', id).execute()
+    await trx.updateTable('users').set({ claimed: 0 }).where('id', '=', id).execute()
+    await recordAudit(trx, { caller, action: 'organisation.delete', subject: username, at: context.clock.now() })
+  })
+}
+
+/** Runs a change of an organisation in a transaction in which the caller's right was checked. */
+export async function changeOrganisation<T>(
+  context: StorageContext,
+  { organisation, right }: { organisation: string; right: Right },
+  caller: Caller,
+  work: (trx: WriteTransaction, row: UserRow) => Promise<T>,
+): Promise<T> {
+  return context.database.writer.write(async (trx) => {
+    const row = await getOrganisation(trx, organisation)
+    await requireMemberRight(trx, row, caller, right)
+    return work(trx, row)
+  })
+}
+
+/** Finds an organisation by name; throws `not_found`. */
+export async function getOrganisation(db: Kysely<Tables>, name: string): Promise<UserRow> {
+  const row = await findOrganisation(db, name)
+  if (!row) throw new RegistryError('not_found', `There is no organisation '${name}'.`)
+  return row
+}
+
+function findOrganisation(db: Kysely<Tables>, name: string): Promise<UserRow | undefined> {
+  return db
+    .selectFrom('users')
+    .selectAll()
+    .where('username', '=', name)
+    .where('kind', '=', 'organisation')
+    .where('claimed', '=', 1)
+    .executeTakeFirst()
+}
+
+/** The organisation with a name, if the caller has a right in it; undefined otherwise. */
+export async function findOwnOrganisation(
+  db: Kysely<Tables>,
+  name: string,
+  caller: Caller,
+  right: Right,
+): Promise<UserRow | undefined> {
+  const row = await findOrganisation(db, name)
+  const role = row && (await findMemberRole(db, row.id, callerId(caller)))
+  return role && rightsByRole[role].includes(right) ? row : undefined
+}
+
+/** Refuses callers without a right in an organisation, except administrators of the node, with `forbidden`. */
+export async function requireMemberRight(
+  db: Kysely<Tables>,
+  { id, username }: Pick<UserRow, 'id' | 'username'>,
+  caller: Caller,
+  right: Right,
+): Promise<void> {
+  const role = await findMemberRole(db, id, callerId(caller))
+  if (isAdministrator(caller) || (role && rightsByRole[role].includes(right))) return
+  const own = role ? `your role is ${role}` : 'you are not a member'
+  throw new RegistryError('forbidden', `This needs the role ${rolesWith(right).join(' or ')} in ${username}; ${own}.`)
+}
+
+/** The role of a user in an organisation; undefined for others and for guests. */
+export async function findMemberRole(
+  db: Kysely<Tables>,
+  organisationId: string,
+  userId: string | null,
+): Promise<MemberRole | undefined> {
+  if (userId === null) return undefined
+  const row = await db
+    .selectFrom('members')
+    .select('role')
+    .where('organisation_id', '=', organisationId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return row?.role
+}
+
+async function showRow(db: Kysely<Tables>, row: UserRow, caller: Caller): Promise<Organisation> {
+  const { id, username: name } = row
+  const ofOrganisation = (table: 'members' | 'teams') =>
+    countRows(db.selectFrom(table).where('organisation_id', '=', id))
+  const skills = db.selectFrom('skills').where('owner_id', '=', id).where('listed', '=', 1).where('stub', '=', 0)
+  const role = (await findMemberRole(db, id, callerId(caller))) ?? null
+  const shown = role === null && !isAdministrator(caller) ? skills.where('visibility', '=', 'public') : skills
+  return {
+    id,
+    name,
+    displayName: row.display_name,
+    avatarUrl: toAvatarUrl(name),
+    createdAt: toTimestamp(row.created_at),
+    role,
+    counts: {
+      members: await ofOrganisation('members'),
+      teams: await ofOrganisation('teams'),
+      skills: await countRows(shown),
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import { limits, RegistryError } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { invalidField } from '../kernel/field-errors.ts'
+import { newId } from '../kernel/ids.ts'
+import { countRows } from '../storage/count-rows.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
+import type { Tables, UserRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+
+/** A stored team. */
+export type TeamRow = Tables['teams']
+
+/** The team of an organisation with a name. */
+export function findTeam(db: Kysely<Tables>, organisationId: string, name: string): Promise<TeamRow | undefined> {
+  return db
+    .selectFrom('teams')
+    .selectAll()
+    .where('organisation_id', '=', organisationId)
+    .where('name', '=', name)
+    .executeTakeFirst()
+}
+
+/** Adds a team. Throws `conflict` if the organisation has too many. */
+export async function insertTeam(
+  context: StorageContext,
+  trx: WriteTransaction,
+  { id, username }: UserRow,
+  name: string,
+): Promise<TeamRow> {
+  const max = limits.teamsPerOrganisationMax
+  if ((await countRows(trx.selectFrom('teams').where('organisation_id', '=', id))) >= max)
+    throw new RegistryError('conflict', `${username} has ${max} teams, the maximum. Delete one first.`)
+  const row: TeamRow = { id: newId(), organisation_id: id, name, created_at: context.clock.now() }
+  await trx.insertInto('teams').values(row).execute()
+  return row
+}
+
+/** Only members of the organisation are accepted. */
+export async function replaceTeamMembers(
+  trx: WriteTransaction,
+  { id, username }: UserRow,
+  teamId: string,
+  names: readonly string[],
+): Promise<void> {
+  const found =
+    names.length === 0
+      ? []
+      : await trx
+          .selectFrom('members')
+          .innerJoin('users', 'users.id', 'members.user_id')
+          .select(['users.id', 'users.username'])
+          .where('members.organisation_id', '=', id)
+          .where('users.username', 'in', names)
+          .execute()
+  const missing = names.find((name) => !found.some((user) => user.username === name))
+  if (missing !== undefined) throw invalidField('members', `has '${missing}', who is not a member of ${username}`)
+  await trx.deleteFrom('team_members').where('team_id', '=', teamId).execute()
+  for (const user of found) await trx.insertInto('team_members').values({ team_id: teamId, user_id: user.id }).execute()
+}
+
+/** Removes a team that has no role on a skill any more. */
+export async function removeTeam(trx: WriteTransaction, { id }: TeamRow): Promise<void> {
+  await trx.deleteFrom('teams').where('id', '=', id).execute()
+}

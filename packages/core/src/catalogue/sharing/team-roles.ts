@@ -1,0 +1,128 @@
+import { RegistryError, type Team } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { changeOrganisation, getOrganisation, requireMemberRight } from '../../accounts/organisations.ts'
+import { findTeam, insertTeam, removeTeam, replaceTeamMembers, type TeamRow } from '../../accounts/teams.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import { invalidField } from '../../kernel/field-errors.ts'
+import type { Input } from '../../kernel/operation-input.ts'
+import { recordAudit } from '../../log/audit.ts'
+import { readPage } from '../../storage/read-page.ts'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import type { Tables, UserRow } from '../../storage/tables.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+import { keepSeen, readReaders } from '../../visibility/decisions.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { refreshSkill } from '../skills/refresh-skill.ts'
+
+type TeamSkill = NonNullable<Input<'putTeam'>['skills']>[number]
+
+/** GET /organisations/<name>/teams, for members and administrators, by name. */
+export async function listTeams(context: StorageContext, input: Input<'listTeams'>, caller: Caller) {
+  const { read } = context.database
+  const row = await getOrganisation(read, input.organisation)
+  await requireMemberRight(read, row, caller, 'read')
+  const all = read.selectFrom('teams').where('organisation_id', '=', row.id)
+  const { rows, paging } = await readPage(all, all.selectAll().orderBy('name'), input)
+  return { teams: await Promise.all(rows.map((team) => showTeam(context, read, team, caller))), ...paging }
+}
+
+/** PUT /organisations/<name>/teams/<team>: only members of the organisation and only its own skills are accepted. */
+export async function putTeam(context: CatalogueContext, input: Input<'putTeam'>, caller: Caller): Promise<Team> {
+  const { organisation, team: name, members, skills } = input
+  return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
+    const team = (await findTeam(trx, row.id, name)) ?? (await insertTeam(context, trx, row, name))
+    if (members) await replaceTeamMembers(trx, row, team.id, members)
+    if (skills) await replaceSkills(context, trx, row, team.id, skills)
+    const [at, subject] = [context.clock.now(), row.username]
+    await recordAudit(trx, {
+      caller,
+      action: 'organisation.team.put',
+      subject,
+      at,
+      data: { team: name, members, skills },
+    })
+    return showTeam(context, trx, team, caller)
+  })
+}
+
+/** DELETE /organisations/<name>/teams/<team>. */
+export async function deleteTeam(
+  context: CatalogueContext,
+  { organisation, team: name }: Input<'deleteTeam'>,
+  caller: Caller,
+): Promise<undefined> {
+  await changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
+    const team = await findTeam(trx, row.id, name)
+    if (!team) throw new RegistryError('not_found', `${organisation} has no team '${name}'.`)
+    await replaceSkills(context, trx, row, team.id, [])
+    await removeTeam(trx, team)
+    const at = context.clock.now()
+    await recordAudit(trx, {
+      caller,
+      action: 'organisation.team.delete',
+      subject: row.username,
+      at,
+      data: { team: name },
+    })
+  })
+}
+
+/** Skills whose role changes are refreshed, since the search index and waiting readers know who may read them. */
+async function replaceSkills(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  { id, username }: UserRow,
+  teamId: string,
+  wanted: readonly TeamSkill[],
+): Promise<void> {
+  const owned = await trx
+    .selectFrom('skills')
+    .leftJoin('team_skills', (join) => join.onRef('skill_id', '=', 'skills.id').on('team_id', '=', teamId))
+    .selectAll('skills')
+    .select('team_skills.role')
+    .where('skills.owner_id', '=', id)
+    .where('skills.state', '!=', 'withdrawn')
+    .execute()
+  const missing = wanted.find(({ name }) => !owned.some((skill) => skill.name === name))
+  if (missing) throw invalidField('skills', `has '${missing.name}', which is no skill of ${username}`)
+  const at = context.clock.now()
+  for (const { role: before, ...skill } of owned) {
+    const role = wanted.findLast(({ name }) => name === skill.name)?.role ?? null
+    if (role === before) continue
+    const readersBefore = await readReaders(trx, skill)
+    await trx.deleteFrom('team_skills').where('skill_id', '=', skill.id).where('team_id', '=', teamId).execute()
+    if (role !== null)
+      await trx.insertInto('team_skills').values({ skill_id: skill.id, team_id: teamId, role }).execute()
+    await refreshSkill(context, trx, { skillId: skill.id, before: skill, readersBefore, cause: { type: 'skill' }, at })
+  }
+}
+
+async function showTeam(
+  context: StorageContext,
+  db: Kysely<Tables>,
+  { id, name }: TeamRow,
+  caller: Caller,
+): Promise<Team> {
+  const members = await db
+    .selectFrom('team_members')
+    .innerJoin('users', 'users.id', 'team_members.user_id')
+    .select('users.username')
+    .where('team_id', '=', id)
+    .orderBy('users.username')
+    .execute()
+  const skills = await db
+    .selectFrom('team_skills')
+    .innerJoin('skills', 'skills.id', 'team_skills.skill_id')
+    .select(['skills.id', 'skills.owner_id', 'skills.visibility', 'skills.state', 'skills.full_name', 'skills.name'])
+    .select('team_skills.role')
+    .where('team_id', '=', id)
+    .orderBy('skills.name')
+    .execute()
+  const inside = { ...context, database: { ...context.database, read: db } }
+  const seen = await keepSeen(inside, skills, caller)
+  return {
+    name,
+    members: members.map(({ username }) => username),
+    skills: seen.map((skill) => ({ name: skill.name, role: skill.role })),
+  }
+}

@@ -1,0 +1,147 @@
+import { type Policy, toTimestamp, withoutUndefined } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { getOrganisation, requireMemberRight } from '../accounts/organisations.ts'
+import type { Judged, PolicyJudgement } from '../catalogue/context/ports.ts'
+import { getSkill } from '../catalogue/skills/find-skill.ts'
+import { readAccessOfMany, unreadAccess } from '../catalogue/versions/inspection.ts'
+import type { Caller } from '../kernel/caller.ts'
+import type { Input } from '../kernel/operation-input.ts'
+import { recordAudit } from '../log/audit.ts'
+import { compileQuery, type Param } from '../storage/compiled-query.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
+import { parseJson, type SkillRow, type Tables } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import { findRoles, requireRight } from '../visibility/rights.ts'
+import { findRefusals, type Submission } from './policy-rules.ts'
+
+const noPolicy: Policy = {}
+
+/** GET /organisations/<name>/policy, for members and administrators. */
+export async function getPolicy(context: StorageContext, { organisation }: Input<'getPolicy'>, caller: Caller) {
+  const { read } = context.database
+  const row = await getOrganisation(read, organisation)
+  await requireMemberRight(read, row, caller, 'read')
+  return readPolicy(read, row.id)
+}
+
+/** PUT /organisations/<name>/policy. */
+export async function setPolicy(context: StorageContext, { organisation, policy }: Input<'setPolicy'>, caller: Caller) {
+  return context.database.writer.write(async (trx) => {
+    const row = await getOrganisation(trx, organisation)
+    await requireMemberRight(trx, row, caller, 'administer')
+    return putPolicy(context, trx, { id: row.id, subject: row.username, action: 'organisation.policy', policy }, caller)
+  })
+}
+
+/** GET /skills/<name>/policy, for those who may publish the skill or review its versions. */
+export async function getSkillPolicy(context: StorageContext, { name }: Input<'getSkillPolicy'>, caller: Caller) {
+  const skill = await getSkill(context, name, caller)
+  await requireRight(context.database.read, skill, caller, 'readPrivate')
+  return readPolicy(context.database.read, skill.id)
+}
+
+/** PUT /skills/<name>/policy: of a skill of an organisation, only by those who administer the organisation. */
+export async function setSkillPolicy(
+  context: StorageContext,
+  { name, policy }: Input<'setSkillPolicy'>,
+  caller: Caller,
+) {
+  const found = await getSkill(context, name, caller)
+  return context.database.writer.write(async (trx) => {
+    const skill = await trx.selectFrom('skills').selectAll().where('id', '=', found.id).executeTakeFirstOrThrow()
+    const owner = await trx.selectFrom('users').selectAll().where('id', '=', skill.owner_id).executeTakeFirstOrThrow()
+    if (owner.kind === 'organisation') await requireMemberRight(trx, owner, caller, 'administer')
+    else await requireRight(trx, skill, caller, 'manage')
+    return putPolicy(context, trx, { id: skill.id, subject: skill.full_name, action: 'skill.policy', policy }, caller)
+  })
+}
+
+/** POST /organisations/<name>/policy/test: judges the latest versions of all live skills by a policy. */
+export async function testPolicy(context: StorageContext, input: Input<'testPolicy'>, caller: Caller) {
+  const { read } = context.database
+  const row = await getOrganisation(read, input.organisation)
+  await requireMemberRight(read, row, caller, 'administer')
+  const stored = await readPolicy(read, row.id)
+  const versions = await read
+    .selectFrom('skills')
+    .innerJoin('versions', (join) =>
+      join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
+    )
+    .leftJoin('scans', 'scans.version_id', 'versions.id')
+    .selectAll('skills')
+    .select(['versions.id as versionId', 'versions.version', 'versions.size', 'scans.verdict'])
+    .where('skills.owner_id', '=', row.id)
+    .where('skills.state', '=', 'live')
+    .orderBy('skills.full_name')
+    .execute()
+  const access = await readAccessOfMany(
+    read,
+    versions.map(({ versionId }) => versionId),
+  )
+  const judged = versions.map(({ versionId, version, size, verdict, ...skill }) => {
+    const submitted = { size, verdict: verdict ?? 'caution', access: access.get(versionId) ?? unreadAccess } as const
+    const submission = { ...toSubmission(skill), becomesPublic: false, roles: [], version: submitted }
+    return { fullName: skill.full_name, version, refusals: findRefusals(input.policy ?? stored.policy, submission) }
+  })
+  return { skills: judged.filter(({ refusals }) => refusals.length > 0), tested: judged.length }
+}
+
+/** Judges a change by the policies of its organisation and its skill; fields of the latter replace those of the former. */
+export async function judgeByPolicies(trx: WriteTransaction, change: Judged): Promise<PolicyJudgement> {
+  const { skill, before, version, publisherId } = change
+  const policy = await readEffectivePolicy(trx, skill)
+  if (policy === noPolicy) return { refusals: [], approvals: 0 }
+  const becomesPublic = skill.visibility === 'public' && before?.visibility !== 'public'
+  const roles = becomesPublic && policy.publicBy ? await findRoles(trx, skill, publisherId) : []
+  const refusals = findRefusals(policy, { ...toSubmission(skill), becomesPublic, roles, version })
+  const { count = 0, when } = policy.approvals ?? {}
+  return { refusals, approvals: when === 'widens' && version?.widens === false ? 0 : count }
+}
+
+/** The policy that applies to a skill, or to a new skill of an owner. */
+export async function readEffectivePolicy(
+  db: Kysely<Tables>,
+  { id, owner_id }: Pick<SkillRow, 'id' | 'owner_id'>,
+): Promise<Policy> {
+  const rows = await selectPolicies(db, { skillId: id, ownerId: owner_id })
+  if (rows.length === 0) return noPolicy
+  const [ofOwner, ofSkill] = [owner_id, id].map((subject) => {
+    const row = rows.find(({ subject_id }) => subject_id === subject)
+    return row ? withoutUndefined(parseJson(row.policy)) : noPolicy
+  })
+  return { ...ofOwner, ...ofSkill }
+}
+
+const selectPolicies = compileQuery((db, param: Param<{ skillId: string; ownerId: string }>) =>
+  db
+    .selectFrom('policies')
+    .select(['subject_id', 'policy'])
+    .where((eb) => eb.or([eb('subject_id', '=', param('ownerId')), eb('subject_id', '=', param('skillId'))])),
+)
+
+function toSubmission(skill: SkillRow): Omit<Submission, 'becomesPublic' | 'roles'> {
+  const { name, license, category, repository } = skill
+  return { name, license, category, repository, keywords: parseJson(skill.keywords) }
+}
+
+async function readPolicy(db: Kysely<Tables>, subjectId: string) {
+  const row = await db.selectFrom('policies').selectAll().where('subject_id', '=', subjectId).executeTakeFirst()
+  return { policy: row ? parseJson(row.policy) : noPolicy, updatedAt: row ? toTimestamp(row.updated_at) : null }
+}
+
+async function putPolicy(
+  { clock }: StorageContext,
+  trx: WriteTransaction,
+  { id, subject, action, policy }: { id: string; subject: string; action: string; policy: Policy },
+  caller: Caller,
+) {
+  const at = clock.now()
+  await trx.deleteFrom('policies').where('subject_id', '=', id).execute()
+  const isEmpty = Object.keys(withoutUndefined(policy)).length === 0
+  if (!isEmpty) {
+    const row = { subject_id: id, policy: JSON.stringify(policy), updated_at: at }
+    await trx.insertInto('policies').values(row).execute()
+  }
+  await recordAudit(trx, { caller, action, subject, at, data: { policy } })
+  return readPolicy(trx, id)
+}

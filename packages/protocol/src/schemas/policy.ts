@@ -1,0 +1,49 @@
+import * as v from 'valibot'
+import { limits } from '../limits.ts'
+import { memberRoles } from '../roles.ts'
+import { accessKinds } from './access.ts'
+import { boundedArray, boundedText, Timestamp, Username, wholeNumber } from './fields.ts'
+
+/** Fields of a skill that a policy can require. */
+export const requirableFields = ['license', 'category', 'keywords', 'repository'] as const
+
+const Names = boundedArray(boundedText(200), limits.policyNamesMax)
+
+/** What an organisation, or the manager of a skill, demands of new versions. An absent field demands nothing. */
+export const Policy = v.strictObject({
+  /** Members with the right to review who must approve a version before it is published. */
+  approvals: v.optional(
+    v.strictObject({
+      count: wholeNumber(1, 10),
+      /** `widens`: only versions that use what the version before did not, and the first version. */
+      when: v.optional(v.picklist(['always', 'widens']), 'always'),
+      /** The users who may approve. Default: all who may review. */
+      reviewers: v.optional(boundedArray(Username, limits.policyNamesMax)),
+    }),
+  ),
+  /** The worst verdict of the scan that is accepted. */
+  verdict: v.optional(v.picklist(['safe', 'caution'])),
+  /** The licences that are accepted, as SPDX identifiers, in any case. */
+  licenses: v.optional(Names),
+  /** Kinds of access that no version may have. */
+  withoutAccess: v.optional(boundedArray(v.picklist(accessKinds), accessKinds.length)),
+  /** The hosts that versions may contact; `*.example.com` stands for all hosts below it. */
+  hosts: v.optional(Names),
+  requires: v.optional(boundedArray(v.picklist(requirableFields), requirableFields.length)),
+  /** Maximum bytes of all files. */
+  sizeMax: v.optional(wholeNumber(1, limits.versionBytesMax)),
+  /** What names look like; `*` stands for any characters. */
+  namePattern: v.optional(boundedText(limits.skillNameCharactersMax)),
+  /** The roles of members who may make a skill public. */
+  publicBy: v.optional(boundedArray(v.picklist(memberRoles), memberRoles.length)),
+})
+/** What an organisation, or the manager of a skill, demands of new versions. */
+export type Policy = v.InferOutput<typeof Policy>
+
+/** A policy as stored; `policy` is empty if none was set. */
+export const StoredPolicy = v.object({ policy: Policy, updatedAt: v.nullable(Timestamp) })
+
+/** A rule that a skill breaks: the field of the policy, and a sentence. */
+export const PolicyRefusal = v.object({ path: v.string(), message: v.string() })
+/** A rule that a skill breaks. */
+export type PolicyRefusal = v.InferOutput<typeof PolicyRefusal>

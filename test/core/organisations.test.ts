@@ -1,0 +1,339 @@
+import { memberRoles, rightsByRole, type MemberRole, type RegistryApi, type Right } from '@skillstead/protocol'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { codeOf, fieldsOf, refusalOf, skillMd } from '../support/answers.ts'
+import { makeOrganisation } from '../support/collaboration.ts'
+import { describeApi, type TestRegistry } from '../support/harness.ts'
+
+/** What each right allows, tried on a skill or on the organisation; every action leaves things as they were. */
+const actions: Record<string, { right: Right; act: (api: RegistryApi) => Promise<unknown> }> = {
+  'read a skill that is internal to it': { right: 'read', act: (api) => api.getSkill({ name: 'acme/inner' }) },
+  'list the members': { right: 'read', act: (api) => api.listMembers({ organisation: 'acme' }) },
+  'list the teams': { right: 'read', act: (api) => api.listTeams({ organisation: 'acme' }) },
+  'read a private skill': { right: 'readPrivate', act: (api) => api.getSkill({ name: 'acme/secret' }) },
+  'list all its skills': { right: 'readPrivate', act: (api) => api.listOwnSkills({ organisation: 'acme' }) },
+  'publish a version': {
+    right: 'publish',
+    act: (api) => api.publishSkill({ name: 'acme/tool', skillMd: skillMd('tool', { body: `${Math.random()}` }) }),
+  },
+  'publish a new skill': {
+    right: 'publish',
+    act: (api) => api.publishSkill({ name: 'acme/unborn', skillMd: skillMd('unborn'), dryRun: true }),
+  },
+  'change the description': {
+    right: 'publish',
+    act: (api) => api.publishSkill({ name: 'acme/tool', description: 'Changed.', dryRun: true }),
+  },
+  'yank a version': { right: 'publish', act: (api) => api.yankVersion({ name: 'acme/yanked', version: '1.0.0' }) },
+  'change the visibility': {
+    right: 'manage',
+    act: (api) => api.publishSkill({ name: 'acme/tool', visibility: 'private', dryRun: true }),
+  },
+  'share a skill': { right: 'manage', act: (api) => api.createShare({ name: 'acme/tool' }) },
+  'invite a collaborator': {
+    right: 'manage',
+    act: (api) => api.putCollaborator({ name: 'acme/tool', username: 'guesty', role: 'read' }),
+  },
+  'see downloads by version': { right: 'manage', act: (api) => api.getDownloads({ name: 'acme/tool', by: 'version' }) },
+  'offer a skill to another owner': {
+    right: 'manage',
+    act: async (api) => {
+      await api.transferSkill({ name: 'acme/tool', newOwner: 'guesty' })
+      await api.cancelTransfer({ name: 'acme/tool' })
+    },
+  },
+  'rename the organisation': {
+    right: 'administer',
+    act: (api) => api.updateOrganisation({ organisation: 'acme', displayName: 'Acme Inc.' }),
+  },
+  'invite a member': {
+    right: 'administer',
+    act: (api) => api.putMember({ organisation: 'acme', username: 'guesty', role: 'reader' }),
+  },
+  'make a team': {
+    right: 'administer',
+    act: (api) => api.putTeam({ organisation: 'acme', team: 'writers', members: ['an-publisher'], skills: [] }),
+  },
+  'invite an owner': {
+    right: 'own',
+    act: (api) => api.putMember({ organisation: 'acme', username: 'guesty', role: 'owner' }),
+  },
+  'change the role of an owner': {
+    right: 'own',
+    act: (api) => api.putMember({ organisation: 'acme', username: 'second', role: 'owner' }),
+  },
+}
+
+describeApi('the roles of an organisation', (open) => {
+  let test: TestRegistry
+  beforeAll(async () => {
+    test = await open()
+    const roles = Object.fromEntries(memberRoles.map((role) => [`an-${role}`, role]))
+    for (const name of [...Object.keys(roles), 'second', 'guesty']) await test.makeUser(name)
+    await makeOrganisation(test, 'acme', { ...roles, second: 'owner' })
+    const { publishSkill } = test.api('an-owner')
+    for (const name of ['tool', 'inner', 'secret', 'yanked'])
+      await publishSkill({ name: `acme/${name}`, skillMd: skillMd(name) })
+    await publishSkill({ name: 'acme/inner', visibility: 'internal', organisation: 'acme' })
+    await publishSkill({ name: 'acme/secret', visibility: 'private' })
+  })
+
+  describe.each(memberRoles)('%s', (role) => {
+    it.each(Object.keys(actions))('may or may not %s', async (action) => {
+      const { right, act } = actions[action]!
+      const code = await act(test.api(`an-${role}`)).then(
+        () => 'allowed',
+        ({ code: refused }: { code: string }) => refused,
+      )
+      const isAllowed = rightsByRole[role].includes(right)
+      // A skill that the caller may not see does not exist.
+      const refusal = action === 'read a private skill' ? 'not_found' : 'forbidden'
+      expect(code).toBe(isAllowed ? 'allowed' : refusal)
+    })
+  })
+
+  it.each(Object.keys(actions))('let no one else %s', async (action) => {
+    for (const api of [test.api('guesty'), test.api()]) {
+      const expected = ['forbidden', 'not_found', 'unauthorized']
+      expect(expected).toContain(await codeOf(actions[action]!.act(api)))
+    }
+  })
+
+  it('are named in a refusal', async () => {
+    const { message } = await refusalOf(test.api('an-reviewer').createShare({ name: 'acme/tool' }))
+    expect(message).toContain('Your role is reviewer; this needs owner or admin.')
+    const { message: other } = await refusalOf(test.api('guesty').listMembers({ organisation: 'acme' }))
+    expect(other).toContain('you are not a member')
+  })
+})
+
+describeApi('organisations', (open) => {
+  let test: TestRegistry
+  let made = 0
+  beforeAll(async () => {
+    test = await open()
+    for (const name of ['olga', 'ada', 'pete', 'rita']) await test.makeUser(name)
+  })
+
+  /** A new organisation of olga's. */
+  async function make(roles: Readonly<Record<string, MemberRole>> = {}): Promise<string> {
+    const name = `org-${++made}`
+    await makeOrganisation(test, name, { olga: 'owner', ...roles })
+    return name
+  }
+
+  const publish = (organisation: string, name: string) =>
+    test.api('olga').publishSkill({ name: `${organisation}/${name}`, skillMd: skillMd(name) })
+
+  it('share the namespace of users, and cannot sign in', async () => {
+    const name = await make()
+    expect(await codeOf(test.api('ada').createOrganisation({ name }))).toBe('name_taken')
+    expect(await codeOf(test.api('ada').createOrganisation({ name: 'olga' }))).toBe('name_taken')
+    expect(await codeOf(test.api('ada').createOrganisation({ name: 'packs' }))).toBe('name_taken')
+    expect(await codeOf(test.makeUser(name))).toBe('name_taken')
+    expect(await codeOf(test.admin.api.issueKey({ username: name, name: 'key' }))).toBe('conflict')
+    expect(await codeOf(test.admin.api.updateUser({ username: name, role: 'admin' }))).toBe('conflict')
+    expect(await test.api().getUser({ username: name })).toMatchObject({ kind: 'organisation', claimed: true })
+  })
+
+  it('are made for another user by administrators only', async () => {
+    expect(await codeOf(test.api('ada').createOrganisation({ name: 'given', owner: 'pete' }))).toBe('forbidden')
+    const given = await test.admin.api.createOrganisation({ name: 'given', displayName: 'Given', owner: 'pete' })
+    expect(given).toMatchObject({ name: 'given', displayName: 'Given', role: null, counts: { members: 1 } })
+    const { organisations } = await test.api('pete').listOrganisations({})
+    expect(organisations).toMatchObject([{ name: 'given', role: 'owner' }])
+    const { organisations: all } = await test.admin.api.listOrganisations({ all: true, limit: 100 })
+    expect(all.map(({ name }) => name)).toContain('given')
+    expect((await test.api('ada').listOrganisations({ all: true })).organisations).toEqual([])
+  })
+
+  describe('a member', () => {
+    it('joins only by accepting, once', async () => {
+      const organisation = await make()
+      const olga = test.api('olga')
+      const invited = { username: 'ada', role: 'publisher', status: 'invited' }
+      expect(await olga.putMember({ organisation, username: 'ada', role: 'publisher' })).toEqual(invited)
+      expect((await olga.listMembers({ organisation })).members).toEqual([
+        invited,
+        { username: 'olga', role: 'owner', status: 'accepted' },
+      ])
+      const { publishSkill, acceptMembership, listMemberInvitations } = test.api('ada')
+      const early = publishSkill({ name: `${organisation}/early`, skillMd: skillMd('early') })
+      expect(await codeOf(early)).toBe('forbidden')
+      expect((await listMemberInvitations()).invitations).toMatchObject([{ organisation, role: 'publisher' }])
+      expect(await acceptMembership({ organisation })).toEqual({ ...invited, status: 'accepted' })
+      expect(await codeOf(acceptMembership({ organisation }))).toBe('not_found')
+      await publishSkill({ name: `${organisation}/early`, skillMd: skillMd('early') })
+    })
+
+    it('declines, leaves, or is removed with the roles of teams', async () => {
+      const organisation = await make({ ada: 'reader' })
+      const [olga, ada] = [test.api('olga'), test.api('ada')]
+      await publish(organisation, 'tool')
+      const skills = [{ name: 'tool', role: 'publisher' as const }]
+      await olga.putTeam({ organisation, team: 'tools', members: ['ada'], skills })
+      const next = () => ada.publishSkill({ name: `${organisation}/tool`, skillMd: skillMd('tool', { body: 'Next.' }) })
+      expect((await next()).version.version).toBe('1.0.1')
+      await ada.deleteMember({ organisation, username: 'ada' })
+      expect(await codeOf(next())).toBe('forbidden')
+      expect((await olga.listTeams({ organisation })).teams).toEqual([{ name: 'tools', members: [], skills }])
+      await olga.putMember({ organisation, username: 'ada', role: 'reader' })
+      await ada.deleteMember({ organisation, username: 'ada' })
+      expect(await codeOf(ada.acceptMembership({ organisation }))).toBe('not_found')
+      expect(await codeOf(olga.deleteMember({ organisation, username: 'ada' }))).toBe('not_found')
+    })
+
+    it('who is the last owner can neither leave nor step down', async () => {
+      const organisation = await make({ ada: 'admin' })
+      const olga = test.api('olga')
+      expect(await codeOf(olga.deleteMember({ organisation, username: 'olga' }))).toBe('conflict')
+      expect(await codeOf(olga.putMember({ organisation, username: 'olga', role: 'admin' }))).toBe('conflict')
+      expect(await codeOf(test.api('ada').deleteMember({ organisation, username: 'olga' }))).toBe('forbidden')
+      await olga.putMember({ organisation, username: 'ada', role: 'owner' })
+      await olga.deleteMember({ organisation, username: 'olga' })
+      expect((await test.api('ada').getOrganisation({ organisation })).role).toBe('owner')
+    })
+
+    it('may only be a user', async () => {
+      const organisation = await make()
+      const other = await make()
+      const { putMember } = test.api('olga')
+      expect(await codeOf(putMember({ organisation, username: other, role: 'reader' }))).toBe('conflict')
+      expect(await codeOf(putMember({ organisation, username: 'nobody-yet', role: 'reader' }))).toBe('not_found')
+    })
+  })
+
+  describe('a team', () => {
+    it('gives its members a role on its skills alone', async () => {
+      const organisation = await make({ rita: 'reader' })
+      const [olga, rita] = [test.api('olga'), test.api('rita')]
+      for (const name of ['one', 'two']) {
+        await publish(organisation, name)
+        await olga.publishSkill({ name: `${organisation}/${name}`, visibility: 'private' })
+      }
+      const listed = async () =>
+        (await rita.searchSkills({ owner: organisation })).skills.map(({ name }) => name.split('/').at(-1))
+      expect(await listed()).toEqual([])
+      const skills = [{ name: 'one', role: 'reader' as const }]
+      await olga.putTeam({ organisation, team: 'ones', members: ['rita'], skills })
+      expect(await listed()).toEqual(['one'])
+      const write = () => rita.publishSkill({ name: `${organisation}/one`, skillMd: skillMd('one', { body: 'B.' }) })
+      expect(await codeOf(write())).toBe('forbidden')
+      await olga.putTeam({ organisation, team: 'ones', skills: [{ name: 'one', role: 'publisher' }] })
+      await write()
+      expect(await codeOf(rita.getSkill({ name: `${organisation}/two` }))).toBe('not_found')
+      await olga.putTeam({ organisation, team: 'ones', members: [] })
+      expect(await listed()).toEqual([])
+      await olga.putTeam({ organisation, team: 'ones', members: ['rita'] })
+      expect(await listed()).toEqual(['one'])
+      await olga.deleteTeam({ organisation, team: 'ones' })
+      expect(await listed()).toEqual([])
+      expect(await codeOf(olga.deleteTeam({ organisation, team: 'ones' }))).toBe('not_found')
+    })
+
+    it('has members and skills of its organisation only, and stays as it was after a refusal', async () => {
+      const organisation = await make({ ada: 'reader' })
+      const olga = test.api('olga')
+      await publish(organisation, 'tool')
+      const skills = [{ name: 'tool', role: 'reader' as const }]
+      const team = { organisation, team: 'mixed' }
+      const before = await olga.putTeam({ ...team, members: ['ada'], skills })
+      expect(await fieldsOf(olga.putTeam({ ...team, members: ['ada', 'pete'], skills: [] }))).toEqual(['members'])
+      const foreign = [{ name: 'elsewhere', role: 'reader' as const }]
+      expect(await fieldsOf(olga.putTeam({ ...team, members: [], skills: foreign }))).toEqual(['skills'])
+      expect((await olga.listTeams({ organisation })).teams).toEqual([before])
+    })
+  })
+
+  describe('a skill', () => {
+    it('moves between users and organisations, and its old names redirect', async () => {
+      const organisation = await make({ ada: 'admin', pete: 'publisher' })
+      const olga = test.api('olga')
+      await olga.publishSkill({ skillMd: skillMd('moving') })
+      await olga.transferSkill({ name: 'olga/moving', newOwner: organisation })
+      expect((await test.api('ada').listTransfers()).transfers).toMatchObject([{ newOwner: organisation }])
+      expect(await codeOf(test.api('pete').acceptTransfer({ name: 'olga/moving' }))).toBe('not_found')
+      await test.api('ada').acceptTransfer({ name: 'olga/moving' })
+      const name = `${organisation}/moving`
+      expect((await test.api().getSkill({ name: 'olga/moving' })).fullName).toBe(name)
+      await olga.publishSkill({ name, visibility: 'internal', organisation })
+      await test.api('ada').transferSkill({ name, newOwner: 'rita' })
+      await test.api('rita').acceptTransfer({ name })
+      const details = await test.api('rita').getSkill({ name: 'rita/moving' })
+      expect(details).toMatchObject({ fullName: 'rita/moving', visibility: 'private' })
+      expect(details.organisation).toBeUndefined()
+      expect(await codeOf(test.api('ada').getSkill({ name: 'rita/moving' }))).toBe('not_found')
+    })
+
+    it('that is internal to its organisation stays so until that is lifted', async () => {
+      const organisation = await make()
+      const olga = test.api('olga')
+      const name = `${organisation}/inner`
+      const limits = { name, visibility: 'internal', organisation } as const
+      await olga.publishSkill({ ...limits, skillMd: skillMd('inner') })
+      const shown = async () => {
+        const { visibility, organisation: to } = await olga.getSkill({ name })
+        return [visibility, to]
+      }
+      expect(await shown()).toEqual(['internal', organisation])
+      expect(await codeOf(test.api('pete').getSkill({ name }))).toBe('not_found')
+      await olga.publishSkill({ name, visibility: 'internal', description: 'The same readers.' })
+      expect(await shown()).toEqual(['internal', organisation])
+      const { skills } = await olga.listOwnSkills({ organisation })
+      expect(skills).toMatchObject([{ visibility: 'internal', organisation }])
+      await olga.publishSkill({ name, organisation: '' })
+      expect(await shown()).toEqual(['internal', undefined])
+      await test.api('pete').getSkill({ name })
+      for (const wrong of [
+        { name, organisation: 'elsewhere' },
+        { name, organisation, visibility: 'public' as const },
+        { name: 'olga/own', organisation, skillMd: skillMd('own') },
+      ])
+        expect(await fieldsOf(olga.publishSkill(wrong))).toEqual(['organisation'])
+    })
+
+    it('is forked privately where only the organisation sees it', async () => {
+      const organisation = await make({ rita: 'reader' })
+      const limited = { name: `${organisation}/forked`, visibility: 'internal', organisation } as const
+      await test.api('olga').publishSkill({ ...limited, skillMd: skillMd('forked') })
+      const fork = await test.api('rita').forkSkill({ name: `${organisation}/forked` })
+      expect(fork).toMatchObject({ fullName: 'rita/forked', visibility: 'private' })
+    })
+
+    it('has no organisation as collaborator', async () => {
+      const organisation = await make()
+      await test.api('olga').publishSkill({ skillMd: skillMd('lonely') })
+      const put = test.api('olga').putCollaborator({ name: 'olga/lonely', username: organisation, role: 'read' })
+      expect(await codeOf(put)).toBe('conflict')
+    })
+  })
+
+  it('that own skills are not deleted, and a deleted name stays reserved', async () => {
+    const organisation = await make({ ada: 'admin' })
+    const olga = test.api('olga')
+    await publish(organisation, 'last')
+    expect(await codeOf(test.api('ada').deleteOrganisation({ organisation }))).toBe('forbidden')
+    const { message } = await refusalOf(olga.deleteOrganisation({ organisation }))
+    expect(message).toContain('1 skills')
+    await olga.deleteSkill({ name: `${organisation}/last` })
+    await olga.deleteOrganisation({ organisation })
+    expect(await codeOf(olga.getOrganisation({ organisation }))).toBe('not_found')
+    expect(await codeOf(olga.createOrganisation({ name: organisation }))).toBe('name_taken')
+    expect(await codeOf(test.makeUser(organisation))).toBe('name_taken')
+    expect(await codeOf(publish(organisation, 'late'))).toBe('forbidden')
+  })
+
+  it('are followed by an audit of each change', async () => {
+    const organisation = await make({ ada: 'reader' })
+    await test.api('olga').putTeam({ organisation, team: 'all', members: ['ada'] })
+    await test.api('olga').deleteMember({ organisation, username: 'ada' })
+    const { entries } = await test.admin.api.listAudit({ limit: 100 })
+    const actionsOf = entries.filter(({ subject }) => subject === organisation).map(({ action }) => action)
+    expect(actionsOf.toReversed()).toEqual([
+      'organisation.create',
+      'organisation.member.put',
+      'organisation.member.accept',
+      'organisation.team.put',
+      'organisation.member.delete',
+    ])
+  })
+})
