@@ -198,7 +198,7 @@ describeApi('organisations', (open) => {
       const other = await make()
       const { putMember } = test.api('olga')
       expect(await codeOf(putMember({ organisation, username: other, role: 'reader' }))).toBe('conflict')
-      expect(await codeOf(putMember({ organisation, username: 'nobody-yet', role: 'reader' }))).toBe('not_found')
+      expect(await codeOf(putMember({ organisation, username: 'not-yet', role: 'reader' }))).toBe('not_found')
     })
   })
 
