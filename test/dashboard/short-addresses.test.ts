@@ -55,6 +55,58 @@ describeBrowser('a browser', () => {
     expect(await takeName('Download')).toBe('pot.png')
   })
 
+  test('reads with the link and writes with the session, and forgets a link that was revoked or a user who left', async () => {
+    const { api, node, key, open } = await visit()
+    await api.publishSkill({ skillMd: secretMd, version: '1.0.0', visibility: 'private' })
+    const { token, id } = await api.createShare({ name: 'secret' })
+    const page = await open(`/t/${token}`, { expectedStatuses: [404] })
+    await page.getByText('Keeps them.').waitFor()
+    const signInAt = async () => {
+      await page.goto(`${node.url}/account/sign-in?next=/skills/alice/secret`)
+      await page.getByLabel('API key').fill(key)
+      await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click()
+    }
+    await signInAt()
+    await page.getByRole('button', { name: '☆ Star · 0' }).click()
+    await page.getByRole('button', { name: '★ Starred · 1' }).waitFor()
+    await api.deleteShare({ name: 'secret', id })
+    await page.reload()
+    await page.getByText('Keeps them.').waitFor()
+    const second = await api.createShare({ name: 'secret' })
+    await page.goto(`${node.url}/t/${second.token}`)
+    await page.getByText('Keeps them.').waitFor()
+    await page.getByRole('button', { name: 'Menu of alice' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
+    await page.goto(`${node.url}/skills/alice/secret`)
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByText('Keeps them.').count()).toBe(0)
+  })
+
+  test('shows a link holder what installs and relates to the skill', async () => {
+    const { api, node, open } = await visit()
+    await api.publishSkill({ skillMd: secretMd, version: '1.0.0', visibility: 'private' })
+    const { token } = await api.createShare({ name: 'secret' })
+    const page = await open(`/t/${token}`)
+    const box = page.getByRole('region', { name: 'Install' })
+    await box.getByText(`npx skills add ${node.url}/t/${token}`, { exact: true }).waitFor()
+    await box.getByRole('combobox').selectOption('codex')
+    await box.getByText(`npx skills add ${node.url}/t/${token} --agent codex`).waitFor()
+    await page.getByRole('link', { name: 'All ways to install' }).click()
+    await page.getByRole('link', { name: 'zip' }).click()
+    await page.getByText(`-H 'X-Share-Token: ${token}'`).waitFor()
+    await page.getByRole('link', { name: 'Similar', exact: true }).click()
+    await page.getByText('No pack that you can see has it.').waitFor()
+  })
+
+  test('offers only commands with a key on a private node', async () => {
+    const { openSignedIn } = await visit({ requireKey: true })
+    const page = await openSignedIn('/skills/alice/pdf/install')
+    await page.getByText('This node is private. Run').waitFor()
+    await page.getByText('curl -fL -H "Authorization: Bearer $SKILLSTEAD_KEY"').first().waitFor()
+    expect(await page.getByText('npx skills add').count()).toBe(0)
+  })
+
   test('shows pictures of people on a private node', async () => {
     const { openSignedIn } = await visit({ requireKey: true })
     const page = await openSignedIn('/users/alice')

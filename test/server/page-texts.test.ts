@@ -97,7 +97,7 @@ describe('a page without JavaScript', () => {
   })
 
   it('contains hostile texts as texts', () => {
-    const write = createPageTemplate(source, { name: '"><script>1</script>', text: "</title>'" }, '')
+    const write = createPageTemplate(source, { name: '"><script>1</script>', text: "</title>'" }, { publicPath: '' })
     const hostile = fc.array(
       fc.oneof(
         fc.constantFrom(
@@ -161,7 +161,7 @@ describe('a page without JavaScript', () => {
   })
 
   it('is short whatever a skill or user says', () => {
-    const write = createPageTemplate(source, { name: 'Node' }, '')
+    const write = createPageTemplate(source, { name: 'Node' }, { publicPath: '' })
     const long = 'wörd '.repeat(200_000)
     const links = Array.from({ length: 5000 }, (_, n) => [`/skills/a/b-${n}`, `a/b-${n}`] as const)
     const page = write({

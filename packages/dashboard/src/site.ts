@@ -5,6 +5,8 @@ export const site = {
   text: read('text'),
   /** The path of the logo. Undefined without one. */
   logo: read('logo'),
+  /** Whether the node answers only users who sign in. */
+  isPrivate: readPageMeta('skillstead-private') !== undefined,
 }
 
 function read(what: string): string | undefined {

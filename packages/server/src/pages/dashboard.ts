@@ -87,7 +87,7 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles, sit
     if (kept?.address !== address) {
       const read = files.get('index.html')
       if (!read) throw nothingHere()
-      template ??= createPageTemplate(Buffer.from(read()).toString(), site, node.publicPath)
+      template ??= createPageTemplate(Buffer.from(read()).toString(), site, node)
       kept = { address, page: keep(template({ address, text: page?.toText(), shared }), 'page') }
       if (keptPages.size >= keptPagesMax) keptPages.delete(keptPages.keys().next().value!)
       if (source) keptPages.set(source, kept)

@@ -25,7 +25,7 @@ export interface PageParts {
 export function createPageTemplate(
   page: string,
   site: ShownSite,
-  publicPath: string,
+  { publicPath, requireKey = false }: { readonly publicPath: string; readonly requireKey?: boolean },
 ): (parts: PageParts) => Uint8Array {
   const picture = / property="og:image" content="\/?([^"]+)"/.exec(page)?.[1]
   const placed = page
@@ -44,6 +44,7 @@ export function createPageTemplate(
       toMeta('name', 'skillstead-site-name', site.name),
       site.text && toMeta('name', 'skillstead-site-text', site.text),
       logo && toMeta('name', 'skillstead-site-logo', logo),
+      requireKey && toMeta('name', 'skillstead-private', 'true'),
       shared !== undefined && toMeta('name', 'skillstead-shared', shared),
       ...(text === undefined || shared !== undefined
         ? [toMeta('name', 'robots', 'noindex')]
