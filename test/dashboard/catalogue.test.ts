@@ -2,7 +2,7 @@ import { systemClock } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { expect, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
-import { describeBrowser, takePicture, takePictures, visit, type Visit } from '../support/browser-harness.ts'
+import { describeBrowser, goWithin, takePicture, takePictures, visit, type Visit } from '../support/browser-harness.ts'
 import { createSearchPace } from '../../packages/dashboard/src/pages/catalogue/search-pace.ts'
 import { json } from '../support/server-harness.ts'
 
@@ -170,6 +170,13 @@ describeBrowser('the catalogue page', () => {
     await palette.getByRole('option', { name: 'alice/csv' }).waitFor()
     expect(await findBarriers(page)).toEqual([])
     await takePictures(page, 'palette')
+    // What another search found is not chosen, however fast the user is.
+    await box.fill('sign')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/?q=sign')
+    await page.keyboard.press('Control+k')
+    await box.fill('spreadsheet')
+    await palette.getByRole('option', { name: 'alice/csv' }).waitFor()
     await page.keyboard.press('Enter')
     await page.waitForURL('**/skills/alice/csv')
     await palette.waitFor({ state: 'detached' })
@@ -190,6 +197,28 @@ describeBrowser('the catalogue page', () => {
     await page.keyboard.press('/')
     const own = page.getByRole('main').getByRole('combobox')
     await expect.poll(() => own.evaluate((field) => field === document.activeElement)).toBe(true)
+  })
+
+  test('offers a user who is signed in no sign-in, and stays the first page with fields that are not of a search', async () => {
+    const visited = await visitCatalogue()
+    const page = await visited.open('/?utm_source=news&fbclid=1')
+    await page.getByRole('heading', { level: 1, name: 'Find a skill for your agent' }).waitFor()
+    const heading = (await page.getByRole('heading', { level: 1 }).boundingBox())!
+    const search = (await page.getByRole('main').getByRole('combobox').boundingBox())!
+    const middle = ({ x, width }: typeof heading) => x + width / 2
+    expect(Math.abs(middle(heading) - middle(search))).toBeLessThan(60)
+    const options = page.getByRole('dialog').getByRole('option')
+    await page.keyboard.press('Control+k')
+    await options.getByText('API reference').waitFor()
+    expect(await options.getByText('Sign in').count()).toBe(1)
+    const own = await visited.openSignedIn('/packs')
+    await own.getByRole('button', { name: 'Menu of alice' }).waitFor()
+    await own.keyboard.press('Control+k')
+    const choices = own.getByRole('dialog').getByRole('option')
+    await choices.getByText('Operate this node').waitFor()
+    expect(await choices.getByText('Sign in').count()).toBe(0)
+    await goWithin(own, '/?category=documents')
+    await own.getByText('Other keyword').waitFor()
   })
 
   test('explains how to publish the first skill if there are no skills', async () => {

@@ -221,6 +221,18 @@ describe("the operator's name, text and logo", () => {
   })
 })
 
+describe('the page of the app', () => {
+  it.each([false, true])('exists at the components, and states that the node is private: %s', async (requireKey) => {
+    const { node } = await startNode({ dashboard: files, requireKey })
+    const response = await fetch(`${node.url}/_components`)
+    expect(response.status).toBe(200)
+    const metas = readMetas(await response.text())
+    expect(metas).toMatchObject({ robots: 'noindex' })
+    expect(metas['skillstead-private']).toBe(requireKey ? 'true' : undefined)
+    expect((await fetch(`${node.url}/_nothing`)).status).toBe(404)
+  })
+})
+
 describe('/robots.txt', () => {
   it('leaves the pages of users and share links to them', async () => {
     const { node } = await startNode({ publicUrl: 'https://a.example/x', dashboard: files })

@@ -140,6 +140,6 @@ export {
 } from './schemas/security.ts'
 export type { SarifLog, ScanFinding, ScanReport, Security } from './schemas/security.ts'
 export { escapeJson, toJsonLine, toLogText, toOneLine, toPlainText } from './terminal-text.ts'
-export { toVisibleText } from './visible-text.ts'
+export { toMarkedText, toVisibleText } from './visible-text.ts'
 export { readErrorCode } from './error-code.ts'
 export { withoutUndefined } from './without-undefined.ts'

@@ -66,7 +66,7 @@ export const pageRoutes: readonly PageRoute[] = [
   { path: '/users/:username', subjectOf: () => user },
   { path: '/requests', text: requests, subjectOf: (query) => (query.get('id') ? request : undefined) },
   { path: '/takedowns/:id', subjectOf: () => takedown },
-  ...['/account', '/account/**', '/device', '/admin', '/admin/**'].map((path) => ({ path })),
+  ...['/account', '/account/**', '/device', '/admin', '/admin/**', '/_components'].map((path) => ({ path })),
 ]
 
 function pick(query: URLSearchParams, name: string): Record<string, string> {

@@ -67,19 +67,20 @@ function Rendered({ shown, text, size }: { shown: ShownSkill; text: string; size
   const part = isCut ? body.slice(0, body.lastIndexOf('\n', renderedCharactersMax) + 1 || renderedCharactersMax) : body
   const paths = new Set(shown.skill.files.map(({ path }) => path))
   const targets = {
-    toFile: (path: string) => (paths.has(path) ? toTab(shown, 'files', { path }) : undefined),
+    toFile: (path: string, fragment: string) =>
+      paths.has(path) ? toTab(shown, 'files', { path, fragment }) : undefined,
     toPicture: (path: string) => (paths.has(path) && isPicture(path) ? toFileAddress(shown, path) : undefined),
   }
   if (body.trim() === '') return <Empty>SKILL.md has frontmatter but no text. The raw view shows all of it.</Empty>
   return (
     <>
-      <Markdown text={part} targets={targets} />
       {isCut && (
         <Notice tone="fair">
           This SKILL.md has {toBytesText(size)}; only its beginning is rendered.{' '}
           <a href={toTab(shown, '', { view: 'raw' })}>Read all of it raw</a>.
         </Notice>
       )}
+      <Markdown text={part} targets={targets} />
     </>
   )
 }
