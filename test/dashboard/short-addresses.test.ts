@@ -97,6 +97,7 @@ describeBrowser('a browser', () => {
     await page.getByText(`-H 'X-Share-Token: ${token}'`).waitFor()
     await page.getByRole('link', { name: 'Similar', exact: true }).click()
     await page.getByText('No pack that you can see has it.').waitFor()
+    expect(await page.getByText('$SKILLSTEAD_KEY').count()).toBe(0)
   })
 
   test('offers only commands with a key on a private node', async () => {

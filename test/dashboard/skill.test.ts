@@ -17,6 +17,7 @@ import { png } from '../support/image-bytes.ts'
 const fitsWidth = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)
 const parts = ['', 'install', 'files', 'versions', 'security', 'provenance', 'similar', 'reviews', 'issues', 'report']
+const trojan = (n: number) => `if (is\u202Eadmin\u2066) {${n}} // \u200Bsh 👩‍💻\n`
 
 describeBrowser('the page of a skill', () => {
   test('shows the facts about the skill, the install commands, and SKILL.md as rendered and as raw text', async () => {
@@ -100,7 +101,7 @@ describeBrowser('the page of a skill', () => {
 
   test('resolves pictures in HTML, SVG pictures, fragments of links and anchors of all headings', async () => {
     const visited = await visit()
-    const parts = Array.from({ length: 130 }, (_, at) => `## Part ${at}\n\nText.`)
+    const sections = Array.from({ length: 130 }, (_, at) => `## Part ${at}\n\nText.`)
     const pictures = [
       '<p align="center"><img src="./pot.png" width="40" onerror="pwned()" alt="a &amp; b"></p>',
       "<img alt=foreign src='https://elsewhere.invalid/pot.png'>",
@@ -114,7 +115,7 @@ describeBrowser('the page of a skill', () => {
       '[end](#part-129)',
     ]
     await visited.api.publishSkill({
-      skillMd: `---\nname: brew\ndescription: Brews tea\n---\n${[...pictures, ...links, ...parts].join('\n\n')}\n`,
+      skillMd: `---\nname: brew\ndescription: Brews tea\n---\n${[...pictures, ...links, ...sections].join('\n\n')}\n`,
       files: [
         { path: 'pot.png', content: png().toString('base64'), encoding: 'base64' },
         { path: 'pot.svg', content: '<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>' },
@@ -156,7 +157,6 @@ describeBrowser('the page of a skill', () => {
 
   test('shows characters that reverse or hide text as marks, in files, findings and differences', async () => {
     const visited = await visit()
-    const trojan = (n: number) => `if (is\u202Eadmin\u2066) {${n}} // \u200Bsh 👩‍💻\n`
     for (const n of [1, 2]) {
       const files = [{ path: 'run.js', content: trojan(n) }]
       await visited.api.publishSkill({ skillMd: '---\nname: trick\ndescription: A trick\n---\nRun.\n', files })

@@ -43,8 +43,8 @@ function toHash(): string {
 /**
  * The table of contents. Until the headings of the text are known, its place is kept by those that the text seems to have.
  */
-export function Contents({ of, text }: { of: readonly ShownHeading[] | undefined; text: string }) {
-  const seeming = useMemo(() => countHeadingLines(text), [text])
+export function Contents({ of, source }: { of: readonly ShownHeading[] | undefined; source: string }) {
+  const seeming = useMemo(() => countHeadingLines(source), [source])
   if ((of?.length ?? seeming) < contentsMin) return null
   return (
     <details class="contents">

@@ -196,7 +196,7 @@ export default function Markdown({ text, targets }: { text: string; targets?: Ta
   }, [text])
   return (
     <>
-      <Contents of={headings} text={text} />
+      <Contents of={headings} source={text} />
       <div class="markdown" dir="auto" aria-busy={!headings} ref={root}>
         {pieces.map((html, place) => (
           <div key={place} dangerouslySetInnerHTML={{ __html: html as unknown as string }} />
