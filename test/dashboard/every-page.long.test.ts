@@ -83,7 +83,7 @@ describeBrowser('every page', () => {
       await paintReadme(guest, visited.node.url)
     }
     expect(faults).toEqual([])
-  })
+  }, 300_000)
 })
 
 async function findFaults(page: Page, origin: string, pages: Readonly<Record<string, string>>): Promise<string[]> {
