@@ -196,6 +196,10 @@ describe('a share link', () => {
       expect(text).toContain('<meta name="robots" content="noindex">')
       expect(text).toContain(`npx skills add ${node.url}/t/${token}`)
       expect(text).not.toContain('og:')
+      const head = text.slice(0, text.indexOf('<div id="app">')).replace(/<meta name="skillstead-shared"[^>]*>/, '')
+      expect(head, 'previews show nothing private').toContain('<title>Shared skill · Skillstead</title>')
+      expect(head).toContain('<meta name="description" content="A skill that its owner shares by this link.">')
+      expect(head).not.toMatch(/secret|alice|Hidden/)
       const program = await fetch(`${node.url}/t/${token}`)
       expect([program.status, program.headers.get('content-type')]).toEqual([
         requireKey ? 401 : 404,

@@ -5,6 +5,7 @@ import type { Admission } from '@skillstead/gateways'
 import { toLimitKey } from '../context/addresses.ts'
 import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
+import { pageCallFiles } from '../context/page-visits.ts'
 import type { Quota } from '../context/quotas.ts'
 import { readSessionToken } from './sessions.ts'
 
@@ -122,16 +123,25 @@ function countSpending(
 }
 
 /**
- * Charges the request of a caller without a key. The calls of a page of the dashboard, which name the page, cost a file
+ * Charges the request of a caller without a key. The calls of a page of the dashboard, which name the page, cost files
  * of the address once the page has spent its request.
  */
 function countPage(node: NodeParts, call: Call, admission: EntryAdmission): Promise<void> | undefined {
   const isRead = (admission === 'api' || admission === 'guests') && call.method === 'GET'
   const page = isRead ? call.header('x-skillstead-page') : null
   if (page === null || node.quotas.rates === undefined) return countRequest(node, call, admission)
-  const address = toLimitKey(node.addresses.clientOf(call.request))
-  if (!node.pages.continues(limitKeyOf(node, call), address, page)) return countRequest(node, call, admission)
-  return spendFile(node, call).then(() => countSpending(node, call, admission, false))
+  const [caller, address] = [limitKeyOf(node, call), toLimitKey(node.addresses.clientOf(call.request))]
+  const pay = async () => countRequest(node, call, admission)
+  const joined = node.pages.join(caller, address, page)
+  if (joined !== undefined) return joined.then(() => countPageCall(node, call, admission), pay)
+  const paid = pay()
+  node.pages.open(caller, page, paid)
+  return paid
+}
+
+async function countPageCall(node: NodeParts, call: Call, admission: EntryAdmission): Promise<void> {
+  await spendFile(node, call, pageCallFiles)
+  await countSpending(node, call, admission, false)
 }
 
 /** Throws `unauthorized` for a guest of a private node, unless the address admits guests or is a credential itself. */

@@ -5,6 +5,7 @@ import type { ShownSite } from './site.ts'
 
 const defaultText = 'A registry for agent skills'
 const descriptionCharactersMax = 200
+const sharedText = { title: 'Shared skill', description: 'A skill that its owner shares by this link.' }
 const factCharactersMax = 1000
 const linksMax = 100
 
@@ -34,8 +35,10 @@ export function createPageTemplate(
   const logo = site.logo && `${publicPath}/site-logo`
 
   function toHead({ address, text, shared }: PageParts): string {
-    const title = text ? `${text.title} · ${site.name}` : site.name
-    const description = text?.description.trim() || site.text || defaultText
+    // Previews of a share link in chats and mails must not show a private skill. The app sets the title itself.
+    const shown = shared === undefined ? text : sharedText
+    const title = shown ? `${shown.title} · ${site.name}` : site.name
+    const description = shown?.description.trim() || site.text || defaultText
     const short = shortenAtWord(description.replaceAll(/\s+/g, ' '), descriptionCharactersMax)
     const image = site.logo?.contentType === 'image/png' ? 'site-logo' : picture
     return [
