@@ -1,4 +1,5 @@
 import { shortenAtWord } from '@skillstead/skill-format'
+import type { NodeParts } from '../context/node-parts.ts'
 import { escapeHtml } from './html.ts'
 import type { PageText } from './page-texts.ts'
 import type { ShownSite } from './site.ts'
@@ -17,6 +18,8 @@ export interface PageParts {
   readonly text?: PageText | undefined
   /** The skill that the holder of a share link opens. */
   readonly shared?: string | undefined
+  /** Why there is no page. */
+  readonly problem?: string | undefined
 }
 
 /**
@@ -26,7 +29,7 @@ export interface PageParts {
 export function createPageTemplate(
   page: string,
   site: ShownSite,
-  publicPath: string,
+  { publicPath, requireKey }: Pick<NodeParts, 'publicPath' | 'requireKey'>,
 ): (parts: PageParts) => Uint8Array {
   const picture = / property="og:image" content="\/?([^"]+)"/.exec(page)?.[1]
   const placed = page
@@ -47,6 +50,7 @@ export function createPageTemplate(
       toMeta('name', 'skillstead-site-name', site.name),
       site.text && toMeta('name', 'skillstead-site-text', site.text),
       logo && toMeta('name', 'skillstead-site-logo', logo),
+      requireKey && toMeta('name', 'skillstead-private', 'true'),
       shared !== undefined && toMeta('name', 'skillstead-shared', shared),
       ...(text === undefined || shared !== undefined
         ? [toMeta('name', 'robots', 'noindex')]
@@ -65,8 +69,9 @@ export function createPageTemplate(
       .join('\n    ')
   }
 
-  function toEssentials({ address, text }: PageParts): string {
+  function toEssentials({ address, text, problem }: PageParts): string {
     const reference = `<p>This page is complete with JavaScript only. Programs use <a href="${publicPath}/docs">the API</a>.</p>`
+    if (problem !== undefined) return `<p>${escapeHtml(problem)}</p>`
     if (text === undefined) return reference
     const facts = (text.facts ?? []).map(
       ([term, fact]) => `<dt>${escapeHtml(term)}</dt><dd>${isolate(fact.slice(0, factCharactersMax))}</dd>`,

@@ -18,6 +18,8 @@ export interface Subject {
   toInput(params: Readonly<Record<string, string>>, query: URLSearchParams): Record<string, string>
   /** Undefined for a page that previews and search engines leave out. */
   toText?(body: never): PageText
+  /** What the page of a list says while the list cannot be read. */
+  readonly plain?: PageText
 }
 
 /** A route of the app. Without a text and a subject it is a page of one's own, which search engines leave out. */
@@ -38,10 +40,53 @@ const lists: readonly PageText[] = [
 ]
 const requests: PageText = { path: '/requests', title: 'Requests', description: 'Skills that people ask for.' }
 
-/** The text of the first page. */
-export function toHomeText(description = ''): PageText {
+const mostListed = 50
+
+/** The lists whose pages link to what they list. */
+const listed: Readonly<Record<string, (text: PageText) => Subject>> = {
+  '/': (text) => toList(text, 'searchSkills', { sort: 'downloads' }, ({ skills }: SkillList) => toSkillLinks(skills)),
+  '/packs': (text) =>
+    toList(text, 'listPacks', {}, ({ packs }: { packs: readonly Pack[] }) =>
+      packs.map(({ slug, name }) => [`/packs/${slug}`, name] as const),
+    ),
+  '/trending': (text) =>
+    toList(text, 'getTrending', {}, ({ entries }: { entries: readonly { skill: SkillDetails }[] }) =>
+      toSkillLinks(entries.map(({ skill }) => skill)),
+    ),
+  '/users': (text) =>
+    toList(text, 'getLeaderboard', {}, ({ entries }: { entries: readonly { username: string }[] }) =>
+      entries.map(({ username }) => [`/users/${username}`, username] as const),
+    ),
+}
+
+interface SkillList {
+  readonly skills: readonly { readonly fullName: string }[]
+}
+
+function toList<Body>(
+  text: PageText,
+  endpoint: EndpointName,
+  input: Readonly<Record<string, string>>,
+  toLinks: (body: Body) => PageText['links'] & {},
+): Subject {
+  return {
+    endpoint,
+    plain: text,
+    toInput: () => ({ ...input, limit: `${mostListed}` }),
+    toText: (body: Body) => ({ ...text, links: [...(text.links ?? []), ...toLinks(body)] }),
+  }
+}
+
+/** The route of a page with a text, which also links to what it lists. */
+function toRoute(text: PageText): PageRoute {
+  const list = listed[text.path]?.(text)
+  return { path: text.path, text, ...(list && { subjectOf: () => list }) }
+}
+
+/** The route of the first page. */
+export function toHomeRoute(description = ''): PageRoute {
   const links = [...lists, requests].map(({ path, title }) => [path, title] as const)
-  return { path: '/', title: 'Find a skill for your agent', description, links }
+  return toRoute({ path: '/', title: 'Find a skill for your agent', description, links })
 }
 
 /** A skill, at `/skills/OWNER/NAME`. */
@@ -56,9 +101,24 @@ const agent: Subject = { endpoint: 'getAgent', toInput: ({ agentKey = '' }) => (
 const request: Subject = { endpoint: 'getRequest', toInput: (_, query) => pick(query, 'id'), toText: toRequestText }
 const takedown: Subject = { endpoint: 'getDmca', toInput: ({ id = '' }) => ({ id }) }
 
+/** The parts of the page of a skill, at `/skills/OWNER/NAME/TAB`. */
+export const skillTabs: ReadonlySet<string | undefined> = new Set(
+  'files versions security provenance similar reviews issues manage install report'.split(' '),
+)
+const accountPages = 'skills publish keys webhooks webhooks/:id stars verification sign-in setup'.split(' ')
+const adminPages =
+  'users quarantine reports copies dmca verifications mirrors mirrors/:upstream outbox storage audit'.split(' ')
+const ownPages = [
+  '/device',
+  '/account',
+  ...accountPages.map((page) => `/account/${page}`),
+  '/admin',
+  ...adminPages.map((page) => `/admin/${page}`),
+]
+
 /** The routes of the app, which loads their content itself. */
 export const pageRoutes: readonly PageRoute[] = [
-  ...lists.map((text) => ({ path: text.path, text })),
+  ...lists.map(toRoute),
   { path: '/skills/:owner/:name', subjectOf: () => skill },
   { path: '/skills/:owner/:name/:tab', subjectOf: () => skill },
   { path: '/packs/:slug', subjectOf: () => pack },
@@ -66,7 +126,7 @@ export const pageRoutes: readonly PageRoute[] = [
   { path: '/users/:username', subjectOf: () => user },
   { path: '/requests', text: requests, subjectOf: (query) => (query.get('id') ? request : undefined) },
   { path: '/takedowns/:id', subjectOf: () => takedown },
-  ...['/account', '/account/**', '/device', '/admin', '/admin/**'].map((path) => ({ path })),
+  ...ownPages.map((path) => ({ path })),
 ]
 
 function pick(query: URLSearchParams, name: string): Record<string, string> {

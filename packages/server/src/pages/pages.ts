@@ -27,7 +27,7 @@ export function mountPages(
 ): ReplyPage | undefined {
   const { publicOrigin, publicPath } = node
   const originOf = (call: Call) => publicOrigin ?? node.addresses.originOf(call.request) ?? ''
-  const mount = (path: string, endpoint: string, admission: 'files' | 'probe', work: Work) => {
+  const mount = (path: string, endpoint: string, admission: 'files' | 'page' | 'probe', work: Work) => {
     const crossOrigin = endpoint === 'openapi'
     app.all(path, toHandler(node, { endpoint, admission, methods: ['GET', 'HEAD'], crossOrigin, work }))
   }
@@ -36,8 +36,9 @@ export function mountPages(
   const welcome = toWelcomePage(publicPath)
 
   if (!options.dashboard) mount('/', 'welcome', 'files', (call) => replyPage(call, welcome))
-  mount('/docs', 'docs', 'files', (call) => replyPage(call, docs(originOf(call))))
-  mount('/openapi.json', 'openapi', 'files', (call) => {
+  // These describe the program, not the content of a private node, and its pages link to them.
+  mount('/docs', 'docs', 'page', (call) => replyPage(call, docs(originOf(call))))
+  mount('/openapi.json', 'openapi', 'page', (call) => {
     const contentType = 'application/json; charset=utf-8'
     return reply(call, { status: 200, contentType, body: openApi(originOf(call)), cacheControl: 'no-cache' })
   })

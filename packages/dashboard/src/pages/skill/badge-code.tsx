@@ -1,12 +1,14 @@
 import { useState } from 'preact/hooks'
 import { addresses, nodePath, nodeUrl } from '../../addresses.ts'
+import { readPageMeta } from '../../site.ts'
 import { Copyable } from '../../ui/parts.tsx'
 import type { ShownSkill } from './shown-skill.ts'
 
 /** The badge of a public skill, with Markdown to embed it. */
 export function BadgeCode({ shown: { skill } }: { shown: ShownSkill }) {
   const [isOpen, setOpen] = useState(false)
-  if (skill.visibility !== 'public') return null
+  // Pages elsewhere cannot load a picture of a private node.
+  if (skill.visibility !== 'public' || readPageMeta('skillstead-private')) return null
   const path = `/badge/${skill.fullName}.svg`
   const page = `${nodeUrl}${addresses.skill(skill.fullName)}`
   return (
