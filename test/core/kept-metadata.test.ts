@@ -35,8 +35,12 @@ describeDatabases('metadata that the owner changed after a publish', (open) => {
       keywords: ['minutes'],
     })
     const kept = { description: 'Writes minutes.', displayName: 'Minutes', license: 'MIT', keywords: ['minutes'] }
-    const { skill } = await publish('1.1.0', 'Writes notes.')
+    const { skill, warnings } = await publish('1.1.0', 'Writes notes.')
     expect(skill).toMatchObject({ latestVersion: '1.1.0', ...kept })
+    const fields = 'description, display name, licence, keywords'
+    expect(warnings).toEqual([
+      { code: 'metadata_kept', message: expect.stringContaining(`shows the ${fields} that you`) },
+    ])
     await publish('1.2.0', 'Writes notes.')
     expect(await show()).toMatchObject({ latestVersion: '1.2.0', ...kept })
     expect(await show('1.1.0')).toMatchObject({ description: 'Writes notes.', displayName: name, license: '' })
@@ -79,7 +83,7 @@ describeDatabases('metadata that the owner changed after a publish', (open) => {
   it('gives way when the frontmatter says the same as the page, and later changes', async () => {
     const { name, publish, show } = await publishFirst()
     await alice.api.publishSkill({ name, description: 'Writes minutes.' })
-    await publish('1.1.0', 'Writes minutes.')
+    expect((await publish('1.1.0', 'Writes minutes.')).warnings).toEqual([])
     expect(await show()).toMatchObject({ description: 'Writes minutes.' })
     await publish('1.2.0', 'Writes notes.')
     expect(await show()).toMatchObject({ description: 'Writes notes.' })
@@ -98,8 +102,10 @@ describeDatabases('metadata that the owner changed after a publish', (open) => {
   it('is not touched by an older version, nor by a dry run', async () => {
     const { name, publish, show } = await publishFirst()
     await alice.api.publishSkill({ name, description: 'Writes minutes.' })
-    await publish('0.9.0', 'Writes letters.')
-    await publish('2.0.0', 'Writes books.', { dryRun: true })
+    expect((await publish('0.9.0', 'Writes letters.')).warnings).toEqual([])
+    expect((await publish('2.0.0', 'Writes books.', { dryRun: true })).warnings).toEqual([])
+    const kept = await publish('2.0.0', 'Writes notes.', { dryRun: true })
+    expect(kept.warnings).toMatchObject([{ code: 'metadata_kept' }])
     expect(await show()).toMatchObject({ latestVersion: '1.0.0', description: 'Writes minutes.' })
   })
 

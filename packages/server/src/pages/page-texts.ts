@@ -146,7 +146,7 @@ export function toSkillText(details: SkillDetails): PageText {
     facts: [
       ...(stub ? [] : [['Version', latestVersion] as const]),
       ['Scan', security ? verdictWords[security.verdict] : 'not scanned yet'],
-      ...(license ? [['License', license] as const] : []),
+      ...(license ? [['Licence', license] as const] : []),
       ['Author', owner],
       ['Downloads', `${details.downloads}`],
       ...(details.deprecated ? [['Deprecated', details.deprecationMessage || 'yes'] as const] : []),
