@@ -227,9 +227,12 @@ describe('the page of something that does not exist', () => {
     }
     expect([await visit('/skills/alice/pdf'), await visit('/packs'), await visit('/account')]).toEqual([200, 200, 200])
     for (const path of ['/skills/alice/missing', '/users/missing', '/packs/missing', '/account/bogus', '/a/b/c'])
-      expect([path, await visit(path)]).toEqual([path, path === '/account/bogus' || path === '/a/b/c' ? 401 : 404])
-    const guest = await browse(`${node.url}/account/bogus`)
-    expect([guest.status, guest.text.includes('<div id="app"></div>')]).toEqual([401, true])
+      expect([path, await visit(path)]).toEqual([path, 404])
+    for (const path of ['/docs', '/openapi.json']) {
+      expect([path, await visit(path)]).toEqual([path, 200])
+      const guest = await browse(node.url + path)
+      expect([guest.status, guest.text.includes('<div id="app"></div>')]).toEqual([401, true])
+    }
   })
 
   it('is found by the new name of a transferred skill', async () => {

@@ -164,7 +164,7 @@ function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined
   }
   const [ofApi, ofPages] = [
     toHandler(node, { admission: 'api', work }),
-    toHandler(node, { admission: 'files', replyPage, work }),
+    toHandler(node, { admission: 'documents', replyPage, work }),
   ]
   const toEntry = (pathname: string, call: Call) => {
     if (isApi(pathname)) return ofApi

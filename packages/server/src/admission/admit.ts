@@ -7,14 +7,15 @@ import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import { pageCallFiles } from '../context/page-visits.ts'
 import type { Quota } from '../context/quotas.ts'
-import { readSessionToken } from './sessions.ts'
+import { readPageSession, readSessionToken } from './sessions.ts'
 
 /**
  * `page`, for static pages: a request of the address, whose credentials are not looked at. A user who needs a key must
- * reach the page to sign in, and a proxy may have asked for a password of its own. `probe`: admits everyone and spends
+ * reach the page to sign in, and a proxy may have asked for a password of its own. `documents`: as `files`, for what users
+ * open in a browser, whose session counts. `probe`: admits everyone and spends
  * nothing, for health checks and metrics, which must answer during a flood.
  */
-export type EntryAdmission = Admission | 'page' | 'probe'
+export type EntryAdmission = Admission | 'page' | 'documents' | 'probe'
 
 /** How a request is admitted. */
 interface Entrance {
@@ -31,11 +32,13 @@ export function admitCall(
 ): Promise<void> | undefined {
   const isKeyed = admission === 'keyed' || admission === 'continued' || admission === 'keyed-files'
   const isOfCaller = admission === 'api' || admission === 'guests' || isKeyed
-  const looksAtKeys = isOfCaller || (admission === 'files' && (node.requireKey || needsKey))
+  const looksAtKeys =
+    isOfCaller || ((admission === 'files' || admission === 'documents') && (node.requireKey || needsKey))
   const authorization = looksAtKeys ? call.header('authorization') : null
   const hasKey = authorization !== null && !(scheme === 'basic' && emptyBasic.test(authorization))
   if (hasKey) return admitWithKey(node, call, admission, parseAuthorization(authorization, scheme))
-  const session = looksAtKeys && !isKeyed ? readSessionToken(node, call) : undefined
+  const opened = admission === 'documents' ? readPageSession(node, call) : undefined
+  const session = looksAtKeys && !isKeyed ? (readSessionToken(node, call) ?? opened) : undefined
   if (session !== undefined) return admitWithSession(node, call, admission, session)
   return countPage(node, call, admission)
 }

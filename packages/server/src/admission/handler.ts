@@ -5,7 +5,6 @@ import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import type { Quota } from '../context/quotas.ts'
 import { replyOptions, replyProblem, toErrorHeaders, toRegistryError } from '../replies/replies.ts'
-import type { ReplyPage } from '../pages/answer-page.ts'
 import { admitCall, admitsEveryone, type EntryAdmission } from './admit.ts'
 import { foreignPage, judgeOrigin } from './cross-origin.ts'
 
@@ -18,6 +17,16 @@ class ErrorWithHeaders extends RegistryError {
     this.headers = headers
   }
 }
+
+/** Responds with a page that says why there is no other one. */
+type ReplyErrorPage = (
+  call: Call,
+  status: number,
+  page: {
+    readonly toText: () => undefined
+    readonly problem: { readonly reason: string; readonly headers: readonly Header[] }
+  },
+) => Promise<Response>
 
 /** How requests to an address are handled. */
 interface Entry {
@@ -39,7 +48,7 @@ interface Entry {
   /** The form of errors. Default: problem documents. */
   readonly toFailure?: GatewayRoute['toFailure'] | undefined
   /** Shows errors to browsers as a page. */
-  readonly replyPage?: ReplyPage | undefined
+  readonly replyPage?: ReplyErrorPage | undefined
   work(call: Call): Response | Promise<Response>
 }
 
@@ -83,7 +92,7 @@ export async function replyThrown(
   call: Call,
   thrown: unknown,
   toFailure?: GatewayRoute['toFailure'],
-  replyPage?: ReplyPage,
+  replyPage?: ReplyErrorPage,
 ): Promise<Response> {
   const error = toRegistryError(thrown)
   if (error.status >= 500) node.log.failure(call, error)

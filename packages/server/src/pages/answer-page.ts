@@ -6,7 +6,7 @@ import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import { readPageSession } from '../admission/sessions.ts'
 import { reply, toRegistryError } from '../replies/replies.ts'
-import { type PageRoute, type PageText, skill, skillTabs, type Subject, toSkillText } from './page-texts.ts'
+import { type PageRoute, type PageText, skill, type Subject, toSkillText } from './page-texts.ts'
 
 /** Responds with a page of the app. The app loads the content itself, or shows that the address does not exist. */
 export type ReplyPage = (call: Call, status: number, page?: PageWithText) => Promise<Response>
@@ -35,7 +35,7 @@ export async function answerPage(
   const query = call.url?.searchParams ?? new URLSearchParams()
   const subject = route.subjectOf?.(query)
   const { tab } = decodeParams(call)
-  if (tab !== undefined && !skillTabs.has(tab)) return replyPage(call, 404)
+  if (route.pages?.test(call.url?.pathname ?? '') === false) return replyPage(call, 404)
   const text = subject === undefined ? route.text : subject.plain
   const plain = text && { toText: () => text, source: text }
   if (subject === undefined || (plain !== undefined && node.requireKey))

@@ -26,6 +26,8 @@ export interface Subject {
 export interface PageRoute {
   readonly path: string
   readonly text?: PageText
+  /** The paths of the route that have a page. Default: all. */
+  readonly pages?: RegExp
   /** Undefined if the address names no object. */
   subjectOf?(query: URLSearchParams): Subject | undefined
 }
@@ -101,32 +103,29 @@ const agent: Subject = { endpoint: 'getAgent', toInput: ({ agentKey = '' }) => (
 const request: Subject = { endpoint: 'getRequest', toInput: (_, query) => pick(query, 'id'), toText: toRequestText }
 const takedown: Subject = { endpoint: 'getDmca', toInput: ({ id = '' }) => ({ id }) }
 
-/** The parts of the page of a skill, at `/skills/OWNER/NAME/TAB`. */
-export const skillTabs: ReadonlySet<string | undefined> = new Set(
-  'files versions security provenance similar reviews issues manage install report'.split(' '),
-)
-const accountPages = 'skills publish keys webhooks webhooks/:id stars verification sign-in setup'.split(' ')
-const adminPages =
-  'users quarantine reports copies dmca verifications mirrors mirrors/:upstream outbox storage audit'.split(' ')
-const ownPages = [
-  '/device',
-  '/account',
-  ...accountPages.map((page) => `/account/${page}`),
-  '/admin',
-  ...adminPages.map((page) => `/admin/${page}`),
-]
-
 /** The routes of the app, which loads their content itself. */
 export const pageRoutes: readonly PageRoute[] = [
   ...lists.map(toRoute),
   { path: '/skills/:owner/:name', subjectOf: () => skill },
-  { path: '/skills/:owner/:name/:tab', subjectOf: () => skill },
+  {
+    path: '/skills/:owner/:name/:tab',
+    pages: /\/(?:files|versions|security|provenance|similar|reviews|issues|manage|install|report)$/,
+    subjectOf: () => skill,
+  },
   { path: '/packs/:slug', subjectOf: () => pack },
   { path: '/agents/:agentKey', subjectOf: () => agent },
   { path: '/users/:username', subjectOf: () => user },
   { path: '/requests', text: requests, subjectOf: (query) => (query.get('id') ? request : undefined) },
   { path: '/takedowns/:id', subjectOf: () => takedown },
-  ...ownPages.map((path) => ({ path })),
+  ...['/account', '/device', '/admin'].map((path) => ({ path })),
+  {
+    path: '/account/**',
+    pages: /^\/account\/(?:skills|publish|keys|webhooks(?:\/[^/]+)?|stars|verification|sign-in|setup)$/,
+  },
+  {
+    path: '/admin/**',
+    pages: /^\/admin\/(?:users|quarantine|reports|copies|dmca|verifications|mirrors(?:\/[^/]+)?|outbox|storage|audit)$/,
+  },
 ]
 
 function pick(query: URLSearchParams, name: string): Record<string, string> {
