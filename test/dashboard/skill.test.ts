@@ -124,10 +124,6 @@ describeBrowser('the page of a skill', () => {
     })
     for (const open of [visited.open, visited.openSignedIn]) {
       const page = await open('/', { isOwn: true })
-      await page.route('**/files/pot.svg*', async (route) => {
-        const response = await route.fetch()
-        await route.fulfill({ response, headers: { ...response.headers(), 'content-type': 'image/svg+xml' } })
-      })
       await goWithin(page, '/skills/alice/brew')
       const readme = page.locator('.markdown[aria-busy="false"]')
       await readme.waitFor()

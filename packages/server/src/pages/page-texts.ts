@@ -18,12 +18,16 @@ export interface Subject {
   toInput(params: Readonly<Record<string, string>>, query: URLSearchParams): Record<string, string>
   /** Undefined for a page that previews and search engines leave out. */
   toText?(body: never): PageText
+  /** What the page of a list says while the list cannot be read. */
+  readonly plain?: PageText
 }
 
 /** A route of the app. Without a text and a subject it is a page of one's own, which search engines leave out. */
 export interface PageRoute {
   readonly path: string
   readonly text?: PageText
+  /** The paths of the route that have a page. Default: all. */
+  readonly pages?: RegExp
   /** Undefined if the address names no object. */
   subjectOf?(query: URLSearchParams): Subject | undefined
 }
@@ -38,10 +42,53 @@ const lists: readonly PageText[] = [
 ]
 const requests: PageText = { path: '/requests', title: 'Requests', description: 'Skills that people ask for.' }
 
-/** The text of the first page. */
-export function toHomeText(description = ''): PageText {
+const mostListed = 50
+
+/** The lists whose pages link to what they list. */
+const listed: Readonly<Record<string, (text: PageText) => Subject>> = {
+  '/': (text) => toList(text, 'searchSkills', { sort: 'downloads' }, ({ skills }: SkillList) => toSkillLinks(skills)),
+  '/packs': (text) =>
+    toList(text, 'listPacks', {}, ({ packs }: { packs: readonly Pack[] }) =>
+      packs.map(({ slug, name }) => [`/packs/${slug}`, name] as const),
+    ),
+  '/trending': (text) =>
+    toList(text, 'getTrending', {}, ({ entries }: { entries: readonly { skill: SkillDetails }[] }) =>
+      toSkillLinks(entries.map(({ skill }) => skill)),
+    ),
+  '/users': (text) =>
+    toList(text, 'getLeaderboard', {}, ({ entries }: { entries: readonly { username: string }[] }) =>
+      entries.map(({ username }) => [`/users/${username}`, username] as const),
+    ),
+}
+
+interface SkillList {
+  readonly skills: readonly { readonly fullName: string }[]
+}
+
+function toList<Body>(
+  text: PageText,
+  endpoint: EndpointName,
+  input: Readonly<Record<string, string>>,
+  toLinks: (body: Body) => PageText['links'] & {},
+): Subject {
+  return {
+    endpoint,
+    plain: text,
+    toInput: () => ({ ...input, limit: `${mostListed}` }),
+    toText: (body: Body) => ({ ...text, links: [...(text.links ?? []), ...toLinks(body)] }),
+  }
+}
+
+/** The route of a page with a text, which also links to what it lists. */
+function toRoute(text: PageText): PageRoute {
+  const list = listed[text.path]?.(text)
+  return { path: text.path, text, ...(list && { subjectOf: () => list }) }
+}
+
+/** The route of the first page. */
+export function toHomeRoute(description = ''): PageRoute {
   const links = [...lists, requests].map(({ path, title }) => [path, title] as const)
-  return { path: '/', title: 'Find a skill for your agent', description, links }
+  return toRoute({ path: '/', title: 'Find a skill for your agent', description, links })
 }
 
 /** A skill, at `/skills/OWNER/NAME`. */
@@ -58,15 +105,27 @@ const takedown: Subject = { endpoint: 'getDmca', toInput: ({ id = '' }) => ({ id
 
 /** The routes of the app, which loads their content itself. */
 export const pageRoutes: readonly PageRoute[] = [
-  ...lists.map((text) => ({ path: text.path, text })),
+  ...lists.map(toRoute),
   { path: '/skills/:owner/:name', subjectOf: () => skill },
-  { path: '/skills/:owner/:name/:tab', subjectOf: () => skill },
+  {
+    path: '/skills/:owner/:name/:tab',
+    pages: /\/(?:files|versions|security|provenance|similar|reviews|issues|manage|install|report)$/,
+    subjectOf: () => skill,
+  },
   { path: '/packs/:slug', subjectOf: () => pack },
   { path: '/agents/:agentKey', subjectOf: () => agent },
   { path: '/users/:username', subjectOf: () => user },
   { path: '/requests', text: requests, subjectOf: (query) => (query.get('id') ? request : undefined) },
   { path: '/takedowns/:id', subjectOf: () => takedown },
-  ...['/account', '/account/**', '/device', '/admin', '/admin/**', '/_components'].map((path) => ({ path })),
+  ...['/account', '/device', '/admin', '/_components'].map((path) => ({ path })),
+  {
+    path: '/account/**',
+    pages: /^\/account\/(?:skills|publish|keys|webhooks(?:\/[^/]+)?|stars|verification|sign-in|setup)$/,
+  },
+  {
+    path: '/admin/**',
+    pages: /^\/admin\/(?:users|quarantine|reports|copies|dmca|verifications|mirrors(?:\/[^/]+)?|outbox|storage|audit)$/,
+  },
 ]
 
 function pick(query: URLSearchParams, name: string): Record<string, string> {
@@ -86,7 +145,7 @@ export function toSkillText(details: SkillDetails): PageText {
     facts: [
       ...(stub ? [] : [['Version', latestVersion] as const]),
       ['Scan', security ? verdictWords[security.verdict] : 'not scanned yet'],
-      ...(license ? [['License', license] as const] : []),
+      ...(license ? [['Licence', license] as const] : []),
       ['Author', owner],
       ['Downloads', `${details.downloads}`],
       ...(details.deprecated ? [['Deprecated', details.deprecationMessage || 'yes'] as const] : []),

@@ -27,17 +27,19 @@ export function mountPages(
 ): ReplyPage | undefined {
   const { publicOrigin, publicPath } = node
   const originOf = (call: Call) => publicOrigin ?? node.addresses.originOf(call.request) ?? ''
-  const mount = (path: string, endpoint: string, admission: 'files' | 'probe', work: Work) => {
+  const showPage = options.dashboard && mountDashboard(app, node, options.dashboard, toShownSite(options.site))
+  const mount = (path: string, endpoint: string, admission: 'files' | 'documents' | 'probe', work: Work) => {
     const crossOrigin = endpoint === 'openapi'
-    app.all(path, toHandler(node, { endpoint, admission, methods: ['GET', 'HEAD'], crossOrigin, work }))
+    const shown = admission === 'documents' && { replyPage: showPage }
+    app.all(path, toHandler(node, { endpoint, admission, methods: ['GET', 'HEAD'], crossOrigin, work, ...shown }))
   }
   const docs = keepLast((origin) => toDocsPage(origin, publicPath))
   const openApi = keepLast((origin) => Buffer.from(JSON.stringify(toOpenApi(origin, publicPath))))
   const welcome = toWelcomePage(publicPath)
 
   if (!options.dashboard) mount('/', 'welcome', 'files', (call) => replyPage(call, welcome))
-  mount('/docs', 'docs', 'files', (call) => replyPage(call, docs(originOf(call))))
-  mount('/openapi.json', 'openapi', 'files', (call) => {
+  mount('/docs', 'docs', 'documents', (call) => replyPage(call, docs(originOf(call))))
+  mount('/openapi.json', 'openapi', 'documents', (call) => {
     const contentType = 'application/json; charset=utf-8'
     return reply(call, { status: 200, contentType, body: openApi(originOf(call)), cacheControl: 'no-cache' })
   })
@@ -53,8 +55,7 @@ export function mountPages(
     })
   })
   mount('/robots.txt', 'robots', 'probe', (call) => replyRobots(node, call))
-  const site = toShownSite(options.site)
-  return options.dashboard && mountDashboard(app, node, options.dashboard, site)
+  return showPage
 }
 
 async function replyReadiness(node: NodeParts, call: Call): Promise<Response> {
