@@ -6,6 +6,7 @@ import { findBarriers } from '../support/axe-barriers.ts'
 import {
   describeBrowser,
   goWithin,
+  measureShift,
   picturesFolder,
   takePictures,
   takesPictures,
@@ -101,17 +102,19 @@ describeBrowser('every page', () => {
       await paintReadme(guest, visited.node.url)
     }
     expect(faults).toEqual([])
-  })
+  }, 300_000)
 })
 
 async function findFaults(page: Page, origin: string, pages: Readonly<Record<string, string>>): Promise<string[]> {
   const faults: string[] = []
   for (const [name, path] of Object.entries(pages)) {
-    await page.setViewportSize({ width: 1280, height: 900 })
-    await page.goto(origin + path)
-    await settle(page)
-    const shift = await measureShift(page)
-    if (shift > shiftMax) faults.push(`${name}: its layout shifts by ${shift.toFixed(3)}`)
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      await page.goto(origin + path)
+      await settle(page)
+      const shift = await measureShift(page)
+      if (shift > shiftMax) faults.push(`${name} at ${width} px: its layout shifts by ${shift.toFixed(3)}`)
+    }
     for (const width of widths) {
       await page.setViewportSize({ width, height: width < 700 ? 800 : 900 })
       await goWithin(page, path)
@@ -121,22 +124,6 @@ async function findFaults(page: Page, origin: string, pages: Readonly<Record<str
     }
   }
   return faults
-}
-
-/** The sum of all shifts since the page began to load: https://web.dev/articles/cls. */
-function measureShift(page: Page): Promise<number> {
-  return page.evaluate(
-    () =>
-      new Promise<number>((resolve) => {
-        let sum = 0
-        const observer = new PerformanceObserver((list) => {
-          for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[])
-            if (!entry.hadRecentInput) sum += entry.value
-        })
-        observer.observe({ type: 'layout-shift', buffered: true })
-        setTimeout(() => resolve(sum), 50)
-      }),
-  )
 }
 
 /** The elements that reach beyond the window, if the page can be scrolled sideways. */

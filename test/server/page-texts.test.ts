@@ -11,6 +11,7 @@ const source = `<!doctype html><html><head>
 <meta property="og:image" content="/assets/preview-1a2b.png">
 <title>Skillstead</title><script type="module" src="/assets/app.js"></script></head>
 <body><div id="app"></div><noscript>x</noscript></body></html>`
+const atRoot = { publicPath: '', requireKey: false }
 const png = Buffer.from('89504e470d0a1a0a0000000d', 'hex')
 const files: StaticFiles = new Map([
   ['index.html', () => Buffer.from(source)],
@@ -77,6 +78,36 @@ describe('a page without JavaScript', () => {
     expect(pages[3]).toContain('href="/skills/alice/pdf"')
   })
 
+  it('links to what its list has, at most 50, and to nothing that guests may not read', async () => {
+    const { node, api, registry } = await startNode({ dashboard: files, publicUrl: 'https://intranet.example/tools' })
+    await api.createPack({ name: 'Basics <1>', slug: 'basics', description: 'For a start.', skills: ['pdf'] })
+    await api.publishSkill({ skillMd: '---\nname: secret\ndescription: Hides.\n---\n# A\n', visibility: 'private' })
+    for (let index = 0; index < 55; index += 1)
+      await api.publishSkill({ skillMd: `---\nname: skill-${index}\ndescription: Does ${index}.\n---\n# ${index}\n` })
+    const read = async (path: string) => {
+      const response = await fetch(node.url + path)
+      const [, text = ''] = /<noscript>([^]*)<\/noscript>/.exec(await response.text())!
+      return { status: response.status, text }
+    }
+    const home = await read('/')
+    expect(home.text).toContain('<a href="/tools/users"')
+    expect(home.text.match(/href="\/tools\/skills\/alice\/[a-z0-9-]+"/g)).toHaveLength(50)
+    expect(home.text).not.toContain('secret')
+    expect((await read('/packs')).text).toContain('<a href="/tools/packs/basics"><bdi>Basics &lt;1&gt;</bdi></a>')
+    expect((await read('/users')).text).toContain('<a href="/tools/users/alice"')
+    await localApi(registry).track({ skillName: 'alice/pdf', agents: ['codex'] })
+    await expect.poll(async () => (await read('/trending')).text).toContain('href="/tools/skills/alice/pdf"')
+  })
+
+  it('of a private node links to nothing', async () => {
+    const { node } = await startNode({ dashboard: files, requireKey: true })
+    for (const path of ['/', '/packs', '/trending', '/users']) {
+      const text = await (await fetch(node.url + path)).text()
+      expect(text, path).not.toMatch(/alice|<li>/)
+      expect(readMetas(text)['skillstead-private'], path).toBe('true')
+    }
+  })
+
   it('follows a skill when it changes', async () => {
     const { node, api } = await startNode({ dashboard: files })
     const read = async () => (await fetch(`${node.url}/skills/alice/pdf`)).text()
@@ -99,7 +130,7 @@ describe('a page without JavaScript', () => {
   })
 
   it('contains hostile texts as texts', () => {
-    const write = createPageTemplate(source, { name: '"><script>1</script>', text: "</title>'" }, '')
+    const write = createPageTemplate(source, { name: '"><script>1</script>', text: "</title>'" }, atRoot)
     const hostile = fc.array(
       fc.oneof(
         fc.constantFrom(
@@ -163,7 +194,7 @@ describe('a page without JavaScript', () => {
   })
 
   it('is short whatever a skill or user says', () => {
-    const write = createPageTemplate(source, { name: 'Node' }, '')
+    const write = createPageTemplate(source, { name: 'Node' }, atRoot)
     const long = 'wörd '.repeat(200_000)
     const links = Array.from({ length: 5000 }, (_, n) => [`/skills/a/b-${n}`, `a/b-${n}`] as const)
     const page = write({
@@ -220,6 +251,17 @@ describe("the operator's name, text and logo", () => {
     expect(metas).toMatchObject({ 'skillstead-site-name': 'Skillstead', description: 'A registry for agent skills' })
     expect(metas).not.toHaveProperty('skillstead-site-logo')
     expect((await fetch(`${node.url}/site-logo`)).status).toBe(404)
+  })
+})
+
+describe('the page of the app', () => {
+  it.each([false, true])('exists at the components, and states that the node is private: %s', async (requireKey) => {
+    const { node } = await startNode({ dashboard: files, requireKey })
+    const response = await fetch(`${node.url}/_components`)
+    expect(response.status).toBe(200)
+    const metas = readMetas(await response.text())
+    expect(metas).toMatchObject({ robots: 'noindex' })
+    expect(metas['skillstead-private']).toBe(requireKey ? 'true' : undefined)
   })
 })
 

@@ -1,7 +1,7 @@
 import { createClient, RegistryError } from '@skillstead/client'
 import type { Problem, SkillDetails } from '@skillstead/protocol'
 import { nodePath, nodeUrl } from './addresses.ts'
-import { toShareHeaders } from './share-link.ts'
+import { closeShareLink, toShareHeaders } from './share-link.ts'
 import { QueryClient, keepPreviousData, useQuery, type QueryKey, type UseQueryResult } from '@tanstack/preact-query'
 
 /**
@@ -16,10 +16,23 @@ export function apiWith(means: { apiKey?: string; caseToken?: string; counts?: f
 
 export const api = apiWith({ counts: false })
 
-function fetchAsPage(address: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  const own = { ...toShareHeaders(String(address)), 'x-skillstead-session': '1', 'x-skillstead-page': namePage() }
-  const headers = { ...(init.headers as Record<string, string>), ...own }
-  return fetch(address, { ...init, credentials: 'same-origin', headers })
+async function fetchAsPage(address: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const own = { 'x-skillstead-session': '1', 'x-skillstead-page': namePage() }
+  const send = (more?: Record<string, string>) =>
+    fetch(address, {
+      ...init,
+      credentials: 'same-origin',
+      headers: { ...(init.headers as Record<string, string>), ...own, ...more },
+    })
+  // A share link gives read access only: with its token the node refuses the writes of the owner.
+  const share = (init.method ?? 'GET') === 'GET' ? toShareHeaders(String(address)) : {}
+  const response = await send(share)
+  if (response.status !== 404 || Object.keys(share).length === 0) return response
+  // A link that has ended must not hide what the user may read.
+  const other = await send()
+  if (!other.ok) return response
+  closeShareLink()
+  return other
 }
 
 let page = { address: '', name: '' }

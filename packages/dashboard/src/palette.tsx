@@ -20,11 +20,11 @@ interface Choice {
 const skillsMax = 7
 const pauseMs = 150
 
-const actions: readonly (readonly [href: string, title: string, who?: 'user' | 'admin'])[] = [
+const actions: readonly (readonly [href: string, title: string, who?: 'visitor' | 'user' | 'admin'])[] = [
   ['/account/publish', 'Publish a skill', 'user'],
   ['/account/skills', 'Your skills', 'user'],
   ['/account/keys', 'API keys', 'user'],
-  ['/account/sign-in', 'Sign in'],
+  ['/account/sign-in', 'Sign in', 'visitor'],
   ['/admin', 'Operate this node', 'admin'],
   ['/docs/api', 'API reference'],
 ]
@@ -113,14 +113,16 @@ function useChoices(text: string): readonly Choice[] {
   const known: Choice[] = [
     ...places.map(([href, title]) => ({ icon: FileText, href, title })),
     ...actions
-      .filter(([, , who]) => who === undefined || (me && (who === 'user' || me.role === 'admin')))
+      .filter(([, , who]) => who === undefined || (me ? who === 'user' || who === me.role : who === 'visitor'))
       .map(([href, title]) => ({ icon: ArrowRight, href, title })),
   ]
   if (!typed) {
     const recent = readRecentSkills().map((name) => ({ icon: Clock, title: name, href: addresses.skill(name) }))
     return [...recent, ...known]
   }
-  const skills = (found.data?.skills ?? []).map(({ fullName, description }) => {
+  const isOutdated = q !== typed || found.isPlaceholderData
+  const isShown = ({ fullName }: { fullName: string }) => !isOutdated || fullName.includes(typed.toLowerCase())
+  const skills = (found.data?.skills ?? []).filter(isShown).map(({ fullName, description }) => {
     return { icon: Package, title: fullName, note: description, href: addresses.skill(fullName) }
   })
   return [

@@ -1,4 +1,6 @@
 import { api, apiWith, isUnauthorized, queries, reloadData, useData } from './api.ts'
+import { closeShareLink } from './share-link.ts'
+import { site } from './site.ts'
 
 /** The signed-in user with the number of notices in the inbox. */
 type Me = Awaited<ReturnType<typeof api.getMe>> & { readonly notices: number }
@@ -36,20 +38,9 @@ export function useSessionFailure(): { error: unknown; retry: () => unknown } | 
   return error && data === undefined ? { error, retry: refetch } : undefined
 }
 
-/** Whether the node requires a login for everything. */
+/** Whether a visitor of a private node was refused something, and has to sign in. */
 export function useIsClosed(): boolean {
-  return useData(closedKey, readClosed, false).data === true
-}
-
-/** Whether the node rejects a guest's request that every public node accepts. */
-async function readClosed(): Promise<boolean> {
-  try {
-    await api.listPacks({ limit: 1 })
-    return false
-  } catch (error) {
-    if (isUnauthorized(error)) return true
-    throw error
-  }
+  return useData(closedKey, () => Promise.resolve(site.isPrivate), false).data === true
 }
 
 /** Watches responses for an expired session, a private node, and a node that is available again. */
@@ -69,7 +60,7 @@ function isAboutSession([first]: readonly unknown[]): boolean {
 async function learnWhy(): Promise<void> {
   if (queries.getQueryData(sessionKey)) await reloadData(...sessionKey)
   const me = await queries.fetchQuery({ queryKey: sessionKey, queryFn: readSession })
-  if (me === null) await queries.fetchQuery({ queryKey: closedKey, queryFn: readClosed })
+  if (me === null) queries.setQueryData(closedKey, site.isPrivate)
 }
 
 /** Exchanges an API key for a session. Throws `unauthorized` for an invalid key. */
@@ -80,6 +71,7 @@ export async function signIn(key: string): Promise<void> {
 
 export async function signOut(): Promise<void> {
   await api.deleteSession()
+  closeShareLink()
   await clearCachedData()
 }
 

@@ -7,6 +7,8 @@ export const site = {
   logo: read('logo'),
   /** Whether owners see which users installed their skills. */
   recordsInstallers: read('installers') !== undefined,
+  /** Whether the node answers only users who sign in. */
+  isPrivate: readPageMeta('skillstead-private') !== undefined,
 }
 
 function read(what: string): string | undefined {

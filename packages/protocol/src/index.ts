@@ -145,6 +145,6 @@ export {
 } from './schemas/security.ts'
 export type { SarifLog, ScanFinding, ScanReport, Security } from './schemas/security.ts'
 export { cutList, escapeJson, toJsonLine, toLogText, toOneLine, toPlainText } from './terminal-text.ts'
-export { toVisibleText } from './visible-text.ts'
+export { toMarkedText, toVisibleText } from './visible-text.ts'
 export { readErrorCode } from './error-code.ts'
 export { withoutUndefined } from './without-undefined.ts'

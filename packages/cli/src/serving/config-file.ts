@@ -103,7 +103,7 @@ interface Configured<T> {
  */
 export async function withConfigFile<T>(
   given: Arguments,
-  options: Options,
+  options: object,
   read: (given: Arguments) => Promise<T>,
 ): Promise<Configured<T>> {
   const file = textOption(given, 'config')
@@ -126,7 +126,7 @@ export async function withConfigFile<T>(
   }
 }
 
-async function readSettings(file: string, options: Options): Promise<Values> {
+async function readSettings(file: string, options: object): Promise<Values> {
   const document = await parseConfigFile(file, readOptionFile(file))
   const unknown = Object.keys(document).find((name) => !Object.hasOwn(settings, name) || !Object.hasOwn(options, name))
   if (unknown !== undefined)

@@ -3,7 +3,7 @@ import { makePrivateFolder, partsOf } from '@skillstead/core/internal'
 import { createMirror, type Mirror } from '@skillstead/mirror'
 import { toOneLine, readErrorCode } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions } from '@skillstead/server'
-import { flag, type Arguments, type Options } from '../command/command.ts'
+import { flag, textOption, type Arguments, type Options } from '../command/command.ts'
 import { findAccessWarning } from '../files/file-access.ts'
 import { toMirrorOptions } from '../mirror/with-mirror.ts'
 import { toStoreLocation } from '../registry/place.ts'
@@ -11,10 +11,11 @@ import { toSecretKey } from '../registry/secret-key.ts'
 import { isServiceLink, toLogStream, untilInterrupted } from '../terminal/io.ts'
 import { createErrorLog, type Output } from '../terminal/output.ts'
 import { withConfigFile } from './config-file.ts'
+import { toReachableHost } from './listen-options.ts'
 import { readCertificate } from './tls-options.ts'
 import { toListenOptions, toRegistryOptions } from './serve-options.ts'
 
-/** What a node prints when it listens: lines for its URLs, and the setup code of a node without users. */
+/** What a node prints when it listens: lines for the URL of its pages, and the setup code of a node without users. */
 interface Greeting {
   readonly setupCode?: string | undefined
   toLines(url: string, publicUrl?: string): readonly string[]
@@ -41,6 +42,7 @@ export async function runNode(
   const { setupCode, toLines } = await prepare(registry)
   const { node, mirror } = await listenOrClose(registry, result.listening, given, output)
   const { url, port } = node
+  const pageUrl = toPageUrl(given, url)
   if (output.json) output.showJson({ url, port, setupCode })
   else output.show(`Skillstead listens on ${url}`)
   const ignored = isServiceLink(given.io.env, 'SKILLSTEAD_PORT')
@@ -49,7 +51,7 @@ export async function runNode(
   const warnings = [warning, ignored, findAccessWarning(partsOf(registry).database.path)].filter(
     (line) => line !== undefined,
   )
-  for (const line of [...warnings, ...toLines(url, result.listening.publicUrl?.replace(/\/+$/, ''))]) output.say(line)
+  for (const line of [...warnings, ...toLines(pageUrl)]) output.say(line)
   if (result.listening.tls)
     given.io.onHangUp?.(() => {
       try {
@@ -64,6 +66,14 @@ export async function runNode(
   await node.close()
   await mirror.close()
   await registry.close()
+}
+
+/** The URL at which users open the pages: only there is a browser's sign-in accepted. */
+function toPageUrl(given: Arguments, listening: string): string {
+  const publicUrl = textOption(given, 'public-url')
+  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '')
+  const { protocol, port } = new URL(listening)
+  return `${protocol}//${toReachableHost(textOption(given, 'host'))}:${port}`
 }
 
 async function readOptions(given: Arguments) {

@@ -2,16 +2,9 @@ import DOMPurify from 'dompurify'
 import { Marked, type Tokens } from 'marked'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { nodePath } from '../addresses.ts'
+import { toAnchor } from './anchors.ts'
 import { divideMarkdown } from './divide-markdown.ts'
-import {
-  Contents,
-  contentsMin,
-  finishCode,
-  nameHeadings,
-  scrollToAnchor,
-  type ShownHeading,
-  toAnchor,
-} from './markdown-parts.tsx'
+import { Contents, finishCode, nameHeadings, scrollToAnchor, type ShownHeading } from './markdown-parts.tsx'
 import { showPicture } from './own-files.tsx'
 
 /**
@@ -34,8 +27,9 @@ const allowed = {
     'alt',
     'data-language',
     'data-picture',
+    'width',
   ],
-  ADD_URI_SAFE_ATTR: ['align', 'start', 'colspan', 'rowspan', 'open', 'data-language'],
+  ADD_URI_SAFE_ATTR: ['align', 'start', 'colspan', 'rowspan', 'open', 'width', 'data-language'],
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
@@ -51,9 +45,9 @@ const slowPiecesMax = 2
 
 /** Where the files lie that a text refers to by relative paths; undefined for a file that does not exist. */
 export interface Targets {
-  /** A text without its title, which always begins with a table of contents. */
+  /** A text without its title. */
   readonly isGuide?: boolean
-  toFile(path: string, fragment?: string): string | undefined
+  toFile(path: string, fragment: string): string | undefined
   toPicture(path: string): string | undefined
 }
 
@@ -67,7 +61,7 @@ purifier.addHook('uponSanitizeAttribute', (element, attribute) => {
     attribute.keepAttr = attribute.forceKeepAttr = isPicture(value)
   }
   if (element.tagName !== 'A' || name !== 'href') return
-  const file = targetsNow?.toFile(toLinkedPath(value), value.split('#')[1])
+  const file = targetsNow?.toFile(toLinkedPath(value), value.split('#')[1] ?? '')
   const address = value.startsWith('#') ? `#${toAnchor(value.slice(1))}` : file && nodePath + file
   if (address === undefined) return
   element.setAttribute('href', address)
@@ -112,9 +106,7 @@ const marked = new Marked({
       return `<pre data-language="${language}"><code>${escapeMarkup(text)}</code></pre>\n`
     },
     image({ href, text }: Tokens.Image) {
-      const picture = targetsNow?.toPicture(toLinkedPath(href))
-      if (picture) return `<img data-picture="${escapeMarkup(picture)}" alt="${escapeMarkup(text)}">`
-      return `<a href="${escapeMarkup(href)}">${escapeMarkup(text || 'picture')}</a>`
+      return toPicture(href, text)
     },
     html({ text }: Tokens.HTML | Tokens.Tag) {
       return toHarmless(text)
@@ -124,6 +116,13 @@ const marked = new Marked({
     },
   },
 })
+
+/** A picture of the skill itself; a link to any other. */
+function toPicture(href: string, text: string, size = ''): string {
+  const picture = targetsNow?.toPicture(toLinkedPath(href))
+  if (picture) return `<img data-picture="${escapeMarkup(picture)}" alt="${escapeMarkup(text)}"${size}>`
+  return `<a href="${escapeMarkup(href)}">${escapeMarkup(text || 'picture')}</a>`
+}
 
 const tagPattern = /<(\/?)([a-z][a-z0-9]*)((?:[^"'>]|"[^"]*"|'[^']*')*)>/gi
 
@@ -144,11 +143,22 @@ function toHarmless(html: string): string {
 function toSafeTag(tag: string, slash: string, name: string, rest: string): string {
   if (name === 'h1') return `<${slash}h2>`
   if (name === 'a' && !slash) {
-    const href = /\bhref\s*=\s*["']?([^\s"'<>`]+)/i.exec(rest)?.[1]
-    return href ? `<a href="${escapeMarkup(href.replaceAll('&amp;', '&'))}">` : '<a>'
+    const href = readAttribute(rest, 'href')
+    return href ? `<a href="${escapeMarkup(href)}">` : '<a>'
+  }
+  if (name === 'img') {
+    const src = readAttribute(rest, 'src')
+    const width = /^\d{1,4}$/.exec(readAttribute(rest, 'width') ?? '')?.[0]
+    return src ? toPicture(src, readAttribute(rest, 'alt') ?? '', width && ` width="${width}"`) : escapeMarkup(tag)
   }
   if (layoutTags.has(name)) return ''
   return allowed.ALLOWED_TAGS.includes(name) ? `<${slash}${name}>` : escapeMarkup(tag)
+}
+
+function readAttribute(attributes: string, name: string): string | undefined {
+  const [, ...values] =
+    new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'<>\`]+))`, 'i').exec(attributes) ?? []
+  return values.find((value) => value !== undefined)?.replaceAll('&amp;', '&')
 }
 
 /** Tags that only define the layout. */
@@ -164,12 +174,13 @@ function escapeMarkup(text: string): string {
  */
 export default function Markdown({ text, targets }: { text: string; targets?: Targets }) {
   const [pieces, setPieces] = useState<readonly Sanitised[]>([])
-  const [headings, setHeadings] = useState<readonly ShownHeading[]>([])
+  const [headings, setHeadings] = useState<readonly ShownHeading[]>()
   const root = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const ending = new AbortController()
     const done: Sanitised[] = []
     setPieces(done)
+    setHeadings(undefined)
     void (async () => {
       let slowPieces = 0
       for (const piece of divideMarkdown(text)) {
@@ -192,8 +203,8 @@ export default function Markdown({ text, targets }: { text: string; targets?: Ta
   }, [text])
   return (
     <>
-      {(targets?.isGuide || headings.length >= contentsMin) && <Contents of={headings} />}
-      <div class="markdown" dir="auto" ref={root}>
+      <Contents of={headings} source={text} />
+      <div class="markdown" dir="auto" aria-busy={!headings} ref={root}>
         {pieces.map((html, place) => (
           <div key={place} dangerouslySetInnerHTML={{ __html: html as unknown as string }} />
         ))}

@@ -20,6 +20,8 @@ interface PageWithText {
   readonly source?: object | undefined
   /** The skill that the holder of a share link opens; such a page is for this caller only. */
   readonly shared?: string
+  /** Why there is no page, with headers of its own. */
+  readonly problem?: { readonly reason: string; readonly headers: readonly Header[] }
 }
 
 /**
@@ -32,17 +34,22 @@ export async function answerPage(
   route: PageRoute,
   replyPage: ReplyPage,
 ): Promise<Response> {
-  // The pages of a private node are all the same to guests, who sign in on them.
-  if (node.requireKey) return replyPage(call, 200)
   const query = call.url?.searchParams ?? new URLSearchParams()
   const subject = route.subjectOf?.(query)
   const params = decodeParams(call)
-  if (subject === undefined) {
-    const text = route.textOf ? route.textOf(params) : route.text
-    return replyPage(call, route.textOf && !text ? 404 : 200, text && { toText: () => text, source: text })
+  if (route.pages?.test(call.url?.pathname ?? '') === false) return replyPage(call, 404)
+  if (route.textOf) {
+    const own = route.textOf(params)
+    return replyPage(call, own ? 200 : 404, own && { toText: () => own, source: own })
   }
+  const text = subject === undefined ? route.text : subject.plain
+  const plain = text && { toText: () => text, source: text }
+  if (subject === undefined || (plain !== undefined && node.requireKey))
+    return replyPage(call, 200, node.requireKey ? undefined : plain)
   try {
     const read = { node, subject, input: subject.toInput(params, query) }
+    // The pages of a private node are all the same to guests, who sign in on them.
+    if (node.requireKey) return replyPage(call, (await seenByUser(read, call)) === false ? 404 : 200)
     const { status, body } = await readAs(read, guest)
     if (status === 200) {
       const source = body instanceof EncodedJson && body.isCached ? body : undefined
@@ -51,12 +58,14 @@ export async function answerPage(
       const data = subject === skill && { toData: () => readSkillData(read, toValue(body) as SkillDetails) }
       return replyPage(call, 200, { toText, source, ...data })
     }
-    const isSeen = status === 404 && (await isSeenByUser(read, call))
+    // A list that cannot be read now: the app says why.
+    if (plain) return replyPage(call, 200, plain)
+    const isSeen = status === 404 && (await seenByUser(read, call)) === true
     return replyPage(call, isSeen ? 200 : status)
   } catch (error) {
     if (!(error instanceof SkillMoved)) throw error
-    const tab = params.tab === undefined ? '' : `/${encodeURIComponent(params.tab)}`
-    return replyRedirect(node, call, 308, `/skills/${error.fullName}${tab}${call.url?.search ?? ''}`)
+    const place = params.tab === undefined ? error.fullName : `${error.fullName}/${encodeURIComponent(params.tab)}`
+    return replyRedirect(node, call, 308, `/skills/${place}${call.url?.search ?? ''}`)
   }
 }
 
@@ -111,15 +120,15 @@ async function readSkillData({ node, input }: SubjectRead, details: SkillDetails
   return JSON.stringify({ details, ...input, skillMd: Buffer.from((body as Content).body as Uint8Array).toString() })
 }
 
-/** Whether the subject exists for the user who is signed in, if any. */
-async function isSeenByUser(read: SubjectRead, call: Call): Promise<boolean> {
+/** Whether the subject exists for the user who is signed in; undefined for guests. */
+async function seenByUser(read: SubjectRead, call: Call): Promise<boolean | undefined> {
   const token = readPageSession(read.node, call)
-  if (token === undefined) return false
+  if (token === undefined) return undefined
   try {
-    return (await readAs(read, await read.node.registry.authenticateSession(token))).status === 200
+    return (await readAs(read, await read.node.registry.authenticateSession(token))).status !== 404
   } catch (error) {
     // A session that has expired is that of a guest.
-    if (toRegistryError(error).status === 401) return false
+    if (toRegistryError(error).status === 401) return undefined
     throw error
   }
 }

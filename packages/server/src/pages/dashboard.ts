@@ -11,7 +11,7 @@ import { nothingHere, reply } from '../replies/replies.ts'
 import { answerPage, type ReplyPage } from './answer-page.ts'
 import { createDocsRoutes, withReference } from './docs.ts'
 import { createPageTemplate } from './page-template.ts'
-import { type PageRoute, pageRoutes, toHomeText } from './page-texts.ts'
+import { pageRoutes, toHomeRoute } from './page-texts.ts'
 import type { ShownSite } from './site.ts'
 
 /** No inline code and nothing from other origins; text becomes markup only through the app's own sanitizer. */
@@ -80,27 +80,27 @@ export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, sit
   // A page counts as one request, however many files it loads.
   const mount = (path: string, admission: 'page' | 'open-files', work: (call: Call) => Promise<Response>) => {
     const entry = { endpoint: 'dashboard', methods: ['GET', 'HEAD'], crossOrigin: false } as const
-    app.all(path, toHandler(node, { ...entry, admission, work }))
+    app.all(path, toHandler(node, { ...entry, admission, work, ...(admission === 'page' && { replyPage }) }))
   }
   const replyPage: ReplyPage = async (call, status, page) => {
     call.crossOrigin = false
     const address = node.addressOf(call)
-    const { source, shared } = page ?? { source: noText }
+    const { source, shared, problem } = page ?? { source: noText }
     let kept = source && keptPages.get(source)
     if (kept?.address !== address) {
       const read = files.get('index.html')
       if (!read) throw nothingHere()
-      template ??= createPageTemplate(Buffer.from(read()).toString(), site, node.publicPath)
-      const parts = { address, text: page?.toText(), shared, data: await page?.toData?.() }
+      template ??= createPageTemplate(Buffer.from(read()).toString(), site, node)
+      const parts = { address, text: page?.toText(), shared, problem: problem?.reason, data: await page?.toData?.() }
       kept = { address, page: keep(template(parts), 'page') }
       if (keptPages.size >= keptPagesMax) keptPages.delete(keptPages.keys().next().value!)
       if (source) keptPages.set(source, kept)
     }
+    const headers = problem ? [...pageHeaders, ...problem.headers] : pageHeaders
     const cacheControl = shared === undefined ? 'no-cache' : 'private, no-store'
-    return replyKept(call, kept.page, { status, contentType: contentTypes.html, cacheControl, headers: pageHeaders })
+    return replyKept(call, kept.page, { status, contentType: contentTypes.html, cacheControl, headers })
   }
-  const home: PageRoute = { path: '/', text: toHomeText(site.text) }
-  for (const route of [home, ...createDocsRoutes(files), ...pageRoutes])
+  for (const route of [toHomeRoute(site.text), ...createDocsRoutes(files), ...pageRoutes])
     mount(route.path, 'page', (call) => answerPage(node, call, route, replyPage))
   mount('/assets/:file', 'open-files', (call) => {
     // The file name contains a digest of its content.

@@ -1,10 +1,12 @@
 import { shortenAtWord } from '@skillstead/skill-format'
+import type { NodeParts } from '../context/node-parts.ts'
 import { escapeHtml } from './html.ts'
 import type { PageText } from './page-texts.ts'
 import type { ShownSite } from './site.ts'
 
 const defaultText = 'A registry for agent skills'
 const descriptionCharactersMax = 200
+const sharedText = { title: 'Shared skill', description: 'A skill that its owner shares by this link.' }
 const factCharactersMax = 1000
 const linksMax = 100
 
@@ -18,6 +20,8 @@ export interface PageParts {
   readonly shared?: string | undefined
   /** JSON for the app. */
   readonly data?: string | undefined
+  /** Why there is no page. */
+  readonly problem?: string | undefined
 }
 
 /**
@@ -27,7 +31,7 @@ export interface PageParts {
 export function createPageTemplate(
   page: string,
   site: ShownSite,
-  publicPath: string,
+  { publicPath, requireKey }: Pick<NodeParts, 'publicPath' | 'requireKey'>,
 ): (parts: PageParts) => Uint8Array {
   const picture = / property="og:image" content="\/?([^"]+)"/.exec(page)?.[1]
   const placed = page
@@ -36,8 +40,10 @@ export function createPageTemplate(
   const logo = site.logo && `${publicPath}/site-logo`
 
   function toHead({ address, text, shared }: PageParts): string {
-    const title = text ? `${text.title} · ${site.name}` : site.name
-    const description = text?.description.trim() || site.text || defaultText
+    // Previews of a share link in chats and mails must not show a private skill. The app sets the title itself.
+    const shown = shared === undefined ? text : sharedText
+    const title = shown ? `${shown.title} · ${site.name}` : site.name
+    const description = shown?.description.trim() || site.text || defaultText
     const short = shortenAtWord(description.replaceAll(/\s+/g, ' '), descriptionCharactersMax)
     const image = site.logo?.contentType === 'image/png' ? 'site-logo' : picture
     return [
@@ -47,6 +53,7 @@ export function createPageTemplate(
       site.text && toMeta('name', 'skillstead-site-text', site.text),
       logo && toMeta('name', 'skillstead-site-logo', logo),
       site.recordsInstallers && toMeta('name', 'skillstead-site-installers', 'recorded'),
+      requireKey && toMeta('name', 'skillstead-private', 'true'),
       shared !== undefined && toMeta('name', 'skillstead-shared', shared),
       ...(text === undefined || shared !== undefined
         ? [toMeta('name', 'robots', 'noindex')]
@@ -65,8 +72,9 @@ export function createPageTemplate(
       .join('\n    ')
   }
 
-  function toEssentials({ address, text }: PageParts): string {
+  function toEssentials({ address, text, problem }: PageParts): string {
     const reference = `<p>This page is complete with JavaScript only. Programs use <a href="${publicPath}/docs">the API</a>.</p>`
+    if (problem !== undefined) return `<p>${escapeHtml(problem)}</p>`
     if (text === undefined) return reference
     const facts = (text.facts ?? []).map(
       ([term, fact]) => `<dt>${escapeHtml(term)}</dt><dd>${isolate(fact.slice(0, factCharactersMax))}</dd>`,

@@ -27,14 +27,17 @@ export function mountPages(
 ): ReplyPage | undefined {
   const { publicOrigin, publicPath } = node
   const originOf = (call: Call) => publicOrigin ?? node.addresses.originOf(call.request) ?? ''
-  const mount = (path: string, endpoint: string, admission: 'files' | 'probe', work: Work) => {
+  const site = { ...toShownSite(options.site), recordsInstallers: node.context.recordInstallers === true }
+  const showPage = options.dashboard && mountDashboard(app, node, options.dashboard, site)
+  const mount = (path: string, endpoint: string, admission: 'files' | 'documents' | 'probe', work: Work) => {
     const crossOrigin = endpoint === 'openapi'
-    app.all(path, toHandler(node, { endpoint, admission, methods: ['GET', 'HEAD'], crossOrigin, work }))
+    const shown = admission === 'documents' && { replyPage: showPage }
+    app.all(path, toHandler(node, { endpoint, admission, methods: ['GET', 'HEAD'], crossOrigin, work, ...shown }))
   }
   const openApi = keepLast((origin) => Buffer.from(JSON.stringify(toOpenApi(origin, publicPath))))
 
   if (!options.dashboard) mount('/', 'welcome', 'files', (call) => replyPage(call, toWelcomePage(publicPath)))
-  mount('/openapi.json', 'openapi', 'files', (call) => {
+  mount('/openapi.json', 'openapi', 'documents', (call) => {
     const contentType = 'application/json; charset=utf-8'
     return reply(call, { status: 200, contentType, body: openApi(originOf(call)), cacheControl: 'no-cache' })
   })
@@ -51,8 +54,7 @@ export function mountPages(
   })
   mount('/robots.txt', 'robots', 'probe', (call) => replyRobots(node, call))
   if (options.dashboard) mount('/sitemap.xml', 'sitemap', 'files', createSitemap(node))
-  const site = { ...toShownSite(options.site), recordsInstallers: node.context.recordInstallers === true }
-  return options.dashboard && mountDashboard(app, node, options.dashboard, site)
+  return showPage
 }
 
 async function replyReadiness(node: NodeParts, call: Call): Promise<Response> {

@@ -1,5 +1,5 @@
 import MiniSearch from 'minisearch'
-import { toAnchor } from '../../ui/markdown-parts.tsx'
+import { toAnchor } from '../../ui/anchors.ts'
 import { loadList } from './load-docs.ts'
 
 /** A section of a guide, or an endpoint. */

@@ -1,5 +1,6 @@
 import { api, useData } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
+import { findFragmentLine } from '../../ui/anchors.ts'
 import { Download, Picture } from '../../ui/own-files.tsx'
 import { Shown } from '../../ui/page.tsx'
 import { Badge, Empty, toBytesText, toCount } from '../../ui/parts.tsx'
@@ -131,6 +132,7 @@ function OneFile({ shown, path, line }: { shown: ShownSkill; path: string; line:
 function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line: number | undefined }) {
   const isPictured = isPicture(path)
   const text = useFileText(shown, path, !isPictured)
+  const { fragment } = useAddress().fields
   if (isPictured) return <Picture class="picture" path={toFileAddress(shown, path)} alt={path} />
   return (
     <Shown of={text}>
@@ -142,7 +144,7 @@ function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line
             text={found}
             path={path}
             toLine={(number) => toTab(shown, 'files', { path, line: number })}
-            lineAsked={line}
+            lineAsked={line ?? (fragment ? findFragmentLine(found, fragment) : undefined)}
           />
         )
       }

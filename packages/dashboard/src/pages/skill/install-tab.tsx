@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { nodeUrl, useAddress } from '../../addresses.ts'
+import { findShareToken } from '../../share-link.ts'
 import { site } from '../../site.ts'
 import { Copyable, Empty, Notice } from '../../ui/parts.tsx'
 import { Views } from '../../ui/tabs.tsx'
@@ -11,7 +12,8 @@ import { type ShownSkill, toTab } from './shown-skill.ts'
 export function InstallTab({ shown }: { shown: ShownSkill }) {
   const { fields } = useAddress()
   if (!shown.version) return <Empty>There is no version to install.</Empty>
-  const installers = listInstallers(toInstalled(shown))
+  const installed = toInstalled(shown)
+  const installers = listInstallers(installed)
   const chosen = installers.find(({ id }) => id === fields.agent) ?? installers[0]!
   const toView = ({ id, title }: (typeof installers)[number]) => {
     return { href: toTab(shown, 'install', { agent: id }), title, current: id === chosen.id }
@@ -22,10 +24,11 @@ export function InstallTab({ shown }: { shown: ShownSkill }) {
         Install version {shown.version} from <code>{nodeUrl}</code> with:
       </p>
       <Views views={installers.map(toView)} />
-      {shown.skill.visibility !== 'public' && (
+      {!installed.isPublic && (
         <p class="notice plain">
-          This skill is {shown.skill.visibility}. Run <code>skillstead login</code> first; for other programs set{' '}
-          <code>SKILLSTEAD_KEY</code> to your API key. Installers without a key need a share link from its owner.
+          {site.isPrivate ? 'This node is private' : `This skill is ${shown.skill.visibility}`}. Run{' '}
+          <code>skillstead login</code> first; for other programs set <code>SKILLSTEAD_KEY</code> to your API key.{' '}
+          {!installed.shareToken && 'Installers without a key need a share link from its owner.'}
         </p>
       )}
       <Commands key={shown.version} shown={shown}>
@@ -68,6 +71,7 @@ export function Commands({ shown, children }: { shown: ShownSkill; children: Com
 
 /** What the commands of a shown version are made of. */
 export function toInstalled({ skill, name, version }: ShownSkill): Installed {
-  const isPublic = skill.visibility === 'public'
-  return { origin: nodeUrl, name, version, isPublic, isDangerous: skill.security?.verdict === 'dangerous' }
+  const isPublic = skill.visibility === 'public' && !site.isPrivate
+  const isDangerous = skill.security?.verdict === 'dangerous'
+  return { origin: nodeUrl, name, version, isPublic, isDangerous, shareToken: findShareToken(skill.fullName) }
 }

@@ -19,9 +19,6 @@ import { Views } from '../../ui/tabs.tsx'
 /** Maximum size of rendered Markdown; the rest of a large SKILL.md is available as raw text. */
 const renderedCharactersMax = 200_000
 
-/** A longer text fills the window: what follows it is placed below at once, and stays there while it is rendered. */
-const windowCharacters = 4_000
-
 /** SKILL.md, rendered or raw. */
 export function ReadmeTab({ shown }: { shown: ShownSkill }) {
   return shown.version ? <Readme shown={shown} /> : <Empty>There is no SKILL.md to show.</Empty>
@@ -70,21 +67,20 @@ function Rendered({ shown, text, size }: { shown: ShownSkill; text: string; size
   const part = isCut ? body.slice(0, body.lastIndexOf('\n', renderedCharactersMax) + 1 || renderedCharactersMax) : body
   const paths = new Set(shown.skill.files.map(({ path }) => path))
   const targets = {
-    toFile: (path: string) => (paths.has(path) ? toTab(shown, 'files', { path }) : undefined),
+    toFile: (path: string, fragment: string) =>
+      paths.has(path) ? toTab(shown, 'files', { path, fragment }) : undefined,
     toPicture: (path: string) => (paths.has(path) && isPicture(path) ? toFileAddress(shown, path) : undefined),
   }
   if (body.trim() === '') return <Empty>SKILL.md has frontmatter but no text. The raw view shows all of it.</Empty>
   return (
     <>
-      <div class={part.length > windowCharacters ? 'long-text' : undefined}>
-        <Markdown text={part} targets={targets} />
-      </div>
       {isCut && (
         <Notice tone="fair">
           This SKILL.md has {toBytesText(size)}; only its beginning is rendered.{' '}
           <a href={toTab(shown, '', { view: 'raw' })}>Read all of it raw</a>.
         </Notice>
       )}
+      <Markdown text={part} targets={targets} />
     </>
   )
 }

@@ -59,9 +59,12 @@ export default function SkillPage() {
         {isOwnLoss && <Standing name={asked} />}
         {found.error && (
           <p>
-            {version && <a href={addresses.skill(asked)}>Show the latest version</a>}
-            {version && ' or '}
-            <a href={toAddress('/', { q: params.name })}>search for a skill like it</a>
+            {version && (
+              <>
+                <a href={addresses.skill(asked)}>Show the latest version</a> or{' '}
+              </>
+            )}
+            <a href={toAddress('/', { q: params.name })}>{version ? 'search' : 'Search'} for a skill like it</a>
           </p>
         )}
       </Page>
@@ -92,14 +95,19 @@ function SkillParts({ shown, tab }: { shown: ShownSkill; tab: string }) {
   const Content = [...listed, ...unlisted].find(([name]) => name === tab)?.[2]
   const links = listed.map(([name, title]) => ({ href: toTab(shown, name), title, current: name === tab }))
   useEffect(() => noteRecentSkill(shown.skill.fullName), [shown.skill.fullName])
+  // Those who manage a skill know it: on a phone its boxes come after the forms.
+  const isManaged = tab === 'manage'
+  const boxes = (
+    <aside class="at-hand" aria-label="Install and trust">
+      {shown.version && <InstallBox shown={shown} />}
+      <TrustBox shown={shown} />
+    </aside>
+  )
   return (
     <Page title={shown.name} heading={<FullName name={shown.name} />} aside={<HeadActions shown={shown} />}>
       <SkillHead shown={shown} />
       <div class="skill-parts">
-        <aside class="at-hand" aria-label="Install and trust">
-          {shown.version && <InstallBox shown={shown} />}
-          <TrustBox shown={shown} />
-        </aside>
+        {!isManaged && boxes}
         <div class="content">
           <Tabs label="Parts of the skill" tabs={links} />
           {Content ? (
@@ -110,6 +118,7 @@ function SkillParts({ shown, tab }: { shown: ShownSkill; tab: string }) {
             </p>
           )}
         </div>
+        {isManaged && boxes}
         <aside class="facts-column" aria-label="Facts">
           <FactsColumn shown={shown} />
         </aside>
