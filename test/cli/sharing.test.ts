@@ -142,7 +142,7 @@ describe('the owner of a skill on the command line', { timeout: 120_000 }, () =>
     const byClient = await run('downloads', name, '--by', 'client', ...alice)
     expect(byClient).toMatch(/\n[a-z]+ {2}1 download, 0 installs\n/)
     for (const text of [byVersion, byClient]) expect(text.endsWith(total)).toBe(true)
-    expect(await codeOf('downloads', name, '--by', 'version', ...bob)).toBe(1)
+    expect(await codeOf('downloads', name, '--by', 'client', ...bob)).toBe(1)
     expect(await codeOf('downloads', name, '--by', 'day', ...alice)).toBe(2)
     expect(await codeOf('downloads', name, '--days', '0', ...bob)).toBe(1)
     expect(await codeOf('downloads', 'alice/nothing', ...bob)).toBe(1)

@@ -27,6 +27,7 @@ const words: Readonly<Record<string, string>> = {
   QUERY: 'pdf',
   KEY: 'laptop',
   USERNAME: 'bob',
+  TEAM: 'tools',
   TEXT: 'Reads tables.',
   ID: '2e5b1c9e-6c4e-4c53-9a3e-2f6f3a3f8f10',
   DELIVERY: '2e5b1c9e-6c4e-4c53-9a3e-2f6f3a3f8f11',
@@ -46,6 +47,7 @@ const more: Readonly<Record<string, readonly string[]>> = {
   heartbeat: ['--platform', 'claude-code', '--agent-key', 'claude:1'],
   load: ['--max-tokens', '10'],
   delete: ['--yes'],
+  'org delete': ['--yes'],
 }
 
 /** Commands whose output no node decides, or that run until they are interrupted; the latter have tests of their own. */

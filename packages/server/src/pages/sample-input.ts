@@ -12,6 +12,7 @@ const samples: Readonly<Record<string, unknown>> = {
   displayName: 'Alice Example',
   from: '1.0.0',
   'getTile.path': '0/000',
+  member: 'bob',
   name: 'office',
   newName: 'pdf-forms',
   newOwner: 'bob',

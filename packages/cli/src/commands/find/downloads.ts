@@ -7,7 +7,7 @@ export const commands = {
     description: 'Show the downloads of a skill for each day (UTC) that has any, and all of them.',
     words: { NAME: 'name' },
     options: {
-      by: { value: 'WHAT', help: 'also list them by version or by client; for the owner of the skill' },
+      by: { value: 'WHAT', help: 'also list them by version, or, for the owner of the skill, by client' },
       days: { value: 'N', help: 'the number of days, today included, at most 365. Default: 30' },
     },
     show: ({ days, total, groups = [] }) => [
