@@ -55,6 +55,9 @@ const ownerActions: Partial<Record<EndpointName, Act>> = {
   createShare: (api, name) => api.createShare({ name }),
   listShares: (api, name) => api.listShares({ name }),
   deleteShare: (api, name) => api.deleteShare({ name, id: 'x' }),
+  getSkillPolicy: (api, name) => api.getSkillPolicy({ name }),
+  setSkillPolicy: (api, name) => api.setSkillPolicy({ name, policy: {} }),
+  listInstallers: (api, name) => api.listInstallers({ name }),
 }
 
 /** Endpoints for the parties of an offer or invitation in any state of the skill, and for moderation. */

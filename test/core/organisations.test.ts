@@ -33,7 +33,7 @@ const actions: Record<string, { right: Right; act: (api: RegistryApi) => Promise
     right: 'manage',
     act: (api) => api.putCollaborator({ name: 'acme/tool', username: 'guesty', role: 'read' }),
   },
-  'see downloads by version': { right: 'manage', act: (api) => api.getDownloads({ name: 'acme/tool', by: 'version' }) },
+  'see downloads by client': { right: 'manage', act: (api) => api.getDownloads({ name: 'acme/tool', by: 'client' }) },
   'offer a skill to another owner': {
     right: 'manage',
     act: async (api) => {

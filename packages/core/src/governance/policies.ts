@@ -86,11 +86,10 @@ export async function testPolicy(context: StorageContext, input: Input<'testPoli
   return { skills: judged.filter(({ refusals }) => refusals.length > 0), tested: judged.length }
 }
 
-/** Judges a change by the policies of its organisation and its skill; fields of the latter replace those of the former. */
-export async function judgeByPolicies(trx: WriteTransaction, change: Judged): Promise<PolicyJudgement> {
-  const { skill, before, version, publisherId } = change
-  const policy = await readEffectivePolicy(trx, skill)
+/** Judges a change by a policy that {@link readEffectivePolicy} read. */
+export async function judgeByPolicy(trx: WriteTransaction, policy: Policy, change: Judged): Promise<PolicyJudgement> {
   if (policy === noPolicy) return { refusals: [], approvals: 0 }
+  const { skill, before, version, publisherId } = change
   const becomesPublic = skill.visibility === 'public' && before?.visibility !== 'public'
   const roles = becomesPublic && policy.publicBy ? await findRoles(trx, skill, publisherId) : []
   const refusals = findRefusals(policy, { ...toSubmission(skill), becomesPublic, roles, version })
@@ -98,25 +97,33 @@ export async function judgeByPolicies(trx: WriteTransaction, change: Judged): Pr
   return { refusals, approvals: when === 'widens' && version?.widens === false ? 0 : count }
 }
 
-/** The policy that applies to a skill, or to a new skill of an owner. */
+/**
+ * The policy that applies to a skill, also to one that does not exist yet: that of its organisation, of which the fields
+ * of the skill's own policy replace those of the same names.
+ */
 export async function readEffectivePolicy(
   db: Kysely<Tables>,
-  { id, owner_id }: Pick<SkillRow, 'id' | 'owner_id'>,
+  { full_name: fullName, owner_id: ownerId }: Pick<SkillRow, 'full_name' | 'owner_id'>,
 ): Promise<Policy> {
-  const rows = await selectPolicies(db, { skillId: id, ownerId: owner_id })
+  const rows = await selectPolicies(db, { fullName, ownerId })
   if (rows.length === 0) return noPolicy
-  const [ofOwner, ofSkill] = [owner_id, id].map((subject) => {
-    const row = rows.find(({ subject_id }) => subject_id === subject)
+  const [ofOwner, ofSkill] = [true, false].map((isOwner) => {
+    const row = rows.find(({ subject_id }) => (subject_id === ownerId) === isOwner)
     return row ? withoutUndefined(parseJson(row.policy)) : noPolicy
   })
   return { ...ofOwner, ...ofSkill }
 }
 
-const selectPolicies = compileQuery((db, param: Param<{ skillId: string; ownerId: string }>) =>
+const selectPolicies = compileQuery((db, param: Param<{ fullName: string; ownerId: string }>) =>
   db
     .selectFrom('policies')
     .select(['subject_id', 'policy'])
-    .where((eb) => eb.or([eb('subject_id', '=', param('ownerId')), eb('subject_id', '=', param('skillId'))])),
+    .where((eb) =>
+      eb.or([
+        eb('subject_id', '=', param('ownerId')),
+        eb('subject_id', '=', eb.selectFrom('skills').select('id').where('full_name', '=', param('fullName'))),
+      ]),
+    ),
 )
 
 function toSubmission(skill: SkillRow): Omit<Submission, 'becomesPublic' | 'roles'> {

@@ -38,7 +38,7 @@ async function findAccess(db: Kysely<Tables>, row: QuarantineItemRow, caller: Ca
   // A collaborator does not see what the scan policy keeps from publication: its owner decides.
   const mayWithdraw = row.reason === 'approval' || (await findMemberRole(db, row.owner_id, userId)) !== undefined
   const isAuthor = isOwner(row, caller) || (row.publisher_id === userId && mayWithdraw)
-  const { reviewers } = (await readEffectivePolicy(db, skill)).approvals ?? {}
+  const { reviewers } = (await readEffectivePolicy(db, row)).approvals ?? {}
   const isNamed = reviewers === undefined || (caller.kind === 'user' && reviewers.includes(caller.username))
   const mayReview = row.reason === 'approval' && isReviewer && isNamed && row.publisher_id !== userId
   if (isAuthor || isReviewer) return { isAuthor, mayReview }
@@ -57,7 +57,7 @@ async function findItemSkill(db: Kysely<Tables>, { full_name, owner_id }: Quaran
 export async function findReviewers(db: Kysely<Tables>, row: QuarantineItemRow): Promise<string[]> {
   const skill = await findItemSkill(db, row)
   const ids = (await findUsersWith(db, skill, 'review')).filter((id) => id !== row.publisher_id)
-  const { reviewers } = (await readEffectivePolicy(db, skill)).approvals ?? {}
+  const { reviewers } = (await readEffectivePolicy(db, row)).approvals ?? {}
   if (reviewers === undefined || ids.length === 0) return ids
   if (reviewers.length === 0) return []
   const named = await db.selectFrom('users').select('id').where('username', 'in', reviewers).execute()
@@ -67,6 +67,6 @@ export async function findReviewers(db: Kysely<Tables>, row: QuarantineItemRow):
 
 /** The number of approvals that a version needs by the current policies. */
 export async function countNeeded(db: Kysely<Tables>, row: QuarantineItemRow): Promise<number> {
-  const policy = await readEffectivePolicy(db, await findItemSkill(db, row))
+  const policy = await readEffectivePolicy(db, row)
   return Math.max(1, policy.approvals?.count ?? 1)
 }

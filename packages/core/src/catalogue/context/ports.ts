@@ -1,4 +1,4 @@
-import type { Access, EventData, EventName, PolicyRefusal, Provenance, Security } from '@skillstead/protocol'
+import type { Access, EventData, EventName, Policy, PolicyRefusal, Provenance, Security } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { CallOptions } from '../../kernel/call-options.ts'
 import type { Caller, UserCaller } from '../../kernel/caller.ts'
@@ -194,7 +194,9 @@ export interface PolicyJudgement {
 
 /** Implemented by `governance/policies.ts`. */
 export interface PolicyPort {
-  judge(trx: WriteTransaction, change: Judged): Promise<PolicyJudgement>
+  /** The policy that applies to a skill, also to one that does not exist yet. */
+  read(trx: WriteTransaction, skill: Pick<SkillRow, 'full_name' | 'owner_id'>): Promise<Policy>
+  judge(trx: WriteTransaction, policy: Policy, change: Judged): Promise<PolicyJudgement>
   /** The ids of the users who may review a quarantined version. */
   findReviewers(trx: WriteTransaction, item: QuarantineItemRow): Promise<string[]>
 }

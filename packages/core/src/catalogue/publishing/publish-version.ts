@@ -2,6 +2,7 @@ import {
   compareFiles,
   compareVersions,
   type EventData,
+  type Policy,
   type Security,
   toVersionSortKey,
   type Warning,
@@ -48,10 +49,11 @@ export async function publishVersion(
   const known = inspection ? [...warnings, ...toScanWarnings(inspection.scan)] : warnings
   const now = context.clock.now()
   const fullName = `${publication.owner.username}/${fields.name}`
-  const [before, listed, excess] = await Promise.all([
+  const [before, listed, excess, policy] = await Promise.all([
     findPublishTarget(trx, fullName),
     selectNamedVersions(trx, { fullName }),
     findOwnExcess(context, trx, publication),
+    context.policies.read(trx, { full_name: fullName, owner_id: publication.owner.id }),
   ])
   const choice = await chooseVersion(trx, before, listed, publication)
   // Importing a stored version again changes nothing: otherwise each old version would set its category again, with a
@@ -101,6 +103,7 @@ export async function publishVersion(
       skill,
       uses,
       judged,
+      policy,
     }))
   const quarantinedFor = action === 'quarantine' ? 'policy' : isWaiting ? 'approval' : undefined
   if (!quarantinedFor) await recordPublish(context, trx, { skill, version }, caller)
@@ -113,11 +116,11 @@ async function judgeVersion(
   context: CatalogueContext,
   trx: WriteTransaction,
   { publisher, content, released }: Publication,
-  { before, isFirst, skill, uses, judged }: NewJudged,
+  { before, isFirst, skill, uses, judged, policy }: NewJudged,
 ): Promise<boolean> {
   const widens = isFirst || uses.widens !== null
   const version = { size: content.size, verdict: judged.verdict, access: uses.access, widens }
-  const judgement = await context.policies.judge(trx, { skill, before, publisherId: publisher.id, version })
+  const judgement = await context.policies.judge(trx, policy, { skill, before, publisherId: publisher.id, version })
   refuseBroken(judgement)
   return judgement.approvals > 0 && !released?.includes('approval')
 }
@@ -126,6 +129,7 @@ interface NewJudged extends Pick<StoredVersion, 'skill' | 'uses'> {
   readonly before: SkillRow | undefined
   readonly isFirst: boolean
   readonly judged: Pick<Security, 'verdict'>
+  readonly policy: Policy
 }
 
 /**
@@ -138,7 +142,8 @@ export async function requireSettings(
   { before, after }: { before: SkillRow; after: SkillRow },
   publisher: Publication['publisher'],
 ): Promise<Warning[]> {
-  const judgement = await context.policies.judge(trx, { skill: after, before, publisherId: publisher.id })
+  const policy = await context.policies.read(trx, after)
+  const judgement = await context.policies.judge(trx, policy, { skill: after, before, publisherId: publisher.id })
   refuseBroken(judgement)
   if (judgement.approvals > 0 && after.description !== before.description)
     throw invalidField('description', 'is read by agents, and versions of this skill need approval. Publish a version')
