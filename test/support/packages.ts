@@ -20,6 +20,7 @@ export const folders = [
   'mirror',
   'maintenance',
   'gateways',
+  'identity',
   'server',
   'cli',
 ] as const

@@ -18,7 +18,7 @@ import {
   showOrganisation,
   updateOrganisation,
 } from './accounts/organisations.ts'
-import { createSession, deleteSession } from './accounts/sessions.ts'
+import { createSession, deleteSession, endSession, listSessions } from './accounts/sessions.ts'
 import { createUser, listUsers, updateUser } from './accounts/users.ts'
 import { getAgent, listAgents, registerAgent, resetAgentToken } from './community/agents.ts'
 import type { Caller } from './kernel/caller.ts'
@@ -174,6 +174,8 @@ export const operations = {
   deleteApiKey,
   createSession,
   deleteSession,
+  listSessions,
+  endSession,
   getMe: (context, _input, caller) => showMe(context, caller),
   getSession,
   updateMe,

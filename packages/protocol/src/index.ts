@@ -51,7 +51,7 @@ export {
   type SkillDiff,
   type Widens,
 } from './schemas/access.ts'
-export type { ApiKey, Me, Profile, User } from './schemas/account.ts'
+export type { ApiKey, Me, Profile, Session, User } from './schemas/account.ts'
 export {
   updateReasons,
   type Agent,

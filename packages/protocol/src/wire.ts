@@ -117,6 +117,8 @@ export const wire = {
   createSession: 'POST /session',
   getSession: 'GET /session',
   deleteSession: 'DELETE /session',
+  listSessions: 'GET /sessions',
+  endSession: 'DELETE /sessions/:id',
   getUser: 'GET /users/:username',
   getAvatar: 'GET /users/:username/avatar content',
   getFollow: 'GET /users/:username/follow',

@@ -11,6 +11,7 @@ import { toSecretKey } from '../registry/secret-key.ts'
 import { toLogStream, untilInterrupted } from '../terminal/io.ts'
 import { createErrorLog, type Output } from '../terminal/output.ts'
 import { withConfigFile } from './config-file.ts'
+import { createNodeSignIn } from './sign-in-options.ts'
 import { readCertificate } from './tls-options.ts'
 import { toListenOptions, toRegistryOptions } from './serve-options.ts'
 
@@ -39,7 +40,7 @@ export async function runNode(
     onError: createErrorLog(given.io),
   })
   const { setupCode, toLines } = await prepare(registry)
-  const { node, mirror } = await listenOrClose(registry, result.listening, given, output)
+  const { node, mirror, signIn } = await listenOrClose(registry, result.listening, given, output)
   const { url, port } = node
   if (output.json) output.showJson({ url, port, setupCode })
   else output.show(`Skillstead listens on ${url}`)
@@ -57,6 +58,7 @@ export async function runNode(
   await untilInterrupted(given.io)
   output.say('Finishing requests in progress. Interrupt again to stop at once.')
   await node.close()
+  await signIn?.close()
   await mirror.close()
   await registry.close()
 }
@@ -70,9 +72,11 @@ async function listenOrClose(registry: Registry, options: ListenOptions, given: 
   let mirror: Mirror | undefined
   try {
     mirror = await createNodeMirror(registry, given, output)
-    const node = await listenNode(registry, options)
+    const signIn = await createNodeSignIn(registry, given, createErrorLog(given.io))
+    const node = await listenNode(registry, { ...options, signIn })
     mirror.start()
-    return { mirror, node }
+    signIn?.start()
+    return { mirror, node, signIn }
   } catch (error) {
     await mirror?.close()
     await registry.close()

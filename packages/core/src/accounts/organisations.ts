@@ -137,7 +137,8 @@ export async function getOrganisation(db: Kysely<Tables>, name: string): Promise
   return row
 }
 
-function findOrganisation(db: Kysely<Tables>, name: string): Promise<UserRow | undefined> {
+/** The organisation with a name; undefined if there is none. */
+export function findOrganisation(db: Kysely<Tables>, name: string): Promise<UserRow | undefined> {
   return db
     .selectFrom('users')
     .selectAll()

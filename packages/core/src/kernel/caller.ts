@@ -26,6 +26,10 @@ export interface UserCaller extends LinkHolder {
    * the process.
    */
   readonly makerId?: string
+  /** Id of the caller's session. */
+  readonly sessionId?: string
+  /** The owner, or the full name of the skill, that the key is limited to. */
+  readonly limitedTo?: string
 }
 
 /** The caller of an operation. Every access check takes a caller. */

@@ -13,6 +13,7 @@ import { scripts } from './migrations/0009-scripts.ts'
 import { executable } from './migrations/0010-executable.ts'
 import { downloadDetails } from './migrations/0011-download-details.ts'
 import { organisations } from './migrations/0013-organisations.ts'
+import { identity } from './migrations/0014-identity.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -33,6 +34,7 @@ const migrations: readonly Migration[] = [
   executable,
   downloadDetails,
   organisations,
+  identity,
 ]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

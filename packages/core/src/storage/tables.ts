@@ -39,6 +39,7 @@ export type ReportRow = Tables['reports']
 export type RequestRow = Tables['requests']
 export type ReviewRow = Tables['reviews']
 export type ScanRow = Tables['scans']
+export type SessionRow = Tables['sessions']
 export type ShareRow = Tables['shares']
 export type SignInRow = Selectable<Tables['sign_ins']>
 export type SigningKeyRow = Tables['signing_keys']

@@ -90,11 +90,20 @@ export async function requireRight(
   caller: Caller,
   right: Right,
 ): Promise<void> {
+  requireWithinLimit(caller, skill.full_name)
   const roles = await readRoles(db, skill, caller)
   if (grants(roles, right)) return
   const own =
     roles.length === 0 ? '' : ` Your role is ${roles.join(', ')}; this needs ${rolesWith(right).join(' or ')}.`
   throw new RegistryError('forbidden', `Only the owner of ${skill.full_name} may do this.${own}`)
+}
+
+/** Refuses a key that is limited to another owner or skill with `forbidden`. */
+export function requireWithinLimit(caller: Caller, fullName: string): void {
+  if (caller.kind === 'guest' || caller.limitedTo === undefined) return
+  const { limitedTo } = caller
+  if (fullName === limitedTo || fullName.startsWith(`${limitedTo}/`)) return
+  throw new RegistryError('forbidden', `This API key is limited to ${limitedTo}. Use another key for ${fullName}.`)
 }
 
 function grants(roles: readonly MemberRole[], right: Right): boolean {

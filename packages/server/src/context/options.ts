@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { GatewayName } from '@skillstead/gateways'
+import type { Gateway, GatewayName } from '@skillstead/gateways'
 import type { PlanName } from '@skillstead/protocol'
 
 /** The path prefix of the API. */
@@ -38,6 +38,8 @@ export interface NodeOptions {
   readonly requireKey?: boolean
   /** The protocols of other ecosystems that the node speaks. Default: all. */
   readonly gateways?: readonly GatewayName[]
+  /** The sign-in by an identity provider, from `createSignIn` of `@skillstead/identity`. Default: by API key only. */
+  readonly signIn?: { readonly label: string; readonly routes: Gateway } | undefined
   /** The slug of the pack that installers find at the root of the node. Default: none. */
   readonly discoveryPack?: string
   /** Bearer token that opens `/metrics` for clients other than loopback. */

@@ -26,7 +26,7 @@ import { applySettings } from '../skills/skill-rows.ts'
 import type { SkillSettings } from '../context/ports.ts'
 import { packContent, readSubmittedPackage, type SkillPackage } from '../versions/skill-package.ts'
 import { requireWriter } from '../skills/change-skill.ts'
-import { hasRight, requireRight } from '../../visibility/rights.ts'
+import { hasRight, requireRight, requireWithinLimit } from '../../visibility/rights.ts'
 
 /**
  * PUT /skills: a new skill, a new version, or new metadata. With an agent's token in the request, a version also counts
@@ -215,8 +215,9 @@ export async function requirePublisher(
   { owner, fields, settings }: Pick<Publication, 'owner' | 'fields' | 'settings'>,
   user: UserCaller,
 ): Promise<void> {
-  if (owner.id === user.userId) return
   const fullName = `${owner.username}/${fields.name}`
+  requireWithinLimit(user, fullName)
+  if (owner.id === user.userId) return
   const isNew = !(await hasRow(trx, 'skills', { full_name: fullName }))
   if (isNew && (await findOwnOrganisation(trx, owner.username, user, 'publish'))) return
   if (isNew) throw new RegistryError('forbidden', `${user.username} may not publish new skills of ${owner.username}.`)

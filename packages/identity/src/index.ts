@@ -1,0 +1,3 @@
+export { createSignIn, type SignIn, type SignInOptions } from './sign-in/create-sign-in.ts'
+export { parseGroupRules } from './sign-in/group-rules.ts'
+export type { ProviderSettings } from './sign-in/provider.ts'
