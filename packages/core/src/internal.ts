@@ -14,6 +14,12 @@ export {
   signInIdentity,
   takeDueSessions,
 } from './accounts/identities.ts'
+export {
+  exchangeIdentity,
+  isTrustedIssuer,
+  type ProvenIdentity,
+  refuseExchange,
+} from './accounts/trusted-publishers.ts'
 export { ensureNamespace } from './accounts/users.ts'
 export {
   beginIdempotent,

@@ -18,6 +18,7 @@ import {
   showOrganisation,
   updateOrganisation,
 } from './accounts/organisations.ts'
+import { deleteTrustedPublisher, listTrustedPublishers, putTrustedPublisher } from './accounts/trusted-publishers.ts'
 import { createSession, deleteSession, endSession, listSessions } from './accounts/sessions.ts'
 import { createUser, listUsers, updateUser } from './accounts/users.ts'
 import { getAgent, listAgents, registerAgent, resetAgentToken } from './community/agents.ts'
@@ -203,6 +204,9 @@ export const operations = {
   listTeams,
   putTeam,
   deleteTeam,
+  listTrustedPublishers,
+  putTrustedPublisher,
+  deleteTrustedPublisher,
   getPolicy,
   setPolicy,
   testPolicy,

@@ -5,6 +5,7 @@ import {
   isSkillName,
   isUsername,
   limits,
+  type PublisherIdentity,
   RegistryError,
   type Scope,
   scopes,
@@ -219,6 +220,7 @@ export async function insertKey(
     maker: Maker
     endsAt?: number | undefined
     limitedTo?: string
+    identity?: PublisherIdentity
   },
   { prefix, hash }: StoredSecret,
 ): Promise<ApiKey> {
@@ -235,6 +237,7 @@ export async function insertKey(
     expires_at: endsAt === Infinity ? null : endsAt,
     made_by: key.maker.id,
     limited_to: key.limitedTo ?? null,
+    identity: key.identity ? JSON.stringify(key.identity) : null,
   }
   await trx.insertInto('api_keys').values(row).execute()
   return toApiKey(row)

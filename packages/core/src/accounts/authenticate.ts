@@ -4,7 +4,7 @@ import type { UserCaller } from '../kernel/caller.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
-import type { ApiKeyRow, UserRow } from '../storage/tables.ts'
+import { type ApiKeyRow, parseJson, type UserRow } from '../storage/tables.ts'
 import { hashToken } from '../kernel/tokens.ts'
 import { hashKey, isKey } from './api-keys.ts'
 import { sessionIdleMs } from './sessions.ts'
@@ -35,6 +35,7 @@ const fields = [
   'api_keys.expires_at',
   'api_keys.last_used_at',
   'api_keys.limited_to',
+  'api_keys.identity',
   'users.id as user',
   'users.username',
   'users.plan',
@@ -131,12 +132,13 @@ async function findKey(database: Database, key: string): Promise<KeyRow | undefi
 
 /** A key, or a session that has the permissions of its key, or without one those of its user. */
 type Admitted = Pick<UserRow, 'username' | 'plan' | 'role' | 'disabled'> & {
-  readonly [K in 'id' | 'scopes' | 'expires_at' | 'last_used_at' | 'limited_to']: ApiKeyRow[K] | null
+  readonly [K in 'id' | 'scopes' | 'expires_at' | 'last_used_at' | 'limited_to' | 'identity']: ApiKeyRow[K] | null
 } & { readonly user: string }
 
 function toCaller(row: Admitted): UserCaller {
   const { id, user: userId, username, plan, role } = row
   const scopes = row.scopes === null ? allScopes : (row.scopes.split(' ') as Scope[])
   const limitedTo = row.limited_to ?? undefined
-  return { kind: 'user', userId, username, plan, role, scopes, makerId: id ?? undefined, limitedTo }
+  const identity = row.identity === null ? undefined : parseJson(row.identity)
+  return { kind: 'user', userId, username, plan, role, scopes, makerId: id ?? undefined, limitedTo, identity }
 }

@@ -48,6 +48,7 @@ export type SkillDocumentRow = Tables['skill_documents']
 export type SkillTable = Tables['skills']
 export type StandingRow = Tables['standings']
 export type TrendRow = Tables['trends']
+export type TrustedPublisherRow = Tables['trusted_publishers']
 export type UserRow = Selectable<Tables['users']>
 export type VerificationRow = Tables['verifications']
 export type VersionRow = Tables['versions']

@@ -98,12 +98,15 @@ export async function requireRight(
   throw new RegistryError('forbidden', `Only the owner of ${skill.full_name} may do this.${own}`)
 }
 
-/** Refuses a key that is limited to another owner or skill with `forbidden`. */
+/** Refuses a key that is limited to another owner or other skills with `forbidden`. */
 export function requireWithinLimit(caller: Caller, fullName: string): void {
   if (caller.kind === 'guest' || caller.limitedTo === undefined) return
-  const { limitedTo } = caller
-  if (fullName === limitedTo || fullName.startsWith(`${limitedTo}/`)) return
-  throw new RegistryError('forbidden', `This API key is limited to ${limitedTo}. Use another key for ${fullName}.`)
+  const allowed = caller.limitedTo.split(' ')
+  if (allowed.some((name) => fullName === name || fullName.startsWith(`${name}/`))) return
+  throw new RegistryError(
+    'forbidden',
+    `This API key is limited to ${allowed.join(', ')}. Use another key for ${fullName}.`,
+  )
 }
 
 function grants(roles: readonly MemberRole[], right: Right): boolean {

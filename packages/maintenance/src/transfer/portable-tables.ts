@@ -33,6 +33,7 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   follows: { key: ['follower_id', 'followed_id'] },
   api_keys: { key: ['id'] },
   identities: { key: ['issuer', 'subject'] },
+  trusted_publishers: { key: ['id'] },
   members: { key: ['organisation_id', 'user_id'] },
   member_invitations: { key: ['organisation_id', 'user_id'] },
   teams: { key: ['id'] },

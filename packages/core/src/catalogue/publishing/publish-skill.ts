@@ -91,6 +91,7 @@ async function toSkillPublication(
   return {
     owner: { id: owner.id, username: owner.username },
     publisher: toPublisher(user),
+    identity: user.identity,
     fields: {
       ...fields,
       warnings: [...warnOfFiles(content.files), ...fields.warnings, ...copyWarnings],
@@ -193,8 +194,10 @@ async function getTarget(
   if (named !== undefined && input.owner !== undefined && named !== input.owner)
     throw invalidField('owner', `is ${input.owner}, but the name says ${named}`)
   const owner = input.owner ?? named ?? user.username
-  if (owner === user.username) return { owner: { id: user.userId, username: owner, kind: 'user' } }
   const { read } = context.database
+  // A key that CI was given may be that of an organisation.
+  if (owner === user.username && user.identity) return { owner: await getOwner(read, { owner_id: user.userId }) }
+  if (owner === user.username) return { owner: { id: user.userId, username: owner, kind: 'user' } }
   const skill = await findMovedSkill(context, `${owner}/${name}`, user)
   if (skill && (await hasRight(read, skill, user, 'publish'))) return { owner: await getOwner(read, skill), skill }
   const organisation = skill ? undefined : await findOwnOrganisation(read, owner, user, 'publish')

@@ -1,5 +1,5 @@
-import type { MemberRole, TeamRole } from '@skillstead/protocol'
-import { bytes, generated, oneOf, optional, text, whole } from './columns.ts'
+import type { MemberRole, PublisherIdentity, TeamRole } from '@skillstead/protocol'
+import { bytes, generated, json, oneOf, optional, text, whole } from './columns.ts'
 
 /** Settings of the node; users with their keys, sessions and verifications. */
 export const accountTables = {
@@ -42,8 +42,22 @@ export const accountTables = {
     expires_at: optional(whole),
     /** Id of the key that made the row. Null for rows that the operator made, or a guest or an older node. */
     made_by: optional(text),
-    /** The owner, or the full name of the skill, that the key is limited to. */
+    /** The owner, or the full names of skills, separated by spaces, that the key is limited to. */
     limited_to: optional(text),
+    /** The identity of CI for which the key was made, as JSON. */
+    identity: optional(json<PublisherIdentity>()),
+  },
+  /** Identities of CI that may publish the skills of an owner without a stored secret. */
+  trusted_publishers: {
+    id: text,
+    owner_id: text,
+    /** The owner, or the full name of a skill, which may not exist yet. */
+    target: text,
+    issuer: text,
+    /** What the claims of a token must be, by name: exact values, or patterns with `*`. */
+    claims: json<Readonly<Record<string, string>>>(),
+    created_by: text,
+    created_at: whole,
   },
   /** Accounts at an identity provider. A name may change there; issuer and subject never do. */
   identities: {
