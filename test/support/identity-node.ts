@@ -15,7 +15,7 @@ type Claims = Record<string, unknown>
 export const clientSecret = 'a secret of the client with at least 32 bytes'
 
 /** A server on loopback that answers once it has its listener. */
-async function listen(): Promise<{ url: string; answerWith(listener: RequestListener): void }> {
+export async function listen(): Promise<{ url: string; answerWith(listener: RequestListener): void }> {
   let listener: RequestListener | undefined
   const server: Server = createServer((request, response) => listener!(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

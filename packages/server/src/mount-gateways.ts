@@ -34,7 +34,7 @@ import { routes } from './endpoints/routes.ts'
 export function mountGateways(
   app: H3,
   node: NodeParts,
-  options: Pick<NodeOptions, 'gateways' | 'discoveryPack' | 'signIn'>,
+  options: Pick<NodeOptions, 'gateways' | 'discoveryPack' | 'signIn' | 'tokenExchange'>,
 ): () => void {
   const lists = createEncodedLists(node.context)
   const host = createHost(node, options.discoveryPack, lists)
@@ -42,7 +42,7 @@ export function mountGateways(
     if (!Object.hasOwn(gateways, name)) throw new TypeError(`\`${name}\` is not a gateway.`)
     for (const route of gateways[name](host)) app.all(route.pattern, toHandler(node, toGatewayEntry(node, name, route)))
   }
-  for (const route of options.signIn?.routes(host) ?? [])
+  for (const route of [...(options.signIn?.routes(host) ?? []), ...toExchangeRoutes(options, host)])
     app.all(route.pattern, toHandler(node, toGatewayEntry(node, 'browser', route)))
   node.registry.addMetrics(async () => [
     {
@@ -53,6 +53,22 @@ export function mountGateways(
     },
   ])
   return lists.stop
+}
+
+function toExchangeRoutes({ tokenExchange }: Pick<NodeOptions, 'tokenExchange'>, host: GatewayHost): GatewayRoute[] {
+  if (!tokenExchange) return []
+  let loading: ReturnType<typeof tokenExchange> | undefined
+  return [
+    {
+      pattern: '/token/exchange',
+      methods: ['POST'],
+      endpoint: 'exchangeToken',
+      admission: 'guests',
+      origins: 'none',
+      allowances: ['exchange'],
+      answer: async (call) => (await (loading ??= tokenExchange()))(host, call),
+    },
+  ]
 }
 
 function toGatewayEntry(

@@ -73,7 +73,9 @@ async function listenOrClose(registry: Registry, options: ListenOptions, given: 
   try {
     mirror = await createNodeMirror(registry, given, output)
     const signIn = await createNodeSignIn(registry, given, createErrorLog(given.io))
-    const node = await listenNode(registry, { ...options, signIn })
+    const tokenExchange = async () =>
+      (await import('@skillstead/identity')).createTokenExchange(registry, { publicUrl: options.publicUrl })
+    const node = await listenNode(registry, { ...options, signIn, tokenExchange })
     mirror.start()
     signIn?.start()
     return { mirror, node, signIn }

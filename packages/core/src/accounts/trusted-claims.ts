@@ -6,7 +6,11 @@ import { invalidField } from '../kernel/field-errors.ts'
  */
 const identifying: Readonly<Record<string, readonly string[]>> = {
   'https://token.actions.githubusercontent.com': [
-    ...['repository', 'repository_id', 'repository_owner', 'repository_owner_id', 'sub'],
+    'repository',
+    'repository_id',
+    'repository_owner',
+    'repository_owner_id',
+    'sub',
   ],
   'https://gitlab.com': ['project_path', 'project_id', 'namespace_path', 'namespace_id', 'sub'],
   'https://agent.buildkite.com': ['organization_slug', 'organization_id', 'pipeline_id', 'sub'],

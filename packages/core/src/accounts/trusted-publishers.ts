@@ -77,8 +77,13 @@ export async function putTrustedPublisher(
       )
     const at = context.clock.now()
     const row: TrustedPublisherRow = {
-      ...{ id: newId(), owner_id: owner.id, target, issuer, claims: stored },
-      ...{ created_by: username, created_at: at },
+      id: newId(),
+      owner_id: owner.id,
+      target,
+      issuer,
+      claims: stored,
+      created_by: username,
+      created_at: at,
     }
     await trx.insertInto('trusted_publishers').values(row).execute()
     await recordAudit(trx, { caller, action: 'trust.add', subject: target, at, data: { id: row.id, issuer, claims } })
