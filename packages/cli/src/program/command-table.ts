@@ -101,7 +101,7 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
   ],
   'Your account': [
     from(() => import('../commands/account/login.ts'), {
-      login: 'save your API key for a node',
+      login: 'sign in to a node',
       logout: 'remove the saved API key for a node',
     }),
     from(() => import('../commands/account/whoami.ts'), { whoami: 'show the user whose key is in use' }),
