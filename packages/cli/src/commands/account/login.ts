@@ -1,5 +1,5 @@
 import { toOneLine } from '@skillstead/protocol'
-import { hostname } from 'node:os'
+import os from 'node:os'
 import { UsageError, command, flag, textOption, type Arguments, type Options } from '../../command/command.ts'
 import { toNodeAddress } from '../../files/config.ts'
 import { credentialsFile, dropCredential, keepCredential } from '../../registry/credentials.ts'
@@ -56,7 +56,7 @@ export const commands = {
 
 /** Signs in on a page of the node. Returns the new key. */
 function askBrowser({ io }: Arguments, place: string, output: Output): Promise<string> {
-  return loginByDevice(place, `skillstead on ${hostname()}`, {
+  return loginByDevice(place, `skillstead on ${os.hostname()}`, {
     signal: io.interruption(),
     show({ address, code }) {
       output.say(`Open ${address} and enter the code ${code}. It is valid for 10 minutes.`)
