@@ -48,7 +48,11 @@ describe('the device sign-in', () => {
     const bob = await toPageHeaders(fixture, bobKey)
     const userCode = ` ${user_code.toLowerCase().replace('-', ' ')} `
     const shown = await (await post('show', { userCode }, bob)).json()
-    expect(shown).toEqual({ label: 'laptop', requestedAt: new Date(clock.now() - 5000).toISOString() })
+    expect(shown).toEqual({
+      label: 'laptop',
+      scopes: ['read', 'publish'],
+      requestedAt: new Date(clock.now() - 5000).toISOString(),
+    })
     expect(await (await post('decide', { userCode, allow: true }, bob)).json()).toEqual({ allowed: true })
     expect((await post('decide', { userCode, allow: true }, bob)).status).toBe(400)
 
@@ -65,7 +69,7 @@ describe('the device sign-in', () => {
     expect((await readKeys(headers)).status).toBe(403)
     const keys = await readKeys({ authorization: `Bearer ${bobKey}` })
     expect(await keys.json()).toMatchObject({
-      apiKeys: [{ name: 'clawhub: laptop', scopes: ['read', 'publish'] }, {}],
+      apiKeys: [{ name: 'signed in: laptop', scopes: ['read', 'publish'] }, {}],
     })
     waitForPoll(clock)
     expect(await poll(device_code)).toEqual([400, { error: 'expired_token' }])
@@ -77,7 +81,7 @@ describe('the device sign-in', () => {
     const short = await api.createApiKey({ name: 'short', expiresInDays: 1 })
     const { device_code, user_code: userCode } = await request()
     await post('decide', { userCode, allow: true }, await toPageHeaders(fixture, short.key))
-    const listed = async () => (await api.listApiKeys()).apiKeys.find(({ name }) => name.startsWith('clawhub'))
+    const listed = async () => (await api.listApiKeys()).apiKeys.find(({ name }) => name.startsWith('signed in'))
     expect(await listed()).toMatchObject({ expiresAt: short.expiresAt, madeBy: short.id })
     waitForPoll(clock)
     const [status, token] = await poll(device_code)

@@ -28,6 +28,12 @@ describe('a sign-in by OpenID Connect', () => {
     },
   )
 
+  it('is possible on a node that requires a key', async () => {
+    const { as, openBrowser } = await startWithProvider({ listening: { requireKey: true } })
+    expect(await openBrowser().whoAmI()).toBe(401)
+    expect(await (await as('alice')).whoAmI()).toBe('alice')
+  })
+
   it('asks the provider with PKCE, a state and a nonce of its own each time', async () => {
     const { openBrowser, as } = await startWithProvider()
     await as('alice')
@@ -56,14 +62,14 @@ describe('a sign-in by OpenID Connect', () => {
       two: 'Alice@corp.example',
       three: 'acme',
       four: 'root',
-      five: 'settings',
+      five: 'setup',
       six: 'Zoë Müller',
       seven: '管理者',
       eight: 'login',
       nine: `${'x'.repeat(38)}-y`,
     }))
       names.push(await (await fixture.as(subject, { preferred_username: name })).whoAmI())
-    const given = 'alice-2 alice-3 acme-2 root-2 settings-2 zoe-muller user login-2'.split(' ')
+    const given = 'alice-2 alice-3 acme-2 root-2 setup-2 zoe-muller user login-2'.split(' ')
     expect(names).toEqual([...given, 'x'.repeat(38)])
     const { entries } = await fixture.api.listAudit({ action: 'user.create' })
     expect(entries.find(({ subject }) => subject === 'alice-2')!.data).toMatchObject({ name: 'alice', subject: 'one' })

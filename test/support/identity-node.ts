@@ -91,7 +91,16 @@ export async function startWithProvider(options: SigningNode & { readonly thinTo
     conformIdTokenClaims: options.thinTokens ?? false,
     issueRefreshToken: async () => true,
     pkce: { required: () => true },
-    features: { devInteractions: { enabled: false } },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: {
+        enabled: true,
+        async logoutSource(ctx, form) {
+          const button = '<button form="op.logoutForm" name="logout" value="yes">Leave the provider</button>'
+          ctx.body = `<!doctype html><title>Provider</title>${form}${button}`
+        },
+      },
+    },
     interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
     findAccount: async (_ctx, sub) =>
       accounts.has(sub) ? { accountId: sub, claims: async () => ({ sub, ...accounts.get(sub) }) } : undefined,
@@ -109,6 +118,7 @@ export async function startWithProvider(options: SigningNode & { readonly thinTo
   })
   return {
     ...fixture,
+    issuer: server.url,
     accounts,
     /** A new browser in which the user of a subject has signed in to the node. */
     async as(subject: string, claims: Claims = {}, next?: string) {

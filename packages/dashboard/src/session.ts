@@ -1,4 +1,5 @@
-import { api, apiWith, isUnauthorized, queries, reloadData, useData } from './api.ts'
+import { api, apiWith, isUnauthorized, postToNode, queries, reloadData, useData } from './api.ts'
+import { site } from './site.ts'
 
 type Me = Awaited<ReturnType<typeof api.getMe>>
 
@@ -63,8 +64,13 @@ export async function signIn(key: string): Promise<void> {
   await clearCachedData()
 }
 
+/** Ends the session, and the one of the identity provider that opened it. */
 export async function signOut(): Promise<void> {
-  await api.deleteSession()
+  if (site.signIn === undefined) await api.deleteSession()
+  else {
+    const { location: provider } = await postToNode<{ location: string | null }>('/logout', {})
+    if (provider !== null) location.assign(provider)
+  }
   await clearCachedData()
 }
 

@@ -2,6 +2,7 @@ import type { H3 } from 'h3'
 import { localApi } from '@skillstead/core'
 import { findSharedName, localCall, type CallInFlight } from '@skillstead/core/internal'
 import {
+  createDeviceRoutes,
   createEncodedLists,
   gatewayNames,
   gateways,
@@ -42,8 +43,8 @@ export function mountGateways(
     if (!Object.hasOwn(gateways, name)) throw new TypeError(`\`${name}\` is not a gateway.`)
     for (const route of gateways[name](host)) app.all(route.pattern, toHandler(node, toGatewayEntry(node, name, route)))
   }
-  for (const route of [...(options.signIn?.routes(host) ?? []), ...toExchangeRoutes(options, host)])
-    app.all(route.pattern, toHandler(node, toGatewayEntry(node, 'browser', route)))
+  const own = [...createDeviceRoutes(host), ...(options.signIn?.routes(host) ?? []), ...toExchangeRoutes(options, host)]
+  for (const route of own) app.all(route.pattern, toHandler(node, toGatewayEntry(node, 'browser', route)))
   node.registry.addMetrics(async () => [
     {
       name: 'skillstead_lists_built_total',

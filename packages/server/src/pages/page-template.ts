@@ -44,6 +44,7 @@ export function createPageTemplate(
       toMeta('name', 'skillstead-site-name', site.name),
       site.text && toMeta('name', 'skillstead-site-text', site.text),
       logo && toMeta('name', 'skillstead-site-logo', logo),
+      site.signIn && toMeta('name', 'skillstead-site-sign-in', site.signIn),
       shared !== undefined && toMeta('name', 'skillstead-shared', shared),
       ...(text === undefined || shared !== undefined
         ? [toMeta('name', 'robots', 'noindex')]

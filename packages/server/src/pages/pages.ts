@@ -23,7 +23,7 @@ type Work = (call: Call) => Response | Promise<Response>
 export function mountPages(
   app: H3,
   node: NodeParts,
-  options: Pick<NodeOptions, 'metricsToken' | 'dashboard' | 'site'>,
+  options: Pick<NodeOptions, 'metricsToken' | 'dashboard' | 'site' | 'signIn'>,
 ): ReplyPage | undefined {
   const { publicOrigin, publicPath } = node
   const originOf = (call: Call) => publicOrigin ?? node.addresses.originOf(call.request) ?? ''
@@ -53,7 +53,7 @@ export function mountPages(
     })
   })
   mount('/robots.txt', 'robots', 'probe', (call) => replyRobots(node, call))
-  const site = toShownSite(options.site)
+  const site = toShownSite(options.site, options.signIn?.label)
   return options.dashboard && mountDashboard(app, node, options.dashboard, site)
 }
 
