@@ -203,6 +203,20 @@ it('reads the nested claims of Kubernetes', async () => {
   )
 })
 
+it('stays known as the publisher of a version that waits for approval', async () => {
+  const test = await startExchangingNode()
+  await test.trust('acme')
+  await test.alice.setPolicy({ organisation: 'acme', policy: { approvals: { count: 1, when: 'always' } } })
+  const ci = apiWith(test, (await test.exchange()).access_token)
+  const { quarantined } = await ci.publishSkill({ skillMd: skillMd('pdf'), visibility: 'private' })
+  expect(quarantined).toMatchObject({ reason: 'approval', fullName: 'acme/pdf', publisher: { username: 'acme' } })
+  // The identity of CI approves nothing, and its owners do.
+  expect(await codeOf(ci.reviewQuarantined({ id: quarantined!.id, verdict: 'approved' }))).toBe('forbidden')
+  await test.alice.reviewQuarantined({ id: quarantined!.id, verdict: 'approved' })
+  const version = await test.alice.getVersion({ name: 'acme/pdf', version: '1.0.0' })
+  expect(version.identity).toMatchObject({ claims: { repository: 'acme/skills' } })
+})
+
 it('asks which owner is meant if several trust a job', async () => {
   const test = await startExchangingNode()
   const { issuer, node } = test
