@@ -53,14 +53,14 @@ it.each(['github', 'gitlab'] as const)('the example of %s publishes the skills o
     service === 'github'
       ? (await readExample('action.yml')).runs.steps[0].run
       : (await readExample('gitlab.yml'))['publish-skills'].script.join('\n')
-  const run = (organisation: string) =>
+  const run = () =>
     runStep(script, folder, {
       SKILLSTEAD_URL: test.node.url,
       FOLDER: 'skills',
-      ORGANISATION: organisation,
+      OWNER: 'acme',
       ...jobs[service](test),
     })
-  const first = await run('')
+  const first = await run()
   expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('2 of 2 skills are published.') })
   expect(first.stderr).toContain('with the identity of this CI job')
   const version = await test.alice.getVersion({ name: 'acme/pdf', version: '1.0.0' })
@@ -69,7 +69,7 @@ it.each(['github', 'gitlab'] as const)('the example of %s publishes the skills o
     claims: { repository: 'acme/skills', ref: 'refs/heads/main' },
   })
   // The same job again changes nothing.
-  const again = await run('acme')
+  const again = await run()
   expect(again.stdout).toContain('unchanged acme/pdf@1.0.0')
   const verified = await skillstead(['verify', 'acme/pdf', '--url', test.node.url])
   expect(verified.stdout).toMatch(/from CI +ref refs\/heads\/main, repository acme\/skills; issuer http/)
@@ -78,7 +78,8 @@ it.each(['github', 'gitlab'] as const)('the example of %s publishes the skills o
 it('says why the token of a job is not accepted', async () => {
   const test = await startExchangingNode()
   const folder = join(await makeSkills('pdf'), 'skills/pdf')
-  const publish = (env: Record<string, string>) => skillstead(['publish', folder, '--url', test.node.url], { env })
+  const publish = (env: Record<string, string>) =>
+    skillstead(['publish', folder, '--organisation', 'acme', '--url', test.node.url], { env })
   const untrusted = await publish(jobs.gitlab(test))
   expect([untrusted.code, untrusted.stderr]).toEqual([1, expect.stringMatching(/No skill trusts tokens of.*trust add/)])
   await test.trust('acme')
@@ -86,9 +87,15 @@ it('says why the token of a job is not accepted', async () => {
   expect(elsewhere.stderr).toContain(`Ask your CI for a token with the audience ${test.node.url}`)
   const broken = await publish({ ...jobs.github(test), ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'wrong' })
   expect(broken.stderr).toContain('GitHub gave no token for this job (status 404)')
+  const owned = (env: Record<string, string>, ...words: string[]) =>
+    skillstead(['publish', folder, '--url', test.node.url, ...words], { env })
+  const nowhere = await owned(jobs.gitlab(test))
+  expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('whose skills this CI job publishes')])
+  await test.trust('alice/pdf')
+  expect((await owned(jobs.gitlab(test), '--owner', 'alice', '--dry-run')).stdout).toContain('as alice/pdf@1.0.0')
   // A key is preferred.
   const { key } = await test.alice.createApiKey({ name: 'x' })
-  const keyed = await publish({ SKILLSTEAD_ID_TOKEN: 'no token', SKILLSTEAD_KEY: key })
+  const keyed = await owned({ SKILLSTEAD_ID_TOKEN: 'no token', SKILLSTEAD_KEY: key })
   expect(keyed).toMatchObject({ code: 0, stdout: expect.stringContaining('Published alice/pdf@1.0.0') })
 })
 

@@ -127,7 +127,7 @@ it('does not mix up issuers', async () => {
   const forged = other.toClaims({ aud: test.node.url, iss: test.issuer.url })
   await expectRefused(test, signToken(other.key(), forged), /key that its issuer does not have/)
   // A token of the other issuer opens only what trusts that one.
-  const answer = await test.exchange(other.token({ aud: test.node.url }))
+  const answer = await test.exchange(other.token({ aud: test.node.url }), { resource: `${test.node.url}/alice` })
   expect(answer.targets).toEqual(['alice'])
   // Its metadata claims to be the first.
   const third = await startIssuer()
@@ -191,7 +191,7 @@ const ofServiceAccount = (name: string) => ({ 'kubernetes.io': { namespace: 'ci'
 
 it('reads the nested claims of Kubernetes', async () => {
   const test = await startExchangingNode()
-  await test.trust('alice', { 'kubernetes.io/namespace': 'ci', 'kubernetes.io/serviceaccount/name': 'publisher' })
+  await test.trust('acme', { 'kubernetes.io/namespace': 'ci', 'kubernetes.io/serviceaccount/name': 'publisher' })
   const { issuer, node } = test
   expect(
     (await test.exchange(issuer.token({ aud: [node.url], ...ofServiceAccount('publisher') }))).response.status,
@@ -217,21 +217,25 @@ it('stays known as the publisher of a version that waits for approval', async ()
   expect(version.identity).toMatchObject({ claims: { repository: 'acme/skills' } })
 })
 
-it('asks which owner is meant if several trust a job', async () => {
+it('publishes where the job says, whoever else trusts it', async () => {
   const test = await startExchangingNode()
   const { issuer, node } = test
-  for (const target of ['acme', 'acme/pdf', 'alice/pdf']) await test.trust(target)
-  const token = issuer.token({ aud: node.url })
-  await expectRefused(test, token, /several owners trust this identity: acme, alice\/pdf/)
+  for (const target of ['acme', 'acme/pdf', 'alice/pdf', 'alice/csv']) await test.trust(target)
+  const bob = await test.as('bob')
+  await bob.putTrustedPublisher({ target: 'bob', issuer: issuer.url, claims: { repository: 'acme/skills' } })
+  const exchange = (target: string) =>
+    test.exchange(issuer.token({ aud: node.url }), { resource: `${node.url}/${target}` })
+  expect((await exchange('acme')).targets).toEqual(['acme'])
+  expect((await exchange('acme/other')).targets).toEqual(['acme/other'])
+  expect((await exchange('alice')).targets).toEqual(['alice/csv', 'alice/pdf'])
+  expect((await exchange('alice/other')).error_description).toMatch(/alice\/other does not trust this identity/)
   // A refusal does not use a token up.
+  const token = issuer.token({ aud: node.url })
+  for (const resource of ['', `${node.url}/ghost`, `${node.url}/ac`])
+    expect([resource, (await test.exchange(token, { resource })).response.status]).toEqual([resource, 400])
   const named = await test.exchange(token, { resource: `${node.url}/alice/pdf` })
   expect(named.targets).toEqual(['alice/pdf'])
-  const whole = await test.exchange(issuer.token({ aud: node.url }), { resource: `${node.url}/acme` })
-  expect(whole.targets).toEqual(['acme'])
-  const foreign = await test.exchange(issuer.token({ aud: node.url }), { resource: `${node.url}/bob` })
-  expect(foreign.error_description).toMatch(/bob does not trust this identity/)
-  const own = apiWith(test, named.access_token)
-  const { skill } = await own.publishSkill({ skillMd: skillMd('pdf') })
+  const { skill } = await apiWith(test, named.access_token).publishSkill({ skillMd: skillMd('pdf') })
   expect(skill.fullName).toBe('alice/pdf')
 })
 
@@ -279,7 +283,7 @@ it('ends keys of a removed identity at once, also for disabled owners and delete
   await test.alice.deleteTrustedPublisher({ id })
   expect(await codeOf(ci.publishSkill({ name: 'acme/pdf', skillMd: skillMd('pdf') }))).toBe('unauthorized')
   await test.trust('alice')
-  const own = apiWith(test, (await test.exchange()).access_token)
+  const own = apiWith(test, (await test.exchange(undefined, { resource: `${test.node.url}/alice` })).access_token)
   await (await test.as('root')).updateUser({ username: 'alice', disabled: true })
   expect(await codeOf(own.publishSkill({ skillMd: skillMd('pdf') }))).toBe('unauthorized')
   expect((await test.exchange()).response.status).toBe(400)

@@ -93,6 +93,7 @@ export async function startExchangingNode() {
         grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
         subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
         subject_token: token,
+        resource: `${node.url}/acme`,
         ...fields,
       }),
     })

@@ -1,4 +1,5 @@
 import { parseForeignJson, toVisibleText } from '@skillstead/protocol'
+import { UsageError } from '../command/command.ts'
 import { readVariable, type Io } from '../terminal/io.ts'
 import { useProxyOfEnvironment } from './proxy.ts'
 
@@ -9,14 +10,18 @@ interface Node {
 
 /**
  * Gives a node without an API key the key for which it exchanges the token of the CI job, if there is such a token: of
- * GitHub Actions, or in SKILLSTEAD_ID_TOKEN. `target` is the owner that is published to. Throws if the exchange fails.
+ * GitHub Actions, or in SKILLSTEAD_ID_TOKEN. `owner` is published to. Throws if the exchange fails, and {@link UsageError} without an owner.
  */
-export async function withCiKey(io: Pick<Io, 'env' | 'stderr'>, node: Node, target: string | null): Promise<Node> {
+export async function withCiKey(io: Pick<Io, 'env' | 'stderr'>, node: Node, owner: string | null): Promise<Node> {
   if (node.apiKey !== undefined) return node
   const address = node.baseUrl.replace(/\/+$/, '')
   const token = await findToken(io.env, address)
   if (token === undefined) return node
-  const apiKey = await exchange(address, token, target)
+  if (owner === null)
+    throw new UsageError(
+      'Say whose skills this CI job publishes: pass --organisation NAME, or --owner NAME for a user.',
+    )
+  const apiKey = await exchange(address, token, owner)
   io.stderr.write('Publishing with the identity of this CI job.\n')
   return { ...node, apiKey }
 }
@@ -34,13 +39,13 @@ async function findToken(env: Io['env'], audience: string): Promise<string | und
   throw new Error(`GitHub gave no token for this job (status ${status}). Give it the permission id-token: write.`)
 }
 
-async function exchange(address: string, token: string, target: string | null): Promise<string> {
+async function exchange(address: string, token: string, owner: string): Promise<string> {
   useProxyOfEnvironment()
   const form = new URLSearchParams({
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
     subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
     subject_token: token,
-    ...(target !== null && { resource: `${address}/${target}` }),
+    resource: `${address}/${owner}`,
   })
   const { status, body } = await send(new URL(`${address}/token/exchange`), { method: 'POST', body: form })
   if (typeof body['access_token'] === 'string') return body['access_token']

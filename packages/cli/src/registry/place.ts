@@ -90,7 +90,7 @@ interface CallerOptions extends OpenOptions {
   readonly otherwise?: Caller
   /** Token that identifies the calling agent. */
   readonly agentToken?: string
-  /** The owner or skill that CI publishes with its own token, if there is no key; null if only one trusts the job. */
+  /** Where CI publishes with its own token, if there is no key: an owner; null if the command names none. */
   readonly ci?: string | null
   /** Whether the command installs what it reads. */
   readonly installs?: boolean

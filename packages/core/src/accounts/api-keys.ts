@@ -254,7 +254,7 @@ function refuseWiderScopes(wanted: readonly Scope[], user: UserCaller): void {
 }
 
 async function refuseTooManyKeys(trx: WriteTransaction, userId: string): Promise<void> {
-  const count = await countRows(trx.selectFrom('api_keys').where('user_id', '=', userId))
+  const count = await countRows(trx.selectFrom('api_keys').where('user_id', '=', userId).where('identity', 'is', null))
   if (count >= limits.apiKeysPerUserMax) {
     throw new RegistryError('conflict', `This user already has ${count} API keys, the maximum. Delete one first.`)
   }

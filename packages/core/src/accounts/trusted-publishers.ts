@@ -180,14 +180,14 @@ export interface PublishingKey {
 }
 
 /**
- * Makes a key by which an identity may publish what trusts it, for 15 minutes. `target` is an owner or the full name of
- * a skill, and is needed if skills of several owners trust the identity. The caller of the key is the owner of the
- * skills. Throws `forbidden`, and `invalid_request` without a target that is needed.
+ * Makes a key by which an identity may publish what trusts it and belongs to `target`, for 15 minutes. `target` is an
+ * owner or the full name of a skill: any user can trust a job of someone else, so the job says where it means to
+ * publish. The caller of the key is the owner of the skills. Throws `forbidden`.
  */
 export async function exchangeIdentity(
   context: StorageContext,
   proven: ProvenIdentity,
-  target: string | undefined,
+  target: string,
 ): Promise<PublishingKey> {
   const { database, clock } = context
   const { issuer, claims, tokenId } = proven
@@ -199,24 +199,20 @@ export async function exchangeIdentity(
     const rows = await selectTrusting(trx, issuer)
     const fitting = rows.filter((row) => isTrusted(parseJson(row.claims), claims))
     if (fitting.length === 0) throw new RegistryError('forbidden', describeMisfit(rows, claims))
-    const wanted = fitting.filter((row) => target === undefined || covers(row.target, target))
-    if (wanted.length === 0)
+    const [first, ...more] = fitting.filter((row) => covers(row.target, target))
+    if (!first)
       throw new RegistryError(
         'forbidden',
-        `${target} does not trust this identity. It may publish: ${toTargets(fitting).join(', ')}.`,
+        `${target} does not trust this identity. Its owner can add it with \`skillstead trust add\`.`,
       )
-    const [{ owner_id: userId, username: owner }] = wanted as [Trusting]
-    if (wanted.some(({ owner_id }) => owner_id !== userId))
-      throw new RegistryError(
-        'invalid_request',
-        `Skills of several owners trust this identity: ${toTargets(wanted).join(', ')}. Name one of them as \`resource\`.`,
-      )
+    const wanted = [first, ...more]
+    const { owner_id: userId, username: owner } = first
     const hash = hashToken(`${issuer}\n${tokenId}`)
     // The clock of the issuer may be ahead of this one by as much as the check of the times allows.
     if (!(await addRow(trx, 'used_states', { hash, expires_at: proven.expiresAt + minuteMs })))
       throw new RegistryError('forbidden', 'This token was exchanged before. Ask your CI for a new one.')
     const identity = toIdentity(issuer, wanted, claims)
-    const targets = toTargets(wanted)
+    const targets = toTargets(wanted, target)
     const endsAt = now + keyMs
     const apiKey = await insertKey(
       trx,
@@ -331,9 +327,9 @@ function covers(trusted: string, target: string): boolean {
   return trusted === target || target.startsWith(`${trusted}/`) || trusted.startsWith(`${target}/`)
 }
 
-/** The targets without skills of an owner who trusts the identity with all skills. */
-function toTargets(rows: readonly Trusting[]): string[] {
-  const all = [...new Set(rows.map(({ target }) => target))]
+/** What the key may publish: of what is trusted, the part that was asked for. */
+function toTargets(rows: readonly Trusting[], asked: string): string[] {
+  const all = [...new Set(rows.map((row) => (row.target.length > asked.length ? row.target : asked)))]
   return all.filter((target) => !all.some((other) => target.startsWith(`${other}/`)))
 }
 

@@ -85,7 +85,7 @@ async function exchange(
   if (fields.has('actor_token')) throw new OauthError('invalid_request', 'An actor_token is not supported.')
   if ((fields.get('scope') ?? 'publish') !== 'publish')
     throw new OauthError('invalid_scope', 'The scope must be publish.')
-  const target = readTarget(fields.get('resource'), address)
+  const target = readTarget(fields.get('resource') ?? '', address)
   const token = fields.get('subject_token') ?? ''
   const made = await exchangeToken(context, keys, { token, address, target })
   return {
@@ -102,7 +102,7 @@ async function exchange(
 async function exchangeToken(
   context: OperatorContext,
   keys: IssuerKeys,
-  { token, address, target }: { token: string; address: string; target: string | undefined },
+  { token, address, target }: { token: string; address: string; target: string },
 ) {
   const issuer = readIssuer(token)
   try {
@@ -133,8 +133,7 @@ function requireOneOf(fields: URLSearchParams, name: string, values: readonly st
 }
 
 /** The owner or skill that a `resource` names by its address on this node. */
-function readTarget(resource: string | null, address: string): string | undefined {
-  if (resource === null) return undefined
+function readTarget(resource: string, address: string): string {
   const target = resource.startsWith(`${address}/`) ? resource.slice(address.length + 1) : ''
   if (/^[^/]+(?:\/[^/]+)?$/.test(target)) return target
   throw new OauthError(

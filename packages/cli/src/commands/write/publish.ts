@@ -56,7 +56,7 @@ export const commands = {
       'dry-run': { help: 'check everything, store nothing' },
       ...dangerousOption,
       organisation: { value: 'NAME', help: 'the organisation that owns the skill. Default: you' },
-      owner: { value: 'NAME', help: 'the user to publish as, with --data' },
+      owner: { value: 'NAME', help: 'the user to publish as, with --data or from CI' },
       ...placeOptions,
     },
     async run(given, output) {
@@ -65,7 +65,7 @@ export const commands = {
       const as = textOption(given, 'owner')
       if (findUrl(given) === undefined && as === undefined)
         throw new UsageError('The owner is missing. Pass --owner NAME.')
-      const ci = textOption(given, 'organisation') ?? null
+      const ci = textOption(given, 'organisation') ?? as ?? null
       if (flag(given, 'all')) {
         if (!statSync(path).isDirectory())
           throw new UsageError(`${path} is not a folder. --all takes a folder of skills.`)
