@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 /** Routes without a request of their own, by the reason why none can be worse than those of others. */
 const exceptions: Readonly<Record<string, string>> = {
   'Reads one row and those of a page of at most 100, as lists with a request do': `
-    /api/v1/organisations/:organisation/teams /api/v1/stars /api/v1/users/me/skills /api/v1/skills/:name/collaborators /api/v1/invitations /api/v1/transfers
+    /api/v1/organisations/:organisation/teams /api/v1/skills/:name/installers /api/v1/stars /api/v1/users/me/skills /api/v1/skills/:name/collaborators /api/v1/invitations /api/v1/transfers
     /api/v1/skills/:name/shares /api/v1/skills/:name/agent-reviews /api/v1/skills/:name/reviews
     /api/v1/skills/:name/issues /api/v1/skills/:name/moderation /api/v1/moderation /api/v1/reports /api/v1/copy-reports
     /api/v1/quarantine /api/v1/quarantine/:id /api/v1/agents/:agentKey /api/v1/requests /api/v1/requests/:id
@@ -26,7 +26,8 @@ const exceptions: Readonly<Record<string, string>> = {
     /api/v1/agents/:agentKey/token /api/v1/requests/:id/vote /api/v1/api-keys/:id /api/v1/session
     /api/v1/sessions /api/v1/sessions/:id
     /api/v1/organisations/:organisation/members/:username /api/v1/organisations/:organisation/accept
-    /api/v1/organisations/:organisation/teams/:team
+    /api/v1/organisations/:organisation/teams/:team /api/v1/organisations/:organisation/policy
+    /api/v1/skills/:name/policy /api/v1/quarantine/:id/review /api/v1/quarantine/:id/comments
     /api/v1/users/:username/follow /api/v1/users/:username/keys /api/v1/users/:username/verify
     /api/v1/verifications/:id /api/v1/dmca/:id/counter-notice /api/v1/webhooks/:id/deliveries/:deliveryId/retry
     /api/v1/webhooks/:id/ping /api/v1/setup /clawhub/api/v1/skills/:slug/undelete
@@ -37,18 +38,20 @@ const exceptions: Readonly<Record<string, string>> = {
     /clawhub/api/v1/skills/:slug/transfer/cancel /api/cli/device/code /api/cli/device/token /api/cli/device/show
     /api/cli/device/decide`,
   'Sends or takes one file or publishes one version, as routes with a request do': `
-    /api/v1/skills/:name/fork /api/v1/quarantine/:id/files/**:path /api/v1/users/:username/avatar
+    /api/v1/skills/:name/fork /api/v1/quarantine/:id/diff /api/v1/quarantine/:id/files/**:path /api/v1/users/:username/avatar
     /api/v1/rules.bundle /api/v1/tile/**:path /clawhub/api/v1/skills/:slug/file /clawhub/api/v1/skills/-/upload-url
     /clawhub/api/v1/uploads/:ticket`,
   'Only for moderators and operators, who may make a node work': `
     /api/v1/scans /api/v1/external/scan /api/v1/operator/overview /api/v1/operator/outbox
+    /api/v1/organisations/:organisation/policy/test
     /api/v1/operator/outbox/:id/retry /api/v1/operator/storage /api/v1/operator/rate-limits /api/v1/operator/backups
     /api/v1/mirrors /api/v1/mirrors/:upstream /api/v1/mirrors/:upstream/sync /api/v1/mirrors/:upstream/writes
     /api/v1/mirrors/:upstream/writes/:id`,
   'Sends a static file, or reads what a route with a request reads': `
     / /skills/:owner/:name /skills/:owner/:name/:tab /packs /packs/:slug /trending /agents /agents/:agentKey /users
-    /users/:username /requests /external /takedowns /takedowns/:id /account /account/** /device /admin /admin/**
-    /assets/:file /licenses.md /robots.txt /t/:token`,
+    /users/:username /requests /external /takedowns /takedowns/:id /account /account/** /device /admin /admin/** /_components
+    /assets/:file /licenses.md /robots.txt /t/:token /docs /docs/:guide /docs/api/:operation /docs/guides/**`,
+  'Reads a thousand names at a time, once in ten minutes': '/sitemap.xml',
   'Answers without reading a list': `
     /healthz /readyz /badge/:owner/:file /apm/v1/packages/:owner/:repo/versions/:version /.well-known/clawhub.json
     /.well-known/clawdhub.json /clawhub/api/v1/whoami /clawhub/api/v1/skills/:slug/rename

@@ -66,6 +66,7 @@ import {
   withdrawRequestVote,
 } from './community/skill-requests.ts'
 import { deleteQuarantined, readQuarantinedFile, showQuarantined } from './governance/quarantine.ts'
+import { listInstallers } from './community/installers.ts'
 import { getPolicy, getSkillPolicy, setPolicy, setSkillPolicy, testPolicy } from './governance/policies.ts'
 import { commentQuarantined, diffQuarantined, reviewQuarantined } from './governance/submissions.ts'
 import { listQuarantined } from './governance/quarantine-list.ts'
@@ -90,7 +91,7 @@ import {
   showVersion,
 } from './catalogue/skills/read-skill.ts'
 import { listCategories, searchSkills, suggestSkills } from './catalogue/finding/skill-search.ts'
-import { deleteTeam, listTeams, putTeam } from './catalogue/sharing/teams.ts'
+import { deleteTeam, listTeams, putTeam } from './catalogue/sharing/team-roles.ts'
 import { createShare, deleteShare, listShares } from './catalogue/sharing/share-links.ts'
 import { acceptTransfer, cancelTransfer, listTransfers, offerTransfer } from './catalogue/sharing/skill-transfer.ts'
 import { deleteSkill, setYanked } from './catalogue/skills/change-skill.ts'
@@ -128,6 +129,7 @@ export const operations = {
   diffSkill,
   listForks,
   getDownloads: showDownloads,
+  listInstallers,
   yankVersion: (context, input, caller) => setYanked(context, input, true, caller),
   unyankVersion: (context, input, caller) => setYanked(context, input, false, caller),
   getProvenance: showProvenance,

@@ -1,6 +1,7 @@
 import { type QuarantinedVersion, RegistryError, compareFiles, type Reply } from '@skillstead/protocol'
 import {
   announceSubmission,
+  passItemOn,
   type QuarantinedPublication,
   removeQuarantined,
   toQuarantinedVersion,
@@ -104,17 +105,16 @@ export async function decideItem(
   // The first transaction was rolled back with the decision.
   const quarantined = await context.database.writer.write(async (trx) => {
     const { row } = await decide(trx)
-    const columns = { reason: waits.quarantinedFor, publication: JSON.stringify(waits.publication) }
-    await trx.updateTable('quarantine_items').set(columns).where('id', '=', id).execute()
-    const { publisher } = waits.publication
-    const moved = { ...row, ...columns }
-    if (columns.reason === 'approval') await announceSubmission(context, trx, moved, publisher)
+    const { quarantinedFor: reasonNow, publication } = waits
+    const { publisher } = publication
+    const moved = await passItemOn(trx, row, { reason: reasonNow, publication })
+    if (reasonNow === 'approval') await announceSubmission(context, trx, moved, publisher)
     await recordAudit(trx, {
       caller,
       action: 'quarantine.pass-on',
       subject: `${row.full_name}@${row.version}`,
       at: context.clock.now(),
-      data: { id, digest, reason: columns.reason },
+      data: { id, digest, reason: reasonNow },
     })
     return toQuarantinedVersion({ ...moved, publisher: publisher.username })
   })

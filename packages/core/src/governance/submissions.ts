@@ -8,6 +8,7 @@ import {
 } from '@skillstead/protocol'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import {
+  putVerdict,
   type QuarantinedPublication,
   toQuarantinedVersion,
   toSubmissionData,
@@ -62,11 +63,7 @@ async function putReview(
   const { row, mayReview } = await getQuarantined(trx, id, caller)
   if (!mayReview) throw toReviewRefusal(row, userId)
   const at = context.clock.now()
-  await trx
-    .insertInto('submission_reviews')
-    .values({ quarantine_id: id, user_id: userId, verdict, at })
-    .onConflict((conflict) => conflict.columns(['quarantine_id', 'user_id']).doUpdateSet({ verdict, at }))
-    .execute()
+  await putVerdict(trx, { quarantine_id: id, user_id: userId, verdict, at })
   const reviews = await readReviews(trx, row)
   const approvals = reviews.filter((review) => review.verdict === 'approved').length
   const isAccepted = approvals === reviews.length && approvals >= (await countNeeded(trx, row))

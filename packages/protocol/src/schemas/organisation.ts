@@ -16,6 +16,7 @@ export const Organisation = v.object({
   role: v.nullable(MemberRole),
   counts: v.object({ members: Count, teams: Count, skills: Count }),
 })
+/** An organisation, which owns skills and has members. */
 export type Organisation = v.InferOutput<typeof Organisation>
 
 /** A member of an organisation, or an invited user. */
@@ -30,4 +31,5 @@ export const Team = v.object({
   /** Skills by short name. Those that the caller may not see are left out. */
   skills: v.array(v.object({ name: v.string(), role: TeamRole })),
 })
+/** A team, which has a role on some skills of its organisation. */
 export type Team = v.InferOutput<typeof Team>

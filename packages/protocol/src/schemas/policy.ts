@@ -37,6 +37,7 @@ export const Policy = v.strictObject({
   /** The roles of members who may make a skill public. */
   publicBy: v.optional(boundedArray(v.picklist(memberRoles), memberRoles.length)),
 })
+/** What an organisation, or the manager of a skill, demands of new versions. */
 export type Policy = v.InferOutput<typeof Policy>
 
 /** A policy as stored; `policy` is empty if none was set. */
@@ -44,4 +45,5 @@ export const StoredPolicy = v.object({ policy: Policy, updatedAt: v.nullable(Tim
 
 /** A rule that a skill breaks: the field of the policy, and a sentence. */
 export const PolicyRefusal = v.object({ path: v.string(), message: v.string() })
+/** A rule that a skill breaks. */
 export type PolicyRefusal = v.InferOutput<typeof PolicyRefusal>

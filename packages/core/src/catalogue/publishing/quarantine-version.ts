@@ -3,11 +3,11 @@ import type { Caller } from '../../kernel/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { countRows } from '../../storage/count-rows.ts'
-import { parseJson, type QuarantineItemRow } from '../../storage/tables.ts'
+import { parseJson, type QuarantineItemRow, type Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { Inspection } from '../versions/inspection.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import type { Publication, Published } from './publication.ts'
+import type { Publication, Published, QuarantineReason } from './publication.ts'
 import type { PackedContent } from '../versions/skill-package.ts'
 
 /** A publication as stored in quarantine, without its content and inspection, which are stored separately. */
@@ -107,6 +107,27 @@ function findSameQuarantined(trx: WriteTransaction, fullName: string, digest: st
     .where('full_name', '=', fullName)
     .where('digest', '=', digest)
     .executeTakeFirst()
+}
+
+/** Stores who decides next on a quarantined version, and what was decided already. */
+export async function passItemOn(
+  trx: WriteTransaction,
+  row: QuarantineItemRow,
+  { reason, publication }: { reason: QuarantineReason; publication: QuarantinedPublication },
+): Promise<QuarantineItemRow> {
+  const columns = { reason, publication: JSON.stringify(publication) }
+  await trx.updateTable('quarantine_items').set(columns).where('id', '=', row.id).execute()
+  return { ...row, ...columns }
+}
+
+/** Stores the verdict of a reviewer in place of an earlier one. */
+export async function putVerdict(trx: WriteTransaction, review: Tables['submission_reviews']): Promise<void> {
+  const { verdict, at } = review
+  await trx
+    .insertInto('submission_reviews')
+    .values(review)
+    .onConflict((conflict) => conflict.columns(['quarantine_id', 'user_id']).doUpdateSet({ verdict, at }))
+    .execute()
 }
 
 /** Deletes a quarantined version with its files, after a decision. */

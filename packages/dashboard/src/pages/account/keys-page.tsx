@@ -22,7 +22,7 @@ const columns: readonly Column<Key>[] = [
   },
   toTimeColumn('Created', ({ createdAt }) => createdAt),
   toTimeColumn('Last used', ({ lastUsedAt }) => lastUsedAt, 'never'),
-  toTimeColumn('Expires', ({ expiresAt }) => expiresAt, 'never'),
+  { title: 'Expires', by: ({ expiresAt }) => expiresAt, cell: ({ expiresAt }) => expiresAt?.slice(0, 10) ?? 'never' },
   { title: 'Action', cell: (key) => <Revoke of={key} /> },
 ]
 
