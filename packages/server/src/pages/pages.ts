@@ -27,8 +27,8 @@ export function mountPages(
 ): ReplyPage | undefined {
   const { publicOrigin, publicPath } = node
   const originOf = (call: Call) => publicOrigin ?? node.addresses.originOf(call.request) ?? ''
-  const shown = toShownSite(options.site, options.signIn?.label)
-  const site = { ...shown, recordsInstallers: node.context.recordInstallers === true }
+  const presented = toShownSite(options.site, options.signIn?.label)
+  const site = { ...presented, recordsInstallers: node.context.recordInstallers === true }
   const showPage = options.dashboard && mountDashboard(app, node, options.dashboard, site)
   const mount = (path: string, endpoint: string, admission: 'files' | 'documents' | 'probe', work: Work) => {
     const crossOrigin = endpoint === 'openapi'
