@@ -5,7 +5,7 @@ import { restoreRegistry, writeBackup } from '@skillstead/maintenance'
 
 const toSkillMd = (name: string) => `---\nname: ${name}\ndescription: Make a good cup of ${name}.\n---\n# ${name}\n`
 
-const skills = await openSkills({ path: 'skills.db', mode: 'create', as: 'runtime' })
+const skills = await openSkills({ path: 'skills.db', as: 'runtime' })
 await skills.api.publishSkill({ skillMd: toSkillMd('tea') })
 const bytes = await writeBackup('skills.db', 'backup.db')
 console.log(`the backup is ${bytes > 0 ? 'complete' : 'empty'}`)

@@ -3,7 +3,6 @@ import { openSkills } from '@skillstead/core'
 
 const skills = await openSkills({
   path: 'skills.db',
-  mode: 'create',
   as: 'runtime',
   threads: new URL('./threads/', import.meta.url),
   onDegraded: (what) => console.log(what),

@@ -11,7 +11,7 @@ interface Request {
   readonly search?: string
 }
 
-const skills = await openSkills({ path: process.argv[2]!, mode: 'create', as: 'desktop' })
+const skills = await openSkills({ path: process.argv[2]!, as: 'desktop' })
 await skills.importFolder(fileURLToPath(new URL('../skills', import.meta.url)))
 
 async function respond({ id, search }: Request, send: (message: unknown) => void): Promise<void> {

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { openSkills } from '@skillstead/core'
 
-const skills = await openSkills({ path: 'skills.db', mode: 'create', as: 'runtime' })
+const skills = await openSkills({ path: 'skills.db', as: 'runtime' })
 
 // The position of the last change that an earlier run processed. Ask for the changes before the first read.
 const position = await readFile('position', 'utf8').catch(() => undefined)

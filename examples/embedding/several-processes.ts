@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { openSkills } from '@skillstead/core'
 
-const skills = await openSkills({ path: 'skills.db', mode: 'create', as: 'reader' })
+const skills = await openSkills({ path: 'skills.db', as: 'reader' })
 const changes = skills.changes()
 
 const program = fileURLToPath(new URL('./publisher.ts', import.meta.url))

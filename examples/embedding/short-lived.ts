@@ -5,7 +5,7 @@ import { openSkills } from '@skillstead/core'
 
 /** A deployment does this once. */
 async function prepare(): Promise<void> {
-  const skills = await openSkills({ path: 'skills.db', mode: 'create', profile: 'short', as: 'runtime' })
+  const skills = await openSkills({ path: 'skills.db', profile: 'short', as: 'runtime' })
   await skills.importFolder(fileURLToPath(new URL('../skills', import.meta.url)))
   await skills.close()
 }

@@ -5,7 +5,7 @@ import { openSkills } from '@skillstead/core'
 
 type Order = { search: string } | { load: string } | { close: true }
 
-const opening = openSkills({ path: 'skills.db', mode: 'create', as: 'runtime' }).then(async (skills) => {
+const opening = openSkills({ path: 'skills.db', as: 'runtime' }).then(async (skills) => {
   await skills.importFolder(fileURLToPath(new URL('../skills', import.meta.url)))
   return skills
 })

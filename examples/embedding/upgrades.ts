@@ -20,7 +20,7 @@ async function openUpgraded(): Promise<Skills> {
   return openSkills({ ...options, mode: 'write' })
 }
 
-await (await openSkills({ path: options.path, mode: 'create' })).close()
+await (await openSkills({ path: options.path })).close()
 for (const start of ['first', 'second']) {
   const skills = await openUpgraded()
   console.log(`${start} start: ${(await skills.search('tea')).total} skills found`)

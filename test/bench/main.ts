@@ -51,7 +51,7 @@ ${parts.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
   --skills N        searches, memory, mirror, dashboard: so many skills
   --tenfold         mirror: ten times as many skills too
   --against REV     profile, search: also that revision of this repository, in alternating turns
-  --only TEXT       profile: works whose names contain it: --only GET
+  --only TEXT       profile, lighthouse: works or pages whose names contain it: --only GET
   --every N         loading: every so-manyth document of the corpus
   --security FILE   scan: labelled skills
   --ablation        scan: what each rule adds, in place of the totals

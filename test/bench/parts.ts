@@ -251,6 +251,15 @@ export const parts: readonly Part[] = [
     },
   },
   {
+    name: 'lighthouse',
+    about: 'scores of the pages in Lighthouse, which npx downloads, on a desktop and a phone; --only PAGE',
+    isApart: true,
+    async run({ isShort, options: { only } }) {
+      const { benchLighthouse } = await import('./lighthouse.ts')
+      return benchLighthouse({ turns: isShort ? 1 : 3, folder: '.lighthouse', ...(only !== undefined && { only }) })
+    },
+  },
+  {
     name: 'scale',
     about: 'a node on PostgreSQL with a million skills, or --skills N; takes about an hour',
     isApart: true,

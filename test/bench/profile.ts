@@ -15,6 +15,10 @@ import { median } from './statistics.ts'
 const part = 'CPU time'
 const publishedBytes = 5700
 const statementsShown = 12
+/** Lists as the pages and clients ask for them. */
+const listPaths = ['sort=downloads', 'sort=recent', 'sort=stars&page=3', 'sort=recent&limit=100'].map(
+  (query) => `/api/v1/skills?${query}`,
+)
 
 export interface ProfileOptions {
   readonly corpus: string
@@ -149,6 +153,7 @@ async function startNodes({ root }: Tree, data: string): Promise<Nodes> {
 
 function toRequests(options: ProfileOptions, nodes: ReadonlyMap<Tree, Nodes>, details: string): Work[] {
   const searches = rotate(readSearchPaths(options.corpus))
+  const lists = rotate(listPaths)
   const words = readWords(options.corpus)
   let round = 0
   const publishing = { bytes: publishedBytes, words }
@@ -157,6 +162,7 @@ function toRequests(options: ProfileOptions, nodes: ReadonlyMap<Tree, Nodes>, de
     toRequest('GET detail, cached', of('warm', details), options),
     toRequest('GET detail, built', of('cold', details), options),
     toRequest('GET search, built', of('cold', searches), options),
+    toRequest('GET list, built', of('cold', lists), options),
     toRequest(
       'PUT skill',
       (tree) => ({ node: nodes.get(tree)!.warm, script: publish(nodes.get(tree)!.key, publishing, ++round) }),

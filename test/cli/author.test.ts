@@ -166,10 +166,9 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
   })
 
   it.each([
-    ['another key', 'colour: red\n', []],
-    ['another key, with --allow-dangerous', 'colour: red\n', ['--allow-dangerous']],
-    ['repaired text', 'license: a: b\n', []],
-  ])('that is not portable is named before it is published: %s', async (what, line, options) => {
+    ['another key', 'colour: red\n'],
+    ['repaired text', 'license: a: b\n'],
+  ])('that is not portable is named before it is published: %s', async (what, line) => {
     const place = ['--data', join(await makeFolder(), 'data')]
     await skillsteadJson(['users', 'create', 'bob', ...place])
     const name = `odd-${what.length}`
@@ -177,12 +176,10 @@ describe('a new skill on the command line', { timeout: 180_000 }, () => {
     const warning = 'arning: it is not portable: strict readers of the open format would reject it.\n'
     const dry = await skillstead(['publish', name, '--owner', 'bob', '--dry-run', ...place], { cwd })
     expect(dry.stdout).toContain(warning)
-    const { code, stdout, stderr } = await skillstead(['publish', name, '--owner', 'bob', ...options, ...place], {
-      cwd,
-    })
+    const { code, stdout, stderr } = await skillstead(['publish', name, '--owner', 'bob', ...place], { cwd })
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`bob/${name}@1.0.0: W${warning}`) })
     expect(stdout).toMatch(/^Published/)
-    const again = await skillstead(['publish', name, '--owner', 'bob', ...options, ...place], { cwd })
+    const again = await skillstead(['publish', name, '--owner', 'bob', ...place], { cwd })
     expect(again.stderr).not.toContain(warning)
   })
 

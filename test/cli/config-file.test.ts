@@ -209,6 +209,20 @@ describe('an environment variable', () => {
     await node.stop()
   })
 
+  it.each(['tcp://10.0.0.1:80', ' udp://10.0.0.1:80', 'tcp://[fd00::1]:80'])(
+    'SKILLSTEAD_PORT of a Service of Kubernetes sets nothing, and the node says so: %j',
+    async (link) => {
+      const { data } = await writeConfig('')
+      const node = await startServer(['serve', '--data', data], { env: { PORT: '0', SKILLSTEAD_PORT: link } })
+      expect(new URL(node.url).port).not.toBe('80')
+      const { port } = new URL(node.url)
+      const health = await skillstead(['health'], { env: { PORT: port, SKILLSTEAD_PORT: link } })
+      expect(health).toMatchObject({ code: 0, stdout: `${node.url}: ready\n` })
+      await node.stop()
+      expect(node.said()).toContain('SKILLSTEAD_PORT is ignored: Kubernetes set it')
+    },
+  )
+
   it('HOST is used if it is an address', async () => {
     const { data } = await writeConfig('')
     const serve = ['serve', '--port', '0', '--data', data]
@@ -220,6 +234,7 @@ describe('an environment variable', () => {
     [{ SKILLSTEAD_PRIVATE: 'yes' }, 'SKILLSTEAD_PRIVATE must be one of true, false.'],
     [{ SKILLSTEAD_DEFAULT_PLAN: 'big' }, 'SKILLSTEAD_DEFAULT_PLAN must be one of free, pro, team, enterprise.'],
     [{ PORT: 'abc' }, "'abc' is not a port. Use a number from 0 to 65535."],
+    [{ SKILLSTEAD_PORT: 'http://a:80' }, "'http://a:80' is not a port. Use a number from 0 to 65535."],
   ])('with a wrong value is refused: %j', async (env, problem) => {
     const { data } = await writeConfig('')
     const refused = await skillstead(['serve', '--data', data], { env })

@@ -1,12 +1,16 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writeZip } from '@skillstead/skill-format/archives'
 import { expect, it } from 'vitest'
 import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
+import { forwardRequest } from '../support/forward-request.ts'
 import { makeProject } from '../support/install-harness.ts'
 import { sampleOf } from '../support/security-samples.ts'
+import { openStandIn } from '../support/stand-in.ts'
 import { skillMd as makeSkillMd } from '../support/answers.ts'
 import { skillMd, startNode } from '../support/server-harness.ts'
 
+const toText = (name: string, more = '') => `---\nname: ${name}\ndescription: Is one of four.\n${more}---\nDo it.\n`
 const dangerous = (name: string) => sampleOf('dangerous', name)
 
 it('`publish` shows the scan findings of a dangerous skill, and publishes it only with --allow-dangerous', async () => {
@@ -38,6 +42,39 @@ it('`publish` shows the scan findings of a dangerous skill, and publishes it onl
   expect(shown.stdout).toMatch(/\n {2}security {4}dangerous, .*\n {2}SKILL\.md:\d+:\d+ {2}critical {2}.*\n {6}\S/)
   const found = await skillstead(['search', 'trap', ...data])
   expect(found.stdout).toMatch(/^alice\/trap@1\.0\.0 .*\n.*\n {2}scan: dangerous, \d+ of 100\n/)
+})
+
+it('`publish --allow-dangerous` sends one request, and says before it that a skill is not portable', async () => {
+  const { node, createUser } = await startNode()
+  const env = { SKILLSTEAD_KEY: await createUser('bob') }
+  const proxy = await openStandIn((request, response) =>
+    forwardRequest(request, response, Number(new URL(node.url).port)),
+  )
+  const cwd = await makeFolder()
+  const odd = 'colour: red\n'
+  const notPortable = ': Warning: it is not portable: strict readers of the open format would reject it.\n'
+  for (const [name, more] of [
+    ['odd', odd],
+    ['even', ''],
+  ] as const) {
+    await mkdir(join(cwd, name))
+    await writeFile(join(cwd, name, 'SKILL.md'), toText(name, more))
+  }
+  await writeFile(join(cwd, 'odd.md'), toText('odd-text', odd))
+  const zipped = writeZip([{ path: 'SKILL.md', bytes: Buffer.from(toText('odd-zip', odd)) }])
+  await writeFile(join(cwd, 'odd.zip'), zipped)
+  await writeFile(join(cwd, 'broken.zip'), zipped.subarray(1))
+  for (const [source, code, said] of [
+    ['odd', 0, `${join('odd', 'SKILL.md')}${notPortable}`],
+    ['odd.md', 0, `odd.md${notPortable}`],
+    ['odd.zip', 0, `odd.zip${notPortable}`],
+    ['even', 0, ''],
+    ['broken.zip', 1, expect.stringContaining('damaged')],
+  ] as const) {
+    const done = await skillstead(['publish', source, '--allow-dangerous', '--url', proxy.url], { cwd, env })
+    expect([done.code, done.stderr], source).toEqual([code, said])
+    expect(proxy.requests.splice(0)).toMatchObject([{ method: 'PUT' }])
+  }
 })
 
 it('`show` and `diff` print the verdict on the change, with what was added', async () => {

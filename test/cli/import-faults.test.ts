@@ -88,7 +88,7 @@ describe('an import of records', () => {
   it('reports where a truncated file ends, and imports the complete lines', async () => {
     const { file, data } = await writeLines([record('whole', skillMd('whole'))], 'cut.ndjson.gz')
     const lines = Array.from({ length: 500 }, (_, i) =>
-      record(`s${i}`, skillMd(`s${i}`, String(Math.sin(i)).repeat(20))),
+      record(`s${i}`, skillMd(i % 3 === 0 ? `S ${i}` : `s${i}`, String(Math.sin(i)).repeat(20))),
     )
     const bytes = gzipSync(lines.join('\n'))
     await writeFile(file, bytes.subarray(0, bytes.length - 2000))

@@ -91,6 +91,28 @@ describe('install', () => {
     expect(await project.files()).toEqual(before)
   })
 
+  it.each([
+    ['CRLF', '{\r\n  "mcpServers": {}\r\n}\r\n', /^\{\r\n  "mcpServers": \{\r\n {4}"tickets"[^]*\}\r\n\}\r\n$/],
+    [
+      'CRLF and tabs, without a last line end',
+      '{\r\n\t"own": "a\\nb",\r\n\t"mcpServers": {}\r\n}',
+      /^\{\r\n\t"own": "a\\nb",\r\n[^]*\}$/,
+    ],
+    ['LF and four spaces', '{\n    "mcpServers": {}\n}\n', /^\{\n {4}"mcpServers": \{\n {8}"tickets"[^]*\}\n$/],
+    ['one line', '{"mcpServers": {}}', /^\{\n  "mcpServers": \{[^]*\}$/],
+  ])('keeps the line ends and the indentation of a file with %s', async (_, before, after) => {
+    const { project, install } = await startWith()
+    await writeFile(fileOf(project), before)
+    expect((await install('tickets', '--with-mcp')).code).toBe(0)
+    const text = await readFile(fileOf(project), 'utf8')
+    expect(text).toMatch(after)
+    expect(text.includes('\r')).toBe(before.includes('\r'))
+    expect(text.replaceAll('\r\n', ''), 'no line end of another kind').not.toMatch(before.includes('\r') ? /\n/ : /\r/)
+    expect((await project.run('remove', 'tickets')).code).toBe(0)
+    expect(JSON.parse(await readFile(fileOf(project), 'utf8'))).toEqual(JSON.parse(before))
+    expect((await readFile(fileOf(project), 'utf8')).includes('\r')).toBe(before.includes('\r'))
+  })
+
   it('writes them for a skill that is installed already, also without the cache', async () => {
     const { project, install } = await startWith()
     await install('tickets', '--agent', 'universal,claude-code')

@@ -62,6 +62,9 @@ const changed = [
   ['own.md', 'docs/real.md'],
 ].map(([path, target]) => ({ path, reason: `The link to ${target} became a file with the content of ${target}.` }))
 
+/** Of the nested skill, in an import or mirror. */
+const innerDocument = { path: 'examples/inner/deep/Skill.md', reason: 'The file was stored as SKILL.md.' }
+
 const entries = Object.entries(files).map(([path, text]) => {
   const isLink = text.startsWith('->')
   return { path, isLink, text: isLink ? text.slice(2) : text }
@@ -174,7 +177,7 @@ describe.skipIf(process.platform === 'win32')('the files of a skill (not on Wind
       ...omitted,
       { path: 'examples/inner/deep', reason: expect.stringContaining('a skill of its own') },
     ])
-    expect(withoutFolder(summary.changed)).toEqual(changed)
+    expect(withoutFolder(summary.changed)).toEqual([...changed, innerDocument])
     for (const [name, paths] of [
       ['nda', stored],
       ['inner', ['SKILL.md', 'data.txt']],
@@ -192,7 +195,7 @@ describe.skipIf(process.platform === 'win32')('the files of a skill (not on Wind
     await skillsteadJson(['mirror', 'add', 'disk', folder, '--kind', 'folder', '--owner', 'disk', '--data', own])
     const disk = await skillsteadJson<Lists>(['mirror', 'sync', 'disk', '--data', own])
     expect(disk.omitted).toEqual(expect.arrayContaining(omitted))
-    expect(disk.changed).toEqual(changed)
+    expect(disk.changed).toEqual([...changed, innerDocument])
     execFileSync('rm', ['-r', join(folder, '.git')])
     git('init', '--quiet')
     git('add', '--all', '--force')
@@ -250,6 +253,24 @@ describe.skipIf(process.platform === 'win32')('the files of a skill (not on Wind
 })
 
 describe('lists of very many entries', () => {
+  it.each([
+    [100, undefined],
+    [101, undefined],
+    [102, '2 more entries are not listed.'],
+  ])('never count a single other entry: %i links', async (count, more) => {
+    const links = Array.from({ length: count }, (_, i) => ({
+      header: { name: `l${i}`, size: 0, type: 'symlink' as const, linkname: '../x' },
+    }))
+    const text = skillMd('many')
+    const document = { header: { name: 'SKILL.md', size: text.length }, body: text }
+    const file = join(await makeFolder(), 'many.tar.gz')
+    await writeFile(file, gzipSync(await packTar([document, ...links])))
+    const { stdout } = await skillstead(['lint', file, '--json'])
+    const { omitted: listed } = (JSON.parse(stdout) as { skills: Lists[] }).skills[0]!
+    expect(listed).toHaveLength(more === undefined ? count : 101)
+    expect(listed.find(({ path }) => path === '')?.reason).toBe(more)
+  })
+
   it('name the first hundred and count the others, for 20,000 links in a folder and 4,000 in an archive', async () => {
     const headers = Array.from({ length: 4000 }, (_, i) => ({
       header: { name: `l${i}`, size: 0, type: 'symlink' as const, linkname: `l${(i + 1) % 4000}` },

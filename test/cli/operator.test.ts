@@ -26,6 +26,26 @@ describe('the first user of a node', () => {
     expect(second.said()).not.toContain('There are no users yet')
   })
 
+  it.each([
+    ['the public URL', ['--public-url', 'https://skills.example.com/tools/'], 'https://skills.example.com/tools'],
+    ['this machine if the node listens on all addresses', ['--host', '0.0.0.0'], 'http://127.0.0.1:PORT'],
+    ['an IPv6 address', ['--host', '::1'], 'http://[::1]:PORT'],
+  ])('is created at %s', async (_, options, place) => {
+    const data = join(await makeFolder(), 'data')
+    const server = await startServer(['serve', '--port', '0', '--data', data, ...options])
+    const { port } = new URL(server.url)
+    await expect.poll(server.said).toContain(`Create the first one at ${place.replace('PORT', port)}/account/setup `)
+    const [, shown = '', code] = /at (\S+)\/account\/setup with the code (\S+)/.exec(server.said())!
+    const { origin } = new URL(shown)
+    const local = server.url.replace('0.0.0.0', '127.0.0.1')
+    const body = JSON.stringify({ code, username: 'ada' })
+    // As a browser sends it from the page at the address that was shown.
+    const headers = { origin, 'content-type': 'application/json' }
+    const answer = await fetch(`${local}/api/v1/setup`, { method: 'POST', headers, body })
+    expect(answer.status).toBe(201)
+    await server.stop()
+  })
+
   it('can be created with the setup code in the JSON output of `serve`', async () => {
     const data = join(await makeFolder(), 'data')
     const server = await startServer(['serve', '--port', '0', '--data', data, '--json'])

@@ -11,11 +11,12 @@ const run = async (...args: string[]) => {
 const codeOf = async (...args: string[]) => (await skillstead(args)).code
 
 describe('the owner of a skill on the command line', { timeout: 120_000 }, () => {
+  let data: string
   let server: Running
   let alice: string[]
   let bob: string[]
   beforeAll(async () => {
-    const data = await makeFolder()
+    data = await makeFolder()
     const keys: Record<string, string> = {}
     for (const name of ['root', 'alice', 'bob'])
       keys[name] = (await skillsteadJson<{ key: string }>(['users', 'create', name, '--data', data])).key
@@ -46,6 +47,8 @@ describe('the owner of a skill on the command line', { timeout: 120_000 }, () =>
     expect(await run('share', name, ...alice)).toMatch(
       /^Link to alice\/shared, .*\n\S+\/t\/ssl_[\w-]+\nInstall with: npx skills add /,
     )
+    const atTheMachine = await run('share', name, '--data', data, '--user', 'alice')
+    expect(atTheMachine).toMatch(/^Link to alice\/shared, .*\nNODE_URL\/t\/ssl_[\w-]+\nWrite the address of the node /)
     expect(await run('share', name, '--list', ...alice)).toContain(`${made.id}  expires ${made.expiresAt}\n`)
     expect(await run('share', name, '--revoke', made.id, ...alice)).toBe(
       `The link ${made.id} of ${name} no longer works.\n`,
@@ -88,7 +91,8 @@ describe('the owner of a skill on the command line', { timeout: 120_000 }, () =>
     expect(await run('accept', name, '--decline', ...bob)).toBe('Declined alice/moving.\n')
     await skillsteadJson(['transfer', name, 'bob', ...alice])
     expect(await run('accept', ...bob)).toBe('alice/moving  transfer: you become its owner\n1 to accept.\n')
-    expect(await run('accept', name, ...bob)).toBe('You are now the owner of bob/moving.\n')
+    // A short name is enough, as for an invitation.
+    expect(await run('accept', 'moving', ...bob)).toBe('You are now the owner of bob/moving.\n')
     expect(await codeOf('transfer', 'bob/moving', ...bob)).toBe(2)
     expect(await codeOf('transfer', 'bob/moving', 'alice', '--cancel', ...bob)).toBe(2)
   })
@@ -132,6 +136,14 @@ describe('the owner of a skill on the command line', { timeout: 120_000 }, () =>
     await expect
       .poll(() => run('downloads', name, ...bob), { timeout: 20_000 })
       .toMatch(/^\d{4}-\d\d-\d\d {2}1 download, 0 installs\n1 download in 30 days\.\n$/)
+    const total = '1 download in 30 days.\n'
+    const byVersion = await run('downloads', name, '--by', 'version', ...alice)
+    expect(byVersion).toMatch(/\n1\.0\.0 {2}1 download, 0 installs\n/)
+    const byClient = await run('downloads', name, '--by', 'client', ...alice)
+    expect(byClient).toMatch(/\n[a-z]+ {2}1 download, 0 installs\n/)
+    for (const text of [byVersion, byClient]) expect(text.endsWith(total)).toBe(true)
+    expect(await codeOf('downloads', name, '--by', 'version', ...bob)).toBe(1)
+    expect(await codeOf('downloads', name, '--by', 'day', ...alice)).toBe(2)
     expect(await codeOf('downloads', name, '--days', '0', ...bob)).toBe(1)
     expect(await codeOf('downloads', 'alice/nothing', ...bob)).toBe(1)
   })

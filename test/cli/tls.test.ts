@@ -143,6 +143,48 @@ describe('skillstead health', () => {
     expect(stopped).toEqual({ code: 1, stdout: `${node.url}: no answer (ECONNREFUSED)\n`, stderr: '' })
   })
 
+  it.each([['the environment'], ['a configuration file']])(
+    'asks a node with a certificate at the port and host that %s names',
+    async (place) => {
+      const files = await writePair(first)
+      const data = join(folder, 'data')
+      const options = ['--host', '127.0.0.2', ...publicUrl, ...toOptions(files)]
+      const node = await startServer(['serve', '--port', '0', '--data', data, ...options])
+      const { port } = new URL(node.url)
+      const config = join(folder, 'node.toml')
+      const lines = [`port = ${port}`, 'host = "127.0.0.2"', `tls-cert = "${files[0]}"`, `tls-key = "${files[1]}"`]
+      await writeFile(config, [...lines, `data = "${data}"`, 'site-name = "Skills"'].join('\n'))
+      const env: Record<string, string> =
+        place === 'a configuration file'
+          ? { SKILLSTEAD_CONFIG: config }
+          : { PORT: port, HOST: '127.0.0.2', SKILLSTEAD_TLS_CERT: files[0], SKILLSTEAD_TLS_KEY: files[1] }
+      const healthy = { code: 0, stdout: `https://127.0.0.2:${port}: ready\n`, stderr: '' }
+      expect(await skillstead(['health'], { env })).toEqual(healthy)
+      await node.stop()
+    },
+  )
+
+  it.each([
+    [{ HOST: '0.0.0.0' }, 'http://127.0.0.1:1'],
+    [{ SKILLSTEAD_HOST: '::' }, 'http://[::1]:1'],
+    [{ HOST: '::1' }, 'http://[::1]:1'],
+    // A name of the machine, which some shells set.
+    [{ HOST: 'machine' }, 'http://127.0.0.1:1'],
+    [{ SKILLSTEAD_URL: 'http://other.example', SKILLSTEAD_TLS_CERT: 'none.pem' }, 'https://127.0.0.1:1'],
+  ])('asks the node of this machine for %j', async (env, url) => {
+    const { stdout } = await skillstead(['health'], { env: { PORT: '1', ...env } as Record<string, string> })
+    expect(stdout).toMatch(new RegExp(`^${url.replaceAll(/[[\]]/g, '\\$&')}: no answer`))
+  })
+
+  it.each([
+    [{ PORT: '0' }, "'0' is not a port"],
+    [{ PORT: 'x' }, "'x' is not a port"],
+    [{ SKILLSTEAD_CONFIG: 'none.toml' }, "'none.toml' cannot be read."],
+  ])('refuses an environment that no node has: %j', async (env, problem) => {
+    const refused = await skillstead(['health'], { env: env as unknown as Record<string, string> })
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(problem) })
+  })
+
   it.each([
     [503, '{"detail":"Not ready: disk."}', 'not ready: it answered 503, Not ready: disk.'],
     [200, '<html>Another program</html>', 'not ready: it answered 200'],

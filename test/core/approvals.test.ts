@@ -31,6 +31,12 @@ describeMatrix('approval before publishing', (open, { transport }) => {
   const review = (user: string, id: string, verdict: 'approved' | 'changes_requested' = 'approved') =>
     test.api(user).reviewQuarantined({ id, verdict })
 
+  const eventsOf = async (user: string) => {
+    const { webhooks } = await test.api(user).listWebhooks({})
+    const { deliveries } = await test.api(user).getWebhook({ id: webhooks[0]!.id })
+    return deliveries.map(({ event }) => event)
+  }
+
   it('keeps a version from everyone but its author and the reviewers, and the last approval publishes it', async () => {
     const organisation = await make({ approvals: { count: 2, when: 'always' } })
     const name = `${organisation}/tool`
@@ -223,11 +229,6 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     }
     const { id } = await submit(organisation, 'tool')
     await review('rae', id)
-    const eventsOf = async (user: string) => {
-      const { webhooks } = await test.api(user).listWebhooks({})
-      const { deliveries } = await test.api(user).getWebhook({ id: webhooks[0]!.id })
-      return deliveries.map(({ event }) => event)
-    }
     expect(await eventsOf('rae')).toEqual(['skill.submitted'])
     expect(await eventsOf('pete')).toEqual(['skill.reviewed'])
     expect(await eventsOf('rita')).toEqual([])

@@ -51,7 +51,7 @@ describeApi('downloads per day', (open) => {
     }
   })
 
-  it('are shown to the owner by version and by kind of client', async () => {
+  it('are shown by version to readers, and by kind of client to the owner', async () => {
     const fresh = await open()
     const owner = await fresh.makeUser('alice')
     const reader = await fresh.makeUser('bob')
@@ -72,10 +72,15 @@ describeApi('downloads per day', (open) => {
     expect(await by('client')).toEqual([{ name: 'api', downloads: 3, installs: 0 }, reported])
     fresh.clock.advance(dayMs)
     expect(await by('client', 1)).toEqual([])
-    for (const api of [fresh.api(), reader.api])
+    for (const api of [fresh.api(), reader.api]) {
       expect(await codeOf(api.getDownloads({ name: 'grouped', by: 'client' }))).toBe('forbidden')
+      const { groups = [] } = await api.getDownloads({ name: 'grouped', by: 'version' })
+      expect(groups.map(({ name }) => name)).toEqual(['1.1.0', '1.0.0', 'other'])
+    }
     expect(await codeOf(owner.api.getDownloads({ name: 'grouped', by: 'address' as 'client' }))).toBe('invalid_request')
     expect(await fresh.api().getDownloads({ name: 'grouped' })).not.toHaveProperty('groups')
+    await owner.api.publishSkill({ name: 'grouped', visibility: 'private' })
+    expect(await codeOf(reader.api.getDownloads({ name: 'alice/grouped', by: 'version' }))).toBe('not_found')
     await advanceFar(fresh, 400 * dayMs)
     const readRows = () => partsOf(fresh.registry).database.read.selectFrom('download_details').selectAll().execute()
     await expect.poll(async () => (await readRows()).length).toBe(0)

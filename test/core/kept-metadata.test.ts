@@ -35,8 +35,12 @@ describeDatabases('metadata that the owner changed after a publish', (open) => {
       keywords: ['minutes'],
     })
     const kept = { description: 'Writes minutes.', displayName: 'Minutes', license: 'MIT', keywords: ['minutes'] }
-    const { skill } = await publish('1.1.0', 'Writes notes.')
+    const { skill, warnings } = await publish('1.1.0', 'Writes notes.')
     expect(skill).toMatchObject({ latestVersion: '1.1.0', ...kept })
+    const fields = 'description, display name, licence, keywords'
+    expect(warnings).toEqual([
+      { code: 'metadata_kept', message: expect.stringContaining(`shows the ${fields} that you`) },
+    ])
     await publish('1.2.0', 'Writes notes.')
     expect(await show()).toMatchObject({ latestVersion: '1.2.0', ...kept })
     expect(await show('1.1.0')).toMatchObject({ description: 'Writes notes.', displayName: name, license: '' })
@@ -53,10 +57,33 @@ describeDatabases('metadata that the owner changed after a publish', (open) => {
     expect(await show()).toMatchObject({ description: 'Writes notes.' })
   })
 
+  it.each([
+    ['stays when the versions name the same', 'writing', 'writing', 'minutes'],
+    ['stays when the next version names none', 'writing', undefined, 'minutes'],
+    ['stays when no version names one', undefined, undefined, 'minutes'],
+    ['gives way to a first one', undefined, 'writing', 'writing'],
+    ['gives way to another one', 'writing', 'letters', 'letters'],
+  ])('has a category that %s', async (_title, said, says, shown) => {
+    const { name, publish, show } = await publishFirst()
+    const publishWith = async (version: string, category: string | undefined) => {
+      const text = skillMd(name, { version, body: version })
+      const lines = category === undefined ? '' : `category: ${category}\n`
+      return publish(version, undefined, { skillMd: text.replace('name:', `${lines}name:`) })
+    }
+    await publishWith('1.1.0', said)
+    await alice.api.publishSkill({ name, category: 'minutes' })
+    const { skill } = await publishWith('1.2.0', says)
+    expect(skill.category).toBe(shown)
+    await publishWith('1.3.0', says)
+    expect((await show()).category).toBe(shown)
+    const found = await test.api().searchSkills({ category: shown, limit: 100 })
+    expect(found.skills.map(({ fullName }) => fullName)).toContain(`alice/${name}`)
+  })
+
   it('gives way when the frontmatter says the same as the page, and later changes', async () => {
     const { name, publish, show } = await publishFirst()
     await alice.api.publishSkill({ name, description: 'Writes minutes.' })
-    await publish('1.1.0', 'Writes minutes.')
+    expect((await publish('1.1.0', 'Writes minutes.')).warnings).toEqual([])
     expect(await show()).toMatchObject({ description: 'Writes minutes.' })
     await publish('1.2.0', 'Writes notes.')
     expect(await show()).toMatchObject({ description: 'Writes notes.' })
@@ -75,8 +102,10 @@ describeDatabases('metadata that the owner changed after a publish', (open) => {
   it('is not touched by an older version, nor by a dry run', async () => {
     const { name, publish, show } = await publishFirst()
     await alice.api.publishSkill({ name, description: 'Writes minutes.' })
-    await publish('0.9.0', 'Writes letters.')
-    await publish('2.0.0', 'Writes books.', { dryRun: true })
+    expect((await publish('0.9.0', 'Writes letters.')).warnings).toEqual([])
+    expect((await publish('2.0.0', 'Writes books.', { dryRun: true })).warnings).toEqual([])
+    const kept = await publish('2.0.0', 'Writes notes.', { dryRun: true })
+    expect(kept.warnings).toMatchObject([{ code: 'metadata_kept' }])
     expect(await show()).toMatchObject({ latestVersion: '1.0.0', description: 'Writes minutes.' })
   })
 
@@ -99,7 +128,7 @@ describeDatabases('metadata that the owner changed after a publish', (open) => {
     const mirror = await open({ origin: 'mirror.example' })
     await addUpstream(mirror, 'up')
     if (change === 'a yank') await publish('1.1.0', 'Writes notes.')
-    await alice.api.publishSkill({ name, description: 'Writes minutes.', keywords: ['minutes'] })
+    await alice.api.publishSkill({ name, description: 'Writes minutes.', keywords: ['minutes'], category: 'minutes' })
     await pull(mirror, 'up', test.api())
     if (change === 'a yank') await alice.api.yankVersion({ name, version: '1.1.0' })
     else await publish('1.1.0', 'Writes notes.')
@@ -108,6 +137,7 @@ describeDatabases('metadata that the owner changed after a publish', (open) => {
       latestVersion: change === 'a yank' ? '1.0.0' : '1.1.0',
       description: 'Writes minutes.',
       keywords: ['minutes'],
+      category: 'minutes',
     })
   })
 })

@@ -91,7 +91,7 @@ describeApi('the roles of an organisation', (open) => {
     })
   })
 
-  it.each(Object.keys(actions))('let nobody else %s', async (action) => {
+  it.each(Object.keys(actions))('let no one else %s', async (action) => {
     for (const api of [test.api('guesty'), test.api()]) {
       const expected = ['forbidden', 'not_found', 'unauthorized']
       expect(expected).toContain(await codeOf(actions[action]!.act(api)))
@@ -198,7 +198,7 @@ describeApi('organisations', (open) => {
       const other = await make()
       const { putMember } = test.api('olga')
       expect(await codeOf(putMember({ organisation, username: other, role: 'reader' }))).toBe('conflict')
-      expect(await codeOf(putMember({ organisation, username: 'nobody-yet', role: 'reader' }))).toBe('not_found')
+      expect(await codeOf(putMember({ organisation, username: 'not-yet', role: 'reader' }))).toBe('not_found')
     })
   })
 

@@ -196,6 +196,16 @@ describeApi('the input of a publish', (open, { transport }) => {
       expect(refusal.errors.map(({ path }) => path)).toEqual(['../a', '/b'])
     })
 
+    it.each([
+      [['../a'], /^\.\.\/a: .*`\.\.` segment\.$/],
+      [['../a', '/b'], /^\.\.\/a: .* segment\. \/b: The path is absolute\..*SKILL\.md\.$/],
+      [['../a', '/b', 'c:d'], /^\.\.\/a: .* segment\. And 2 more\.$/],
+    ])('are in the sentence of the error, unless there are several others: %j', async (paths, sentence) => {
+      const { message } = await refusalOf(publishFiles(paths.map((path) => ({ path, content: '' }))))
+      expect(message).toMatch(sentence)
+      expect(message).not.toContain('And 1 more')
+    })
+
     it('may not form a folder that git treats as a bare repository', async () => {
       const bare = ['x/HEAD', 'x/objects/a', 'x/refs/a', 'x/config'].map((path) => ({ path, content: 'x' }))
       expect(await refusalOf(publishFiles(bare))).toMatchObject({ code: 'invalid_skill', errors: [{ path: 'x/HEAD' }] })

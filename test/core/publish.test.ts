@@ -179,6 +179,11 @@ describeApi('publishing', (open) => {
       const refused = await refusalOf(alice.api.publishSkill(other))
       expect(refused.code).toBe('invalid_skill')
       expect(refused.errors).toEqual([{ path: 'name', message: expect.stringContaining("Use 'data-tools'") }])
+      // The command line shows the same words, so they name no parameter of the API.
+      expect(refused.errors?.[0]?.message).toMatch(/ To accept that name, pass the name data-tools\.$/)
+      const nameless = await refusalOf(alice.api.publishSkill({ skillMd: '# No frontmatter' }))
+      const message = 'is missing. Write it in the frontmatter of SKILL.md, or pass it.'
+      expect(nameless.errors).toContainEqual({ path: 'name', message })
       expect(await codeOf(alice.api.publishSkill({ ...other, dryRun: true }))).toBe('invalid_skill')
       for (const accepted of [{ normalizeName: true }, { name: 'data-tools' }]) {
         const { version } = await alice.api.publishSkill({ ...other, ...accepted, dryRun: true })

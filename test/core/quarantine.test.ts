@@ -164,6 +164,20 @@ describeApi('versions that are quarantined', (open) => {
       expect(await codeOf(bob.api.getQuarantined({ id: quarantined!.id }))).toBe('not_found')
     })
 
+    it('to an administrator as all, or only those of own skills', async () => {
+      const { id } = await hold(test.admin, 'a-1')
+      const other = await hold(alice, 'a-2')
+      const listed = async (own: boolean) =>
+        (await test.admin.api.listQuarantined({ own, limit: 100 })).quarantined.map((one) => one.id)
+      expect(await listed(false)).toEqual(expect.arrayContaining([id, other.id]))
+      expect(await listed(true)).toEqual([id])
+      await test.admin.api.deleteQuarantined({ id })
+      expect(await listed(true)).toEqual([])
+      expect((await alice.api.listQuarantined({ own: true, limit: 100 })).quarantined.map((one) => one.id)).toEqual(
+        await quarantineOf(alice),
+      )
+    })
+
     it('oldest first, a page at a time', async () => {
       const ids = []
       for (const name of ['p-1', 'p-2', 'p-3']) ids.push((await hold(alice, name)).id)

@@ -33,22 +33,22 @@ const roles = {
   tom: 'reader',
 } as const
 
-const users: readonly ReaderKind[] = ['guest', 'user']
-const insider: readonly ReaderKind[] = [...users, 'insider']
-const member: readonly ReaderKind[] = [...users, 'member']
+const signedIn: readonly ReaderKind[] = ['guest', 'user']
+const insider: readonly ReaderKind[] = [...signedIn, 'insider']
+const member: readonly ReaderKind[] = [...signedIn, 'member']
 const kindsOf: Record<string, Record<(typeof owners)[number], readonly ReaderKind[]>> = {
   guest: { alice: ['guest'], acme: ['guest'] },
-  bob: { alice: users, acme: users },
-  carol: { alice: [...users, 'collaborator'], acme: [...users, 'collaborator'] },
-  alice: { alice: [...users, 'owner'], acme: users },
-  admin: { alice: [...users, 'administrator'], acme: [...users, 'administrator'] },
-  olga: { alice: users, acme: insider },
-  ada: { alice: users, acme: insider },
-  pete: { alice: users, acme: insider },
-  rae: { alice: users, acme: insider },
-  rita: { alice: users, acme: member },
+  bob: { alice: signedIn, acme: signedIn },
+  carol: { alice: [...signedIn, 'collaborator'], acme: [...signedIn, 'collaborator'] },
+  alice: { alice: [...signedIn, 'owner'], acme: signedIn },
+  admin: { alice: [...signedIn, 'administrator'], acme: [...signedIn, 'administrator'] },
+  olga: { alice: signedIn, acme: insider },
+  ada: { alice: signedIn, acme: insider },
+  pete: { alice: signedIn, acme: insider },
+  rae: { alice: signedIn, acme: insider },
+  rita: { alice: signedIn, acme: member },
   // In a team that reads every skill of acme.
-  tom: { alice: users, acme: [...member, 'collaborator'] },
+  tom: { alice: signedIn, acme: [...member, 'collaborator'] },
 }
 
 /** What the table says. */

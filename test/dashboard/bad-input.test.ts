@@ -169,6 +169,51 @@ describeBrowser('addresses in the dashboard', () => {
   })
 })
 
+describeBrowser('a dashboard on a slow network', () => {
+  test('says that it loads, lets the reader leave, and shows no late answer on another page', async () => {
+    const { open, api } = await visit()
+    await api.createPack({ slug: 'office', name: 'Office', description: 'For paper', skills: [{ name: 'alice/pdf' }] })
+    const page = await open('/trending', away)
+    const arrival = Promise.withResolvers<void>()
+    await page.route('**/api/v1/packs**', async (route) => {
+      await arrival.promise
+      await route.continue()
+    })
+    await page.getByRole('link', { name: 'Packs' }).first().click()
+    await page.getByRole('heading', { level: 1, name: 'Packs' }).waitFor()
+    await page.getByText('Loading…').first().waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('link', { name: 'Trending' }).first().click()
+    await page.getByRole('heading', { level: 1, name: 'Trending' }).waitFor()
+    const answered = page.waitForResponse('**/api/v1/packs**')
+    arrival.resolve()
+    await answered
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Trending')
+    expect(await page.getByRole('main').getByText('For paper').count()).toBe(0)
+    await page.getByRole('link', { name: 'Packs' }).first().click()
+    await page.getByText('For paper').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
+})
+
+describeBrowser('a skill of 500 files', () => {
+  test('has a tree of all of them that fits a phone, and shows one', async () => {
+    const { open, api } = await visit()
+    const files = Array.from({ length: 499 }, (_, at) => {
+      const folder = `part-${Math.floor(at / 50)}/${'deep/'.repeat(at % 5)}`
+      return { path: `${folder}${'n'.repeat(at % 90)}${at} 🍵.md`, content: `Text ${at} of many.\n` }
+    })
+    await api.publishSkill({ skillMd: '---\nname: big\ndescription: Has many files.\n---\nRead them.\n', files })
+    const path = encodeURIComponent(files[498]!.path)
+    const page = await open(`/skills/alice/big/files?path=${path}`, { viewport: { width: 320, height: 740 } })
+    await page.getByText('Text 498 of many.').waitFor()
+    await page.getByText('500 files').first().waitFor()
+    expect(await page.locator('.files nav a').count()).toBe(500)
+    expect(await page.evaluate(findOverflow)).toBe(0)
+    expect(await findBarriers(page)).toEqual([])
+  })
+})
+
 describeBrowser('a catalogue with texts in many scripts', () => {
   test('isolates the writing direction of each text, and fits the width of a phone', async () => {
     const visited = await visit()

@@ -1,13 +1,28 @@
+import { execFile } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { systemClock } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { expect, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
-import { describeBrowser, takePicture, takePictures, visit, type Visit } from '../support/browser-harness.ts'
+import { describeBrowser, goWithin, takePicture, takePictures, visit, type Visit } from '../support/browser-harness.ts'
+import { toChildEnvironment } from '../support/child-environment.ts'
+import { mainFile, makeFolder } from '../support/cli-harness.ts'
 import { createSearchPace } from '../../packages/dashboard/src/pages/catalogue/search-pace.ts'
 import { json } from '../support/server-harness.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const phone = { width: 360, height: 740 }
+
+/** Runs a command of a page as its reader pastes it. Throws if the command fails. */
+async function runInShell(command: string, { folder, input }: { folder: string; input: string }): Promise<void> {
+  const definition = `skillstead() { "$NODE" --conditions=source "$MAIN" "$@"; }`
+  const env = { ...toChildEnvironment(), NODE: process.execPath, MAIN: mainFile, XDG_CONFIG_HOME: join(folder, 'own') }
+  const running = promisify(execFile)('sh', ['-ec', `${definition}\n${command}`], { cwd: folder, env })
+  running.child.stdin!.end(`${input}\n`)
+  await running
+}
 
 describeBrowser('the catalogue page', () => {
   test('searches while the user types, stores the query in the address, and sends few requests', async () => {
@@ -170,6 +185,13 @@ describeBrowser('the catalogue page', () => {
     await palette.getByRole('option', { name: 'alice/csv' }).waitFor()
     expect(await findBarriers(page)).toEqual([])
     await takePictures(page, 'palette')
+    // What another search found is not chosen, however fast the user is.
+    await box.fill('sign')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/?q=sign')
+    await page.keyboard.press('Control+k')
+    await box.fill('spreadsheet')
+    await palette.getByRole('option', { name: 'alice/csv' }).waitFor()
     await page.keyboard.press('Enter')
     await page.waitForURL('**/skills/alice/csv')
     await palette.waitFor({ state: 'detached' })
@@ -192,13 +214,45 @@ describeBrowser('the catalogue page', () => {
     await expect.poll(() => own.evaluate((field) => field === document.activeElement)).toBe(true)
   })
 
+  test('offers a user who is signed in no sign-in, and stays the first page with fields that are not of a search', async () => {
+    const visited = await visitCatalogue()
+    const page = await visited.open('/?utm_source=news&fbclid=1')
+    await page.getByRole('heading', { level: 1, name: 'Find a skill for your agent' }).waitFor()
+    const heading = (await page.getByRole('heading', { level: 1 }).boundingBox())!
+    const search = (await page.getByRole('main').getByRole('combobox').boundingBox())!
+    const middle = ({ x, width }: typeof heading) => x + width / 2
+    expect(Math.abs(middle(heading) - middle(search))).toBeLessThan(60)
+    const options = page.getByRole('dialog').getByRole('option')
+    await page.keyboard.press('Control+k')
+    await options.getByText('API reference').waitFor()
+    expect(await options.getByText('Sign in').count()).toBe(1)
+    const own = await visited.openSignedIn('/packs')
+    await own.getByRole('button', { name: 'Menu of alice' }).waitFor()
+    await own.keyboard.press('Control+k')
+    const choices = own.getByRole('dialog').getByRole('option')
+    await choices.getByText('Operate this node').waitFor()
+    expect(await choices.getByText('Sign in').count()).toBe(0)
+    await goWithin(own, '/?category=documents')
+    await own.getByText('Other keyword').waitFor()
+  })
+
   test('explains how to publish the first skill if there are no skills', async () => {
-    const { api, open, node } = await visit()
+    const { api, open, node, key } = await visit()
     await api.deleteSkill({ name: 'alice/pdf' })
     const page = await open('/')
     await page.getByRole('heading', { name: 'No skills here yet' }).waitFor()
     expect(await page.getByRole('link', { name: 'Publish one here' }).getAttribute('href')).toBe('/account/publish')
-    expect(await page.locator('pre').first().textContent()).toContain(`skillstead publish my-skill --url ${node.url}`)
+    const commands = await page.locator('.first-steps pre').allTextContents()
+    expect(commands.at(-1)).toBe(`claude mcp add --transport http skillstead ${node.url}/mcp`)
+    const folder = await makeFolder()
+    await mkdir(join(folder, 'skills/notes'), { recursive: true })
+    await writeFile(
+      join(folder, 'skills/notes/SKILL.md'),
+      '---\nname: notes\ndescription: Writes notes.\n---\nWrite.\n',
+    )
+    for (const command of commands.slice(0, -1)) await runInShell(command, { folder, input: key })
+    const { skills } = await api.searchSkills({ sort: 'recent' })
+    expect(skills.map(({ name }) => name).toSorted()).toEqual(['my-skill', 'notes'])
     expect(await findBarriers(page)).toEqual([])
     await takePictures(page, 'catalogue-empty')
   })

@@ -1,11 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
 import {
   describeBrowser,
   goWithin,
+  measureShift,
   picturesFolder,
   takePictures,
   takesPictures,
@@ -47,6 +48,16 @@ const publicPages: Readonly<Record<string, string>> = {
   nowhere: '/nowhere',
 }
 
+/** Their texts are long, so that they take the time of many others. */
+const docsPages: Readonly<Record<string, string>> = {
+  docs: '/docs',
+  'docs-guide': '/docs/deploy',
+  'docs-figures': '/docs/figures',
+  'docs-api': '/docs/api',
+  'docs-endpoint': '/docs/api/publishSkill',
+  'docs-search': '/docs?q=proxy',
+}
+
 const privatePages: Readonly<Record<string, string>> = {
   account: '/account',
   'own-skills': '/account/skills',
@@ -70,10 +81,19 @@ const widths = [320, 390, 768, 1280]
 const shiftMax = 0.02
 
 describeBrowser('every page', () => {
+  beforeAll(() => {
+    if (takesPictures) rmSync(picturesFolder, { recursive: true, force: true })
+  })
+
+  test('of the documentation fits each width without scrolling sideways, and has no barrier and no shift of its layout', async () => {
+    const visited = await visit()
+    const page = await visited.open('/', { isOwn: true })
+    expect(await findFaults(page, visited.node.url, docsPages)).toEqual([])
+  })
+
   test('fits each width without scrolling sideways, and has no barrier and no shift of its layout', async () => {
     const visited = await visit()
     await fillShowcase(visited)
-    if (takesPictures) rmSync(picturesFolder, { recursive: true, force: true })
     const guest = await visited.open('/', { isOwn: true, expectedStatuses: [404] })
     const faults = await findFaults(guest, visited.node.url, publicPages)
     const admin = await visited.openSignedIn('/', { isOwn: true, expectedStatuses: [404] })
@@ -83,17 +103,19 @@ describeBrowser('every page', () => {
       await paintReadme(guest, visited.node.url)
     }
     expect(faults).toEqual([])
-  })
+  }, 300_000)
 })
 
 async function findFaults(page: Page, origin: string, pages: Readonly<Record<string, string>>): Promise<string[]> {
   const faults: string[] = []
   for (const [name, path] of Object.entries(pages)) {
-    await page.setViewportSize({ width: 1280, height: 900 })
-    await page.goto(origin + path)
-    await settle(page)
-    const shift = await measureShift(page)
-    if (shift > shiftMax) faults.push(`${name}: its layout shifts by ${shift.toFixed(3)}`)
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      await page.goto(origin + path)
+      await settle(page)
+      const shift = await measureShift(page)
+      if (shift > shiftMax) faults.push(`${name} at ${width} px: its layout shifts by ${shift.toFixed(3)}`)
+    }
     for (const width of widths) {
       await page.setViewportSize({ width, height: width < 700 ? 800 : 900 })
       await goWithin(page, path)
@@ -103,22 +125,6 @@ async function findFaults(page: Page, origin: string, pages: Readonly<Record<str
     }
   }
   return faults
-}
-
-/** The sum of all shifts since the page began to load: https://web.dev/articles/cls. */
-function measureShift(page: Page): Promise<number> {
-  return page.evaluate(
-    () =>
-      new Promise<number>((resolve) => {
-        let sum = 0
-        const observer = new PerformanceObserver((list) => {
-          for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[])
-            if (!entry.hadRecentInput) sum += entry.value
-        })
-        observer.observe({ type: 'layout-shift', buffered: true })
-        setTimeout(() => resolve(sum), 50)
-      }),
-  )
 }
 
 /** The elements that reach beyond the window, if the page can be scrolled sideways. */
@@ -135,7 +141,7 @@ function readOverflow(page: Page): Promise<string[]> {
 
 /** One page with all pictures: light and dark, desktop and phone. */
 async function makeContactSheet(page: Page): Promise<void> {
-  const rows = [...Object.keys(publicPages), ...Object.keys(privatePages)].map((name) => {
+  const rows = Object.keys({ ...publicPages, ...docsPages, ...privatePages }).map((name) => {
     const cells = [1280, 390].flatMap((width) => ['light', 'dark'].map((scheme) => `${name}-${width}-${scheme}.png`))
     return `<h2>${name}</h2><div>${cells.map((file) => `<img src="${file}" alt="${file}">`).join('')}</div>`
   })

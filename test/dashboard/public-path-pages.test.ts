@@ -43,6 +43,11 @@ describeBrowser('the dashboard below a path', () => {
     const [cookie] = await page.context().cookies(url)
     expect(cookie).toMatchObject({ name: 'skillstead-session', path: '/skills' })
 
+    await page.keyboard.press('Control+k')
+    await page.getByRole('option', { name: 'API reference' }).click()
+    await page.waitForURL(`${url}/docs`)
+    await page.goBack()
+
     await menu.click()
     await page.getByRole('link', { name: 'Account' }).click()
     await page.waitForURL(`${url}/account`)

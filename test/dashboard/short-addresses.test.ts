@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { browse, describeBrowser, takePicture, visit } from '../support/browser-harness.ts'
+import { png } from '../support/image-bytes.ts'
 import { openPathProxy, type PathMode } from '../support/path-proxy.ts'
 import { publishBelow } from '../support/public-path-acts.ts'
 
@@ -22,6 +23,101 @@ describeBrowser('a browser', () => {
     const other = await open('/skills/alice/secret', { expectedStatuses: [404] })
     await other.getByRole('alert').waitFor()
     expect(await other.getByText('Hidden words').count()).toBe(0)
+  })
+
+  test('downloads and shows the files of a shared skill, which need the token of the link', async () => {
+    const { api, open } = await visit()
+    const picture = { path: 'pot.png', content: png().toString('base64'), encoding: 'base64' as const }
+    await api.publishSkill({
+      skillMd: `${secretMd}\n![pot](pot.png)\n`,
+      version: '1.0.0',
+      visibility: 'private',
+      files: [picture],
+    })
+    const { token } = await api.createShare({ name: 'secret' })
+    const page = await open(`/t/${token}`)
+    const takeName = async (link: string) => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: link, exact: true }).click(),
+      ])
+      expect(await download.failure()).toBeNull()
+      return download.suggestedFilename()
+    }
+    const widthOf = (name: string) =>
+      page.getByAltText(name).evaluate((one: HTMLImageElement) => one.complete && one.naturalWidth)
+    await expect.poll(() => widthOf('pot')).toBe(1)
+    expect(await takeName('Download SKILL.md')).toBe('SKILL.md')
+    await page.getByRole('link', { name: 'Files', exact: true }).click()
+    expect(await takeName('Download all as a zip')).toBe('secret-1.0.0.zip')
+    await page.getByRole('link', { name: 'pot.png' }).click()
+    await expect.poll(() => widthOf('pot.png')).toBe(1)
+    expect(await takeName('Download')).toBe('pot.png')
+  })
+
+  test('reads with the link and writes with the session, and forgets a link that was revoked or a user who left', async () => {
+    const { api, node, key, open } = await visit()
+    await api.publishSkill({ skillMd: secretMd, version: '1.0.0', visibility: 'private' })
+    const { token, id } = await api.createShare({ name: 'secret' })
+    const page = await open(`/t/${token}`, { expectedStatuses: [404] })
+    await page.getByText('Keeps them.').waitFor()
+    const signInAt = async () => {
+      await page.goto(`${node.url}/account/sign-in?next=/skills/alice/secret`)
+      await page.getByLabel('API key').fill(key)
+      await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click()
+    }
+    await signInAt()
+    await page.getByRole('button', { name: '☆ Star · 0' }).click()
+    await page.getByRole('button', { name: '★ Starred · 1' }).waitFor()
+    await api.deleteShare({ name: 'secret', id })
+    await page.reload()
+    await page.getByText('Keeps them.').waitFor()
+    const second = await api.createShare({ name: 'secret' })
+    await page.goto(`${node.url}/t/${second.token}`)
+    await page.getByText('Keeps them.').waitFor()
+    await page.getByRole('button', { name: 'Menu of alice' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
+    await page.goto(`${node.url}/skills/alice/secret`)
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByText('Keeps them.').count()).toBe(0)
+  })
+
+  test('shows a link holder what installs and relates to the skill', async () => {
+    const { api, node, open } = await visit()
+    await api.publishSkill({ skillMd: secretMd, version: '1.0.0', visibility: 'private' })
+    const { token } = await api.createShare({ name: 'secret' })
+    const page = await open(`/t/${token}`)
+    const box = page.getByRole('region', { name: 'Install' })
+    await box.getByText(`npx skills add ${node.url}/t/${token}`, { exact: true }).waitFor()
+    await box.getByRole('combobox').selectOption('codex')
+    await box.getByText(`npx skills add ${node.url}/t/${token} --agent codex`).waitFor()
+    await page.getByRole('link', { name: 'All ways to install' }).click()
+    await page.getByRole('link', { name: 'zip' }).click()
+    await page.getByText(`-H 'X-Share-Token: ${token}'`).waitFor()
+    await page.getByRole('link', { name: 'Similar', exact: true }).click()
+    await page.getByText('No pack that you can see has it.').waitFor()
+    expect(await page.getByText('$SKILLSTEAD_KEY').count()).toBe(0)
+  })
+
+  test('offers only commands with a key on a private node', async () => {
+    const { openSignedIn } = await visit({ requireKey: true })
+    const page = await openSignedIn('/skills/alice/pdf/install')
+    await page.getByText('This node is private. Run').waitFor()
+    await page.getByText('curl -fL -H "Authorization: Bearer $SKILLSTEAD_KEY"').first().waitFor()
+    expect(await page.getByText('npx skills add').count()).toBe(0)
+  })
+
+  test('shows pictures of people on a private node', async () => {
+    const { openSignedIn } = await visit({ requireKey: true })
+    const page = await openSignedIn('/users/alice')
+    const width = () =>
+      page.locator('.person img').evaluate((one: HTMLImageElement) => one.complete && one.naturalWidth)
+    await expect.poll(width).toBeGreaterThan(0)
+    await page.goto(new URL('/account', page.url()).href)
+    await page.getByRole('img', { name: 'Your picture' }).waitFor()
+    const own = () => page.getByAltText('Your picture').evaluate((one: HTMLImageElement) => one.naturalWidth)
+    await expect.poll(own).toBeGreaterThan(0)
   })
 
   test('shows that a link is invalid', async () => {

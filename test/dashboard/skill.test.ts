@@ -2,13 +2,22 @@ import type { SkillDetails } from '@skillstead/protocol'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
-import { describeBrowser, goWithin, takePicture, takePictures, visit } from '../support/browser-harness.ts'
+import {
+  describeBrowser,
+  goWithin,
+  measureShift,
+  takePicture,
+  takePictures,
+  visit,
+} from '../support/browser-harness.ts'
+import { settle } from '../support/browser-windows.ts'
 import { laterTeaMd, makeTea } from '../support/dashboard-skill-acts.ts'
 import { png } from '../support/image-bytes.ts'
 
 const fitsWidth = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)
 const parts = ['', 'install', 'files', 'versions', 'security', 'provenance', 'similar', 'reviews', 'issues', 'report']
+const trojan = (n: number) => `if (is\u202Eadmin\u2066) {${n}} // \u200Bsh 👩‍💻\n`
 
 describeBrowser('the page of a skill', () => {
   test('shows the facts about the skill, the install commands, and SKILL.md as rendered and as raw text', async () => {
@@ -34,7 +43,15 @@ describeBrowser('the page of a skill', () => {
     await main.getByText('name: tea').waitFor()
     await main.getByRole('link', { name: 'Show the latest, 1.0.1' }).click()
     await main.getByText('Warm the pot and the cups.').waitFor()
+    const box = main.getByRole('region', { name: 'Install' })
+    await box.getByText('The scan found 1.0.1 dangerous').waitFor()
+    expect(await box.locator('.copyable').count()).toBe(0)
+    await box.getByRole('button', { name: 'Show the install command anyway' }).click()
+    await box.getByText(/npx skills add .*@1\.0\.1/).waitFor()
     await page.getByRole('link', { name: 'All ways to install' }).click()
+    await main.getByRole('button', { name: 'Show the install command anyway' }).waitFor()
+    expect(await main.getByText('skillstead install').count()).toBe(0)
+    await main.getByRole('button', { name: 'Show the install command anyway' }).click()
     await main.getByText(/skillstead install alice\/tea@1\.0\.1.* --url/).waitFor()
     await main.getByRole('link', { name: 'npx skills' }).click()
     await main.locator('.way').getByText(`npx skills add ${visited.node.url}/alice/tea@1.0.1`).waitFor()
@@ -82,10 +99,154 @@ describeBrowser('the page of a skill', () => {
     expect(new URL(page.url()).search).toBe('?path=pour.py&line=2')
   })
 
+  test('resolves pictures in HTML, SVG pictures, fragments of links and anchors of all headings', async () => {
+    const visited = await visit()
+    const sections = Array.from({ length: 130 }, (_, at) => `## Part ${at}\n\nText.`)
+    const pictures = [
+      '<p align="center"><img src="./pot.png" width="40" onerror="pwned()" alt="a &amp; b"></p>',
+      "<img alt=foreign src='https://elsewhere.invalid/pot.png'>",
+      'Inline <img src=pot.svg alt=drawn> picture.',
+      '<img src="pot.png?x=1" alt="lost">',
+    ]
+    const links = [
+      '[second](docs/b.md#second-step)',
+      '[line](docs/b.md#L3)',
+      '[file](docs/b.md#none)',
+      '[end](#part-129)',
+    ]
+    await visited.api.publishSkill({
+      skillMd: `---\nname: brew\ndescription: Brews tea\n---\n${[...pictures, ...links, ...sections].join('\n\n')}\n`,
+      files: [
+        { path: 'pot.png', content: png().toString('base64'), encoding: 'base64' },
+        { path: 'pot.svg', content: '<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>' },
+        { path: 'docs/b.md', content: '# Steps\n\nBegin.\n\n## Second, step!\n\nEnd.\n' },
+      ],
+    })
+    for (const open of [visited.open, visited.openSignedIn]) {
+      const page = await open('/', { isOwn: true })
+      await goWithin(page, '/skills/alice/brew')
+      const readme = page.locator('.markdown[aria-busy="false"]')
+      await readme.waitFor()
+      const widthOf = (name: string) =>
+        readme.getByAltText(name, { exact: true }).evaluate((one: HTMLImageElement) => one.naturalWidth)
+      await expect.poll(() => widthOf('a & b')).toBe(1)
+      await expect.poll(() => widthOf('drawn')).toBe(7)
+      expect(await readme.getByAltText('a & b').getAttribute('width')).toBe('40')
+      expect(await readme.locator('img').count()).toBe(2)
+      expect(await readme.getByRole('link', { name: 'foreign' }).getAttribute('href')).toContain('elsewhere.invalid')
+      await readme.getByRole('link', { name: 'end' }).click()
+      expect(await page.locator('[id="readme-part-129"]').count()).toBe(1)
+      expect(await page.locator('.contents li').count()).toBe(100)
+      for (const [name, marked] of [
+        ['second', '## Second, step!'],
+        ['line', 'Begin.'],
+        ['file', undefined],
+      ] as const) {
+        await readme.getByRole('link', { name, exact: true }).click()
+        await page.getByText('Begin.').waitFor()
+        expect(await page.locator('.lines mark').allTextContents()).toEqual(marked === undefined ? [] : [marked])
+        await page.goBack()
+        await readme.waitFor()
+      }
+    }
+  })
+
+  test('shows characters that reverse or hide text as marks, in files, findings and differences', async () => {
+    const visited = await visit()
+    for (const n of [1, 2]) {
+      const files = [{ path: 'run.js', content: trojan(n) }]
+      await visited.api.publishSkill({ skillMd: '---\nname: trick\ndescription: A trick\n---\nRun.\n', files })
+    }
+    const page = await visited.open('/skills/alice/trick/files?path=run.js')
+    const marked = 'if (is[U+202E]admin[U+2066]) {2} // [U+200B]sh 👩‍💻'
+    await expect.poll(() => page.locator('.lines').textContent()).toBe(`${marked}\n`)
+    await goWithin(page, '/skills/alice/trick/versions?from=1.0.0&to=1.0.1')
+    await expect.poll(() => page.locator('.diff ins').allTextContents()).toEqual([marked])
+    await goWithin(page, '/skills/alice/trick/security')
+    const here = page.locator('.passage .here').first()
+    await expect.poll(() => here.textContent()).toBe(`1${marked}`)
+    expect(await here.locator('mark').textContent()).toContain('[U+202E]')
+    expect(await page.getByRole('region', { name: /^Around/ }).count()).toBe(0)
+  })
+
+  test('moves nothing while the readme arrives, on a desktop and on a phone', async () => {
+    const visited = await visit()
+    const code = '```python\ndef pour():\n    return 1\n```\n'
+    const part = (at: number) => `## Part ${at}\n\n${'Boil the water and wait. '.repeat(30)}\n\n${code}`
+    const long = Array.from({ length: 400 }, (_, at) => part(at)).join('\n')
+    const texts = { short: 'Boil it.\n', medium: [0, 1, 2, 3, 4].map(part).join('\n'), long }
+    for (const [name, text] of Object.entries(texts))
+      await visited.api.publishSkill({ skillMd: `---\nname: ${name}\ndescription: Much\n---\n${text}` })
+    const page = await visited.open('/', { isOwn: true })
+    const shifts: Record<string, number> = {}
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 })
+      for (const name of Object.keys(texts)) {
+        await page.goto(`${visited.node.url}/skills/alice/${name}`)
+        await page.locator('.markdown[aria-busy="false"]').waitFor()
+        await page.getByRole('complementary', { name: 'Facts' }).waitFor()
+        await settle(page)
+        const shift = await measureShift(page)
+        if (shift > 0.02) shifts[`${name} at ${width}`] = shift
+      }
+    }
+    expect(shifts).toEqual({})
+  })
+
+  test('highlights code on a slow network, and asks once for a highlighter that does not load', async () => {
+    const visited = await visit()
+    const code = '```python\ndef pour():\n    return 1\n```\n'
+    await visited.api.publishSkill({ skillMd: `---\nname: brew\ndescription: Brews\n---\n${code}\n${code}\n` })
+    const page = await visited.open('/', { isOwn: true })
+    await page.clock.install()
+    const asked: string[] = []
+    let release!: () => void
+    const released = new Promise<void>((resolve) => (release = resolve))
+    await page.route(/assets\/python-/, async (route) => {
+      asked.push(route.request().url())
+      await released
+      await route.continue()
+    })
+    await page.goto(`${visited.node.url}/skills/alice/brew`)
+    await expect.poll(() => asked.length).toBe(1)
+    await page.clock.runFor(10_000)
+    release()
+    await expect.poll(() => page.locator('.code-keyword', { hasText: 'def' }).count()).toBe(2)
+    expect(asked).toHaveLength(1)
+    const other = await visited.open('/', { isOwn: true })
+    const refused: string[] = []
+    await other.route(/assets\/highlight-worker-/, async (route) => {
+      refused.push(route.request().url())
+      await route.fulfill({ status: 200, contentType: 'text/plain', body: 'A page of a proxy' })
+    })
+    await other.goto(`${visited.node.url}/skills/alice/brew`)
+    await other.locator('.markdown[aria-busy="false"]').waitFor()
+    await expect.poll(() => other.locator('.markdown .copy').count()).toBe(2)
+    expect(refused).toHaveLength(1)
+  })
+
+  test('shows the chosen tab on a phone, and what the owner manages first', async () => {
+    const { openSignedIn } = await visit()
+    const page = await openSignedIn('/skills/alice/pdf/manage', { viewport: { width: 390, height: 800 } })
+    const current = page.locator('.content .tabs [aria-current]')
+    await expect.poll(() => current.textContent()).toBe('Manage')
+    const { x, width } = (await current.boundingBox())!
+    expect(x).toBeGreaterThanOrEqual(0)
+    expect(x + width).toBeLessThanOrEqual(390)
+    expect(await page.evaluate(() => scrollY)).toBe(0)
+    const topOf = async (name: string) => (await page.getByRole('region', { name }).boundingBox())!.y
+    expect((await current.boundingBox())!.y).toBeLessThan(await topOf('Install'))
+    await page.getByRole('link', { name: 'Readme', exact: true }).click()
+    await expect.poll(async () => (await current.boundingBox())!.y).toBeGreaterThan(await topOf('Trust'))
+  })
+
   test('shows the differences between two versions, and each finding at its line', async () => {
     const visited = await visit()
     await makeTea(visited)
+    await visited.get('/skills/alice%2Ftea/archive?version=1.0.1')
+    await expect.poll(async () => (await visited.api.getDownloads({ name: 'alice/tea' })).total).toBe(1)
     const page = await visited.open('/skills/alice/tea/versions')
+    await page.getByText('1 download in 30 days').waitFor()
     const main = page.getByRole('main')
     await main.getByText('Warm cups.').waitFor()
     await main.getByRole('button', { name: 'Show the differences' }).click()
@@ -98,7 +259,7 @@ describeBrowser('the page of a skill', () => {
     expect(await main.getByText('gains-network').count()).toBe(1)
     const [latest, first] = await main.locator('.timeline > li').all()
     const added = await latest!.textContent()
-    expect(added).toMatch(/^1\.0\.1latest.*\d{4}-\d\d-\d\d, .*by alice304 B in 1 file.*Since 1\.0\.0/)
+    expect(added).toMatch(/^1\.0\.1latest.*\d{4}-\d\d-\d\d, .*by alice304 B in 1 file.*Changes since 1\.0\.0/)
     expect(added).toContain('Verdict: dangerous; 1.0.0 had no known sign of harm.')
     expect(added).toMatch(
       /It uses more than 1\.0\.0, although it is a patch version.*runs bash, curlcalls 203\.0\.113\.9/,

@@ -6,6 +6,9 @@ import type { Source } from './valid.ts'
 const pages: readonly string[] = [
   '/',
   '/docs',
+  '/docs/{any}',
+  '/docs/api/{any}',
+  '/docs/guides/{any}',
   '/openapi.json',
   '/healthz',
   '/readyz',

@@ -118,6 +118,33 @@ describe('the device sign-in', () => {
     expect(await poll(early.device_code)).toEqual([400, { error: 'expired_token' }])
   })
 
+  it('exists on a node without gateways, and gives the scope manage only to a program that asks for it', async () => {
+    const fixture = await startDevices({ gateways: [] })
+    const { post, poll, clock, api } = fixture
+    const alice = await toPageHeaders(fixture, fixture.key)
+    const response = await post('code', { client_id: 'skillstead', scope: 'read publish manage admin', label: 'cli' })
+    const { device_code, user_code: userCode } = (await response.json()) as Record<string, string>
+    expect(await (await post('show', { userCode }, alice)).json()).toMatchObject({
+      scopes: ['read', 'publish', 'manage'],
+    })
+    await post('decide', { userCode, allow: true }, alice)
+    waitForPoll(clock)
+    expect((await poll(device_code!))[1]).toMatchObject({ scope: 'read publish manage' })
+    expect((await api.listApiKeys()).apiKeys[0]).toMatchObject({ scopes: ['read', 'publish', 'manage'] })
+  })
+
+  it('gives no program the scope manage of a session that lacks it', async () => {
+    const fixture = await startDevices()
+    const { post, poll, clock, api } = fixture
+    const { key } = await api.createApiKey({ name: 'narrow', scopes: ['read', 'publish'] })
+    const narrow = await toPageHeaders(fixture, key)
+    const response = await post('code', { scope: 'manage' })
+    const { device_code, user_code: userCode } = (await response.json()) as Record<string, string>
+    expect((await post('decide', { userCode, allow: true }, narrow)).status).toBe(403)
+    waitForPoll(clock)
+    expect(await poll(device_code!)).toEqual([400, { error: 'authorization_pending' }])
+  })
+
   it('asks a program that polls too fast to poll less often', async () => {
     const { request, poll, clock } = await startDevices()
     const { device_code } = await request()

@@ -14,6 +14,7 @@ const toSkillMd = (name: string) => `---\nname: ${name}\ndescription: Makes ${na
 
 let node: Awaited<ReturnType<typeof openNode>>
 let bin: string
+let token: string
 
 /** Runs a text of the install page in an empty project of a user without settings. */
 async function runText(text: string): Promise<Finished & { project: string }> {
@@ -43,6 +44,7 @@ beforeAll(async () => {
   await node.api.publishSkill({ skillMd: toSkillMd('tea'), version: '1.0.0', files })
   await node.api.publishSkill({ skillMd: toSkillMd('tea'), version: '1.1.0', files })
   await node.api.publishSkill({ skillMd: toSkillMd('notes'), version: '1.0.0', files, visibility: 'private' })
+  token = (await node.api.createShare({ name: 'notes' })).token!
   const folder = await makeFolder()
   const installed = await new Promise<string>((resolve) => {
     const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder, ...programs]
@@ -79,12 +81,14 @@ const places: Record<string, (name: string) => string> = {
 const elsewhere = /^claude |^codex /
 
 describe.each([
-  ['a public skill', 'tea'],
-  ['a private skill', 'notes'],
-])('the install page of %s', (_, short) => {
+  ['a public skill', 'tea', false],
+  ['a private skill', 'notes', false],
+  ['a private skill with a share link', 'notes', true],
+])('the install page of %s', (_, short, isShared) => {
   const isPublic = short === 'tea'
   const toInstalled = (origin: string): Installed => {
-    return { origin, name: `alice/${short}`, version: '1.0.0', isPublic, isDangerous: false }
+    const shareToken = isShared ? token : undefined
+    return { origin, name: `alice/${short}`, version: '1.0.0', isPublic, isDangerous: false, shareToken }
   }
   const installers = listInstallers(toInstalled('http://localhost'))
 

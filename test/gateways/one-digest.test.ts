@@ -187,3 +187,71 @@ it('a folder has one digest, through every way in and out', { timeout: 240_000 }
     await mirror.close()
   }
 })
+
+it('names that a version has in another form are named by every way in, and so is the lost mode of SKILL.md', async () => {
+  const { api, node, createUser, registry } = await startNode({ rates: 'off' })
+  const mirror = createMirror(registry)
+  const text = '---\nname: forms\ndescription: Carries names in other forms\n---\n# Forms\n'
+  const [decomposed, inFolder] = ['u\u0308bersicht.md', 'docs/re\u0301sume\u0301.md']
+  const composed = [decomposed, inFolder].map((path) => path.normalize('NFC'))
+  const scratch = await makeFolder()
+  const folder = join(scratch, 'forms')
+  await put(folder, 'skill.md', text, 0o755)
+  for (const path of [decomposed, inFolder]) await put(folder, path, 'A file.\n')
+  const git = (...args: string[]) => {
+    const settings = ['-c', 'user.name=ann', '-c', 'user.email=ann@example.com', '-c', 'core.precomposeunicode=false']
+    execFileSync('git', ['-c', 'init.defaultBranch=main', ...settings, ...args], { cwd: folder, stdio: 'pipe' })
+  }
+  git('init', '--quiet')
+  git('add', '--all')
+  git('commit', '--quiet', '--message', 'all')
+  git('archive', '--format=zip', `--output=${scratch}/forms.zip`, 'HEAD')
+  git('archive', '--format=tar.gz', `--output=${scratch}/forms.tar.gz`, '--prefix=forms/', 'HEAD')
+
+  const form = { reason: expect.stringContaining('normalisation form C') as string }
+  const files = [
+    { path: inFolder, ...form },
+    { path: decomposed, ...form },
+  ]
+  const document = [
+    { path: 'skill.md', reason: 'The file was stored as SKILL.md.' },
+    { path: 'skill.md', reason: expect.stringContaining('executable mode was not stored') as string },
+  ]
+  const wanted = [files[0], ...document, files[1]]
+  interface Lists {
+    readonly changed: readonly { path: string; reason: string }[]
+  }
+  const sources = { ann: folder, bea: `${folder}.zip`, cid: `${folder}.tar.gz` }
+  for (const [owner, source] of Object.entries(sources)) {
+    const env = { SKILLSTEAD_KEY: await createUser(owner, 'team') }
+    const { changed } = await skillsteadJson<Lists>(['publish', source, '--url', node.url], { env })
+    expect(changed, source).toEqual(wanted)
+    const linted = await skillsteadJson<{ skills: Lists[] }>(['lint', source])
+    expect(linted.skills[0]!.changed, source).toEqual(wanted)
+  }
+  const dan = createClient({ baseUrl: node.url, apiKey: await createUser('dan', 'team') })
+  const listed = [decomposed, inFolder].map((path) => ({ path, content: 'A file.\n', encoding: 'utf8' as const }))
+  expect((await dan.publishSkill({ skillMd: text, files: listed })).changed).toEqual(files)
+  await mirror.add('forms', folder, { kind: 'git', filters: { owners: ['gitti'] } })
+  expect(await mirror.sync('forms')).toMatchObject({ changed: wanted })
+  await mirror.close()
+
+  const records = join(scratch, 'forms.ndjson')
+  const record = {
+    id: 'eve/forms//SKILL.md',
+    skillMd: text,
+    files: listed.map(({ path, content }) => ({ path, text: content })),
+  }
+  await writeFile(records, `${JSON.stringify(record)}\n`)
+  const data = ['--data', join(scratch, 'data')]
+  await skillsteadJson(['users', 'create', 'eve', ...data])
+  const taken = await skillsteadJson<Lists>(['import', folder, '--owner', 'eve', ...data])
+  expect(taken.changed).toEqual(wanted.map((one) => ({ ...one, path: `forms/${one!.path}` })))
+  const fromRecords = await skillsteadJson<Lists>(['import', records, ...data])
+  expect(fromRecords.changed.map(({ path }) => path)).toEqual([inFolder, decomposed].map((path) => `eve/forms/${path}`))
+
+  const digests = ['ann', 'bea', 'cid', 'dan', 'gitti'].map((owner) => api.getSkill({ name: `${owner}/forms` }))
+  const skills = await Promise.all(digests)
+  expect(new Set(skills.map(({ digest }) => digest)).size).toBe(1)
+  expect(skills[0]!.files.map(({ path }) => path).toSorted()).toEqual(['SKILL.md', ...composed].toSorted())
+})

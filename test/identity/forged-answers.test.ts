@@ -160,6 +160,19 @@ describe('an answer of a provider', () => {
     expect(response.headers.get('set-cookie')).not.toContain('x=y')
   })
 
+  it.each([
+    ['https://skills.example', '__Host-', '/'],
+    ['https://intranet.example/skills', '__Secure-', '/skills'],
+  ])('comes back to the public URL %s, with a cookie for this host and path alone', async (publicUrl, prefix, path) => {
+    const { openBrowser } = await startForger({ listening: { publicUrl } })
+    const response = await openBrowser().open('/login')
+    const { searchParams } = new URL(response.headers.get('location')!)
+    expect(searchParams.get('redirect_uri')).toBe(`${publicUrl}/login/callback`)
+    const [cookie = '', ...attributes] = response.headers.get('set-cookie')!.split('; ')
+    expect(cookie.startsWith(`${prefix}skillstead-sign-in=`)).toBe(true)
+    expect(attributes).toEqual([`Path=${path}`, 'HttpOnly', 'SameSite=Lax', 'Max-Age=600', 'Secure'])
+  })
+
   it('is asked for by no node with an issuer that is not safe, and by none without a secret key', async () => {
     const { createSignIn } = await import('@skillstead/identity')
     const { registry } = await startForger()

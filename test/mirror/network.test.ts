@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { localApi } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
@@ -283,6 +284,25 @@ describeMirrors('mirrors of each other', (open) => {
     expect((await test.api.getFeed({})).entries).toEqual(before.entries)
     expect((await test.api.getSkill({ name: 'alice/mine' })).origin.kind).toBe('local')
   })
+})
+
+it('a mirror that closes waits for the refreshes that reads began', async () => {
+  const clock = createClock()
+  const upstream = await openUpstream(1, clock)
+  for (let i = 0; i < 2; i += 1) {
+    const errors: unknown[] = []
+    const onError = (error: unknown) => void errors.push(error)
+    const { mirror, registry, api } = await openTestMirror({ clock, mirror: { onError } })
+    await mirror.add('main', upstream.url, { everySeconds: 1 })
+    await mirror.sync('main')
+    clock.advance(1_000_000)
+    const reads = Array.from({ length: 20 }, () => api.searchSkills({}))
+    await mirror.close()
+    await Promise.all([...reads, api.searchSkills({})])
+    await registry.close()
+    await setImmediate()
+    expect(errors).toEqual([])
+  }
 })
 
 /** Of each version its number and digest. */

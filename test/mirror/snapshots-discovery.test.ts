@@ -197,8 +197,10 @@ describeInTurn('a mirror of a discovery index', (open) => {
 
   it('fetches only what belongs to the skill from an index of version 0.1.0, and reports the rest', async () => {
     const host = await openHost()
-    const files = ['.DS_Store', 'node_modules/x.js', 'inner/SKILL.md', 'inner/data.txt', 'SKILL.md', 'own.md']
-    for (const path of [...files, '.git/config']) host.files.set(`/.well-known/skills/pdf/${path}`, toSkillMd('pdf'))
+    const skipped = ['.DS_Store', 'node_modules/x.js', 'inner/SKILL.md', 'inner/data.txt']
+    const files = [...skipped, 'SKILL.md', 'o\u0308wn.md']
+    for (const path of [...files, '.git/config'])
+      host.files.set(`/.well-known/skills/pdf/${encodeURIComponent(path).replaceAll('%2F', '/')}`, toSkillMd('pdf'))
     const list = (...more: string[]) =>
       host.files.set(
         '/.well-known/skills/index.json',
@@ -207,13 +209,14 @@ describeInTurn('a mirror of a discovery index', (open) => {
     list()
     const { mirror, test } = await openMirror(open)
     await mirror.add('site', host.url, { kind: 'discovery', filters: { owners: ['acme'] } })
-    const { applied, omitted } = await mirror.sync('site')
+    const { applied, omitted, changed } = await mirror.sync('site')
+    expect(changed).toEqual([{ path: 'pdf/o\u0308wn.md', reason: expect.stringContaining('normalisation form C') }])
     expect([applied, omitted.map(({ path }) => path).toSorted()]).toEqual([
       1,
       ['pdf/.DS_Store', 'pdf/inner', 'pdf/node_modules'],
     ])
     const { files: stored } = await test.api().getSkill({ name: 'acme/pdf' })
-    expect(stored.map(({ path }) => path)).toEqual(['SKILL.md', 'own.md'])
+    expect(stored.map(({ path }) => path)).toEqual(['SKILL.md', '\u00f6wn.md'])
     expect(host.requests.some(({ path }) => path.includes('node_modules'))).toBe(false)
     list('.git/config')
     const { refused } = await mirror.sync('site')

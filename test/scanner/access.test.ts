@@ -45,6 +45,10 @@ describe('what a shell script uses', () => {
     ['ssh me@d.dev; scp x me@e.dev:/y; exec 3<>/dev/tcp/10.0.0.1/80', ['10.0.0.1', 'd.dev', 'e.dev']],
     ['curl https://example.com https://a.test https://$HOST/x', []],
     ['curl https://your-domain.com', ['your-domain.com']],
+    [
+      'curl https://a.b.c.d.e.f.g.h.i.j.k.dev; ssh me@1.2.3.4.5.6.7.8.9.l.dev',
+      ['1.2.3.4.5.6.7.8.9.l.dev', 'a.b.c.d.e.f.g.h.i.j.k.dev'],
+    ],
     ['# see https://docs.dev\ngrep https://f.dev x', []],
   ]
   it.each(hosts)('%s contacts %j', (text, expected) => {

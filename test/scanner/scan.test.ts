@@ -474,6 +474,8 @@ describe('bytes', () => {
     ['a long name in a tar', 'a.tar', (text) => tarWith('L', text)],
     ['a long link in a tar', 'a.tar', (text) => tarWith('K', text)],
     ['the comment of a zip', 'a.zip', zipWith],
+    ['a comment that begins as an end record of a zip', 'a.zip', (text) => zipWith(`PK\x05\x06${text}`)],
+    ['a comment that ends as an end record of a zip begins', 'a.zip', (text) => zipWith(`${text}\nPK\x05\x06`)],
   ])('in %s of a well-formed file are read', async (_, path, write) => {
     const { findings, verdict, cut } = scanBytes(path, await write(order))
     expect({ cut, verdict, ids: findings.map(({ ruleId }) => ruleId) }).toEqual({
@@ -535,6 +537,7 @@ describe('bytes', () => {
     ['a zip with bytes after its end', 'a.zip', Buffer.concat([zip, Buffer.from('x')])],
     ['a zip whose two headers differ', 'a.zip', Buffer.from(zip.toString('latin1').replace('a.md', 'b.md'), 'latin1')],
     ['a zip with an entry that its directory lacks', 'a.zip', hideEntry(packed(order, 'b.md'), zip)],
+    ['a zip with bytes between its entries', 'a.zip', hideEntry(Buffer.from('echo hidden, long PK\x01\x02'), zip)],
     ['a gzip with bytes after its end', 'a.gz', Buffer.concat([gzipSync('fine'), Buffer.from('x')])],
     ['a gzip that is cut off', 'a.gz', gzipSync('fine').subarray(0, -9)],
     ['an image that continues after its end', 'a.png', Buffer.concat([png(), Buffer.from('x')])],

@@ -30,9 +30,7 @@ describe('HTTP responses of a node', () => {
       `GET /api/v1/skills/%ff HTTP/1.1~${close}`,
       'GARBAGE~~',
       `GET /api/v1/skills HTTP/1.1~Host: x~X-Big: ${'a'.repeat(20_000)}~~`,
-      ...['/', '/docs', '/openapi.json', '/healthz', '/readyz', '/metrics'].map(
-        (path) => `GET ${path} HTTP/1.1~${close}`,
-      ),
+      ...['/', '/openapi.json', '/healthz', '/readyz', '/metrics'].map((path) => `GET ${path} HTTP/1.1~${close}`),
     ]
     for (const request of raw) {
       const [head = ''] = (await sendRaw(node.port, request)).split('\r\n\r\n')
@@ -185,12 +183,19 @@ describe('HTTP responses of a node', () => {
     const files = [
       { path: 'page.html', content: '<script>alert(1)</script>' },
       { path: "notes/ü 'x';.txt", content: 'text' },
+      { path: 'logo.SVG', content: '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>' },
     ]
     await api.publishSkill({ skillMd: skillMd.replace('Reads them', 'Reads all'), files, version: '1.1.0' })
     const document = await get('/skills/pdf/skill.md')
     expect(document.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
     expect(document.headers.get('content-disposition')).not.toContain('attachment')
-    for (const path of ['skill.md', 'files/page.html', 'archive', "files/notes/%C3%BC%20'x'%3B.txt"]) {
+    for (const path of [
+      'skill.md',
+      'files/page.html',
+      'archive',
+      "files/notes/%C3%BC%20'x'%3B.txt",
+      'files/logo.SVG',
+    ]) {
       const { headers, status } = await get(`/skills/pdf/${path}`)
       expect(status, path).toBe(200)
       expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -198,6 +203,17 @@ describe('HTTP responses of a node', () => {
       const shown = /^text\/(plain|markdown)/.test(headers.get('content-type')!)
       expect(headers.get('content-disposition'), path).toMatch(shown ? /^inline/ : /^attachment/)
     }
+  })
+
+  it('with published pictures have the type that `img` needs, and files that are similar have none', async () => {
+    const { get, api } = await startNode()
+    const plain = 'application/octet-stream'
+    const types = { 'a.svg': 'image/svg+xml', 'b.SVG': 'image/svg+xml', 'a.avif': 'image/avif', 'a.png': 'image/png' }
+    const others = { 'a.svg.html': plain, 'a.svgz': plain, 'a.xml': plain, 'a.xhtml': plain }
+    const all = Object.entries({ ...types, ...others })
+    await api.publishSkill({ skillMd, files: all.map(([path]) => ({ path, content: '<svg/>' })), version: '1.1.0' })
+    for (const [path, type] of all)
+      expect([path, (await get(`/skills/pdf/files/${path}`)).headers.get('content-type')]).toEqual([path, type])
   })
 
   it('redirect the old name of a transferred skill to the new one, and keep the query', async () => {

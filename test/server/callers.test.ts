@@ -127,7 +127,7 @@ describe('callers of the API', () => {
   })
 
   it('are charged a file for a page outside the API, and nothing for health checks, metrics and preflights', async () => {
-    const pages = ['/', '/docs', '/openapi.json', '/nothing', '/api/v1x', '/%', '/.well-known/clawhub.json']
+    const pages = ['/', '/openapi.json', '/nothing', '/api/v1x', '/%', '/.well-known/clawhub.json']
     const { node, get } = await startNode({ rates: { ...rates, files: pages.length } })
     for (const [index, path] of pages.entries()) {
       expect(remaining(await fetch(node.url + path)), path).toBe(pages.length - 1 - index)
@@ -154,16 +154,7 @@ describe('callers of the API', () => {
 
   it('of a private node without an API key can read only its health checks', async () => {
     const { node, get, as } = await startNode({ requireKey: true })
-    for (const path of [
-      '/',
-      '/docs',
-      '/openapi.json',
-      '/nothing',
-      '/%',
-      '/api/v1/skills',
-      '/api/v1/feed',
-      '/api/v1/nothing',
-    ]) {
+    for (const path of ['/', '/openapi.json', '/nothing', '/%', '/api/v1/skills', '/api/v1/feed', '/api/v1/nothing']) {
       const response = await fetch(node.url + path)
       expect(response.status, path).toBe(401)
       expect(await response.text()).not.toMatch(/pdf|<html/)

@@ -36,6 +36,7 @@ describe('an address without the kind of its page', () => {
     ['/alice/pdf@1.0.0', '/skills/alice/pdf?version=1.0.0'],
     ['/alice', '/users/alice'],
     ['/alice/', '/users/alice'],
+    ['/alice/pdf/', '/skills/alice/pdf'],
     ['/unknown/skill', '/skills/unknown/skill'],
     ['/git/alice/pdf.git', '/skills/alice/pdf'],
     ['/git/alice.git', '/users/alice'],
@@ -44,7 +45,7 @@ describe('an address without the kind of its page', () => {
     const { node } = await open()
     expect(await browse(node.url + from)).toMatchObject({ status: 302, location: to, text: '' })
     const { node: without } = await startNode()
-    for (const accept of ['*/*', 'application/json', 'application/zip, */*']) {
+    for (const accept of ['application/json', 'application/zip, */*', 'image/*']) {
       const [own, before] = [node, without].map(({ url }) =>
         fetch(url + from, { headers: { accept }, redirect: 'manual' }),
       )
@@ -52,6 +53,22 @@ describe('an address without the kind of its page', () => {
       expect([a.status, a.headers.get('location'), (await a.json()).code]).toEqual([404, null, 'not_found'])
       expect([...a.headers.keys()]).toEqual([...b.headers.keys()])
     }
+  })
+
+  it.each([
+    ['HEAD', html.accept],
+    ['HEAD', '*/*'],
+    ['GET', '*/*'],
+    ['GET', ' text/html '],
+  ])('leads a program that looks at links to the same page: %s with Accept: %s', async (method, accept) => {
+    const { node, api } = await open()
+    const ask = async (path: string) => fetch(node.url + path, { method, headers: { accept }, redirect: 'manual' })
+    for (const path of ['/alice/pdf', '/alice/pdf/', '/alice']) {
+      const { status, headers } = await ask(path)
+      expect([status, headers.get('location')]).toEqual([302, path === '/alice' ? '/users/alice' : '/skills/alice/pdf'])
+    }
+    const { token } = await api.createShare({ name: 'pdf' })
+    expect((await ask(`/t/${token}`)).status).toBe(200)
   })
 
   it.each([
@@ -89,6 +106,22 @@ describe('an address without the kind of its page', () => {
     const { node } = await open({ rates: { anonymous: 1 } })
     expect([(await browse(`${node.url}/alice`)).status, (await browse(`${node.url}/alice`)).status]).toEqual([302, 429])
   })
+
+  it.each(['/', '/skills/alice/pdf', '/alice/pdf', '/t/ssl_x', '/account'])(
+    'shows a browser above its allowance a page, and programs the reason: %s',
+    async (path) => {
+      const { node } = await open({ rates: { anonymous: 1 } })
+      await browse(node.url)
+      const { status, text, response } = await browse(node.url + path)
+      expect([status, response.headers.get('content-type')]).toEqual([429, 'text/html; charset=utf-8'])
+      expect(text).toContain('<div id="app"></div>')
+      expect(text).toMatch(/<noscript><p>Too many requests; try again in \d+ s\./)
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+      const program = await fetch(node.url + '/account', { headers: { accept: 'application/json' } })
+      expect([program.status, program.headers.get('content-type')]).toEqual([429, 'application/problem+json'])
+    },
+  )
 })
 
 describe('the page of something that does not exist', () => {
@@ -96,6 +129,11 @@ describe('the page of something that does not exist', () => {
     '/skills/alice/missing',
     '/skills/no-one/pdf',
     '/skills/alice/missing/files',
+    '/skills/alice/pdf/bogus',
+    '/account/bogus',
+    '/account/keys/more',
+    '/admin/bogus',
+    '/admin/mirrors/a/b',
     '/skills/alice/pdf?version=9.9.9',
     '/skills/Alice/PDF',
     '/skills/%zz/pdf',
@@ -124,7 +162,9 @@ describe('the page of something that does not exist', () => {
     '/requests',
     '/packs',
     '/account',
-    '/admin/x',
+    '/account/webhooks/x',
+    '/admin/mirrors/x',
+    '/skills/alice/pdf/manage',
   ])('does not answer for %s', async (path) => {
     const { node } = await open()
     expect((await browse(node.url + path)).status).toBe(200)
@@ -174,6 +214,29 @@ describe('the page of something that does not exist', () => {
     expect(await (await fetch(`${node.url}/robots.txt`)).text()).toBe('User-agent: *\nDisallow: /\n')
   })
 
+  it('is one of a private node for signed-in users, and for all where no page can be', async () => {
+    const { node, key } = await open({ requireKey: true })
+    const signIn = await fetch(`${node.url}/api/v1/session`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+    })
+    const cookie = signIn.headers.get('set-cookie')!.split(';')[0]!
+    const visit = async (path: string) => {
+      const sent = `Cookie: ${cookie}~Sec-Fetch-Site: none~Sec-Fetch-Mode: navigate~Accept: text/html`
+      return Number((await sendRaw(node.port, `GET ${path} HTTP/1.1~Host: a~${sent}~Connection: close~~`)).slice(9, 12))
+    }
+    expect([await visit('/skills/alice/pdf'), await visit('/packs'), await visit('/account')]).toEqual([200, 200, 200])
+    for (const path of ['/skills/alice/missing', '/users/missing', '/packs/missing', '/account/bogus', '/a/b/c'])
+      expect([path, await visit(path)]).toEqual([path, 404])
+    for (const path of ['/docs', '/openapi.json']) {
+      expect([path, await visit(path)]).toEqual([path, 200])
+      const guest = await browse(node.url + path)
+      // The guides tell nothing of the node.
+      const status = path === '/docs' ? 200 : 401
+      expect([path, guest.status, guest.text.includes('<div id="app"></div>')]).toEqual([path, status, true])
+    }
+  })
+
   it('is found by the new name of a transferred skill', async () => {
     const { node, api, createUser, registry } = await open()
     await createUser('bob', 'enterprise')
@@ -196,7 +259,11 @@ describe('a share link', () => {
       expect(text).toContain('<meta name="robots" content="noindex">')
       expect(text).toContain(`npx skills add ${node.url}/t/${token}`)
       expect(text).not.toContain('og:')
-      const program = await fetch(`${node.url}/t/${token}`)
+      const head = text.slice(0, text.indexOf('<div id="app">')).replace(/<meta name="skillstead-shared"[^>]*>/, '')
+      expect(head, 'previews show nothing private').toContain('<title>Shared skill · Skillstead</title>')
+      expect(head).toContain('<meta name="description" content="A skill that its owner shares by this link.">')
+      expect(head).not.toMatch(/secret|alice|Hidden/)
+      const program = await fetch(`${node.url}/t/${token}`, { headers: { accept: 'application/json' } })
       expect([program.status, program.headers.get('content-type')]).toEqual([
         requireKey ? 401 : 404,
         'application/problem+json',

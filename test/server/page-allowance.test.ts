@@ -30,27 +30,41 @@ describe('a page of the dashboard', () => {
     for (const path of calls) expect([path, remaining(await get(path, name('one', own)))]).toEqual([path, 3])
   })
 
-  it('pays a file of the address for each further call', async () => {
-    const { get } = await startNode({ dashboard: files, rates: { anonymous: 5, files: 2 } })
+  it('pays four files of the address for each further call', async () => {
+    const { get } = await startNode({ dashboard: files, rates: { anonymous: 5, files: 8 } })
     const read = async () => (await get('/packs', name('one'))).status
     expect([await read(), await read(), await read(), await read()]).toEqual([200, 200, 200, 429])
     const refused = await get('/packs', name('one'))
-    expect(refused.headers.get('ratelimit-policy')).toBe('"files";q=2;w=60')
+    expect(refused.headers.get('ratelimit-policy')).toBe('"files";q=8;w=60')
     expect((await get('/packs', name('two'))).status).toBe(200)
   })
 
-  it('pays requests after a minute, after fifty calls, for changes, and for names that are none', async () => {
+  it('pays a request for each minute and each twenty calls, for changes, and for names that are none', async () => {
     const clock = createClock()
     const { get } = await startNode({ dashboard: files, rates: { anonymous: 100 } }, undefined, { clock })
     const read = async (page: string) => remaining(await get('/packs', name(page)))
     expect([await read('one'), await read('one')]).toEqual([99, 99])
     clock.advance(60_000)
-    expect([await read('one'), await read('one')]).toEqual([98, 98])
-    for (let call = 3; call <= 50; call += 1) expect(await read('one')).toBe(98)
-    expect([await read('one'), await read('one')]).toEqual([97, 96])
+    for (const left of [98, 97]) for (let call = 1; call <= 20; call += 1) expect(await read('one')).toBe(left)
+    expect(await read('one')).toBe(96)
     const change = await get('/agents', { method: 'POST', ...name('one') })
     expect(remaining(change)).toBe(95)
     for (const [index, page] of ['x y', 'x'.repeat(65), '..'].entries()) expect(await read(page)).toBe(94 - index)
+  })
+
+  it('pays for no call after its request was refused', async () => {
+    const { node, get } = await startNode({ dashboard: files, rates: { anonymous: 1 } })
+    // At once, as a page sends its first calls.
+    const read = async (...pages: string[]) =>
+      (await Promise.all(pages.map((page) => get('/packs', name(page))))).map(({ status }) => status)
+    expect(await read('one', 'one', 'one')).toEqual([200, 200, 200])
+    const refused = [429, 429, 429]
+    expect(await read('two', 'two', 'two')).toEqual(refused)
+    expect(await read('two', 'three', 'three')).toEqual(refused)
+    // Nor does a document that was refused.
+    expect((await fetch(`${node.url}/packs`)).status).toBe(429)
+    expect(await read('four', 'four', 'four')).toEqual(refused)
+    expect(await read('one')).toEqual([200])
   })
 
   it('is no way around the limit of a key, of a guessed key, or of other callers', async () => {

@@ -1,7 +1,9 @@
+import { localApi } from '@skillstead/core'
 import type { StaticFiles } from '@skillstead/server'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createPageTemplate } from '../../packages/server/src/pages/page-template.ts'
+import { createClock } from '../support/harness.ts'
 import { sendRaw, startNode } from '../support/server-harness.ts'
 
 const source = `<!doctype html><html><head>
@@ -9,6 +11,7 @@ const source = `<!doctype html><html><head>
 <meta property="og:image" content="/assets/preview-1a2b.png">
 <title>Skillstead</title><script type="module" src="/assets/app.js"></script></head>
 <body><div id="app"></div><noscript>x</noscript></body></html>`
+const atRoot = { publicPath: '', requireKey: false }
 const png = Buffer.from('89504e470d0a1a0a0000000d', 'hex')
 const files: StaticFiles = new Map([
   ['index.html', () => Buffer.from(source)],
@@ -48,7 +51,7 @@ describe('a page without JavaScript', () => {
       'og:title': 'alice/pdf',
       'og:description': 'Reads PDF files',
       'og:image': `${url}/assets/preview-1a2b.png`,
-      'twitter:card': 'summary',
+      'twitter:card': 'summary_large_image',
     })
     const [, text = ''] = /<noscript>([^]*)<\/noscript>/.exec(page)!
     for (const part of ['Reads PDF files', '1.0.0', 'no known sign of harm', `npx skills add ${url}/alice/pdf@1.0.0`])
@@ -75,6 +78,36 @@ describe('a page without JavaScript', () => {
     expect(pages[3]).toContain('href="/skills/alice/pdf"')
   })
 
+  it('links to what its list has, at most 50, and to nothing that guests may not read', async () => {
+    const { node, api, registry } = await startNode({ dashboard: files, publicUrl: 'https://intranet.example/tools' })
+    await api.createPack({ name: 'Basics <1>', slug: 'basics', description: 'For a start.', skills: ['pdf'] })
+    await api.publishSkill({ skillMd: '---\nname: secret\ndescription: Hides.\n---\n# A\n', visibility: 'private' })
+    for (let index = 0; index < 55; index += 1)
+      await api.publishSkill({ skillMd: `---\nname: skill-${index}\ndescription: Does ${index}.\n---\n# ${index}\n` })
+    const read = async (path: string) => {
+      const response = await fetch(node.url + path)
+      const [, text = ''] = /<noscript>([^]*)<\/noscript>/.exec(await response.text())!
+      return { status: response.status, text }
+    }
+    const home = await read('/')
+    expect(home.text).toContain('<a href="/tools/users"')
+    expect(home.text.match(/href="\/tools\/skills\/alice\/[a-z0-9-]+"/g)).toHaveLength(50)
+    expect(home.text).not.toContain('secret')
+    expect((await read('/packs')).text).toContain('<a href="/tools/packs/basics"><bdi>Basics &lt;1&gt;</bdi></a>')
+    expect((await read('/users')).text).toContain('<a href="/tools/users/alice"')
+    await localApi(registry).track({ skillName: 'alice/pdf', agents: ['codex'] })
+    await expect.poll(async () => (await read('/trending')).text).toContain('href="/tools/skills/alice/pdf"')
+  })
+
+  it('of a private node links to nothing', async () => {
+    const { node } = await startNode({ dashboard: files, requireKey: true })
+    for (const path of ['/', '/packs', '/trending', '/users']) {
+      const text = await (await fetch(node.url + path)).text()
+      expect(text, path).not.toMatch(/alice|<li>/)
+      expect(readMetas(text)['skillstead-private'], path).toBe('true')
+    }
+  })
+
   it('follows a skill when it changes', async () => {
     const { node, api } = await startNode({ dashboard: files })
     const read = async () => (await fetch(`${node.url}/skills/alice/pdf`)).text()
@@ -97,7 +130,7 @@ describe('a page without JavaScript', () => {
   })
 
   it('contains hostile texts as texts', () => {
-    const write = createPageTemplate(source, { name: '"><script>1</script>', text: "</title>'" }, '')
+    const write = createPageTemplate(source, { name: '"><script>1</script>', text: "</title>'" }, atRoot)
     const hostile = fc.array(
       fc.oneof(
         fc.constantFrom(
@@ -161,7 +194,7 @@ describe('a page without JavaScript', () => {
   })
 
   it('is short whatever a skill or user says', () => {
-    const write = createPageTemplate(source, { name: 'Node' }, '')
+    const write = createPageTemplate(source, { name: 'Node' }, atRoot)
     const long = 'wörd '.repeat(200_000)
     const links = Array.from({ length: 5000 }, (_, n) => [`/skills/a/b-${n}`, `a/b-${n}`] as const)
     const page = write({
@@ -221,6 +254,17 @@ describe("the operator's name, text and logo", () => {
   })
 })
 
+describe('the page of the app', () => {
+  it.each([false, true])('exists at the components, and states that the node is private: %s', async (requireKey) => {
+    const { node } = await startNode({ dashboard: files, requireKey })
+    const response = await fetch(`${node.url}/_components`)
+    expect(response.status).toBe(200)
+    const metas = readMetas(await response.text())
+    expect(metas).toMatchObject({ robots: 'noindex' })
+    expect(metas['skillstead-private']).toBe(requireKey ? 'true' : undefined)
+  })
+})
+
 describe('/robots.txt', () => {
   it('leaves the pages of users and share links to them', async () => {
     const { node } = await startNode({ publicUrl: 'https://a.example/x', dashboard: files })
@@ -228,5 +272,109 @@ describe('/robots.txt', () => {
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
     const text = await response.text()
     for (const path of ['account', 'admin', 't/']) expect(text).toContain(`Disallow: /x/${path}\n`)
+  })
+})
+
+async function locationsOf(url: string): Promise<string[]> {
+  const text = await (await fetch(`${url}/sitemap.xml`)).text()
+  return Array.from(text.matchAll(/<loc>([^<]*)<\/loc>/g), ([, location]) => location!)
+}
+
+describe('/sitemap.xml', () => {
+  const publicUrl = 'https://a.example/x'
+
+  it('has the public lists, packs and skills, and robots.txt names it', async () => {
+    const { node, api, registry, createUser } = await startNode({ publicUrl, dashboard: files })
+    await createUser('bob')
+    const bobs = localApi(registry, await registry.getCaller('bob'))
+    const publish = (name: string, visibility: 'public' | 'internal' | 'private') =>
+      bobs.publishSkill({ skillMd: `---\nname: ${name}\ndescription: Reads ${name}.\n---\nDo.\n`, visibility })
+    await publish('open', 'public')
+    await publish('inner', 'internal')
+    await publish('closed', 'private')
+    await publish('yanked', 'public')
+    await publish('spam', 'public')
+    await bobs.yankVersion({ name: 'yanked', version: '1.0.0' })
+    await api.moderateSkill({ name: 'bob/spam', state: 'hidden', reason: 'Spam' })
+    for (const visibility of ['public', 'private'] as const)
+      await bobs.createPack({ name: visibility, slug: visibility, description: 'Some', skills: ['open'], visibility })
+    const found = await locationsOf(node.url)
+    for (const path of ['/', '/packs', '/requests', '/packs/public', '/skills/alice/pdf', '/skills/bob/open'])
+      expect(found).toContain(publicUrl + path)
+    expect(found.filter((one) => /\/(?:skills|packs)\/./.test(one))).toHaveLength(3)
+    expect(found.join('\n')).not.toMatch(/inner|closed|yanked|spam|private|account|admin/)
+    const response = await fetch(`${node.url}/sitemap.xml`)
+    expect(response.headers.get('content-type')).toBe('application/xml; charset=utf-8')
+    expect(response.headers.get('cache-control')).toBe('public, max-age=600')
+    expect(await (await fetch(`${node.url}/robots.txt`)).text()).toContain(`\nSitemap: ${publicUrl}/sitemap.xml\n`)
+  })
+
+  it('is written again after ten minutes only', async () => {
+    const clock = createClock(Date.now())
+    const { node, api } = await startNode({ publicUrl, dashboard: files }, undefined, { clock })
+    await locationsOf(node.url)
+    await api.publishSkill({ skillMd: '---\nname: later\ndescription: Comes later.\n---\nDo.\n' })
+    expect(await locationsOf(node.url)).not.toContain(`${publicUrl}/skills/alice/later`)
+    clock.advance(601_000)
+    expect(await locationsOf(node.url)).toContain(`${publicUrl}/skills/alice/later`)
+  })
+
+  it('is missing on a private node, without a public URL and without pages', async () => {
+    for (const [options, status] of [
+      [{ publicUrl, dashboard: files, requireKey: true }, 401],
+      [{ dashboard: files }, 404],
+      [{ publicUrl }, 404],
+    ] as const) {
+      const { node } = await startNode(options)
+      expect((await fetch(`${node.url}/sitemap.xml`)).status).toBe(status)
+    }
+  })
+})
+
+/** The data that a page carries for the app. */
+function readData(page: string): { details: { fullName: string }; version?: string; skillMd?: string } | undefined {
+  const [, json] = /<script type="application\/json" id="page-data">([^<]*)<\/script>/.exec(page) ?? []
+  return json === undefined ? undefined : JSON.parse(json)
+}
+
+describe('the page of a skill', () => {
+  const hostile = '---\nname: hostile\ndescription: Ends scripts\n---\n</script><script>alert(1)</script><!--<script>\n'
+  const linked = source.replace(
+    '</head>',
+    '<link rel="modulepreload" crossorigin href="/assets/skill.js" data-page="skill"></head>',
+  )
+  const withLinks: StaticFiles = new Map([['index.html', () => Buffer.from(linked)]])
+
+  it('has the details and SKILL.md of the version in data that no text can leave, without a download', async () => {
+    const { node, api } = await startNode({ dashboard: withLinks })
+    await api.publishSkill({ skillMd: hostile, version: '1.0.0' })
+    await api.publishSkill({ skillMd: `${hostile}Second.\n`, version: '1.1.0' })
+    const read = async (path: string) => (await fetch(node.url + path)).text()
+    const latest = await read('/skills/alice/hostile')
+    expect(latest.match(/<script/g)).toHaveLength(2)
+    expect(latest).toContain('href="/assets/skill.js"')
+    expect(readData(latest)).toMatchObject({ details: { fullName: 'alice/hostile' }, skillMd: `${hostile}Second.\n` })
+    const first = readData(await read('/skills/alice/hostile?version=1.0.0'))
+    expect(first).toMatchObject({ version: '1.0.0', skillMd: hostile })
+    expect((await api.getDownloads({ name: 'alice/hostile' })).total).toBe(0)
+  })
+
+  it('has only the details where SKILL.md is large, and no data of other pages and of skills that guests cannot read', async () => {
+    const { node, api, as, key } = await startNode({ dashboard: withLinks })
+    const large = `---\nname: large\ndescription: Is long\n---\n${'A line of a long text.\n'.repeat(5000)}`
+    await api.publishSkill({ skillMd: large, version: '1.0.0' })
+    const read = async (path: string, headers = {}) => (await fetch(node.url + path, { headers })).text()
+    const data = readData(await read('/skills/alice/large'))!
+    expect(data.details.fullName).toBe('alice/large')
+    expect(data.skillMd).toBeUndefined()
+    await api.publishSkill({ skillMd: '---\nname: pdf\ndescription: Secret\n---\n# Secret\n', visibility: 'private' })
+    const session = await as('/session', { method: 'POST', headers: { 'x-skillstead-session': '1' } })
+    const cookie = session.headers.get('set-cookie')!.split(';')[0]!
+    for (const path of ['/skills/alice/pdf', '/skills/alice/nothing', '/', '/users/alice', '/account']) {
+      for (const page of [await read(path), await read(path, { cookie, authorization: `Bearer ${key}` })]) {
+        expect(readData(page), path).toBeUndefined()
+        expect(page, path).not.toContain('data-page')
+      }
+    }
   })
 })

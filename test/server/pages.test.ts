@@ -69,27 +69,27 @@ describe('the pages of a node outside the API', () => {
     expect(paths['/skills'].get.responses[200].headers).not.toHaveProperty('Set-Cookie')
   })
 
-  it('include /docs, a single page without scripts and without requests to other hosts', async () => {
+  it('describe every group of endpoints in /openapi.json', async () => {
     const { node } = await startNode()
-    const response = await fetch(`${node.url}/docs`)
-    const html = await response.text()
-    const csp = response.headers.get('content-security-policy')!
-    expect(csp).toContain("default-src 'none'")
-    const [, style = ''] = /<style>([^]*?)<\/style>/.exec(html)!
-    expect(csp).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`)
-    expect(html).not.toMatch(/<script|src=|https?:\/\/|\son\w+=|style="/i)
-    for (const { method, summary } of Object.values(endpoints)) {
-      expect(html).toContain(method)
-      expect(html).toContain(summary.replaceAll("'", '&#39;').replaceAll('"', '&quot;'))
-    }
+    const { tags, paths } = await (await fetch(`${node.url}/openapi.json`)).json()
+    const used = Object.values<Record<string, { tags: string[] }>>(paths).flatMap((path) =>
+      Object.values(path).flatMap((operation) => operation.tags),
+    )
+    expect(tags.map(({ name }: { name: string }) => name).toSorted()).toEqual([...new Set(used)].toSorted())
+    for (const { name, description } of tags) expect(description, name).toMatch(/^[A-Z].+\.$/)
   })
 
-  it('include / with links to the API and its reference', async () => {
+  it('include / with links to the API and its reference, without requests to other hosts', async () => {
     const { node } = await startNode()
-    const html = await (await fetch(node.url)).text()
+    const response = await fetch(node.url)
+    const html = await response.text()
+    const csp = response.headers.get('content-security-policy')!
+    const [, style = ''] = /<style>([^]*?)<\/style>/.exec(html)!
+    expect(csp).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`)
+    expect(csp).toContain("default-src 'none'")
     expect(html).toContain('/api/v1')
-    expect(html).toContain('href="/docs"')
-    expect(html).not.toContain('<script')
+    expect(html).toContain('href="/openapi.json"')
+    expect(html).not.toMatch(/<script|src=|https?:\/\/|\son\w+=|style="/i)
   })
 
   it('name the parts that are not ready in /readyz', async () => {
@@ -141,7 +141,7 @@ describe('the pages of a node outside the API', () => {
 
   it('respond with 405 to every method except GET and HEAD', async () => {
     const { node } = await startNode()
-    for (const path of ['/', '/docs', '/healthz', '/metrics', '/badge/alice/pdf.svg']) {
+    for (const path of ['/', '/openapi.json', '/healthz', '/metrics', '/badge/alice/pdf.svg']) {
       const response = await fetch(node.url + path, { method: 'POST' })
       expect(response.status, path).toBe(405)
       expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS')

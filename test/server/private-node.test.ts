@@ -19,6 +19,8 @@ const open: Readonly<Record<string, readonly string[]>> = {
   // The files of the dashboard. Its pages, which all are one file without data, are found by their content.
   '/assets/:file': methods,
   '/licenses.md': methods,
+  // The documentation, which is the same on every node.
+  '/docs/guides/**': methods,
   '/robots.txt': methods,
   // The sign-in of the dashboard, the first user, and the sign-in of programs.
   '/api/v1/session': ['GET', 'HEAD', 'OPTIONS'],

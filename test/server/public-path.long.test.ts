@@ -1,36 +1,19 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makeFolder } from '../support/cli-harness.ts'
+import { findPort, hasNginx, startNginx } from '../support/nginx.ts'
 import type { PathMode, PathProxy } from '../support/path-proxy.ts'
 import { pathActs, publishBelow } from '../support/public-path-acts.ts'
 import { describeSkopeo, runSkopeo } from '../support/skopeo.ts'
 import { makeProject } from '../support/skills-program.ts'
 
-const hasNginx = canRun('nginx', '-v')
 const modes: readonly PathMode[] = ['strips', 'keeps']
 const titles = { strips: 'nginx, removes the path', keeps: 'nginx, keeps the path' }
-
-function canRun(command: string, ...args: string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** Opens nginx with the blocks of `docs/deploy.md`, for the path `/skills`. */
 async function openNginx(_path: string, mode: PathMode): Promise<PathProxy> {
   const docs = await readFile(join(import.meta.dirname, '../../docs/deploy.md'), 'utf8')
-  const folder = await mkdtemp(join(tmpdir(), 'skillstead-nginx-'))
-  // The workers of a root's nginx are another user.
-  await chmod(folder, 0o755)
   const port = await findPort()
   const origin = `http://127.0.0.1:${port}`
   return {
@@ -41,21 +24,8 @@ async function openNginx(_path: string, mode: PathMode): Promise<PathProxy> {
         .replace(/\}\s*$/, '')
       const blocks = [titles[mode], 'nginx, at the root of the host'].map((title) => readBlock(docs, title))
       const locations = blocks.join('\n').replaceAll('127.0.0.1:7545', `127.0.0.1:${target}`)
-      const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-        .map((kind) => `${kind}_temp_path ${join(folder, kind)};`)
-        .join('\n')
       const server = `server {\nlisten 127.0.0.1:${port};\n${common.replace('$host', '$http_host')}\n${locations}\n}`
-      const config = `daemon off;\nworker_processes 1;\npid ${join(folder, 'pid')};\nevents {}\nhttp {\naccess_log off;\n${temporary}\n${server}\n}\n`
-      await writeFile(join(folder, 'nginx.conf'), config)
-      const log = join(folder, 'error.log')
-      const nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', log])
-      onTestFinished(async () => {
-        const ended = once(nginx, 'exit')
-        if (nginx.kill()) await ended
-        await rm(folder, { recursive: true })
-      })
-      while (nginx.exitCode === null && !(await isOpen(origin))) await sleep(50)
-      expect(nginx.exitCode, nginx.exitCode === null ? '' : await readFile(log, 'utf8')).toBe(null)
+      await startNginx(() => server, port)
     },
   }
 }
@@ -66,20 +36,6 @@ function readBlock(docs: string, title: string): string {
   expect(start, title).toBeGreaterThan(0)
   return docs.slice(start + 4, docs.indexOf('\n```', start + 4))
 }
-
-async function findPort(): Promise<number> {
-  const probe = createServer()
-  await once(probe.listen(0, '127.0.0.1'), 'listening')
-  const { port } = probe.address() as AddressInfo
-  await once(probe.close(), 'close')
-  return port
-}
-
-const isOpen = (url: string) =>
-  fetch(url).then(
-    () => true,
-    () => false,
-  )
 
 describe.skipIf(!hasNginx)(`nginx in front of a node${hasNginx ? '' : ' (skipped: needs nginx)'}`, () => {
   describe.each(modes)('that %s the path', (mode) => {

@@ -36,14 +36,14 @@ describe('a request to a node below a path', () => {
   it.each([
     ['GET /skills HTTP/1.1', 200],
     ['GET /skills?q=x HTTP/1.1', 200],
-    ['GET /skills/docs HTTP/1.1', 200],
-    ['GET /docs HTTP/1.1', 200],
-    ['GET http://intranet.example/skills/docs HTTP/1.1', 200],
+    ['GET /skills/openapi.json HTTP/1.1', 200],
+    ['GET /openapi.json HTTP/1.1', 200],
+    ['GET http://intranet.example/skills/openapi.json HTTP/1.1', 200],
     ['GET /skillset/docs HTTP/1.1', 404],
-    ['GET /skills/skills/docs HTTP/1.1', 404],
+    ['GET /skills/skills/openapi.json HTTP/1.1', 404],
     ['GET /skills//docs HTTP/1.1', 404],
     ['GET /skills/%zz HTTP/1.1', 400],
-    ['GET /skills/../docs HTTP/1.1', 200],
+    ['GET /skills/../openapi.json HTTP/1.1', 200],
     ['OPTIONS * HTTP/1.1', 204],
   ])('is routed: %s', async (line, status) => {
     const { node } = await startNode({ publicUrl })

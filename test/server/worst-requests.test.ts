@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 /** Routes without a request of their own, by the reason why none can be worse than those of others. */
 const exceptions: Readonly<Record<string, string>> = {
   'Reads one row and those of a page of at most 100, as lists with a request do': `
-    /api/v1/organisations/:organisation/teams /api/v1/stars /api/v1/users/me/skills /api/v1/skills/:name/collaborators /api/v1/invitations /api/v1/transfers
+    /api/v1/organisations/:organisation/teams /api/v1/skills/:name/installers /api/v1/stars /api/v1/users/me/skills /api/v1/skills/:name/collaborators /api/v1/invitations /api/v1/transfers
     /api/v1/skills/:name/shares /api/v1/skills/:name/agent-reviews /api/v1/skills/:name/reviews
     /api/v1/skills/:name/issues /api/v1/skills/:name/moderation /api/v1/moderation /api/v1/reports /api/v1/copy-reports
     /api/v1/quarantine /api/v1/quarantine/:id /api/v1/agents/:agentKey /api/v1/requests /api/v1/requests/:id
@@ -50,8 +50,9 @@ const exceptions: Readonly<Record<string, string>> = {
     /api/v1/mirrors/:upstream/writes/:id`,
   'Sends a static file, or reads what a route with a request reads': `
     / /skills/:owner/:name /skills/:owner/:name/:tab /packs /packs/:slug /trending /agents /agents/:agentKey /users
-    /users/:username /requests /external /takedowns /takedowns/:id /account /account/** /device /admin /admin/**
-    /assets/:file /licenses.md /robots.txt /t/:token`,
+    /users/:username /requests /external /takedowns /takedowns/:id /account /account/** /device /admin /admin/** /_components
+    /assets/:file /licenses.md /robots.txt /t/:token /docs /docs/:guide /docs/api/:operation /docs/guides/**`,
+  'Reads a thousand names at a time, once in ten minutes': '/sitemap.xml',
   'Answers without reading a list': `
     /healthz /readyz /badge/:owner/:file /apm/v1/packages/:owner/:repo/versions/:version /.well-known/clawhub.json
     /.well-known/clawdhub.json /clawhub/api/v1/whoami /clawhub/api/v1/skills/:slug/rename

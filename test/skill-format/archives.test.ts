@@ -38,11 +38,20 @@ interface RawEntry {
   local?: { name?: string; size?: number; method?: number; flags?: number; crc?: number }
   /** Makes the central directory refer to the local header of an earlier entry. */
   offset?: number
+  /** Leaves the entry out of the central directory. */
+  isUnlisted?: boolean
 }
 
 function zip(
   entries: RawEntry[],
-  end: { count?: number; size?: number; start?: number; tail?: Buffer; zip64?: { count?: number } } = {},
+  end: {
+    count?: number
+    size?: number
+    start?: number
+    tail?: Buffer
+    comment?: string | Uint8Array
+    zip64?: { count?: number }
+  } = {},
 ): Uint8Array {
   const locals: Buffer[] = []
   const centrals: Buffer[] = []
@@ -80,7 +89,7 @@ function zip(
     central.writeUInt16LE(centralExtra.length, 30)
     central.writeUInt32LE(((entry.mode ?? 0o100644) << 16) >>> 0, 38)
     central.writeUInt32LE(isBoth ? 0xffffffff : (entry.offset ?? offset), 42)
-    centrals.push(central, name, centralExtra)
+    if (!entry.isUnlisted) centrals.push(central, name, centralExtra)
     locals.push(local, localName, localExtra, packed)
     offset += local.length + localName.length + localExtra.length + packed.length
   }
@@ -102,11 +111,14 @@ function zip(
     for (const at of [12, 16]) record.writeUInt32LE(0xffffffff, at)
     return Buffer.concat([...locals, directory, record64, locator, record])
   }
-  record.writeUInt16LE(end.count ?? entries.length, 8)
-  record.writeUInt16LE(end.count ?? entries.length, 10)
+  const listed = entries.filter(({ isUnlisted }) => !isUnlisted)
+  const comment = Buffer.from((end.comment ?? '') as string)
+  record.writeUInt16LE(end.count ?? listed.length, 8)
+  record.writeUInt16LE(end.count ?? listed.length, 10)
   record.writeUInt32LE(end.size ?? directory.length, 12)
   record.writeUInt32LE(end.start ?? offset, 16)
-  return Buffer.concat([...locals, directory, record, end.tail ?? Buffer.alloc(0)])
+  record.writeUInt16LE(comment.length, 20)
+  return Buffer.concat([...locals, directory, record, comment, end.tail ?? Buffer.alloc(0)])
 }
 
 /** The extra field of zip64. */
@@ -557,6 +569,44 @@ describe('reading an archive', () => {
     expect(await refusalOf(Buffer.from('PK'))).toContain('not a zip')
     expect(await refusalOf(zip([]))).toContain('no SKILL.md')
     expect(await refusalOf(zip([{ name: 'a/SKILL.md' }, { name: 'b/x' }]))).toContain('no SKILL.md')
+  })
+
+  it.each([
+    ['at its start', 0],
+    ['between two others', 1],
+    ['before the directory', 2],
+  ])('rejects a zip with an entry %s that its directory does not list', async (_, at) => {
+    const hidden = { name: 'hidden.sh', data: 'echo hidden' }
+    for (const more of [{}, { method: 8 }, { name: 'SKILL.md' }, { name: 'dir/', data: '' }]) {
+      const entries: RawEntry[] = [doc, { name: 'a.txt', data: 'A' }]
+      entries.splice(at, 0, { ...hidden, ...more, isUnlisted: true })
+      expect(await refusalOf(zip(entries))).toContain('an entry that its directory does not list')
+    }
+    const listed = [doc, { name: 'inner.zip', data: zip([doc]) }, { name: 'packed.zip', data: zip([doc]), method: 8 }]
+    expect((await readArchive(zip(listed), 'zip')).files).toHaveLength(2)
+  })
+
+  it('takes a zip whose comment has the signature of an end record, and rejects one with a second end record', async () => {
+    const comments = [
+      'made by PK\x05\x06',
+      'PK\x05\x06',
+      `PK\x05\x06${'.'.repeat(200)}`,
+      `${'.'.repeat(65_000)}PK\x05\x06!`,
+    ]
+    for (const comment of comments) {
+      const bytes = zip([doc, { name: 'a.txt', data: 'A' }], { comment })
+      expect((await readArchive(bytes, 'zip')).files.map(({ path }) => path)).toEqual(['a.txt'])
+      expect(await refusalOf(bytes.subarray(0, -1))).toMatch(/after the end|truncated/)
+    }
+    const other = zip([{ name: 'SKILL.md', data: 'other' }])
+    const ends = [
+      other,
+      other.subarray(Buffer.from(other).lastIndexOf('PK\x05\x06')),
+      zip([]),
+      Buffer.concat([other, Buffer.from('..')]),
+    ]
+    for (const comment of ends)
+      expect(await refusalOf(zip([doc], { comment }))).toMatch(/after the end|damaged|does not list|no SKILL/)
   })
 
   it('stops decompressing a decompression bomb at the size limits', async () => {

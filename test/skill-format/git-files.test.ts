@@ -1,4 +1,4 @@
-import { fromPathInGit, toPathInGit } from '@skillstead/skill-format/archives'
+import { checkPaths, fromPathInGit, toPathInGit } from '@skillstead/skill-format/archives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
@@ -25,9 +25,22 @@ describe('a path in a git repository', () => {
     },
   )
 
-  it('has no name that is too long', () => {
-    const path = `.gitattributes${'.skill'.repeat(40)}`
-    expect(toPathInGit(path)).toMatch(/^[\da-f]{64}\.skill$/)
+  it.each([
+    `.gitattributes${'.skill'.repeat(40)}`,
+    `.gitModules${'\u200b'.repeat(80)}`,
+    `~/.lfsconfig${'\u00ad'.repeat(118)}.skill`,
+  ])('is refused for a name that its suffix would make too long (%#)', (path) => {
+    const shorter = path.replace(/\.skill$|\u200b{2}/, '')
+    expect(checkPaths([{ path }])).toEqual([
+      { path, message: expect.stringContaining('Git reads files of this name.') },
+    ])
+    expect(checkPaths([{ path: shorter }, { path: path.replace(/\.(git|lfs)/i, '.x$1') }])).toEqual([])
+    expect(fromPathInGit(toPathInGit(shorter))).toBe(shorter)
+  })
+
+  it('may be as long as a path may be, if git does not read it', () => {
+    const paths = [`.gitignore${'.skill'.repeat(40)}`, `.gitattributes/${'a'.repeat(240)}`]
+    expect(checkPaths(paths.map((path) => ({ path })))).toEqual([])
   })
 
   it('is another one for each path, and leads back to it', () => {

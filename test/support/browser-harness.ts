@@ -72,6 +72,22 @@ export async function goWithin(page: Page, path: string): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor()
 }
 
+/** The sum of all shifts since the page began to load: https://web.dev/articles/cls. */
+export function measureShift(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let sum = 0
+        const observer = new PerformanceObserver((list) => {
+          for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[])
+            if (!entry.hadRecentInput) sum += entry.value
+        })
+        observer.observe({ type: 'layout-shift', buffered: true })
+        setTimeout(() => resolve(sum), 50)
+      }),
+  )
+}
+
 export const takesPictures = process.env.SKILLSTEAD_PICTURES === '1'
 
 /** With SKILLSTEAD_PICTURES=1, writes what the page looks like to a folder for looking at. */

@@ -64,7 +64,7 @@ export async function settle(page: Page): Promise<void> {
         await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
       }
     })
-  } while (pending.size > 0 || (await page.getByText('Loading…').count()) > 0)
+  } while (pending.size > 0 || (await page.locator('.loading, [aria-busy="true"]').count()) > 0)
 }
 
 async function createWindow(): Promise<Window> {

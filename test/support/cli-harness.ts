@@ -226,7 +226,7 @@ export function startServerProcess(args: readonly string[], cwd?: string): Promi
 }
 
 function findAddress(text: string): string | undefined {
-  return /https?:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0]
+  return /https?:\/\/(?:[\d.]+|\[[\d:]+\]):\d+/.exec(text)?.[0]
 }
 
 /** An empty folder that the end of the test file removes. */

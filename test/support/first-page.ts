@@ -9,7 +9,8 @@ export const firstPageBytesMax = 60_000
 
 /** The scripts that a browser fetches before the first page shows anything, with their bytes as they are sent. */
 export function readFirstPageScripts(): Map<string, number> {
-  const html = readFileSync(join(dist, 'index.html'), 'utf8')
+  const page = readFileSync(join(dist, 'index.html'), 'utf8')
+  const html = page.replaceAll(/<link [^>]*data-page=[^>]*>/g, '')
   const scripts = new Map<string, number>()
   const add = (path: string) => {
     if (scripts.has(path)) return

@@ -64,71 +64,85 @@ async function startSigningNode(issuer: string, { groups = [], listening, localS
 
 export type SignInNode = Awaited<ReturnType<typeof startSigningNode>>
 
-/** A node with a provider that is a real implementation of OpenID Connect; `as` signs in at it. */
-export async function startWithProvider(options: SigningNode & { readonly thinTokens?: boolean } = {}) {
+/** A provider that is a real implementation of OpenID Connect, for a node that starts after it. */
+export async function startProvider({ thinTokens = false } = {}) {
   const server = await listen()
-  const fixture = await startSigningNode(server.url, options)
   // The provider explains each of its defaults on the console.
   for (const method of ['info', 'warn'] as const) vi.spyOn(console, method).mockImplementation(() => {})
   /** The accounts of the provider, by subject. */
   const accounts = new Map<string, Claims>()
   let current = ''
   const scope = 'openid profile groups offline_access'
-  const provider = new Provider(server.url, {
-    clients: [
-      {
-        client_id: 'skillstead',
-        client_secret: clientSecret,
-        redirect_uris: [`${fixture.node.url}/login/callback`],
-        post_logout_redirect_uris: [`${fixture.node.url}/`],
-        grant_types: ['authorization_code', 'refresh_token'],
-        response_types: ['code'],
-      },
-    ],
-    cookies: { keys: ['a key for cookies'] },
-    scopes: scope.split(' '),
-    claims: { openid: ['sub'], profile: ['preferred_username', 'name'], groups: ['groups'] },
-    conformIdTokenClaims: options.thinTokens ?? false,
-    issueRefreshToken: async () => true,
-    pkce: { required: () => true },
-    features: {
-      devInteractions: { enabled: false },
-      rpInitiatedLogout: {
-        enabled: true,
-        async logoutSource(ctx, form) {
-          const button = '<button form="op.logoutForm" name="logout" value="yes">Leave the provider</button>'
-          ctx.body = `<!doctype html><title>Provider</title>${form}${button}`
+
+  /** Answers for the client that is the node. */
+  function serve(node: string): void {
+    const provider = new Provider(server.url, {
+      clients: [
+        {
+          client_id: 'skillstead',
+          client_secret: clientSecret,
+          redirect_uris: [`${node}/login/callback`],
+          post_logout_redirect_uris: [`${node}/`],
+          grant_types: ['authorization_code', 'refresh_token'],
+          response_types: ['code'],
+        },
+      ],
+      cookies: { keys: ['a key for cookies'] },
+      scopes: scope.split(' '),
+      claims: { openid: ['sub'], profile: ['preferred_username', 'name'], groups: ['groups'] },
+      conformIdTokenClaims: thinTokens,
+      issueRefreshToken: async () => true,
+      pkce: { required: () => true },
+      features: {
+        devInteractions: { enabled: false },
+        rpInitiatedLogout: {
+          enabled: true,
+          async logoutSource(ctx, form) {
+            const button = '<button form="op.logoutForm" name="logout" value="yes">Leave the provider</button>'
+            ctx.body = `<!doctype html><title>Provider</title>${form}${button}`
+          },
         },
       },
-    },
-    interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
-    findAccount: async (_ctx, sub) =>
-      accounts.has(sub) ? { accountId: sub, claims: async () => ({ sub, ...accounts.get(sub) }) } : undefined,
-    async loadExistingGrant(ctx) {
-      const grant = new ctx.oidc.provider.Grant({ clientId: 'skillstead', accountId: ctx.oidc.session!.accountId! })
-      grant.addOIDCScope(scope)
-      await grant.save()
-      return grant
-    },
-  })
-  const answer = provider.callback()
-  server.answerWith((request, response) => {
-    if (!request.url!.startsWith('/interaction/')) return void answer(request, response)
-    void provider.interactionFinished(request, response, { login: { accountId: current } })
-  })
+      interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
+      findAccount: async (_ctx, sub) =>
+        accounts.has(sub) ? { accountId: sub, claims: async () => ({ sub, ...accounts.get(sub) }) } : undefined,
+      async loadExistingGrant(ctx) {
+        const grant = new ctx.oidc.provider.Grant({ clientId: 'skillstead', accountId: ctx.oidc.session!.accountId! })
+        grant.addOIDCScope(scope)
+        await grant.save()
+        return grant
+      },
+    })
+    const answer = provider.callback()
+    server.answerWith((request, response) => {
+      if (!request.url!.startsWith('/interaction/')) return void answer(request, response)
+      void provider.interactionFinished(request, response, { login: { accountId: current } })
+    })
+  }
+
   return {
-    ...fixture,
     issuer: server.url,
     accounts,
-    /** A new browser in which the user of a subject has signed in to the node. */
-    async as(subject: string, claims: Claims = {}, next?: string) {
+    serve,
+    /** A new browser in which the user of a subject has signed in to a node. */
+    async signIn(node: string, subject: string, claims: Claims = {}, next?: string) {
       accounts.set(subject, { preferred_username: subject, ...claims })
       current = subject
-      const browser = fixture.openBrowser()
+      const browser = createBrowser(node)
       const last = await browser.visit(`/login${next === undefined ? '' : `?next=${encodeURIComponent(next)}`}`)
       return { ...browser, last }
     },
   }
+}
+
+/** A node with such a provider; `as` signs in at it. */
+export async function startWithProvider(options: SigningNode & { readonly thinTokens?: boolean } = {}) {
+  const { issuer, accounts, serve, signIn } = await startProvider(options)
+  const fixture = await startSigningNode(issuer, options)
+  const { url } = fixture.node
+  serve(url)
+  const as = (subject: string, claims?: Claims, next?: string) => signIn(url, subject, claims, next)
+  return { ...fixture, issuer, accounts, as }
 }
 
 /** A browser without pages: it follows redirects, and stores cookies by host. */

@@ -6,24 +6,12 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { unpackTar } from 'modern-tar/fs'
+import { publishedFolders } from '../../packages/cli/packing/pack-paths.ts'
 
 const root = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 
-/** The folders of the packages that are published, in the order in which they build on each other. */
-export const folders = [
-  'protocol',
-  'skill-format',
-  'scanner',
-  'client',
-  'core',
-  'mirror',
-  'maintenance',
-  'gateways',
-  'identity',
-  'server',
-  'cli',
-] as const
+export { publishedFolders as folders }
 
 /** What of a package.json is looked at here. */
 export interface Manifest {
@@ -45,7 +33,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
 export async function copyWorkspace(workspace: string): Promise<void> {
   await Promise.all(['packages/cli/packing', 'tsconfig.json', 'examples/skills'].map(copy(root, workspace)))
   await symlink(join(root, 'node_modules'), join(workspace, 'node_modules'))
-  for (const folder of folders) await copyPackage(folder, workspace)
+  for (const folder of publishedFolders) await copyPackage(folder, workspace)
   await copyDashboard(workspace)
 }
 
@@ -53,7 +41,7 @@ export async function copyWorkspace(workspace: string): Promise<void> {
  * Packs every package with `npm pack`, in a copy of the workspace: packing changes package.json for as long as it
  * takes, and other tests run concurrently. Returns the paths of the tarballs, in the order of `packed`.
  */
-export async function packAll(scratch: string, packed: readonly string[] = folders): Promise<string[]> {
+export async function packAll(scratch: string, packed: readonly string[] = publishedFolders): Promise<string[]> {
   const workspace = join(scratch, 'workspace')
   const tarballs = join(scratch, 'tarballs')
   await copyWorkspace(workspace)
@@ -79,7 +67,7 @@ async function copyDashboard(workspace: string): Promise<void> {
   const from = join(root, 'packages/dashboard')
   const to = join(workspace, 'packages/dashboard')
   const sources = ['src', 'building', 'index.html', 'vite.config.ts', 'package.json']
-  await Promise.all([...sources.map(copy(from, to)), copy(root, workspace)('pnpm-lock.yaml')])
+  await Promise.all([...sources.map(copy(from, to)), ...['pnpm-lock.yaml', 'docs'].map(copy(root, workspace))])
   await linkDependencies(from, to, (name) => join(workspace, 'packages', toFolder(name)))
 }
 
@@ -92,7 +80,7 @@ const copy = (from: string, to: string) => (path: string) => cp(join(from, path)
 export async function install(
   tarballs: readonly string[],
   consumer: string,
-  packed: readonly string[] = folders,
+  packed: readonly string[] = publishedFolders,
 ): Promise<void> {
   for (const [index, tarball] of tarballs.entries()) {
     const from = join(root, 'packages', packed[index]!)
@@ -107,7 +95,7 @@ export async function install(
 
 /** As npm does it: what a package calls `bin` may be run, and is found by its name. */
 async function linkCommands(modules: string): Promise<void> {
-  const folder = join(modules, 'skillstead')
+  const folder = join(modules, '@skillstead/cli')
   for (const [name, path] of Object.entries((await readManifest(folder)).bin ?? {})) {
     await chmod(join(folder, path), 0o755)
     await link(join(folder, path), join(modules, '.bin', name))

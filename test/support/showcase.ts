@@ -157,7 +157,11 @@ const skills: readonly Shown[] = [
 ]
 
 /** What pages have to show: skills of three authors with versions, a pack, an agent, reviews, a request and an issue. */
-export async function fillShowcase({ api: alice, registry, createUser }: Fixture): Promise<void> {
+export async function fillShowcase({
+  api: alice,
+  registry,
+  createUser,
+}: Pick<Fixture, 'api' | 'registry' | 'createUser'>): Promise<void> {
   const apis: Record<string, RegistryApi> = { alice }
   for (const username of ['bob', 'carol']) {
     await createUser(username, 'team')

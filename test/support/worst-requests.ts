@@ -259,7 +259,6 @@ function listReads({ versions }: WorstSizes): WorstRequest[] {
   const skill = (name: string) => `/api/v1/skills/${owner}%2F${name}`
   const query = encodeURIComponent(need)
   return [
-    get('/docs'),
     get('/api/v1/suggest?q=table&limit=20'),
     get('/api/v1/categories'),
     get(`${skill('wide')}/versions/1.0.0`),

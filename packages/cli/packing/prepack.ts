@@ -7,7 +7,7 @@ import { copyFileSync, cpSync, existsSync, readFileSync, readdirSync, renameSync
 import { join } from 'node:path'
 import { buildDashboard } from '../../dashboard/building/build.ts'
 import { bundlePackage } from './bundle-package.ts'
-import { copiedFolders, keptManifest } from './pack-paths.ts'
+import { copiedFolders, keptManifest, toRepositoryField } from './pack-paths.ts'
 
 interface Manifest {
   readonly name: string
@@ -30,7 +30,7 @@ rmSync('dist', { recursive: true, force: true })
 // Standard output is for `npm pack --json`.
 execFileSync('tsc', ['-b', 'tsconfig.build.json'], { stdio: ['ignore', 2, 2] })
 await bundlePackage(manifest)
-if (manifest.name === 'skillstead') await buildDashboard()
+if (manifest.name === '@skillstead/cli') await buildDashboard()
 for (const [from, to] of copiedFolders[manifest.name] ?? []) cpSync(join(root, from), to, { recursive: true })
 
 const text = `${JSON.stringify(toPublished(manifest, readPackageVersions()), null, 2)}\n`
@@ -44,7 +44,7 @@ function toPublished(workspace: Manifest, versions: ReadonlyMap<string, string>)
   for (const [name, range] of Object.entries(published.dependencies ?? {})) {
     if (range.startsWith('workspace:')) published.dependencies![name] = versions.get(name)!
   }
-  return published
+  return { ...published, ...toRepositoryField() }
 }
 
 /** All packages are published together, so each needs exactly the same version of the others. */

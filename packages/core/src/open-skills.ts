@@ -69,11 +69,11 @@ export interface Skills {
  * const tool = skills.toTool(skill, 'openai')
  */
 export async function openSkills(options: SkillsOptions): Promise<Skills> {
-  const { as, profile = 'resident', mode = 'create', ...rest } = options
+  const { as, profile = 'resident', ...rest } = options
   const short = { works: false, memorySkillsMax: 0 }
-  const registry = await openRegistry({ ...rest, ...(profile === 'short' && short), mode })
+  const registry = await openRegistry({ ...rest, ...(profile === 'short' && short) })
   try {
-    return createSkills(registry, as === undefined ? guest : await findUser(registry, as, mode))
+    return createSkills(registry, as === undefined ? guest : await findUser(registry, as, rest.mode))
   } catch (error) {
     await registry.close()
     throw error

@@ -67,6 +67,7 @@ import {
   withdrawRequestVote,
 } from './community/skill-requests.ts'
 import { deleteQuarantined, readQuarantinedFile, showQuarantined } from './governance/quarantine.ts'
+import { listInstallers } from './community/installers.ts'
 import { getPolicy, getSkillPolicy, setPolicy, setSkillPolicy, testPolicy } from './governance/policies.ts'
 import { commentQuarantined, diffQuarantined, reviewQuarantined } from './governance/submissions.ts'
 import { listQuarantined } from './governance/quarantine-list.ts'
@@ -129,6 +130,7 @@ export const operations = {
   diffSkill,
   listForks,
   getDownloads: showDownloads,
+  listInstallers,
   yankVersion: (context, input, caller) => setYanked(context, input, true, caller),
   unyankVersion: (context, input, caller) => setYanked(context, input, false, caller),
   getProvenance: showProvenance,

@@ -178,7 +178,7 @@ async function openParts(options: RegistryOptions) {
   const context: OperatorContext = {
     ...base,
     ...hooks,
-    ...(await makeCounting(base, hooks, sharedLimits)),
+    ...(await makeCounting(options, base, hooks, sharedLimits)),
     ...makeReading(options, base),
     events: createEvents(outbox, clock),
     policies: { judge: judgeByPolicies, findReviewers },
@@ -201,6 +201,7 @@ async function openParts(options: RegistryOptions) {
     scanPolicy: options.scanPolicy ?? {},
     secondOpinion,
     storageQuotaBytes: options.storageQuotaBytes ?? storageQuotaBytesDefault,
+    recordInstallers: options.recordInstallers,
     upstreams: createUpstreams(),
     node: createServingNode(),
     setup: new SetupCode(database),
@@ -250,12 +251,13 @@ function makeOpinions(options: RegistryOptions, { database, clock, onError, outg
 
 /** The counters of downloads and installs. */
 async function makeCounting(
+  { recordInstallers = false }: RegistryOptions,
   { database, clock, outbox, changes, onError }: Base,
   { upstreamQueue }: ReturnType<typeof connectExtensions>,
   sharedLimits: ReturnType<typeof createSharedLimits>,
 ) {
   const watchers = await createWatchers(database, changes)
-  const counting = { database, clock, outbox, watchers, upstreamQueue, onError }
+  const counting = { database, clock, outbox, watchers, upstreamQueue, onError, recordInstallers }
   const counters = createDownloadCounters(counting, createSeenUses(sharedLimits))
   return { counters, telemetry: new InstallTelemetry(counting) }
 }

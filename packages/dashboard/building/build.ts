@@ -17,8 +17,8 @@ export async function buildDashboard(): Promise<void> {
 }
 
 /**
- * The digest of everything that goes into the pages: their own files, the packages that they include, and the lock
- * file.
+ * The digest of everything that goes into the pages: their own files, the packages that they include, the
+ * documentation, and the lock file.
  */
 function toSourcesDigest(): string {
   const hash = createHash('sha256')
@@ -26,6 +26,8 @@ function toSourcesDigest(): string {
     '{client,protocol,skill-format}/src/**/*.ts',
     'dashboard/{src,building}/**/*.*',
     'dashboard/*.{ts,html,json}',
+    '../docs/*.{md,svg}',
+    '*/README.md',
   ]
   const cwd = join(packageFolder, '..')
   for (const path of globSync([...sources, '../pnpm-lock.yaml'], { cwd }).toSorted()) {

@@ -18,6 +18,7 @@ export const places = [
   ['/agents', 'Agents'],
   ['/requests', 'Requests'],
   ['/external', 'External'],
+  ['/docs', 'Docs'],
 ] as const
 
 /** The addresses of pages. Untrusted names are encoded here and nowhere else. */
@@ -34,11 +35,11 @@ export const addresses = {
 }
 
 /**
- * The path of a URL on this node. A page that is open under another host name of the node may only load pictures from
- * that host, so it uses paths.
+ * The path of a URL below this node. A page that is open under another host name of the node may only load pictures
+ * from that host, so it uses paths.
  */
 export function toOwnPath(address: string): string {
-  return new URL(address, location.href).pathname
+  return new URL(address, location.href).pathname.slice(nodePath.length)
 }
 
 type Fields = Record<string, string | undefined>

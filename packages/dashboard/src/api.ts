@@ -1,7 +1,7 @@
 import { createClient, RegistryError } from '@skillstead/client'
-import type { Problem } from '@skillstead/protocol'
+import type { Problem, SkillDetails } from '@skillstead/protocol'
 import { nodePath, nodeUrl } from './addresses.ts'
-import { toShareHeaders } from './share-link.ts'
+import { closeShareLink, toShareHeaders } from './share-link.ts'
 import { QueryClient, keepPreviousData, useQuery, type QueryKey, type UseQueryResult } from '@tanstack/preact-query'
 
 /**
@@ -16,10 +16,23 @@ export function apiWith(means: { apiKey?: string; caseToken?: string; counts?: f
 
 export const api = apiWith({ counts: false })
 
-function fetchAsPage(address: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  const own = { ...toShareHeaders(String(address)), 'x-skillstead-session': '1', 'x-skillstead-page': namePage() }
-  const headers = { ...(init.headers as Record<string, string>), ...own }
-  return fetch(address, { ...init, credentials: 'same-origin', headers })
+async function fetchAsPage(address: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const own = { 'x-skillstead-session': '1', 'x-skillstead-page': namePage() }
+  const send = (more?: Record<string, string>) =>
+    fetch(address, {
+      ...init,
+      credentials: 'same-origin',
+      headers: { ...(init.headers as Record<string, string>), ...own, ...more },
+    })
+  // A share link gives read access only: with its token the node refuses the writes of the owner.
+  const share = (init.method ?? 'GET') === 'GET' ? toShareHeaders(String(address)) : {}
+  const response = await send(share)
+  if (response.status !== 404 || Object.keys(share).length === 0) return response
+  // A link that has ended must not hide what the user may read.
+  const other = await send()
+  if (!other.ok) return response
+  closeShareLink()
+  return other
 }
 
 let page = { address: '', name: '' }
@@ -32,13 +45,31 @@ function namePage(): string {
   return page.name
 }
 
+/** Reads a text of the node outside of its API. Throws RegistryError. */
+export async function readFromNode(path: `/${string}`): Promise<string> {
+  return fetchText(path)
+}
+
 /** Calls an address of the node outside of its API. Throws RegistryError. */
 export async function postToNode<Answer>(path: `/${string}`, body: object): Promise<Answer> {
   const headers = { 'content-type': 'application/json' }
-  const response = await fetchAsPage(nodePath + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  return JSON.parse(await fetchText(path, { method: 'POST', headers, body: JSON.stringify(body) }))
+}
+
+async function fetchText(path: string, init?: RequestInit): Promise<string> {
+  const response = await fetchAsPage(nodePath + path, init).catch(() => {
+    throw new RegistryError('upstream_failed', 'The server cannot be reached.')
+  })
   const text = await response.text()
-  if (response.ok) return JSON.parse(text)
+  if (response.ok) return text
   throw toProblemError(response, text)
+}
+
+/** Reads a file of the API with the session and the share link of this page. Throws RegistryError. */
+export async function readFile(path: string): Promise<Blob> {
+  const response = await fetchAsPage(nodePath + path)
+  if (response.ok) return response.blob()
+  throw toProblemError(response, await response.text())
 }
 
 function toProblemError({ status, headers }: Response, text: string): RegistryError {
@@ -71,6 +102,28 @@ export const queries = new QueryClient({
 
 export function isUnauthorized(error: unknown): boolean {
   return error instanceof RegistryError && error.code === 'unauthorized'
+}
+
+interface PageData {
+  readonly details: SkillDetails
+  readonly version?: string
+  readonly skillMd?: string
+}
+
+/**
+ * Takes what the node wrote into the page of a skill. It is what guests see, so the details are loaded again while they
+ * are shown. Call it before anything is rendered.
+ */
+export function takePageData(): void {
+  const written = document.querySelector('#page-data')
+  if (!written) return
+  written.remove()
+  const { details, version, skillMd }: PageData = JSON.parse(written.textContent)
+  const { fullName, latestVersion } = details
+  queries.setQueryData(['skill', fullName, 'details', version], details, { updatedAt: 1 })
+  if (skillMd === undefined) return
+  const size = details.files.find(({ path }) => path === 'SKILL.md')!.size
+  queries.setQueryData(['skill', fullName, 'skill.md', version ?? latestVersion], { size, text: skillMd })
 }
 
 /** Data of a page: loaded when the key is new, and shared by all components with the same key. */

@@ -23,12 +23,13 @@ const ExternalPage = lazyPage(() => import('./pages/community/external-page.tsx'
 const TakedownsPage = lazyPage(() => import('./pages/takedowns/takedowns-page.tsx'))
 const TakedownPage = lazyPage(() => import('./pages/takedowns/takedown-page.tsx'))
 const AccountPages = lazyPage(() => import('./pages/account/account-pages.tsx'))
+const DocsPages = lazyPage(() => import('./pages/docs/docs-pages.tsx'))
 const DevicePage = lazyPage(() => import('./pages/account/device-page.tsx'))
 const ComponentsPage = lazyPage(() => import('./pages/components-page.tsx'))
 const AdminPages = lazyPage(() => import('./pages/admin/admin-pages.tsx'))
 
 /** Addresses that the node serves outside of this app: links to them leave the app. */
-const ownPages = new RegExp(`^${nodePath}/(?!(?:api|docs|openapi\\.json|metrics|healthz|readyz|mcp)(?:[/?#]|$))`)
+const ownPages = new RegExp(`^${nodePath}/(?!(?:api|docs/guides|openapi\\.json|metrics|healthz|readyz|mcp)(?:[/?#]|$))`)
 
 export function App() {
   return (
@@ -47,14 +48,14 @@ export function App() {
   )
 }
 
-/** The pages for signing in, which stay open on a private node. */
+/** The pages for signing in, which stay open on a private node; so does the documentation. */
 const entrances = new Set(['/account/sign-in', '/account/setup'])
 
 function Pages() {
   const { url, path } = useLocation()
   const isClosed = useIsClosed()
   if (!isDecodablePath(path)) return <NotHere />
-  if (isClosed && !entrances.has(path)) return <ClosedNode />
+  if (isClosed && !entrances.has(path) && !/^\/docs(?:\/|$)/.test(path)) return <ClosedNode />
   return (
     <Boundary place={url}>
       <Router onRouteChange={focusContent}>
@@ -73,6 +74,8 @@ function Pages() {
         <Route path="/takedowns/:id" component={TakedownPage} />
         <Route path="/account" component={AccountPages} />
         <Route path="/account/*" component={AccountPages} />
+        <Route path="/docs" component={DocsPages} />
+        <Route path="/docs/*" component={DocsPages} />
         <Route path="/device" component={DevicePage} />
         <Route path="/admin" component={AdminPages} />
         <Route path="/admin/*" component={AdminPages} />

@@ -3,7 +3,6 @@ import { useLocation } from 'preact-iso'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { addresses, places } from './addresses.ts'
-import { countNotices, useNotices } from './notices.ts'
 import { signOut, useMe } from './session.ts'
 import { site } from './site.ts'
 import { Icon } from './ui/icon.tsx'
@@ -47,7 +46,7 @@ function PlaceLinks() {
     place === '/' ? path === '/' || path.startsWith('/skills/') : path.startsWith(place)
   return (
     <>
-      {places.map(([place, title]) => (
+      {[...places, ['/account/publish', 'Publish'] as const].map(([place, title]) => (
         <a key={place} href={place} aria-current={isHere(place) ? 'page' : undefined}>
           {title}
         </a>
@@ -106,8 +105,7 @@ function isTyping(target: EventTarget | null): boolean {
 
 function Who() {
   const me = useMe()
-  const { data } = useNotices()
-  const waiting = data === undefined ? 0 : countNotices(data)
+  const waiting = me?.notices ?? 0
   const { route } = useLocation()
   if (me == null) {
     return <div class="who">{me === null && <SignInLink class="button">Sign in</SignInLink>}</div>
@@ -144,7 +142,7 @@ function Who() {
 export function Footer() {
   return (
     <footer class="bottom">
-      <a href="/docs">API reference</a>
+      <a href="/docs">Documentation</a>
       <a href="/openapi.json">OpenAPI</a>
       <a href="/takedowns">Takedowns</a>
     </footer>

@@ -20,13 +20,13 @@ interface Choice {
 const skillsMax = 7
 const pauseMs = 150
 
-const actions: readonly (readonly [href: string, title: string, who?: 'user' | 'admin'])[] = [
+const actions: readonly (readonly [href: string, title: string, who?: 'visitor' | 'user' | 'admin'])[] = [
   ['/account/publish', 'Publish a skill', 'user'],
   ['/account/skills', 'Your skills', 'user'],
   ['/account/keys', 'API keys', 'user'],
-  ['/account/sign-in', 'Sign in'],
+  ['/account/sign-in', 'Sign in', 'visitor'],
   ['/admin', 'Operate this node', 'admin'],
-  ['/docs', 'API reference'],
+  ['/docs/api', 'API reference'],
 ]
 
 /** Finds skills, pages and actions by typing: a combobox in a dialog, which Escape closes. */
@@ -39,9 +39,7 @@ export default function Palette({ close }: { close: () => void }) {
   useEffect(() => dialog.current?.showModal(), [])
   const choose = ({ href }: Choice) => {
     close()
-    // The reference is a page of the node and not of this app.
-    if (href === '/docs') location.assign(href)
-    else route(href)
+    route(href)
   }
   const onKeyDown = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
     if (event.isComposing || choices.length === 0) return
@@ -115,19 +113,22 @@ function useChoices(text: string): readonly Choice[] {
   const known: Choice[] = [
     ...places.map(([href, title]) => ({ icon: FileText, href, title })),
     ...actions
-      .filter(([, , who]) => who === undefined || (me && (who === 'user' || me.role === 'admin')))
+      .filter(([, , who]) => who === undefined || (me ? who === 'user' || who === me.role : who === 'visitor'))
       .map(([href, title]) => ({ icon: ArrowRight, href, title })),
   ]
   if (!typed) {
     const recent = readRecentSkills().map((name) => ({ icon: Clock, title: name, href: addresses.skill(name) }))
     return [...recent, ...known]
   }
-  const skills = (found.data?.skills ?? []).map(({ fullName, description }) => {
+  const isOutdated = q !== typed || found.isPlaceholderData
+  const isShown = ({ fullName }: { fullName: string }) => !isOutdated || fullName.includes(typed.toLowerCase())
+  const skills = (found.data?.skills ?? []).filter(isShown).map(({ fullName, description }) => {
     return { icon: Package, title: fullName, note: description, href: addresses.skill(fullName) }
   })
   return [
     ...skills,
     { icon: Search, title: `Search for “${typed}”`, href: toAddress('/', { q: typed }) },
+    { icon: Search, title: `Search the documentation for “${typed}”`, href: toAddress('/docs', { q: typed }) },
     ...known.filter(({ title }) => title.toLowerCase().includes(typed.toLowerCase())),
   ]
 }

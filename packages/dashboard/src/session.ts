@@ -1,11 +1,17 @@
 import { api, apiWith, isUnauthorized, postToNode, queries, reloadData, useData } from './api.ts'
+import { closeShareLink } from './share-link.ts'
 import { site } from './site.ts'
 
-type Me = Awaited<ReturnType<typeof api.getMe>>
+/** The signed-in user with the number of notices in the inbox. */
+type Me = Awaited<ReturnType<typeof api.getMe>> & { readonly notices: number }
 
 const sessionKey = ['session'] as const
 const closedKey = ['closed'] as const
-const readSession = async () => (await api.getSession()).user
+
+async function readSession(): Promise<Me | null> {
+  const { user, notices } = await api.getSession()
+  return user && { ...user, notices }
+}
 
 function useSession() {
   return useData(sessionKey, readSession)
@@ -16,26 +22,25 @@ export function useMe(): Me | null | undefined {
   return useSession().data
 }
 
+/** Resolves when the page knows whether a user is signed in, or that it cannot know. */
+export async function ensureSession(): Promise<void> {
+  await queries.ensureQueryData({ queryKey: sessionKey, queryFn: readSession }).catch(() => undefined)
+}
+
+/** Whether the page knows that no user is signed in. */
+export function isVisitor(): boolean {
+  return queries.getQueryData(sessionKey) === null
+}
+
 /** The error of the request for the signed-in user, and a function to retry it. */
 export function useSessionFailure(): { error: unknown; retry: () => unknown } | undefined {
   const { data, error, refetch } = useSession()
   return error && data === undefined ? { error, retry: refetch } : undefined
 }
 
-/** Whether the node requires a login for everything. */
+/** Whether a visitor of a private node was refused something, and has to sign in. */
 export function useIsClosed(): boolean {
-  return useData(closedKey, readClosed, false).data === true
-}
-
-/** Whether the node rejects a guest's request that every public node accepts. */
-async function readClosed(): Promise<boolean> {
-  try {
-    await api.listPacks({ limit: 1 })
-    return false
-  } catch (error) {
-    if (isUnauthorized(error)) return true
-    throw error
-  }
+  return useData(closedKey, () => Promise.resolve(site.isPrivate), false).data === true
 }
 
 /** Watches responses for an expired session, a private node, and a node that is available again. */
@@ -55,7 +60,7 @@ function isAboutSession([first]: readonly unknown[]): boolean {
 async function learnWhy(): Promise<void> {
   if (queries.getQueryData(sessionKey)) await reloadData(...sessionKey)
   const me = await queries.fetchQuery({ queryKey: sessionKey, queryFn: readSession })
-  if (me === null) await queries.fetchQuery({ queryKey: closedKey, queryFn: readClosed })
+  if (me === null) queries.setQueryData(closedKey, site.isPrivate)
 }
 
 /** Exchanges an API key for a session. Throws `unauthorized` for an invalid key. */
@@ -71,6 +76,7 @@ export async function signOut(): Promise<void> {
     const { location: provider } = await postToNode<{ location: string | null }>('/logout', {})
     if (provider !== null) location.assign(provider)
   }
+  closeShareLink()
   await clearCachedData()
 }
 

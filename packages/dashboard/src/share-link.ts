@@ -25,11 +25,28 @@ export function openShareLink(): void {
   }
 }
 
-/** The header that lets the holder of a share link read the skill of an API address. */
+/** Forgets the link: it gives access no longer, or another person may use this window. */
+export function closeShareLink(): void {
+  opened = undefined
+  try {
+    sessionStorage.removeItem(key)
+  } catch {
+    // Nothing was stored.
+  }
+}
+
+/** The header that lets the holder of a share link read what an API address tells about its skill. */
 export function toShareHeaders(address: string): Record<string, string> {
   if (opened === undefined) return {}
-  const [before, rest] = address.split(`/api/v1/skills/${encodeURIComponent(opened.fullName)}`)
-  return before !== undefined && rest !== undefined && /^(?:[/?]|$)/.test(rest) ? { 'x-share-token': opened.token } : {}
+  const { pathname, searchParams } = new URL(address, location.href)
+  const ofSkill = `${nodePath}/api/v1/skills/${encodeURIComponent(opened.fullName)}/`
+  const isAbout = `${pathname}/`.startsWith(ofSkill) || searchParams.get('skill') === opened.fullName
+  return isAbout ? { 'x-share-token': opened.token } : {}
+}
+
+/** The token of the opened share link, if it is that of the skill. */
+export function findShareToken(fullName: string): string | undefined {
+  return opened?.fullName === fullName ? opened.token : undefined
 }
 
 function readShareLink(): ShareLink | undefined {

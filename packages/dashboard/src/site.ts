@@ -7,6 +7,10 @@ export const site = {
   logo: read('logo'),
   /** The host of the identity provider by which people sign in. Undefined without one. */
   signIn: read('sign-in'),
+  /** Whether owners see which users installed their skills. */
+  recordsInstallers: read('installers') !== undefined,
+  /** Whether the node answers only users who sign in. */
+  isPrivate: readPageMeta('skillstead-private') !== undefined,
 }
 
 function read(what: string): string | undefined {

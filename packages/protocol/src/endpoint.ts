@@ -29,7 +29,7 @@ export interface Endpoint {
    * The success status, or several, of which the operation returns one and the first is the usual one. Default: 200.
    */
   readonly status?: SuccessStatus | readonly [SuccessStatus, SuccessStatus, ...SuccessStatus[]]
-  readonly tag: string
+  readonly tag: Tag
   readonly summary: string
   readonly input: Schema
   readonly output: Schema
@@ -67,6 +67,30 @@ export interface Endpoint {
   readonly cookie?: 'session'
 }
 
+/** The groups of endpoints in the API reference, with what each is for. */
+export const tagTexts = {
+  Skills: 'Find, read, publish and share skills.',
+  Security: 'Quarantined versions, and scans of stored ones.',
+  Reviews: 'Reviews of skills by users and agents, and issues.',
+  Packs: 'Named lists of skills that are installed at once.',
+  Agents: 'Agents that install and review skills, and their heartbeat.',
+  Requests: 'Skills that people ask for, and votes for them.',
+  Account: 'Your keys, your profile and the session of the dashboard.',
+  Organisations: 'Owners of skills that have members, teams, rules and reviewers.',
+  Users: 'Authors and who follows them.',
+  Reputation: 'Scores of authors, and the verification of your account.',
+  Webhooks: 'Events sent to your server, with their deliveries.',
+  'External skills': 'Skills of other registries, found and scanned by their URL.',
+  Telemetry: 'Anonymous counts of installs, and the trends that follow from them.',
+  Sync: 'What mirrors read: the log of public changes, its proofs and the files.',
+  Moderation: 'Reports of skills, appeals, and decisions of the administrators.',
+  DMCA: 'Takedown notices and counter-notices.',
+  Administration: 'Users, keys, verifications and the audit log, for administrators.',
+  Mirrors: 'The registries that this node syncs from, for administrators.',
+  Operation: 'The state, jobs, storage and backups of the node, for administrators.',
+} as const satisfies Record<string, string>
+type Tag = keyof typeof tagTexts
+
 /** Endpoints by name. */
 export type Endpoints = Record<string, Endpoint>
 
@@ -90,7 +114,7 @@ type ToTyped<T extends Details> = TypedEndpoint<
 
 /** Adds the method, the path and the kind of the output from the wire table to the endpoints of one tag. */
 export function toEndpoints<const T extends Record<string, Details>>(
-  tag: string,
+  tag: Tag,
   details: T & Record<Exclude<keyof T, EndpointName>, never>,
 ): { readonly [K in keyof T]: ToTyped<T[K]> } {
   const entries = Object.entries<object>(details).map(([name, rest]) => {

@@ -14,6 +14,7 @@ export type {
   SuccessStatus,
   TypedEndpoint,
 } from './endpoint.ts'
+export { tagTexts } from './endpoint.ts'
 export { endpoints, type EndpointName, type RegistryApi } from './endpoints.ts'
 export type { PublishSkillInput } from './endpoints/skills-endpoints.ts'
 export { errorRemedies } from './error-remedies.ts'
@@ -144,7 +145,7 @@ export {
   verdictWords,
 } from './schemas/security.ts'
 export type { SarifLog, ScanFinding, ScanReport, Security } from './schemas/security.ts'
-export { escapeJson, toJsonLine, toLogText, toOneLine, toPlainText } from './terminal-text.ts'
-export { toVisibleText } from './visible-text.ts'
+export { cutList, escapeJson, toJsonLine, toLogText, toOneLine, toPlainText } from './terminal-text.ts'
+export { toMarkedText, toVisibleText } from './visible-text.ts'
 export { readErrorCode } from './error-code.ts'
 export { withoutUndefined } from './without-undefined.ts'

@@ -1,4 +1,5 @@
 import { isSkillName } from './names.ts'
+import { cutList } from './terminal-text.ts'
 
 /**
  * What a program that loads skills reads of a SKILL.md, from its documentation or source.
@@ -151,11 +152,9 @@ export function reportClient(skill: ReadFrontmatter, client: SkillClient, folder
   const ignored = Object.keys(skill.frontmatter).filter(
     (key) => key !== 'name' && key !== 'description' && !client.reads.includes(key),
   )
-  const others = ignored.length > 10 ? ` and ${ignored.length - 10} more` : ''
-  const notes = [
-    ...problems,
-    ...(ignored.length > 0 ? [`ignores ${ignored.slice(0, 10).map(cutKey).join(', ')}${others}`] : []),
-  ]
+  const { shown, more } = cutList(ignored, 10)
+  const others = more > 0 ? ` and ${more} more` : ''
+  const notes = [...problems, ...(ignored.length > 0 ? [`ignores ${shown.map(cutKey).join(', ')}${others}`] : [])]
   if (client.otherKeys === 'skips in plugins' && hasOtherKeys(skill))
     notes.push('skips it in a plugin whose plugin.json names the schema of Agent Plugins')
   return { client: id, title, loads, notes }

@@ -34,3 +34,12 @@ export function toPlainText(written: string): string {
 export function toLogText(written: string): string {
   return toPlainText(written).replaceAll('\n', '\n    ')
 }
+
+/**
+ * The first entries of a list that people read, and the number of the others. That is never 1: a single other entry
+ * takes no more room than its number.
+ */
+export function cutList<Item>(list: readonly Item[], max: number): { shown: readonly Item[]; more: number } {
+  const shown = list.length === max + 1 ? list : list.slice(0, max)
+  return { shown, more: list.length - shown.length }
+}

@@ -15,5 +15,22 @@ let partsPattern: RegExp | undefined
  * @example toVisibleText('Ig\u200bnore') // 'Ignore'
  */
 export function toVisibleText(text: string): string {
-  return unseenPattern.test(text) ? text.replace((partsPattern ??= new RegExp(parts, 'gv')), '$<seen>') : text
+  return replaceUnseen(text, () => '')
+}
+
+/**
+ * Shows the invisible characters that {@link toVisibleText} removes, for readers of source text.
+ *
+ * @example toMarkedText('if\u202e') // 'if[U+202E]'
+ */
+export function toMarkedText(text: string): string {
+  return replaceUnseen(text, (character) => {
+    return `[U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`
+  })
+}
+
+function replaceUnseen(text: string, replace: (character: string) => string): string {
+  if (!unseenPattern.test(text)) return text
+  partsPattern ??= new RegExp(parts, 'gv')
+  return text.replace(partsPattern, (character: string, seen?: string) => seen ?? replace(character))
 }

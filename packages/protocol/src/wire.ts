@@ -44,6 +44,7 @@ export const wire = {
   diffSkill: 'GET /skills/:name/diff',
   listForks: 'GET /skills/:name/forks',
   getDownloads: 'GET /skills/:name/downloads',
+  listInstallers: 'GET /skills/:name/installers',
   getSimilarity: 'GET /skills/:name/similarity',
   getProvenance: 'GET /skills/:name/provenance',
   yankVersion: 'DELETE /skills/:name/versions/:version',

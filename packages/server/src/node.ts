@@ -10,7 +10,7 @@ import { isOrigin } from './admission/cross-origin.ts'
 import { answerSharedPage, replyRedirect, type ReplyPage } from './pages/answer-page.ts'
 import { toBrowserPage } from './pages/browser-addresses.ts'
 import { mountEndpoints } from './endpoints/engine.ts'
-import { toHandler } from './admission/handler.ts'
+import { isForPeople, toHandler } from './admission/handler.ts'
 import type { NodeParts } from './context/node-parts.ts'
 import { mountGateways } from './mount-gateways.ts'
 import { Metrics } from './context/metrics.ts'
@@ -162,15 +162,19 @@ function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined
     if (!isDecodable(path)) throwMalformed()
     throw nothingHere()
   }
-  const [ofApi, ofPages] = [toHandler(node, { admission: 'api', work }), toHandler(node, { admission: 'files', work })]
+  const [ofApi, ofPages] = [
+    toHandler(node, { admission: 'api', work }),
+    toHandler(node, { admission: 'documents', replyPage, work }),
+  ]
   const toEntry = (pathname: string, call: Call) => {
     if (isApi(pathname)) return ofApi
-    return replyPage && isForPeople(call) && toBrowserPage(pathname) !== undefined ? ofBrowsers : ofPages
+    return replyPage && isForBrowsers(call) && toBrowserPage(pathname) !== undefined ? ofBrowsers : ofPages
   }
   const ofBrowsers = toHandler(node, {
     endpoint: 'dashboard',
     admission: 'page',
     crossOrigin: false,
+    replyPage,
     // The app of a private node leads users there after they have signed in.
     work: (call) =>
       node.requireKey ? replyPage!(call, 200) : replyRedirect(node, call, 302, toBrowserPage(call.url!.pathname)!),
@@ -183,18 +187,20 @@ function mountUnknown(app: H3, node: NodeParts, replyPage: ReplyPage | undefined
     crossOrigin: false,
     // A share link is a credential itself, also on a node that requires a key.
     personal: true,
+    replyPage,
     work: (call) => answerSharedPage(node, call, replyPage),
   })
-  app.all('/t/:token', (event) => (isForPeople(event.context as unknown as Call) ? ofShares : ofPages)(event))
+  app.all('/t/:token', (event) => (isForBrowsers(event.context as unknown as Call) ? ofShares : ofPages)(event))
 }
 
 function isApi(path: string): boolean {
   return path === apiBase || path.startsWith(`${apiBase}/`)
 }
 
-/** Whether a browser navigates to the address. */
-function isForPeople(call: Call): boolean {
-  return call.method === 'GET' && (call.header('accept') ?? '').includes('text/html')
+/** Whether a browser may have sent the request, or a program that looks at links: it accepts anything. */
+function isForBrowsers(call: Call): boolean {
+  const accept = call.header('accept')?.trim() || '*/*'
+  return (call.method === 'GET' || call.method === 'HEAD') && (accept === '*/*' || isForPeople(call))
 }
 
 function isDecodable(path: string): boolean {

@@ -7,21 +7,30 @@ import { promisify } from 'node:util'
 import { buildDashboard } from '../../../dashboard/building/build.ts'
 import { engineFlags } from '../../src/engine-flags.ts'
 import { readExamples } from '../../src/serving/example-files.ts'
-import { bundleBoot, bundleProgram, toAddonTarget, type Chunks } from './bundle.ts'
+import { bundleBoot, bundleProgram, type BootName, type Chunks } from './bundle.ts'
 import { recordCompiled } from './record.ts'
+import { hostTarget, takeNodeOf } from './targets.ts'
 
 const runBuildTool = promisify(execFile)
 const packages = join(import.meta.dirname, '../../..')
 
-/** Builds the single executable for machines like this one, and returns its path. */
-export async function buildBinary(output: string): Promise<string> {
+/**
+ * Builds the single executable for machines of a target, such as `linux-arm64`, and returns its path. Default: machines
+ * like this one. Only for these can the executable run during the build, so only theirs contains compiled code and
+ * starts faster.
+ */
+export async function buildBinary(output: string, target = hostTarget): Promise<string> {
   const scratch = await mkdtemp(join(tmpdir(), 'skillstead-binary-'))
+  const isHost = target === hostTarget
+  const boot = isHost ? 'boot' : 'plain-boot'
   try {
-    const [chunks, node] = await Promise.all([bundleProgram(), takeNode(scratch), buildDashboard()])
-    const assets = await writeAssets(scratch, chunks)
-    const recorder = await makeExecutable({ scratch, node, assets, boot: 'recording-boot' })
-    const compiled = await recordCompiled(recorder, scratch)
-    const whole = await makeExecutable({ scratch, node, assets: { ...assets, ...compiled }, boot: 'boot' })
+    const taken = isHost ? takeNode(scratch) : takeNodeOf(target, scratch)
+    const [chunks, node] = await Promise.all([bundleProgram(target), taken, buildDashboard()])
+    const assets = await writeAssets(scratch, { chunks, target, boot })
+    const compiled = isHost
+      ? await recordCompiled(await makeExecutable({ scratch, node, assets, boot: 'recording-boot' }), scratch)
+      : {}
+    const whole = await makeExecutable({ scratch, node, assets: { ...assets, ...compiled }, boot })
     await mkdir(dirname(output), { recursive: true })
     // Write to a new file and rename it, so that running processes keep the old executable.
     await cp(whole, `${output}.new`)
@@ -49,7 +58,13 @@ async function takeNode(scratch: string): Promise<string> {
 /** Assets by name, each with its source file. */
 type Assets = Record<string, string>
 
-async function writeAssets(scratch: string, chunks: Chunks): Promise<Assets> {
+interface Content {
+  readonly chunks: Chunks
+  readonly target: string
+  readonly boot: BootName
+}
+
+async function writeAssets(scratch: string, { chunks, target, boot }: Content): Promise<Assets> {
   const assets: Assets = {}
   async function write(name: string, content: string): Promise<void> {
     assets[name] = join(scratch, 'assets', name)
@@ -57,10 +72,10 @@ async function writeAssets(scratch: string, chunks: Chunks): Promise<Assets> {
     await writeFile(assets[name], content)
   }
   for (const [name, code] of chunks) await write(`code/${name}`, code)
-  await write('boot.js', await bundleBoot('boot'))
+  await write('boot.js', await bundleBoot(boot))
   await write('version', await readPackageVersion())
   await write('examples.json', await packExamples())
-  assets['better_sqlite3.node'] = findAddon()
+  assets['better_sqlite3.node'] = findAddon(target)
   const dashboard = join(packages, 'dashboard/dist')
   for (const entry of await readdir(dashboard, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
@@ -81,16 +96,16 @@ async function packExamples(): Promise<string> {
   )
 }
 
-function findAddon(): string {
+function findAddon(target: string): string {
   const manifest = createRequire(join(packages, 'core/package.json')).resolve('better-sqlite3/package.json')
-  return join(dirname(manifest), 'prebuilds', `${toAddonTarget()}.node`)
+  return join(dirname(manifest), 'prebuilds', `${target}.node`)
 }
 
 interface Parts {
   readonly scratch: string
   readonly node: string
   readonly assets: Assets
-  readonly boot: 'boot' | 'recording-boot'
+  readonly boot: BootName
 }
 
 async function makeExecutable({ scratch, node, assets, boot }: Parts): Promise<string> {

@@ -33,8 +33,8 @@ const common = {
 /** Code by chunk name: everything that a command or thread may need. */
 export type Chunks = ReadonlyMap<string, string>
 
-/** Bundles the command and the threads. Modules that are loaded on use stay separate chunks. */
-export async function bundleProgram(): Promise<Chunks> {
+/** Bundles the command and the threads for a target. Modules that are loaded on use stay separate chunks. */
+export async function bundleProgram(target: string): Promise<Chunks> {
   const threads = globSync('*/src/**/*-worker.ts', { cwd: packages })
   const entries = [join(inside, 'main.ts'), ...threads.map((path) => join(packages, path))]
   const unused = new Set(Object.keys(substitutes))
@@ -48,7 +48,7 @@ export async function bundleProgram(): Promise<Chunks> {
       takeUsedParts(),
       bundleRequired(),
       leaveOutCertificates(),
-      takeAddon(),
+      takeAddon(target),
     ],
   })
   const { output } = await bundle.generate({
@@ -68,8 +68,11 @@ export async function bundleProgram(): Promise<Chunks> {
   )
 }
 
-/** One of the two boot scripts as a text that exports `skillstead.load`. */
-export async function bundleBoot(name: 'boot' | 'recording-boot'): Promise<string> {
+/** A script of `inside` that runs first. */
+export type BootName = 'boot' | 'recording-boot' | 'plain-boot'
+
+/** A boot script as a text that exports `skillstead.load`. */
+export async function bundleBoot(name: BootName): Promise<string> {
   const bundle = await rolldown({ ...common, input: join(inside, `${name}.ts`) })
   const { output } = await bundle.generate({ format: 'iife', name: 'skillstead', minify: true })
   await bundle.close()
@@ -91,23 +94,16 @@ function substituteModules(unused: Set<string>): Plugin {
 }
 
 /** Loads better-sqlite3 by its entry that takes the addon as an argument, and the addon from the executable. */
-function takeAddon(): Plugin {
+function takeAddon(target: string): Plugin {
   const virtual = '\0addon'
   return {
     name: 'take-addon',
     resolveId(specifier, importer, options) {
       if (specifier.endsWith('.node')) return virtual
       if (specifier !== 'better-sqlite3') return null
-      return this.resolve(`better-sqlite3/${toAddonTarget()}`, importer, { ...options, skipSelf: true })
+      return this.resolve(`better-sqlite3/${target}`, importer, { ...options, skipSelf: true })
     },
     load: (id) =>
       id === virtual ? `module.exports = require(${JSON.stringify(join(inside, 'addon.ts'))}).openAddon()` : null,
   }
-}
-
-/** The name of this machine's platform in better-sqlite3. The executable is built for the same platform. */
-export function toAddonTarget(): string {
-  const { glibcVersionRuntime } = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header
-  const isMusl = process.platform === 'linux' && glibcVersionRuntime === undefined
-  return `${process.platform}${isMusl ? 'musl' : ''}-${process.arch}`
 }

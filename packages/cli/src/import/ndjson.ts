@@ -3,6 +3,9 @@ import { firstIssueOnly } from '@skillstead/protocol'
 import {
   decodeText,
   findTextProblem,
+  hasValidName,
+  isUnreadable,
+  type ReadObject,
   readObjects,
   selectListed,
   type Source,
@@ -27,17 +30,42 @@ const Record = v.object({
   clawhub: v.nullish(v.object({ owner: Text })),
 })
 
-/** Reads `.ndjson` and `.ndjson.gz`: one JSON record per line. */
+/** Reads `.ndjson` and `.ndjson.gz`: one JSON record per line. Records with a valid name come first. */
 export function openNdjson(file: string): Source {
-  const { size } = statSync(file)
+  const stats = statSync(file)
+  const { size } = stats
   const bytes = createReadStream(file)
-  return { items: readCorpusItems(bytes, file), share: () => (size === 0 ? 1 : bytes.bytesRead / size) }
+  // A pipe cannot be read twice.
+  const items = stats.isFile() ? readCorpusItems(bytes, file) : readCorpusLines(readObjects(file, 'imported', bytes))
+  return { items, share: () => (size === 0 ? 1 : bytes.bytesRead / size) }
 }
 
+/** The lines of other records are read twice, so that none waits in memory. */
 async function* readCorpusItems(bytes: ReadStream, file: string): AsyncGenerator<SourceItem> {
-  for await (const { number, value, reason } of readObjects(file, 'imported', bytes)) {
-    yield reason === undefined ? parseCorpusRecord(value, number) : { id: `line ${number}`, reason }
+  const later = new Set<number>()
+  let failure: unknown
+  try {
+    for await (const line of readObjects(file, 'imported', bytes)) {
+      const item = readCorpusLine(line)
+      if (isUnreadable(item) || hasValidName(item)) yield item
+      else later.add(line.number)
+    }
+  } catch (error) {
+    failure = error
   }
+  if (later.size > 0) {
+    const again = createReadStream(file)
+    yield* readCorpusLines(readObjects(file, 'imported', again, (number) => later.has(number)))
+  }
+  if (failure !== undefined) throw failure
+}
+
+async function* readCorpusLines(lines: AsyncIterable<ReadObject>): AsyncGenerator<SourceItem> {
+  for await (const line of lines) yield readCorpusLine(line)
+}
+
+function readCorpusLine({ number, value, reason }: ReadObject): SourceItem {
+  return reason === undefined ? parseCorpusRecord(value, number) : { id: `line ${number}`, reason }
 }
 
 function parseCorpusRecord(value: unknown, number: number): SourceItem {

@@ -1,4 +1,4 @@
-import { readErrorCode } from '@skillstead/protocol'
+import { cutList, readErrorCode } from '@skillstead/protocol'
 import { existsSync, lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { isExecutable, toDigest } from '@skillstead/skill-format/archives'
@@ -86,8 +86,8 @@ export function describeEdits(
   if (state.digest === digest) return undefined
   const edits = published.length === 0 ? [] : listEdits(state.files, published)
   if (edits.length === 0) return 'its files differ from the version'
-  const more = edits.length - editsShownMax
-  return [...edits.slice(0, editsShownMax), ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
+  const { shown, more } = cutList(edits, editsShownMax)
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
 }
 
 const editsShownMax = 5

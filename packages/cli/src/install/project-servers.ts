@@ -116,8 +116,15 @@ function applyChanges({ text, document }: ProjectFile, changes: readonly Servers
   for (const change of changes) left.push(...applyChange(entries, change))
   const after = Object.fromEntries(entries)
   if (isDeepStrictEqual(before, after)) return { text, left }
+  return { text: formatAs(text, { ...document, [entriesKey]: after }), left }
+}
+
+/** The JSON of a document with the indentation and line ends of a text, and a line end where the text ends with one. */
+function formatAs(text: string, document: Entries): string {
   const indent = /\n([ \t]+)"/.exec(text)?.[1] ?? '  '
-  return { text: `${JSON.stringify({ ...document, [entriesKey]: after }, null, indent)}\n`, left }
+  const end = /\r?\n/.exec(text)?.[0] ?? '\n'
+  const isEnded = text === '' || text.endsWith('\n')
+  return `${JSON.stringify(document, null, indent)}${isEnded ? '\n' : ''}`.replaceAll('\n', end)
 }
 
 function applyChange(entries: Map<string, unknown>, { fullName, wanted, recorded, others }: ServersChange): string[] {

@@ -36,7 +36,10 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
     from(() => import('../commands/find/load.ts'), { load: 'load a skill, or part of it, for an agent' }),
     from(() => import('../commands/find/plan.ts'), { plan: "fit skills into the size limit of an agent's list" }),
     from(() => import('../commands/find/diff.ts'), { diff: 'compare two versions of a skill' }),
-    from(() => import('../commands/find/downloads.ts'), { downloads: 'show the downloads of a skill per day' }),
+    from(() => import('../commands/find/downloads.ts'), {
+      downloads: 'show the downloads of a skill per day',
+      installers: 'show which users installed your skill',
+    }),
     from(() => import('../commands/find/star.ts'), { star: 'star a skill, or remove the star' }),
     from(() => import('../commands/find/pack.ts'), {
       'pack list': 'list packs of skills',

@@ -93,7 +93,7 @@ function listRefusals(
 ): Warning[] {
   const others = files.filter(({ path }) => path !== 'SKILL.md')
   // A sample has no files above the limits, and no links to files of the skill, which a publish stores as files.
-  const sized = selected?.files.map(({ path, entry }) => ({ path: path.normalize('NFC'), size: entry.size }))
+  const sized = selected?.files.map(({ path, entry }) => ({ path, size: entry.size }))
   return [
     // A name has one warning, with the name to use, and not also that of the open format.
     ...readSkillFields(parsed).refusals.map(({ path, code, message, line }) => ({

@@ -82,6 +82,7 @@ export const settings = {
   'backup-every': Text,
   'backups-max': Count,
   private: Flag,
+  'record-installers': Flag,
   'json-logs': Flag,
 }
 
@@ -107,7 +108,7 @@ interface Configured<T> {
  */
 export async function withConfigFile<T>(
   given: Arguments,
-  options: Options,
+  options: object,
   read: (given: Arguments) => Promise<T>,
 ): Promise<Configured<T>> {
   const file = textOption(given, 'config')
@@ -130,7 +131,7 @@ export async function withConfigFile<T>(
   }
 }
 
-async function readSettings(file: string, options: Options): Promise<Values> {
+async function readSettings(file: string, options: object): Promise<Values> {
   const document = await parseConfigFile(file, readOptionFile(file))
   const unknown = Object.keys(document).find((name) => !Object.hasOwn(settings, name) || !Object.hasOwn(options, name))
   if (unknown !== undefined)

@@ -3,22 +3,23 @@ import { makePrivateFolder, partsOf } from '@skillstead/core/internal'
 import { createMirror, type Mirror } from '@skillstead/mirror'
 import { toOneLine, readErrorCode } from '@skillstead/protocol'
 import { createLogger, listenNode, type ListenOptions } from '@skillstead/server'
-import { flag, type Arguments, type Options } from '../command/command.ts'
+import { flag, textOption, type Arguments, type Options } from '../command/command.ts'
 import { findAccessWarning } from '../files/file-access.ts'
 import { toMirrorOptions } from '../mirror/with-mirror.ts'
 import { toStoreLocation } from '../registry/place.ts'
 import { toSecretKey } from '../registry/secret-key.ts'
-import { toLogStream, untilInterrupted } from '../terminal/io.ts'
+import { isServiceLink, toLogStream, untilInterrupted } from '../terminal/io.ts'
 import { createErrorLog, type Output } from '../terminal/output.ts'
 import { withConfigFile } from './config-file.ts'
 import { createNodeSignIn } from './sign-in-options.ts'
+import { toReachableHost } from './listen-options.ts'
 import { readCertificate } from './tls-options.ts'
 import { toListenOptions, toRegistryOptions } from './serve-options.ts'
 
-/** What a node prints when it listens: lines for its URL, and the setup code of a node without users. */
+/** What a node prints when it listens: lines for the URL of its pages, and the setup code of a node without users. */
 interface Greeting {
   readonly setupCode?: string | undefined
-  toLines(url: string): readonly string[]
+  toLines(url: string, publicUrl?: string): readonly string[]
 }
 
 /**
@@ -42,10 +43,16 @@ export async function runNode(
   const { setupCode, toLines } = await prepare(registry)
   const { node, mirror, signIn } = await listenOrClose(registry, result.listening, given, output)
   const { url, port } = node
+  const pageUrl = toPageUrl(given, url)
   if (output.json) output.showJson({ url, port, setupCode })
   else output.show(`Skillstead listens on ${url}`)
-  const warnings = [warning, findAccessWarning(partsOf(registry).database.path)].filter((line) => line !== undefined)
-  for (const line of [...warnings, ...toLines(url)]) output.say(line)
+  const ignored = isServiceLink(given.io.env, 'SKILLSTEAD_PORT')
+    ? 'SKILLSTEAD_PORT is ignored: Kubernetes set it for the Service named skillstead. --port and PORT set the port.'
+    : undefined
+  const warnings = [warning, ignored, findAccessWarning(partsOf(registry).database.path)].filter(
+    (line) => line !== undefined,
+  )
+  for (const line of [...warnings, ...toLines(pageUrl)]) output.say(line)
   if (result.listening.tls)
     given.io.onHangUp?.(() => {
       try {
@@ -61,6 +68,14 @@ export async function runNode(
   await signIn?.close()
   await mirror.close()
   await registry.close()
+}
+
+/** The URL at which users open the pages: only there is a browser's sign-in accepted. */
+function toPageUrl(given: Arguments, listening: string): string {
+  const publicUrl = textOption(given, 'public-url')
+  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '')
+  const { protocol, port } = new URL(listening)
+  return `${protocol}//${toReachableHost(textOption(given, 'host'))}:${port}`
 }
 
 async function readOptions(given: Arguments) {

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import type { RegistryOptions } from '@skillstead/core'
 import type { BackupPlan } from '@skillstead/maintenance'
 import { maintenanceExtension } from '@skillstead/maintenance/extension'
@@ -15,6 +14,7 @@ import { originOption, scanPolicyOption, toLogOrigin, toScanPolicy } from '../re
 import { toLogStream } from '../terminal/io.ts'
 import { configOption } from './config-file.ts'
 import { findDashboard } from './dashboard-files.ts'
+import { listenOptions, withVariables } from './listen-options.ts'
 import { readCertificate, tlsOptions } from './tls-options.ts'
 import { signInOptions, toLocalSignIn } from './sign-in-options.ts'
 import { secondOpinionOptions, toSecondOpinion } from './second-opinion-options.ts'
@@ -22,17 +22,7 @@ import { secondOpinionOptions, toSecondOpinion } from './second-opinion-options.
 /** Options of a node that its help shows. */
 const commonOptions: Options = {
   ...configOption,
-  port: {
-    value: 'PORT',
-    help: 'the port to listen on; 0 picks a free port. Default: 7545 (or PORT)',
-    hostEnv: { name: 'PORT', isMeant: () => true },
-  },
-  host: {
-    value: 'HOST',
-    help: 'the address to listen on. Default: 127.0.0.1 (or HOST, if it is an IP address)',
-    // Some shells set HOST to the name of the machine, which would open the node to the network.
-    hostEnv: { name: 'HOST', isMeant: (value) => isIP(value) !== 0 },
-  },
+  ...listenOptions,
   'rate-limits': {
     value: 'RATES',
     help: 'requests per minute for each plan, and downloads per minute for each address, as NAME=NUMBER separated by commas (others keep their default), or off. Default: anonymous=600,free=60,pro=300,team=600,enterprise=6000,files=5000,mebibytes=1024',
@@ -60,6 +50,7 @@ const commonOptions: Options = {
     env: 'SKILLSTEAD_BACKUP_EVERY',
   },
   private: { help: 'require an API key for every request' },
+  'record-installers': { help: 'show the owner of a skill which users installed it, and tell users so' },
   'json-logs': { help: 'log one line of JSON per request to standard output' },
 }
 
@@ -136,16 +127,6 @@ export const serveOptions: Options = withVariables({
   ...Object.fromEntries(Object.entries(rareOptions).map(([name, option]) => [name, { ...option, isRare: true }])),
 })
 
-/** The options with the variable SKILLSTEAD_NAME for each that has none of its own. */
-export function withVariables(options: Options): Options {
-  const named = Object.entries(options).map(([name, option]) => [name, { env: toVariable(name), ...option }])
-  return Object.fromEntries(named) as Options
-}
-
-function toVariable(name: string): string {
-  return `SKILLSTEAD_${name.toUpperCase().replaceAll('-', '_')}`
-}
-
 /** The options for the registry of a node, with its extensions. Throws {@link UsageError} for invalid values. */
 export async function toRegistryOptions(given: Arguments): Promise<RegistryOptions> {
   return {
@@ -165,6 +146,7 @@ export async function toRegistryOptions(given: Arguments): Promise<RegistryOptio
     scanPolicy: { ...toScanPolicy(given), opinionClears: flag(given, 'second-opinion-clears') },
     secondOpinion: toSecondOpinion(given),
     storageQuotaBytes: toStorageQuota(given),
+    recordInstallers: flag(given, 'record-installers'),
     embeddings: toEmbeddings(given),
     extensions: [mirrorExtension, maintenanceExtension({ backups: toBackupPlan(given) })],
   }

@@ -2,6 +2,7 @@ import type { Registry } from '@skillstead/core'
 import type { SignIn } from '@skillstead/identity'
 import { UsageError, textOption, type Arguments, type Options } from '../command/command.ts'
 import { readSecretFile } from '../command/values.ts'
+import { toNetworkMode } from '../mirror/options.ts'
 import { toOutgoing } from '../registry/outgoing-options.ts'
 
 /** The sign-in of people by an identity provider (docs/sign-in.md). */
@@ -43,6 +44,8 @@ export async function createNodeSignIn(
   if (issuer === undefined && clientId === undefined && file === undefined && groups === undefined) return undefined
   if (issuer === undefined || clientId === undefined)
     throw new UsageError('Pass both --sign-in-issuer and --sign-in-client.')
+  if (toNetworkMode(given) === 'offline')
+    throw new UsageError('--network offline allows no requests to a provider. Leave --sign-in-issuer out.')
   const clientSecret = file === undefined ? undefined : readSecretFile(file, 'client secret')
   const { createSignIn, parseGroupRules } = await import('@skillstead/identity')
   try {

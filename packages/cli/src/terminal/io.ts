@@ -9,7 +9,15 @@ export type Environment = Readonly<Record<string, string | undefined>>
  * it; undefined if that is empty.
  */
 export function readVariable(env: Environment, name: string): string | undefined {
-  return env[name]?.trim() || undefined
+  return isServiceLink(env, name) ? undefined : env[name]?.trim() || undefined
+}
+
+/**
+ * Whether Kubernetes set a variable for a Service: `SKILLSTEAD_PORT=tcp://10.0.0.1:80` for one with the name
+ * `skillstead`, in all pods of its namespace. Such a value is no setting.
+ */
+export function isServiceLink(env: Environment, name: string): boolean {
+  return name.endsWith('_PORT') && /^(?:tcp|udp|sctp):\/\//.test(env[name]?.trim() ?? '')
 }
 
 /** An output stream, which may be a terminal. */

@@ -1,4 +1,4 @@
-import { toManifest, type ManifestFile } from '@skillstead/protocol'
+import { cutList, toManifest, type ManifestFile } from '@skillstead/protocol'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { toDigest } from './bytes.ts'
 import { VerificationError, type VerifiedPart } from './verification-error.ts'
@@ -67,8 +67,8 @@ function listDifferences(files: readonly ContentFile[], listed: readonly Manifes
     byPath.delete(path)
   }
   for (const path of byPath.keys()) differences.push(`${path} does not belong to it`)
-  const more = differences.length - differencesMax
-  return more > 0 ? [...differences.slice(0, differencesMax), `and ${more} more`] : differences
+  const { shown, more } = cutList(differences, differencesMax)
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])]
 }
 
 function toManifestFile({ path, bytes, executable = false }: ContentFile): ManifestFile {

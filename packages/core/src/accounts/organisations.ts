@@ -38,7 +38,11 @@ export async function createOrganisation(
     if ((await countRows(owned)) >= limits.organisationsPerUserMax)
       throw new RegistryError('conflict', `A user may own ${limits.organisationsPerUserMax} organisations at most.`)
     const row = await claimName(trx, {
-      ...{ username: name, plan: context.defaultPlan, role: 'user', kind: 'organisation', now: at },
+      username: name,
+      plan: context.defaultPlan,
+      role: 'user',
+      kind: 'organisation',
+      now: at,
       mayClaim: isAdministrator(caller),
     })
     if (displayName !== undefined) await renameUser(trx, row.id, displayName)

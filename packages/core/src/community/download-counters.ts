@@ -9,6 +9,7 @@ import type { Database } from '../storage/database.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Watchers } from '../webhooks/download-events.ts'
 import { addDetails, countDownloads, toDay, type CountedUse } from './download-days.ts'
+import { type Installer, putInstallers } from './installers.ts'
 import { addInstalls, rollAllTrends, toHour } from './trends.ts'
 
 export interface CountingParts {
@@ -18,6 +19,7 @@ export interface CountingParts {
   readonly watchers: Watchers
   readonly upstreamQueue: Pick<UpstreamQueue, 'queueInstalls'>
   readonly onError: (error: unknown) => void
+  readonly recordInstallers: boolean
 }
 
 /** Counters of downloads and installs, collected in memory and written in batches: a use costs a map entry, no commit. */
@@ -35,13 +37,15 @@ interface Gathered {
   readonly details: Map<string, CountedUse>
   /** Installs to report to an upstream, by skill id. */
   readonly mirrored: Map<string, MirroredInstalls>
+  /** The last installs of users, by skill and user. */
+  readonly installers: Map<string, Installer>
 }
 
 /** The contract requires counters to be visible within a second. */
 const flushMs = 400
 
 export function createDownloadCounters(parts: CountingParts, seen: SeenUses): DownloadCounters {
-  const { database, clock, watchers, onError } = parts
+  const { database, clock, watchers, onError, recordInstallers } = parts
   let gathered = createGathered()
   let timer: NodeJS.Timeout | undefined
   let flushing = Promise.resolve()
@@ -60,7 +64,7 @@ export function createDownloadCounters(parts: CountingParts, seen: SeenUses): Do
     let left = gathered
     gathered = createGathered()
     try {
-      while (left.uses.size > 0 || left.details.size > 0) {
+      while (left.uses.size > 0 || left.details.size > 0 || left.installers.size > 0) {
         const all = left
         const uses = await database.writer.write((trx) => countUses(trx, parts, all))
         left = { ...createGathered(), uses: new Map(uses) }
@@ -71,6 +75,8 @@ export function createDownloadCounters(parts: CountingParts, seen: SeenUses): Do
       for (const use of left.details.values()) gather(({ details }) => addUse(details, use))
       for (const use of left.mirrored.values())
         gather(({ mirrored }) => addMirrored(mirrored, use.skillId, use, use.count))
+      for (const [key, one] of left.installers)
+        gather(({ installers }) => installers.set(key, installers.get(key) ?? one))
     }
   }
 
@@ -92,7 +98,7 @@ export function createDownloadCounters(parts: CountingParts, seen: SeenUses): Do
   }
 
   return {
-    countDownload(skill, { client, kind = 'api', address } = {}) {
+    countDownload(skill, { client, kind = 'api', address, userId = null } = {}) {
       if (database.isReadOnly) return
       const now = clock.now()
       const key = watchers.toKey(skill, client)
@@ -102,6 +108,10 @@ export function createDownloadCounters(parts: CountingParts, seen: SeenUses): Do
         addUse(details, { ...counted, downloads: 1, installs: 0 })
       })
       if (countedAs[kind] !== 'install') return
+      if (recordInstallers && userId !== null) {
+        const last = { skill_id: skill.id, user_id: userId, version: skill.version, day: toDay(now) }
+        gather(({ installers }) => installers.set(`${skill.id} ${userId}`, last))
+      }
       gatherIfFirst(seen.isFirst('install', skill.id, address, now), ({ details, mirrored }) => {
         addUse(details, { ...counted, downloads: 0, installs: 1 })
         if (skill.mirrored) addMirrored(mirrored, skill.id, skill.mirrored, 1)
@@ -118,7 +128,7 @@ export function createDownloadCounters(parts: CountingParts, seen: SeenUses): Do
 }
 
 function createGathered(): Gathered {
-  return { uses: new Map(), details: new Map(), mirrored: new Map() }
+  return { uses: new Map(), details: new Map(), mirrored: new Map(), installers: new Map() }
 }
 
 function addCount(uses: Map<string, number>, key: string, count: number): void {
@@ -135,7 +145,7 @@ function addUse(details: Map<string, CountedUse>, use: CountedUse): void {
 async function countUses(
   trx: WriteTransaction,
   parts: CountingParts,
-  { uses, details, mirrored }: Gathered,
+  { uses, details, mirrored, installers }: Gathered,
 ): Promise<UseCounts> {
   const { clock, outbox, upstreamQueue } = parts
   const { dialect } = parts.database
@@ -145,6 +155,7 @@ async function countUses(
   const now = installs.size > 0 ? await rollAllTrends(trx, hour) : hour
   const left = uses.size > 0 ? (await countDownloads(trx, { dialect, outbox }, uses, at)).left : uses
   if (installs.size > 0) await addInstalls(trx, dialect, { hour, now, counts: installs })
+  if (installers.size > 0) await putInstallers(trx, dialect, [...installers.values()])
   if (details.size > 0) await addDetails(trx, dialect, [...details.values()])
   if (mirrored.size > 0) await upstreamQueue.queueInstalls(trx, mirrored.values())
   return left

@@ -88,7 +88,7 @@ const hoursOfDay = 24
 
 /**
  * GET /skills/<name>/downloads: one entry for each of the last days in UTC, including days without downloads; today
- * last. Owners may group them by version or client.
+ * last. Counts by version are as public as their total; owners may group them by client too.
  */
 export async function showDownloads(
   context: StorageContext,
@@ -96,7 +96,7 @@ export async function showDownloads(
   caller: Caller,
 ) {
   const skill = await getSkill(context, name, caller)
-  if (by !== undefined) await requireRight(context.database.read, skill, caller, 'manage')
+  if (by === 'client') await requireRight(context.database.read, skill, caller, 'manage')
   const { id } = skill
   const today = toDay(context.clock.now())
   const wanted = Array.from({ length: days }, (_, i) => today - days + 1 + i)
@@ -216,7 +216,7 @@ export async function addDetails(trx: WriteTransaction, dialect: Dialect, uses: 
 export async function sweepDays({ database, clock }: Pick<CommunityContext, 'database' | 'clock'>): Promise<void> {
   const oldest = toDay(clock.now()) - keptDays
   await database.writer.write(async (trx) => {
-    for (const table of ['download_days', 'download_details'] as const)
+    for (const table of ['download_days', 'download_details', 'installers'] as const)
       await trx.deleteFrom(table).where('day', '<', oldest).execute()
   })
 }

@@ -14,6 +14,7 @@ import { countRows } from '../storage/count-rows.ts'
 import { addRow, hasRow, removeRows } from '../storage/table-rows.ts'
 import type { UserRow } from '../storage/tables.ts'
 import { countWebhooks } from '../webhooks/webhooks.ts'
+import { countNotices } from './count-notices.ts'
 
 /** GET /users/me. */
 export async function showMe(context: StorageContext, caller: Caller): Promise<Me> {
@@ -25,9 +26,13 @@ export async function showMe(context: StorageContext, caller: Caller): Promise<M
   return { ...toPublicFields(user), plan: user.plan, role: user.role, ...proved, counts: { ...counts, webhooks } }
 }
 
-/** GET /session: the current user, or null for a guest. Never fails, so that a page can call it before sign-in. */
+/**
+ * GET /session: the current user with the number of notices, or null for a guest. Never fails, so that a page can call
+ * it before sign-in.
+ */
 export async function getSession(context: StorageContext, _input: object, caller: Caller) {
-  return { user: caller.kind === 'user' && caller !== systemCaller ? await showMe(context, caller) : null }
+  if (caller.kind !== 'user' || caller === systemCaller) return { user: null, notices: 0 }
+  return { user: await showMe(context, caller), notices: await countNotices(context.database, caller) }
 }
 
 /** PATCH /users/me: the display name and the picture; null removes the picture. */

@@ -33,6 +33,8 @@ export interface ImportSummary {
   changed: PathReason[]
   /** The first stored skills that a publish would refuse, each with what is wrong in its SKILL.md. */
   invalid: { id: string; reason: string }[]
+  /** The first stored versions in which the scan found something, each with its worst finding. */
+  flagged: { id: string; reason: string }[]
   /** Reasons for the first refused skills. */
   refusals: { id: string; reason: string }[]
   seconds: number
@@ -165,6 +167,7 @@ async function importBatch(
       else if (outcome.created) {
         countWarnings(summary, outcome.warnings)
         addInvalid(summary, id, outcome.warnings)
+        addFlagged(summary, `${outcome.fullName}@${outcome.version}`, outcome.warnings)
       }
     }
     onRecord?.(toImportedRecord(id, own))
@@ -244,6 +247,11 @@ function addInvalid({ invalid }: ImportSummary, id: string, warnings: readonly W
   if (reasons.length > 0 && invalid.length < refusalsReportedMax) invalid.push({ id, reason: reasons.join(' ') })
 }
 
+function addFlagged({ flagged }: ImportSummary, id: string, warnings: readonly Warning[]): void {
+  const worst = warnings.find(({ code }) => code === 'scan')
+  if (worst && flagged.length < refusalsReportedMax) flagged.push({ id, reason: worst.message })
+}
+
 function addReasons(summary: ImportSummary, { id, files, omitted = [], changed = [] }: SkillRecord): void {
   const toSourcePath = ({ path, reason }: PathReason) => ({ path: posix.join(posix.dirname(id), path), reason })
   const add = (list: PathReason[], more: readonly PathReason[]) =>
@@ -275,6 +283,7 @@ function createSummary(): ImportSummary {
     omitted: [],
     changed: [],
     invalid: [],
+    flagged: [],
     refusals: [],
     seconds: 0,
   }

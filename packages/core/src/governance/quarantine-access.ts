@@ -1,13 +1,13 @@
-import { type MemberRole, memberRoles, RegistryError, rightsByRole, rolesWith } from '@skillstead/protocol'
-import { type ExpressionBuilder, expressionBuilder, type Kysely, sql, type SqlBool } from 'kysely'
+import { RegistryError, rightsByRole } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
 import { findMemberRole } from '../accounts/organisations.ts'
-import { type Caller, callerId, requireScope, requireUser } from '../kernel/caller.ts'
+import { type Caller, requireScope, requireUser } from '../kernel/caller.ts'
 import type { QuarantineItemRow, Tables } from '../storage/tables.ts'
 import { findRoles, findUsersWith, isAdministrator, isOwner } from '../visibility/rights.ts'
 import { readEffectivePolicy } from './policies.ts'
 
 /** What a caller is to a quarantined version that the caller may see. */
-export interface ItemAccess {
+interface ItemAccess {
   /** Published it, or owns the skill in person. */
   readonly isAuthor: boolean
   /** May review it: no one reviews a version that he published. */
@@ -69,50 +69,4 @@ export async function findReviewers(db: Kysely<Tables>, row: QuarantineItemRow):
 export async function countNeeded(db: Kysely<Tables>, row: QuarantineItemRow): Promise<number> {
   const policy = await readEffectivePolicy(db, await findItemSkill(db, row))
   return Math.max(1, policy.approvals?.count ?? 1)
-}
-
-/** Whether a caller sees a row of `quarantine_items`, as {@link getQuarantineItem} decides. */
-export function isItemSeenBy(caller: Caller) {
-  const userId = callerId(caller) ?? ''
-  return (eb: ExpressionBuilder<Tables, 'quarantine_items'>) =>
-    eb.or([
-      eb('owner_id', '=', userId),
-      eb.and([
-        eb('publisher_id', '=', userId),
-        eb.or([eb('reason', '=', 'approval'), eb('owner_id', 'in', selectOwners(userId, memberRoles))]),
-      ]),
-      eb('owner_id', 'in', selectOwners(userId, rolesWith('review'))),
-      eb('full_name', 'in', (of) =>
-        of
-          .selectFrom('team_members')
-          .innerJoin('team_skills', 'team_skills.team_id', 'team_members.team_id')
-          .innerJoin('skills', 'skills.id', 'team_skills.skill_id')
-          .select('skills.full_name')
-          .where('team_members.user_id', '=', userId)
-          .where(
-            'team_skills.role',
-            'in',
-            rolesWith('review').filter((role) => role !== 'owner'),
-          ),
-      ),
-      mayDecide(caller) ? eb('reason', '=', 'policy') : sql.lit(false).$castTo<SqlBool>(),
-    ])
-}
-
-/** The ids of the organisations whose versions a user reviews. */
-export function selectReviewedOwners(userId: string) {
-  return selectOwners(userId, rolesWith('review'))
-}
-
-function selectOwners(userId: string, roles: readonly MemberRole[]) {
-  return expressionBuilder<Tables, never>()
-    .selectFrom('members')
-    .select('organisation_id')
-    .where('user_id', '=', userId)
-    .where('role', 'in', roles)
-}
-
-/** Whether the caller may read and decide on other users' versions that the scan policy quarantined. */
-export function mayDecide(caller: Caller): boolean {
-  return isAdministrator(caller) && requireUser(caller).scopes.includes('manage')
 }

@@ -6,22 +6,25 @@ import { toQuarantinedVersion } from '../catalogue/publishing/quarantine-version
 import { type Caller, requireUser } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { readPage } from '../storage/read-page.ts'
-import { countNeeded, findReviewers, isItemSeenBy, mayDecide, selectReviewedOwners } from './quarantine-access.ts'
+import { isItemSeenBy, mayDecide, selectReviewedOwners } from '../visibility/quarantine-conditions.ts'
+import { countNeeded, findReviewers } from './quarantine-access.ts'
 import { parseJson, type QuarantineItemRow, type Tables } from '../storage/tables.ts'
 
 /**
  * GET /quarantine, oldest first: versions that wait for an administrator or for reviewers, and published versions that a
- * rescan quarantined. Callers see their own and those that they decide on.
+ * rescan quarantined. Callers see their own and those that they decide on;
+ * administrators who want their own do not see what only an administrator decides.
  */
-export async function listQuarantined(context: StorageContext, page: Input<'listQuarantined'>, caller: Caller) {
+export async function listQuarantined(context: StorageContext, input: Input<'listQuarantined'>, caller: Caller) {
   const { read } = context.database
-  const waiting = read.selectFrom('quarantine_items').where(isItemSeenBy(caller))
-  const stored = selectRescanned(read, caller)
+  const viewer = input.own ? { ...requireUser(caller), role: 'user' as const } : caller
+  const waiting = read.selectFrom('quarantine_items').where(isItemSeenBy(viewer))
+  const stored = selectRescanned(read, viewer)
   const all = waiting
     .select(['quarantine_items.id', 'quarantine_items.created_at as at'])
     .unionAll(stored.select(['versions.id', 'quarantined_versions.quarantined_at as at']))
   const listed = read.selectFrom(all.as('listed'))
-  const { rows: shown, paging } = await readPage(listed, listed.select('id').orderBy('at').orderBy('id'), page)
+  const { rows: shown, paging } = await readPage(listed, listed.select('id').orderBy('at').orderBy('id'), input)
   const ids = shown.map(({ id }) => id)
   const rows = [...(await readQuarantineItems(read, ids)), ...(await readQuarantined(read, ids))]
   const byId = new Map(rows.map((row) => [row.id, row]))
@@ -63,7 +66,7 @@ export async function readReviews(db: Kysely<Tables>, row: QuarantineItemRow) {
 }
 
 /** The published versions that a rescan quarantined. Versions of deleted skills are left out. */
-export function selectQuarantined(db: Kysely<Tables>) {
+function selectQuarantined(db: Kysely<Tables>) {
   return db
     .selectFrom('quarantined_versions')
     .innerJoin('versions', 'versions.id', 'quarantined_versions.version_id')

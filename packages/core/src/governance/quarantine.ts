@@ -30,6 +30,7 @@ export async function showQuarantined(
   const stored = await findRescanned(read, id, caller)
   if (stored) return { ...stored, files: await readFileRows(read, id), reviews: [], comments: [], mayReview: false }
   const { row, mayReview } = await getQuarantined(read, id, caller)
+  const reviews = await readReviews(read, row)
   const { username } = await read
     .selectFrom('users')
     .select('username')
@@ -39,8 +40,9 @@ export async function showQuarantined(
     ...toQuarantinedVersion({ ...row, publisher: username }),
     ...(await showApprovals(read, row)),
     files: await readItemFiles(read, id),
-    reviews: (await readReviews(read, row)).map(({ user_id: _, at, ...review }) => ({
-      ...review,
+    reviews: reviews.map(({ username: reviewer, verdict, at }) => ({
+      username: reviewer,
+      verdict,
       at: toTimestamp(at),
     })),
     comments: await readComments(read, id),

@@ -8,6 +8,7 @@ import { dayMs, hourMs, minuteMs } from '../kernel/clock.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { sweepIdempotent } from '../accounts/idempotency.ts'
 import { sweepDays } from '../community/download-days.ts'
+import { forgetInstallers } from '../community/installers.ts'
 import { rollUpInstalls } from '../community/trends.ts'
 import { forgetRetiredKeys } from '../log/signing-keys.ts'
 
@@ -50,6 +51,7 @@ export async function scheduleHousekeeping(context: OperatorContext): Promise<vo
       return context.outbox.enqueue(trx, toJob(startedAt, isSteady(payload, startedAt) ? dayMs : hourMs))
     },
   })
+  await forgetInstallers(context)
   await context.database.writer.write((trx) => context.outbox.enqueue(trx, toJob(context.clock.now(), dayMs)))
 }
 
@@ -69,6 +71,7 @@ async function deleteExpired(context: OperatorContext): Promise<void> {
   await sweepChanges(context)
   await rollUpInstalls(context)
   await sweepDays(context)
+  await forgetInstallers(context)
   await sweepEmbeddings(context.database, { before: now - embeddingsKeptMs, rowsMax: embeddingsMax })
 }
 

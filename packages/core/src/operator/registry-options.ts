@@ -46,6 +46,11 @@ export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
   readonly secondOpinion?: SecondOpinionOptions
   /** Storage quota of each user on the free plan, in bytes; 0 for no quota. Default: 1 GiB. */
   readonly storageQuotaBytes?: number
+  /**
+   * Whether owners see which users installed their skills. `false` also deletes what was recorded before. Default:
+   * nothing is recorded or deleted.
+   */
+  readonly recordInstallers?: boolean
   /** Key of 32 bytes that encrypts the API keys of upstreams. Without it no such key can be stored. */
   readonly secretKey?: Uint8Array
   /** Packages that add to the registry, such as `mirrorExtension` of `@skillstead/mirror` and

@@ -12,6 +12,7 @@ import { handovers } from './migrations/0008-handovers.ts'
 import { scripts } from './migrations/0009-scripts.ts'
 import { executable } from './migrations/0010-executable.ts'
 import { downloadDetails } from './migrations/0011-download-details.ts'
+import { installers } from './migrations/0012-installers.ts'
 import { organisations } from './migrations/0013-organisations.ts'
 import { identity } from './migrations/0014-identity.ts'
 import { trustedPublishers } from './migrations/0017-trusted-publishers.ts'
@@ -34,6 +35,7 @@ const migrations: readonly Migration[] = [
   scripts,
   executable,
   downloadDetails,
+  installers,
   organisations,
   identity,
   trustedPublishers,

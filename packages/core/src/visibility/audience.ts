@@ -28,7 +28,7 @@ export function toAudience({ visibility }: Pick<SkillRow, 'visibility'>): Audien
 /**
  * The keys of the named readers of skills, by skill; none for a skill that every user sees. A key is the id of a user, of
  * a team, or of an organisation, which stands for its insiders; {@link toMemberKey} stands for all of its members. So
- * the keys of a skill stay as they are when somebody joins or leaves a team or an organisation.
+ * the keys of a skill stay as they are when a user joins or leaves a team or an organisation.
  */
 export async function findReaderKeys(db: Kysely<Tables>, skills: readonly Ruled[]): Promise<Map<string, string[]>> {
   const named = skills.filter((skill) => !isOpenToUsers(skill))

@@ -20,6 +20,11 @@ export function openVisibilities({ kind }: Caller): readonly Visibility[] {
   return openVisibilitiesByViewer[kind]
 }
 
+/** The visibilities of packs that a caller of this kind sees, of any curator. */
+export function openPackVisibilities(caller: Caller) {
+  return openVisibilities(caller).filter((visibility) => visibility !== 'organisation')
+}
+
 /**
  * Whether a row of `skills` is in the lists of any viewer. The value is a literal, because the databases use a partial
  * index only for statements with the same literal.

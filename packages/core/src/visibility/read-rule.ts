@@ -30,7 +30,7 @@ export const kindsByRow = {
 export const storedKinds = ['collaborator', 'insider', 'member'] as const
 
 /** The roles of members of an organisation who see its private skills. */
-export const insiderRoles = rolesWith('readPrivate')
+const insiderRoles = rolesWith('readPrivate')
 
 const { selectFrom } = expressionBuilder<Tables, never>()
 const collaborator = sql.lit<ReaderKind>('collaborator').as('kind')
@@ -98,6 +98,6 @@ export function isRuledByTables({ state, visibility }: Pick<Ruled, 'state' | 'vi
 }
 
 /** Whether other tables store who the readers of a kind are. */
-export function isStoredKind(kind: ReaderKind): kind is (typeof storedKinds)[number] {
+function isStoredKind(kind: ReaderKind): kind is (typeof storedKinds)[number] {
   return (storedKinds as readonly ReaderKind[]).includes(kind)
 }

@@ -1,3 +1,4 @@
+import { toMarkedText } from '@skillstead/protocol'
 import { useMemo, useState } from 'preact/hooks'
 import { parsePatch, type PatchLine } from './parse-patch.ts'
 
@@ -37,7 +38,7 @@ function Line({ line: { kind, text, from, to } }: { line: PatchLine }) {
       <span class="sign" aria-hidden="true">
         {signs[kind]}
       </span>
-      <Text dir="auto">{shortenPatchLine(text)}</Text>
+      <Text dir="auto">{toMarkedText(shortenPatchLine(text))}</Text>
     </div>
   )
 }

@@ -4,7 +4,7 @@ interface MarkdownPiece {
   readonly isPlain: boolean
 }
 
-const pieceCharacters = 4_000
+const pieceCharacters = 1_500
 /**
  * Maximum sizes of a block and a table: parsing a malicious paragraph takes quadratic time, parsing a table does not.
  */

@@ -9,12 +9,18 @@ import { createJavaScriptRegexEngine } from 'shiki/engine/javascript'
 /** A part of a line, with its kind, such as `keyword`; plain text has none. */
 export type CodePart = readonly [text: string, kind?: string]
 
-/** The order to the worker. It answers with the lines of parts, or with null for a language that it does not know. */
+/** The order to the worker. */
 export interface HighlightOrder {
   readonly code: string
   /** A name of a language, or the extension of a file. */
   readonly language: string
 }
+
+/**
+ * What the worker answers: `loaded` when it begins to work, and then the lines of parts; or null for a language that it
+ * does not know, and `failed` if the browser could not load what the language needs.
+ */
+export type HighlightAnswer = 'loaded' | 'failed' | CodePart[][] | null
 
 const themeName = 'variables'
 /** Grammars of https://shiki.style, each loaded when a text needs it. */
@@ -71,9 +77,7 @@ const otherNames: Readonly<Record<string, string>> = {
 
 let highlighter: Promise<HighlighterCore> | undefined
 
-async function highlight({ code, language }: HighlightOrder): Promise<CodePart[][] | null> {
-  const known = Object.hasOwn(otherNames, language) ? otherNames[language]! : language
-  if (!Object.hasOwn(grammars, known)) return null
+async function load(known: string) {
   highlighter ??= createHighlighterCore({
     themes: [createCssVariablesTheme({ name: themeName })],
     langs: [],
@@ -81,11 +85,23 @@ async function highlight({ code, language }: HighlightOrder): Promise<CodePart[]
   })
   const [core, grammar] = await Promise.all([highlighter, grammars[known]!()])
   await core.loadLanguage(...grammar.default)
-  const lang = grammar.default.at(-1)!.name
-  const lines = core.codeToTokensBase(code, { lang, theme: themeName })
+  return { core, lang: grammar.default.at(-1)!.name }
+}
+
+async function highlight({ code, language }: HighlightOrder): Promise<HighlightAnswer> {
+  const known = Object.hasOwn(otherNames, language) ? otherNames[language]! : language
+  if (!Object.hasOwn(grammars, known)) return null
+  const loaded = await load(known).catch(() => undefined)
+  if (!loaded) return 'failed'
+  answer('loaded')
+  const lines = loaded.core.codeToTokensBase(code, { lang: loaded.lang, theme: themeName })
   return lines.map((tokens) => tokens.map(({ content, color }) => [content, /token-([a-z]+)/.exec(color ?? '')?.[1]]))
 }
 
+function answer(message: HighlightAnswer): void {
+  postMessage(message)
+}
+
 addEventListener('message', async ({ data }: MessageEvent<HighlightOrder>) => {
-  postMessage(await highlight(data).catch(() => null))
+  answer(await highlight(data).catch(() => null))
 })

@@ -1,4 +1,4 @@
-import type { CodePart, HighlightOrder } from './highlight-worker.ts'
+import type { CodePart, HighlightAnswer, HighlightOrder } from './highlight-worker.ts'
 // oxlint-disable-next-line import/default -- the bundler makes this module
 import workerUrl from './highlight-worker.ts?worker&url'
 
@@ -15,6 +15,8 @@ const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
 /** The content security policy names this policy: the worker is a file of the app. */
 const policy = trustedTypes?.createPolicy('worker', { createScriptURL: (url) => url })
 let worker: Worker | undefined
+/** Whether loading failed once: the texts of this page then stay plain. */
+let isUnavailable = false
 /** One order at a time: the time of an order is its own. */
 let last: Promise<unknown> = Promise.resolve()
 
@@ -30,29 +32,38 @@ export function highlight(order: HighlightOrder): Promise<CodePart[][] | null> {
 }
 
 function ask(order: HighlightOrder): Promise<CodePart[][] | null> {
+  if (isUnavailable) return Promise.resolve(null)
   worker ??= new Worker((policy?.createScriptURL(workerUrl) ?? workerUrl) as string, { type: 'module' })
   const asked = worker
   return new Promise((resolve) => {
     const ending = new AbortController()
     const { signal } = ending
-    const giveUp = () => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const end = (lines: CodePart[][] | null) => {
       ending.abort()
       clearTimeout(timer)
+      resolve(lines)
+    }
+    const giveUp = () => {
       asked.terminate()
       worker = undefined
-      resolve(null)
+      end(null)
     }
-    const timer = setTimeout(giveUp, answerMs)
+    const giveUpForAll = () => {
+      isUnavailable = true
+      giveUp()
+    }
     asked.addEventListener(
       'message',
-      ({ data }: MessageEvent<CodePart[][] | null>) => {
-        ending.abort()
-        clearTimeout(timer)
-        resolve(data)
+      ({ data }: MessageEvent<HighlightAnswer>) => {
+        // Loading may take long on a slow network.
+        if (data === 'loaded') timer = setTimeout(giveUp, answerMs)
+        else if (data === 'failed') giveUpForAll()
+        else end(data)
       },
       { signal },
     )
-    asked.addEventListener('error', giveUp, { signal })
+    asked.addEventListener('error', giveUpForAll, { signal })
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin to name
     asked.postMessage(order)
   })

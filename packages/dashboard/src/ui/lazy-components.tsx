@@ -14,6 +14,11 @@ export function lazyPage(load: () => Promise<{ default: FunctionComponent }>) {
   return lazyComponent(load, PageNotLoaded)
 }
 
+/** A part of a page that is loaded on first use. */
+export function lazyPart<Props extends object>(load: () => Promise<FunctionComponent<Props>>) {
+  return lazyComponent(async () => ({ default: await load() }), NotLoaded)
+}
+
 /** A component that is loaded on first use, and an error message if loading failed. */
 function lazyComponent<Props extends object>(
   load: () => Promise<{ default: FunctionComponent<Props> }>,

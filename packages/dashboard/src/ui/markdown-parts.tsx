@@ -1,3 +1,5 @@
+import { useMemo } from 'preact/hooks'
+import { toAnchor } from './anchors.ts'
 import { highlight, toCodeNodes } from './highlight.ts'
 
 /** A heading of a rendered text, with the anchor that links to it. */
@@ -9,36 +11,20 @@ export interface ShownHeading {
 }
 
 /** Texts with fewer headings have no table of contents. */
-export const contentsMin = 4
+const contentsMin = 4
 const contentsMax = 100
-
-/** The anchor of a heading: as GitHub writes it, behind a prefix that keeps it apart from the ids of the page. */
-export function toAnchor(text: string): string {
-  let words = text
-  try {
-    words = decodeURIComponent(text)
-  } catch {
-    // A percent sign that encodes nothing.
-  }
-  const slug = words
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\p{M}\s_-]/gu, '')
-    .trim()
-    .replaceAll(/\s/g, '-')
-  return `readme-${slug.slice(0, 100)}`
-}
 
 /** Gives each heading its anchor and returns them; of two with the same text the first has it. */
 export function nameHeadings(root: HTMLElement): ShownHeading[] {
-  const headings: ShownHeading[] = []
+  const headings = new Map<string, ShownHeading>()
   for (const heading of root.querySelectorAll('h2, h3, h4')) {
     const text = heading.textContent.trim()
     const anchor = toAnchor(text)
-    if (text === '' || headings.length >= contentsMax || headings.some((one) => one.anchor === anchor)) continue
+    if (text === '' || headings.has(anchor)) continue
     heading.id = anchor
-    headings.push({ anchor, text, level: Number(heading.tagName[1]) })
+    headings.set(anchor, { anchor, text, level: Number(heading.tagName[1]) })
   }
-  return headings
+  return [...headings.values()]
 }
 
 /** Shows the heading that the address names: it was not there yet when the browser looked for it. */
@@ -54,12 +40,17 @@ function toHash(): string {
   }
 }
 
-export function Contents({ of }: { of: readonly ShownHeading[] }) {
+/**
+ * The table of contents. Until the headings of the text are known, its place is kept by those that the text seems to have.
+ */
+export function Contents({ of, source }: { of: readonly ShownHeading[] | undefined; source: string }) {
+  const seeming = useMemo(() => countHeadingLines(source), [source])
+  if ((of?.length ?? seeming) < contentsMin) return null
   return (
     <details class="contents">
       <summary>Contents</summary>
       <ul>
-        {of.map(({ anchor, text, level }) => (
+        {of?.slice(0, contentsMax).map(({ anchor, text, level }) => (
           <li key={anchor} class={`level-${level}`}>
             <a href={`#${anchor}`}>
               <bdi>{text}</bdi>
@@ -69,6 +60,16 @@ export function Contents({ of }: { of: readonly ShownHeading[] }) {
       </ul>
     </details>
   )
+}
+
+function countHeadingLines(text: string): number {
+  let isCode = false
+  let count = 0
+  for (const line of text.split('\n')) {
+    if (/^ {0,3}(?:```|~~~)/.test(line)) isCode = !isCode
+    else if (!isCode && /^#{1,3} +\S/.test(line)) count += 1
+  }
+  return count
 }
 
 /** Highlights the code blocks and gives each a button that copies it. */

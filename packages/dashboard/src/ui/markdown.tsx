@@ -2,16 +2,10 @@ import DOMPurify from 'dompurify'
 import { Marked, type Tokens } from 'marked'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { nodePath } from '../addresses.ts'
+import { toAnchor } from './anchors.ts'
 import { divideMarkdown } from './divide-markdown.ts'
-import {
-  Contents,
-  contentsMin,
-  finishCode,
-  nameHeadings,
-  scrollToAnchor,
-  type ShownHeading,
-  toAnchor,
-} from './markdown-parts.tsx'
+import { Contents, finishCode, nameHeadings, scrollToAnchor, type ShownHeading } from './markdown-parts.tsx'
+import { showPicture } from './own-files.tsx'
 
 /**
  * Allows only elements for text, tables, lists and code, and pictures of the skill itself: no styles, forms or other
@@ -22,8 +16,20 @@ const allowed = {
     'h2 h3 h4 h5 h6 p br hr ul ol li dl dt dd blockquote pre code em strong del s sub sup kbd a table thead tbody tr th td ' +
     'details summary img'
   ).split(' '),
-  ALLOWED_ATTR: ['href', 'title', 'align', 'start', 'colspan', 'rowspan', 'open', 'src', 'alt', 'data-language'],
-  ADD_URI_SAFE_ATTR: ['align', 'start', 'colspan', 'rowspan', 'open', 'data-language'],
+  ALLOWED_ATTR: [
+    'href',
+    'title',
+    'align',
+    'start',
+    'colspan',
+    'rowspan',
+    'open',
+    'alt',
+    'data-language',
+    'data-picture',
+    'width',
+  ],
+  ADD_URI_SAFE_ATTR: ['align', 'start', 'colspan', 'rowspan', 'open', 'width', 'data-language'],
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
@@ -39,7 +45,9 @@ const slowPiecesMax = 2
 
 /** Where the files lie that a text refers to by relative paths; undefined for a file that does not exist. */
 export interface Targets {
-  toFile(path: string): string | undefined
+  /** A text without its title. */
+  readonly isGuide?: boolean
+  toFile(path: string, fragment: string): string | undefined
   toPicture(path: string): string | undefined
 }
 
@@ -49,16 +57,18 @@ let targetsNow: Targets | undefined
 const purifier = DOMPurify(window)
 purifier.addHook('uponSanitizeAttribute', (element, attribute) => {
   const { attrName: name, attrValue: value } = attribute
-  if (element.tagName === 'IMG' && name === 'src') attribute.forceKeepAttr = value.startsWith(`${nodePath}/api/`)
+  if (element.tagName === 'IMG' && name === 'data-picture') {
+    attribute.keepAttr = attribute.forceKeepAttr = isPicture(value)
+  }
   if (element.tagName !== 'A' || name !== 'href') return
-  const file = targetsNow?.toFile(toLinkedPath(value))
+  const file = targetsNow?.toFile(toLinkedPath(value), value.split('#')[1] ?? '')
   const address = value.startsWith('#') ? `#${toAnchor(value.slice(1))}` : file && nodePath + file
   if (address === undefined) return
   element.setAttribute('href', address)
   attribute.forceKeepAttr = true
 })
 purifier.addHook('afterSanitizeAttributes', (element) => {
-  if (element.tagName === 'IMG' && !element.hasAttribute('src')) element.remove()
+  if (element.tagName === 'IMG' && !element.hasAttribute('data-picture')) element.remove()
   // Scrollable elements must be reachable by keyboard.
   if (element.tagName === 'PRE' || element.tagName === 'TABLE') element.setAttribute('tabindex', '0')
   const href = element.tagName === 'A' && element.getAttribute('href')
@@ -67,6 +77,10 @@ purifier.addHook('afterSanitizeAttributes', (element) => {
   element.setAttribute('rel', 'noopener noreferrer nofollow ugc')
   element.setAttribute('target', href.startsWith('/') || href.startsWith('#') ? '_self' : '_blank')
 })
+
+function isPicture(address: string): boolean {
+  return address.startsWith('/api/') || address.startsWith('/docs/guides/')
+}
 
 /** The path of a file next to SKILL.md, as links write it. */
 function toLinkedPath(href: string): string {
@@ -82,9 +96,9 @@ const marked = new Marked({
   gfm: true,
   breaks: false,
   renderer: {
-    // Lower the level of all headings: the title of the page is its only first-level heading.
+    // Lower the level of all headings, unless the text has none for its title, the only first-level heading of the page.
     heading({ tokens, depth }: Tokens.Heading) {
-      const level = Math.min(6, depth + 1)
+      const level = Math.min(6, targetsNow?.isGuide ? depth : depth + 1)
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`
     },
     code({ text, lang = '' }: Tokens.Code) {
@@ -92,9 +106,7 @@ const marked = new Marked({
       return `<pre data-language="${language}"><code>${escapeMarkup(text)}</code></pre>\n`
     },
     image({ href, text }: Tokens.Image) {
-      const picture = targetsNow?.toPicture(toLinkedPath(href))
-      if (picture) return `<img src="${escapeMarkup(nodePath + picture)}" alt="${escapeMarkup(text)}">`
-      return `<a href="${escapeMarkup(href)}">${escapeMarkup(text || 'picture')}</a>`
+      return toPicture(href, text)
     },
     html({ text }: Tokens.HTML | Tokens.Tag) {
       return toHarmless(text)
@@ -104,6 +116,13 @@ const marked = new Marked({
     },
   },
 })
+
+/** A picture of the skill itself; a link to any other. */
+function toPicture(href: string, text: string, size = ''): string {
+  const picture = targetsNow?.toPicture(toLinkedPath(href))
+  if (picture) return `<img data-picture="${escapeMarkup(picture)}" alt="${escapeMarkup(text)}"${size}>`
+  return `<a href="${escapeMarkup(href)}">${escapeMarkup(text || 'picture')}</a>`
+}
 
 const tagPattern = /<(\/?)([a-z][a-z0-9]*)((?:[^"'>]|"[^"]*"|'[^']*')*)>/gi
 
@@ -124,11 +143,22 @@ function toHarmless(html: string): string {
 function toSafeTag(tag: string, slash: string, name: string, rest: string): string {
   if (name === 'h1') return `<${slash}h2>`
   if (name === 'a' && !slash) {
-    const href = /\bhref\s*=\s*["']?([^\s"'<>`]+)/i.exec(rest)?.[1]
-    return href ? `<a href="${escapeMarkup(href.replaceAll('&amp;', '&'))}">` : '<a>'
+    const href = readAttribute(rest, 'href')
+    return href ? `<a href="${escapeMarkup(href)}">` : '<a>'
+  }
+  if (name === 'img') {
+    const src = readAttribute(rest, 'src')
+    const width = /^\d{1,4}$/.exec(readAttribute(rest, 'width') ?? '')?.[0]
+    return src ? toPicture(src, readAttribute(rest, 'alt') ?? '', width && ` width="${width}"`) : escapeMarkup(tag)
   }
   if (layoutTags.has(name)) return ''
   return allowed.ALLOWED_TAGS.includes(name) ? `<${slash}${name}>` : escapeMarkup(tag)
+}
+
+function readAttribute(attributes: string, name: string): string | undefined {
+  const [, ...values] =
+    new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'<>\`]+))`, 'i').exec(attributes) ?? []
+  return values.find((value) => value !== undefined)?.replaceAll('&amp;', '&')
 }
 
 /** Tags that only define the layout. */
@@ -144,23 +174,27 @@ function escapeMarkup(text: string): string {
  */
 export default function Markdown({ text, targets }: { text: string; targets?: Targets }) {
   const [pieces, setPieces] = useState<readonly Sanitised[]>([])
-  const [headings, setHeadings] = useState<readonly ShownHeading[]>([])
+  const [headings, setHeadings] = useState<readonly ShownHeading[]>()
   const root = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const ending = new AbortController()
     const done: Sanitised[] = []
     setPieces(done)
+    setHeadings(undefined)
     void (async () => {
       let slowPieces = 0
       for (const piece of divideMarkdown(text)) {
+        await turn()
         if (ending.signal.aborted) return
         const startedAt = performance.now()
         done.push(renderPiece({ ...piece, isPlain: piece.isPlain || slowPieces >= slowPiecesMax }, targets))
         if (performance.now() - startedAt > pieceMsMax) slowPieces += 1
         setPieces([...done])
-        await new Promise((resolve) => setTimeout(resolve))
       }
+      await turn()
       if (ending.signal.aborted || !root.current) return
+      for (const image of root.current.querySelectorAll<HTMLImageElement>('img[data-picture]'))
+        void showPicture(image, image.dataset.picture!).catch(() => undefined)
       setHeadings(nameHeadings(root.current))
       scrollToAnchor()
       await finishCode(root.current, ending.signal)
@@ -169,14 +203,19 @@ export default function Markdown({ text, targets }: { text: string; targets?: Ta
   }, [text])
   return (
     <>
-      {headings.length >= contentsMin && <Contents of={headings} />}
-      <div class="markdown" dir="auto" ref={root}>
+      <Contents of={headings} source={text} />
+      <div class="markdown" dir="auto" aria-busy={!headings} ref={root}>
         {pieces.map((html, place) => (
           <div key={place} dangerouslySetInnerHTML={{ __html: html as unknown as string }} />
         ))}
       </div>
     </>
   )
+}
+
+/** Each piece is a task of its own, after which the browser shows it. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve))
 }
 
 function renderPiece({ text, isPlain }: { text: string; isPlain: boolean }, targets?: Targets): Sanitised {

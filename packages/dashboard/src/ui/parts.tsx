@@ -11,7 +11,7 @@ import {
   TriangleAlert,
   Users,
 } from 'lucide'
-import { type Security, toScoreVerdict } from '@skillstead/protocol'
+import { type Security, toScoreVerdict, verdictWords } from '@skillstead/protocol'
 import { Fragment, type ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
@@ -97,7 +97,7 @@ export function SecurityBadge({ score }: { score: number | null }) {
 }
 
 const verdictParts: Readonly<Record<Security['verdict'], [Tone, IconNode, string]>> = {
-  safe: ['good', ShieldCheck, 'no warnings'],
+  safe: ['good', ShieldCheck, verdictWords.safe],
   caution: ['fair', TriangleAlert, 'caution'],
   dangerous: ['bad', OctagonX, 'dangerous'],
 }
@@ -150,12 +150,7 @@ export function NewSecret(props: {
     <section class={props.onDone ? 'card secret' : 'secret'} aria-label={props.label}>
       <p role="status">
         {props.children}
-        {props.expiresAt && (
-          <>
-            {' '}
-            It expires <Time at={props.expiresAt} />.
-          </>
-        )}
+        {props.expiresAt && <> It expires on {props.expiresAt.slice(0, 10)}.</>}
       </p>
       <Copyable text={props.text} />
       {props.onDone && (

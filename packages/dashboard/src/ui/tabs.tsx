@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso'
+import { useEffect, useRef } from 'preact/hooks'
 
 interface Tab {
   readonly href: string
@@ -17,8 +18,17 @@ function toLink({ href, title, current }: Tab) {
 
 /** The tabs of a page: links, each with its own address. */
 export function Tabs(props: { label: string; tabs: readonly Tab[] }) {
+  const bar = useRef<HTMLElement>(null)
+  const current = props.tabs.find((tab) => tab.current)?.href
+  useEffect(() => {
+    const link = bar.current!.querySelector<HTMLElement>('[aria-current]')
+    // Not `scrollIntoView`, which also scrolls the page.
+    if (link)
+      bar.current!.scrollLeft =
+        link.offsetLeft - bar.current!.offsetLeft - (bar.current!.clientWidth - link.offsetWidth) / 2
+  }, [current])
   return (
-    <nav class="tabs" aria-label={props.label}>
+    <nav class="tabs" aria-label={props.label} ref={bar}>
       {props.tabs.map(toLink)}
     </nav>
   )

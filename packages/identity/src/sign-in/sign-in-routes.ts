@@ -63,9 +63,8 @@ async function begin({ context, provider }: SignInParts, host: GatewayHost, call
 
 async function finish(parts: SignInParts, host: GatewayHost, call: GatewayCall): Promise<Answer> {
   const { context, provider, issuer, rules } = parts
-  const sent = host.readCookie(call, cookie)
+  const pending = openPending(context.secrets, host.readCookie(call, cookie), context.clock.now())
   try {
-    const pending = openPending(context.secrets, sent, context.clock.now())
     const answer = new URL(`${toRedirectUri(host, call)}${call.url!.search}`)
     const { identity, refreshToken } = await provider.finish(answer, pending)
     const session = await signInIdentity(context, identity, rules, {
@@ -79,8 +78,8 @@ async function finish(parts: SignInParts, host: GatewayHost, call: GatewayCall):
       host.toCookie(call, cookie, '', 0),
     ])
   } catch (error) {
-    // Requests without a cookie are not recorded: anyone could fill the log with them.
-    if (sent !== undefined && error instanceof RegistryError) await refuseIdentity(context, issuer, error.message)
+    // Requests without a sign-in that began here are not recorded: anyone could fill the log with them.
+    if (error instanceof RegistryError) await refuseIdentity(context, issuer, error.message)
     throw error
   }
 }

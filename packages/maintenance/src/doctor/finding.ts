@@ -1,4 +1,5 @@
 import type { CatalogueContext, Report } from '@skillstead/core/internal'
+import { cutList } from '@skillstead/protocol'
 
 /** The result of one check. */
 export interface Finding {
@@ -48,9 +49,8 @@ export class Faults {
   /** `sound` if there are no faults; otherwise the first faults and `advice`. */
   toOutcome(sound: string, advice: string, { repairable = false } = {}): Outcome {
     if (this.#sentences.size === 0) return { ok: true, detail: sound }
-    const rest = this.#sentences.size - reportedMax
-    const more = rest > 0 ? ` And ${rest} more.` : ''
-    const detail = `${[...this.#sentences].slice(0, reportedMax).join(' ')}${more} ${advice}`
+    const { shown, more } = cutList([...this.#sentences], reportedMax)
+    const detail = [...shown, ...(more > 0 ? [`And ${more} more.`] : []), advice].join(' ')
     return repairable ? { ok: false, detail, repairable } : { ok: false, detail }
   }
 }

@@ -82,6 +82,7 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   install_days: { key: ['day', 'skill_id'] },
   download_days: { key: ['day', 'skill_id'] },
   download_details: { key: ['day', 'skill_id', 'version', 'client'] },
+  installers: { key: ['skill_id', 'user_id'] },
   trends: { key: ['period', 'skill_id'] },
   external_skills: { key: ['id'] },
   quarantined_versions: { key: ['version_id'] },

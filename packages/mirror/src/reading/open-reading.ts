@@ -100,6 +100,9 @@ export function openMirrorReading({ parts, running, begin }: ReadingOptions): Re
         release()
       }
     },
-    close: async () => void (await beginning),
+    async close() {
+      await beginning
+      await port.close()
+    },
   }
 }

@@ -31,6 +31,9 @@ export class UpstreamReading implements UpstreamPort {
   readonly #runs: ReadRuns
   readonly #misses: ReturnType<typeof createMisses>
   readonly #sources: ReturnType<typeof createSources>
+  /** Refreshes that no caller waits for. */
+  readonly #refreshing = new Set<Promise<void>>()
+  #isClosed = false
 
   constructor({ parts, followed, runs }: ReadingParts) {
     this.#parts = parts
@@ -42,9 +45,17 @@ export class UpstreamReading implements UpstreamPort {
 
   async freshen(wanted?: WantedSkill): Promise<void> {
     const { mode, onError } = this.#parts
-    if (mode === 'offline') return
+    if (mode === 'offline' || this.#isClosed) return
     const work = this.#refreshDue(wanted).catch(onError)
+    this.#refreshing.add(work)
+    void work.finally(() => this.#refreshing.delete(work))
     if (mode === 'online') await work
+  }
+
+  /** Begins no more refreshes, and waits for those in progress: they read the database, which is closed next. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all(this.#refreshing)
   }
 
   async pull(wanted: WantedSkill): Promise<boolean> {

@@ -17,6 +17,8 @@ export interface FilesEntry {
   readonly files: readonly { readonly path: string; readonly url: URL }[]
   /** Listed files that are no part of the skill, and are not fetched. */
   readonly omitted: readonly PathReason[]
+  /** Listed files that are stored under another name. */
+  readonly changed: readonly PathReason[]
 }
 
 export type IndexEntry = ArtifactEntry | FilesEntry
@@ -97,8 +99,8 @@ function readFilesEntry(raw: unknown, address: URL): FilesEntry | string {
   const wrong = located.find(({ url }) => url === undefined)
   if (wrong) return `The path '${wrong.path.slice(0, 100)}' leads out of the skill's folder.`
   if (!files.includes('SKILL.md')) return 'The entry lists no SKILL.md.'
-  const { files: wanted, omitted } = selectListed(located)
-  return { name, description, files: wanted.map(({ path, url }) => ({ path, url: url! })), omitted }
+  const { files: wanted, ...lists } = selectListed(located)
+  return { name, description, files: wanted.map(({ path, url }) => ({ path, url: url! })), ...lists }
 }
 
 const elsewhere = 'The file is at another host than the index. Files of other hosts are not fetched.'

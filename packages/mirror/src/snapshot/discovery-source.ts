@@ -216,7 +216,7 @@ async function fetchEntryFiles(
   }
   const files = [...answers].map(([path, bytes]) => ({ path, bytes }))
   const isKnown = Object.keys(fresh).length === entry.files.length
-  return { files, omitted: entry.omitted, ...(isKnown && { mark: JSON.stringify(fresh) }) }
+  return { files, omitted: entry.omitted, changed: entry.changed, ...(isKnown && { mark: JSON.stringify(fresh) }) }
 }
 
 /** The ETags of the files at the last sync; none if the index was of version 0.2.0 then. */

@@ -7,13 +7,12 @@ import {
   findTextProblem,
   findUnreadFolders,
   listStandIns,
-  putValidNamesFirst,
   readSelectedFiles,
   selectSkills,
   type SelectedSkill,
 } from '@skillstead/skill-format/archives'
 import type { KnownReleases, Refusal, Release, SnapshotBatch } from '../types.ts'
-import { toFoundRelease, toFolderSkillName } from './to-release.ts'
+import { hasValidFolderName, toFoundRelease, toFolderSkillName } from './to-release.ts'
 
 /** A tree of files with skills: a folder, or a git commit. */
 export interface SkillTree<T extends FolderEntry> {
@@ -49,18 +48,23 @@ export async function* readSkillTree<T extends FolderEntry>(
 ): AsyncGenerator<Omit<SnapshotBatch, 'cursor'> & { left: number }> {
   const { folders, ...reasons } = findSkillFolders(tree)
   yield { releases: [], ...reasons, left: folders.length }
-  // Known folders first, and then valid names, so that no other folder takes their names.
-  const had = new Map(Object.entries(places).map(([name, folder]) => [folder, name]))
-  const named = await putValidNamesFirst(folders, tree.read)
-  const ordered = named.toSorted((a, b) => Number(had.has(b.folder)) - Number(had.has(a.folder)))
+  // Known folders first, and then valid names, so that no other folder takes their names. Folders with other names are
+  // read twice, so that none waits in memory.
+  const had = new Set(Object.values(places))
+  const ordered = folders.toSorted((a, b) => Number(had.has(b.folder)) - Number(had.has(a.folder)))
+  const later: SelectedSkill<T>[] = []
   const taken = new Map<string, string>()
   for (const [i, batch] of toFolderBatches(ordered)) {
-    yield { ...(await readBatch(batch)), left: ordered.length - i - batch.length }
+    yield { ...(await readBatch(batch, later)), left: ordered.length - i - batch.length + later.length }
+  }
+  for (const [i, batch] of toFolderBatches(later)) {
+    yield { ...(await readBatch(batch)), left: later.length - i - batch.length }
   }
   for (const name of Object.keys(places)) delete places[name]
   Object.assign(places, Object.fromEntries(taken))
 
-  async function readBatch(batch: readonly SelectedSkill<T>[]) {
+  /** Puts new folders without a valid name into `postponed`. */
+  async function readBatch(batch: readonly SelectedSkill<T>[], postponed?: SelectedSkill<T>[]) {
     const found: { name: string; files: Release['files'] }[] = []
     const wrong: Refusal[] = []
     const changed: PathReason[] = []
@@ -68,10 +72,12 @@ export async function* readSkillTree<T extends FolderEntry>(
     for (const one of batch) {
       const files = await readSelectedFiles(one, tree.read)
       const problem = findTextProblem(files[0].bytes)
-      const name = toFolderSkillName(files, posix.basename(one.folder || tree.rootName))
+      const folderName = posix.basename(one.folder || tree.rootName)
+      const name = toFolderSkillName(files, folderName)
       const other = taken.get(name)
       // Text that cannot be read must not take the name of another skill.
       if (problem !== undefined) wrong.push(refuseFolder(one, 'invalid', problem))
+      else if (postponed && !had.has(one.folder) && !hasValidFolderName(files, folderName)) postponed.push(one)
       else if (!isSkillName(name))
         wrong.push(refuseFolder(one, 'malformed', 'Neither SKILL.md nor the folder has a valid skill name.'))
       else if (other !== undefined) {

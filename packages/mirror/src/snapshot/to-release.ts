@@ -1,4 +1,4 @@
-import { limits } from '@skillstead/protocol'
+import { isSkillName, limits } from '@skillstead/protocol'
 import { parseSkillMd, readSkillFields, toSlug, type SkillFields } from '@skillstead/skill-format'
 import type { KnownSkill, Release } from '../types.ts'
 import { numberRelease } from './number-release.ts'
@@ -53,4 +53,10 @@ const read = new WeakMap<Release['files'], SkillFields>()
 export function toFolderSkillName(files: Release['files'], folder: string): string {
   const fields = readFolderFields(files)
   return fields.name ?? fields.nameSlug ?? toSlug(folder)
+}
+
+/** Whether the name is valid as it is written in the frontmatter, or as that of the folder where it has none. */
+export function hasValidFolderName(files: Release['files'], folder: string): boolean {
+  const { name, displayName } = readFolderFields(files)
+  return name !== undefined || (displayName === undefined && isSkillName(folder))
 }

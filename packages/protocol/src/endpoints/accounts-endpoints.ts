@@ -96,9 +96,9 @@ export const accountEndpoints = {
     getSession: {
       auth: 'none',
       open: true,
-      summary: 'Show the signed-in user, or null',
+      summary: 'Show the signed-in user with the number of notices in the inbox, or null',
       input: v.object({}),
-      output: v.object({ user: v.nullable(Me) }),
+      output: v.object({ user: v.nullable(Me), notices: Count }),
     },
     deleteSession: {
       auth: 'none',

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
 import {
   Count,
+  Flag,
   Id,
   NoContent,
   SkillName,
@@ -80,7 +81,13 @@ export const ownershipEndpoints = toEndpoints('Skills', {
   listOwnSkills: {
     auth: 'key',
     summary: 'List your own skills, or those of an organisation, including those that others cannot see',
-    input: v.object({ page, limit: pageLimit(), organisation: v.optional(Username) }),
+    /** `moderated`: only flagged, hidden and taken-down skills. */
+    input: v.object({
+      moderated: v.optional(Flag, false),
+      organisation: v.optional(Username),
+      page,
+      limit: pageLimit(),
+    }),
     output: v.object({ skills: v.array(OwnSkill), ...pageFields }),
   },
   listCollaborators: {

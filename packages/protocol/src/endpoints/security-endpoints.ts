@@ -4,6 +4,7 @@ import { FileDiff } from '../schemas/access.ts'
 import {
   ContentBody,
   Count,
+  Flag,
   Id,
   NoContent,
   Term,
@@ -26,7 +27,8 @@ export const securityEndpoints = toEndpoints('Security', {
   listQuarantined: {
     auth: 'key',
     summary: 'List quarantined versions, oldest first: your own, and those that you may decide on',
-    input: v.object({ page, limit: pageLimit() }),
+    /** `own`: those of the caller's skills, for administrators too. */
+    input: v.object({ own: v.optional(Flag, false), page, limit: pageLimit() }),
     output: v.object({ quarantined: v.array(QuarantinedVersion), ...pageFields }),
   },
   getQuarantined: {

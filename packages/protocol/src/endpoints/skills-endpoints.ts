@@ -31,6 +31,7 @@ import { Similarity } from '../schemas/similarity.ts'
 import { loadedSkill } from '../schemas/loading.ts'
 import {
   Downloads,
+  Installers,
   SearchResult,
   Skill,
   SkillDetails,
@@ -242,10 +243,17 @@ export const skillEndpoints = toEndpoints('Skills', {
     input: v.object({
       ...name,
       days: v.optional(wholeNumber(1, 365), 30),
-      /** For the owner only: adds `groups`. */
+      /** Adds `groups`; `client` is for the owner only. */
       by: v.optional(v.picklist(['version', 'client'])),
     }),
     output: Downloads,
+  },
+  listInstallers: {
+    auth: 'key',
+    summary: 'List the users who installed your skill, latest first, if the operator records them',
+    volatile: true,
+    input: v.object({ ...name, page, limit: pageLimit() }),
+    output: Installers,
   },
   getSimilarity: {
     auth: 'none',

@@ -147,6 +147,13 @@ export const SkillDetails = v.object({
 })
 export type SkillDetails = v.InferOutput<typeof SkillDetails>
 
+/** The last install of a skill by each user; `recorded`: whether the node records installs at present. */
+export const Installers = v.object({
+  recorded: v.boolean(),
+  installers: v.array(v.object({ username: v.string(), version: v.string(), day: v.pipe(v.string(), v.isoDate()) })),
+  ...pageFields,
+})
+
 /** Downloads of a skill per day, oldest day first, without gaps; `total` counts the downloads of all time. */
 export const Downloads = v.object({
   days: v.array(

@@ -156,7 +156,7 @@ function readHosts(program: string, args: readonly string[], lists: AccessLists)
   }
 }
 
-const hostLike = /^(?:[\w.-]{1,40}@)?(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}(?:[:/?]|$)/i
+const hostLike = /^(?:[\w.-]{1,40}@)?(?:[\w-]{1,63}\.){1,126}[a-z]{2,24}(?:[:/?]|$)/i
 /** Programs that run another one after a double dash. */
 const delegating = /^(?:op|doppler|direnv|dotenv|infisical|mise|strace)$/
 

@@ -35,7 +35,7 @@ function toAuthority(rest: string): string {
 }
 
 const hostPattern =
-  /^(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.){1,8}[a-z][a-z0-9-]{1,30})$/
+  /^(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.){1,126}[a-z][a-z0-9-]{1,30})$/
 const local = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|host\.docker\.internal)$/
 /**
  * Names that cannot be registered (RFC 2606), and hosts of XML namespaces and schemas, which are never fetched. Other

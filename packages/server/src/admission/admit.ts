@@ -5,15 +5,17 @@ import type { Admission } from '@skillstead/gateways'
 import { toLimitKey } from '../context/addresses.ts'
 import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
+import { pageCallFiles } from '../context/page-visits.ts'
 import type { Quota } from '../context/quotas.ts'
-import { readSessionToken } from './sessions.ts'
+import { readPageSession, readSessionToken } from './sessions.ts'
 
 /**
  * `page`, for static pages: a request of the address, whose credentials are not looked at. A user who needs a key must
- * reach the page to sign in, and a proxy may have asked for a password of its own. `probe`: admits everyone and spends
+ * reach the page to sign in, and a proxy may have asked for a password of its own. `documents`: as `files`, for what users
+ * open in a browser, whose session counts. `probe`: admits everyone and spends
  * nothing, for health checks and metrics, which must answer during a flood.
  */
-export type EntryAdmission = Admission | 'page' | 'probe'
+export type EntryAdmission = Admission | 'page' | 'documents' | 'probe'
 
 /** How a request is admitted. */
 interface Entrance {
@@ -30,11 +32,13 @@ export function admitCall(
 ): Promise<void> | undefined {
   const isKeyed = admission === 'keyed' || admission === 'continued' || admission === 'keyed-files'
   const isOfCaller = admission === 'api' || admission === 'guests' || isKeyed
-  const looksAtKeys = isOfCaller || (admission === 'files' && (node.requireKey || needsKey))
+  const looksAtKeys =
+    isOfCaller || ((admission === 'files' || admission === 'documents') && (node.requireKey || needsKey))
   const authorization = looksAtKeys ? call.header('authorization') : null
   const hasKey = authorization !== null && !(scheme === 'basic' && emptyBasic.test(authorization))
   if (hasKey) return admitWithKey(node, call, admission, parseAuthorization(authorization, scheme))
-  const session = looksAtKeys && !isKeyed ? readSessionToken(node, call) : undefined
+  const opened = admission === 'documents' ? readPageSession(node, call) : undefined
+  const session = looksAtKeys && !isKeyed ? (readSessionToken(node, call) ?? opened) : undefined
   if (session !== undefined) return admitWithSession(node, call, admission, session)
   return countPage(node, call, admission)
 }
@@ -122,16 +126,25 @@ function countSpending(
 }
 
 /**
- * Charges the request of a caller without a key. The calls of a page of the dashboard, which name the page, cost a file
+ * Charges the request of a caller without a key. The calls of a page of the dashboard, which name the page, cost files
  * of the address once the page has spent its request.
  */
 function countPage(node: NodeParts, call: Call, admission: EntryAdmission): Promise<void> | undefined {
   const isRead = (admission === 'api' || admission === 'guests') && call.method === 'GET'
   const page = isRead ? call.header('x-skillstead-page') : null
   if (page === null || node.quotas.rates === undefined) return countRequest(node, call, admission)
-  const address = toLimitKey(node.addresses.clientOf(call.request))
-  if (!node.pages.continues(limitKeyOf(node, call), address, page)) return countRequest(node, call, admission)
-  return spendFile(node, call).then(() => countSpending(node, call, admission, false))
+  const [caller, address] = [limitKeyOf(node, call), toLimitKey(node.addresses.clientOf(call.request))]
+  const pay = async () => countRequest(node, call, admission)
+  const joined = node.pages.join(caller, address, page)
+  if (joined !== undefined) return joined.then(() => countPageCall(node, call, admission), pay)
+  const paid = pay()
+  node.pages.open(caller, page, paid)
+  return paid
+}
+
+async function countPageCall(node: NodeParts, call: Call, admission: EntryAdmission): Promise<void> {
+  await spendFile(node, call, pageCallFiles)
+  await countSpending(node, call, admission, false)
 }
 
 /** Throws `unauthorized` for a guest of a private node, unless the address admits guests or is a credential itself. */

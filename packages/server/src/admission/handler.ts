@@ -4,7 +4,7 @@ import type { GatewayRoute, Header } from '@skillstead/gateways'
 import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import type { Quota } from '../context/quotas.ts'
-import { replyOptions, replyProblem, toRegistryError } from '../replies/replies.ts'
+import { replyOptions, replyProblem, toErrorHeaders, toRegistryError } from '../replies/replies.ts'
 import { admitCall, admitsEveryone, type EntryAdmission } from './admit.ts'
 import { foreignPage, judgeOrigin } from './cross-origin.ts'
 
@@ -17,6 +17,16 @@ class ErrorWithHeaders extends RegistryError {
     this.headers = headers
   }
 }
+
+/** Responds with a page that says why there is no other one. */
+type ReplyErrorPage = (
+  call: Call,
+  status: number,
+  page: {
+    readonly toText: () => undefined
+    readonly problem: { readonly reason: string; readonly headers: readonly Header[] }
+  },
+) => Promise<Response>
 
 /** How requests to an address are handled. */
 interface Entry {
@@ -37,6 +47,8 @@ interface Entry {
   readonly scheme?: GatewayRoute['scheme'] | undefined
   /** The form of errors. Default: problem documents. */
   readonly toFailure?: GatewayRoute['toFailure'] | undefined
+  /** Shows errors to browsers as a page. */
+  readonly replyPage?: ReplyErrorPage | undefined
   work(call: Call): Response | Promise<Response>
 }
 
@@ -67,7 +79,7 @@ export function toHandler(node: NodeParts, entry: Entry) {
       const isRefused = methods !== undefined && !methods.includes(call.method)
       response = isRefused ? refuseCallMethod(call, methods) : await work(call)
     } catch (thrown) {
-      response = await replyThrown(node, call, thrown, toFailure)
+      response = await replyThrown(node, call, thrown, toFailure, entry.replyPage)
     }
     finishCall(node, call, response.status)
     return response
@@ -80,12 +92,23 @@ export async function replyThrown(
   call: Call,
   thrown: unknown,
   toFailure?: GatewayRoute['toFailure'],
+  replyPage?: ReplyErrorPage,
 ): Promise<Response> {
   const error = toRegistryError(thrown)
   if (error.status >= 500) node.log.failure(call, error)
   if (error.allowance) call.quota = toAllowanceQuota(error.allowance, error.retryAfterSeconds)
   call.quota ??= await node.quotas.peek(call.caller, () => node.addresses.clientOf(call.request))
+  if (replyPage && isForPeople(call)) {
+    const challenge: Header[] = error.status === 401 ? [['www-authenticate', 'Bearer']] : []
+    const problem = { reason: error.message, headers: [...toErrorHeaders(error), ...challenge] }
+    return replyPage(call, error.status, { toText: () => undefined, problem })
+  }
   return replyProblem(call, error, thrown instanceof ErrorWithHeaders ? thrown.headers : undefined, toFailure)
+}
+
+/** Whether a browser navigates to the address. */
+export function isForPeople(call: Call): boolean {
+  return (call.method === 'GET' || call.method === 'HEAD') && (call.header('accept') ?? '').includes('text/html')
 }
 
 /** Counts and logs a request that was handled. */

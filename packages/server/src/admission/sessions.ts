@@ -32,7 +32,7 @@ export function readCookie(node: NodeParts, call: Call, name: CookieName): strin
 
 /**
  * The session token of a browser that opens a page, which cannot send a header of its own. Only whether the page exists
- * may depend on it, so it counts only where the browser reports that its user, or a page of the node, opened the page: a
+ * or may be opened depends on it, so it counts only where the browser reports that its user, or a page of the node, opened the page: a
  * page of another site must not learn it.
  */
 export function readPageSession(node: NodeParts, call: Call): string | undefined {

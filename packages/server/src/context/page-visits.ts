@@ -2,20 +2,24 @@ import { LRUCache } from 'lru-cache'
 
 /** How long the calls of a page belong to it, as long as an allowance lasts. */
 const visitMs = 60_000
-/** More than any page of the dashboard makes; each further one counts as a request. */
-const callsMax = 50
+/** About as many as the largest page of the dashboard makes. */
+const callsMax = 20
+/** Files that each of these calls costs, so that a program which pretends to be a page gains little. */
+export const pageCallFiles = 4
 const entriesMax = 20_000
 const idPattern = /^[\w-]{1,64}$/
 
 interface Visit {
   readonly atMs: number
+  /** Rejects if the request of the page was refused. */
+  readonly paid: Promise<void>
   calls: number
 }
 
 /**
  * Remembers the pages of the dashboard that callers opened within the last minute on this node, so that a page counts
- * as one request, however many calls it makes. The pages name themselves: the calls of a page cost files instead of
- * requests, so that a program which pretends to be a page has a limit, too.
+ * as one request for each 20 calls. The pages name themselves: the calls of a page cost files instead of requests, so
+ * that a program which pretends to be a page has a limit, too.
  */
 export class PageVisits {
   readonly #now: () => number
@@ -28,28 +32,45 @@ export class PageVisits {
     this.#now = now
   }
 
-  /** Counts the document of a page, whose first call then belongs to it. */
+  /** Counts the document of a page, whose first calls then belong to it. */
   load(address: string): void {
     this.#loaded.set(address, this.#now())
   }
 
-  /** Whether a call belongs to a page that has spent its request. `id` is the name that the page gave itself. */
-  continues(caller: string, address: string, id: string): boolean {
-    if (!idPattern.test(id)) return false
-    const key = `${caller} ${id}`
-    const visit = this.#visits.get(key)
+  /**
+   * Counts a call of a page and returns the payment of the page's request. Undefined for a call that has to pay a
+   * request itself. `id` is the name that the page gave itself.
+   */
+  join(caller: string, address: string, id: string): Promise<void> | undefined {
+    const visit = this.#visits.get(toKey(caller, id))
     if (visit !== undefined && this.#isRecent(visit.atMs)) {
       visit.calls += 1
-      return visit.calls <= callsMax
+      return visit.calls <= callsMax ? visit.paid : undefined
     }
-    this.#visits.set(key, { atMs: this.#now(), calls: 1 })
     const loadedMs = this.#loaded.get(address)
+    if (!idPattern.test(id) || loadedMs === undefined) return undefined
     this.#loaded.delete(address)
-    return loadedMs !== undefined && this.#isRecent(loadedMs)
+    if (!this.#isRecent(loadedMs)) return undefined
+    const paid = Promise.resolve()
+    this.open(caller, id, paid)
+    return paid
+  }
+
+  /** Lets the next calls of a page join the call that pays a request. A refused request pays for none. */
+  open(caller: string, id: string, paid: Promise<void>): void {
+    if (!idPattern.test(id)) return
+    const key = toKey(caller, id)
+    const visit = { atMs: this.#now(), paid, calls: 1 }
+    this.#visits.set(key, visit)
+    paid.catch(() => this.#visits.get(key) === visit && this.#visits.delete(key))
   }
 
   /** The absolute value, so that an age is not negative after the clock was set back. */
   #isRecent(atMs: number): boolean {
     return Math.abs(this.#now() - atMs) < visitMs
   }
+}
+
+function toKey(caller: string, id: string): string {
+  return `${caller} ${id}`
 }

@@ -135,9 +135,10 @@ function toCallOptions(node: NodeParts, call: Call, route: Route, input: Record<
   return { counts, client: toClientName(call), kind, address, ...tokens, requireRoom, cacheKey }
 }
 
-/** A browser that opens a page looks at what it reads, in whatever protocol. */
+/** A browser that opens a page looks at what it reads, in whatever protocol, and so does a page of the dashboard. */
 export function toClientKind(call: Call, kind: ClientKind): ClientKind {
-  return call.header('sec-fetch-mode') === 'navigate' ? 'browser' : kind
+  const isSeen = call.header('sec-fetch-mode') === 'navigate' || call.header('x-skillstead-page') !== null
+  return isSeen ? 'browser' : kind
 }
 
 /** The name of the calling program: its own header, or the product of its User-Agent (RFC 9110, section 10.1.5). */

@@ -1,12 +1,12 @@
 import { guest, type Caller } from '@skillstead/core'
 import type { Header } from '@skillstead/gateways'
 import { EncodedJson, localCall, openShare, SkillMoved } from '@skillstead/core/internal'
-import type { SkillDetails } from '@skillstead/protocol'
+import type { Content, SkillDetails } from '@skillstead/protocol'
 import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import { readPageSession } from '../admission/sessions.ts'
 import { reply, toRegistryError } from '../replies/replies.ts'
-import { type PageRoute, type PageText, skill, type Subject, toSkillText } from './page-texts.ts'
+import { type PageRoute, type PageText, skill, type Subject } from './page-texts.ts'
 
 /** Responds with a page of the app. The app loads the content itself, or shows that the address does not exist. */
 export type ReplyPage = (call: Call, status: number, page?: PageWithText) => Promise<Response>
@@ -14,10 +14,14 @@ export type ReplyPage = (call: Call, status: number, page?: PageWithText) => Pro
 interface PageWithText {
   /** Undefined for a page that previews and search engines leave out. */
   toText(): PageText | undefined
+  /** JSON for the app, which then shows the page without a further request. */
+  toData?(): Promise<string>
   /** What the text is made from, for which the page is written once. Default: the page is written each time. */
   readonly source?: object | undefined
   /** The skill that the holder of a share link opens; such a page is for this caller only. */
   readonly shared?: string
+  /** Why there is no page, with headers of its own. */
+  readonly problem?: { readonly reason: string; readonly headers: readonly Header[] }
 }
 
 /**
@@ -30,25 +34,38 @@ export async function answerPage(
   route: PageRoute,
   replyPage: ReplyPage,
 ): Promise<Response> {
-  // The pages of a private node are all the same to guests, who sign in on them.
-  if (node.requireKey) return replyPage(call, 200)
   const query = call.url?.searchParams ?? new URLSearchParams()
   const subject = route.subjectOf?.(query)
-  if (subject === undefined) return replyPage(call, 200, route.text && { toText: () => route.text, source: route.text })
+  const params = decodeParams(call)
+  if (route.pages?.test(call.url?.pathname ?? '') === false) return replyPage(call, 404)
+  if (route.textOf) {
+    const own = route.textOf(params)
+    return replyPage(call, own ? 200 : 404, own && { toText: () => own, source: own })
+  }
+  const text = subject === undefined ? route.text : subject.plain
+  const plain = text && { toText: () => text, source: text }
+  if (subject === undefined || (plain !== undefined && node.requireKey))
+    return replyPage(call, 200, node.requireKey ? undefined : plain)
   try {
-    const read = { node, subject, input: subject.toInput(decodeParams(call), query) }
+    const read = { node, subject, input: subject.toInput(params, query) }
+    // The pages of a private node are all the same to guests, who sign in on them.
+    if (node.requireKey) return replyPage(call, (await seenByUser(read, call)) === false ? 404 : 200)
     const { status, body } = await readAs(read, guest)
     if (status === 200) {
       const source = body instanceof EncodedJson && body.isCached ? body : undefined
-      return replyPage(call, 200, { toText: () => subject.toText?.(toValue(body) as never), source })
+      const toText = () => subject.toText?.(toValue(body))
+      // All tabs have one page.
+      const data = subject === skill && { toData: () => readSkillData(read, toValue(body) as SkillDetails) }
+      return replyPage(call, 200, { toText, source, ...data })
     }
-    const isSeen = status === 404 && (await isSeenByUser(read, call))
+    // A list that cannot be read now: the app says why.
+    if (plain) return replyPage(call, 200, plain)
+    const isSeen = status === 404 && (await seenByUser(read, call)) === true
     return replyPage(call, isSeen ? 200 : status)
   } catch (error) {
     if (!(error instanceof SkillMoved)) throw error
-    const params = decodeParams(call)
-    const tab = params.tab === undefined ? '' : `/${encodeURIComponent(params.tab)}`
-    return replyRedirect(node, call, 308, `/skills/${error.fullName}${tab}${call.url?.search ?? ''}`)
+    const place = params.tab === undefined ? error.fullName : `${error.fullName}/${encodeURIComponent(params.tab)}`
+    return replyRedirect(node, call, 308, `/skills/${place}${call.url?.search ?? ''}`)
   }
 }
 
@@ -86,15 +103,32 @@ function toValue(body: unknown): unknown {
   return body instanceof EncodedJson ? JSON.parse(body.json) : body
 }
 
-/** Whether the subject exists for the user who is signed in, if any. */
-async function isSeenByUser(read: SubjectRead, call: Call): Promise<boolean> {
+const skillMdBytesMax = 64 * 1024
+
+/** What guests may read of a skill: its details, and SKILL.md if it is not large. */
+async function readSkillData({ node, input }: SubjectRead, details: SkillDetails): Promise<string> {
+  const skillMd = details.files.find(({ path }) => path === 'SKILL.md')
+  if (skillMd === undefined || skillMd.size > skillMdBytesMax) return JSON.stringify({ details, ...input })
+  const { body } = await localCall(node.registry, 'getSkillMd', input, guest, { counts: false }).catch(
+    (error: unknown) => {
+      // The page itself shows why SKILL.md cannot be read, for example that a rescan quarantined the version.
+      if (toRegistryError(error).status >= 500) throw error
+      return { body: undefined }
+    },
+  )
+  if (body === undefined) return JSON.stringify({ details, ...input })
+  return JSON.stringify({ details, ...input, skillMd: Buffer.from((body as Content).body as Uint8Array).toString() })
+}
+
+/** Whether the subject exists for the user who is signed in; undefined for guests. */
+async function seenByUser(read: SubjectRead, call: Call): Promise<boolean | undefined> {
   const token = readPageSession(read.node, call)
-  if (token === undefined) return false
+  if (token === undefined) return undefined
   try {
-    return (await readAs(read, await read.node.registry.authenticateSession(token))).status === 200
+    return (await readAs(read, await read.node.registry.authenticateSession(token))).status !== 404
   } catch (error) {
     // A session that has expired is that of a guest.
-    if (toRegistryError(error).status === 401) return false
+    if (toRegistryError(error).status === 401) return undefined
     throw error
   }
 }
@@ -113,7 +147,7 @@ export async function answerSharedPage(node: NodeParts, call: Call, replyPage: R
   const { holder, fullName } = share
   const { status, body } = await readAs({ node, subject: skill, input: { name: fullName } }, holder)
   if (status !== 200) return replyPage(call, status)
-  const { install, ...text } = toSkillText(toValue(body) as SkillDetails)
+  const { install, ...text } = skill.toText!(toValue(body))
   const own = { ...text, links: [], ...(install !== undefined && { install: `t/${token}` }) }
   return replyPage(call, 200, { toText: () => own, shared: fullName })
 }

@@ -6,7 +6,7 @@ import { isSkillName, isUsername, reservedOwners } from '@skillstead/protocol'
  * whether the skill or user exists.
  */
 export function toBrowserPage(path: string): string | undefined {
-  const [first = '', second, ...more] = path.slice(1).split('/')
+  const [first = '', second, ...more] = path.slice(1).replace(/\/$/, '').split('/')
   if (more.length === 0) return toPage(first, second)
   if (first !== 'git' || second === undefined || more.length > 1) return undefined
   const repository = toRepository(more[0]!)
@@ -20,7 +20,7 @@ function toPage(owner: string, skill: string | undefined): string | undefined {
     return repository === undefined ? undefined : toPage(repository, undefined)
   }
   if (!isUsername(owner) || reservedOwners.has(owner)) return undefined
-  if (skill === undefined || skill === '') return `/users/${owner}`
+  if (skill === undefined) return `/users/${owner}`
   const [, name = '', version] = /^([^@]*)(?:@(\d+\.\d+\.\d+))?$/.exec(skill) ?? []
   if (!isSkillName(name)) return undefined
   return `/skills/${owner}/${name}${version === undefined ? '' : `?version=${version}`}`

@@ -9,8 +9,9 @@ import type { NodeParts } from '../context/node-parts.ts'
 import type { StaticFiles } from '../context/options.ts'
 import { nothingHere, reply } from '../replies/replies.ts'
 import { answerPage, type ReplyPage } from './answer-page.ts'
+import { createDocsRoutes, withReference } from './docs.ts'
 import { createPageTemplate } from './page-template.ts'
-import { type PageRoute, pageRoutes, toHomeText } from './page-texts.ts'
+import { pageRoutes, toHomeRoute } from './page-texts.ts'
 import type { ShownSite } from './site.ts'
 
 /** No inline code and nothing from other origins; text becomes markup only through the app's own sanitizer. */
@@ -18,7 +19,8 @@ const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self'",
+  // The app reads pictures that need the session or a share link, and shows them as blobs.
+  "img-src 'self' blob:",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -36,13 +38,14 @@ const contentTypes: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  json: 'application/json; charset=utf-8',
   md: 'text/plain; charset=utf-8',
   png: 'image/png',
   svg: 'image/svg+xml',
 }
 
-/** Number of pages that are kept, of a few kilobytes each. */
-const keptPagesMax = 500
+/** Number of pages that are kept, of some kilobytes each; that of a skill includes its SKILL.md. */
+const keptPagesMax = 100
 
 type Coding = 'br' | 'gzip' | 'identity'
 interface Kept {
@@ -52,7 +55,8 @@ interface Kept {
 }
 
 /** Mounts the app: its page at every route, and its files. Returns the function that serves the page. */
-export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles, site: ShownSite): ReplyPage {
+export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, site: ShownSite): ReplyPage {
+  const files = withReference(built)
   const keptFiles = new Map<string, Kept>()
   const keptPages = new Map<object, { readonly address: string; readonly page: Kept }>()
   const noText = {}
@@ -76,32 +80,37 @@ export function mountDashboard(app: H3, node: NodeParts, files: StaticFiles, sit
   // A page counts as one request, however many files it loads.
   const mount = (path: string, admission: 'page' | 'open-files', work: (call: Call) => Promise<Response>) => {
     const entry = { endpoint: 'dashboard', methods: ['GET', 'HEAD'], crossOrigin: false } as const
-    app.all(path, toHandler(node, { ...entry, admission, work }))
+    app.all(path, toHandler(node, { ...entry, admission, work, ...(admission === 'page' && { replyPage }) }))
   }
-  const replyPage: ReplyPage = (call, status, page) => {
+  const replyPage: ReplyPage = async (call, status, page) => {
     call.crossOrigin = false
     const address = node.addressOf(call)
-    const { source, shared } = page ?? { source: noText }
+    const { source, shared, problem } = page ?? { source: noText }
     let kept = source && keptPages.get(source)
     if (kept?.address !== address) {
       const read = files.get('index.html')
       if (!read) throw nothingHere()
-      template ??= createPageTemplate(Buffer.from(read()).toString(), site, node.publicPath)
-      kept = { address, page: keep(template({ address, text: page?.toText(), shared }), 'page') }
+      template ??= createPageTemplate(Buffer.from(read()).toString(), site, node)
+      const parts = { address, text: page?.toText(), shared, problem: problem?.reason, data: await page?.toData?.() }
+      kept = { address, page: keep(template(parts), 'page') }
       if (keptPages.size >= keptPagesMax) keptPages.delete(keptPages.keys().next().value!)
       if (source) keptPages.set(source, kept)
     }
+    const headers = problem ? [...pageHeaders, ...problem.headers] : pageHeaders
     const cacheControl = shared === undefined ? 'no-cache' : 'private, no-store'
-    return replyKept(call, kept.page, { status, contentType: contentTypes.html, cacheControl, headers: pageHeaders })
+    return replyKept(call, kept.page, { status, contentType: contentTypes.html, cacheControl, headers })
   }
-  const home: PageRoute = { path: '/', text: toHomeText(site.text) }
-  for (const route of [home, ...pageRoutes])
+  for (const route of [toHomeRoute(site.text), ...createDocsRoutes(files), ...pageRoutes])
     mount(route.path, 'page', (call) => answerPage(node, call, route, replyPage))
   mount('/assets/:file', 'open-files', (call) => {
     // The file name contains a digest of its content.
     return replyFile(call, (call.url?.pathname ?? '').slice(1), 'public, max-age=31536000, immutable')
   })
   mount('/licenses.md', 'open-files', (call) => replyFile(call, 'licenses.md', 'no-cache'))
+  // The documentation is the same on every node, so that a private one shows it to guests, too.
+  mount('/docs/guides/**', 'open-files', (call) => {
+    return replyFile(call, (call.url?.pathname ?? '').slice(1), 'no-cache')
+  })
   const { logo } = site
   if (logo)
     mount('/site-logo', 'open-files', (call) => {

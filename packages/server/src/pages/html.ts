@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { apiBase } from '../context/options.ts'
 
 /** A page of the node itself: no scripts, nothing from other origins; its style sheet is allowed by its hash. */
 export interface Page {
@@ -9,16 +10,7 @@ export interface Page {
 const style = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
 body { overflow-wrap: anywhere; max-width: 60rem; margin: 0 auto; padding: 1.5rem }
-code, pre { font: 0.9em ui-monospace, monospace }
-pre { overflow-x: auto; padding: 0.75rem; border: 1px solid #8886; border-radius: 6px }
-article { margin: 1.5rem 0; padding-top: 0.5rem; border-top: 1px solid #8884 }
-h3 { font-size: 1rem; margin: 0 } h3 code { font-weight: 600 }
-table { display: block; overflow: auto; overflow-wrap: normal; border-collapse: collapse }
-td, th { text-align: left; padding: 0.15rem 1rem 0.15rem 0; vertical-align: top }
-@media (max-width: 40rem) {
-  table { overflow-wrap: anywhere } table, tbody, tr { display: block } tr { padding: 0.15rem 0 } td { display: inline; padding: 0 0.6rem 0 0 }
-}
-nav a { margin-right: 1rem } small { opacity: 0.75 } :target { outline: 2px solid #58f }
+code { font: 0.9em ui-monospace, monospace }
 `
 const csp = [
   "default-src 'none'",
@@ -28,15 +20,16 @@ const csp = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** A complete page from a title and the markup of its body. */
-export function toHtmlPage(title: string, markup: string): Page {
-  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title>`
-  return {
-    body: Buffer.from(
-      `<!doctype html><html lang="en"><head>${head}<style>${style}</style></head><body>${markup}</body></html>`,
-    ),
-    csp,
-  }
+/** The page at `/` of a node without the dashboard, with links below the path of the node's public URL. */
+export function toWelcomePage(path: string): Page {
+  const title = '<title>Skillstead</title>'
+  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width">${title}<style>${style}</style>`
+  const body = `<h1>Skillstead</h1>
+<p>A registry for agent skills. The API is at <a href="${path}${apiBase}/skills"><code>${path}${apiBase}</code></a>;
+<a href="${path}/openapi.json">its OpenAPI document</a> describes every endpoint.</p>
+<p>The dashboard and the documentation are not part of this node. In a clone of the project, run
+<code>npx --yes pnpm@12 build</code> and restart the node.</p>`
+  return { body: Buffer.from(`<!doctype html><html lang="en"><head>${head}</head><body>${body}</body></html>`), csp }
 }
 
 export function escapeHtml(text: string): string {

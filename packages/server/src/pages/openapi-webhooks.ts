@@ -2,10 +2,26 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 import { WebhookEvent, type Endpoint } from '@skillstead/protocol'
 
 type Json = Record<string, unknown>
+
+/** What the reference uses of JSON Schema. */
+export interface JsonSchema {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly items?: JsonSchema
+  readonly anyOf?: readonly JsonSchema[]
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly default?: unknown
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxLength?: number
+  readonly format?: string
+}
 type DeliveryName = WebhookEvent['event']
 
 /** When each event is sent to the owner of a webhook. */
-export const eventSummaries: Readonly<Record<DeliveryName, string>> = {
+const eventSummaries: Readonly<Record<DeliveryName, string>> = {
   'skill.published': 'A version of a skill that you can see was published',
   'skill.downloaded': 'A skill of yours was downloaded or installed; the count includes this download',
   'skill.starred': 'A skill of yours was starred',

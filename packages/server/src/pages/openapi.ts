@@ -2,6 +2,7 @@ import {
   allowances,
   errorTable,
   planNames,
+  tagTexts,
   toProblemType,
   type Endpoint,
   type EndpointName,
@@ -68,7 +69,7 @@ export function toOpenApi(origin: string, publicPath: string): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: origin + publicPath + apiBase }],
-    tags: [...new Set(routes.map(({ endpoint }) => endpoint.tag))].map((name) => ({ name })),
+    tags: Object.entries(tagTexts).map(([name, description]) => ({ name, description })),
     paths,
     webhooks: toWebhooks(),
     components: {
@@ -120,7 +121,7 @@ function toOperation(route: Route): Json {
 /**
  * The description of an operation: facts without a field in OpenAPI, such as the required plan and the abuse limits.
  */
-function toOperationText({ plan, allowances: names = [] }: Endpoint): Json {
+export function toOperationText({ plan, allowances: names = [] }: Endpoint): { readonly description?: string } {
   const sentences = plan ? [`Needs the ${plan} plan or a higher one, which an administrator sets.`] : []
   for (const name of names) {
     const { limit, windowSeconds, of } = allowances[name]
@@ -144,7 +145,7 @@ interface RequestHeader {
 }
 
 /** Request headers that single operations read. */
-const requestHeaders: readonly RequestHeader[] = [
+export const requestHeaders: readonly RequestHeader[] = [
   {
     name: 'Idempotency-Key',
     description: 'The same key and body within 24 hours return the first response again.',

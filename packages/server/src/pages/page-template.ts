@@ -1,10 +1,12 @@
 import { shortenAtWord } from '@skillstead/skill-format'
+import type { NodeParts } from '../context/node-parts.ts'
 import { escapeHtml } from './html.ts'
 import type { PageText } from './page-texts.ts'
 import type { ShownSite } from './site.ts'
 
 const defaultText = 'A registry for agent skills'
 const descriptionCharactersMax = 200
+const sharedText = { title: 'Shared skill', description: 'A skill that its owner shares by this link.' }
 const factCharactersMax = 1000
 const linksMax = 100
 
@@ -16,6 +18,10 @@ export interface PageParts {
   readonly text?: PageText | undefined
   /** The skill that the holder of a share link opens. */
   readonly shared?: string | undefined
+  /** JSON for the app. */
+  readonly data?: string | undefined
+  /** Why there is no page. */
+  readonly problem?: string | undefined
 }
 
 /**
@@ -25,7 +31,7 @@ export interface PageParts {
 export function createPageTemplate(
   page: string,
   site: ShownSite,
-  publicPath: string,
+  { publicPath, requireKey }: Pick<NodeParts, 'publicPath' | 'requireKey'>,
 ): (parts: PageParts) => Uint8Array {
   const picture = / property="og:image" content="\/?([^"]+)"/.exec(page)?.[1]
   const placed = page
@@ -34,8 +40,10 @@ export function createPageTemplate(
   const logo = site.logo && `${publicPath}/site-logo`
 
   function toHead({ address, text, shared }: PageParts): string {
-    const title = text ? `${text.title} · ${site.name}` : site.name
-    const description = text?.description.trim() || site.text || defaultText
+    // Previews of a share link in chats and mails must not show a private skill. The app sets the title itself.
+    const shown = shared === undefined ? text : sharedText
+    const title = shown ? `${shown.title} · ${site.name}` : site.name
+    const description = shown?.description.trim() || site.text || defaultText
     const short = shortenAtWord(description.replaceAll(/\s+/g, ' '), descriptionCharactersMax)
     const image = site.logo?.contentType === 'image/png' ? 'site-logo' : picture
     return [
@@ -45,6 +53,8 @@ export function createPageTemplate(
       site.text && toMeta('name', 'skillstead-site-text', site.text),
       logo && toMeta('name', 'skillstead-site-logo', logo),
       site.signIn && toMeta('name', 'skillstead-site-sign-in', site.signIn),
+      site.recordsInstallers && toMeta('name', 'skillstead-site-installers', 'recorded'),
+      requireKey && toMeta('name', 'skillstead-private', 'true'),
       shared !== undefined && toMeta('name', 'skillstead-shared', shared),
       ...(text === undefined || shared !== undefined
         ? [toMeta('name', 'robots', 'noindex')]
@@ -56,15 +66,16 @@ export function createPageTemplate(
             toMeta('property', 'og:title', text.title),
             toMeta('property', 'og:description', short),
             address && image && toMeta('property', 'og:image', `${address}/${image}`),
-            toMeta('name', 'twitter:card', 'summary'),
+            toMeta('name', 'twitter:card', image === picture ? 'summary_large_image' : 'summary'),
           ]),
     ]
       .filter(Boolean)
       .join('\n    ')
   }
 
-  function toEssentials({ address, text }: PageParts): string {
+  function toEssentials({ address, text, problem }: PageParts): string {
     const reference = `<p>This page is complete with JavaScript only. Programs use <a href="${publicPath}/docs">the API</a>.</p>`
+    if (problem !== undefined) return `<p>${escapeHtml(problem)}</p>`
     if (text === undefined) return reference
     const facts = (text.facts ?? []).map(
       ([term, fact]) => `<dt>${escapeHtml(term)}</dt><dd>${isolate(fact.slice(0, factCharactersMax))}</dd>`,
@@ -79,18 +90,27 @@ export function createPageTemplate(
       text.install && address && `<pre><code>npx skills add ${escapeHtml(`${address}/${text.install}`)}</code></pre>`,
       facts.length > 0 && `<dl>${facts.join('')}</dl>`,
       items.length > 0 && `<ul>${items.join('')}</ul>`,
+      text.body && `<pre>${escapeHtml(text.body)}</pre>`,
       reference,
     ]
       .filter(Boolean)
       .join('\n')
   }
 
+  const withoutData = placed.replaceAll(/\s*<link [^>]*data-page="skill"[^>]*>/g, '')
+
   return (parts) =>
     Buffer.from(
-      placed
+      (parts.data === undefined ? withoutData : placed)
         .replace(/<title>[^]*?<\/title>/, () => toHead(parts))
-        .replace(/<noscript>[^]*?<\/noscript>/, () => `<noscript>${toEssentials(parts)}</noscript>`),
+        .replace(/<noscript>[^]*?<\/noscript>/, () => `${toData(parts)}<noscript>${toEssentials(parts)}</noscript>`),
     )
+}
+
+/** Browsers do not run it; without `<` it ends nowhere else. */
+function toData({ data }: PageParts): string {
+  if (data === undefined) return ''
+  return `<script type="application/json" id="page-data">${data.replaceAll('<', '\\u003c')}</script>`
 }
 
 function toMeta(kind: 'name' | 'property', name: string, content: string): string {

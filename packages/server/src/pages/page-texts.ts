@@ -1,4 +1,4 @@
-import { type EndpointName, type Pack, type SkillDetails, verdictWords } from '@skillstead/protocol'
+import { type EndpointName, type endpoints, type Output, type Pack, verdictWords } from '@skillstead/protocol'
 
 /** What a public page says without scripts: to readers, search engines and previews of links. All texts are untrusted. */
 export interface PageText {
@@ -10,20 +10,39 @@ export interface PageText {
   /** The command that installs the skill, after the address of the node is known. */
   readonly install?: string
   readonly links?: readonly (readonly [path: string, title: string])[]
+  /** The whole text of the page, as Markdown. */
+  readonly body?: string
 }
 
 /** The object that a page is about. */
 export interface Subject {
   readonly endpoint: EndpointName
   toInput(params: Readonly<Record<string, string>>, query: URLSearchParams): Record<string, string>
-  /** Undefined for a page that previews and search engines leave out. */
-  toText?(body: never): PageText
+  /** The text for an answer of the endpoint. Undefined for a page that previews and search engines leave out. */
+  toText?(body: unknown): PageText
+  /** What the page of a list says while the list cannot be read. */
+  readonly plain?: PageText
+}
+
+type Answer<Name extends EndpointName> = Output<(typeof endpoints)[Name]>
+
+function toSubject<Name extends EndpointName>(
+  endpoint: Name,
+  toInput: Subject['toInput'],
+  toText?: (body: Answer<Name>) => PageText,
+): Subject {
+  // The endpoint answered with the body.
+  return { endpoint, toInput, ...(toText && { toText: (body) => toText(body as Answer<Name>) }) }
 }
 
 /** A route of the app. Without a text and a subject it is a page of one's own, which search engines leave out. */
 export interface PageRoute {
   readonly path: string
   readonly text?: PageText
+  /** The text of a page that is the same on every node; undefined if there is no such page. */
+  textOf?(params: Readonly<Record<string, string>>): PageText | undefined
+  /** The paths of the route that have a page. Default: all. */
+  readonly pages?: RegExp
   /** Undefined if the address names no object. */
   subjectOf?(query: URLSearchParams): Subject | undefined
 }
@@ -38,35 +57,82 @@ const lists: readonly PageText[] = [
 ]
 const requests: PageText = { path: '/requests', title: 'Requests', description: 'Skills that people ask for.' }
 
-/** The text of the first page. */
-export function toHomeText(description = ''): PageText {
+const mostListed = 50
+
+/** The lists whose pages link to what they list. */
+const listed: Readonly<Record<string, (text: PageText) => Subject>> = {
+  '/': (text) => toList(text, 'searchSkills', { sort: 'downloads' }, ({ skills }) => toSkillLinks(skills)),
+  '/packs': (text) =>
+    toList(text, 'listPacks', {}, ({ packs }) => packs.map(({ slug, name }) => [`/packs/${slug}`, name])),
+  '/trending': (text) =>
+    toList(text, 'getTrending', {}, ({ entries }) => toSkillLinks(entries.map(({ skill: one }) => one))),
+  '/users': (text) =>
+    toList(text, 'getLeaderboard', {}, ({ entries }) =>
+      entries.map(({ username }) => [`/users/${username}`, username]),
+    ),
+}
+
+function toList<Name extends EndpointName>(
+  text: PageText,
+  endpoint: Name,
+  input: Readonly<Record<string, string>>,
+  toLinks: (body: Answer<Name>) => (readonly [path: string, title: string])[],
+): Subject {
+  const subject = toSubject(
+    endpoint,
+    () => ({ ...input, limit: `${mostListed}` }),
+    (body) => ({ ...text, links: [...(text.links ?? []), ...toLinks(body)] }),
+  )
+  return { ...subject, plain: text }
+}
+
+/** The route of a page with a text, which also links to what it lists. */
+function toRoute(text: PageText): PageRoute {
+  const list = listed[text.path]?.(text)
+  return { path: text.path, text, ...(list && { subjectOf: () => list }) }
+}
+
+/** The route of the first page. */
+export function toHomeRoute(description = ''): PageRoute {
   const links = [...lists, requests].map(({ path, title }) => [path, title] as const)
-  return { path: '/', title: 'Find a skill for your agent', description, links }
+  return toRoute({ path: '/', title: 'Find a skill for your agent', description, links })
 }
 
 /** A skill, at `/skills/OWNER/NAME`. */
-export const skill: Subject = {
-  endpoint: 'getSkill',
-  toInput: ({ owner, name }, query) => ({ name: `${owner}/${name}`, ...pick(query, 'version') }),
-  toText: toSkillText,
-}
-const pack: Subject = { endpoint: 'getPack', toInput: ({ slug = '' }) => ({ slug }), toText: toPackText }
-const user: Subject = { endpoint: 'getUser', toInput: ({ username = '' }) => ({ username }), toText: toUserText }
-const agent: Subject = { endpoint: 'getAgent', toInput: ({ agentKey = '' }) => ({ agentKey }), toText: toAgentText }
-const request: Subject = { endpoint: 'getRequest', toInput: (_, query) => pick(query, 'id'), toText: toRequestText }
-const takedown: Subject = { endpoint: 'getDmca', toInput: ({ id = '' }) => ({ id }) }
+export const skill = toSubject(
+  'getSkill',
+  ({ owner, name }, query) => ({ name: `${owner}/${name}`, ...pick(query, 'version') }),
+  toSkillText,
+)
+const pack = toSubject('getPack', ({ slug = '' }) => ({ slug }), toPackText)
+const user = toSubject('getUser', ({ username = '' }) => ({ username }), toUserText)
+const agent = toSubject('getAgent', ({ agentKey = '' }) => ({ agentKey }), toAgentText)
+const request = toSubject('getRequest', (_, query) => pick(query, 'id'), toRequestText)
+const takedown = toSubject('getDmca', ({ id = '' }) => ({ id }))
 
 /** The routes of the app, which loads their content itself. */
 export const pageRoutes: readonly PageRoute[] = [
-  ...lists.map((text) => ({ path: text.path, text })),
+  ...lists.map(toRoute),
   { path: '/skills/:owner/:name', subjectOf: () => skill },
-  { path: '/skills/:owner/:name/:tab', subjectOf: () => skill },
+  {
+    path: '/skills/:owner/:name/:tab',
+    pages: /\/(?:files|versions|security|provenance|similar|reviews|issues|manage|install|report)$/,
+    subjectOf: () => skill,
+  },
   { path: '/packs/:slug', subjectOf: () => pack },
   { path: '/agents/:agentKey', subjectOf: () => agent },
   { path: '/users/:username', subjectOf: () => user },
   { path: '/requests', text: requests, subjectOf: (query) => (query.get('id') ? request : undefined) },
   { path: '/takedowns/:id', subjectOf: () => takedown },
-  ...['/account', '/account/**', '/device', '/admin', '/admin/**'].map((path) => ({ path })),
+  ...['/account', '/device', '/admin', '/_components'].map((path) => ({ path })),
+  {
+    path: '/account/**',
+    pages: /^\/account\/(?:skills|publish|keys|sessions|webhooks(?:\/[^/]+)?|stars|verification|sign-in|setup)$/,
+  },
+  {
+    path: '/admin/**',
+    pages: /^\/admin\/(?:users|quarantine|reports|copies|dmca|verifications|mirrors(?:\/[^/]+)?|outbox|storage|audit)$/,
+  },
 ]
 
 function pick(query: URLSearchParams, name: string): Record<string, string> {
@@ -74,7 +140,7 @@ function pick(query: URLSearchParams, name: string): Record<string, string> {
   return value ? { [name]: value } : {}
 }
 
-export function toSkillText(details: SkillDetails): PageText {
+function toSkillText(details: Answer<'getSkill'>): PageText {
   const { fullName, description, latestVersion, security, license, stub } = details
   const path = `/skills/${fullName}`
   const [owner = ''] = fullName.split('/')
@@ -86,7 +152,7 @@ export function toSkillText(details: SkillDetails): PageText {
     facts: [
       ...(stub ? [] : [['Version', latestVersion] as const]),
       ['Scan', security ? verdictWords[security.verdict] : 'not scanned yet'],
-      ...(license ? [['License', license] as const] : []),
+      ...(license ? [['Licence', license] as const] : []),
       ['Author', owner],
       ['Downloads', `${details.downloads}`],
       ...(details.deprecated ? [['Deprecated', details.deprecationMessage || 'yes'] as const] : []),

@@ -5,19 +5,19 @@ import type { Call } from '../context/call.ts'
 import type { ReplyPage } from './answer-page.ts'
 import { replyBadge } from './badge.ts'
 import { mountDashboard } from './dashboard.ts'
-import { toDocsPage, toWelcomePage } from './docs.ts'
 import { toHandler } from '../admission/handler.ts'
 import type { NodeParts } from '../context/node-parts.ts'
-import type { Page } from './html.ts'
+import { toWelcomePage, type Page } from './html.ts'
 import { toOpenApi } from './openapi.ts'
 import type { NodeOptions } from '../context/options.ts'
 import { toShownSite } from './site.ts'
+import { createSitemap, toSitemapUrl } from './sitemap.ts'
 import { nothingHere, reply } from '../replies/replies.ts'
 
 type Work = (call: Call) => Response | Promise<Response>
 
 /**
- * Mounts the pages outside the API: the reference, health checks, metrics and the dashboard. Returns the function that
+ * Mounts the pages outside the API: the OpenAPI document, health checks, metrics and the dashboard. Returns the function that
  * serves the page of the dashboard, if there is one.
  */
 export function mountPages(
@@ -27,17 +27,18 @@ export function mountPages(
 ): ReplyPage | undefined {
   const { publicOrigin, publicPath } = node
   const originOf = (call: Call) => publicOrigin ?? node.addresses.originOf(call.request) ?? ''
-  const mount = (path: string, endpoint: string, admission: 'files' | 'probe', work: Work) => {
+  const presented = toShownSite(options.site, options.signIn?.label)
+  const site = { ...presented, recordsInstallers: node.context.recordInstallers === true }
+  const showPage = options.dashboard && mountDashboard(app, node, options.dashboard, site)
+  const mount = (path: string, endpoint: string, admission: 'files' | 'documents' | 'probe', work: Work) => {
     const crossOrigin = endpoint === 'openapi'
-    app.all(path, toHandler(node, { endpoint, admission, methods: ['GET', 'HEAD'], crossOrigin, work }))
+    const shown = admission === 'documents' && { replyPage: showPage }
+    app.all(path, toHandler(node, { endpoint, admission, methods: ['GET', 'HEAD'], crossOrigin, work, ...shown }))
   }
-  const docs = keepLast((origin) => toDocsPage(origin, publicPath))
   const openApi = keepLast((origin) => Buffer.from(JSON.stringify(toOpenApi(origin, publicPath))))
-  const welcome = toWelcomePage(publicPath)
 
-  if (!options.dashboard) mount('/', 'welcome', 'files', (call) => replyPage(call, welcome))
-  mount('/docs', 'docs', 'files', (call) => replyPage(call, docs(originOf(call))))
-  mount('/openapi.json', 'openapi', 'files', (call) => {
+  if (!options.dashboard) mount('/', 'welcome', 'files', (call) => replyPage(call, toWelcomePage(publicPath)))
+  mount('/openapi.json', 'openapi', 'documents', (call) => {
     const contentType = 'application/json; charset=utf-8'
     return reply(call, { status: 200, contentType, body: openApi(originOf(call)), cacheControl: 'no-cache' })
   })
@@ -53,8 +54,8 @@ export function mountPages(
     })
   })
   mount('/robots.txt', 'robots', 'probe', (call) => replyRobots(node, call))
-  const site = toShownSite(options.site, options.signIn?.label)
-  return options.dashboard && mountDashboard(app, node, options.dashboard, site)
+  if (options.dashboard) mount('/sitemap.xml', 'sitemap', 'files', createSitemap(node))
+  return showPage
 }
 
 async function replyReadiness(node: NodeParts, call: Call): Promise<Response> {
@@ -67,9 +68,12 @@ async function replyReadiness(node: NodeParts, call: Call): Promise<Response> {
 }
 
 /** Search engines read the public pages only; what these load from the API is needed to show them. */
-function replyRobots({ requireKey, publicPath }: NodeParts, call: Call): Response {
+function replyRobots(node: NodeParts, call: Call): Response {
+  const { requireKey, publicPath } = node
   const closed = requireKey ? ['/'] : ['/account', '/admin', '/device', '/t/', '/git/']
-  const lines = ['User-agent: *', ...closed.map((path) => `Disallow: ${publicPath}${path}`), '']
+  const sitemap = toSitemapUrl(node)
+  const rules = closed.map((path) => `Disallow: ${publicPath}${path}`)
+  const lines = ['User-agent: *', ...rules, ...(sitemap ? ['', `Sitemap: ${sitemap}`] : []), '']
   const body = Buffer.from(lines.join('\n'))
   return reply(call, { status: 200, contentType: 'text/plain; charset=utf-8', body, cacheControl: 'no-cache' })
 }

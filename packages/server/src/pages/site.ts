@@ -11,6 +11,8 @@ export interface ShownSite {
   readonly text?: string
   /** The host of the identity provider by which people sign in. */
   readonly signIn?: string
+  /** Whether owners see which users installed their skills. */
+  readonly recordsInstallers?: boolean
   readonly logo?: { readonly body: Uint8Array; readonly contentType: 'image/png' | 'image/svg+xml' }
 }
 

@@ -111,14 +111,20 @@ export function replyProblem(
   const own: Header[] = [...headers, ...(failure?.headers ?? [])]
   if (error.status === 401 && !own.some(([name]) => name === 'www-authenticate'))
     own.push(['www-authenticate', 'Bearer'])
-  // There is no `Retry-After`, because a retry does not help: the operator chose the offline mode.
-  const passes = error.status === 503 && error.code !== 'offline'
-  const retryAfter = error.retryAfterSeconds ?? (passes ? 5 : undefined)
-  if (retryAfter !== undefined) own.push(['retry-after', `${retryAfter}`])
-  if (error.code === 'shutting_down') own.push(['connection', 'close'])
+  own.push(...toErrorHeaders(error))
   if (failure) return reply(call, { status: error.status, ...failure, headers: own })
   const body = Buffer.from(JSON.stringify(toProblem(error, call.requestId)))
   return reply(call, { status: error.status, contentType: 'application/problem+json', body, headers: own })
+}
+
+/** When the client may try again. */
+export function toErrorHeaders({ status, code, retryAfterSeconds }: RegistryError): Header[] {
+  // There is no `Retry-After`, because a retry does not help: the operator chose the offline mode.
+  const passes = status === 503 && code !== 'offline'
+  const retryAfter = retryAfterSeconds ?? (passes ? 5 : undefined)
+  const headers: Header[] = retryAfter === undefined ? [] : [['retry-after', `${retryAfter}`]]
+  if (code === 'shutting_down') headers.push(['connection', 'close'])
+  return headers
 }
 
 /** Responds to `OPTIONS` with the allowed methods and the CORS headers. */

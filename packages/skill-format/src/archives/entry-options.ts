@@ -40,9 +40,9 @@ export interface ReadOptions {
   readonly skipsProblems?: boolean
 }
 
-/** The path of an entry: `tar -c .` puts `./` before every name, and macOS stores names in decomposed form. */
+/** The path of an entry: `tar -c .` puts `./` before every name. */
 export function toEntryPath(name: string): string {
-  return name.replace(/^(?:\.\/)+/, '').normalize('NFC')
+  return name.replace(/^(?:\.\/)+/, '')
 }
 
 /** The errors for archives that exceed the limits of a reader. */

@@ -1,6 +1,6 @@
 import { limits } from '@skillstead/protocol'
 import type { PathProblem } from './archive-error.ts'
-import { findGitProblems } from './git-paths.ts'
+import { findGitProblems, toPathInGit } from './git-paths.ts'
 
 /** Maximum length of a path in bytes of UTF-8: what most file systems allow for a single name. */
 const pathBytesMax = 255
@@ -105,6 +105,10 @@ const pathRules: readonly { breaks: (path: string) => boolean; message: string }
   {
     breaks: (path) => hasSegment(path, devicePattern),
     message: 'The path contains a device name that Windows reserves. Rename it.',
+  },
+  {
+    breaks: (path) => toPathInGit(path) !== path && toPathInGit(path).split('/').some(isLong),
+    message: `Git reads files of this name. In repositories it ends with .skill, which makes it longer than ${pathBytesMax} bytes. Use a shorter name.`,
   },
   { breaks: (path) => path.normalize('NFC') !== path, message: 'The path is not in Unicode normalisation form C.' },
 ]

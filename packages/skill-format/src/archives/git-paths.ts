@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { PathProblem } from './archive-error.ts'
 
 /** Code points that HFS+ ignores in names, and others that are invisible. */
@@ -82,8 +81,6 @@ function isBareRepository(names: ReadonlySet<string>): boolean {
 const readByGit = /^(?:\.gitattributes|\.gitmodules|\.lfsconfig|(?:gi(?:tatt|tmod|7[\da-f]{0,4})?|g|)~\d+)$/
 const mayBeReadByGit = /[^ -~]|~|\.(?:git|lfs)/i
 const renamedSuffixes = /(?:\.skill)+$/i
-/** Bytes of a name that most file systems store. */
-const nameBytesMax = 255
 
 function isReadByGit(name: string): boolean {
   return readByGit.test(toFoldedName(name.replace(renamedSuffixes, '')))
@@ -91,19 +88,13 @@ function isReadByGit(name: string): boolean {
 
 /**
  * The path of a file in a git repository with the skill: names that git would read as its own end with `.skill`, such as
- * `.gitattributes.skill`. Such a name gets one more suffix, so that no two paths become the same.
+ * `.gitattributes.skill`. Such a name gets one more suffix, so that no two paths become the same. `checkPaths` refuses
+ * names for which that is too long.
  */
 export function toPathInGit(path: string): string {
   if (!mayBeReadByGit.test(path)) return path
-  return path
-    .split('/')
-    .map((name) => {
-      if (!isReadByGit(name)) return name
-      const renamed = `${name}.skill`
-      if (Buffer.byteLength(renamed) <= nameBytesMax) return renamed
-      return `${createHash('sha256').update(name).digest('hex')}.skill`
-    })
-    .join('/')
+  const names = path.split('/').map((name) => (isReadByGit(name) ? `${name}.skill` : name))
+  return names.join('/')
 }
 
 /**

@@ -14,13 +14,14 @@ export interface ReadObject {
 }
 
 /**
- * The values of `.ndjson` and `.ndjson.gz`, line by line, without empty lines. `done` describes the processed lines in
- * error messages.
+ * The values of `.ndjson` and `.ndjson.gz`, line by line, without empty lines, and only of those that are wanted. `done`
+ * describes the processed lines in error messages.
  */
 export async function* readObjects(
   file: string,
   done: 'imported' | 'scanned',
   bytes = createReadStream(file),
+  isWanted = (_number: number) => true,
 ): AsyncGenerator<ReadObject> {
   const input = /\.gz$/i.test(file) ? bytes.pipe(createGunzip({ chunkSize: 256 * 1024 })) : bytes
   bytes.once('error', (error) => input.destroy(error))
@@ -28,6 +29,7 @@ export async function* readObjects(
   let number = 0
   for await (const line of splitRecordLines(readFileChunks(input, file, { countLines: () => number, done }))) {
     number += 1
+    if (!isWanted(number)) continue
     if (line === undefined) yield { number, reason: `The line is longer than ${lineBytesMax / 1024 / 1024} MiB.` }
     else {
       const text = decoder.decode(line)

@@ -1,12 +1,13 @@
 import { lstat, stat } from 'node:fs/promises'
 import { basename, join, posix, resolve } from 'node:path'
 import { isRegistryError, isSkippedName, type PathReason } from '@skillstead/protocol'
+import { readValidNamesFirst } from './name-order.ts'
 import { ArchiveError, toArchiveError } from './archive-error.ts'
 import { openFolderTree, type FolderEntry } from './folder-tree.ts'
 import { checkManifestSize, parsePluginManifest, pluginFile, type PluginManifest } from './plugin-manifest.ts'
 import { readArchived, stripPluginFolder } from './read-archive.ts'
 import { isSkillMd, selectSkills, skippedReason, toBounded, type SourceEntry } from './select-files.ts'
-import { readSourceItem, type Source, type SourceItem } from './skill-records.ts'
+import { readSourceItem, type Source } from './skill-records.ts'
 import { readManyEntries } from './skill-zip.ts'
 
 /** A plugin of Agent Plugins 1.0.0, whose skills are the items of a source. */
@@ -76,15 +77,13 @@ async function readPlugin<Entry extends SourceEntry & Partial<Pick<FolderEntry, 
   const skills = root.some(isSkillsFolder)
     ? listNames(entries, 'skills/').map((entry) => ({ ...entry, hasSkillMd: folders.has(`skills/${entry.name}`) }))
     : []
-  let done = 0
-  async function* items(): AsyncGenerator<SourceItem> {
-    for (const skill of selected) {
-      const id = posix.join(name, skill.document)
-      yield await readSourceItem(skill, { id, path: id }, read)
-      done += 1
-    }
-  }
-  return toPlugin(found, { root, skills }, { items: items(), share: () => done / Math.max(1, selected.length) })
+  let share = 0
+  const items = readValidNamesFirst(selected, (skill) => {
+    share = Math.min(1, share + 1 / selected.length)
+    const id = posix.join(name, skill.document)
+    return readSourceItem(skill, { id, path: id }, read)
+  })
+  return toPlugin(found, { root, skills }, { items, share: () => share })
 }
 
 /** The reader of the archive reports what is wrong with it. */

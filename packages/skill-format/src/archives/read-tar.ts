@@ -89,6 +89,7 @@ function toTarPath(
   if (header.type !== 'file' && !takesLinks) return refuse('Only plain files are allowed.')
   const isSparse = Object.keys(header.pax ?? {}).some((key) => key.startsWith('GNU.sparse'))
   if (isSparse) return refuse('Sparse files are not allowed. Pack without `--sparse`.')
+  // modern-tar decodes names, so that their bytes cannot be shown as those of folders and zips are.
   if (path.includes('\uFFFD')) return refuse(notUtf8)
   if (paths.has(path)) return refuse('The archive contains this path twice.')
   paths.add(path)

@@ -140,17 +140,22 @@ const centralBytes = 46
 const localBytes = 30
 const commentBytesMax = 0xffff
 
+interface DirectoryOptions extends Pick<ReadLimits, 'entriesMax'> {
+  /** Whether there may be bytes between the entries that belong to none. Default: true. */
+  readonly hasGaps?: boolean
+}
+
 /**
  * Reads the central directory of a zip without reading any file. The archive must mean the same to every reader: it
- * must end with its end record, and no two entries may share bytes.
+ * must end with its end record, list all of its entries, and no two entries may share bytes.
  *
  * @throws {ArchiveError} for an invalid or contradictory zip, and too many entries.
  */
-export function readZipDirectory(bytes: Uint8Array, limits: Pick<ReadLimits, 'entriesMax'> = readLimits): ZipEntry[] {
+export function readZipDirectory(bytes: Uint8Array, options: DirectoryOptions = readLimits): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const { count, start, end } = readEnd(view, findEndRecord(view))
   // Checked before any entry is read: an attacker could declare hundreds of thousands.
-  if (count > limits.entriesMax) throw toTooManyEntries(limits)
+  if (count > options.entriesMax) throw toTooManyEntries(options)
   const entries: ZipEntry[] = []
   let at = start
   for (let index = 0; index < count; index += 1) {
@@ -162,19 +167,35 @@ export function readZipDirectory(bytes: Uint8Array, limits: Pick<ReadLimits, 'en
     at = next
   }
   if (at !== end) throw toDamaged()
-  refuseOverlaps(entries)
+  const sorted = entries.toSorted((a, b) => a.start - b.start)
+  refuseOverlaps(sorted)
+  refuseUnlisted(bytes, sorted, { directoryStart: start, ...options })
   return entries
 }
 
-/** Finds the offset of the end record, which may only be followed by its comment. */
+/**
+ * Finds the offset of the end record, which may only be followed by its comment. The comment may have the signature of
+ * an end record, but no end record of a directory: readers differ in which of the two they take.
+ */
 function findEndRecord(view: DataView): number {
   const last = view.byteLength - endBytes
+  let isCommented = false
   for (let at = last; at >= Math.max(0, last - commentBytesMax); at -= 1) {
     if (view.getUint32(at, true) !== 0x06054b50) continue
     if (at + endBytes + view.getUint16(at + 20, true) === view.byteLength) return at
-    throw toArchiveError('There are bytes after the end of the zip archive.')
+    if (hasDirectory(view, at)) throw toArchiveError(bytesAfter)
+    isCommented = true
   }
-  throw toArchiveError(`The archive is truncated or not a zip. ${again}`)
+  throw toArchiveError(isCommented ? bytesAfter : `The archive is truncated or not a zip. ${again}`)
+}
+
+const bytesAfter = 'There are bytes after the end of the zip archive.'
+
+/** Whether any reader would find a directory by an end record: where it says, or directly before the record. */
+function hasDirectory(view: DataView, end: number): boolean {
+  const [size, start] = [view.getUint32(end + 12, true), view.getUint32(end + 16, true)]
+  const isAt = (at: number) => at >= 0 && at + 4 <= end && view.getUint32(at, true) === 0x02014b50
+  return size === 0 || isAt(start) || isAt(end - size)
 }
 
 /** The values that mean "see the zip64 record" in fields of two and four bytes (APPNOTE 6.3.10, section 4.4.1.4). */
@@ -332,13 +353,35 @@ function decodeName(bytes: Uint8Array): string | undefined {
 }
 
 /** Entries that share bytes let a small archive inflate to petabytes (D. Fifield, A better zip bomb, 2019). */
-function refuseOverlaps(entries: readonly ZipEntry[]): void {
-  const sorted = entries.toSorted((a, b) => a.start - b.start)
+function refuseOverlaps(sorted: readonly ZipEntry[]): void {
   for (const [index, entry] of sorted.entries()) {
     const next = sorted[index + 1]
     if (next && entry.dataEnd > next.start) throw toArchiveError('The entry overlaps another one.', next.name)
   }
 }
+
+/** Programs that go from header to header would read an entry that the directory does not list. */
+function refuseUnlisted(
+  bytes: Uint8Array,
+  sorted: readonly ZipEntry[],
+  { directoryStart, hasGaps = true }: DirectoryOptions & { readonly directoryStart: number },
+): void {
+  let from = 0
+  for (const { start, dataEnd } of [...sorted, { start: directoryStart, dataEnd: directoryStart }]) {
+    const gap = Buffer.from(bytes.buffer, bytes.byteOffset + from, start - from)
+    if (gap.includes(localSignature))
+      throw toArchiveError(`The archive has an entry that its directory does not list. ${again}`)
+    if (!hasGaps && from > 0 && !descriptorBytes.has(gap.length))
+      throw toArchiveError('There are bytes between the entries.')
+    from = dataEnd
+  }
+}
+
+/**
+ * Lengths of a data descriptor (signature, checksum and both sizes, in 32 or 64 bits) that may follow a streamed entry.
+ */
+const descriptorBytes: ReadonlySet<number> = new Set([0, 12, 16, 20, 24])
+const localSignature = Buffer.from('PK\x03\x04')
 
 function toDamaged(path = '') {
   return toArchiveError(`The zip archive is damaged. ${again}`, path)

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { findSkippedPath, type PathReason } from '@skillstead/protocol'
+import { cutList, findSkippedPath, type PathReason } from '@skillstead/protocol'
 import type { PathProblem } from './archive-error.ts'
 import { toFoldedPath } from './file-paths.ts'
 import { findGitProblems, fromPathInGit, isGitAttributes } from './git-paths.ts'
@@ -14,6 +14,8 @@ export interface SourceEntry {
   readonly target?: string | undefined
   /** Why the skill with this entry cannot be published, as a sentence. */
   readonly problem?: string
+  /** Whether its mode makes it a program; undefined if the source has no modes. See `isExecutable`. */
+  readonly executable?: boolean | undefined
   /** The content, if it is at hand. Sources have it for a `.gitattributes`, see {@link selectSkills}. */
   readonly bytes?: Uint8Array
 }
@@ -24,7 +26,7 @@ export interface SelectedSkill<Entry extends SourceEntry> {
   readonly folder: string
   /** The path of SKILL.md in the source. */
   readonly document: string
-  /** The entries with the content of SKILL.md and of the other files. */
+  /** The entries with the content of SKILL.md and of the other files, whose paths are those of the version. */
   readonly skillMd: Entry
   readonly files: readonly { readonly path: string; readonly entry: Entry }[]
   /** Entries that are no part of the version. */
@@ -60,9 +62,10 @@ export function isEscape(path: string): boolean {
 /**
  * The one rule for what belongs to a skill, whatever its source: each folder with a SKILL.md is a skill, and each entry
  * belongs to the nearest one above it. Links to files of the same skill become files with their content. Files of
- * version control and tools, other links, devices, and the folders of nested skills are omitted and named. Below a
- * `.gitattributes` that a node wrote, or with `isOfNode`, files get back the names with which they were published. In
- * time linear in the entries; the skills are in the order of their folders.
+ * version control and tools, other links, devices, and the folders of nested skills are omitted and named. Names that
+ * a version has in another form are named too: `skill.md`, and macOS's decomposed characters. Below a `.gitattributes`
+ * that a node wrote, or with `isOfNode`, files get back the names with which they were published. In time linear in the
+ * entries; the skills are in the order of their folders.
  */
 export function selectSkills<Entry extends SourceEntry>(
   entries: readonly Entry[],
@@ -124,6 +127,12 @@ function selectFiles<Entry extends SourceEntry>(
     else omitted.push({ path, reason: path === '.git' ? gitReason : skippedReason })
   }
   const files: { path: string; entry: Entry }[] = []
+  const addFile = (path: string, entry: Entry, published = path): void => {
+    const stored = toStoredPath(published)
+    files.push({ path: stored, entry })
+    if (published !== path) changed.push({ path, reason: `The file was published as ${stored}.` })
+    else if (stored !== path) changed.push({ path, reason: composedReason })
+  }
   let skillMd = document!
   const links = new Links(folder, entries)
   for (const entry of entries) {
@@ -132,21 +141,22 @@ function selectFiles<Entry extends SourceEntry>(
     if (problem !== undefined) problems.push({ path, message: problem })
     else if (kind === 'other') omitted.push({ path, reason: otherReason })
     else if (kind === 'file' && entry !== document) {
-      const published = toPublished?.(path) ?? path
       if (toPublished && path === '.gitattributes' && isGitAttributes(entry)) omitted.push({ path, reason: nodeReason })
-      else files.push({ path: published, entry })
-      if (published !== path) changed.push({ path, reason: `The file was published as ${published}.` })
+      else addFile(path, entry, toPublished?.(path))
     } else if (kind === 'link') {
       const found = links.follow(entry)
       if (typeof found !== 'string') {
         const target = toOwn(found.path)
         changed.push({ path, reason: `The link to ${target} became a file with the content of ${target}.` })
         if (entry === document) skillMd = found
-        else files.push({ path, entry: found })
+        else addFile(path, found)
       } else if (entry === document) problems.push({ path, message: found })
       else omitted.push({ path, reason: found })
     }
   }
+  const name = toOwn(document!.path)
+  if (name !== 'SKILL.md') changed.push({ path: name, reason: 'The file was stored as SKILL.md.' })
+  if (skillMd.executable) changed.push({ path: name, reason: noProgramReason })
   return {
     folder,
     document: document!.path,
@@ -218,6 +228,8 @@ export const skippedReason = 'Files and folders of this name belong to version c
 const gitReason = 'The config of a .git can make git run programs.'
 const nodeReason = 'A node writes this file into its repositories. It is not part of the skill.'
 const otherReason = 'The entry is neither a file nor a folder.'
+const composedReason = 'The name was stored in Unicode normalisation form C, which other systems write.'
+const noProgramReason = 'SKILL.md is a document: its executable mode was not stored.'
 const outReason = 'The link leads out of the skill.'
 const loopReason = `The link leads in a loop, or through more than ${hopsMax} links.`
 
@@ -232,6 +244,11 @@ function toSegments(path: string): string[] {
   return path.split('/').filter((segment) => segment !== '' && segment !== '.')
 }
 
+/** Longer names are refused for their length, before any work that grows with it. */
+function toStoredPath(path: string): string {
+  return path.length > pathCharactersMax ? path : path.normalize('NFC')
+}
+
 function isBelow(path: string, folder: string): boolean {
   return folder === '' || path.startsWith(`${folder}/`)
 }
@@ -244,7 +261,6 @@ function toParent(path: string): string {
 /** The first entries by path, and the number of the others. */
 export function toBounded(reasons: readonly PathReason[]): PathReason[] {
   const sorted = reasons.toSorted((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)))
-  const more = sorted.length - reasonsMax
-  if (more <= 0) return sorted
-  return [...sorted.slice(0, reasonsMax), { path: '', reason: `${more} more entries are not listed.` }]
+  const { shown, more } = cutList(sorted, reasonsMax)
+  return [...shown, ...(more > 0 ? [{ path: '', reason: `${more} more entries are not listed.` }] : [])]
 }

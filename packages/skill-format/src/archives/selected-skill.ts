@@ -25,13 +25,13 @@ function toSentence({ path, message }: PathProblem): string {
 }
 
 /** The files of a skill, SKILL.md first. `read` returns the contents of entries, in their order. */
-export async function readSelectedFiles<Entry extends SourceEntry & Pick<ArchiveFile, 'executable'>>(
+export async function readSelectedFiles<Entry extends SourceEntry>(
   { skillMd, files }: SelectedSkill<Entry>,
   read: (entries: readonly Entry[]) => readonly Uint8Array[] | Promise<readonly Uint8Array[]>,
 ): Promise<[ArchiveFile, ...ArchiveFile[]]> {
   const bytes = await read([skillMd, ...files.map(({ entry }) => entry)])
   const others = files.map(({ path, entry: { executable } }, i) => {
-    return { path: path.normalize('NFC'), bytes: bytes[i + 1]!, executable }
+    return { path, bytes: bytes[i + 1]!, executable }
   })
   return [{ path: 'SKILL.md', bytes: bytes[0]!, executable: skillMd.executable }, ...others]
 }

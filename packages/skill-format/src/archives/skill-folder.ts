@@ -1,6 +1,6 @@
 import { basename, posix, resolve } from 'node:path'
 import { openFolderTree, type FolderEntry } from './folder-tree.ts'
-import { putValidNamesFirst } from './name-order.ts'
+import { readValidNamesFirst } from './name-order.ts'
 import { selectSkills, type SelectedSkill } from './select-files.ts'
 import { readSourceItem, type Source, type SourceItem } from './skill-records.ts'
 
@@ -13,12 +13,12 @@ export function openFolder(folder: string): Source {
   async function* items(): AsyncGenerator<SourceItem> {
     const name = basename(resolve(folder))
     const { entries, isOfNode, read } = await openFolderTree(folder)
-    const skills = await putValidNamesFirst(selectSkills(entries, { isOfNode }), read)
-    for (const [i, skill] of skills.entries()) {
-      share = i / skills.length
+    const skills = selectSkills(entries, { isOfNode })
+    yield* readValidNamesFirst(skills, (skill) => {
+      share = Math.min(1, share + 1 / skills.length)
       const id = posix.join(name, skill.document)
-      yield await readSourceItem(skill, { id, path: id }, read)
-    }
+      return readSourceItem(skill, { id, path: id }, read)
+    })
     for (const { path, reason } of findUnreadFolders(entries)) yield { id: posix.join(name, path), reason }
     share = 1
   }

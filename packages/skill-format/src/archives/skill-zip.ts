@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, posix } from 'node:path'
 import { RegistryError } from '@skillstead/protocol'
 import type { ArchiveEntry } from './entry-options.ts'
-import { putValidNamesFirst } from './name-order.ts'
+import { readValidNamesFirst } from './name-order.ts'
 import { readArchived, readArchiveEntries } from './read-archive.ts'
 import { isEscape, isSkillMd, notUtf8, selectSkills } from './select-files.ts'
 import { readSourceItem, type Source, type SourceItem } from './skill-records.ts'
@@ -17,15 +17,15 @@ export function openZip(file: string, type: 'zip' | 'tar.gz' = 'zip'): Source {
   async function* items(): AsyncGenerator<SourceItem> {
     const entries = await readManyEntries(file, type)
     const archiveName = basename(file).replace(/\.(zip|tgz|tar\.gz)$/i, '')
-    const skills = await putValidNamesFirst(selectSkills(entries), readArchived)
+    const skills = selectSkills(entries)
     const unread = entries.filter(isUnnamedSkill)
     if (skills.length + unread.length === 0) throw new RegistryError('invalid_request', `${file} contains no SKILL.md.`)
-    for (const [i, skill] of skills.entries()) {
-      share = i / skills.length
+    yield* readValidNamesFirst(skills, (skill) => {
+      share = Math.min(1, share + 1 / skills.length)
       const { folder, document: id } = skill
       const path = folder === '' ? posix.join(archiveName, id) : id
-      yield await readSourceItem(skill, { id, path }, readArchived)
-    }
+      return readSourceItem(skill, { id, path }, readArchived)
+    })
     for (const { path } of unread) yield { id: path, reason: notUtf8 }
     share = 1
   }

@@ -1,4 +1,4 @@
-import { scopes, type Scope } from '@skillstead/protocol'
+import { scopes, type Scope, toOneLine } from '@skillstead/protocol'
 import { flag, textOption, type Arguments, type Options } from '../../command/command.ts'
 import { choicesOption } from '../../command/values.ts'
 import { endpointCommand } from '../../registry/endpoint-command.ts'
@@ -75,8 +75,13 @@ export const commands = {
     async call(api, given) {
       const [word] = given.words
       // One page lists all keys of a user. A list that cannot be read must not prevent the revocation of a key.
-      const { apiKeys } = await api.listApiKeys({ limit: 100 }).catch(() => ({ apiKeys: [] }))
+      const listed = await api.listApiKeys({ limit: 100 }).catch(() => undefined)
+      const apiKeys = listed?.apiKeys ?? []
       const id = findKeyId(apiKeys, word)
+      if (listed !== undefined && !apiKeys.some((key) => key.id === id))
+        throw new Error(
+          `You have no API key with the name or id '${toOneLine(word)}'. List them: skillstead keys list.`,
+        )
       const withMade = flag(given, 'with-made')
       await api.deleteApiKey({ id, ...(withMade && { withMade }) })
       const made = apiKeys.find((key) => key.id === id)?.made ?? 0

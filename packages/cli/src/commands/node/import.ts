@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { localApi, systemCaller, type Registry } from '@skillstead/core'
 import { partsOf, runImport, type ImportSummary } from '@skillstead/core/internal'
-import { isUsername, type PathReason } from '@skillstead/protocol'
+import { cutList, isUsername, type PathReason, toOneLine } from '@skillstead/protocol'
 import { openFolder, openPlugin, openZip, type Plugin, type Source } from '@skillstead/skill-format/archives'
 import { UsageError, command, textOption } from '../../command/command.ts'
 import { importExport, isExportGiven, showExport, type TakenExport } from '../../import/import-export.ts'
@@ -71,12 +71,11 @@ export const commands = {
     show(summary) {
       if ('tables' in summary) return showExport(summary)
       if (summary.plugin !== undefined) return [...toPluginLines(summary), ...toReasonLines(summary)]
-      const { versionsCreated, seconds, invalid, refusals, warnings } = summary
-      const unlisted =
-        Math.max(0, summary.omitted.length - refusalsShownMax) + Math.max(0, summary.changed.length - refusalsShownMax)
-      const hidden = summary.refusals.length - refusalsShownMax
+      const { versionsCreated, seconds, invalid, flagged, refusals, warnings } = summary
+      const [omitted, changed] = [summary.omitted, summary.changed].map((list) => cutList(list, refusalsShownMax))
+      const unlisted = omitted!.more + changed!.more
       return [
-        `${toCount(summary.taken, 'skill')} imported, ${toCount(summary.unchanged)} unchanged, ${toCount(summary.refused)} refused.`,
+        `${toCount(summary.taken, 'skill')} imported${invalid.length > 0 ? ` (${toCount(new Set(invalid.map(({ id }) => id)).size)} not valid, see below)` : ''}, ${toCount(summary.unchanged)} unchanged, ${toCount(summary.refused)} refused.`,
         `${toCount(versionsCreated, 'version')} published, ${toCount(summary.versionsUnchanged)} unchanged, ${toCount(summary.versionsRefused)} refused; ${seconds.toFixed(1)} s, ${toCount(Math.round(versionsCreated / Math.max(seconds, 0.001)))} a second.`,
         ...(summary.versionsQuarantined > 0
           ? [`${toCount(summary.versionsQuarantined, 'version')} quarantined; an administrator has to release them.`]
@@ -86,20 +85,23 @@ export const commands = {
           : []),
         ...(versionsCreated === 0 && summary.refused === 0 ? ['Nothing changed: everything was imported before.'] : []),
         ...Object.entries(warnings).map(([code, count]) => `  warning ${code}: ${toCount(count, 'version')}`),
-        ...toReasonLines({
-          omitted: summary.omitted.slice(0, refusalsShownMax),
-          changed: summary.changed.slice(0, refusalsShownMax),
-        }),
+        ...toListLines('flagged', flagged),
+        ...toReasonLines({ omitted: omitted!.shown, changed: changed!.shown }),
         ...(unlisted > 0 ? [`  and ${unlisted} more omitted or changed; use --json to list all.`] : []),
-        ...invalid.slice(0, refusalsShownMax).map(({ id, reason }) => `  invalid ${id}: ${reason}`),
-        ...(invalid.length > refusalsShownMax
-          ? [`  and ${invalid.length - refusalsShownMax} more that are not valid; use --json to list all.`]
-          : []),
-        ...refusals.slice(0, refusalsShownMax).map(({ id, reason }) => `  refused ${id}: ${reason}`),
-        ...(hidden > 0 ? [`  and ${hidden} more; use --json to list all.`] : []),
+        ...toListLines('invalid', invalid),
+        ...toListLines('refused', refusals),
       ]
     },
   }),
+}
+
+/** A line for each of the first skills or versions of a list, and one about the others. */
+function toListLines(what: string, list: readonly { readonly id: string; readonly reason: string }[]): string[] {
+  const hidden = list.length - refusalsShownMax
+  return [
+    ...list.slice(0, refusalsShownMax).map(({ id, reason }) => `  ${what} ${toOneLine(id)}: ${toOneLine(reason)}`),
+    ...(hidden > 0 ? [`  and ${hidden} more ${what}; use --json to list all.`] : []),
+  ]
 }
 
 /** Makes the pack of an imported plugin, as its owner. */

@@ -3,7 +3,8 @@ import { partsOf } from '@skillstead/core/internal'
 import { command } from '../../command/command.ts'
 import { storeOptions } from '../../registry/place.ts'
 import { runNode } from '../../serving/run-node.ts'
-import { serveOptions, withVariables } from '../../serving/serve-options.ts'
+import { withVariables } from '../../serving/listen-options.ts'
+import { serveOptions } from '../../serving/serve-options.ts'
 
 const { 'database-url': databaseUrl, ...folder } = storeOptions
 // DATABASE_URL comes after all other places, so that it is no variable of the option.
@@ -20,10 +21,12 @@ export const commands = {
         const setupCode = needed ? partsOf(registry).setup.code : undefined
         return {
           setupCode,
-          toLines: (url) =>
+          toLines: (url, publicUrl = url) =>
             setupCode === undefined
               ? []
-              : [`There are no users yet. Create the first one at ${url}/account/setup with the code ${setupCode}`],
+              : [
+                  `There are no users yet. Create the first one at ${publicUrl}/account/setup with the code ${setupCode}`,
+                ],
         }
       }),
   }),

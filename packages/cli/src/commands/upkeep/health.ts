@@ -1,9 +1,11 @@
 import http from 'node:http'
 import https from 'node:https'
 import { readErrorCode, toOneLine } from '@skillstead/protocol'
-import { UsageError, command, textOption } from '../../command/command.ts'
-import { isHttpUrl } from '../../command/values.ts'
-import { readVariable } from '../../terminal/io.ts'
+import { UsageError, command, textOption, type Arguments, type Options } from '../../command/command.ts'
+import { isHttpUrl, wholeNumberOption } from '../../command/values.ts'
+import { configOption, settings, withConfigFile } from '../../serving/config-file.ts'
+import { listenOptions, toReachableHost, withVariables } from '../../serving/listen-options.ts'
+import { tlsOptions } from '../../serving/tls-options.ts'
 
 const timeoutMs = 5000
 const bytesMax = 64 * 1024
@@ -14,25 +16,36 @@ export const commands = {
     options: {
       url: {
         value: 'URL',
-        help: 'the node. Default: http://127.0.0.1 with the port of SKILLSTEAD_PORT or PORT, or 7545',
+        help: 'the node. Default: the node that `serve` runs here with the same variables and configuration file',
       },
+      ...withVariables({ ...configOption, ...rare(listenOptions), ...rare(tlsOptions) }),
     },
     async run(given) {
-      const { env } = given.io
-      const port = readVariable(env, 'SKILLSTEAD_PORT') ?? readVariable(env, 'PORT') ?? '7545'
-      const url = textOption(given, 'url') ?? `http://127.0.0.1:${port}`
+      const asked = textOption(given, 'url')
+      const url = asked ?? (await withConfigFile(given, settings, toOwnUrl)).result
       if (!isHttpUrl(url))
         throw new UsageError(`'${toOneLine(url)}' is not the URL of a node. Use the form https://HOST.`)
-      return { url, ...(await askReadiness(new URL(`${url.replace(/\/+$/, '')}/readyz`))) }
+      return { url, ...(await askReadiness(new URL(`${url.replace(/\/+$/, '')}/readyz`), asked === undefined)) }
     },
     show: ({ url, detail }) => [`${url}: ${detail}`],
     hasFailed: ({ ready }) => !ready,
   }),
 }
 
+function rare(options: Options): Options {
+  return Object.fromEntries(Object.entries(options).map(([name, option]) => [name, { ...option, isRare: true }]))
+}
+
+/** The address of the node on this machine. Throws {@link UsageError} for a port that is none. */
+async function toOwnUrl(given: Arguments): Promise<string> {
+  const port = wholeNumberOption(given, 'port', 'port', [1, 65_535]) ?? 7545
+  const protocol = textOption(given, 'tls-cert') === undefined ? 'http' : 'https'
+  return `${protocol}://${toReachableHost(textOption(given, 'host'))}:${port}`
+}
+
 /** Asks without a proxy: the node is on this machine, or in its network. */
-function askReadiness(url: URL): Promise<{ ready: boolean; detail: string }> {
-  const isLocal = /^(?:127\.[\d.]+|\[::1\]|localhost)$/.test(url.hostname)
+function askReadiness(url: URL, isOwn: boolean): Promise<{ ready: boolean; detail: string }> {
+  const isLocal = isOwn || /^(?:127\.[\d.]+|\[::1\]|localhost)$/.test(url.hostname)
   const { promise, resolve } = Promise.withResolvers<{ ready: boolean; detail: string }>()
   const fail = (detail: string) => resolve({ ready: false, detail })
   // The certificate of a node has its public name. On this machine nothing secret is sent, and only the status counts.

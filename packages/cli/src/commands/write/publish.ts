@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  cutList,
   limits,
   type PathReason,
   type PublishSkillInput,
@@ -9,7 +10,9 @@ import {
   toOneLine,
   type Visibility,
 } from '@skillstead/protocol'
+import { checkPortability, parseSkillMd } from '@skillstead/skill-format'
 import {
+  ArchiveError,
   decodeText,
   findTextProblem,
   isUnreadable,
@@ -17,6 +20,7 @@ import {
   openFolder,
   openFolderTree,
   openPlugin,
+  readArchive,
   readSourceItem,
   selectSkills,
   type SkillRecord,
@@ -36,6 +40,8 @@ import { toReasonLines, toWarningLine } from '../../terminal/reason-lines.ts'
 type PublishAnswer = Awaited<ReturnType<RegistryApi['publishSkill']>>
 
 type Content = Pick<PublishSkillInput, 'skillMd' | 'archive'> & {
+  /** What people call the source of the skill. */
+  id: string
   files?: ReturnType<typeof toPublishFile>[]
   omitted?: readonly PathReason[]
   changed?: readonly PathReason[]
@@ -126,7 +132,7 @@ function showFolder({ skills, failed, dryRun }: Awaited<ReturnType<typeof publis
 
 /** Publishes one skill. Throws if the scanner rates it dangerous and the caller did not accept that. */
 async function publishContent(api: RegistryApi, given: Arguments, output: Output, packed: Content) {
-  const { omitted = [], changed = [], ...content } = packed
+  const { id, omitted = [], changed = [], ...content } = packed
   const fields = ['name', 'version', 'description', 'visibility', 'changelog'].map((field) => [
     field,
     textOption(given, field),
@@ -138,9 +144,9 @@ async function publishContent(api: RegistryApi, given: Arguments, output: Output
   const dryRun = flag(given, 'dry-run')
   const input = { ...metadata, ...content }
   if (!dryRun) {
-    const preview = await api.publishSkill({ ...input, dryRun: true })
-    warnOfPortability(output, preview)
-    if (!flag(given, 'allow-dangerous')) refuseFound(given, output, preview)
+    if (flag(given, 'allow-dangerous')) {
+      if (!(await isPortable(content))) output.say(`${id}: ${notPortable}`)
+    } else refuseFound(given, output, await api.publishSkill({ ...input, dryRun: true }))
   }
   const answer = await api.publishSkill({ ...input, dryRun })
   const { skill, version, created, quarantined } = answer
@@ -182,18 +188,33 @@ function toDetails({ portable, dryRun, warnings }: Result): string[] {
 
 const notPortable = 'Warning: it is not portable: strict readers of the open format would reject it.'
 
-/** Says before a version is published that it is not portable, while its author can still correct it. */
-function warnOfPortability(output: Output, { skill, version, created }: PublishAnswer): void {
-  if (created && !version.portable) output.say(`${skill.fullName}@${version.version}: ${notPortable}`)
+/** The verdict of the registry without its scan. Content that cannot be read is refused by the registry. */
+async function isPortable({ skillMd, archive }: Omit<Content, 'id'>): Promise<boolean> {
+  try {
+    const text = skillMd ?? (archive && (await readArchivedDocument(archive)))
+    return text === undefined || checkPortability(text, parseSkillMd(text)).portable
+  } catch (error) {
+    if (error instanceof ArchiveError) return true
+    throw error
+  }
 }
 
-/** Shows the scan findings of a dry run, and throws if the verdict is dangerous. */
+async function readArchivedDocument({ body, contentType }: NonNullable<Content['archive']>): Promise<string> {
+  const { skillMd } = await readArchive(body, contentType === 'application/zip' ? 'zip' : 'tar.gz')
+  return decodeText(skillMd)
+}
+
+/**
+ * Says by a dry run that a version is not portable, while its author can still correct it. Shows the scan findings, and
+ * throws if the verdict is dangerous.
+ */
 function refuseFound(given: Arguments, output: Output, { skill, version, created }: PublishAnswer): void {
+  const name = `${skill.fullName}@${version.version}`
+  if (created && !version.portable) output.say(`${name}: ${notPortable}`)
   const { security } = version
   if (!created || security?.verdict !== 'dangerous') return
   toFindingsLines(security).forEach(output.say)
-  const advice = 'Nothing was published. Fix the findings, or pass --allow-dangerous.'
-  refuseDangerous(given, [`${skill.fullName}@${version.version}`], advice)
+  refuseDangerous(given, [name], 'Nothing was published. Fix the findings, or pass --allow-dangerous.')
 }
 
 interface Outcome {
@@ -233,11 +254,11 @@ async function readPublishContent(path: string): Promise<Content> {
       `${path} is too large: ${stats.size} bytes, at most ${limits.archiveBytesMax} are allowed. Remove what agents do not need.`,
     )
   const body = new Uint8Array(readFileSync(path))
-  if (/\.zip$/i.test(path)) return { archive: { contentType: 'application/zip', body } }
-  if (/\.(tar\.gz|tgz)$/i.test(path)) return { archive: { contentType: 'application/gzip', body } }
+  if (/\.zip$/i.test(path)) return { id: path, archive: { contentType: 'application/zip', body } }
+  if (/\.(tar\.gz|tgz)$/i.test(path)) return { id: path, archive: { contentType: 'application/gzip', body } }
   const problem = findTextProblem(body)
   if (problem !== undefined) throw new Error(`${path}: ${problem}`)
-  return { skillMd: decodeText(body) }
+  return { id: path, skillMd: decodeText(body) }
 }
 
 async function packPublishedFolder(path: string): Promise<Content> {
@@ -250,10 +271,11 @@ async function packPublishedFolder(path: string): Promise<Content> {
     throw new Error(`${path} contains no SKILL.md. Pass the folder of a skill.`)
   }
   if (skills.length > 1 && skill.folder !== '') {
-    const shown = skills.slice(0, skillsShownMax).map(({ folder }) => toOneLine(folder))
-    const more = skills.length > skillsShownMax ? ` and ${skills.length - skillsShownMax} more` : ''
+    const { shown, more } = cutList(skills, skillsShownMax)
+    const names = shown.map(({ folder }) => toOneLine(folder)).join(', ')
+    const others = more > 0 ? ` and ${more} more` : ''
     const advice = 'Publish one of them, or pass this folder to `skillstead import`.'
-    throw new Error(`${path} contains ${skills.length} skills: ${shown.join(', ')}${more}. ${advice}`)
+    throw new Error(`${path} contains ${skills.length} skills: ${names}${others}. ${advice}`)
   }
   const id = join(path, skill.document)
   const item = await readSourceItem(skill, { id, path: id }, read)
@@ -263,6 +285,6 @@ async function packPublishedFolder(path: string): Promise<Content> {
 
 const skillsShownMax = 10
 
-function toContent({ skillMd, files, omitted, changed }: SkillRecord): Content {
-  return { skillMd, files: files.map(toPublishFile), omitted, changed }
+function toContent({ id, skillMd, files, omitted, changed }: SkillRecord): Content {
+  return { id, skillMd, files: files.map(toPublishFile), omitted, changed }
 }

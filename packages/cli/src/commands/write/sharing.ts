@@ -40,8 +40,11 @@ export const commands = {
       const { token, url, expiresAt } = result
       return [
         `Link to ${name}, shown only once; it works until ${expiresAt}:`,
-        url ?? String(token),
-        ...(url === undefined ? [] : [`Install with: npx skills add ${url}`]),
+        // A registry in a folder does not know the address of its node.
+        url ?? `NODE_URL/t/${token}`,
+        url === undefined
+          ? 'Write the address of the node that serves this registry in place of NODE_URL.'
+          : `Install with: npx skills add ${url}`,
       ]
     },
   }),
@@ -81,7 +84,7 @@ export const commands = {
     options: { decline: { help: 'decline instead' } },
     actor: 'invited user',
     async call(api, given) {
-      const [name] = given.words
+      const [word] = given.words
       const decline = flag(given, 'decline')
       const [{ username }, { transfers }, { invitations }] = await Promise.all([
         api.getMe(),
@@ -89,10 +92,11 @@ export const commands = {
         api.listInvitations({}),
       ])
       const offered = transfers.filter(({ newOwner }) => newOwner === username)
-      if (name === undefined) {
+      if (word === undefined) {
         if (decline) throw new UsageError('The name of the skill is missing.')
         return { transfers: offered, invitations }
       }
+      const name = toOfferedName([...offered, ...invitations], word)
       if (offered.some(({ fullName }) => fullName === name)) {
         if (decline) await api.cancelTransfer({ name })
         const fullName = decline ? name : (await api.acceptTransfer({ name })).fullName
@@ -131,6 +135,13 @@ export const commands = {
         : `Offered ${fullName} to ${newOwner}, who accepts it with \`skillstead accept ${fullName}\`.`,
     ],
   }),
+}
+
+/** The full name of the offered skill that a word names, which may be a short name. Throws for a name of several. */
+function toOfferedName(offers: readonly { readonly fullName: string }[], word: string): string {
+  const names = [...new Set(offers.map(({ fullName }) => fullName))].filter((name) => name.endsWith(`/${word}`))
+  if (names.length < 2) return names[0] ?? word
+  throw new Error(`Several skills with the name '${word}' are offered to you. Pass one of ${names.join(', ')}.`)
 }
 
 function toRoleText(role: string | null): string {

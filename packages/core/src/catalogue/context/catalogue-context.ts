@@ -47,6 +47,8 @@ export interface CatalogueContext extends AccountsContext, LogContext {
   readonly secondOpinion: SecondOpinionPort | undefined
   /** Storage of each user on the free plan, in bytes; 0 for no limit. */
   readonly storageQuotaBytes: number
+  /** Whether owners see which users installed their skills. */
+  readonly recordInstallers: boolean | undefined
   /** The load of this process. Background work yields while the load is high. */
   readonly traffic: { calls: number }
   /** Aborted when the registry closes. */

@@ -19,11 +19,12 @@ import type { MirroredInstalls, UsedSkill } from './use-counts.ts'
 export interface DownloadCounter {
   /**
    * Counts a download of a version, and an install if `kind` installs. `client` is the name that the program reports.
-   * Of each address, only the first download and the first install of a day count.
+   * Of each address, only the first download and the first install of a day count. With `recordInstallers`, an install
+   * by the user `userId` is stored.
    */
   countDownload(
     skill: UsedSkill & { readonly version: string },
-    by?: Pick<CallOptions, 'client' | 'kind' | 'address'>,
+    by?: Pick<CallOptions, 'client' | 'kind' | 'address'> & { readonly userId?: string | null },
   ): void
 }
 

@@ -13,7 +13,7 @@ import { newId } from '../../kernel/ids.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { putBlobs } from '../../storage/blobs.ts'
 import { compileInsert } from '../../storage/compiled-query.ts'
-import type { SkillRow, VersionRow } from '../../storage/tables.ts'
+import type { SkillRow, VersionMetadata, VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { PolicyJudgement } from '../context/ports.ts'
@@ -88,7 +88,8 @@ export async function publishVersion(
   const judged = isLatest ? joinScans(scan, skill.metadata_scan) : scan
   const inMetadata =
     changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: skill }) : []
-  const allWarnings = [...warnings, ...toScanWarnings(judged), ...toAdviceWarnings(uses), ...inMetadata]
+  const kept = isLatest && !imported ? warnOfKept(skill, publication.fields.metadata) : []
+  const allWarnings = [...warnings, ...kept, ...toScanWarnings(judged), ...toAdviceWarnings(uses), ...inMetadata]
   const files = publication.content.files.toSorted(compareFiles)
   const action = released?.includes('policy') ? 'warn' : toPolicyAction(context.scanPolicy, judged, uses)
   if (action === 'refuse') throw toPolicyRefusal(context.scanPolicy, judged, uses)
@@ -146,6 +147,22 @@ export async function requireSettings(
 
 function refuseBroken({ refusals }: PolicyJudgement): void {
   if (refusals.length > 0) throw invalidFields('invalid_skill', refusals)
+}
+
+/** Warns that the skill shows what its owner changed earlier, in place of what this version says. */
+function warnOfKept(skill: SkillRow, says: VersionMetadata): Warning[] {
+  const names = [
+    says.description !== skill.description && 'description',
+    says.displayName !== skill.display_name && 'display name',
+    says.license !== skill.license && 'licence',
+    (says.category ?? skill.category) !== skill.category && 'category',
+    JSON.stringify(says.keywords) !== skill.keywords && 'keywords',
+  ].filter((name) => name !== false)
+  if (names.length === 0) return []
+  const message =
+    `The skill still shows the ${names.join(', ')} that you changed after an earlier publish, not what this version ` +
+    'says. Change it again if it is out of date: `skillstead describe`, or the page of the skill.'
+  return [{ code: 'metadata_kept', message }]
 }
 
 /** The parts of the outcome for a version that is already stored. */

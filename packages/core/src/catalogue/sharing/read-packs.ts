@@ -11,7 +11,7 @@ import type { WriteTransaction } from '../../storage/writer.ts'
 import { getSkill } from '../skills/find-skill.ts'
 import { toNamedItems } from '../versions/shown-names.ts'
 import { itemColumns } from '../versions/skill-document.ts'
-import { openVisibilities } from '../../visibility/conditions.ts'
+import { openPackVisibilities } from '../../visibility/conditions.ts'
 import { canSee, canSeePack } from '../../visibility/decisions.ts'
 
 /** The pack with a slug if the caller may see it; throws `not_found`. */
@@ -82,11 +82,7 @@ export async function listPacks(context: StorageContext, input: Input<'listPacks
       ),
     )
     .where((eb) => {
-      const open = eb(
-        'visibility',
-        'in',
-        openVisibilities(caller).filter((one) => one !== 'organisation'),
-      )
+      const open = eb('visibility', 'in', openPackVisibilities(caller))
       const id = callerId(caller)
       return id === null ? open : eb.or([open, eb('curator_id', '=', id)])
     })

@@ -4,7 +4,7 @@ import { showAccess, showAccessOfMany } from '../versions/version-changes.ts'
 import { writeZip } from '@skillstead/skill-format/archives'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { getBlob } from '../../storage/blobs.ts'
-import { type Caller, seesPublicOnly } from '../../kernel/caller.ts'
+import { type Caller, callerId, seesPublicOnly } from '../../kernel/caller.ts'
 import type { CallOptions } from '../../kernel/call-options.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { toMirrored } from '../context/use-counts.ts'
@@ -208,5 +208,5 @@ export function countDownload(
 ): void {
   if (options.counts === false || isOwner(skill, caller)) return
   const used = { id: skill.id, ownerId: skill.owner_id, mirrored: toMirrored(skill) }
-  context.counters.countDownload({ ...used, version: version.version }, options)
+  context.counters.countDownload({ ...used, version: version.version }, { ...options, userId: callerId(caller) })
 }

@@ -164,22 +164,24 @@ function toVersionColumns(
   return {
     ...columns,
     described_by: row.version,
-    category: metadata.category ?? skill.category,
-    ...toDescribingColumns(metadata),
+    ...toDescribingColumns(metadata, skill),
     ...(skill.origin_kind !== 'mirror' && keepUpdates(skill, describing, metadata)),
     headings: JSON.stringify(metadata.headings),
     summary: metadata.summary,
   }
 }
 
-function toDescribingColumns({ displayName, description, license, keywords }: VersionMetadata) {
-  return { display_name: displayName, description, license, keywords: JSON.stringify(keywords) }
+/** A version without a category says nothing about it. */
+function toDescribingColumns(metadata: VersionMetadata, skill: SkillRow) {
+  const { displayName, description, license, keywords, category = skill.category } = metadata
+  return { display_name: displayName, description, license, category, keywords: JSON.stringify(keywords) }
 }
 
 /** The columns that the owner updated since the describing version, and of which the new version says nothing new. */
 function keepUpdates(skill: SkillRow, describing: string | null, metadata: VersionMetadata): Partial<SkillRow> {
   if (describing === null) return {}
-  const [said, says] = [toDescribingColumns(parseJson<VersionMetadata>(describing)), toDescribingColumns(metadata)]
+  const said = toDescribingColumns(parseJson<VersionMetadata>(describing), skill)
+  const says = toDescribingColumns(metadata, skill)
   const names = Object.keys(says) as (keyof typeof says)[]
   return Object.fromEntries(
     names.filter((name) => said[name] === says[name] && skill[name] !== said[name]).map((name) => [name, skill[name]]),

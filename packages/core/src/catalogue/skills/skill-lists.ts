@@ -29,6 +29,9 @@ export async function listOwnSkills(context: StorageContext, input: Input<'listO
     .where('owner_id', '=', owner.id)
     .where('state', '!=', 'withdrawn')
     .where('stub', '=', 0)
+    .$if(input.moderated, (select) =>
+      select.where((eb) => eb.or([eb('state', 'in', ['hidden', 'taken_down']), eb('moderation', '=', 'flagged')])),
+    )
   const sorted = own.select(ownColumns).orderBy('updated_at', 'desc').orderBy('full_name')
   const { rows, paging } = await readPage(own, sorted, input)
   return { skills: rows.map(toOwnSkill), ...paging }

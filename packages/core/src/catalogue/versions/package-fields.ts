@@ -96,14 +96,14 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
 
   const isNamed = (path: string) => problems.some((problem) => problem.path === path)
   if (name === undefined && !isNamed('name'))
-    problems.push({ path: 'name', message: 'is given neither in the request nor in the frontmatter.' })
+    problems.push({ path: 'name', message: 'is missing. Write it in the frontmatter of SKILL.md, or pass it.' })
   else if (name !== undefined && !isSkillName(name))
     problems.push({
       path: 'name',
       message: `'${name}' is not a valid skill name: use at most 64 lower-case letters, digits and single hyphens between them.`,
     })
   if (description.trim() === '' && !isNamed('description'))
-    problems.push({ path: 'description', message: 'is given neither in the request nor in the frontmatter.' })
+    problems.push({ path: 'description', message: 'is missing. Write it in the frontmatter of SKILL.md, or pass it.' })
   if (problems.length > 0) throw invalidFields('invalid_skill', problems)
 
   const displayName = given.displayName ?? read('displayName') ?? name!
@@ -134,7 +134,7 @@ function listRefusals({ refusals, nameSlug }: SkillFields, given: Given): FieldE
     if (given[path] !== undefined) return []
     if (path !== 'name' || nameSlug === undefined || code !== undefined) return [{ path, message }]
     if (given.normalizeName) return []
-    return [{ path, message: `${message} To accept that name, pass \`normalizeName: true\`, or --name ${nameSlug}.` }]
+    return [{ path, message: `${message} To accept that name, pass the name ${nameSlug}.` }]
   })
 }
 

@@ -1,5 +1,6 @@
 import {
   compareFiles,
+  cutList,
   type FieldError,
   limits,
   type PathReason,
@@ -143,10 +144,9 @@ function toSizeProblem(bytesMax: number): string {
 }
 
 function invalidSkill(errors: readonly FieldError[]): RegistryError {
-  const [first] = errors
-  const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
+  const { shown, more } = cutList(errors, 1)
   // The path of a problem of the whole package is empty.
-  const place = first?.path ? `${first.path}: ` : ''
-  const detail = first ? `${place}${first.message}${more}` : 'The package is not valid.'
+  const sentences = shown.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
+  const detail = [...sentences, ...(more > 0 ? [`And ${more} more.`] : [])].join(' ') || 'The package is not valid.'
   return new RegistryError('invalid_skill', detail, { errors })
 }

@@ -110,7 +110,10 @@ async function findGitProblem(db: Kysely<Tables>, versionId: string) {
   return findGitProblems((await readFileRows(db, versionId)).map(({ path }) => path))[0]
 }
 
-/** Media types of published files. Anything that a browser could run as a page is served as plain bytes. */
+/**
+ * Media types of published files. Anything that a browser could run as a page is served as plain bytes, except SVG: as
+ * the picture of a page it runs nothing, and opened by itself it is a download without an origin (`toContentHeaders`).
+ */
 const mediaTypes: Record<string, string> = {
   md: 'text/markdown; charset=utf-8',
   txt: 'text/plain; charset=utf-8',
@@ -128,6 +131,8 @@ const mediaTypes: Record<string, string> = {
   jpeg: 'image/jpeg',
   gif: 'image/gif',
   webp: 'image/webp',
+  avif: 'image/avif',
+  svg: 'image/svg+xml',
   pdf: 'application/pdf',
   zip: 'application/zip',
 }

@@ -158,6 +158,13 @@ export const communityTables = {
     downloads: whole,
     installs: whole,
   },
+  /** The last install of a skill by each user, on nodes with `recordInstallers`; `day` is in days since 1970. */
+  installers: {
+    skill_id: text,
+    user_id: text,
+    version: text,
+    day: whole,
+  },
   trends: {
     period: oneOf<'day' | 'week' | 'month'>(),
     skill_id: text,

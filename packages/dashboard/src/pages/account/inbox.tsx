@@ -2,7 +2,7 @@ import { ArrowLeftRight, type IconNode, Inbox as InboxIcon, OctagonX, ShieldAler
 import type { ComponentChildren } from 'preact'
 import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
-import { countNotices, type Notices, useNotices } from '../../notices.ts'
+import { noticeKeys, type Notices, useNotices } from '../../notices.ts'
 import { useMe } from '../../session.ts'
 import { ActionButton, ConfirmButton } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -18,7 +18,7 @@ export function Inbox() {
       <h2 id="inbox">Inbox</h2>
       <Shown of={found}>
         {(notices) =>
-          countNotices(notices) + notices.offered.length === 0 ? (
+          Object.values(notices).every((some) => some.length === 0) ? (
             <p class="faint">
               <Icon of={InboxIcon} /> Nothing waits for you. Invitations, transfers and problems of your skills appear
               here.
@@ -77,7 +77,7 @@ function Item(props: {
 }
 
 /** The keys of the data that an accepted skill changes. */
-const accepted = [['notices'], ['session'], ['own-skills'], ['skill'], ['skills']]
+const accepted = [...noticeKeys, ['own-skills'], ['skill'], ['skills']]
 
 function Invitation({ of: { fullName, owner, role, createdAt } }: { of: Notices['invitations'][number] }) {
   const me = useMe()!
@@ -92,7 +92,7 @@ function Invitation({ of: { fullName, owner, role, createdAt } }: { of: Notices[
           </ActionButton>
           <ActionButton
             work={() => api.deleteCollaborator({ name: fullName, username: me.username })}
-            refreshes={[['notices']]}
+            refreshes={noticeKeys}
           >
             Decline
           </ActionButton>
@@ -145,7 +145,7 @@ function Offered({ of: { fullName, newOwner, createdAt } }: { of: Transfer }) {
 
 function CancelTransfer({ name, children }: { name: string; children: string }) {
   return (
-    <ActionButton work={() => api.cancelTransfer({ name })} refreshes={[['notices']]}>
+    <ActionButton work={() => api.cancelTransfer({ name })} refreshes={noticeKeys}>
       {children}
     </ActionButton>
   )
@@ -174,7 +174,7 @@ function Quarantined({ of: { id, fullName, version, published, createdAt } }: { 
             action="Withdraw"
             title={`Withdraw ${fullName} ${version}?`}
             work={() => api.deleteQuarantined({ id })}
-            refreshes={[['notices'], ['quarantine']]}
+            refreshes={[...noticeKeys, ['quarantine']]}
           >
             <p>The version is deleted and will not be published. You can publish a better one.</p>
           </ConfirmButton>

@@ -3,6 +3,7 @@ import { addresses, toOwnPath } from '../../addresses.ts'
 import { useNotices } from '../../notices.ts'
 import { useMe } from '../../session.ts'
 import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'
+import { Picture } from '../../ui/own-files.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Badge, Count, toCount, NameLink } from '../../ui/parts.tsx'
 import { Inbox } from './inbox.tsx'
@@ -14,7 +15,7 @@ export function OverviewPage() {
   const { skills, packs, webhooks, followers, following } = me.counts
   const isReading = useNotices().isPending
   return (
-    <Page title={me.displayName || me.username}>
+    <Page title={me.displayName || me.username} hint="Your account: what waits for you, and how others see you.">
       <p class="facts">
         <NameLink href={addresses.user(me.username)} name={me.username} />
         <Badge>{me.plan} plan</Badge>
@@ -39,7 +40,7 @@ export function OverviewPage() {
           <Form action={action} submit="Save" done="Saved.">
             <Field label="Display name" name="displayName" required maxLength={100} defaultValue={me.displayName} />
           </Form>
-          <Picture />
+          <OwnPicture />
         </>
       )}
     </Page>
@@ -49,7 +50,7 @@ export function OverviewPage() {
 const pictureBytesMax = 256 * 1024
 type PictureType = 'image/png' | 'image/jpeg' | 'image/webp'
 
-function Picture() {
+function OwnPicture() {
   const me = useMe()!
   const change = useAction(
     async (file: File | null) =>
@@ -59,7 +60,7 @@ function Picture() {
   return (
     <>
       <h2>Picture</h2>
-      <img class="avatar" src={toOwnPath(me.avatarUrl)} alt="Your picture" width={64} height={64} />
+      <Picture class="avatar" path={toOwnPath(me.avatarUrl)} alt="Your picture" width={64} height={64} />
       <div class="row">
         <label class="button">
           Choose a picture

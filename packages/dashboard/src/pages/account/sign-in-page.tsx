@@ -33,7 +33,7 @@ export function SignInPage() {
           type="password"
           required
           autocomplete="current-password"
-          hint="It begins with ssk_. A node started with `skillstead start` saves the first key in .skillstead/admin-key. Otherwise the operator creates one: skillstead users create NAME."
+          hint="It begins with ssk_. “skillstead start” saves the first key in .skillstead/admin-key; otherwise ask the operator of this node for one."
         />
       </Form>
       {opensNothing && (

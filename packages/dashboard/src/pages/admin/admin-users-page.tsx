@@ -42,7 +42,7 @@ export function UsersPage() {
   const q = fields.q ?? ''
   const users = usePaged(['users', q], (page) => api.listUsers({ q, page, limit: 100, claimed: true }))
   return (
-    <Page title="Users" aside={<NewUser />}>
+    <Page title="Users" hint="Who may sign in to this node, with which plan and role." aside={<NewUser />}>
       <SearchField label="Find a user" value={q} onChange={(text) => change({ q: text, page: undefined }, true)} />
       <DataTable
         of={users}

@@ -16,7 +16,11 @@ export function NodePage() {
     return { overview, limits, queues }
   })
   return (
-    <Page title="This node" aside={<RefreshButton of={found} />}>
+    <Page
+      title="This node"
+      hint="What waits for a decision, what is stored, and how the node runs."
+      aside={<RefreshButton of={found} />}
+    >
       <Shown of={found}>
         {({ overview, limits, queues }) => (
           <>

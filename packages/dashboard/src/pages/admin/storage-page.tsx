@@ -34,7 +34,7 @@ const backupColumns: readonly Column<Backup>[] = [
 export function StoragePage() {
   const storage = useData(['operator', 'storage'], () => api.getStorage())
   return (
-    <Page title="Storage">
+    <Page title="Storage" hint="What the node has on disk, which skills are largest, and its backups.">
       <Shown of={storage}>
         {(use) => (
           <>

@@ -11,12 +11,12 @@ import { Chips, Filters } from './filters.tsx'
 import { Home } from './home.tsx'
 import { NothingFound } from './nothing-found.tsx'
 import { SearchBox } from './search-box.tsx'
-import { sorts, toSearch } from './search-address.ts'
+import { searchFields, sorts, toSearch } from './search-address.ts'
 
 /** The first page of the node; with search words or filters in the address, what they find. */
 export function CataloguePage() {
   const { fields, change } = useAddress()
-  const isHome = Object.values(fields).every((value) => value === '')
+  const isHome = searchFields.every((name) => !fields[name])
   return (
     <Page title={isHome ? 'Find a skill for your agent' : 'Skills'} class={isHome ? 'home' : undefined}>
       {isHome && site.text && (

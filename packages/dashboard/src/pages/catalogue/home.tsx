@@ -101,7 +101,7 @@ function toItem({ id, fullName, description }: Skill) {
   )
 }
 
-/** A node without skills: how to fill it and how agents use it. */
+/** A node without skills: how to fill it and how agents use it. The commands work as they are written. */
 function FirstSteps() {
   return (
     <section class="first-steps">
@@ -111,17 +111,21 @@ function FirstSteps() {
           <h3>Publish a skill</h3>
           <p>
             A skill is a folder with a <code>SKILL.md</code> in it. <a href="/account/publish">Publish one here</a>, or
-            from a terminal:
+            log in at a terminal with <a href="/account/keys">an API key</a>:
           </p>
-          <Copyable
-            text={`skillstead init my-skill\nskillstead publish my-skill --url ${nodeUrl}`}
-            label="Copy commands"
-          />
+          <Copyable text={`skillstead login --url ${nodeUrl}`} label="Copy the login command" />
+          <p>Then write one and publish it:</p>
+          <Copyable text={publishing} label="Copy the publish commands" />
+          <p class="hint">
+            In a clone of Skillstead, run <code>alias skillstead="$PWD/skillstead"</code> first.
+          </p>
         </li>
         <li>
           <h3>Or bring the ones you have</h3>
-          <p>Imports all skills of a folder, an archive or a git repository.</p>
-          <Copyable text="skillstead import ./skills" label="Copy the import command" />
+          <p>
+            Publishes each skill of the folder <code>skills</code>:
+          </p>
+          <Copyable text={'for skill in skills/*/; do skillstead publish "$skill"; done'} label="Copy the command" />
         </li>
         <li>
           <h3>Connect an agent</h3>
@@ -132,3 +136,13 @@ function FirstSteps() {
     </section>
   )
 }
+
+const publishing = `mkdir my-skill
+cat > my-skill/SKILL.md <<'END'
+---
+name: my-skill
+description: What it does, and when an agent should use it.
+---
+The steps that the agent follows.
+END
+skillstead publish my-skill`

@@ -42,7 +42,7 @@ function Profile({ agent }: { agent: Agent }) {
   return (
     <>
       <p class="faint">
-        <bdi>{agent.agentKey}</bdi>, registered <Time at={agent.registeredAt} />, last seen{' '}
+        Agent <bdi>{agent.agentKey}</bdi>, registered <Time at={agent.registeredAt} />, last seen{' '}
         <Time at={agent.lastSeenAt} />
       </p>
       <Figures

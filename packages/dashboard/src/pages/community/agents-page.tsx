@@ -78,7 +78,8 @@ function NoAgents({ platform }: { platform: string | undefined }) {
       <>
         <h2>No agents yet</h2>
         <p>
-          An agent registers itself with <a href="/docs">POST /api/v1/agents</a>, or with its first review.
+          An agent registers itself with <a href="/docs/api/registerAgent">POST /api/v1/agents</a>, or with its first
+          review.
         </p>
       </>
     )

@@ -34,7 +34,7 @@ function PackShown({ pack }: { pack: Pack }) {
       <p class="facts">
         {pack.visibility !== 'public' && <Badge>{pack.visibility}</Badge>}
         <span>
-          by <NameLink href={addresses.user(pack.curator.username)} name={pack.curator.username} />
+          Pack by <NameLink href={addresses.user(pack.curator.username)} name={pack.curator.username} />
         </span>
         <Count of={pack.skills.length} unit="skill" />
         <Time at={pack.updatedAt} verb="changed" />
@@ -50,8 +50,8 @@ function PackShown({ pack }: { pack: Pack }) {
         <aside>
           <section class="card">
             <h2>Install</h2>
-            <Copyable text={`npx skillstead install pack:${pack.slug} --url ${nodeUrl}`} />
             {pack.visibility === 'public' && <Copyable text={`npx skills add ${nodeUrl}/packs/${pack.slug}`} />}
+            <Copyable text={`skillstead install pack:${pack.slug} --url ${nodeUrl}`} />
           </section>
           <BudgetBar of={pack.budget} />
         </aside>

@@ -1,4 +1,4 @@
-import type { Access, AccessKind } from '@skillstead/protocol'
+import { cutList, type Access, type AccessKind } from '@skillstead/protocol'
 
 const titles: Readonly<Record<AccessKind, string>> = {
   tools: 'Tools of the agent, and MCP servers',
@@ -65,10 +65,11 @@ export function Uses({ access }: { access: Access }) {
     <ul class="plain-links may">
       {accessKinds
         .filter((kind) => access[kind].length > 0)
-        .map((kind) => (
+        .map((kind) => ({ kind, ...cutList(access[kind], namesMax) }))
+        .map(({ kind, shown, more }) => (
           <li key={kind}>
             {verbs[kind]}{' '}
-            {access[kind].slice(0, namesMax).map((name, place) => (
+            {shown.map((name, place) => (
               <>
                 {place > 0 && ', '}
                 <code>
@@ -76,7 +77,7 @@ export function Uses({ access }: { access: Access }) {
                 </code>
               </>
             ))}
-            {access[kind].length > namesMax && ` and ${access[kind].length - namesMax} more`}
+            {more > 0 && ` and ${more} more`}
           </li>
         ))}
     </ul>

@@ -4,6 +4,7 @@ import { api, useData } from '../../api.ts'
 import { ChangeReport } from '../../ui/change.tsx'
 import { Diff } from '../../ui/diff.tsx'
 import { Shown } from '../../ui/page.tsx'
+import { toCount } from '../../ui/parts.tsx'
 import { AccessList, isEmptyAccess } from './access-list.tsx'
 
 const openFiles = 5
@@ -43,7 +44,7 @@ function Parts({ diff }: { diff: SkillDiff }) {
       )}
       <p>
         Security: {toVerdictWords(security.from)} in {from}, {toVerdictWords(security.to)} in {to}.{' '}
-        {files.length === 0 ? 'No file differs.' : `${files.length.toLocaleString('en')} files differ.`}
+        {files.length === 0 ? 'No file differs.' : `${toCount(files.length, 'file')} changed.`}
       </p>
       {change && <ChangeReport change={change} />}
       {files.slice(0, shown).map((file, place) => (

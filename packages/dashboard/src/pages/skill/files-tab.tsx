@@ -1,5 +1,7 @@
 import { api, useData } from '../../api.ts'
-import { nodePath, useAddress } from '../../addresses.ts'
+import { useAddress } from '../../addresses.ts'
+import { findFragmentLine } from '../../ui/anchors.ts'
+import { Download, Picture } from '../../ui/own-files.tsx'
 import { Shown } from '../../ui/page.tsx'
 import { Badge, Empty, toBytesText, toCount } from '../../ui/parts.tsx'
 import {
@@ -7,6 +9,7 @@ import {
   toApiAddress,
   toContentBytes,
   toFileAddress,
+  toShortName,
   toTab,
   decodeShownText,
   type ShownSkill,
@@ -27,9 +30,9 @@ export function FilesTab({ shown }: { shown: ShownSkill }) {
     <>
       <p>
         {toCount(files.length, 'file')}, {toBytesText(size)} in all.{' '}
-        <a href={toApiAddress(shown, 'archive')} download>
+        <Download path={toApiAddress(shown, 'archive')} name={`${toShortName(shown.skill)}-${shown.version}.zip`}>
           Download all as a zip
-        </a>
+        </Download>
       </p>
       <div class="files">
         <nav aria-label="Files">
@@ -112,9 +115,9 @@ function OneFile({ shown, path, line }: { shown: ShownSkill; path: string; line:
         {file && <span class="faint">{toBytesText(file.size)}</span>}
         {file?.executable && <Badge>executable</Badge>}
         {file && (
-          <a href={toFileAddress(shown, path)} download={path.split('/').at(-1)}>
+          <Download path={toFileAddress(shown, path)} name={path.slice(path.lastIndexOf('/') + 1)}>
             Download
-          </a>
+          </Download>
         )}
       </div>
       {!file && <Empty>Version {shown.version} has no such file.</Empty>}
@@ -129,7 +132,8 @@ function OneFile({ shown, path, line }: { shown: ShownSkill; path: string; line:
 function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line: number | undefined }) {
   const isPictured = isPicture(path)
   const text = useFileText(shown, path, !isPictured)
-  if (isPictured) return <img class="picture" src={nodePath + toFileAddress(shown, path)} alt={path} />
+  const { fragment } = useAddress().fields
+  if (isPictured) return <Picture class="picture" path={toFileAddress(shown, path)} alt={path} />
   return (
     <Shown of={text}>
       {(found) =>
@@ -140,7 +144,7 @@ function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line
             text={found}
             path={path}
             toLine={(number) => toTab(shown, 'files', { path, line: number })}
-            lineAsked={line}
+            lineAsked={line ?? (fragment ? findFragmentLine(found, fragment) : undefined)}
           />
         )
       }

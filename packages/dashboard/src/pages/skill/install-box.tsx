@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { readMemory, writeMemory } from '../../ui/browser-memory.ts'
 import { Select } from '../../ui/form.tsx'
+import { site } from '../../site.ts'
 import { Copyable } from '../../ui/parts.tsx'
-import { toInstalled } from './install-tab.tsx'
+import { Commands, toInstalled } from './install-tab.tsx'
 import { listInstallers } from './install-ways.ts'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 
@@ -26,9 +27,13 @@ export function InstallBox({ shown }: { shown: ShownSkill }) {
           setAgent(id)
         }}
       />
-      <Copyable text={way!.text} label={`Copy for ${chosen.title}`} />
+      <Commands key={shown.version} shown={shown}>
+        <Copyable text={way!.text} label={`Copy for ${chosen.title}`} />
+        <p class="hint">{way!.hint}</p>
+      </Commands>
       <p class="hint">
-        {way!.hint} <a href={toTab(shown, 'install', { agent: chosen.id })}>All ways to install</a>
+        <a href={toTab(shown, 'install', { agent: chosen.id })}>All ways to install</a>
+        {site.recordsInstallers && '. The owner sees which users installed it.'}
       </p>
     </section>
   )

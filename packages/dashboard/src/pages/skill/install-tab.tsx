@@ -1,5 +1,9 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { nodeUrl, useAddress } from '../../addresses.ts'
-import { Copyable, Empty } from '../../ui/parts.tsx'
+import { findShareToken } from '../../share-link.ts'
+import { site } from '../../site.ts'
+import { Copyable, Empty, Notice } from '../../ui/parts.tsx'
 import { Views } from '../../ui/tabs.tsx'
 import { listInstallers, type Installed } from './install-ways.ts'
 import { type ShownSkill, toTab } from './shown-skill.ts'
@@ -8,7 +12,8 @@ import { type ShownSkill, toTab } from './shown-skill.ts'
 export function InstallTab({ shown }: { shown: ShownSkill }) {
   const { fields } = useAddress()
   if (!shown.version) return <Empty>There is no version to install.</Empty>
-  const installers = listInstallers(toInstalled(shown))
+  const installed = toInstalled(shown)
+  const installers = listInstallers(installed)
   const chosen = installers.find(({ id }) => id === fields.agent) ?? installers[0]!
   const toView = ({ id, title }: (typeof installers)[number]) => {
     return { href: toTab(shown, 'install', { agent: id }), title, current: id === chosen.id }
@@ -19,18 +24,26 @@ export function InstallTab({ shown }: { shown: ShownSkill }) {
         Install version {shown.version} from <code>{nodeUrl}</code> with:
       </p>
       <Views views={installers.map(toView)} />
-      {shown.skill.visibility !== 'public' && (
+      {!installed.isPublic && (
         <p class="notice plain">
-          This skill is {shown.skill.visibility}. Run <code>skillstead login</code> first; for other programs set{' '}
-          <code>SKILLSTEAD_KEY</code> to your API key. Installers without a key need a share link from its owner.
+          {site.isPrivate ? 'This node is private' : `This skill is ${shown.skill.visibility}`}. Run{' '}
+          <code>skillstead login</code> first; for other programs set <code>SKILLSTEAD_KEY</code> to your API key.{' '}
+          {!installed.shareToken && 'Installers without a key need a share link from its owner.'}
         </p>
       )}
-      {chosen.ways.map(({ hint, text }) => (
-        <section key={text} class="way">
-          <p class="hint">{hint}</p>
-          <Copyable text={text} label={`Copy for ${chosen.title}`} />
-        </section>
-      ))}
+      <Commands key={shown.version} shown={shown}>
+        {chosen.ways.map(({ hint, text }) => (
+          <section key={text} class="way">
+            <p class="hint">{hint}</p>
+            <Copyable text={text} label={`Copy for ${chosen.title}`} />
+          </section>
+        ))}
+      </Commands>
+      {site.recordsInstallers && (
+        <p class="hint">
+          This node records which user installed which version last, for a year. The owner of the skill sees it.
+        </p>
+      )}
       <p class="hint">
         Without an installed <code>skillstead</code>, write <code>npx skillstead</code>; in a clone of the project,{' '}
         <code>./skillstead</code>.
@@ -39,8 +52,26 @@ export function InstallTab({ shown }: { shown: ShownSkill }) {
   )
 }
 
+/** Install commands; the reader of a dangerous version has to ask for them. */
+export function Commands({ shown, children }: { shown: ShownSkill; children: ComponentChildren }) {
+  const [isWanted, setWanted] = useState(false)
+  if (isWanted || shown.skill.security?.verdict !== 'dangerous') return <>{children}</>
+  return (
+    <>
+      <Notice tone="bad">
+        The scan found {shown.version} dangerous: it can harm your computer or your accounts.{' '}
+        <a href={toTab(shown, 'security')}>See what it found</a> first.
+      </Notice>
+      <button type="button" class="quiet" onClick={() => setWanted(true)}>
+        Show the install command anyway
+      </button>
+    </>
+  )
+}
+
 /** What the commands of a shown version are made of. */
 export function toInstalled({ skill, name, version }: ShownSkill): Installed {
-  const isPublic = skill.visibility === 'public'
-  return { origin: nodeUrl, name, version, isPublic, isDangerous: skill.security?.verdict === 'dangerous' }
+  const isPublic = skill.visibility === 'public' && !site.isPrivate
+  const isDangerous = skill.security?.verdict === 'dangerous'
+  return { origin: nodeUrl, name, version, isPublic, isDangerous, shareToken: findShareToken(skill.fullName) }
 }

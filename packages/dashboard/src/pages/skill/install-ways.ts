@@ -7,9 +7,12 @@ export interface Installed {
   /** `owner/name`. */
   readonly name: string
   readonly version: string
+  /** Whether everyone may read it, without an API key. */
   readonly isPublic: boolean
   /** Whether the scan verdict is dangerous: our own installer then needs `--allow-dangerous`. */
   readonly isDangerous: boolean
+  /** The token of the share link that the reader opened. */
+  readonly shareToken?: string | undefined
 }
 
 interface InstallWay {
@@ -31,7 +34,7 @@ export interface Installer {
  */
 export function listInstallers(skill: Installed): Installer[] {
   const forAgent = (agent: string, hint: string) => [
-    ...(skill.isPublic ? [toSkillsInstaller(skill, ` --agent ${agent}`)] : []),
+    ...(needsKey(skill) ? [] : [toSkillsInstaller(skill, ` --agent ${agent}`)]),
     { hint, text: toInstallCommand(skill, ` --agent ${agent}`) },
   ]
   return [
@@ -39,7 +42,7 @@ export function listInstallers(skill: Installed): Installer[] {
       id: 'any',
       title: 'Any agent',
       ways: [
-        skill.isPublic ? toSkillsInstaller(skill) : toZip(skill),
+        needsKey(skill) ? toZip(skill) : toSkillsInstaller(skill),
         { hint: anyHint, text: toInstallCommand(skill) },
       ],
     },
@@ -73,6 +76,10 @@ export function listInstallers(skill: Installed): Installer[] {
   ]
 }
 
+function needsKey({ isPublic, shareToken }: Installed): boolean {
+  return !isPublic && shareToken === undefined
+}
+
 const anyHint =
   'Into .agents/skills of your project, which most agents read. Verifies the digest and records it in skills.lock.'
 
@@ -99,7 +106,11 @@ function toClawhub({ origin, name, version, isPublic }: Installed): InstallWay {
   return { hint: 'With the program clawhub.', text: `${login}${site} install ${name} --version ${version}` }
 }
 
-function toSkillsInstaller({ origin, name, version, isPublic }: Installed, rest = ''): InstallWay {
+function toSkillsInstaller({ origin, name, version, isPublic, shareToken }: Installed, rest = ''): InstallWay {
+  if (!isPublic && shareToken !== undefined) {
+    const hint = 'A common installer for many agents. Your share link is the key; it always has the latest version.'
+    return { hint, text: `npx skills add ${origin}/t/${shareToken}${rest}` }
+  }
   if (isPublic) {
     const hint = 'A common installer for many agents; this address stays at this version.'
     return { hint, text: `npx skills add ${origin}/${name}@${version}${rest}` }
@@ -133,10 +144,11 @@ function toNpm({ origin, name, version, isPublic }: Installed): InstallWay {
   }
 }
 
-function toZip({ origin, name, version, isPublic }: Installed): InstallWay {
+function toZip({ origin, name, version, isPublic, shareToken }: Installed): InstallWay {
   const short = toShort(name)
   const folder = `.agents/skills/${short}`
-  const key = isPublic ? '' : ' -H "Authorization: Bearer $SKILLSTEAD_KEY"'
+  const header = shareToken === undefined ? '"Authorization: Bearer $SKILLSTEAD_KEY"' : `'X-Share-Token: ${shareToken}'`
+  const key = isPublic ? '' : ` -H ${header}`
   const archive = `${origin}/api/v1/skills/${encodeURIComponent(name)}/archive?version=${version}`
   return {
     hint: 'Always the same bytes.',

@@ -2,14 +2,16 @@ import type { Downloads, SkillDetails } from '@skillstead/protocol'
 import { useLocation } from 'preact-iso'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { addresses } from '../../addresses.ts'
 import { api, reloadData, useData, skillKeys } from '../../api.ts'
-import { useMe } from '../../session.ts'
+import { site } from '../../site.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction, ActionButton } from '../../ui/form.tsx'
 import { HandOver, Shares } from './hand-over.tsx'
+import { useRoles } from './ownership.ts'
 import { Standing } from './standing.tsx'
-import type { ShownSkill } from './shown-skill.ts'
-import { Badge, Time } from '../../ui/parts.tsx'
-import { DataTable, Shown, type Column } from '../../ui/page.tsx'
+import { type ShownSkill, useDownloads } from './shown-skill.ts'
+import { Badge, NameLink, Time } from '../../ui/parts.tsx'
+import { DataTable, Shown, usePaged, type Column } from '../../ui/page.tsx'
 import { ModerationDecision } from '../admin/decide.tsx'
 
 const visibilities = [
@@ -18,20 +20,6 @@ const visibilities = [
   ['private', 'Private: you and your collaborators'],
 ] as const
 type Visibility = (typeof visibilities)[number][0]
-
-/** Whether the signed-in user owns the skill or operates the node. A mirrored skill is managed at its origin. */
-function useRoles(skill: SkillDetails) {
-  const me = useMe()
-  return {
-    isOwner: me != null && isOwnedBy(skill.fullName, me.username) && skill.origin.kind !== 'mirror',
-    isAdmin: me?.role === 'admin',
-  }
-}
-
-export function useMayManage(skill: SkillDetails): boolean {
-  const { isOwner, isAdmin } = useRoles(skill)
-  return isOwner || isAdmin
-}
 
 /** The owner's actions on a skill, and the moderation actions of administrators. */
 export function ManageTab({ shown: { skill } }: { shown: ShownSkill }) {
@@ -45,6 +33,7 @@ export function ManageTab({ shown: { skill } }: { shown: ShownSkill }) {
           <Section title="Details and visibility">{() => <Details skill={skill} />}</Section>
           <Section title="Versions">{() => <Yanks skill={skill} />}</Section>
           <Section title="Downloads">{() => <DownloadGroups name={name} />}</Section>
+          {site.recordsInstallers && <Section title="Installed by">{() => <InstalledBy name={name} />}</Section>}
           <Section title="Deprecation">{() => <Deprecation skill={skill} />}</Section>
           {skill.visibility !== 'public' && <Section title="Share links">{() => <Shares name={name} />}</Section>}
           <Section title="Collaborators and transfer">{() => <HandOver name={name} />}</Section>
@@ -65,10 +54,6 @@ function Section({ title, children }: { title: string; children: () => Component
       {isOpened && children()}
     </details>
   )
-}
-
-export function isOwnedBy(fullName: string, username: string): boolean {
-  return fullName.split('/')[0] === username
 }
 
 type Group = NonNullable<Downloads['groups']>[number]
@@ -104,7 +89,7 @@ function DownloadGroups({ name }: { name: string }) {
 }
 
 function DownloadTable({ name, by }: { name: string; by: keyof typeof groupings }) {
-  const downloads = useData(['skill', name, 'downloads', by], () => api.getDownloads({ name, days: 30, by }))
+  const downloads = useDownloads(name, by)
   return (
     <DataTable
       of={downloads}
@@ -116,6 +101,31 @@ function DownloadTable({ name, by }: { name: string; by: keyof typeof groupings 
     />
   )
 }
+
+/** The users who installed the skill. */
+function InstalledBy({ name }: { name: string }) {
+  const found = usePaged(['skill', name, 'installers'], (page) => api.listInstallers({ name, page }))
+  return (
+    <>
+      <DataTable
+        of={found}
+        items={({ installers }) => installers}
+        label="Users who installed it"
+        empty="No signed-in user installed it yet."
+        columns={installerColumns}
+        toKey={({ username }) => username}
+      />
+      <p class="faint">The last install of each user within a year, by its day in UTC. Users see that you see this.</p>
+    </>
+  )
+}
+
+type Installer = Awaited<ReturnType<typeof api.listInstallers>>['installers'][number]
+const installerColumns: readonly Column<Installer>[] = [
+  { title: 'User', names: true, cell: ({ username }) => <NameLink href={addresses.user(username)} name={username} /> },
+  { title: 'Version', cell: ({ version }) => version },
+  { title: 'Day', cell: ({ day }) => day },
+]
 
 function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { skill: SkillDetails }) {
   const action = useAction(

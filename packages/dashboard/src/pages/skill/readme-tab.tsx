@@ -2,6 +2,7 @@ import { api, useData } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
 import { Markdown } from '../../ui/lazy-components.tsx'
 import { Empty, Notice, toBytesText } from '../../ui/parts.tsx'
+import { Download } from '../../ui/own-files.tsx'
 import { Shown } from '../../ui/page.tsx'
 import {
   isPicture,
@@ -39,9 +40,9 @@ function Readme({ shown }: { shown: ShownSkill }) {
           { href: toTab(shown, '', { view: 'raw' }), title: 'Raw', current: isRaw },
         ]}
       >
-        <a href={toApiAddress(shown, 'skill.md')} download="SKILL.md">
+        <Download path={toApiAddress(shown, 'skill.md')} name="SKILL.md">
           Download SKILL.md
-        </a>
+        </Download>
       </Views>
       <Shown of={read}>
         {({ text, size }) =>
@@ -66,19 +67,20 @@ function Rendered({ shown, text, size }: { shown: ShownSkill; text: string; size
   const part = isCut ? body.slice(0, body.lastIndexOf('\n', renderedCharactersMax) + 1 || renderedCharactersMax) : body
   const paths = new Set(shown.skill.files.map(({ path }) => path))
   const targets = {
-    toFile: (path: string) => (paths.has(path) ? toTab(shown, 'files', { path }) : undefined),
+    toFile: (path: string, fragment: string) =>
+      paths.has(path) ? toTab(shown, 'files', { path, fragment }) : undefined,
     toPicture: (path: string) => (paths.has(path) && isPicture(path) ? toFileAddress(shown, path) : undefined),
   }
   if (body.trim() === '') return <Empty>SKILL.md has frontmatter but no text. The raw view shows all of it.</Empty>
   return (
     <>
-      <Markdown text={part} targets={targets} />
       {isCut && (
         <Notice tone="fair">
           This SKILL.md has {toBytesText(size)}; only its beginning is rendered.{' '}
           <a href={toTab(shown, '', { view: 'raw' })}>Read all of it raw</a>.
         </Notice>
       )}
+      <Markdown text={part} targets={targets} />
     </>
   )
 }

@@ -1,5 +1,6 @@
 import type { Content, SkillDetails } from '@skillstead/protocol'
 import { addresses, toAddress } from '../../addresses.ts'
+import { api, useData } from '../../api.ts'
 
 /** The skill of the page, in the version that is shown. */
 export interface ShownSkill {
@@ -19,6 +20,11 @@ export function toShortName({ fullName }: Pick<SkillDetails, 'fullName'>): strin
 /** The address of a tab of the page, for the same version. */
 export function toTab({ name, asked }: ShownSkill, tab: string, fields: Record<string, string | undefined> = {}) {
   return toAddress(addresses.skill(name, tab), { version: asked, ...fields })
+}
+
+/** The downloads of the last 30 days; by client for owners. */
+export function useDownloads(name: string, by: 'version' | 'client') {
+  return useData(['skill', name, 'downloads', by], () => api.getDownloads({ name, days: 30, by }))
 }
 
 /** The API address of a version's archive, or of one of its files. */

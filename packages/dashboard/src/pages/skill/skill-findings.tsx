@@ -1,4 +1,4 @@
-import type { ScanFinding } from '@skillstead/protocol'
+import { type ScanFinding, toMarkedText } from '@skillstead/protocol'
 import { useMemo, useState } from 'preact/hooks'
 import { useAddress } from '../../addresses.ts'
 import { FindingPlace, isBinaryPath, severityTones, sortFindings } from '../../ui/findings.tsx'
@@ -99,7 +99,7 @@ function Passage({ finding, lines }: { finding: ScanFinding; lines: readonly str
   return (
     <>
       {around && (
-        <div class="passage" role="region" aria-label={`Around line ${line}`} tabIndex={0}>
+        <div class="passage" role="group" aria-label={`Around line ${line}`} tabIndex={0}>
           {around.map((text, place) => (
             <div key={place} class={first + place === line ? 'line here' : 'line'}>
               <span class="number">{first + place}</span>
@@ -107,7 +107,7 @@ function Passage({ finding, lines }: { finding: ScanFinding; lines: readonly str
                 {first + place === line ? (
                   <WithExcerpt text={text} finding={finding} />
                 ) : (
-                  text.slice(0, lineCharactersMax)
+                  toMarkedText(text.slice(0, lineCharactersMax))
                 )}
               </span>
             </div>
@@ -126,21 +126,28 @@ function Passage({ finding, lines }: { finding: ScanFinding; lines: readonly str
 /** The line with the excerpt marked; long lines are shortened. */
 function WithExcerpt({ text, finding: { excerpt, column } }: { text: string; finding: ScanFinding }) {
   const [firstLine = ''] = excerpt.replace(/^…|…$/g, '').split('\n')
-  const asked = text.indexOf(firstLine, Math.max(0, column - 1))
-  const at = asked === -1 ? text.indexOf(firstLine) : asked
+  const line = toComparable(text)
+  const wanted = toComparable(firstLine)
+  const asked = line.indexOf(wanted, Math.max(0, column - 1))
+  const at = asked === -1 ? line.indexOf(wanted) : asked
   if (firstLine.trim() === '' || at === -1) {
     const start = Math.max(0, column - 1 - lineCharactersMax / 2)
-    return <mark>{text.slice(start, start + lineCharactersMax)}</mark>
+    return <mark>{toMarkedText(text.slice(start, start + lineCharactersMax))}</mark>
   }
   const start = Math.max(0, at - lineCharactersMax / 2)
   const end = at + firstLine.length
   return (
     <>
       {start > 0 && '…'}
-      {text.slice(start, at)}
-      <mark>{firstLine}</mark>
-      {text.slice(end, end + lineCharactersMax / 2)}
+      {toMarkedText(text.slice(start, at))}
+      <mark>{toMarkedText(text.slice(at, end))}</mark>
+      {toMarkedText(text.slice(end, end + lineCharactersMax / 2))}
       {text.length > end + lineCharactersMax / 2 && '…'}
     </>
   )
+}
+
+/** Excerpts have U+FFFD for each control and invisible character. */
+function toComparable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ({ length }) => '\uFFFD'.repeat(length))
 }

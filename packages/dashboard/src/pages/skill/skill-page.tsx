@@ -7,46 +7,39 @@ import { useEffect } from 'preact/hooks'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
+import { lazyPart } from '../../ui/lazy-components.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { noteRecentSkill } from '../../ui/recent-skills.ts'
 import { FullName } from '../../ui/skill-list.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { FactsColumn } from './facts-column.tsx'
-import { FilesTab } from './files-tab.tsx'
 import { InstallBox } from './install-box.tsx'
 import { InstallTab } from './install-tab.tsx'
-import { IssuesTab } from './issues-tab.tsx'
-import { ManageTab, isOwnedBy, useMayManage } from './manage-tab.tsx'
+import { isOwnedBy, useMayManage } from './ownership.ts'
 import { Standing } from './standing.tsx'
-import { ProvenanceTab } from './provenance-tab.tsx'
 import { ReadmeTab } from './readme-tab.tsx'
-import { ReviewsTab } from './reviews-tab.tsx'
-import { ReportTab } from './report-tab.tsx'
-import { SecurityTab } from './security-tab.tsx'
-import { SimilarTab } from './similar-tab.tsx'
 import { HeadActions, SkillHead } from './skill-head.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 import { TrustBox } from './trust-box.tsx'
-import { VersionsTab } from './versions-tab.tsx'
 
 type Tab = readonly [tab: string, title: string, content: FunctionComponent<{ shown: ShownSkill }>]
 
 const tabs: readonly Tab[] = [
   ['', 'Readme', ReadmeTab],
-  ['files', 'Files', FilesTab],
-  ['versions', 'Versions', VersionsTab],
-  ['security', 'Security', SecurityTab],
-  ['provenance', 'Provenance', ProvenanceTab],
-  ['similar', 'Similar', SimilarTab],
-  ['reviews', 'Reviews', ReviewsTab],
-  ['issues', 'Issues', IssuesTab],
+  ['files', 'Files', lazyPart(async () => (await import('./files-tab.tsx')).FilesTab)],
+  ['versions', 'Versions', lazyPart(async () => (await import('./versions-tab.tsx')).VersionsTab)],
+  ['security', 'Security', lazyPart(async () => (await import('./security-tab.tsx')).SecurityTab)],
+  ['provenance', 'Provenance', lazyPart(async () => (await import('./provenance-tab.tsx')).ProvenanceTab)],
+  ['similar', 'Similar', lazyPart(async () => (await import('./similar-tab.tsx')).SimilarTab)],
+  ['reviews', 'Reviews', lazyPart(async () => (await import('./reviews-tab.tsx')).ReviewsTab)],
+  ['issues', 'Issues', lazyPart(async () => (await import('./issues-tab.tsx')).IssuesTab)],
 ]
 /** For the owner and for administrators. */
-const manageTab: Tab = ['manage', 'Manage', ManageTab]
+const manageTab: Tab = ['manage', 'Manage', lazyPart(async () => (await import('./manage-tab.tsx')).ManageTab)]
 /** Other pages link to them. */
 const unlisted: readonly Tab[] = [
   ['install', 'Install', InstallTab],
-  ['report', 'Report', ReportTab],
+  ['report', 'Report', lazyPart(async () => (await import('./report-tab.tsx')).ReportTab)],
 ]
 
 /** The page of one skill, with its tabs. */
@@ -66,9 +59,12 @@ export default function SkillPage() {
         {isOwnLoss && <Standing name={asked} />}
         {found.error && (
           <p>
-            {version && <a href={addresses.skill(asked)}>Show the latest version</a>}
-            {version && ' or '}
-            <a href={toAddress('/', { q: params.name })}>search for a skill like it</a>
+            {version && (
+              <>
+                <a href={addresses.skill(asked)}>Show the latest version</a> or{' '}
+              </>
+            )}
+            <a href={toAddress('/', { q: params.name })}>{version ? 'search' : 'Search'} for a skill like it</a>
           </p>
         )}
       </Page>
@@ -99,14 +95,19 @@ function SkillParts({ shown, tab }: { shown: ShownSkill; tab: string }) {
   const Content = [...listed, ...unlisted].find(([name]) => name === tab)?.[2]
   const links = listed.map(([name, title]) => ({ href: toTab(shown, name), title, current: name === tab }))
   useEffect(() => noteRecentSkill(shown.skill.fullName), [shown.skill.fullName])
+  // Those who manage a skill know it: on a phone its boxes come after the forms.
+  const isManaged = tab === 'manage'
+  const boxes = (
+    <aside class="at-hand" aria-label="Install and trust">
+      {shown.version && <InstallBox shown={shown} />}
+      <TrustBox shown={shown} />
+    </aside>
+  )
   return (
     <Page title={shown.name} heading={<FullName name={shown.name} />} aside={<HeadActions shown={shown} />}>
       <SkillHead shown={shown} />
       <div class="skill-parts">
-        <aside class="at-hand" aria-label="Install and trust">
-          {shown.version && <InstallBox shown={shown} />}
-          <TrustBox shown={shown} />
-        </aside>
+        {!isManaged && boxes}
         <div class="content">
           <Tabs label="Parts of the skill" tabs={links} />
           {Content ? (
@@ -117,6 +118,7 @@ function SkillParts({ shown, tab }: { shown: ShownSkill; tab: string }) {
             </p>
           )}
         </div>
+        {isManaged && boxes}
         <aside class="facts-column" aria-label="Facts">
           <FactsColumn shown={shown} />
         </aside>

@@ -1,3 +1,4 @@
+import { toMarkedText } from '@skillstead/protocol'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useAddress } from '../../addresses.ts'
 import type { CodePart } from '../../ui/highlight-worker.ts'
@@ -20,7 +21,9 @@ export function TextPages(props: {
   const pages = useMemo(() => splitIntoPages(text), [text])
   const asked = fields.page === undefined && lineAsked ? findPage(pages, lineAsked) : toPageNumber(fields.page)
   const page = Math.min(asked, pages.length)
-  const { firstLine, lines } = pages[page - 1]!
+  const { firstLine, lines: written } = pages[page - 1]!
+  // Characters that reverse or hide text are shown as marks.
+  const lines = useMemo(() => written.map(toMarkedText), [written])
   const place = lineAsked === undefined ? -1 : lineAsked - firstLine
   return (
     <>
@@ -76,7 +79,7 @@ function Source({ lines, place, language }: { lines: readonly string[]; place: n
         )
         return (
           <>
-            {at === place ? <mark key={at}>{content ?? (line || ' ')}</mark> : (content ?? line)}
+            {at === place ? <mark key={at}>{content?.length ? content : line || ' '}</mark> : (content ?? line)}
             {'\n'}
           </>
         )

@@ -15,7 +15,7 @@ const icons: Readonly<Record<Security['verdict'], IconNode>> = {
   dangerous: OctagonX,
 }
 const verdicts: Readonly<Record<Security['verdict'], string>> = {
-  safe: 'The scan found no warnings',
+  safe: 'The scan found no known sign of harm',
   caution: 'Read the findings first',
   dangerous: 'Dangerous: do not install it',
 }

@@ -6,7 +6,7 @@ import { Badge, Empty, SecurityBadge, Time, toBytesText, NameLink, UserText, toC
 import { verdictTones } from '../../ui/findings.tsx'
 import { Uses } from './access-list.tsx'
 import { Comparison } from './comparison.tsx'
-import { toTab, type ShownSkill } from './shown-skill.ts'
+import { toTab, type ShownSkill, useDownloads } from './shown-skill.ts'
 import { ItemList, usePaged } from '../../ui/page.tsx'
 
 /** All versions, and the comparison of two of them. */
@@ -14,6 +14,7 @@ export function VersionsTab({ shown }: { shown: ShownSkill }) {
   const { name, skill } = shown
   const { from, to } = useAddress().fields
   const found = usePaged(['skill', name, 'versions'], (page) => api.listVersions({ name, page }))
+  const downloads = useDownloads(name, 'version')
   if (skill.versions.length === 0) return <Empty>Nothing is published here yet.</Empty>
   return (
     <>
@@ -22,7 +23,13 @@ export function VersionsTab({ shown }: { shown: ShownSkill }) {
       <h2>All versions</h2>
       <ItemList class="timeline" of={found} items={({ versions }) => versions}>
         {(version) => (
-          <Version key={version.version} shown={shown} version={version} before={findBefore(found.data, version)} />
+          <Version
+            key={version.version}
+            shown={shown}
+            version={version}
+            before={findBefore(found.data, version)}
+            downloads={downloads.data?.groups?.find((group) => group.name === version.version)?.downloads}
+          />
         )}
       </ItemList>
     </>
@@ -59,8 +66,13 @@ function Choice({ shown: { skill, version } }: { shown: ShownSkill }) {
 }
 
 /** A version on the line of time, with what it changes in comparison to the version before it, if that is known. */
-function Version(props: { shown: ShownSkill; version: SkillVersion; before: SkillVersion | undefined }) {
-  const { shown, version, before } = props
+function Version(props: {
+  shown: ShownSkill
+  version: SkillVersion
+  before: SkillVersion | undefined
+  downloads: number | undefined
+}) {
+  const { shown, version, before, downloads } = props
   const { name, skill } = shown
   const { versions } = skill
   const sinceVersion = versions[versions.findIndex((one) => one.version === version.version) + 1]?.version
@@ -88,13 +100,16 @@ function Version(props: { shown: ShownSkill; version: SkillVersion; before: Skil
           {toBytesText(version.size)}
           {before && toGrowth(version.size - before.size)} in {toCount(version.files.length, 'file')}
         </span>
+        {downloads !== undefined && <span>{toCount(downloads, 'download')} in 30 days</span>}
         {!version.portable && (
           <span title="The strict rules of the SKILL.md format do not hold; some agents may not read it">
             not portable
           </span>
         )}
         {sinceVersion && (
-          <a href={toTab(shown, 'versions', { from: sinceVersion, to: version.version })}>Since {sinceVersion}</a>
+          <a href={toTab(shown, 'versions', { from: sinceVersion, to: version.version })}>
+            Changes since {sinceVersion}
+          </a>
         )}
       </p>
       {isNewVerdict && (

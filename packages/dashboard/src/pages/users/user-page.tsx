@@ -3,6 +3,7 @@ import { useRoute } from 'preact-iso'
 import { addresses, toOwnPath } from '../../addresses.ts'
 import { api, useKeptData, queries, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
+import { Picture } from '../../ui/own-files.tsx'
 import { Page, Pager, Shown, usePage } from '../../ui/page.tsx'
 import { Count, Empty, Time } from '../../ui/parts.tsx'
 import { Problem } from '../../ui/problem.tsx'
@@ -44,7 +45,7 @@ function Author({ username }: { username: string }) {
 function Heading({ user: { avatarUrl, displayName, username } }: { user: User }) {
   return (
     <span class="person">
-      <img src={toOwnPath(avatarUrl)} alt="" width={48} height={48} />
+      <Picture path={toOwnPath(avatarUrl)} alt="" width={48} height={48} />
       <span>
         <bdi>{displayName || username}</bdi>
         {displayName && displayName !== username && (

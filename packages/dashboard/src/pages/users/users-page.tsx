@@ -36,7 +36,7 @@ export default function UsersPage() {
   return (
     <Page
       title="Authors"
-      hint="Ranked by reputation, from 0 to 1,000: the quality of an author’s public skills, and reviews by others."
+      hint="Who publishes skills here, ranked by reputation from 0 to 1,000: the quality of the skills, and reviews by others."
     >
       <DataTable
         of={found}

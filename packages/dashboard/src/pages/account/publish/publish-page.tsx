@@ -1,3 +1,4 @@
+import { cutList } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api, refreshAll, skillKeys } from '../../../api.ts'
 import { addresses } from '../../../addresses.ts'
@@ -5,6 +6,7 @@ import { Outcome, useAction, Field, Form, Select, TextArea } from '../../../ui/f
 import { Page } from '../../../ui/page.tsx'
 import { Preview, type Outline, type Wishes } from './preview.tsx'
 import { readDrop, type Upload } from './read-drop.ts'
+import { noticeKeys } from '../../../notices.ts'
 import { NameLink } from '../../../ui/parts.tsx'
 
 type Published = Awaited<ReturnType<typeof api.publishSkill>>
@@ -32,12 +34,12 @@ export function PublishPage() {
     setPublished(await publishUpload(upload!, outline!.wishes, false))
     setUpload(undefined)
     setOutline(undefined)
-    await refreshAll([...skillKeys, ['notices']])
+    await refreshAll([...skillKeys, ...noticeKeys])
   })
   return (
     <Page
       title="Publish a skill"
-      hint="The node first reads and scans it, and shows what it would publish. Nothing is stored yet."
+      hint="A skill is a folder with a SKILL.md. The node first scans it and shows what it would publish; nothing is stored yet."
     >
       {published && <Done published={published} />}
       <DropZone onDrop={take.run} />
@@ -71,10 +73,10 @@ function publishUpload({ contentType, body }: Upload, wishes: Wishes, dryRun: bo
 const leftOutShownMax = 5
 
 function LeftOut({ files }: { files: Upload['leftOut'] }) {
-  const more = files.length - leftOutShownMax
+  const { shown, more } = cutList(files, leftOutShownMax)
   return (
     <p class="notice fair">
-      These files are left out of the skill: <bdi>{files.slice(0, leftOutShownMax).join(', ')}</bdi>
+      These files are left out of the skill: <bdi>{shown.join(', ')}</bdi>
       {more > 0 && ` and ${more} more`}.
     </p>
   )

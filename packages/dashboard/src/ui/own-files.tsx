@@ -1,0 +1,60 @@
+import type { ComponentChildren, ImgHTMLAttributes } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { readFile } from '../api.ts'
+import { nodePath } from '../addresses.ts'
+import { ensureSession, isVisitor } from '../session.ts'
+import { toShareHeaders } from '../share-link.ts'
+import { Outcome, useAction } from './form.tsx'
+
+/**
+ * Whether a guest reads the file of the API. The browser's own requests for pictures and downloads send neither the
+ * session nor the token of a share link, so the page reads the files of others itself.
+ */
+function isOpen(path: string): boolean {
+  return isVisitor() && Object.keys(toShareHeaders(nodePath + path)).length === 0
+}
+
+/** Shows a file of the API in an element. */
+export async function showPicture(image: HTMLImageElement, path: string): Promise<void> {
+  await ensureSession()
+  if (isOpen(path)) return void (image.src = nodePath + path)
+  const source = URL.createObjectURL(await readFile(path))
+  for (const event of ['load', 'error'])
+    image.addEventListener(event, () => URL.revokeObjectURL(source), { once: true })
+  image.src = source
+}
+
+/** A picture at an address of the API. If it cannot be read, its text is shown. */
+export function Picture({ path, ...rest }: { path: string; alt: string } & ImgHTMLAttributes) {
+  const image = useRef<HTMLImageElement>(null)
+  useEffect(() => void showPicture(image.current!, path).catch(() => undefined), [path])
+  return <img ref={image} {...rest} />
+}
+
+/** A link that downloads a file of the API under a name. */
+export function Download({ path, name, children }: { path: string; name: string; children: ComponentChildren }) {
+  const save = useAction(async () => {
+    const link = Object.assign(document.createElement('a'), { download: name })
+    link.href = URL.createObjectURL(await readFile(path))
+    link.click()
+    // The browser reads the URL when the download begins.
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+  })
+  return (
+    <>
+      <a
+        href={path}
+        download={name}
+        aria-busy={save.busy}
+        onClick={(event) => {
+          if (isOpen(path)) return
+          event.preventDefault()
+          if (!save.busy) save.run()
+        }}
+      >
+        {children}
+      </a>
+      <Outcome of={save} />
+    </>
+  )
+}
