@@ -217,7 +217,7 @@ it('stays known as the publisher of a version that waits for approval', async ()
   expect(version.identity).toMatchObject({ claims: { repository: 'acme/skills' } })
 })
 
-it('publishes where the job says, whoever else trusts it', async () => {
+it('publishes where the job says, also if others trust it', async () => {
   const test = await startExchangingNode()
   const { issuer, node } = test
   for (const target of ['acme', 'acme/pdf', 'alice/pdf', 'alice/csv']) await test.trust(target)
