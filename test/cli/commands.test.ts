@@ -163,7 +163,7 @@ describe('the command line program', () => {
   it('reports with `doctor` whether a registry is healthy or damaged', async () => {
     const { data } = await makeRegistry()
     const { findings } = await skillsteadJson<{ findings: { name: string; ok: boolean }[] }>(['doctor', '--data', data])
-    const names = ['node', 'database', 'disk', 'blobs', 'search', 'log', 'scans', 'reputation', 'outbox']
+    const names = ['node', 'database', 'disk', 'blobs', 'search', 'log', 'scans', 'reputation', 'keys', 'outbox']
     expect(findings.map(({ name }) => name)).toEqual(names)
     await writeFile(join(data, 'skillstead.db'), 'this is no database, whatever its name says'.repeat(100))
     const broken = await skillstead(['doctor', '--data', data])

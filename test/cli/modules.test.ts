@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { commandTable } from '../../packages/cli/src/program/command-table.ts'
-import { runFile } from '../support/cli-harness.ts'
+import { makeFolder, runFile } from '../support/cli-harness.ts'
 
 /** These commands work on the files of a registry, or on the logs of its upstreams. */
 const ofRegistries = new Set(
@@ -26,4 +26,28 @@ it('the commands that call a node do not load database code, because loading it 
   expect(stdout).toContain(`${source}commands/`)
   const database = /better-sqlite3|kysely|packages\/core\/src\/storage/
   expect(stdout.split('\n').filter((line) => line.startsWith('file:') && database.test(line))).toEqual([])
+})
+
+/** Serves until the node listens, and prints the modules that it loaded. */
+const serve = `const { run } = await import(process.env.RUN)
+  const { processIo } = await import(process.env.IO)
+  const ending = new AbortController()
+  const stop = setInterval(() => ending.abort(), 50)
+  await run(process.env.ARGS.split(' '), { ...processIo, interruption: () => ending.signal })
+  clearInterval(stop)`
+
+it('a node loads the sign-in by an identity provider only with its settings', async () => {
+  const data = await makeFolder()
+  const start = async (...settings: string[]) => {
+    const ARGS = ['serve', '--port', '0', '--data', data, ...settings].join(' ')
+    const programs = { RUN: `${source}run.ts`, IO: `${source}process-io.ts`, ARGS }
+    const { stdout } = await runFile('--input-type=module', ['--eval', serve], { env: { ...env, ...programs } })
+    expect(stdout).toContain('Skillstead listens on')
+    return stdout
+      .split('\n')
+      .filter((line) => /packages\/identity\/|node_modules\/(?:openid-client|oauth4webapi)\//.test(line))
+  }
+  expect(await start()).toEqual([])
+  const settings = ['--sign-in-issuer', 'https://login.example.com', '--sign-in-client', 'skillstead']
+  expect((await start(...settings)).length).toBeGreaterThan(3)
 })

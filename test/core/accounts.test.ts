@@ -59,12 +59,17 @@ describeApi('accounts', (open) => {
       expect(await codeOf(alice.api.deleteApiKey({ id }))).toBe('not_found')
     })
 
-    it('of another user cannot be seen or deleted', async () => {
+    it('of another user cannot be seen or deleted, except by administrators', async () => {
       const { id } = await alice.api.createApiKey({ name: 'hers' })
       expect(await codeOf(bob.api.deleteApiKey({ id }))).toBe('not_found')
-      expect(await codeOf(test.admin.api.deleteApiKey({ id }))).toBe('not_found')
       expect(JSON.stringify(await bob.api.listApiKeys())).not.toContain(id)
       expect((await alice.api.listApiKeys()).apiKeys.map((key) => key.id)).toContain(id)
+      expect(await codeOf(bob.api.listApiKeys({ username: 'alice' }))).toBe('forbidden')
+      const { apiKeys } = await test.admin.api.listApiKeys({ username: 'alice' })
+      expect(apiKeys.map((key) => key.id)).toContain(id)
+      expect(JSON.stringify(await test.admin.api.listApiKeys())).not.toContain(id)
+      expect(await test.statusOf(test.admin, 'deleteApiKey', { id })).toBe(204)
+      expect((await alice.api.listApiKeys()).apiKeys.map((key) => key.id)).not.toContain(id)
     })
 
     it('stops working when its expiry time is reached', async () => {

@@ -183,18 +183,66 @@ describeApi('a session', (open) => {
 describeApi('the end of a session', (open) => {
   it('is after twelve hours, and its row is deleted', async () => {
     const test = await open()
+    const rows = () => partsOf(test.registry).database.read.selectFrom('sessions').selectAll().execute()
     const { token, expiresAt } = await signIn(test, test.admin.key)
     expect(Date.parse(expiresAt)).toBe(test.clock.now() + 12 * hourMs)
-    test.clock.advance(12 * hourMs - 1)
+    for (let hours = 3; hours <= 9; hours += 3) {
+      test.clock.advance(3 * hourMs)
+      expect((await apiOf(test, token).getMe()).username).toBe('root')
+      await expect.poll(async () => (await rows())[0]!.used_at).toBe(test.clock.now())
+    }
+    test.clock.advance(3 * hourMs - 1)
     expect((await apiOf(test, token).getMe()).username).toBe('root')
     test.clock.advance(1)
     expect(await codeOf(apiOf(test, token).getMe())).toBe('unauthorized')
     expect((await test.admin.api.getMe()).username).toBe('root')
     test.clock.advance(24 * hourMs)
     const later = await signIn(test, test.admin.key)
-    const rows = () => partsOf(test.registry).database.read.selectFrom('sessions').selectAll().execute()
     await expect.poll(rows).toHaveLength(1)
     expect((await apiOf(test, later.token).getMe()).username).toBe('root')
+  })
+
+  it('is after four hours without use, while a session that is used continues', async () => {
+    const test = await open()
+    const [unused, used] = [await signIn(test, test.admin.key), await signIn(test, test.admin.key)]
+    test.clock.advance(2 * hourMs)
+    expect((await apiOf(test, used.token).getMe()).username).toBe('root')
+    const { sessions } = await apiOf(test, used.token).listSessions()
+    expect(sessions.map(({ current, openedBy }) => [current, openedBy]).toSorted()).toEqual([
+      [false, 'first key'],
+      [true, 'first key'],
+    ])
+    test.clock.advance(2 * hourMs)
+    expect(await codeOf(apiOf(test, unused.token).getMe())).toBe('unauthorized')
+    expect((await apiOf(test, used.token).getMe()).username).toBe('root')
+    expect((await apiOf(test, used.token).listSessions()).sessions).toHaveLength(1)
+  })
+
+  it('is at once when its user or an administrator ends it, and never by another user', async () => {
+    const test = await open()
+    const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
+    const [one, two] = [await signIn(test, alice.key), await signIn(test, alice.key)]
+    const { sessions } = await apiOf(test, one.token).listSessions()
+    const other = sessions.find(({ current }) => !current)!
+    expect(await codeOf(bob.api.endSession({ id: other.id }))).toBe('not_found')
+    expect(await codeOf(bob.api.listSessions({ username: 'alice' }))).toBe('forbidden')
+    expect(await codeOf(bob.api.listApiKeys({ username: 'alice' }))).toBe('forbidden')
+    await apiOf(test, one.token).endSession({ id: other.id })
+    expect(await codeOf(apiOf(test, two.token).getMe())).toBe('unauthorized')
+    expect(await codeOf(alice.api.endSession({ id: other.id }))).toBe('not_found')
+    const left = await test.admin.api.listSessions({ username: 'alice' })
+    expect(left.sessions.map(({ current }) => current)).toEqual([false])
+    expect(JSON.stringify(left)).not.toContain(one.token.slice(4))
+    await test.admin.api.endSession({ id: left.sessions[0]!.id })
+    expect(await codeOf(apiOf(test, one.token).getMe())).toBe('unauthorized')
+    const { entries } = await test.admin.api.listAudit({ action: 'session.end' })
+    expect(entries.map(({ actor, subject }) => [actor, subject])).toEqual([
+      ['root', 'alice'],
+      ['alice', 'alice'],
+    ])
+    const [key] = (await test.admin.api.listApiKeys({ username: 'alice' })).apiKeys
+    await test.admin.api.deleteApiKey({ id: key!.id })
+    expect(await codeOf(alice.api.getMe())).toBe('unauthorized')
   })
 
   it("is never later than the key's expiry", async () => {
@@ -203,7 +251,9 @@ describeApi('the end of a session', (open) => {
     test.clock.advance(20 * hourMs)
     const { token, expiresAt } = await signIn(test, made.key)
     expect(expiresAt).toBe(made.expiresAt)
-    test.clock.advance(4 * hourMs - 1)
+    test.clock.advance(2 * hourMs)
+    expect((await apiOf(test, token).getMe()).username).toBe('root')
+    test.clock.advance(2 * hourMs - 1)
     expect((await apiOf(test, token).getMe()).username).toBe('root')
     test.clock.advance(1)
     expect(await codeOf(apiOf(test, token).getMe())).toBe('unauthorized')

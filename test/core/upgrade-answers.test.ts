@@ -47,6 +47,7 @@ const added: Readonly<Record<string, (value: unknown) => boolean>> = {
   reviews: isEmptyList,
   comments: isEmptyList,
   mayReview: (value) => value === false,
+  limitedTo: (value) => value === null,
 }
 
 function isEmptyList(value: unknown): boolean {

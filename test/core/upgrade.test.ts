@@ -63,6 +63,14 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
 
   const oldest = listSchemaFiles()[0]!
 
+  it('keeps the sessions that are open', async () => {
+    const { location, file } = await load('0012', dialect)
+    const [token, id] = ['sss_open', createHash('sha256').update('sss_open').digest('hex')]
+    await run(location, `insert into sessions select '${id}', id, 1, 9000000000000000 from api_keys limit 1`)
+    const registry = await open(location)
+    expect(Object.keys(file.expected.keys)).toContain((await registry.authenticateSession(token)).username)
+  })
+
   it('that two processes open at once is migrated once', async () => {
     const { location, file } = await load(oldest, dialect)
     const both = await Promise.all([openDatabase(location), openDatabase(location)])

@@ -25,10 +25,10 @@ describeBrowser('the page on which a program is signed in', () => {
     await page.getByText('laptop <b>').waitFor()
     expect(await findBarriers(page)).toEqual([])
     await takePicture(page, 'device')
-    expect((await api.listApiKeys()).apiKeys.map(({ name }) => name)).not.toContain('clawhub: laptop <b>')
+    expect((await api.listApiKeys()).apiKeys.map(({ name }) => name)).not.toContain('signed in: laptop <b>')
     await page.getByRole('button', { name: 'Allow' }).click()
     await page.getByText('The program is signed in').waitFor()
-    expect((await api.listApiKeys()).apiKeys[0]!.name).toBe('clawhub: laptop <b>')
+    expect((await api.listApiKeys()).apiKeys[0]!.name).toBe('signed in: laptop <b>')
   })
 
   test('denies a program', async () => {

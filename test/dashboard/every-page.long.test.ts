@@ -63,6 +63,7 @@ const privatePages: Readonly<Record<string, string>> = {
   'own-skills': '/account/skills',
   publish: '/account/publish',
   keys: '/account/keys',
+  sessions: '/account/sessions',
   webhooks: '/account/webhooks',
   stars: '/account/stars',
   manage: `${skill}/manage`,

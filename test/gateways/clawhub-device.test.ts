@@ -48,7 +48,11 @@ describe('the device sign-in', () => {
     const bob = await toPageHeaders(fixture, bobKey)
     const userCode = ` ${user_code.toLowerCase().replace('-', ' ')} `
     const shown = await (await post('show', { userCode }, bob)).json()
-    expect(shown).toEqual({ label: 'laptop', requestedAt: new Date(clock.now() - 5000).toISOString() })
+    expect(shown).toEqual({
+      label: 'laptop',
+      scopes: ['read', 'publish'],
+      requestedAt: new Date(clock.now() - 5000).toISOString(),
+    })
     expect(await (await post('decide', { userCode, allow: true }, bob)).json()).toEqual({ allowed: true })
     expect((await post('decide', { userCode, allow: true }, bob)).status).toBe(400)
 
@@ -65,7 +69,7 @@ describe('the device sign-in', () => {
     expect((await readKeys(headers)).status).toBe(403)
     const keys = await readKeys({ authorization: `Bearer ${bobKey}` })
     expect(await keys.json()).toMatchObject({
-      apiKeys: [{ name: 'clawhub: laptop', scopes: ['read', 'publish'] }, {}],
+      apiKeys: [{ name: 'signed in: laptop', scopes: ['read', 'publish'] }, {}],
     })
     waitForPoll(clock)
     expect(await poll(device_code)).toEqual([400, { error: 'expired_token' }])
@@ -77,7 +81,7 @@ describe('the device sign-in', () => {
     const short = await api.createApiKey({ name: 'short', expiresInDays: 1 })
     const { device_code, user_code: userCode } = await request()
     await post('decide', { userCode, allow: true }, await toPageHeaders(fixture, short.key))
-    const listed = async () => (await api.listApiKeys()).apiKeys.find(({ name }) => name.startsWith('clawhub'))
+    const listed = async () => (await api.listApiKeys()).apiKeys.find(({ name }) => name.startsWith('signed in'))
     expect(await listed()).toMatchObject({ expiresAt: short.expiresAt, madeBy: short.id })
     waitForPoll(clock)
     const [status, token] = await poll(device_code)
@@ -112,6 +116,33 @@ describe('the device sign-in', () => {
     clock.advance(-3_600_000)
     expect((await post('show', { userCode: early.user_code }, alice)).status).toBe(400)
     expect(await poll(early.device_code)).toEqual([400, { error: 'expired_token' }])
+  })
+
+  it('exists on a node without gateways, and gives the scope manage only to a program that asks for it', async () => {
+    const fixture = await startDevices({ gateways: [] })
+    const { post, poll, clock, api } = fixture
+    const alice = await toPageHeaders(fixture, fixture.key)
+    const response = await post('code', { client_id: 'skillstead', scope: 'read publish manage admin', label: 'cli' })
+    const { device_code, user_code: userCode } = (await response.json()) as Record<string, string>
+    expect(await (await post('show', { userCode }, alice)).json()).toMatchObject({
+      scopes: ['read', 'publish', 'manage'],
+    })
+    await post('decide', { userCode, allow: true }, alice)
+    waitForPoll(clock)
+    expect((await poll(device_code!))[1]).toMatchObject({ scope: 'read publish manage' })
+    expect((await api.listApiKeys()).apiKeys[0]).toMatchObject({ scopes: ['read', 'publish', 'manage'] })
+  })
+
+  it('gives no program the scope manage of a session that lacks it', async () => {
+    const fixture = await startDevices()
+    const { post, poll, clock, api } = fixture
+    const { key } = await api.createApiKey({ name: 'narrow', scopes: ['read', 'publish'] })
+    const narrow = await toPageHeaders(fixture, key)
+    const response = await post('code', { scope: 'manage' })
+    const { device_code, user_code: userCode } = (await response.json()) as Record<string, string>
+    expect((await post('decide', { userCode, allow: true }, narrow)).status).toBe(403)
+    waitForPoll(clock)
+    expect(await poll(device_code!)).toEqual([400, { error: 'authorization_pending' }])
   })
 
   it('asks a program that polls too fast to poll less often', async () => {

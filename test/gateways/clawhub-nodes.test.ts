@@ -165,7 +165,7 @@ describeDatabases('clawhub on several nodes of one database', (open, dialect) =>
     const user = asClawhubUser({ node: again }, String(keys[0]!['access_token']))
     expect(await user.read('/whoami')).toMatchObject({ user: { handle: 'alice' } })
     expect((await alice.api.listApiKeys()).apiKeys[0]).toMatchObject({
-      name: 'clawhub: laptop',
+      name: 'signed in: laptop',
       scopes: ['read', 'publish'],
     })
     waitForPoll(60)

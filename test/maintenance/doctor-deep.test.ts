@@ -17,7 +17,18 @@ type Damage = (trx: WriteTransaction, dialect: DialectName) => Promise<void>
 
 const names = [
   ...(['database', 'disk', 'blobs', 'contents', 'versions', 'log', 'entries', 'names', 'documents'] as const),
-  ...(['terms', 'text', 'sketches', 'counters', 'scans', 'reputation', 'outbox', 'mirrors', 'backups'] as const),
+  ...([
+    'terms',
+    'text',
+    'sketches',
+    'counters',
+    'scans',
+    'reputation',
+    'keys',
+    'outbox',
+    'mirrors',
+    'backups',
+  ] as const),
 ]
 
 describeDatabases('doctor --deep', (open, dialect) => {

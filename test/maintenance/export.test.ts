@@ -43,7 +43,14 @@ describeDatabases('an export', (open, dialect) => {
         : sql<{ name: string }>`select tablename as name from pg_tables where schemaname = current_schema()`
     const { rows } = await names.execute(partsOf(registry).database.read)
     const rules = toTableRules(extensions)
-    const known = new Set<string>([...rules.keys(), ...unlistedTables, 'sessions', 'embeddings', ...handovers])
+    const known = new Set<string>([
+      ...rules.keys(),
+      ...unlistedTables,
+      'sessions',
+      'used_states',
+      'embeddings',
+      ...handovers,
+    ])
     expect(
       rows.map(({ name }) => name).filter((name) => !known.has(name)),
       'name them in portable-tables.ts, or in the rules of the extension',

@@ -102,8 +102,11 @@ describe('a restored registry', () => {
         .insertInto('idempotent_answers')
         .values({ ...answered!, status: 200 })
         .execute()
-      const { id: key_id } = await trx.selectFrom('api_keys').select('id').executeTakeFirstOrThrow()
-      await trx.insertInto('sessions').values({ id: 's', key_id, created_at: 0, expires_at: 9e15 }).execute()
+      const { id: key_id, user_id } = await trx.selectFrom('api_keys').selectAll().executeTakeFirstOrThrow()
+      await trx
+        .insertInto('sessions')
+        .values({ id: 's', user_id, key_id, created_at: 0, used_at: 9e15, expires_at: 9e15 })
+        .execute()
     })
     await requestSignIn(partsOf(registry), { label: 'laptop', address: '192.0.2.1' })
     await storeUpload(partsOf(registry), Buffer.from('a file'), await registry.authenticate(key))

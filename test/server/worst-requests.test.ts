@@ -24,9 +24,11 @@ const exceptions: Readonly<Record<string, string>> = {
     /api/v1/skills/:name/agent-reviews/:id/helpful /api/v1/skills/:name/report-copy /api/v1/skills/:name/report
     /api/v1/skills/:name/appeal /api/v1/reports/:id /api/v1/copy-reports/:id /api/v1/quarantine/:id/release
     /api/v1/agents/:agentKey/token /api/v1/requests/:id/vote /api/v1/api-keys/:id /api/v1/session
+    /api/v1/sessions /api/v1/sessions/:id
     /api/v1/organisations/:organisation/members/:username /api/v1/organisations/:organisation/accept
     /api/v1/organisations/:organisation/teams/:team /api/v1/organisations/:organisation/policy
     /api/v1/skills/:name/policy /api/v1/quarantine/:id/review /api/v1/quarantine/:id/comments
+    /api/v1/trusted-publishers /api/v1/trusted-publishers/:id
     /api/v1/users/:username/follow /api/v1/users/:username/keys /api/v1/users/:username/verify
     /api/v1/verifications/:id /api/v1/dmca/:id/counter-notice /api/v1/webhooks/:id/deliveries/:deliveryId/retry
     /api/v1/webhooks/:id/ping /api/v1/setup /clawhub/api/v1/skills/:slug/undelete

@@ -6,6 +6,8 @@ export interface WindowOptions {
   readonly viewport?: { width: number; height: number }
   /** Answers of the node that the page is meant to cope with: the browser reports those as errors by itself. */
   readonly expectedStatuses?: readonly number[]
+  /** The origin of another site to which the page leads. */
+  readonly leadsTo?: string
   /** No other test gets this window before or after: for listeners, clocks, functions and a history of its own. */
   readonly isOwn?: boolean
 }
@@ -19,7 +21,7 @@ interface Window {
 }
 
 interface Watch {
-  readonly origin: string
+  readonly origins: readonly (string | undefined)[]
   readonly expectedStatuses: readonly number[]
   readonly complaints: string[]
 }
@@ -39,7 +41,7 @@ export async function ensureBuilt(): Promise<void> {
 export async function takeWindow(origin: string, options: WindowOptions = {}): Promise<Page> {
   const { isOwn = false, viewport = usualViewport, expectedStatuses = [] } = options
   const window = (isOwn ? undefined : idle.pop()) ?? (await createWindow())
-  const watch = { origin, expectedStatuses, complaints: [] }
+  const watch = { origins: [origin, options.leadsTo], expectedStatuses, complaints: [] }
   window.watch = watch
   onTestFinished(async ({ task }) => {
     const isClean = !isOwn && task.result?.state !== 'fail' && (await tidy(window))
@@ -84,7 +86,7 @@ async function createWindow(): Promise<Window> {
     // Not all requests of a document that is left are reported as failed.
     if (request.isNavigationRequest()) pending.clear()
     pending.add(request)
-    if (watch && new URL(request.url()).origin !== watch.origin)
+    if (watch && !watch.origins.includes(new URL(request.url()).origin))
       watch.complaints.push(`asked elsewhere: ${request.url()}`)
   })
   page.on('console', (message) => {

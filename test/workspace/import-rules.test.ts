@@ -28,8 +28,20 @@ const allowed: Record<string, readonly string[]> = {
   mirror: ['protocol', 'skill-format', 'scanner', 'client', 'core'],
   maintenance: ['protocol', 'skill-format', 'core'],
   gateways: ['protocol', 'skill-format', 'core'],
+  identity: ['protocol', 'core', 'gateways'],
   server: ['protocol', 'skill-format', 'client', 'core', 'gateways'],
-  cli: ['protocol', 'skill-format', 'scanner', 'client', 'core', 'mirror', 'maintenance', 'gateways', 'server'],
+  cli: [
+    'protocol',
+    'skill-format',
+    'scanner',
+    'client',
+    'core',
+    'mirror',
+    'maintenance',
+    'gateways',
+    'identity',
+    'server',
+  ],
   dashboard: ['protocol', 'client'],
 }
 

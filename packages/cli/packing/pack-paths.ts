@@ -19,6 +19,7 @@ export const publishedFolders = [
   'mirror',
   'maintenance',
   'gateways',
+  'identity',
   'server',
   'cli',
 ] as const

@@ -4,6 +4,22 @@
  */
 import './kernel/check-node.ts'
 export { getCaller } from './accounts/find-user.ts'
+export {
+  confirmSession,
+  type DueSession,
+  endUnconfirmed,
+  type GroupRule,
+  type Identity,
+  refuseIdentity,
+  signInIdentity,
+  takeDueSessions,
+} from './accounts/identities.ts'
+export {
+  exchangeIdentity,
+  isTrustedIssuer,
+  type ProvenIdentity,
+  refuseExchange,
+} from './accounts/trusted-publishers.ts'
 export { ensureNamespace } from './accounts/users.ts'
 export {
   beginIdempotent,

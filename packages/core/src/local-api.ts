@@ -134,6 +134,13 @@ export class PermittedCall {
   }
 }
 
+/** What a key may do that is limited to an owner or a skill; the operations check the name. */
+const limitedWrites: ReadonlySet<Endpoint> = new Set<Endpoint>([
+  endpoints.publishSkill,
+  endpoints.yankVersion,
+  endpoints.unyankVersion,
+])
+
 /** Checks whether the caller may use an endpoint. Throws `unauthorized`, `forbidden` and `plan_required`. */
 export function authorize(endpoint: Endpoint, caller: Caller): void {
   // If a key is sent, even an endpoint that guests may use requires its scope.
@@ -142,6 +149,11 @@ export function authorize(endpoint: Endpoint, caller: Caller): void {
   // With scope 'any' the operation itself checks scopes, for example where an owner and an administrator need different
   // ones.
   if (endpoint.scope !== 'any') requireScope(user, endpoint.scope ?? 'read')
+  if (user.limitedTo !== undefined && !endpoint.reads && !limitedWrites.has(endpoint))
+    throw new RegistryError(
+      'forbidden',
+      `This API key is limited to ${user.limitedTo}: it may publish and yank versions there. Use another key.`,
+    )
   if (endpoint.auth === 'admin' && user.role !== 'admin') {
     throw new RegistryError('forbidden', 'Only administrators may do this.')
   }

@@ -18,7 +18,8 @@ import {
   showOrganisation,
   updateOrganisation,
 } from './accounts/organisations.ts'
-import { createSession, deleteSession } from './accounts/sessions.ts'
+import { deleteTrustedPublisher, listTrustedPublishers, putTrustedPublisher } from './accounts/trusted-publishers.ts'
+import { createSession, deleteSession, endSession, listSessions } from './accounts/sessions.ts'
 import { createUser, listUsers, updateUser } from './accounts/users.ts'
 import { getAgent, listAgents, registerAgent, resetAgentToken } from './community/agents.ts'
 import type { Caller } from './kernel/caller.ts'
@@ -176,6 +177,8 @@ export const operations = {
   deleteApiKey,
   createSession,
   deleteSession,
+  listSessions,
+  endSession,
   getMe: (context, _input, caller) => showMe(context, caller),
   getSession,
   updateMe,
@@ -203,6 +206,9 @@ export const operations = {
   listTeams,
   putTeam,
   deleteTeam,
+  listTrustedPublishers,
+  putTrustedPublisher,
+  deleteTrustedPublisher,
   getPolicy,
   setPolicy,
   testPolicy,

@@ -196,6 +196,7 @@ async function openParts(options: RegistryOptions) {
     sharedLimits,
     webhooks: options.webhooks ?? {},
     defaultPlan: options.defaultPlan ?? 'free',
+    localSignIn: options.localSignIn ?? true,
     scanRules: await createScanRules(database, changes),
     scanPolicy: options.scanPolicy ?? {},
     secondOpinion,

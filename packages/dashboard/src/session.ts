@@ -1,4 +1,4 @@
-import { api, apiWith, isUnauthorized, queries, reloadData, useData } from './api.ts'
+import { api, apiWith, isUnauthorized, postToNode, queries, reloadData, useData } from './api.ts'
 import { closeShareLink } from './share-link.ts'
 import { site } from './site.ts'
 
@@ -69,8 +69,13 @@ export async function signIn(key: string): Promise<void> {
   await clearCachedData()
 }
 
+/** Ends the session, and the one of the identity provider that opened it. */
 export async function signOut(): Promise<void> {
-  await api.deleteSession()
+  if (site.signIn === undefined) await api.deleteSession()
+  else {
+    const { location: provider } = await postToNode<{ location: string | null }>('/logout', {})
+    if (provider !== null) location.assign(provider)
+  }
   closeShareLink()
   await clearCachedData()
 }

@@ -5,6 +5,8 @@ export const site = {
   text: read('text'),
   /** The path of the logo. Undefined without one. */
   logo: read('logo'),
+  /** The host of the identity provider by which people sign in. Undefined without one. */
+  signIn: read('sign-in'),
   /** Whether owners see which users installed their skills. */
   recordsInstallers: read('installers') !== undefined,
   /** Whether the node answers only users who sign in. */

@@ -46,6 +46,9 @@ export interface Answer {
  */
 export type Admission = 'api' | 'guests' | 'keyed' | 'continued' | 'keyed-files' | 'files' | 'open-files'
 
+/** `session` is the session of the dashboard. `sign-in` is sent also when another site leads back to the node. */
+export type CookieName = 'session' | 'sign-in'
+
 /** The segments of a path by name, decoded. `**:rest` of a pattern holds the remaining path. */
 export type Params = Readonly<Record<string, string>>
 
@@ -129,6 +132,10 @@ export interface GatewayHost {
   spendFile(call: GatewayCall, files?: number): Promise<void>
   /** Charges bytes to the downloads of the address. Throws `rate_limited`. */
   spendBytes(call: GatewayCall, bytes: number): Promise<void>
+  /** A cookie of the node. */
+  readCookie(call: GatewayCall, name: CookieName): string | undefined
+  /** The header that sets a cookie of the node for some seconds, or with 0 deletes it. */
+  toCookie(call: GatewayCall, name: CookieName, value: string, seconds: number): Header
   /** Reads the body as it was sent. Throws `payload_too_large`. */
   readBody(call: GatewayCall, bytesMax: number): Promise<Uint8Array>
   /** Counts memory like that of request bodies while `work` runs. Throws `overloaded`. */

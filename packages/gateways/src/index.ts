@@ -8,6 +8,7 @@ import { mcp } from './mcp/mcp.ts'
 import { npm } from './npm/npm.ts'
 import { oci } from './oci/oci.ts'
 
+export { createDeviceRoutes } from './device-routes.ts'
 export { createEncodedLists } from './encoded-lists.ts'
 export * from './gateway.ts'
 export { readProgramVersion } from './version.ts'

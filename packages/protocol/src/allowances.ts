@@ -17,6 +17,7 @@ export const allowances = {
   agent: perHour(200, 'new agents from one address'),
   setup: perHour(10, 'setup codes tried from one address'),
   setups: perHour(500, 'setup codes tried from all addresses'),
+  exchange: perHour(600, 'tokens of CI jobs from one address'),
   verification: { limit: 20, windowSeconds: 86_400, of: 'verifications that one user begins' },
 } as const satisfies Record<string, Allowance>
 

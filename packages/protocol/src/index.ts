@@ -52,7 +52,7 @@ export {
   type SkillDiff,
   type Widens,
 } from './schemas/access.ts'
-export type { ApiKey, Me, Profile, User } from './schemas/account.ts'
+export type { ApiKey, Me, Profile, Session, User } from './schemas/account.ts'
 export {
   updateReasons,
   type Agent,
@@ -116,9 +116,10 @@ export type { Passage, Similarity, SimilarityMatch } from './schemas/similarity.
 export { deliveryStatuses, type Delivery, type DeliveryDetails, type Webhook } from './schemas/webhook.ts'
 export { scopes, type Scope } from './scopes.ts'
 export { memberRoles, rightsByRole, rolesWith, teamRoles, type MemberRole, type Right, type TeamRole } from './roles.ts'
-export { matchesPattern } from './matches-pattern.ts'
+export { matchesExactly, matchesPattern } from './matches-pattern.ts'
 export { requirableFields, type Policy, type PolicyRefusal } from './schemas/policy.ts'
 export type { Member, Organisation, Team } from './schemas/organisation.ts'
+export { PublisherIdentity, type TrustedPublisher } from './schemas/trusted-publisher.ts'
 export type { LoadedMetadata, LoadedSkill, Omission, ToolDefinition } from './schemas/loading.ts'
 export { loadLevels, type LoadLevel } from './load-levels.ts'
 export {

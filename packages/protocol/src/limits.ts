@@ -38,6 +38,9 @@ export const limits = {
   /** Quarantined versions per user: each occupies storage with its whole content. */
   quarantinedPerUserMax: 20,
   packSkillsMax: 500,
+  /** Identities of CI that an owner trusts, and the claims that each names. */
+  trustedPublishersPerOwnerMax: 200,
+  trustedClaimsMax: 10,
   /** Skills in a page of packs: a hundred packs of 500 skills would be an answer of 77 MB. */
   packListSkillsMax: 5000,
   pageSizeMax: 100,

@@ -1,15 +1,19 @@
-/** Whether a text matches a pattern, in which `*` stands for any characters, in any case. Compares part by part, so no pattern can make it slow. */
+/** Whether a text matches a pattern, in which `*` stands for any characters, in any case. */
 export function matchesPattern(pattern: string, text: string): boolean {
-  const [first = '', ...rest] = pattern.toLowerCase().split('*')
-  const lower = text.toLowerCase()
-  if (rest.length === 0) return lower === first
+  return matchesExactly(pattern.toLowerCase(), text.toLowerCase())
+}
+
+/** As {@link matchesPattern}, but with the case of letters. Compares part by part, so no pattern can make it slow. */
+export function matchesExactly(pattern: string, text: string): boolean {
+  const [first = '', ...rest] = pattern.split('*')
+  if (rest.length === 0) return text === first
   const last = rest.pop()!
-  if (!lower.startsWith(first) || lower.length < first.length + last.length || !lower.endsWith(last)) return false
+  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false
   let at = first.length
   for (const part of rest) {
-    const found = lower.indexOf(part, at)
+    const found = text.indexOf(part, at)
     if (found === -1) return false
     at = found + part.length
   }
-  return at <= lower.length - last.length
+  return at <= text.length - last.length
 }

@@ -2,6 +2,7 @@ import type { H3 } from 'h3'
 import { localApi } from '@skillstead/core'
 import { findSharedName, localCall, type CallInFlight } from '@skillstead/core/internal'
 import {
+  createDeviceRoutes,
   createEncodedLists,
   gatewayNames,
   gateways,
@@ -21,6 +22,7 @@ import { readFreshness } from './endpoints/freshness.ts'
 import { limitKeyOf, spendBytes, spendFile, spendOne } from './admission/admit.ts'
 import { toHandler } from './admission/handler.ts'
 import type { NodeParts } from './context/node-parts.ts'
+import { readCookie, toCookie } from './admission/sessions.ts'
 import { toInput } from './endpoints/input.ts'
 import type { NodeOptions } from './context/options.ts'
 import { isKnownToCaller, reply, toRegistryError } from './replies/replies.ts'
@@ -33,7 +35,7 @@ import { routes } from './endpoints/routes.ts'
 export function mountGateways(
   app: H3,
   node: NodeParts,
-  options: Pick<NodeOptions, 'gateways' | 'discoveryPack'>,
+  options: Pick<NodeOptions, 'gateways' | 'discoveryPack' | 'signIn' | 'tokenExchange'>,
 ): () => void {
   const lists = createEncodedLists(node.context)
   const host = createHost(node, options.discoveryPack, lists)
@@ -41,6 +43,8 @@ export function mountGateways(
     if (!Object.hasOwn(gateways, name)) throw new TypeError(`\`${name}\` is not a gateway.`)
     for (const route of gateways[name](host)) app.all(route.pattern, toHandler(node, toGatewayEntry(node, name, route)))
   }
+  const own = [...createDeviceRoutes(host), ...(options.signIn?.routes(host) ?? []), ...toExchangeRoutes(options, host)]
+  for (const route of own) app.all(route.pattern, toHandler(node, toGatewayEntry(node, 'browser', route)))
   node.registry.addMetrics(async () => [
     {
       name: 'skillstead_lists_built_total',
@@ -52,9 +56,25 @@ export function mountGateways(
   return lists.stop
 }
 
+function toExchangeRoutes({ tokenExchange }: Pick<NodeOptions, 'tokenExchange'>, host: GatewayHost): GatewayRoute[] {
+  if (!tokenExchange) return []
+  let loading: ReturnType<typeof tokenExchange> | undefined
+  return [
+    {
+      pattern: '/token/exchange',
+      methods: ['POST'],
+      endpoint: 'exchangeToken',
+      admission: 'guests',
+      origins: 'none',
+      allowances: ['exchange'],
+      answer: async (call) => (await (loading ??= tokenExchange()))(host, call),
+    },
+  ]
+}
+
 function toGatewayEntry(
   node: NodeParts,
-  name: GatewayName,
+  name: GatewayName | 'browser',
   { origins = 'allowed', toFailure, reads, ...route }: GatewayRoute,
 ): Parameters<typeof toHandler>[1] {
   return {
@@ -124,6 +144,8 @@ function createHost(node: NodeParts, discoveryPack: string | undefined, lists: G
     spendRequest: (call) => spendOne(node, own(call)),
     spendFile: (call, files) => spendFile(node, own(call), files),
     spendBytes: (call, bytes) => spendBytes(node, own(call), bytes),
+    readCookie: (call, name) => readCookie(node, own(call), name),
+    toCookie: (call, name, value, seconds) => toCookie(node, own(call), name, value, seconds),
     readBody(call, bytesMax) {
       const held = node.bodies.begin(limitKeyOf(node, own(call)))
       bodies.set(own(call), held)

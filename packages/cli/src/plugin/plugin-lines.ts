@@ -15,14 +15,17 @@ export interface PluginResult {
 export function toPluginLines({ plugin, skills, pack, dryRun = false }: PluginResult): string[] {
   return [
     `The plugin ${plugin} has ${toCount(skills.length, 'skill')}.${dryRun ? ' Nothing was stored.' : ''}`,
-    ...skills.map(({ path, status, fullName, version, reason }) => {
-      const name = fullName === undefined ? path : `${fullName}@${version}`
-      const outcome = `${dryRun ? 'would be ' : ''}${status}`
-      return `  ${toOneLine(`${outcome} ${name}${reason === undefined ? '' : `: ${reason}`}`)}`
-    }),
+    ...skills.map((skill) => toSkillLine(skill, dryRun)),
     toPackLine(pack, dryRun),
     ...(pack.warnings ?? []).map(toWarningLine),
   ]
+}
+
+/** The line about a skill of several. */
+export function toSkillLine({ path, status, fullName, version, reason }: PluginSkill, dryRun: boolean): string {
+  const name = fullName === undefined ? path : `${fullName}@${version}`
+  const outcome = `${dryRun ? 'would be ' : ''}${status}`
+  return `  ${toOneLine(`${outcome} ${name}${reason === undefined ? '' : `: ${reason}`}`)}`
 }
 
 function toPackLine({ slug, status, reason }: PluginPack, dryRun: boolean): string {

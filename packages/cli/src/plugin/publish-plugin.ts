@@ -27,10 +27,28 @@ interface PluginOptions<One extends Published> {
   readonly say: Say
 }
 
-/**
- * Publishes the skills of a plugin one by one, and then its pack. A skill that is refused does not stop the others; any
- * other failure does, and publishing again then continues.
- */
+/** Publishes skills one by one. One that is refused does not stop the others; any other failure does. */
+export async function* publishEach<One extends Published>(
+  items: Plugin['items'],
+  { publish, say }: Pick<PluginOptions<One>, 'publish' | 'say'>,
+): AsyncGenerator<PluginSkill & { readonly published?: One }> {
+  for await (const item of items) {
+    if (isUnreadable(item)) {
+      yield { path: item.id, status: 'refused', reason: item.reason }
+      continue
+    }
+    const outcome = await waitForTurn(() => publish(item), say).catch(toRefusal)
+    if (typeof outcome === 'string') {
+      yield { path: item.id, status: 'refused', reason: outcome }
+      continue
+    }
+    const { fullName, version, created, quarantined } = outcome
+    const status = quarantined ? 'quarantined' : created ? 'published' : 'unchanged'
+    yield { path: item.id, status, fullName, version, published: outcome }
+  }
+}
+
+/** Publishes the skills of a plugin, and then its pack. After a failure, publishing again continues. */
 export async function publishPlugin<One extends Published>(
   api: RegistryApi,
   plugin: Plugin,
@@ -39,25 +57,15 @@ export async function publishPlugin<One extends Published>(
   const skills: (PluginSkill & { readonly published?: One })[] = []
   const omitted: PathReason[] = [...plugin.omitted]
   const changed: PathReason[] = []
-  for await (const item of plugin.items) {
-    if (isUnreadable(item)) {
-      skills.push({ path: item.id, status: 'refused', reason: item.reason })
-      continue
-    }
+  for await (const skill of publishEach(plugin.items, { publish, say })) {
+    skills.push(skill)
+    const { path: id, published } = skill
     const toPluginPath = ({ path, reason }: PathReason) => ({
-      path: posix.join('skills', posix.basename(posix.dirname(item.id)), path),
+      path: posix.join('skills', posix.basename(posix.dirname(id)), path),
       reason,
     })
-    const outcome = await waitForTurn(() => publish(item), say).catch(toRefusal)
-    if (typeof outcome === 'string') {
-      skills.push({ path: item.id, status: 'refused', reason: outcome })
-      continue
-    }
-    const { fullName, version, created, quarantined } = outcome
-    const status = quarantined ? 'quarantined' : created ? 'published' : 'unchanged'
-    skills.push({ path: item.id, status, fullName, version, published: outcome })
-    omitted.push(...outcome.omitted.map(toPluginPath))
-    changed.push(...outcome.changed.map(toPluginPath))
+    omitted.push(...(published?.omitted ?? []).map(toPluginPath))
+    changed.push(...(published?.changed ?? []).map(toPluginPath))
   }
   const shown = new Set(skills.map(({ published }) => published?.visibility))
   const newVisibility = hiddenFirst.find((one) => shown.has(one))

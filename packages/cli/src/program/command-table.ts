@@ -16,6 +16,7 @@ export const nouns: Readonly<Record<string, string>> = {
   users: 'user accounts',
   org: 'organisations',
   policy: 'rules and approvals of an organisation',
+  trust: 'CI jobs that publish without a key',
   external: 'skills of other registries',
   mirror: 'upstreams',
   bundle: 'a registry in one signed file',
@@ -104,7 +105,7 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
   ],
   'Your account': [
     from(() => import('../commands/account/login.ts'), {
-      login: 'save your API key for a node',
+      login: 'sign in to a node',
       logout: 'remove the saved API key for a node',
     }),
     from(() => import('../commands/account/whoami.ts'), { whoami: 'show the user whose key is in use' }),
@@ -129,6 +130,11 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
       'policy show': 'show what is demanded of new versions',
       'policy set': 'set what is demanded of new versions',
       'policy test': 'list stored skills that break a policy',
+    }),
+    from(() => import('../commands/account/trust.ts'), {
+      'trust list': 'list the CI jobs that may publish',
+      'trust add': 'let CI jobs publish without a key',
+      'trust remove': 'let CI jobs publish no longer',
     }),
     from(async () => ({ commands: (await import('./completion.ts')).createCommands(commandTable) }), {
       completion: 'print a completion script for bash, zsh or fish',

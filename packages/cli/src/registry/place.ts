@@ -6,6 +6,7 @@ import { RegistryError, type PlanName, type RegistryApi } from '@skillstead/prot
 import { UsageError, textOption, type Arguments, type Options } from '../command/command.ts'
 import { readVariable } from '../terminal/io.ts'
 import { createErrorLog } from '../terminal/output.ts'
+import { withCiKey } from './ci-key.ts'
 import { findCredential, findCurrentNode } from './credentials.ts'
 import { useProxyOfEnvironment } from './proxy.ts'
 
@@ -89,6 +90,8 @@ interface CallerOptions extends OpenOptions {
   readonly otherwise?: Caller
   /** Token that identifies the calling agent. */
   readonly agentToken?: string
+  /** Where CI publishes with its own token, if there is no key: an owner; null if the command names none. */
+  readonly ci?: string | null
   /** Whether the command installs what it reads. */
   readonly installs?: boolean
 }
@@ -113,7 +116,8 @@ export async function withApi<T>(
   work: (api: RegistryApi, at?: { registry: Registry; caller: Caller }) => Promise<T>,
   options: CallerOptions = {},
 ): Promise<T> {
-  const node = findNode(given)
+  const found = findNode(given)
+  const node = found && options.ci !== undefined ? await withCiKey(given.io, found, options.ci) : found
   const { agentToken, installs = false } = options
   const reports = mayReport(given)
   if (node) {

@@ -11,6 +11,7 @@ import { toSecretKey } from '../registry/secret-key.ts'
 import { isServiceLink, toLogStream, untilInterrupted } from '../terminal/io.ts'
 import { createErrorLog, type Output } from '../terminal/output.ts'
 import { withConfigFile } from './config-file.ts'
+import { createNodeSignIn } from './sign-in-options.ts'
 import { toReachableHost } from './listen-options.ts'
 import { readCertificate } from './tls-options.ts'
 import { toListenOptions, toRegistryOptions } from './serve-options.ts'
@@ -40,7 +41,7 @@ export async function runNode(
     onError: createErrorLog(given.io),
   })
   const { setupCode, toLines } = await prepare(registry)
-  const { node, mirror } = await listenOrClose(registry, result.listening, given, output)
+  const { node, mirror, signIn } = await listenOrClose(registry, result.listening, given, output)
   const { url, port } = node
   const pageUrl = toPageUrl(given, url)
   if (output.json) output.showJson({ url, port, setupCode })
@@ -64,6 +65,7 @@ export async function runNode(
   await untilInterrupted(given.io)
   output.say('Finishing requests in progress. Interrupt again to stop at once.')
   await node.close()
+  await signIn?.close()
   await mirror.close()
   await registry.close()
 }
@@ -85,9 +87,13 @@ async function listenOrClose(registry: Registry, options: ListenOptions, given: 
   let mirror: Mirror | undefined
   try {
     mirror = await createNodeMirror(registry, given, output)
-    const node = await listenNode(registry, options)
+    const signIn = await createNodeSignIn(registry, given, createErrorLog(given.io))
+    const tokenExchange = async () =>
+      (await import('@skillstead/identity')).createTokenExchange(registry, { publicUrl: options.publicUrl })
+    const node = await listenNode(registry, { ...options, signIn, tokenExchange })
     mirror.start()
-    return { mirror, node }
+    signIn?.start()
+    return { mirror, node, signIn }
   } catch (error) {
     await mirror?.close()
     await registry.close()

@@ -16,6 +16,7 @@ import { configOption } from './config-file.ts'
 import { findDashboard } from './dashboard-files.ts'
 import { listenOptions, withVariables } from './listen-options.ts'
 import { readCertificate, tlsOptions } from './tls-options.ts'
+import { signInOptions, toLocalSignIn } from './sign-in-options.ts'
 import { secondOpinionOptions, toSecondOpinion } from './second-opinion-options.ts'
 
 /** Options of a node that its help shows. */
@@ -104,6 +105,7 @@ const rareOptions: Options = {
     env: 'SKILLSTEAD_EMBEDDINGS_TIMEOUT',
   },
   ...secondOpinionOptions,
+  ...signInOptions,
   'webhook-off-after': {
     value: 'N',
     help: 'disable a webhook after N failed deliveries in a row; 0 for never. Default: 20',
@@ -139,6 +141,7 @@ export async function toRegistryOptions(given: Arguments): Promise<RegistryOptio
         'Use 0 or more.',
       ),
     },
+    localSignIn: toLocalSignIn(given),
     defaultPlan: textOption<PlanName>(given, 'default-plan') ?? nodeDefaultPlan,
     scanPolicy: { ...toScanPolicy(given), opinionClears: flag(given, 'second-opinion-clears') },
     secondOpinion: toSecondOpinion(given),

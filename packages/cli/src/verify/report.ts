@@ -1,5 +1,5 @@
 import type { ProvenanceReport } from '@skillstead/client/verify'
-import { toOneLine } from '@skillstead/protocol'
+import { type PublisherIdentity, toOneLine } from '@skillstead/protocol'
 import { toFactLines } from '../terminal/output.ts'
 
 /** The result of `skillstead verify`; `problems` lists mismatches. */
@@ -19,6 +19,8 @@ export function toVerification(checked: string, report: ProvenanceReport) {
     version,
     digest,
     publisher: publisher.username,
+    // The log proves it: the record itself does not repeat it.
+    identity: entry?.data.identity ?? null,
     publishedAt,
     // Empty if a mirror signed it whose key was not given.
     signedBy: signers.map(({ name, hash }) => `${name}+${hash}`),
@@ -44,12 +46,14 @@ export function showVerification(result: Verification): string[] {
       ...result.problems.map(({ part, message }) => `  ${part.padEnd(11)} ${toOneLine(message)}`),
     ]
   }
-  const { fullName, version, digest, publisher, publishedAt, signedBy, contentChecked, log, unproven } = result
+  const { fullName, version, digest, publisher, identity, publishedAt, signedBy, contentChecked, log, unproven } =
+    result
   const forkChain = unproven.includes('forkChain') ? [] : result.forkChain
   const facts: [string, string][] = [
     ['digest', digest],
     ['content', contentChecked ? 'matches the digest' : 'was not checked; pass it with --content'],
     ['published', `${publishedAt} by ${publisher}`],
+    ['from CI', identity ? toIdentityText(identity) : ''],
     ['signature', signedBy.length > 0 ? `by ${signedBy.join(' and ')}` : unsigned],
     [
       'log',
@@ -64,3 +68,8 @@ export function showVerification(result: Verification): string[] {
 
 const unsigned = 'by a mirror whose key was not given; the log of the publishing node proves the version'
 const noLog = 'none: the skill is not public, as the signature confirms'
+
+function toIdentityText({ issuer, claims }: PublisherIdentity): string {
+  const named = Object.entries(claims).map(([name, value]) => `${name} ${value}`)
+  return toOneLine(`${named.join(', ')}; issuer ${issuer}`)
+}

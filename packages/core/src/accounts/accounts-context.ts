@@ -26,6 +26,8 @@ export interface AccountsContext extends StorageContext {
   readonly sharedLimits: SharedLimits | undefined
   /** Plan of new users. */
   readonly defaultPlan: PlanName
+  /** Whether an API key opens a session of the dashboard. */
+  readonly localSignIn: boolean
   /**
    * Called in the transaction in which a user becomes a verified author or stops being a verified author. `at` is in
    * milliseconds since 1970.

@@ -1,9 +1,20 @@
 import { createHash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { type ApiKey, limits, RegistryError, type Scope, scopes, toTimestamp } from '@skillstead/protocol'
+import {
+  type ApiKey,
+  isSkillName,
+  isUsername,
+  limits,
+  type PublisherIdentity,
+  RegistryError,
+  type Scope,
+  scopes,
+  toTimestamp,
+} from '@skillstead/protocol'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { type Caller, requireAccount, type UserCaller } from '../kernel/caller.ts'
 import { dayMs } from '../kernel/clock.ts'
+import { invalidField } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
@@ -12,12 +23,12 @@ import { readPage } from '../storage/read-page.ts'
 import type { ApiKeyRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
-import { getPerson } from './find-user.ts'
+import { findAccount, getPerson } from './find-user.ts'
 
-/** GET /api-keys: the caller's keys, newest first. */
+/** GET /api-keys: the keys of the caller, or of the user whom an administrator names, newest first. */
 export async function listApiKeys(context: StorageContext, input: Input<'listApiKeys'>, caller: Caller) {
-  const { userId } = requireAccount(caller)
-  const mine = context.database.read.selectFrom('api_keys').where('user_id', '=', userId)
+  const { id } = await findAccount(context, input.username, caller)
+  const mine = context.database.read.selectFrom('api_keys').where('user_id', '=', id)
   const { rows, paging } = await readPage(mine, mine.selectAll().orderBy('id', 'desc'), input)
   const made = await countMadeByKeys(context, rows)
   const apiKeys = rows.map((row) => ({ ...toApiKey(row), made: made.get(row.id) ?? 0 }))
@@ -56,17 +67,31 @@ export async function createApiKey(context: StorageContext, input: Input<'create
 export async function addApiKey(
   context: StorageContext,
   trx: WriteTransaction,
-  input: Pick<Input<'createApiKey'>, 'name' | 'scopes' | 'expiresInDays'>,
+  input: Pick<Input<'createApiKey'>, 'name' | 'scopes' | 'expiresInDays' | 'limitedTo'>,
   caller: Caller,
   secret: StoredSecret,
 ): Promise<ApiKey> {
   const user = requireAccount(caller)
-  const wanted = [...new Set(input.scopes ?? user.scopes)]
+  const wanted = toScopes(input, user.scopes)
   refuseWiderScopes(wanted, user)
   const made = await insertLimitedKey(context, trx, { ...input, userId: user.userId, scopes: wanted }, caller, secret)
   const [at, data] = [context.clock.now(), { name: input.name }]
   await recordAudit(trx, { caller, action: 'key.create', subject: made.id, at, data })
   return made
+}
+
+/** A key that is limited to an owner or a skill manages no account. Throws `invalid_request`. */
+function toScopes(
+  { scopes: wanted, limitedTo }: Pick<Input<'createApiKey'>, 'scopes' | 'limitedTo'>,
+  own: readonly Scope[],
+) {
+  if (limitedTo === undefined) return [...new Set(wanted ?? own)]
+  const [owner = '', name] = limitedTo.split(/\/(.*)/s)
+  if (!isUsername(owner) || (name !== undefined && !isSkillName(name)))
+    throw invalidField('limitedTo', 'must be an owner, such as acme, or the full name of a skill, such as acme/pdf')
+  if (wanted?.includes('manage'))
+    throw invalidField('scopes', 'must not contain manage in a key that is limited to an owner or a skill')
+  return [...new Set(wanted ?? own.filter((scope) => scope !== 'manage'))]
 }
 
 /**
@@ -95,9 +120,9 @@ export async function issueKey(context: StorageContext, input: Input<'issueKey'>
 }
 
 /**
- * DELETE /api-keys/<id>: revokes a key at once; with `withMade` also the keys and share links that it made, directly or
+ * DELETE /api-keys/<id>: revokes a key at once, as an administrator also that of another user; with `withMade` also the keys and share links that it made, directly or
  * through other keys. Keys of other users among them are revoked if the caller is an administrator. Throws `not_found`,
- * also for keys of other users.
+ * for others also for keys of other users.
  */
 export async function deleteApiKey(
   context: AccountsContext,
@@ -107,7 +132,10 @@ export async function deleteApiKey(
   const { userId, role } = requireAccount(caller)
   const { id, withMade } = input
   await context.database.writer.write(async (trx) => {
-    const removal = trx.deleteFrom('api_keys').where('id', '=', id).where('user_id', '=', userId)
+    const removal = trx
+      .deleteFrom('api_keys')
+      .where('id', '=', id)
+      .$if(role !== 'admin', (own) => own.where('user_id', '=', userId))
     const gone = await removal.returning('made_by').executeTakeFirst()
     if (!gone) throw new RegistryError('not_found', 'You have no API key with this id.')
     const [at, heir] = [context.clock.now(), gone.made_by]
@@ -143,7 +171,7 @@ async function deleteKeysMadeBy(trx: WriteTransaction, makers: readonly string[]
 async function insertLimitedKey(
   context: StorageContext,
   trx: WriteTransaction,
-  key: { userId: string; name: string; scopes: readonly Scope[]; expiresInDays?: number },
+  key: { userId: string; name: string; scopes: readonly Scope[]; expiresInDays?: number; limitedTo?: string },
   caller: Caller,
   secret: StoredSecret,
 ): Promise<ApiKey> {
@@ -191,6 +219,8 @@ export async function insertKey(
     now: number
     maker: Maker
     endsAt?: number | undefined
+    limitedTo?: string
+    identity?: PublisherIdentity
   },
   { prefix, hash }: StoredSecret,
 ): Promise<ApiKey> {
@@ -206,6 +236,8 @@ export async function insertKey(
     last_used_at: null,
     expires_at: endsAt === Infinity ? null : endsAt,
     made_by: key.maker.id,
+    limited_to: key.limitedTo ?? null,
+    identity: key.identity ? JSON.stringify(key.identity) : null,
   }
   await trx.insertInto('api_keys').values(row).execute()
   return toApiKey(row)
@@ -222,7 +254,7 @@ function refuseWiderScopes(wanted: readonly Scope[], user: UserCaller): void {
 }
 
 async function refuseTooManyKeys(trx: WriteTransaction, userId: string): Promise<void> {
-  const count = await countRows(trx.selectFrom('api_keys').where('user_id', '=', userId))
+  const count = await countRows(trx.selectFrom('api_keys').where('user_id', '=', userId).where('identity', 'is', null))
   if (count >= limits.apiKeysPerUserMax) {
     throw new RegistryError('conflict', `This user already has ${count} API keys, the maximum. Delete one first.`)
   }
@@ -238,6 +270,7 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     lastUsedAt: row.last_used_at === null ? null : toTimestamp(row.last_used_at),
     expiresAt: row.expires_at === null ? null : toTimestamp(row.expires_at),
     madeBy: row.made_by,
+    limitedTo: row.limited_to,
   }
 }
 

@@ -1,14 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
-import { RegistryError, type Scope } from '@skillstead/protocol'
+import { RegistryError, type Scope, scopes as allScopes } from '@skillstead/protocol'
 import type { UserCaller } from '../kernel/caller.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
-import type { ApiKeyRow, UserRow } from '../storage/tables.ts'
+import { type ApiKeyRow, parseJson, type UserRow } from '../storage/tables.ts'
 import { hashToken } from '../kernel/tokens.ts'
 import { hashKey, isKey } from './api-keys.ts'
+import { sessionIdleMs } from './sessions.ts'
 
-/** Finds the user of a key, or of a session that was created with a key. */
+/** Finds the user of a key or of a session. */
 export interface Authenticator {
   /** Throws `unauthorized` for a key that is malformed, unknown, expired or deleted, or whose user is disabled. */
   authenticate(key: string): Promise<UserCaller>
@@ -18,8 +19,7 @@ export interface Authenticator {
   flush(): Promise<void>
 }
 
-type KeyRow = Pick<ApiKeyRow, 'id' | 'hash' | 'scopes' | 'expires_at' | 'last_used_at' | 'user_id'> &
-  Pick<UserRow, 'username' | 'plan' | 'role' | 'disabled'>
+type KeyRow = Admitted & Pick<ApiKeyRow, 'id' | 'hash'>
 
 /**
  * Interval in milliseconds at which a key's time of last use is written. Writing it for each request would make every
@@ -27,15 +27,16 @@ type KeyRow = Pick<ApiKeyRow, 'id' | 'hash' | 'scopes' | 'expires_at' | 'last_us
  */
 const lastUsePrecisionMs = 60_000
 const keyRefusal = 'This API key is not valid. It may be mistyped, expired or deleted.'
-const sessionRefusal = 'This session has ended. Sign in again with an API key.'
+const sessionRefusal = 'This session has ended. Sign in again.'
 
 const fields = [
   'api_keys.id',
-  'api_keys.hash',
   'api_keys.scopes',
   'api_keys.expires_at',
   'api_keys.last_used_at',
-  'api_keys.user_id',
+  'api_keys.limited_to',
+  'api_keys.identity',
+  'users.id as user',
   'users.username',
   'users.plan',
   'users.role',
@@ -46,18 +47,19 @@ const selectKey = compileQuery((db, param: Param<{ hash: string }>) =>
   db
     .selectFrom('api_keys')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
-    .select(fields)
+    .select([...fields, 'api_keys.hash'])
     .where('api_keys.hash', '=', param('hash')),
 )
 
-const selectKeyOfSession = compileQuery((db, param: Param<{ id: string; now: number }>) =>
+const selectSession = compileQuery((db, param: Param<{ id: string; now: number; usedAfter: number }>) =>
   db
     .selectFrom('sessions')
-    .innerJoin('api_keys', 'api_keys.id', 'sessions.key_id')
-    .innerJoin('users', 'users.id', 'api_keys.user_id')
-    .select(fields)
+    .innerJoin('users', 'users.id', 'sessions.user_id')
+    .leftJoin('api_keys', 'api_keys.id', 'sessions.key_id')
+    .select([...fields, 'sessions.id as session_id', 'sessions.used_at'])
     .where('sessions.id', '=', param('id'))
-    .where('sessions.expires_at', '>', param('now')),
+    .where('sessions.expires_at', '>', param('now'))
+    .where('sessions.used_at', '>', param('usedAfter')),
 )
 
 export function createAuthenticator(
@@ -65,49 +67,54 @@ export function createAuthenticator(
   clock: Clock,
   onError: (error: unknown) => void,
 ): Authenticator {
-  const used = new Map<string, number>()
+  const used = new Map<string, { readonly kind: 'key' | 'session'; readonly at: number }>()
   let writing: Promise<void> | undefined
 
-  /** Repeats while keys are used during a write. If a write fails, the next use of any key writes the times. */
+  /** Repeats while keys and sessions are used during a write. If a write fails, the next use of any writes the times. */
   async function writeUses(): Promise<void> {
     while (used.size > 0) {
       const uses = [...used]
       await database.writer.write(async (trx) => {
-        for (const [id, at] of uses)
-          await trx.updateTable('api_keys').set({ last_used_at: at }).where('id', '=', id).execute()
+        for (const [id, { kind, at }] of uses) {
+          if (kind === 'key') await trx.updateTable('api_keys').set({ last_used_at: at }).where('id', '=', id).execute()
+          else await trx.updateTable('sessions').set({ used_at: at }).where('id', '=', id).execute()
+        }
       })
-      for (const [id, at] of uses) if (used.get(id) === at) used.delete(id)
+      for (const [id, use] of uses) if (used.get(id) === use) used.delete(id)
     }
   }
 
-  function noteUse(row: KeyRow): void {
+  function noteUse(kind: 'key' | 'session', id: string, stored: number | null): void {
     if (database.isReadOnly) return
     const now = clock.now()
-    const lastUsedAt = used.get(row.id) ?? row.last_used_at ?? -Infinity
+    const lastUsedAt = used.get(id)?.at ?? stored ?? -Infinity
     // A last use in the future, from before the clock was set back, is replaced.
     if (Math.abs(now - lastUsedAt) < lastUsePrecisionMs) return
-    used.set(row.id, now)
+    used.set(id, { kind, at: now })
     writing ??= writeUses()
       .catch(onError)
       .finally(() => (writing = undefined))
   }
 
-  function admit(row: KeyRow | undefined, refusal: string): KeyRow {
+  function admit<Row extends Admitted>(row: Row | undefined, refusal: string): Row {
     if (!row || row.disabled || (row.expires_at !== null && row.expires_at <= clock.now())) {
       throw new RegistryError('unauthorized', refusal)
     }
-    noteUse(row)
+    if (row.id !== null) noteUse('key', row.id, row.last_used_at)
     return row
   }
 
   return {
     async authenticate(key) {
       const row = admit(isKey(key) ? await findKey(database, key) : undefined, keyRefusal)
-      return toKeyCaller(row, row.id)
+      return { ...toCaller(row), keyId: row.id }
     },
     async authenticateSession(token) {
-      const [row] = await selectKeyOfSession(database.read, { id: hashToken(token), now: clock.now() })
-      return toKeyCaller(admit(row, sessionRefusal))
+      const now = clock.now()
+      const [found] = await selectSession(database.read, { id: hashToken(token), now, usedAfter: now - sessionIdleMs })
+      const row = admit(found, sessionRefusal)
+      noteUse('session', row.session_id, row.used_at)
+      return { ...toCaller(row), sessionId: row.session_id }
     },
     async flush() {
       await writing
@@ -123,7 +130,15 @@ async function findKey(database: Database, key: string): Promise<KeyRow | undefi
   return row && timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash)) ? row : undefined
 }
 
-function toKeyCaller(row: KeyRow, keyId?: string): UserCaller {
-  const { id: makerId, user_id: userId, username, plan, role } = row
-  return { kind: 'user', userId, username, plan, role, scopes: row.scopes.split(' ') as Scope[], keyId, makerId }
+/** A key, or a session that has the permissions of its key, or without one those of its user. */
+type Admitted = Pick<UserRow, 'username' | 'plan' | 'role' | 'disabled'> & {
+  readonly [K in 'id' | 'scopes' | 'expires_at' | 'last_used_at' | 'limited_to' | 'identity']: ApiKeyRow[K] | null
+} & { readonly user: string }
+
+function toCaller(row: Admitted): UserCaller {
+  const { id, user: userId, username, plan, role } = row
+  const scopes = row.scopes === null ? allScopes : (row.scopes.split(' ') as Scope[])
+  const limitedTo = row.limited_to ?? undefined
+  const identity = row.identity === null ? undefined : parseJson(row.identity)
+  return { kind: 'user', userId, username, plan, role, scopes, makerId: id ?? undefined, limitedTo, identity }
 }

@@ -1,5 +1,5 @@
 import { RegistryError, scopes } from '@skillstead/protocol'
-import type { UserCaller } from '../kernel/caller.ts'
+import { type Caller, requireAccount, requireUser, type UserCaller } from '../kernel/caller.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { UserRow } from '../storage/tables.ts'
 
@@ -19,6 +19,23 @@ export async function getPerson(context: StorageContext, username: string): Prom
   const user = await getUserByName(context, username)
   if (user.kind === 'user') return user
   throw new RegistryError('conflict', `${username} is an organisation. Name one of its members instead.`)
+}
+
+/**
+ * The user whose keys or sessions a call is about: the caller, or the user whom an administrator names. Throws
+ * `forbidden` for others.
+ */
+export async function findAccount(
+  context: StorageContext,
+  username: string | undefined,
+  caller: Caller,
+): Promise<Pick<UserRow, 'id' | 'username'>> {
+  if (username === undefined || (caller.kind === 'user' && caller.username === username)) {
+    const { userId, username: own } = requireAccount(caller)
+    return { id: userId, username: own }
+  }
+  if (requireUser(caller).role === 'admin') return getPerson(context, username)
+  throw new RegistryError('forbidden', 'Only administrators may see keys and sessions of other users.')
 }
 
 /** Returns a user as a caller without credentials, for trusted code inside the process. Throws `not_found`, `conflict`. */

@@ -90,7 +90,12 @@ export async function deleteMember(
   })
 }
 
-async function removeMember(trx: WriteTransaction, { id }: Pick<UserRow, 'id'>, userId: string): Promise<boolean> {
+/** Removes a member or an invitation, with the roles by teams. Returns whether there was one. */
+export async function removeMember(
+  trx: WriteTransaction,
+  { id }: Pick<UserRow, 'id'>,
+  userId: string,
+): Promise<boolean> {
   const key = { organisation_id: id, user_id: userId }
   const wasInvited = await removeRows(trx, 'member_invitations', key)
   const teams = trx.selectFrom('teams').select('id').where('organisation_id', '=', id)

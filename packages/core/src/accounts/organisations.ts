@@ -115,6 +115,7 @@ export async function deleteOrganisation(
       )
     for (const table of ['members', 'member_invitations', 'teams'] as const)
       await trx.deleteFrom(table).where('organisation_id', '=', id).execute()
+    await trx.deleteFrom('trusted_publishers').where('owner_id', '=', id).execute()
     await trx.updateTable('users').set({ claimed: 0 }).where('id', '=', id).execute()
     await recordAudit(trx, { caller, action: 'organisation.delete', subject: username, at: context.clock.now() })
   })
@@ -141,7 +142,8 @@ export async function getOrganisation(db: Kysely<Tables>, name: string): Promise
   return row
 }
 
-function findOrganisation(db: Kysely<Tables>, name: string): Promise<UserRow | undefined> {
+/** The organisation with a name; undefined if there is none. */
+export function findOrganisation(db: Kysely<Tables>, name: string): Promise<UserRow | undefined> {
   return db
     .selectFrom('users')
     .selectAll()

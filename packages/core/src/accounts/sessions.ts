@@ -1,34 +1,69 @@
 import { RegistryError, toTimestamp } from '@skillstead/protocol'
-import type { StorageContext } from '../storage/storage-context.ts'
-import { requireAccount, type Caller } from '../kernel/caller.ts'
+import { type Caller, requireAccount } from '../kernel/caller.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
+import { hourMs } from '../kernel/clock.ts'
+import type { Input } from '../kernel/operation-input.ts'
+import { createToken, hashToken } from '../kernel/tokens.ts'
+import { recordAudit } from '../log/audit.ts'
+import { readPage } from '../storage/read-page.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
+import { removeRows } from '../storage/table-rows.ts'
+import type { SessionRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
 import { requireMaker } from './api-keys.ts'
-import type { WriteTransaction } from '../storage/writer.ts'
-import { createToken, hashToken } from '../kernel/tokens.ts'
+import { findAccount } from './find-user.ts'
 
-const lifetimeMs = 12 * 60 * 60 * 1000
-/** Maximum number of sessions per key. A further sign-in ends the key's oldest session. */
-const sessionsPerKeyMax = 100
+/** Maximum lifetime of a session. */
+export const sessionLifetimeMs = 12 * hourMs
+/** A session that is unused for this time ends. */
+export const sessionIdleMs = 4 * hourMs
+/** Maximum number of sessions per key, or per user of an identity provider. A further sign-in ends the oldest one. */
+const sessionsMax = 100
 
 /**
  * POST /session: creates a session with the key in use. The session ends when it expires, the key ends or the user is
  * disabled. A session cannot create another: a stolen session could then be extended without end.
  */
-export async function createSession(context: StorageContext, _input: object, caller: Caller) {
+export async function createSession(context: AccountsContext, _input: object, caller: Caller) {
   const user = requireAccount(caller)
-  const { keyId } = user
+  const { keyId, userId } = user
   if (keyId === undefined)
     throw new RegistryError('forbidden', 'Only an API key opens a session: `Authorization: Bearer ssk_...`.')
-  const { token, hash } = createToken('sss')
+  if (!context.localSignIn)
+    throw new RegistryError(
+      'forbidden',
+      'API keys open no sessions on this node. Choose the sign-in of your identity provider.',
+    )
   const now = context.clock.now()
-  const expiresAt = await context.database.writer.write(async (trx) => {
-    const endsAt = Math.min(now + lifetimeMs, (await requireMaker(trx, user, now)).endsAt)
-    await endOldestSession(trx, keyId)
-    await trx.insertInto('sessions').values({ id: hash, key_id: keyId, created_at: now, expires_at: endsAt }).execute()
-    return endsAt
+  const { token, expiresAt } = await context.database.writer.write(async (trx) => {
+    const endsAt = Math.min(now + sessionLifetimeMs, (await requireMaker(trx, user, now)).endsAt)
+    return insertSession(trx, { user_id: userId, key_id: keyId, created_at: now, expires_at: endsAt })
   })
   return { expiresAt: toTimestamp(expiresAt), session: token }
+}
+
+/** Stores a session, and ends the oldest one of a key or user that has too many. Returns its token. */
+export async function insertSession(
+  trx: WriteTransaction,
+  session: Pick<SessionRow, 'user_id' | 'key_id' | 'created_at' | 'expires_at'> &
+    Partial<Pick<SessionRow, 'issuer' | 'refresh_token' | 'refresh_at'>>,
+): Promise<{ token: string; expiresAt: number }> {
+  const { token, hash } = createToken('sss')
+  const oldest = trx
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_id', '=', session.user_id)
+    .where('key_id', session.key_id === null ? 'is' : '=', session.key_id)
+    .orderBy('created_at', 'desc')
+    .limit(sessionsMax)
+    .offset(sessionsMax - 1)
+  await trx.deleteFrom('sessions').where('id', 'in', oldest).execute()
+  await trx
+    .insertInto('sessions')
+    .values({ id: hash, used_at: session.created_at, ...session })
+    .execute()
+  return { token, expiresAt: session.expires_at }
 }
 
 /** DELETE /session: ends the session whose token was sent. Does nothing, without an error, if there is no token. */
@@ -40,25 +75,64 @@ export async function deleteSession(
 ): Promise<undefined> {
   const { sessionToken } = options
   if (sessionToken === undefined) return
+  await context.database.writer.write((trx) => removeRows(trx, 'sessions', { id: hashToken(sessionToken) }))
+}
+
+/** GET /sessions: those of the caller, or of the user whom an administrator names; newest first. */
+export async function listSessions(context: StorageContext, input: Input<'listSessions'>, caller: Caller) {
+  const { id } = await findAccount(context, input.username, caller)
+  const now = context.clock.now()
+  const matching = context.database.read
+    .selectFrom('sessions')
+    .leftJoin('api_keys', 'api_keys.id', 'sessions.key_id')
+    .where('sessions.user_id', '=', id)
+    .where('sessions.expires_at', '>', now)
+    .where('sessions.used_at', '>', now - sessionIdleMs)
+  const shown = matching.selectAll('sessions').select('api_keys.name').orderBy('sessions.created_at', 'desc')
+  const { rows, paging } = await readPage(matching, shown, input)
+  const sessions = rows.map((row) => ({
+    id: row.id,
+    openedBy: row.name ?? row.issuer ?? '',
+    createdAt: toTimestamp(row.created_at),
+    lastUsedAt: toTimestamp(Math.min(row.used_at, now)),
+    expiresAt: toTimestamp(row.expires_at),
+    current: caller.kind === 'user' && caller.sessionId === row.id,
+  }))
+  return { sessions, ...paging }
+}
+
+/** DELETE /sessions/<id>: ends one's own session, or as an administrator that of any user. Throws `not_found`. */
+export async function endSession(
+  context: StorageContext,
+  { id }: Input<'endSession'>,
+  caller: Caller,
+): Promise<undefined> {
+  const { userId, role } = requireAccount(caller)
   await context.database.writer.write(async (trx) => {
-    await trx.deleteFrom('sessions').where('id', '=', hashToken(sessionToken)).execute()
+    const ended = await trx
+      .deleteFrom('sessions')
+      .where('id', '=', id)
+      .$if(role !== 'admin', (removal) => removal.where('user_id', '=', userId))
+      .returning('user_id')
+      .executeTakeFirst()
+    if (!ended) throw new RegistryError('not_found', 'You have no session with this id.')
+    const { username } = await trx
+      .selectFrom('users')
+      .select('username')
+      .where('id', '=', ended.user_id)
+      .executeTakeFirstOrThrow()
+    await recordAudit(trx, { caller, action: 'session.end', subject: username, at: context.clock.now() })
   })
 }
 
 /** Deletes the sessions that have ended. */
 export async function sweepSessions({ database, clock }: Pick<AccountsContext, 'database' | 'clock'>): Promise<void> {
+  const now = clock.now()
   await database.writer.write(async (trx) => {
-    await trx.deleteFrom('sessions').where('expires_at', '<=', clock.now()).execute()
+    await trx
+      .deleteFrom('sessions')
+      .where((eb) => eb.or([eb('expires_at', '<=', now), eb('used_at', '<=', now - sessionIdleMs)]))
+      .execute()
+    await trx.deleteFrom('used_states').where('expires_at', '<=', now).execute()
   })
-}
-
-async function endOldestSession(trx: WriteTransaction, keyId: string): Promise<void> {
-  const oldest = trx
-    .selectFrom('sessions')
-    .select('id')
-    .where('key_id', '=', keyId)
-    .orderBy('created_at', 'desc')
-    .limit(sessionsPerKeyMax)
-    .offset(sessionsPerKeyMax - 1)
-  await trx.deleteFrom('sessions').where('id', 'in', oldest).execute()
 }

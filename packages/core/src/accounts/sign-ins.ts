@@ -30,7 +30,10 @@ const deviceCodePattern = /^[\w-]{43}$/
  * Creates the codes for a program that requests a sign-in (RFC 8628). The database stores only digests of the codes,
  * and the key for the program, encrypted with the device code, so that any node can answer the polls of the program.
  */
-export async function requestSignIn(context: StorageContext, { label, address }: { label: string; address: string }) {
+export async function requestSignIn(
+  context: StorageContext,
+  { label, address, scopes = ['read', 'publish'] }: { label: string; address: string; scopes?: readonly Scope[] },
+) {
   const deviceCode = randomBytes(32).toString('base64url')
   const { key, prefix, hash } = createKey()
   const now = context.clock.now()
@@ -46,6 +49,7 @@ export async function requestSignIn(context: StorageContext, { label, address }:
     polled_at: now,
     requested_at: now,
     expires_at: now + lifetimeMs,
+    scopes: scopes.join(' '),
   }
   const userCode = await context.database.writer.write(async (trx) => {
     const code = await createUserCode(trx)
@@ -66,7 +70,7 @@ export async function requestSignIn(context: StorageContext, { label, address }:
 
 /** What a program gets when it polls; the errors are those of RFC 8628. */
 type PollResult =
-  | { readonly key: string }
+  | { readonly key: string; readonly scopes: string }
   | { readonly error: 'authorization_pending' | 'access_denied' | 'expired_token' }
   | { readonly error: 'slow_down'; readonly interval: number }
 
@@ -102,7 +106,9 @@ export async function pollSignIn({ database, clock }: StorageContext, deviceCode
     db.deleteFrom('sign_ins').where('device_hash', '=', id).executeTakeFirst(),
   )
   if (numDeletedRows === 0n) return { error: 'expired_token' }
-  return row.state === 'denied' ? { error: 'access_denied' } : { key: toDeviceSecrets(deviceCode).open(row.sealed_key) }
+  return row.state === 'denied'
+    ? { error: 'access_denied' }
+    : { key: toDeviceSecrets(deviceCode).open(row.sealed_key), scopes: row.scopes }
 }
 
 /**
@@ -110,8 +116,8 @@ export async function pollSignIn({ database, clock }: StorageContext, deviceCode
  * for a user who guesses codes; the guesses on all nodes count together.
  */
 export async function findSignIn(context: StorageContext, typed: string, caller: Caller) {
-  const { label, requested_at: requestedAt } = await withPendingSignIn(context, typed, caller, async (_trx, row) => row)
-  return { label, requestedAt }
+  const row = await withPendingSignIn(context, typed, caller, async (_trx, found) => found)
+  return { label: row.label, requestedAt: row.requested_at, scopes: row.scopes.split(' ') as Scope[] }
 }
 
 /** Denies a request. Throws as {@link findSignIn}. */
@@ -123,15 +129,11 @@ export async function denySignIn(context: StorageContext, typed: string, caller:
  * Allows a request: the program gets a key of the caller. Throws as {@link findSignIn} and `createApiKey`; the request
  * then stays pending.
  */
-export async function allowSignIn(
-  context: StorageContext,
-  typed: string,
-  caller: Caller,
-  key: { readonly scopes: Scope[]; toName(label: string): string },
-): Promise<void> {
+export async function allowSignIn(context: StorageContext, typed: string, caller: Caller): Promise<void> {
   await withPendingSignIn(context, typed, caller, async (trx, row) => {
     const secret = { prefix: row.key_prefix, hash: row.key_hash }
-    await addApiKey(context, trx, { name: key.toName(row.label), scopes: key.scopes }, caller, secret)
+    const key = { name: `signed in: ${row.label}`, scopes: row.scopes.split(' ') as Scope[] }
+    await addApiKey(context, trx, key, caller, secret)
     await decideSignIn(trx, row, 'allowed')
   })
 }

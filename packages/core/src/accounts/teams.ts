@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import { invalidField } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { countRows } from '../storage/count-rows.ts'
+import { addRow } from '../storage/table-rows.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -54,8 +55,14 @@ export async function replaceTeamMembers(
           .execute()
   const missing = names.find((name) => !found.some((user) => user.username === name))
   if (missing !== undefined) throw invalidField('members', `has '${missing}', who is not a member of ${username}`)
-  await trx.deleteFrom('team_members').where('team_id', '=', teamId).execute()
-  for (const user of found) await trx.insertInto('team_members').values({ team_id: teamId, user_id: user.id }).execute()
+  const kept = found.map(({ id: userId }) => userId)
+  await trx
+    .deleteFrom('team_members')
+    .where('team_id', '=', teamId)
+    .$if(kept.length > 0, (removal) => removal.where('user_id', 'not in', kept))
+    .execute()
+  // Members whom groups of the identity provider added stay so.
+  for (const userId of kept) await addRow(trx, 'team_members', { team_id: teamId, user_id: userId })
 }
 
 /** Removes a team that has no role on a skill any more. */

@@ -1,4 +1,4 @@
-import { RegistryError, type PlanName, type Scope } from '@skillstead/protocol'
+import { RegistryError, type PlanName, type PublisherIdentity, type Scope } from '@skillstead/protocol'
 
 /** Access that a share link grants in addition to the caller's own access. */
 interface LinkHolder {
@@ -26,6 +26,12 @@ export interface UserCaller extends LinkHolder {
    * the process.
    */
   readonly makerId?: string
+  /** Id of the caller's session. */
+  readonly sessionId?: string
+  /** The owner, or the full names of skills, separated by spaces, that the key is limited to. */
+  readonly limitedTo?: string
+  /** The identity of CI for which the key was made; the caller is then the owner of the skills. */
+  readonly identity?: PublisherIdentity
 }
 
 /** The caller of an operation. Every access check takes a caller. */

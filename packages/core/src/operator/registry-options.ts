@@ -38,6 +38,8 @@ export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
   readonly webhooks?: WebhookOptions
   /** Plan of new users when the administrator names none. Default: free. */
   readonly defaultPlan?: PlanName
+  /** Whether an API key opens a session of the dashboard. False: only an identity provider does. Default: true. */
+  readonly localSignIn?: boolean
   /** What to do with versions that the scanner flags. Default: publish them with warnings. */
   readonly scanPolicy?: ScanPolicy
   /** A model or a sandbox that is asked about versions which the scan leaves in doubt. Default: none. */

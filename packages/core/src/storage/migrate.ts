@@ -14,6 +14,8 @@ import { executable } from './migrations/0010-executable.ts'
 import { downloadDetails } from './migrations/0011-download-details.ts'
 import { installers } from './migrations/0012-installers.ts'
 import { organisations } from './migrations/0013-organisations.ts'
+import { identity } from './migrations/0014-identity.ts'
+import { trustedPublishers } from './migrations/0017-trusted-publishers.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -35,6 +37,8 @@ const migrations: readonly Migration[] = [
   downloadDetails,
   installers,
   organisations,
+  identity,
+  trustedPublishers,
 ]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

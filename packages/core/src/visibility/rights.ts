@@ -90,11 +90,23 @@ export async function requireRight(
   caller: Caller,
   right: Right,
 ): Promise<void> {
+  requireWithinLimit(caller, skill.full_name)
   const roles = await readRoles(db, skill, caller)
   if (grants(roles, right)) return
   const own =
     roles.length === 0 ? '' : ` Your role is ${roles.join(', ')}; this needs ${rolesWith(right).join(' or ')}.`
   throw new RegistryError('forbidden', `Only the owner of ${skill.full_name} may do this.${own}`)
+}
+
+/** Refuses a key that is limited to another owner or other skills with `forbidden`. */
+export function requireWithinLimit(caller: Caller, fullName: string): void {
+  if (caller.kind === 'guest' || caller.limitedTo === undefined) return
+  const allowed = caller.limitedTo.split(' ')
+  if (allowed.some((name) => fullName === name || fullName.startsWith(`${name}/`))) return
+  throw new RegistryError(
+    'forbidden',
+    `This API key is limited to ${allowed.join(', ')}. Use another key for ${fullName}.`,
+  )
 }
 
 function grants(roles: readonly MemberRole[], right: Right): boolean {

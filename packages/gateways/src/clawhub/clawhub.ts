@@ -1,6 +1,5 @@
 import { requireClientAddress, type Gateway, type GatewayHost, type GatewayRoute } from '../gateway.ts'
 import { communityRoutes } from './community-routes.ts'
-import { createDeviceRoutes } from './device-routes.ts'
 import { fetchRoutes } from './fetch-routes.ts'
 import { findRoutes, inspectSkill, listSkills, showSkillVersion } from './find-routes.ts'
 import { missingRoutes } from './missing-routes.ts'
@@ -21,12 +20,7 @@ export const clawhub: Gateway = (host) => {
     '/api/v1/skills/:slug/versions/:version': { GET: showSkillVersion, DELETE: deleteVersion },
   }
   const tables = [findRoutes, fetchRoutes, shared, publishRoutes, withdrawRoutes, communityRoutes, transferRoutes]
-  return [
-    ...toDiscovery(host),
-    ...tables.flatMap((routes) => toClawhubRoutes(host, routes)),
-    ...createDeviceRoutes(host),
-    ...missingRoutes,
-  ]
+  return [...toDiscovery(host), ...tables.flatMap((routes) => toClawhubRoutes(host, routes)), ...missingRoutes]
 }
 
 /**

@@ -1,13 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
-import {
-  answerOk,
-  type Asked,
-  nameIn,
-  requireText,
-  type RouteTable,
-  toClawhubAnswer,
-  readTextField,
-} from './route-table.ts'
+import { requireText, readTextField } from '../body-fields.ts'
+import { answerOk, type Asked, nameIn, type RouteTable, toClawhubAnswer } from './route-table.ts'
 import { toMs } from './shapes.ts'
 
 /** The caller, stars, reports, and the installs that clients announce. */

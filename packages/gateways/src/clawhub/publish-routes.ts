@@ -12,16 +12,14 @@ import { endpoints, limits, RegistryError } from '@skillstead/protocol'
 import { toPublishFile, type ArchiveFile } from '@skillstead/skill-format/archives'
 import { createHash } from 'node:crypto'
 import type { GatewayCall } from '../gateway.ts'
+import { type Fields, requireText, readTextField } from '../body-fields.ts'
 import {
   type Asked,
   baseOf,
-  type Fields,
-  requireText,
   requireSignedIn,
   type RouteTable,
   toClawhubAnswer,
   toClawhubName,
-  readTextField,
   readTextList,
 } from './route-table.ts'
 

@@ -1,4 +1,5 @@
-import { isRegistryError, limits, parseForeignJson, RegistryError, type RegistryApi } from '@skillstead/protocol'
+import { isRegistryError, RegistryError, type RegistryApi } from '@skillstead/protocol'
+import { type Fields, readBodyFields, readTextField } from '../body-fields.ts'
 import {
   requireClientAddress,
   type Answer,
@@ -22,7 +23,6 @@ export interface Asked {
   readFields(): Promise<Fields>
 }
 
-export type Fields = Readonly<Record<string, unknown>>
 export type Work = (asked: Asked) => Promise<Answer>
 
 const methods = ['GET', 'POST', 'DELETE'] as const
@@ -64,37 +64,6 @@ export const answerOk: Work = async () => toClawhubAnswer({ ok: true })
 export function requireSignedIn({ caller }: GatewayCall): string {
   if (caller.kind === 'user') return caller.username
   throw new RegistryError('unauthorized', 'Sign in first: clawhub login --token KEY, with an API key of this node.')
-}
-
-/** The fields of a JSON body; empty without a body. Throws `invalid_request` and `payload_too_large`. */
-export async function readBodyFields(host: GatewayHost, call: GatewayCall): Promise<Fields> {
-  const bytes = await host.readBody(call, limits.bodyBytesDefault)
-  const value = bytes.byteLength === 0 ? {} : parseBody(bytes)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
-  throw new RegistryError('invalid_request', 'The body must be a JSON object.')
-}
-
-function parseBody(bytes: Uint8Array): unknown {
-  try {
-    return parseForeignJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes), { valuesMax: 100_000 })
-  } catch (cause) {
-    throw new RegistryError('invalid_request', 'The body is not JSON.', { cause })
-  }
-}
-
-/** A text of a body, trimmed; undefined if it is missing or empty. Throws `invalid_request` for other values. */
-export function readTextField(fields: Fields, name: string): string | undefined {
-  const value = fields[name]
-  if (value === undefined || value === null) return undefined
-  if (typeof value === 'string') return value.trim() || undefined
-  throw new RegistryError('invalid_request', `${name} must be a text.`)
-}
-
-/** A required text of a body. Throws `invalid_request`. */
-export function requireText(fields: Fields, name: string): string {
-  const text = readTextField(fields, name)
-  if (text !== undefined) return text
-  throw new RegistryError('invalid_request', `${name} is missing.`)
 }
 
 /**

@@ -1,12 +1,5 @@
-import {
-  type Asked,
-  nameIn,
-  requireText,
-  requireSignedIn,
-  type RouteTable,
-  toClawhubAnswer,
-  type Work,
-} from './route-table.ts'
+import { requireText } from '../body-fields.ts'
+import { type Asked, nameIn, requireSignedIn, type RouteTable, toClawhubAnswer, type Work } from './route-table.ts'
 import { toMs } from './shapes.ts'
 
 /** Offers of a skill to another user. */

@@ -13,6 +13,7 @@ import { outboxCheck } from './check-outbox.ts'
 import {
   blobsCheck,
   diskCheck,
+  keysCheck,
   logCheck,
   quickDatabaseCheck,
   reputationCheck,
@@ -32,6 +33,7 @@ const quickChecks: readonly Check[] = [
   logCheck,
   scansCheck,
   reputationCheck,
+  keysCheck,
   outboxCheck,
 ]
 
@@ -52,6 +54,7 @@ const deepChecks: readonly Check[] = [
   countersCheck,
   scansCheck,
   reputationCheck,
+  keysCheck,
   outboxCheck,
 ]
 

@@ -89,6 +89,35 @@ export const scansCheck: Check = {
   },
 }
 
+const unusedMs = 90 * 86_400_000
+const namedKeysMax = 5
+
+/** Unused keys are no fault, but each is one that could leak. */
+export const keysCheck: Check = {
+  name: 'keys',
+  async run({ database, clock }) {
+    const valid = database.read
+      .selectFrom('api_keys')
+      .innerJoin('users', 'users.id', 'api_keys.user_id')
+      .where((eb) => eb.or([eb('api_keys.expires_at', 'is', null), eb('api_keys.expires_at', '>', clock.now())]))
+    const unused = valid.where(
+      ({ fn }) => fn.coalesce('api_keys.last_used_at', 'api_keys.created_at'),
+      '<',
+      clock.now() - unusedMs,
+    )
+    const [total, count] = [await countRows(valid), await countRows(unused)]
+    if (count === 0) return { ok: true, detail: `All ${total} valid API keys were used in the last 90 days.` }
+    const first = await unused
+      .select(['api_keys.name', 'api_keys.prefix', 'users.username'])
+      .orderBy('api_keys.id')
+      .limit(namedKeysMax)
+      .execute()
+    const named = first.map(({ name, prefix, username }) => `${prefix}... '${name}' of ${username}`).join(', ')
+    const more = count > namedKeysMax ? ` and ${count - namedKeysMax} more` : ''
+    return { ok: true, detail: `${count} of ${total} valid API keys were not used in 90 days: ${named}${more}.` }
+  },
+}
+
 export const reputationCheck: Check = {
   name: 'reputation',
   async run({ database }) {

@@ -4,6 +4,7 @@ import type { SchemaExtension, TableRule, Tables } from '@skillstead/core/intern
 const leftOut = {
   /** Sessions last hours, and an old copy must not sign anyone in: users sign in again. */
   sessions: true,
+  used_states: true,
   /** Sign-ins of programs last minutes. */
   sign_ins: true,
   sign_in_guesses: true,
@@ -31,6 +32,8 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   avatars: { key: ['user_id'], isHeavy: true },
   follows: { key: ['follower_id', 'followed_id'] },
   api_keys: { key: ['id'] },
+  identities: { key: ['issuer', 'subject'] },
+  trusted_publishers: { key: ['id'] },
   members: { key: ['organisation_id', 'user_id'] },
   member_invitations: { key: ['organisation_id', 'user_id'] },
   teams: { key: ['id'] },

@@ -107,7 +107,7 @@ async function goOn(database: Database, { name, now, secretKey, extensions }: Re
 
 /** Releases the leases of former processes and ends all sessions and sign-ins: an old copy must not sign anyone in. */
 async function releaseOldState(trx: WriteTransaction, extensions: readonly SchemaExtension[]): Promise<void> {
-  for (const table of ['sessions', 'sign_ins', 'sign_in_guesses', 'uploads'] as const)
+  for (const table of ['sessions', 'used_states', 'sign_ins', 'sign_in_guesses', 'uploads'] as const)
     await trx.deleteFrom(table).execute()
   await trx.deleteFrom('idempotent_answers').where('status', '=', 0).execute()
   await trx

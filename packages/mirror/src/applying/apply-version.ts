@@ -71,6 +71,7 @@ export async function applyVersion(
       published_at: data.publishedAt,
       publisher_id: data.publisher.id,
       publisher: data.publisher.username,
+      identity: data.identity ? JSON.stringify(data.identity) : null,
     })
     if (!isChanged && !isCorrected && !(await needsRelay(trx, relay, data.skill.fullName))) {
       return { result: 'unchanged' }
@@ -81,6 +82,7 @@ export async function applyVersion(
   const publication = {
     owner,
     publisher: data.publisher,
+    identity: data.identity,
     settings: {},
     changelog: toPublishedText(data.changelog, 'changelog'),
     publishedAt: data.publishedAt,

@@ -1,4 +1,11 @@
-import { firstIssueOnly, isSkillName, isUsername, isVersion, reservedOwners } from '@skillstead/protocol'
+import {
+  firstIssueOnly,
+  isSkillName,
+  isUsername,
+  isVersion,
+  PublisherIdentity,
+  reservedOwners,
+} from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { FeedEntry } from '../types.ts'
 
@@ -62,6 +69,7 @@ const schemas = {
     version: Version,
     publishedAt: Time,
     publisher: User,
+    identity: v.optional(PublisherIdentity),
     changelog: v.string(),
     yanked: v.boolean(),
     forkedFrom: Source,

@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import { toEndpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import { ApiKey, AuditEntry, Me, NewApiKey, Plan, Profile, Role, Scope, User } from '../schemas/account.ts'
+import { ApiKey, AuditEntry, Me, NewApiKey, Plan, Profile, Role, Scope, Session, User } from '../schemas/account.ts'
 import {
   ContentBody,
   Count,
   Flag,
   NoContent,
+  SkillRef,
   Term,
   Timestamp,
   Username,
@@ -32,8 +33,8 @@ export const accountEndpoints = {
     listApiKeys: {
       auth: 'key',
       scope: 'manage',
-      summary: 'List your API keys',
-      input: v.object({ page, limit: pageLimit() }),
+      summary: 'List your API keys, or as an administrator those of a user',
+      input: v.object({ username: v.optional(Term), page, limit: pageLimit() }),
       output: v.object({ apiKeys: v.array(ApiKey), ...pageFields }),
     },
     createApiKey: {
@@ -45,6 +46,8 @@ export const accountEndpoints = {
         name: boundedText(100),
         expiresInDays: v.optional(wholeNumber(1, 3650)),
         scopes: v.optional(boundedArray(Scope, 3, 1)),
+        /** An owner, or the full name of a skill: the key publishes and yanks versions there, and changes nothing else. */
+        limitedTo: v.optional(SkillRef),
       }),
       output: NewApiKey,
     },
@@ -52,7 +55,8 @@ export const accountEndpoints = {
       auth: 'key',
       scope: 'manage',
       status: 204,
-      summary: 'Revoke an API key at once, and with withMade also the keys and share links that it made',
+      summary:
+        'Revoke an API key at once, as an administrator also that of another user, and with withMade also the keys and share links that it made',
       input: v.strictObject({
         id: Term,
         /** True: also revokes what the key made, directly or through other keys. */
@@ -102,6 +106,21 @@ export const accountEndpoints = {
       cookie: 'session',
       summary: 'Sign out of the dashboard',
       input: v.strictObject({}),
+      output: NoContent,
+    },
+    listSessions: {
+      auth: 'key',
+      scope: 'manage',
+      summary: 'List your sessions of the dashboard, or as an administrator those of a user',
+      input: v.object({ username: v.optional(Term), page, limit: pageLimit() }),
+      output: v.object({ sessions: v.array(Session), ...pageFields }),
+    },
+    endSession: {
+      auth: 'key',
+      scope: 'manage',
+      status: 204,
+      summary: 'End a session at once, as an administrator also that of another user',
+      input: v.strictObject({ id: Term }),
       output: NoContent,
     },
   }),

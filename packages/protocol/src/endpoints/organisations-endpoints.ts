@@ -3,6 +3,7 @@ import { toEndpoints } from '../endpoint.ts'
 import { limits } from '../limits.ts'
 import {
   boundedArray,
+  boundedText,
   Count,
   Flag,
   NoContent,
@@ -12,10 +13,12 @@ import {
   readableText,
   SkillName,
   SkillRef,
+  Term,
   Timestamp,
   Username,
 } from '../schemas/fields.ts'
 import { Policy, PolicyRefusal, StoredPolicy } from '../schemas/policy.ts'
+import { Claims, TrustedPublisher } from '../schemas/trusted-publisher.ts'
 import { Member, MemberRole, Organisation, Team, TeamRole } from '../schemas/organisation.ts'
 
 const organisation = { organisation: Username }
@@ -159,5 +162,35 @@ export const organisationsEndpoints = toEndpoints('Organisations', {
       'Set what is demanded of new versions of a skill, field by field instead of the policy of its organisation',
     input: v.strictObject({ name: SkillRef, policy: Policy }),
     output: StoredPolicy,
+  },
+  listTrustedPublishers: {
+    auth: 'key',
+    scope: 'manage',
+    summary: 'List the identities of CI that may publish your skills, or those of an organisation',
+    input: v.object({ owner: v.optional(Username), page, limit: pageLimit() }),
+    output: v.object({ publishers: v.array(TrustedPublisher), ...pageFields }),
+  },
+  putTrustedPublisher: {
+    auth: 'key',
+    scope: 'manage',
+    status: 201,
+    summary: 'Let an identity of CI publish a skill, or all skills of an owner, without a stored secret',
+    input: v.strictObject({
+      /** The owner, or the full name of a skill, which may not exist yet. */
+      target: SkillRef,
+      /** The HTTPS address that issues the tokens, such as `https://token.actions.githubusercontent.com`. */
+      issuer: boundedText(500),
+      /** Exact values, or patterns with `*`, that claims of the token must have; they are shown with each version. */
+      claims: Claims,
+    }),
+    output: TrustedPublisher,
+  },
+  deleteTrustedPublisher: {
+    auth: 'key',
+    scope: 'manage',
+    status: 204,
+    summary: 'Remove an identity of CI; keys that it was given end at once',
+    input: v.strictObject({ id: Term }),
+    output: NoContent,
   },
 })

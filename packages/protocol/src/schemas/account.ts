@@ -20,10 +20,27 @@ export const ApiKey = v.object({
   expiresAt: v.nullable(Timestamp),
   /** Id of the key that made this key, directly or by a session. Null if no key made it, or if that key is unknown. */
   madeBy: v.optional(v.nullable(Id)),
+  /** The owner, or the full name of the skill, that the key is limited to. */
+  limitedTo: v.optional(v.nullable(v.string())),
   /** In lists: number of valid keys and share links that this key made. */
   made: v.optional(Count),
 })
 export type ApiKey = v.InferOutput<typeof ApiKey>
+
+/** A session of the dashboard without its token. */
+export const Session = v.object({
+  id: v.string(),
+  /** The name of the API key, or the address of the identity provider, that opened the session. */
+  openedBy: v.string(),
+  createdAt: Timestamp,
+  /** To the minute. */
+  lastUsedAt: Timestamp,
+  /** The latest end. An unused session ends earlier. */
+  expiresAt: Timestamp,
+  /** Whether the session made this request. */
+  current: v.boolean(),
+})
+export type Session = v.InferOutput<typeof Session>
 
 /** A newly created key: the only response that contains it. */
 export const NewApiKey = v.object({ ...ApiKey.entries, key: v.string() })

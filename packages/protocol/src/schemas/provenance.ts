@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { firstIssueOnly } from '../parse-json.ts'
 import { Count, Digest, Id, Timestamp, Version } from './fields.ts'
 import { SkillDetails, VersionFile } from './skill.ts'
+import { PublisherIdentity } from './trusted-publisher.ts'
 
 /** A SHA-256 hash in standard base64: 32 bytes, so the last character encodes two zero bits. */
 const Hash = v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/, 'must be 32 bytes in base64'))
@@ -69,6 +70,8 @@ const VersionEntry = v.object({
     version: Version,
     publishedAt: Timestamp,
     publisher: v.object({ id: Id, username: v.string() }),
+    /** The identity of CI that published the version, if one did. Readers of older software ignore it. */
+    identity: v.optional(PublisherIdentity),
     /** Null if the list was too long for an entry. */
     files: v.nullable(v.array(VersionFile)),
   }),

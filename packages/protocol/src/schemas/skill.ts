@@ -4,6 +4,7 @@ import { Access, Widens } from './access.ts'
 import { Change } from './change.ts'
 import { AvatarUrl, Count, Digest, Id, Timestamp, Version, pageFields } from './fields.ts'
 import { Opinion } from './opinion.ts'
+import { PublisherIdentity } from './trusted-publisher.ts'
 import { Security } from './security.ts'
 
 const Author = v.object({ id: Id, username: v.string(), avatarUrl: AvatarUrl })
@@ -105,6 +106,8 @@ export const SkillVersion = v.object({
   /** Null if no service was asked, or none answered. */
   opinion: v.nullable(Opinion),
   publisher: v.object({ id: Id, username: v.string() }),
+  /** The identity of CI that published the version, if one did. */
+  identity: v.optional(PublisherIdentity),
 })
 export type SkillVersion = v.InferOutput<typeof SkillVersion>
 

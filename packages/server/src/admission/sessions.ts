@@ -1,19 +1,17 @@
 import { parseCookies, type HTTPEvent } from 'h3'
 import type { AnyReply } from '@skillstead/core/internal'
-import type { Header } from '@skillstead/gateways'
+import type { CookieName, Header } from '@skillstead/gateways'
 import { RegistryError } from '@skillstead/protocol'
 import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
-
-const plainCookieName = 'skillstead-session'
 
 /**
  * The name of the session cookie over HTTPS. The `__Host-` prefix: only this exact host can set the cookie (RFC
  * 6265bis, section 4.1.3.2), so a neighbouring subdomain cannot sign visitors in. Browsers refuse that prefix below a
  * path, where the cookie must not be sent to the other programs of the host.
  */
-export function toSecureCookieName(publicPath: string): string {
-  return `${publicPath === '' ? '__Host-' : '__Secure-'}${plainCookieName}`
+export function toSecureCookieName(publicPath: string, name: CookieName = 'session'): string {
+  return `${publicPath === '' ? '__Host-' : '__Secure-'}skillstead-${name}`
 }
 
 /**
@@ -24,7 +22,12 @@ export function toSecureCookieName(publicPath: string): string {
 export function readSessionToken(node: NodeParts, call: Call): string | undefined {
   if (call.header('x-skillstead-session') !== '1' || call.header('cookie') === null) return undefined
   if (isForeign(node, call)) return undefined
-  return parseCookies({ req: call.request } as HTTPEvent)[cookieNameOf(node, call)]
+  return readCookie(node, call, 'session')
+}
+
+/** A cookie of the node; undefined without one. */
+export function readCookie(node: NodeParts, call: Call, name: CookieName): string | undefined {
+  return parseCookies({ req: call.request } as HTTPEvent)[cookieNameOf(node, call, name)] || undefined
 }
 
 /**
@@ -36,7 +39,7 @@ export function readPageSession(node: NodeParts, call: Call): string | undefined
   const site = call.header('sec-fetch-site')
   const isOwn = site === 'same-origin' || site === 'none'
   if (!isOwn || call.header('sec-fetch-mode') !== 'navigate' || call.header('cookie') === null) return undefined
-  return parseCookies({ req: call.request } as HTTPEvent)[cookieNameOf(node, call)]
+  return readCookie(node, call, 'session')
 }
 
 /** Throws `forbidden` for a page of another site, so that visiting a page cannot sign a user in or out. */
@@ -53,20 +56,25 @@ export function requireOwnPage(node: NodeParts, call: Call): void {
 export function moveSession(node: NodeParts, call: Call, { status, body }: AnyReply) {
   const { session, ...rest } = (body ?? {}) as { session?: string; expiresAt?: string }
   const leftMs = rest.expiresAt === undefined ? 0 : Date.parse(rest.expiresAt) - node.context.clock.now()
-  const cookie = [
-    `${cookieNameOf(node, call)}=${session ?? ''}`,
-    `Path=${node.publicPath || '/'}`,
-    'HttpOnly',
-    'SameSite=Strict',
-    `Max-Age=${Math.max(0, Math.floor(leftMs / 1000))}`,
-  ]
-  if (isSecure(node, call)) cookie.push('Secure')
-  const headers: Header[] = [['set-cookie', cookie.join('; ')]]
+  const headers = [toCookie(node, call, 'session', session ?? '', Math.max(0, Math.floor(leftMs / 1000)))]
   return { status, body: body === undefined ? undefined : rest, headers }
 }
 
-function cookieNameOf(node: NodeParts, call: Call): string {
-  return isSecure(node, call) ? toSecureCookieName(node.publicPath) : plainCookieName
+/** The header that sets a cookie of the node for some seconds, or with 0 deletes it. */
+export function toCookie(node: NodeParts, call: Call, name: CookieName, value: string, seconds: number): Header {
+  const cookie = [
+    `${cookieNameOf(node, call, name)}=${value}`,
+    `Path=${node.publicPath || '/'}`,
+    'HttpOnly',
+    `SameSite=${name === 'session' ? 'Strict' : 'Lax'}`,
+    `Max-Age=${seconds}`,
+  ]
+  if (isSecure(node, call)) cookie.push('Secure')
+  return ['set-cookie', cookie.join('; ')]
+}
+
+function cookieNameOf(node: NodeParts, call: Call, name: CookieName): string {
+  return isSecure(node, call) ? toSecureCookieName(node.publicPath, name) : `skillstead-${name}`
 }
 
 function isSecure(node: NodeParts, call: Call): boolean {

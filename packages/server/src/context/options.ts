@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { GatewayName } from '@skillstead/gateways'
+import type { Answer, Gateway, GatewayCall, GatewayHost, GatewayName } from '@skillstead/gateways'
 import type { PlanName } from '@skillstead/protocol'
 
 /** The path prefix of the API. */
@@ -38,6 +38,13 @@ export interface NodeOptions {
   readonly requireKey?: boolean
   /** The protocols of other ecosystems that the node speaks. Default: all. */
   readonly gateways?: readonly GatewayName[]
+  /** The sign-in by an identity provider, from `createSignIn` of `@skillstead/identity`. Default: by API key only. */
+  readonly signIn?: { readonly label: string; readonly routes: Gateway } | undefined
+  /**
+   * Loads the exchange of tokens of CI jobs, `createTokenExchange` of `@skillstead/identity`, at its first request. Default:
+   * the node exchanges none.
+   */
+  readonly tokenExchange?: () => Promise<(host: GatewayHost, call: GatewayCall) => Promise<Answer>>
   /** The slug of the pack that installers find at the root of the node. Default: none. */
   readonly discoveryPack?: string
   /** Bearer token that opens `/metrics` for clients other than loopback. */

@@ -52,6 +52,7 @@ export function createPageTemplate(
       toMeta('name', 'skillstead-site-name', site.name),
       site.text && toMeta('name', 'skillstead-site-text', site.text),
       logo && toMeta('name', 'skillstead-site-logo', logo),
+      site.signIn && toMeta('name', 'skillstead-site-sign-in', site.signIn),
       site.recordsInstallers && toMeta('name', 'skillstead-site-installers', 'recorded'),
       requireKey && toMeta('name', 'skillstead-private', 'true'),
       shared !== undefined && toMeta('name', 'skillstead-shared', shared),

@@ -127,7 +127,7 @@ export const pageRoutes: readonly PageRoute[] = [
   ...['/account', '/device', '/admin', '/_components'].map((path) => ({ path })),
   {
     path: '/account/**',
-    pages: /^\/account\/(?:skills|publish|keys|webhooks(?:\/[^/]+)?|stars|verification|sign-in|setup)$/,
+    pages: /^\/account\/(?:skills|publish|keys|sessions|webhooks(?:\/[^/]+)?|stars|verification|sign-in|setup)$/,
   },
   {
     path: '/admin/**',

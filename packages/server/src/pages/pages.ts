@@ -23,11 +23,12 @@ type Work = (call: Call) => Response | Promise<Response>
 export function mountPages(
   app: H3,
   node: NodeParts,
-  options: Pick<NodeOptions, 'metricsToken' | 'dashboard' | 'site'>,
+  options: Pick<NodeOptions, 'metricsToken' | 'dashboard' | 'site' | 'signIn'>,
 ): ReplyPage | undefined {
   const { publicOrigin, publicPath } = node
   const originOf = (call: Call) => publicOrigin ?? node.addresses.originOf(call.request) ?? ''
-  const site = { ...toShownSite(options.site), recordsInstallers: node.context.recordInstallers === true }
+  const presented = toShownSite(options.site, options.signIn?.label)
+  const site = { ...presented, recordsInstallers: node.context.recordInstallers === true }
   const showPage = options.dashboard && mountDashboard(app, node, options.dashboard, site)
   const mount = (path: string, endpoint: string, admission: 'files' | 'documents' | 'probe', work: Work) => {
     const crossOrigin = endpoint === 'openapi'

@@ -9,17 +9,20 @@ export interface ShownSite {
   readonly name: string
   /** The operator's text. */
   readonly text?: string
+  /** The host of the identity provider by which people sign in. */
+  readonly signIn?: string
   /** Whether owners see which users installed their skills. */
   readonly recordsInstallers?: boolean
   readonly logo?: { readonly body: Uint8Array; readonly contentType: 'image/png' | 'image/svg+xml' }
 }
 
 /** Throws a TypeError for a text that is too long, and for a logo that is too large or neither SVG nor PNG. */
-export function toShownSite({ name, text, logo }: Site = {}): ShownSite {
+export function toShownSite({ name, text, logo }: Site = {}, signIn?: string): ShownSite {
   const own = toText(text, 'text')
   return {
     name: toText(name, 'name') ?? 'Skillstead',
     ...(own && { text: own }),
+    ...(signIn !== undefined && { signIn }),
     ...(logo && { logo: toLogo(logo) }),
   }
 }

@@ -37,11 +37,13 @@ export const commands = {
         value: 'N',
         help: `the number of days until the key expires, at most as long as the key in use. Default: ${safeKey.expiresInDays}`,
       },
+      'limited-to': { value: 'OWNER|SKILL', help: 'publish only to this owner, or only this skill (OWNER/NAME)' },
       ...owner.options,
     },
     call(api, given) {
       const { scopes: wanted = safeKey.scopes, expiresInDays = safeKey.expiresInDays } = toNewKey(given)
-      return api.createApiKey({ name: given.words[0], scopes: wanted, expiresInDays })
+      const limitedTo = textOption(given, 'limited-to')
+      return api.createApiKey({ name: given.words[0], scopes: wanted, expiresInDays, ...(limitedTo && { limitedTo }) })
     },
     show: ({ name, key, scopes: granted, expiresAt }) => [
       `Key '${name}' (${granted.join(', ')}), shown only once:`,
@@ -58,6 +60,7 @@ export const commands = {
         (key) =>
           `${toKeyLine(key)}  ${key.scopes.join(',')}  ${key.lastUsedAt ?? 'never used'}` +
           (key.expiresAt === null ? '' : `  expires ${key.expiresAt}`) +
+          (key.limitedTo ? `  only ${key.limitedTo}` : '') +
           (key.madeBy ? `  made by ${key.madeBy}` : ''),
       ),
   }),

@@ -17,6 +17,7 @@ import {
   findTextProblem,
   isUnreadable,
   findUnreadFolders,
+  openFolder,
   openFolderTree,
   openPlugin,
   readArchive,
@@ -31,9 +32,9 @@ import { findUrl, placeOptions, withApi } from '../../registry/place.ts'
 import { dangerousOption, refuseDangerous } from '../../scan/dangerous.ts'
 import { toFindingsLines } from '@skillstead/scanner/report-lines'
 import { toVerdictText } from '@skillstead/scanner'
-import { hasRefusals, toPluginLines } from '../../plugin/plugin-lines.ts'
-import { publishPlugin } from '../../plugin/publish-plugin.ts'
-import type { Output } from '../../terminal/output.ts'
+import { hasRefusals, toPluginLines, toSkillLine } from '../../plugin/plugin-lines.ts'
+import { publishEach, publishPlugin } from '../../plugin/publish-plugin.ts'
+import { toCount, type Output } from '../../terminal/output.ts'
 import { toReasonLines, toWarningLine } from '../../terminal/reason-lines.ts'
 
 type PublishAnswer = Awaited<ReturnType<RegistryApi['publishSkill']>>
@@ -57,10 +58,11 @@ export const commands = {
       description: { value: 'TEXT', help: 'the description, if SKILL.md has none' },
       visibility: { value: 'WHO', help: 'public, internal or private' },
       changelog: { value: 'TEXT', help: 'what changed in this version' },
+      all: { help: 'publish every skill of the folder; repeating continues' },
       'dry-run': { help: 'check everything, store nothing' },
       ...dangerousOption,
       organisation: { value: 'NAME', help: 'the organisation that owns the skill. Default: you' },
-      owner: { value: 'NAME', help: 'the user to publish as, with --data' },
+      owner: { value: 'NAME', help: 'the user to publish as, with --data or from CI' },
       ...placeOptions,
     },
     async run(given, output) {
@@ -69,14 +71,19 @@ export const commands = {
       const as = textOption(given, 'owner')
       if (findUrl(given) === undefined && as === undefined)
         throw new UsageError('The owner is missing. Pass --owner NAME.')
+      const ci = textOption(given, 'organisation') ?? as ?? null
+      if (flag(given, 'all')) {
+        if (!statSync(path).isDirectory())
+          throw new UsageError(`${path} is not a folder. --all takes a folder of skills.`)
+        refuseSingle(given, `${path} has several skills`)
+        return withApi(given, (api) => publishFolder(api, given, output, path), { as, ci })
+      }
       const plugin = await openPlugin(path)
       if (!plugin) {
         const content = await readPublishContent(path)
-        return withApi(given, (api) => publishContent(api, given, output, content), { as })
+        return withApi(given, (api) => publishContent(api, given, output, content), { as, ci })
       }
-      const single = ['name', 'version', 'description'].find((field) => textOption(given, field) !== undefined)
-      if (single !== undefined)
-        throw new UsageError(`${path} is a plugin: --${single} cannot be used for all of its skills.`)
+      refuseSingle(given, `${path} is a plugin`)
       const options = {
         dryRun: flag(given, 'dry-run'),
         visibility: textOption<Visibility>(given, 'visibility'),
@@ -89,12 +96,38 @@ export const commands = {
             ...options,
             publish: (skill) => publishContent(api, given, output, toContent(skill)),
           }),
-        { as },
+        { as, ci },
       )
     },
-    show: (result) => ('plugin' in result ? showPlugin(result) : showSkill(result)),
-    hasFailed: (result) => 'plugin' in result && hasRefusals(result),
+    show: (result) =>
+      'plugin' in result ? showPlugin(result) : 'skills' in result ? showFolder(result) : showSkill(result),
+    hasFailed: (result) => ('plugin' in result ? hasRefusals(result) : 'skills' in result && result.failed > 0),
   }),
+}
+
+function refuseSingle(given: Arguments, why: string): void {
+  const single = ['name', 'version', 'description'].find((field) => textOption(given, field) !== undefined)
+  if (single !== undefined) throw new UsageError(`${why}: --${single} cannot be used for all of its skills.`)
+}
+
+/** Publishes every skill of a folder, one request each. */
+async function publishFolder(api: RegistryApi, given: Arguments, output: Output, folder: string) {
+  const skills = []
+  const publish = (skill: SkillRecord) => publishContent(api, given, output, toContent(skill))
+  for await (const skill of publishEach(openFolder(folder).items, { publish, say: output.say })) {
+    skills.push(skill)
+    output.say(`${skills.length}: ${toSkillLine(skill, flag(given, 'dry-run')).trim()}`)
+  }
+  if (skills.length === 0) throw new Error(`${folder} contains no SKILL.md. Pass a folder of skills.`)
+  const failed = skills.filter(({ status }) => status === 'refused').length
+  return { skills, failed, dryRun: flag(given, 'dry-run') }
+}
+
+function showFolder({ skills, failed, dryRun }: Awaited<ReturnType<typeof publishFolder>>): string[] {
+  return [
+    ...skills.map((skill) => toSkillLine(skill, dryRun)),
+    `${skills.length - failed} of ${toCount(skills.length, 'skill')} ${dryRun ? 'would be accepted' : 'are published'}.`,
+  ]
 }
 
 /** Publishes one skill. Throws if the scanner rates it dangerous and the caller did not accept that. */

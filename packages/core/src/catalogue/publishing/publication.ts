@@ -1,4 +1,4 @@
-import type { Security, Warning } from '@skillstead/protocol'
+import type { PublisherIdentity, Security, Warning } from '@skillstead/protocol'
 import type { QuarantineItemRow, SkillDocumentRow, SkillRow, UserRow, VersionRow } from '../../storage/tables.ts'
 import type { Inspection } from '../versions/inspection.ts'
 import type { PackageFields } from '../versions/package-fields.ts'
@@ -13,6 +13,8 @@ export type QuarantineReason = QuarantineItemRow['reason']
 export interface Publication {
   readonly owner: Pick<UserRow, 'id' | 'username'>
   readonly publisher: Pick<UserRow, 'id' | 'username'>
+  /** The identity of CI that publishes. */
+  readonly identity?: PublisherIdentity | undefined
   readonly fields: PackageFields
   readonly content: PackedContent
   /** Omitted only if the same content is known to be stored already. */

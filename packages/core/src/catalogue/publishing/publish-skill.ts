@@ -26,7 +26,7 @@ import { applySettings } from '../skills/skill-rows.ts'
 import type { SkillSettings } from '../context/ports.ts'
 import { packContent, readSubmittedPackage, type SkillPackage } from '../versions/skill-package.ts'
 import { requireWriter } from '../skills/change-skill.ts'
-import { hasRight, requireRight } from '../../visibility/rights.ts'
+import { hasRight, requireRight, requireWithinLimit } from '../../visibility/rights.ts'
 
 /**
  * PUT /skills: a new skill, a new version, or new metadata. With an agent's token in the request, a version also counts
@@ -91,6 +91,7 @@ async function toSkillPublication(
   return {
     owner: { id: owner.id, username: owner.username },
     publisher: toPublisher(user),
+    identity: user.identity,
     fields: {
       ...fields,
       warnings: [...warnOfFiles(content.files), ...fields.warnings, ...copyWarnings],
@@ -193,8 +194,10 @@ async function getTarget(
   if (named !== undefined && input.owner !== undefined && named !== input.owner)
     throw invalidField('owner', `is ${input.owner}, but the name says ${named}`)
   const owner = input.owner ?? named ?? user.username
-  if (owner === user.username) return { owner: { id: user.userId, username: owner, kind: 'user' } }
   const { read } = context.database
+  // A key that CI was given may be that of an organisation.
+  if (owner === user.username && user.identity) return { owner: await getOwner(read, { owner_id: user.userId }) }
+  if (owner === user.username) return { owner: { id: user.userId, username: owner, kind: 'user' } }
   const skill = await findMovedSkill(context, `${owner}/${name}`, user)
   if (skill && (await hasRight(read, skill, user, 'publish'))) return { owner: await getOwner(read, skill), skill }
   const organisation = skill ? undefined : await findOwnOrganisation(read, owner, user, 'publish')
@@ -215,8 +218,9 @@ export async function requirePublisher(
   { owner, fields, settings }: Pick<Publication, 'owner' | 'fields' | 'settings'>,
   user: UserCaller,
 ): Promise<void> {
-  if (owner.id === user.userId) return
   const fullName = `${owner.username}/${fields.name}`
+  requireWithinLimit(user, fullName)
+  if (owner.id === user.userId) return
   const isNew = !(await hasRow(trx, 'skills', { full_name: fullName }))
   if (isNew && (await findOwnOrganisation(trx, owner.username, user, 'publish'))) return
   if (isNew) throw new RegistryError('forbidden', `${user.username} may not publish new skills of ${owner.username}.`)

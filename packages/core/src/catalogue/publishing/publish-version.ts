@@ -297,7 +297,7 @@ async function insertVersion(
   trx: WriteTransaction,
   { skillId, at, publication, number, others }: NewVersion,
 ) {
-  const { content, fields, inspection, publisher, changelog, publishedAt, yanked = false } = publication
+  const { content, fields, inspection, publisher, identity, changelog, publishedAt, yanked = false } = publication
   const version: VersionRow = {
     id: newId(),
     skill_id: skillId,
@@ -312,6 +312,7 @@ async function insertVersion(
     publisher_id: publisher.id,
     publisher: publisher.username,
     metadata: JSON.stringify(fields.metadata),
+    identity: identity ? JSON.stringify(identity) : null,
   }
   await putBlobs(trx, content.blobs)
   await insertVersionRow(trx, version)

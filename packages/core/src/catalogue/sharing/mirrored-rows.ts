@@ -64,7 +64,7 @@ export async function removeAtSource(
 }
 
 /** The columns of a version that its source may change. */
-type ChangeableColumns = Pick<VersionRow, 'yanked' | 'published_at' | 'publisher_id' | 'publisher'>
+type ChangeableColumns = Pick<VersionRow, 'yanked' | 'published_at' | 'publisher_id' | 'publisher' | 'identity'>
 
 /** Writes the columns that differ from a version's row. Returns whether any differed. */
 export async function updateVersion(

@@ -27,6 +27,7 @@ export function toVersionEntry(
       version: version.version,
       publishedAt: toTimestamp(version.published_at),
       publisher: { id: version.publisher_id, username: version.publisher },
+      ...(version.identity !== null && { identity: parseJson(version.identity) }),
       size: version.size,
       files: files.map(toFileRow),
       displayName,

@@ -8,7 +8,7 @@ import { toFileRow, type FileRow, type ShownAccess, type VersionContent } from '
 /** The columns of a version in a list. */
 const listedColumns = [
   ...(['id', 'version', 'digest', 'size', 'changelog', 'portable', 'yanked'] as const),
-  ...(['published_at', 'publisher_id', 'publisher'] as const),
+  ...(['published_at', 'publisher_id', 'publisher', 'identity'] as const),
 ] as const
 export type ListedVersion = Pick<VersionRow, (typeof listedColumns)[number]>
 
@@ -199,6 +199,7 @@ export function toSkillVersion(
     change,
     opinion,
     publisher: { id: row.publisher_id, username: row.publisher },
+    ...(row.identity !== null && { identity: parseJson(row.identity) }),
   }
 }
 

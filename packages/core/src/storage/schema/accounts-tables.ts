@@ -1,5 +1,5 @@
-import type { MemberRole, TeamRole } from '@skillstead/protocol'
-import { bytes, generated, oneOf, optional, text, whole } from './columns.ts'
+import type { MemberRole, PublisherIdentity, TeamRole } from '@skillstead/protocol'
+import { bytes, generated, json, oneOf, optional, text, whole } from './columns.ts'
 
 /** Settings of the node; users with their keys, sessions and verifications. */
 export const accountTables = {
@@ -42,14 +42,51 @@ export const accountTables = {
     expires_at: optional(whole),
     /** Id of the key that made the row. Null for rows that the operator made, or a guest or an older node. */
     made_by: optional(text),
+    /** The owner, or the full names of skills, separated by spaces, that the key is limited to. */
+    limited_to: optional(text),
+    /** The identity of CI for which the key was made, as JSON. */
+    identity: optional(json<PublisherIdentity>()),
+  },
+  /** Identities of CI that may publish the skills of an owner without a stored secret. */
+  trusted_publishers: {
+    id: text,
+    owner_id: text,
+    /** The owner, or the full name of a skill, which may not exist yet. */
+    target: text,
+    issuer: text,
+    /** What the claims of a token must be, by name: exact values, or patterns with `*`. */
+    claims: json<Readonly<Record<string, string>>>(),
+    created_by: text,
+    created_at: whole,
+  },
+  /** Accounts at an identity provider. A name may change there; issuer and subject never do. */
+  identities: {
+    issuer: text,
+    subject: text,
+    user_id: text,
+    /** 1: groups of the provider made the user an administrator. */
+    admin: generated(whole),
+    created_at: whole,
+    signed_in_at: whole,
+  },
+  /** SHA-256 of the states of sign-ins that a provider answered, so that no answer counts twice. */
+  used_states: {
+    hash: text,
+    expires_at: whole,
   },
   sessions: {
     /** SHA-256 of the token. Only the browser stores the token. */
     id: text,
-    /** The session always has the permissions of this key. */
-    key_id: text,
+    user_id: text,
+    /** The session always has the permissions of this key. Null for a session that an identity provider opened. */
+    key_id: optional(text),
     created_at: whole,
+    used_at: whole,
     expires_at: whole,
+    /** The identity provider, its encrypted refresh token, and when the node asks it next. */
+    issuer: optional(text),
+    refresh_token: optional(bytes),
+    refresh_at: optional(whole),
   },
   /** The members of organisations with the role of each on every skill of the organisation. */
   members: {
@@ -57,6 +94,8 @@ export const accountTables = {
     user_id: text,
     role: oneOf<MemberRole>(),
     created_at: whole,
+    /** 1: groups of the identity provider gave the membership, and take it back. */
+    by_groups: generated(whole),
   },
   member_invitations: {
     organisation_id: text,
@@ -74,6 +113,7 @@ export const accountTables = {
   team_members: {
     team_id: text,
     user_id: text,
+    by_groups: generated(whole),
   },
   team_skills: {
     skill_id: text,
@@ -123,6 +163,7 @@ export const accountTables = {
     polled_at: whole,
     requested_at: whole,
     expires_at: whole,
+    scopes: generated(text),
   },
   /** The number of wrong codes that each user typed, and when this count expires. */
   sign_in_guesses: {

@@ -1,4 +1,4 @@
-import type { Access } from '@skillstead/protocol'
+import type { Access, PublisherIdentity } from '@skillstead/protocol'
 import type { Outline } from '@skillstead/scanner'
 import { bytes, generated, json, oneOf, optional, text, whole } from './columns.ts'
 
@@ -123,6 +123,8 @@ export const catalogueTables = {
     publisher: text,
     /** Metadata of the version's SKILL.md as JSON. The skill shows it while the version is the latest. */
     metadata: json<VersionMetadata>(),
+    /** The identity of CI that published the version, as JSON. Null for people and API keys. */
+    identity: optional(json<PublisherIdentity>()),
   },
   version_files: {
     version_id: text,

@@ -10,6 +10,7 @@ import { KeysPage } from './keys-page.tsx'
 import { OverviewPage } from './overview-page.tsx'
 import { OwnSkillsPage } from './own-skills-page.tsx'
 import { PublishPage } from './publish/publish-page.tsx'
+import { SessionsPage } from './sessions-page.tsx'
 import { SetupPage } from './setup-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 import { StarsPage } from './stars-page.tsx'
@@ -22,6 +23,7 @@ const pages = [
   ['/account/skills', 'Skills', asOwn(OwnSkillsPage)],
   ['/account/publish', 'Publish', asOwn(PublishPage)],
   ['/account/keys', 'API keys', asOwn(KeysPage)],
+  ['/account/sessions', 'Sessions', asOwn(SessionsPage)],
   ['/account/webhooks', 'Webhooks', asOwn(WebhooksPage)],
   ['/account/stars', 'Stars', asOwn(StarsPage)],
   ['/account/verification', 'Verification', asOwn(VerificationPage)],
@@ -52,7 +54,7 @@ function asOwn(Content: FunctionComponent): FunctionComponent {
       return (
         <Page title="Sign in required">
           <p>
-            This page is about your own account. <SignInLink>Sign in</SignInLink> with an API key of this node.
+            This page is about your own account. <SignInLink>Sign in</SignInLink> first.
           </p>
         </Page>
       )

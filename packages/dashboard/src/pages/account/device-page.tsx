@@ -13,6 +13,7 @@ const title = 'Sign in a program'
 interface Waiting {
   readonly userCode: string
   readonly label: string
+  readonly scopes: readonly string[]
   readonly requestedAt: string
 }
 
@@ -67,7 +68,7 @@ function Decision(props: {
   onDecided(isAllowed: boolean): void
 }) {
   const { username } = props.me
-  const { userCode, label, requestedAt } = props.of
+  const { userCode, label, requestedAt, scopes } = props.of
   const decide = async (allow: boolean) => {
     await postToNode('/api/cli/device/decide', { userCode, allow })
     props.onDecided(allow)
@@ -78,7 +79,8 @@ function Decision(props: {
     <>
       <p>
         The program <bdi>“{label}”</bdi> asked to sign in as <bdi>{username}</bdi>, <Time at={requestedAt} />. It gets
-        an API key with which it can read what you can see and publish in your name.
+        an API key with which it can read what you can see and publish in your name
+        {scopes.includes('manage') && ', and manage your keys and settings'}.
       </p>
       <p>
         <strong>Allow this only if you started the program yourself.</strong> If someone sent you the code, deny it.

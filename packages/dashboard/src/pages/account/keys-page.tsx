@@ -16,7 +16,10 @@ type Key = Awaited<ReturnType<typeof api.listApiKeys>>['apiKeys'][number]
 const columns: readonly Column<Key>[] = [
   { title: 'Name', names: true, by: ({ name }) => name, cell: ({ name }) => <bdi>{name}</bdi> },
   { title: 'Begins with', cell: ({ prefix }) => <code>{prefix}</code> },
-  { title: 'Scopes', cell: (key) => key.scopes.join(', ') },
+  {
+    title: 'Scopes',
+    cell: ({ scopes: granted, limitedTo }) => granted.join(', ') + (limitedTo ? `, only ${limitedTo}` : ''),
+  },
   toTimeColumn('Created', ({ createdAt }) => createdAt),
   toTimeColumn('Last used', ({ lastUsedAt }) => lastUsedAt, 'never'),
   { title: 'Expires', by: ({ expiresAt }) => expiresAt, cell: ({ expiresAt }) => expiresAt?.slice(0, 10) ?? 'never' },

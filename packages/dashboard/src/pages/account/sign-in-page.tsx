@@ -1,6 +1,8 @@
 import { useLocation } from 'preact-iso'
 import { isUnauthorized } from '../../api.ts'
+import { nodePath } from '../../addresses.ts'
 import { signIn, useMe } from '../../session.ts'
+import { site } from '../../site.ts'
 import { Field, Form, useAction } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SetupLink, toNextPlace } from '../../ui/sign-in-link.tsx'
@@ -23,6 +25,7 @@ export function SignInPage() {
           You are signed in as <bdi>{me.username}</bdi>. <a href={next}>Continue</a>, or sign in with another key.
         </p>
       )}
+      <ProviderButton next={next} />
       <Form action={opensNothing ? { ...action, error: null } : action} submit="Sign in">
         <Field
           label="API key"
@@ -43,5 +46,18 @@ export function SignInPage() {
         </div>
       )}
     </Page>
+  )
+}
+
+/** Leads to the identity provider of the node, which leads back to the page that the user wanted. */
+function ProviderButton({ next }: { next: string }) {
+  if (site.signIn === undefined) return null
+  const open = () => location.assign(`${nodePath}/login?next=${encodeURIComponent(next)}`)
+  return (
+    <p>
+      <button type="button" class="main" onClick={open}>
+        Sign in with {site.signIn}
+      </button>
+    </p>
   )
 }

@@ -1,4 +1,4 @@
-import type { Provenance } from '@skillstead/protocol'
+import { parseVersionEntry, type Provenance } from '@skillstead/protocol'
 import { addresses, nodeUrl, toAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { Copyable, Empty, Time, NameLink, Terms } from '../../ui/parts.tsx'
@@ -54,6 +54,7 @@ function Record({ record }: { record: Provenance }) {
               ? `Verified by ${authorVerified.join(', ')}.`
               : 'Not verified: the identity behind this account is unproven.',
           ],
+          ['Published from', <Publisher log={log} />],
           ['Origin', <Origin origin={origin} />],
           ['Forked from', record.forkChain.length === 0 ? 'Not a fork.' : <Chain record={record} />],
           ['Log', log ? <LogEntry log={log} /> : 'Not logged, because it is not public.'],
@@ -71,6 +72,30 @@ function LogEntry({ log }: { log: NonNullable<Provenance['log']> }) {
       <bdi>{log.origin}</bdi>
     </>
   )
+}
+
+/** The CI job that published the version, as its log entry states. */
+function Publisher({ log }: Pick<Provenance, 'log'>) {
+  const identity = log && readIdentity(log.entry)
+  if (!identity) return <>A person, or a program with an API key.</>
+  return (
+    <>
+      CI of <bdi>{identity.issuer}</bdi>:{' '}
+      <bdi>
+        {Object.entries(identity.claims)
+          .map(([name, value]) => `${name} ${value}`)
+          .join(', ')}
+      </bdi>
+    </>
+  )
+}
+
+function readIdentity(entry: string) {
+  try {
+    return parseVersionEntry(JSON.parse(entry)).data.identity
+  } catch {
+    return undefined
+  }
 }
 
 function Origin({ origin }: Pick<Provenance, 'origin'>) {

@@ -7,18 +7,19 @@ import {
   type GatewayCall,
   type GatewayHost,
   type GatewayRoute,
-} from '../gateway.ts'
-import { type Fields, readBodyFields, requireText, toClawhubAnswer, readTextField } from './route-table.ts'
+} from './gateway.ts'
+import { type Fields, readBodyFields, readTextField, requireText } from './body-fields.ts'
 
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
 
-/** The program installs and publishes; settings and the node need the dashboard or a key that the user made for them. */
-const keyScopes: Scope[] = ['read', 'publish']
+/** Every program installs and publishes. One that manages keys and settings, too, has to ask for that scope. */
+const usualScopes: Scope[] = ['read', 'publish']
 
 /**
- * The sign-in of a program without a browser (RFC 8628): the program shows a code, which a user enters on the
- * dashboard's page `/device`. The program then gets a new API key of that user. The paths are at the root of the host,
- * because the program expects them there whatever the base URL of its API is.
+ * The sign-in of a program without a browser (RFC 8628), for `skillstead login` and `clawhub login`: the program shows a
+ * code, which a user enters on the dashboard's page `/device`. The program then gets a new API key of that user. The
+ * paths are at the root of the host, because `clawhub` expects them there whatever the base URL of its API is. They are
+ * mounted whatever gateways the node has.
  */
 export function createDeviceRoutes(host: GatewayHost): GatewayRoute[] {
   const ofProgram = { admission: 'guests', origins: 'none', toFailure: toOauthFailure } as const
@@ -45,9 +46,11 @@ async function requestCode(host: GatewayHost, call: GatewayCall): Promise<Answer
     .toWellFormed()
     .trim()
   const address = requireClientAddress(host, call)
-  const wanted = { label: label || 'CLI sign-in', address: host.limitAddressOf(call) }
+  const asked = (readTextField(fields, 'scope') ?? '').split(' ')
+  const scopes = asked.includes('manage') ? [...usualScopes, 'manage' as const] : usualScopes
+  const wanted = { label: label || 'CLI sign-in', scopes, address: host.limitAddressOf(call) }
   const made = await requestSignIn(host.context, wanted)
-  return toClawhubAnswer({
+  return toOauthAnswer({
     device_code: made.deviceCode,
     user_code: made.userCode,
     verification_uri: `${address}/device`,
@@ -58,19 +61,18 @@ async function requestCode(host: GatewayHost, call: GatewayCall): Promise<Answer
 
 async function pollToken(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   const fields = await readForm(host, call)
-  if (readTextField(fields, 'grant_type') !== grantType)
-    return toClawhubAnswer({ error: 'unsupported_grant_type' }, 400)
+  if (readTextField(fields, 'grant_type') !== grantType) return toOauthAnswer({ error: 'unsupported_grant_type' }, 400)
   const result = await pollSignIn(host.context, requireText(fields, 'device_code'))
-  if ('error' in result) return toClawhubAnswer(result, 400)
-  return toClawhubAnswer({ access_token: result.key, token_type: 'Bearer', scope: keyScopes.join(' ') })
+  if ('error' in result) return toOauthAnswer(result, 400)
+  return toOauthAnswer({ access_token: result.key, token_type: 'Bearer', scope: result.scopes })
 }
 
 /** The data that the page shows before the user decides. */
 async function showDeviceRequest(host: GatewayHost, call: GatewayCall): Promise<Answer> {
   requireSession(call)
   const userCode = requireText(await readBodyFields(host, call), 'userCode')
-  const { label, requestedAt } = await findSignIn(host.context, userCode, call.caller)
-  return toJsonAnswer(call, { label, requestedAt: new Date(requestedAt).toISOString() })
+  const { label, requestedAt, scopes } = await findSignIn(host.context, userCode, call.caller)
+  return toJsonAnswer(call, { label, scopes, requestedAt: new Date(requestedAt).toISOString() })
 }
 
 async function decideRequest(host: GatewayHost, call: GatewayCall): Promise<Answer> {
@@ -80,8 +82,7 @@ async function decideRequest(host: GatewayHost, call: GatewayCall): Promise<Answ
   if (typeof fields.allow !== 'boolean') throw new RegistryError('invalid_request', 'allow must be true or false.')
   if (fields.allow) {
     authorize(endpoints.createApiKey, call.caller)
-    const key = { scopes: keyScopes, toName: (label: string) => `clawhub: ${label}` }
-    await allowSignIn(host.context, userCode, call.caller, key)
+    await allowSignIn(host.context, userCode, call.caller)
   } else await denySignIn(host.context, userCode, call.caller)
   return toJsonAnswer(call, { allowed: fields.allow })
 }
@@ -104,6 +105,10 @@ async function readForm(host: GatewayHost, call: GatewayCall): Promise<Fields> {
 }
 
 const formBytesMax = 16_384
+
+function toOauthAnswer(value: object, status = 200): Answer {
+  return { status, contentType: 'application/json; charset=utf-8', body: Buffer.from(JSON.stringify(value)) }
+}
 
 /** Errors of OAuth are JSON. A program that exceeds its rate limit is asked to poll less often. */
 function toOauthFailure({ code, message, retryAfterSeconds = 60 }: RegistryError) {

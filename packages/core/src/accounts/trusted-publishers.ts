@@ -1,0 +1,348 @@
+import {
+  isSkillName,
+  isUsername,
+  limits,
+  matchesExactly,
+  type PublisherIdentity,
+  RegistryError,
+  toTimestamp,
+  type TrustedPublisher,
+} from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { type Caller, guest, requireAccount } from '../kernel/caller.ts'
+import { hourMs, minuteMs } from '../kernel/clock.ts'
+import { invalidField } from '../kernel/field-errors.ts'
+import { newId } from '../kernel/ids.ts'
+import type { Input } from '../kernel/operation-input.ts'
+import { hashToken } from '../kernel/tokens.ts'
+import { recordAudit } from '../log/audit.ts'
+import { countRows } from '../storage/count-rows.ts'
+import { readPage } from '../storage/read-page.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
+import { addRow } from '../storage/table-rows.ts'
+import { parseJson, type Tables, type TrustedPublisherRow, type UserRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
+import type { AccountsContext } from './accounts-context.ts'
+import { createKey, insertKey } from './api-keys.ts'
+import { requireMemberRight } from './organisations.ts'
+import { refuseWideClaims } from './trusted-claims.ts'
+
+/** How long a key lives that CI is given. */
+const keyMs = 15 * minuteMs
+/** Tokens that live longer are refused: each is remembered until it expires. */
+const tokenMsMax = 24 * hourMs
+
+/** GET /trusted-publishers: of the caller, or of an organisation for those who administer it. */
+export async function listTrustedPublishers(
+  context: StorageContext,
+  input: Input<'listTrustedPublishers'>,
+  caller: Caller,
+) {
+  const { read } = context.database
+  const owner = await getTrusting(read, input.owner ?? requireAccount(caller).username, caller)
+  const all = read.selectFrom('trusted_publishers').where('owner_id', '=', owner.id)
+  const { rows, paging } = await readPage(all, all.selectAll().orderBy('target').orderBy('id'), input)
+  return { publishers: rows.map(toTrustedPublisher), ...paging }
+}
+
+/**
+ * PUT /trusted-publishers: the same identity for the same target is stored once. Throws `invalid_request` for an issuer
+ * that is not public and for claims that would trust strangers.
+ */
+export async function putTrustedPublisher(
+  context: AccountsContext,
+  { target, issuer, claims }: Input<'putTrustedPublisher'>,
+  caller: Caller,
+): Promise<TrustedPublisher> {
+  const { username } = requireAccount(caller)
+  const [name = '', skill] = target.split(/\/(.*)/s)
+  if (!isUsername(name) || (skill !== undefined && !isSkillName(skill)))
+    throw invalidField('target', 'must be an owner, such as acme, or the full name of a skill, such as acme/pdf')
+  await requireIssuer(context, issuer)
+  refuseWideClaims(issuer, claims)
+  return context.database.writer.write(async (trx) => {
+    const owner = await getTrusting(trx, name, caller)
+    const of = trx.selectFrom('trusted_publishers').selectAll().where('owner_id', '=', owner.id)
+    const stored = JSON.stringify(Object.fromEntries(Object.entries(claims).toSorted()))
+    const same = await of
+      .where('target', '=', target)
+      .where('issuer', '=', issuer)
+      .where('claims', '=', stored)
+      .executeTakeFirst()
+    if (same) return toTrustedPublisher(same)
+    if ((await countRows(of)) >= limits.trustedPublishersPerOwnerMax)
+      throw new RegistryError(
+        'conflict',
+        `${name} already trusts ${limits.trustedPublishersPerOwnerMax} identities, the maximum. Remove one first.`,
+      )
+    const at = context.clock.now()
+    const row: TrustedPublisherRow = {
+      id: newId(),
+      owner_id: owner.id,
+      target,
+      issuer,
+      claims: stored,
+      created_by: username,
+      created_at: at,
+    }
+    await trx.insertInto('trusted_publishers').values(row).execute()
+    await recordAudit(trx, { caller, action: 'trust.add', subject: target, at, data: { id: row.id, issuer, claims } })
+    return toTrustedPublisher(row)
+  })
+}
+
+/** DELETE /trusted-publishers/<id>: keys that the owner gave to identities of this issuer end at once. */
+export async function deleteTrustedPublisher(
+  context: StorageContext,
+  { id }: Input<'deleteTrustedPublisher'>,
+  caller: Caller,
+): Promise<undefined> {
+  await context.database.writer.write(async (trx) => {
+    const row = await trx
+      .selectFrom('trusted_publishers')
+      .innerJoin('users', 'users.id', 'trusted_publishers.owner_id')
+      .selectAll('trusted_publishers')
+      .select('users.username')
+      .where('trusted_publishers.id', '=', id)
+      .executeTakeFirst()
+    if (!row || !(await mayTrust(trx, row.username, caller)))
+      throw new RegistryError('not_found', 'You have no trusted identity with this id. `trust list` shows yours.')
+    await trx.deleteFrom('trusted_publishers').where('id', '=', id).execute()
+    await trx.deleteFrom('api_keys').where('user_id', '=', row.owner_id).where('identity', 'is not', null).execute()
+    const [at, data] = [context.clock.now(), { id, issuer: row.issuer, claims: parseJson(row.claims) }]
+    await recordAudit(trx, { caller, action: 'trust.remove', subject: row.target, at, data })
+  })
+}
+
+/** The owner of a name, if the caller decides whom the owner trusts. */
+async function getTrusting(db: Kysely<Tables>, name: string, caller: Caller): Promise<UserRow> {
+  const row = await db.selectFrom('users').selectAll().where('username', '=', name).executeTakeFirst()
+  if (row?.kind === 'organisation' && row.claimed) {
+    await requireMemberRight(db, row, caller, 'administer')
+    return row
+  }
+  if (row && row.id === requireAccount(caller).userId) return row
+  throw new RegistryError(
+    'forbidden',
+    `Only ${name} decides which identities may publish there. Name a skill of your own, or of an organisation that you administer.`,
+  )
+}
+
+async function mayTrust(db: Kysely<Tables>, name: string, caller: Caller): Promise<boolean> {
+  try {
+    await getTrusting(db, name, caller)
+    return true
+  } catch (error) {
+    if (error instanceof RegistryError) return false
+    throw error
+  }
+}
+
+async function requireIssuer({ outgoing }: Pick<AccountsContext, 'outgoing'>, issuer: string): Promise<void> {
+  const { protocol, search, hash } = await outgoing.requirePublic(issuer, 'issuer')
+  if (search !== '' || hash !== '') throw invalidField('issuer', 'must not have a query or a fragment')
+  if (protocol !== 'https:' && !isLoopback(issuer))
+    throw invalidField('issuer', 'must be an https URL: its keys decide who may publish')
+}
+
+function isLoopback(address: string): boolean {
+  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(address).hostname)
+}
+
+/** Whether anyone trusts identities of an issuer. The node asks no other issuers for their keys. */
+export async function isTrustedIssuer({ database }: StorageContext, issuer: string): Promise<boolean> {
+  const row = await database.read
+    .selectFrom('trusted_publishers')
+    .select('id')
+    .where('issuer', '=', issuer)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** The claims of a token whose signature, issuer, audience and times were checked. */
+export interface ProvenIdentity {
+  readonly issuer: string
+  readonly claims: Readonly<Record<string, unknown>>
+  /** What makes the token unlike any other of its issuer. */
+  readonly tokenId: string
+  /** In milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+/** A key for publishing, and what it may publish. */
+export interface PublishingKey {
+  readonly key: string
+  readonly owner: string
+  readonly targets: readonly string[]
+  /** In milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+/**
+ * Makes a key by which an identity may publish what trusts it and belongs to `target`, for 15 minutes. `target` is an
+ * owner or the full name of a skill: any user can trust a job of someone else, so the job says where it means to
+ * publish. The caller of the key is the owner of the skills. Throws `forbidden`.
+ */
+export async function exchangeIdentity(
+  context: StorageContext,
+  proven: ProvenIdentity,
+  target: string,
+): Promise<PublishingKey> {
+  const { database, clock } = context
+  const { issuer, claims, tokenId } = proven
+  const now = clock.now()
+  if (proven.expiresAt > now + tokenMsMax)
+    throw new RegistryError('forbidden', 'This token expires in more than a day. Ask your CI for a shorter lifetime.')
+  const { key, ...secret } = createKey()
+  const made = await database.writer.write(async (trx) => {
+    const rows = await selectTrusting(trx, issuer)
+    const fitting = rows.filter((row) => isTrusted(parseJson(row.claims), claims))
+    if (fitting.length === 0) throw new RegistryError('forbidden', describeMisfit(rows, claims))
+    const [first, ...more] = fitting.filter((row) => covers(row.target, target))
+    if (!first)
+      throw new RegistryError(
+        'forbidden',
+        `${target} does not trust this identity. Its owner can add it with \`skillstead trust add\`.`,
+      )
+    const wanted = [first, ...more]
+    const { owner_id: userId, username: owner } = first
+    const hash = hashToken(`${issuer}\n${tokenId}`)
+    // The clock of the issuer may be ahead of this one by as much as the check of the times allows.
+    if (!(await addRow(trx, 'used_states', { hash, expires_at: proven.expiresAt + minuteMs })))
+      throw new RegistryError('forbidden', 'This token was exchanged before. Ask your CI for a new one.')
+    const identity = toIdentity(issuer, wanted, claims)
+    const targets = toTargets(wanted, target)
+    const endsAt = now + keyMs
+    const apiKey = await insertKey(
+      trx,
+      {
+        userId,
+        name: `CI: ${new URL(issuer).host}`,
+        scopes: ['publish'],
+        now,
+        maker: { id: null, endsAt },
+        limitedTo: targets.join(' '),
+        identity,
+      },
+      secret,
+    )
+    const data = { key: apiKey.id, targets, ...identity }
+    await recordAudit(trx, { caller: guest, action: 'identity.exchange', subject: owner, at: now, data })
+    await trx
+      .deleteFrom('api_keys')
+      .where('user_id', '=', userId)
+      .where('identity', 'is not', null)
+      .where('expires_at', '<=', now)
+      .execute()
+    return { owner, targets, expiresAt: endsAt }
+  })
+  return { key, ...made }
+}
+
+/** Records a token that was refused. */
+export async function refuseExchange({ database, clock }: StorageContext, issuer: string, reason: string) {
+  const [at, data] = [clock.now(), { reason: reason.slice(0, 500) }]
+  await database.writer.write((trx) =>
+    recordAudit(trx, { caller: guest, action: 'identity.refuse-exchange', subject: issuer, at, data }),
+  )
+}
+
+type Trusting = TrustedPublisherRow & Pick<UserRow, 'username'>
+
+function selectTrusting(trx: WriteTransaction, issuer: string): Promise<Trusting[]> {
+  return trx
+    .selectFrom('trusted_publishers')
+    .innerJoin('users', 'users.id', 'trusted_publishers.owner_id')
+    .selectAll('trusted_publishers')
+    .select('users.username')
+    .where('trusted_publishers.issuer', '=', issuer)
+    .where('users.disabled', '=', 0)
+    .where('users.claimed', '=', 1)
+    .orderBy('trusted_publishers.target')
+    .execute()
+}
+
+type ClaimPatterns = Readonly<Record<string, string>>
+
+/**
+ * Claims by which issuers mark jobs whose code comes from a request to merge, perhaps of a stranger. Such jobs are
+ * refused unless the owner names the claim.
+ */
+const unreviewed: Readonly<Record<string, RegExp>> = {
+  // GitHub
+  event_name: /^pull_request/,
+  // GitLab
+  pipeline_source: /merge_request|pull_request/,
+}
+
+function isTrusted(patterns: ClaimPatterns, claims: ProvenIdentity['claims']): boolean {
+  return findMismatches(patterns, claims).length === 0
+}
+
+/** The names of the claims that do not fit. */
+function findMismatches(patterns: ClaimPatterns, claims: ProvenIdentity['claims']): string[] {
+  const wrong = Object.entries(patterns).filter(([name, pattern]) => {
+    const value = toClaimText(claims, name)
+    return value === undefined || !matchesExactly(pattern, value)
+  })
+  const hidden = Object.entries(unreviewed).filter(
+    ([name, pattern]) => patterns[name] === undefined && pattern.test(toClaimText(claims, name) ?? ''),
+  )
+  return [...wrong, ...hidden].map(([name]) => name)
+}
+
+/** The text of a claim; undefined for lists and objects, and without the claim. `a.b` is the field `b` of the claim `a`. */
+function toClaimText(claims: ProvenIdentity['claims'], name: string): string | undefined {
+  const whole = Object.hasOwn(claims, name) ? claims[name] : findNested(claims, name)
+  return ['string', 'number', 'boolean'].includes(typeof whole) ? String(whole) : undefined
+}
+
+/** Kubernetes nests the claims of a service account: `kubernetes.io/serviceaccount/name`. */
+function findNested(claims: ProvenIdentity['claims'], name: string): unknown {
+  let found: unknown = claims
+  const [first, ...rest] = name.startsWith('kubernetes.io/')
+    ? ['kubernetes.io', ...name.slice('kubernetes.io/'.length).split('/')]
+    : [name]
+  for (const part of [first!, ...rest]) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part)) return undefined
+    found = (found as Record<string, unknown>)[part]
+  }
+  return found
+}
+
+function describeMisfit(rows: readonly Trusting[], claims: ProvenIdentity['claims']): string {
+  const closest = rows
+    .map((row) => findMismatches(parseJson(row.claims), claims))
+    .toSorted((a, b) => a.length - b.length)[0]
+  const request = Object.entries(unreviewed).find(([name, pattern]) => pattern.test(toClaimText(claims, name) ?? ''))
+  if (request && closest?.includes(request[0]))
+    return `Jobs of pull and merge requests may not publish (${request[0]} is ${toClaimText(claims, request[0])}). Publish from a branch or tag.`
+  const shown = (closest ?? []).map((name) => `${name} is ${toClaimText(claims, name)?.slice(0, 200) ?? 'absent'}`)
+  return `No skill trusts this identity: ${shown.join(', ') || 'no owner names its issuer'}. Its owner can add it with \`skillstead trust add\`.`
+}
+
+/** Whether something that is trusted with `trusted`, an owner or a skill, may publish `target`, or some skill of it. */
+function covers(trusted: string, target: string): boolean {
+  return trusted === target || target.startsWith(`${trusted}/`) || trusted.startsWith(`${target}/`)
+}
+
+/** What the key may publish: of what is trusted, the part that was asked for. */
+function toTargets(rows: readonly Trusting[], asked: string): string[] {
+  const all = [...new Set(rows.map((row) => (row.target.length > asked.length ? row.target : asked)))]
+  return all.filter((target) => !all.some((other) => target.startsWith(`${other}/`)))
+}
+
+/** The claims that the owner named, which become public with the version. */
+function toIdentity(issuer: string, rows: readonly Trusting[], claims: ProvenIdentity['claims']): PublisherIdentity {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(parseJson(row.claims))))].toSorted()
+  return {
+    issuer,
+    claims: Object.fromEntries(names.map((name) => [name, (toClaimText(claims, name) ?? '').slice(0, 500)])),
+  }
+}
+
+function toTrustedPublisher({ id, target, issuer, claims, created_by, created_at }: TrustedPublisherRow) {
+  const createdAt = toTimestamp(created_at)
+  return { id, target, issuer, claims: parseJson(claims), createdBy: created_by, createdAt }
+}

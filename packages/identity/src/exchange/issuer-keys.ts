@@ -1,0 +1,83 @@
+import type { OperatorContext } from '@skillstead/core/internal'
+import { isRegistryError, RegistryError } from '@skillstead/protocol'
+import { createRemoteJWKSet, customFetch } from 'jose'
+
+type KeyFinder = ReturnType<typeof createRemoteJWKSet>
+
+/** The keys of an issuer are looked up again after this time, and at most once in `cooldownMs` for an unknown key. */
+const cacheMs = 10 * 60_000
+const cooldownMs = 30_000
+const bytesMax = 256 * 1024
+const issuersMax = 200
+
+/**
+ * The signing keys of issuers, found by OpenID Connect Discovery. Users name the issuers, so requests go through the
+ * guarded HTTP client. Failures are remembered for half a minute: tokens of strangers must not make the node send requests.
+ */
+export class IssuerKeys {
+  readonly #context: Pick<OperatorContext, 'outgoing' | 'clock'>
+  readonly #found = new Map<string, { readonly until: number; readonly keys: Promise<KeyFinder> }>()
+
+  constructor(context: Pick<OperatorContext, 'outgoing' | 'clock'>) {
+    this.#context = context
+  }
+
+  /** Throws `upstream_failed` and `upstream_timeout`, and `forbidden` for metadata of another issuer. */
+  find(issuer: string): Promise<KeyFinder> {
+    const now = this.#context.clock.now()
+    const known = this.#found.get(issuer)
+    if (known && now < known.until && known.until <= now + cacheMs) return known.keys
+    const keys = this.#discover(issuer)
+    keys.catch(() => this.#put(issuer, keys, cooldownMs))
+    this.#put(issuer, keys, cacheMs)
+    return keys
+  }
+
+  #put(issuer: string, keys: Promise<KeyFinder>, forMs: number): void {
+    this.#found.delete(issuer)
+    this.#found.set(issuer, { until: this.#context.clock.now() + forMs, keys })
+    const [oldest] = this.#found.keys()
+    if (this.#found.size > issuersMax) this.#found.delete(oldest!)
+  }
+
+  async #discover(issuer: string): Promise<KeyFinder> {
+    const address = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
+    const { status, bytes } = await this.#get(address)
+    const metadata = status === 200 ? parseObject(bytes) : undefined
+    if (!metadata)
+      throw new RegistryError('upstream_failed', `${address} answered no metadata of an issuer (status ${status}).`)
+    // Otherwise one issuer could send keys for the tokens of another.
+    if (metadata['issuer'] !== issuer)
+      throw new RegistryError('forbidden', `${address} describes another issuer than ${issuer}.`)
+    const keys = URL.parse(String(metadata['jwks_uri']))
+    if (!keys || (keys.protocol !== 'https:' && new URL(issuer).protocol === 'https:'))
+      throw new RegistryError('forbidden', `${address} names no https address of its keys.`)
+    return createRemoteJWKSet(keys, {
+      cacheMaxAge: cacheMs,
+      cooldownDuration: cooldownMs,
+      [customFetch]: async (url) => {
+        const answer = await this.#get(url)
+        return new Response(Buffer.from(answer.bytes), { status: answer.status })
+      },
+    })
+  }
+
+  async #get(address: string) {
+    try {
+      return await this.#context.outgoing.get(address, { bytesMax })
+    } catch (error) {
+      if (!isRegistryError(error, 'invalid_request')) throw error
+      const advice = 'Its operator can allow the network of the issuer with --allow-networks.'
+      throw new RegistryError('forbidden', `This node may not ask ${address}: ${error.message} ${advice}`)
+    }
+  }
+}
+
+function parseObject(bytes: Uint8Array): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'))
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,50 @@
+import { confirmSession, type DueSession, endUnconfirmed, takeDueSessions } from '@skillstead/core/internal'
+import { AccountEnded } from './provider.ts'
+import type { SignInParts } from './sign-in-routes.ts'
+
+const everyMs = 60_000
+
+/**
+ * Asks the provider every minute about the sessions that are due, and ends those of accounts that it no longer
+ * confirms. Returns a function that stops it.
+ */
+export function startRefreshing(parts: SignInParts): () => Promise<void> {
+  const { onError } = parts
+  const { clock, closing } = parts.context
+  let running: Promise<void> = Promise.resolve()
+  let isStopped = false
+  let cancel = schedule()
+
+  function schedule(): () => void {
+    return clock.setTimer(everyMs, () => {
+      running = refreshDue(parts)
+        .catch((error: unknown) => (isStopped || closing.aborted ? undefined : onError(error)))
+        .finally(() => {
+          if (!isStopped) cancel = schedule()
+        })
+    })
+  }
+
+  return () => {
+    isStopped = true
+    cancel()
+    return running
+  }
+}
+
+async function refreshDue(parts: SignInParts): Promise<void> {
+  for (const session of await takeDueSessions(parts.context, parts.issuer)) await refresh(parts, session)
+}
+
+/** While the provider does not answer, the session stays until it has been unconfirmed for an hour. */
+async function refresh({ context, provider, rules, onError }: SignInParts, session: DueSession): Promise<void> {
+  const { secrets } = context
+  try {
+    const token = secrets.open(session.refresh_token)
+    const { identity, refreshToken = token } = await provider.refresh(token, session.subject)
+    await confirmSession(context, session, secrets.seal(refreshToken), identity, rules)
+  } catch (error) {
+    if (error instanceof AccountEnded) await endUnconfirmed(context, session.id, error.message)
+    else onError(error)
+  }
+}

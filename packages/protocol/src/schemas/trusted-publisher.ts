@@ -1,0 +1,33 @@
+import * as v from 'valibot'
+import { limits } from '../limits.ts'
+import { boundedText, Id, Timestamp } from './fields.ts'
+
+/** Claims of a token by name: at least one, each of at most 500 characters. */
+export const Claims = v.pipe(
+  v.record(v.pipe(boundedText(100), v.regex(/^[\w.:/-]+$/, 'must be the name of a claim')), boundedText(500)),
+  v.check((claims) => Object.keys(claims).length > 0, 'must name at least one claim'),
+  v.check(
+    (claims) => Object.keys(claims).length <= limits.trustedClaimsMax,
+    `must name at most ${limits.trustedClaimsMax} claims`,
+  ),
+)
+
+/** The identity of CI that published a version: the issuer of its token, and the claims that the owner of the skill named. */
+export const PublisherIdentity = v.object({
+  issuer: boundedText(500),
+  claims: v.record(v.string(), v.string()),
+})
+export type PublisherIdentity = v.InferOutput<typeof PublisherIdentity>
+
+/** An identity of CI that may publish without a stored secret. */
+export const TrustedPublisher = v.object({
+  id: Id,
+  /** The owner, or the full name of a skill, which may not exist yet. */
+  target: v.string(),
+  issuer: v.string(),
+  /** What the claims must be: exact values, or patterns with `*`. */
+  claims: v.record(v.string(), v.string()),
+  createdBy: v.string(),
+  createdAt: Timestamp,
+})
+export type TrustedPublisher = v.InferOutput<typeof TrustedPublisher>

@@ -1,0 +1,76 @@
+import { partsOf, refuseIdentity, signInIdentity, type GroupRule, type Identity } from '@skillstead/core/internal'
+import { expect, it } from 'vitest'
+import { describeDatabases, type TestRegistry } from '../support/harness.ts'
+
+const rules: readonly GroupRule[] = [
+  { group: 'eng', gives: { organisation: 'acme', role: 'publisher' } },
+  { group: 'ml', gives: { organisation: 'acme', team: 'ml' } },
+  { group: 'admins', gives: 'administrators' },
+]
+const minuteMs = 60_000
+
+function signIn(test: TestRegistry, state: string, changes: Partial<Identity> = {}) {
+  const identity = { issuer: 'https://login.example', subject: 's-1', name: 'alice', displayName: 'Alice' }
+  const session = { state, stateEndsAt: test.clock.now() + 10 * minuteMs, refreshToken: null }
+  return signInIdentity(partsOf(test.registry), { ...identity, groups: ['eng'], ...changes }, rules, session)
+}
+
+describeDatabases('an account of an identity provider', (open) => {
+  it('is made once by sign-ins at the same time, whose states count once', async () => {
+    const test = await open()
+    const attempts = await Promise.allSettled(['a', 'b', 'a', 'c', 'b'].map((state) => signIn(test, state)))
+    const opened = attempts.filter(({ status }) => status === 'fulfilled')
+    expect(opened).toHaveLength(3)
+    const refused = attempts.filter((attempt) => attempt.status === 'rejected').map(({ reason }) => String(reason))
+    expect(refused).toEqual(Array(2).fill(expect.stringContaining('used before')))
+    const { users } = await test.admin.api.listUsers()
+    expect(users.map(({ username }) => username)).toEqual(['acme', 'alice', 'root'])
+    expect((await test.admin.api.listSessions({ username: 'alice' })).total).toBe(3)
+  })
+
+  it('is another one at another issuer, and gets a name that is free', async () => {
+    const test = await open()
+    const first = await signIn(test, 'a')
+    const second = await signIn(test, 'b', { issuer: 'https://other.example' })
+    expect([first.username, second.username]).toEqual(['alice', 'alice-2'])
+  })
+
+  it('has the memberships of its groups, in teams, too, until a sign-in without them', async () => {
+    const test = await open()
+    await signIn(test, 'a', { groups: ['eng', 'ml', 'admins'] })
+    const { api } = test.admin
+    expect((await api.listTeams({ organisation: 'acme' })).teams).toMatchObject([{ name: 'ml', members: ['alice'] }])
+    expect((await api.listUsers({ q: 'alice' })).users[0]!.role).toBe('admin')
+    await signIn(test, 'b', { groups: [] })
+    expect((await api.listTeams({ organisation: 'acme' })).teams).toMatchObject([{ members: [] }])
+    expect((await api.listMembers({ organisation: 'acme' })).members).toEqual([])
+    expect((await api.listUsers({ q: 'alice' })).users[0]!.role).toBe('user')
+    const { entries } = await api.listAudit({ limit: 100 })
+    expect(entries.filter(({ data }) => data.by === 'groups').map(({ action }) => action)).toEqual([
+      'organisation.member.delete',
+      'user.update',
+      'organisation.member.put',
+      'organisation.create',
+      'user.update',
+    ])
+  })
+
+  it('has a session that ends an hour after the provider confirmed it, which opens no other', async () => {
+    const test = await open()
+    const { token, expiresAt } = await signIn(test, 'a')
+    expect(expiresAt).toBe(test.clock.now() + 60 * minuteMs)
+    const caller = await test.registry.authenticateSession(token)
+    expect(caller).toMatchObject({ username: 'alice', scopes: ['read', 'publish', 'manage'] })
+    expect(caller.keyId).toBeUndefined()
+    test.clock.advance(60 * minuteMs)
+    await expect(test.registry.authenticateSession(token)).rejects.toMatchObject({ code: 'unauthorized' })
+  })
+
+  it('leaves only a record of a refused sign-in, of limited length', async () => {
+    const test = await open()
+    await refuseIdentity(partsOf(test.registry), 'https://login.example', 'x'.repeat(10_000))
+    const [entry] = (await test.admin.api.listAudit()).entries
+    expect(entry).toMatchObject({ action: 'identity.refuse', actor: null, subject: 'https://login.example' })
+    expect(String(entry!.data.reason)).toHaveLength(500)
+  })
+})
