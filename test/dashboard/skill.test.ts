@@ -109,9 +109,9 @@ describeBrowser('the page of a skill', () => {
       '<img src="pot.png?x=1" alt="lost">',
     ]
     const links = [
-      '[second](docs/b.md#second-step)',
-      '[line](docs/b.md#L3)',
-      '[file](docs/b.md#none)',
+      '[second](more/b.md#second-step)',
+      '[line](more/b.md#L3)',
+      '[file](more/b.md#none)',
       '[end](#part-129)',
     ]
     await visited.api.publishSkill({
@@ -119,7 +119,7 @@ describeBrowser('the page of a skill', () => {
       files: [
         { path: 'pot.png', content: png().toString('base64'), encoding: 'base64' },
         { path: 'pot.svg', content: '<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>' },
-        { path: 'docs/b.md', content: '# Steps\n\nBegin.\n\n## Second, step!\n\nEnd.\n' },
+        { path: 'more/b.md', content: '# Steps\n\nBegin.\n\n## Second, step!\n\nEnd.\n' },
       ],
     })
     for (const open of [visited.open, visited.openSignedIn]) {
