@@ -38,6 +38,7 @@ const publicPages: Readonly<Record<string, string>> = {
   trending: '/trending',
   authors: '/users',
   author: '/users/alice',
+  'author-organisation': '/users/acme',
   agents: '/agents',
   agent: '/agents/claude-code:1',
   requests: '/requests',
@@ -62,6 +63,12 @@ const privatePages: Readonly<Record<string, string>> = {
   account: '/account',
   'own-skills': '/account/skills',
   publish: '/account/publish',
+  reviews: '/account/reviews',
+  organisation: '/organisations/acme',
+  'organisation-teams': '/organisations/acme/teams',
+  'organisation-skills': '/organisations/acme/skills',
+  'organisation-rules': '/organisations/acme/rules',
+  'organisation-settings': '/organisations/acme/settings',
   keys: '/account/keys',
   sessions: '/account/sessions',
   webhooks: '/account/webhooks',
@@ -93,11 +100,13 @@ describeBrowser('every page', () => {
 
   test('fits each width without scrolling sideways, and has no barrier and no shift of its layout', async () => {
     const visited = await visit()
-    await fillShowcase(visited)
+    const { submissionId } = await fillShowcase(visited)
     const guest = await visited.open('/', { isOwn: true, expectedStatuses: [404] })
     const faults = await findFaults(guest, visited.node.url, publicPages)
     const admin = await visited.openSignedIn('/', { isOwn: true, expectedStatuses: [404] })
-    faults.push(...(await findFaults(admin, visited.node.url, privatePages)))
+    faults.push(
+      ...(await findFaults(admin, visited.node.url, { ...privatePages, review: `/account/reviews/${submissionId}` })),
+    )
     if (takesPictures) {
       await makeContactSheet(guest)
       await paintReadme(guest, visited.node.url)

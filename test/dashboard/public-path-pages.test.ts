@@ -45,7 +45,7 @@ describeBrowser('the dashboard below a path', () => {
 
     await page.keyboard.press('Control+k')
     await page.getByRole('option', { name: 'API reference' }).click()
-    await page.waitForURL(`${url}/docs`)
+    await page.waitForURL(`${url}/docs/api`)
     await page.goBack()
 
     await menu.click()

@@ -205,6 +205,23 @@ describe('a page without JavaScript', () => {
   })
 })
 
+describe('the pages of an organisation', () => {
+  it('exist for an organisation that exists, without a preview, for its members alone', async () => {
+    const { node, api } = await startNode({ dashboard: files })
+    await api.createOrganisation({ name: 'acme', displayName: 'Acme Inc.' })
+    for (const section of ['', '/teams', '/skills', '/rules', '/settings']) {
+      const response = await fetch(`${node.url}/organisations/acme${section}`)
+      const text = await response.text()
+      expect([section, response.status, readMetas(text).robots]).toEqual([section, 200, 'noindex'])
+      expect(text).not.toContain('Acme Inc.')
+    }
+    for (const path of ['acme/none', 'acme/rules/x', 'none', 'none/rules', 'alice', 'a%2Fb', '%00'])
+      expect([path, (await fetch(`${node.url}/organisations/${path}`)).status]).toEqual([path, 404])
+    expect((await fetch(`${node.url}/account/reviews/x`)).status).toBe(200)
+    expect((await fetch(`${node.url}/account/reviews/x/y`)).status).toBe(404)
+  })
+})
+
 describe("the operator's name, text and logo", () => {
   const svg =
     '<?xml version="1.0"?>\n<!-- ours -->\n<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
@@ -255,14 +272,17 @@ describe("the operator's name, text and logo", () => {
 })
 
 describe('the page of the app', () => {
-  it.each([false, true])('exists at the components, and states that the node is private: %s', async (requireKey) => {
-    const { node } = await startNode({ dashboard: files, requireKey })
-    const response = await fetch(`${node.url}/_components`)
-    expect(response.status).toBe(200)
-    const metas = readMetas(await response.text())
-    expect(metas).toMatchObject({ robots: 'noindex' })
-    expect(metas['skillstead-private']).toBe(requireKey ? 'true' : undefined)
-  })
+  it.each([false, true])(
+    'exists for signing in a device, and states that the node is private: %s',
+    async (requireKey) => {
+      const { node } = await startNode({ dashboard: files, requireKey })
+      const response = await fetch(`${node.url}/device`)
+      expect(response.status).toBe(200)
+      const metas = readMetas(await response.text())
+      expect(metas).toMatchObject({ robots: 'noindex' })
+      expect(metas['skillstead-private']).toBe(requireKey ? 'true' : undefined)
+    },
+  )
 })
 
 describe('/robots.txt', () => {

@@ -156,12 +156,15 @@ const skills: readonly Shown[] = [
   },
 ]
 
-/** What pages have to show: skills of three authors with versions, a pack, an agent, reviews, a request and an issue. */
+/**
+ * What pages have to show: skills of three authors with versions, a pack, an agent, reviews, a request and an issue; and
+ * an organisation with a submitted version. Returns the id of that version.
+ */
 export async function fillShowcase({
   api: alice,
   registry,
   createUser,
-}: Pick<Fixture, 'api' | 'registry' | 'createUser'>): Promise<void> {
+}: Pick<Fixture, 'api' | 'registry' | 'createUser'>): Promise<{ submissionId: string }> {
   const apis: Record<string, RegistryApi> = { alice }
   for (const username of ['bob', 'carol']) {
     await createUser(username, 'team')
@@ -194,6 +197,32 @@ export async function fillShowcase({
     reason: 'Units are wrong in tables of 2024',
   })
   for (const name of members) await alice.track({ skillName: name, agents: ['claude-code'] })
+  return { submissionId: await fillOrganisation(apis) }
+}
+
+/** The organisation acme, in which carol's new version waits for alice. */
+async function fillOrganisation({ alice, bob, carol }: Record<string, RegistryApi>): Promise<string> {
+  const organisation = 'acme'
+  await alice!.createOrganisation({ name: organisation, displayName: 'Acme Inc.' })
+  await alice!.putMember({ organisation, username: 'bob', role: 'reviewer' })
+  await alice!.putMember({ organisation, username: 'carol', role: 'publisher' })
+  await carol!.acceptMembership({ organisation })
+  await bob!.createOrganisation({ name: 'umbrella' })
+  await bob!.putMember({ organisation: 'umbrella', username: 'alice', role: 'reviewer' })
+  const toVersion = (text: string) => ({
+    owner: organisation,
+    skillMd: `---\nname: publish-posts\ndescription: Publishes posts of the blog.\nlicense: MIT\n---\n# Posts\n\n${text}\n`,
+  })
+  await carol!.publishSkill(toVersion('Check each link.'))
+  const roles = [{ name: 'publish-posts', role: 'publisher' as const }]
+  await alice!.putTeam({ organisation, team: 'release', members: ['carol'], skills: roles })
+  const approvals = { count: 1, when: 'always' as const }
+  await alice!.setPolicy({ organisation, policy: { approvals, licenses: ['MIT', 'Apache-2.0'], verdict: 'caution' } })
+  const wider = 'Check each link.\n\n```sh\ncurl https://blog.example.com/hooks\n```'
+  const { quarantined } = await carol!.publishSkill(toVersion(wider))
+  const { id } = quarantined!
+  await alice!.commentQuarantined({ id, path: 'SKILL.md', line: 11, body: 'Why does it call this host?' })
+  return id
 }
 
 async function publishAll(api: RegistryApi, { changes = [], files = [], ...skill }: Shown): Promise<void> {

@@ -29,6 +29,8 @@ export const addresses = {
   packsOf: (username: string) => `/packs?curator=${encodeURIComponent(username)}`,
   user: (username: string) => `/users/${encodeURIComponent(username)}`,
   agent: (agentKey: string) => `/agents/${encodeURIComponent(agentKey)}`,
+  organisation: (name: string, section = '') => `/organisations/${encodeURIComponent(name)}${section && `/${section}`}`,
+  review: (id: string) => `/account/reviews/${encodeURIComponent(id)}`,
   webhook: (id: string) => `/account/webhooks/${encodeURIComponent(id)}`,
   takedown: (id: string) => `/takedowns/${encodeURIComponent(id)}`,
   mirror: (upstream: string) => `/admin/mirrors/${encodeURIComponent(upstream)}`,

@@ -10,23 +10,27 @@ import { ClosedNode, NotHere } from './pages/placeholder-pages.tsx'
 import { BelowNode } from './below-node.tsx'
 import { lazyPage } from './ui/lazy-components.tsx'
 
-const SkillPage = lazyPage(() => import('./pages/skill/skill-page.tsx'))
-const PacksPage = lazyPage(() => import('./pages/packs/packs-page.tsx'))
-const PackPage = lazyPage(() => import('./pages/packs/pack-page.tsx'))
-const TrendingPage = lazyPage(() => import('./pages/community/trending-page.tsx'))
-const AgentsPage = lazyPage(() => import('./pages/community/agents-page.tsx'))
-const AgentPage = lazyPage(() => import('./pages/community/agent-page.tsx'))
-const UsersPage = lazyPage(() => import('./pages/users/users-page.tsx'))
-const UserPage = lazyPage(() => import('./pages/users/user-page.tsx'))
-const RequestsPage = lazyPage(() => import('./pages/requests/requests-page.tsx'))
-const ExternalPage = lazyPage(() => import('./pages/community/external-page.tsx'))
-const TakedownsPage = lazyPage(() => import('./pages/takedowns/takedowns-page.tsx'))
-const TakedownPage = lazyPage(() => import('./pages/takedowns/takedown-page.tsx'))
-const AccountPages = lazyPage(() => import('./pages/account/account-pages.tsx'))
-const DocsPages = lazyPage(() => import('./pages/docs/docs-pages.tsx'))
-const DevicePage = lazyPage(() => import('./pages/account/device-page.tsx'))
-const ComponentsPage = lazyPage(() => import('./pages/components-page.tsx'))
-const AdminPages = lazyPage(() => import('./pages/admin/admin-pages.tsx'))
+/** The pages that are loaded on first use, by their paths. */
+const lazyPages = [
+  [['/skills/:owner/:name/:tab?'], lazyPage(() => import('./pages/skill/skill-page.tsx'))],
+  [['/packs'], lazyPage(() => import('./pages/packs/packs-page.tsx'))],
+  [['/packs/:slug'], lazyPage(() => import('./pages/packs/pack-page.tsx'))],
+  [['/trending'], lazyPage(() => import('./pages/community/trending-page.tsx'))],
+  [['/agents'], lazyPage(() => import('./pages/community/agents-page.tsx'))],
+  [['/agents/:agentKey'], lazyPage(() => import('./pages/community/agent-page.tsx'))],
+  [['/users'], lazyPage(() => import('./pages/users/users-page.tsx'))],
+  [['/users/:username'], lazyPage(() => import('./pages/users/user-page.tsx'))],
+  [['/requests'], lazyPage(() => import('./pages/requests/requests-page.tsx'))],
+  [['/external'], lazyPage(() => import('./pages/community/external-page.tsx'))],
+  [['/takedowns'], lazyPage(() => import('./pages/takedowns/takedowns-page.tsx'))],
+  [['/takedowns/:id'], lazyPage(() => import('./pages/takedowns/takedown-page.tsx'))],
+  [['/account', '/account/*'], lazyPage(() => import('./pages/account/account-pages.tsx'))],
+  [['/organisations/:name/:section?'], lazyPage(() => import('./pages/organisations/organisation-page.tsx'))],
+  [['/docs', '/docs/*'], lazyPage(() => import('./pages/docs/docs-pages.tsx'))],
+  [['/device'], lazyPage(() => import('./pages/account/device-page.tsx'))],
+  [['/_components'], lazyPage(() => import('./pages/components-page.tsx'))],
+  [['/admin', '/admin/*'], lazyPage(() => import('./pages/admin/admin-pages.tsx'))],
+] as const
 
 /** Addresses that the node serves outside of this app: links to them leave the app. */
 const ownPages = new RegExp(`^${nodePath}/(?!(?:api|docs/guides|openapi\\.json|metrics|healthz|readyz|mcp)(?:[/?#]|$))`)
@@ -60,26 +64,9 @@ function Pages() {
     <Boundary place={url}>
       <Router onRouteChange={focusContent}>
         <Route path="/" component={CataloguePage} />
-        <Route path="/skills/:owner/:name/:tab?" component={SkillPage} />
-        <Route path="/packs" component={PacksPage} />
-        <Route path="/packs/:slug" component={PackPage} />
-        <Route path="/trending" component={TrendingPage} />
-        <Route path="/agents" component={AgentsPage} />
-        <Route path="/agents/:agentKey" component={AgentPage} />
-        <Route path="/users" component={UsersPage} />
-        <Route path="/users/:username" component={UserPage} />
-        <Route path="/requests" component={RequestsPage} />
-        <Route path="/external" component={ExternalPage} />
-        <Route path="/takedowns" component={TakedownsPage} />
-        <Route path="/takedowns/:id" component={TakedownPage} />
-        <Route path="/account" component={AccountPages} />
-        <Route path="/account/*" component={AccountPages} />
-        <Route path="/docs" component={DocsPages} />
-        <Route path="/docs/*" component={DocsPages} />
-        <Route path="/device" component={DevicePage} />
-        <Route path="/admin" component={AdminPages} />
-        <Route path="/admin/*" component={AdminPages} />
-        <Route path="/_components" component={ComponentsPage} />
+        {lazyPages.flatMap(([paths, component]) =>
+          paths.map((one) => <Route key={one} path={one} component={component} />),
+        )}
         <Route path="/:owner/:name?" component={ShortAddress} />
         <Route default component={NotHere} />
       </Router>

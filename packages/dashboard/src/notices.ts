@@ -1,20 +1,27 @@
 import { api, useData } from './api.ts'
+import { mayDo, readOrganisations } from './organisations.ts'
 import { useMe } from './session.ts'
 
 /** What waits for the signed-in user, for the inbox; the header has their number from the session. */
 async function readNotices(username: string, hasWebhooks: boolean) {
   const all = { limit: 100 }
-  const [{ invitations }, { transfers }, { quarantined }, { skills }, webhooks] = await Promise.all([
-    api.listInvitations(all),
-    api.listTransfers(all),
-    api.listQuarantined({ ...all, own: true }),
-    api.listOwnSkills({ ...all, moderated: true }),
-    hasWebhooks ? api.listWebhooks(all) : undefined,
-  ])
+  const [{ invitations }, { invitations: memberships }, { transfers }, { quarantined }, { skills }, webhooks] =
+    await Promise.all([
+      api.listInvitations(all),
+      api.listMemberInvitations(),
+      api.listTransfers(all),
+      api.listQuarantined({ ...all, own: true }),
+      api.listOwnSkills({ ...all, moderated: true }),
+      hasWebhooks ? api.listWebhooks(all) : undefined,
+    ])
+  const organisations = transfers.length === 0 ? [] : await readOrganisations()
+  const isReceived = ({ newOwner }: { newOwner: string }) =>
+    newOwner === username || organisations.some(({ name, role }) => name === newOwner && mayDo(role, 'manage'))
   return {
     invitations,
-    received: transfers.filter(({ newOwner }) => newOwner === username),
-    offered: transfers.filter(({ newOwner }) => newOwner !== username),
+    memberships,
+    received: transfers.filter(isReceived),
+    offered: transfers.filter((transfer) => !isReceived(transfer)),
     quarantined,
     moderated: skills,
     failing: (webhooks?.webhooks ?? []).filter(

@@ -1,4 +1,5 @@
-import { useSessionFailure } from '../session.ts'
+import type { FunctionComponent } from 'preact'
+import { useMe, useSessionFailure } from '../session.ts'
 import { Page } from '../ui/page.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { SignInLink } from '../ui/sign-in-link.tsx'
@@ -17,6 +18,22 @@ export function WaitingForSession({ title }: { title: string }) {
       )}
     </Page>
   )
+}
+
+/** A page that visitors are asked to sign in for. */
+export function forUsers(Content: FunctionComponent): FunctionComponent {
+  return function UserPage() {
+    const me = useMe()
+    if (me === undefined) return <WaitingForSession title="Account" />
+    if (me) return <Content />
+    return (
+      <Page title="Sign in required">
+        <p>
+          This page is about your own account. <SignInLink>Sign in</SignInLink> with an API key of this node.
+        </p>
+      </Page>
+    )
+  }
 }
 
 export function NotHere() {

@@ -108,6 +108,7 @@ const pack = toSubject('getPack', ({ slug = '' }) => ({ slug }), toPackText)
 const user = toSubject('getUser', ({ username = '' }) => ({ username }), toUserText)
 const agent = toSubject('getAgent', ({ agentKey = '' }) => ({ agentKey }), toAgentText)
 const request = toSubject('getRequest', (_, query) => pick(query, 'id'), toRequestText)
+const organisation = toSubject('getOrganisation', ({ name = '' }) => ({ organisation: name }))
 const takedown = toSubject('getDmca', ({ id = '' }) => ({ id }))
 
 /** The routes of the app, which loads their content itself. */
@@ -123,11 +124,18 @@ export const pageRoutes: readonly PageRoute[] = [
   { path: '/agents/:agentKey', subjectOf: () => agent },
   { path: '/users/:username', subjectOf: () => user },
   { path: '/requests', text: requests, subjectOf: (query) => (query.get('id') ? request : undefined) },
+  { path: '/organisations/:name', subjectOf: () => organisation },
+  {
+    path: '/organisations/:name/:section',
+    pages: /\/(?:teams|skills|rules|settings)$/,
+    subjectOf: () => organisation,
+  },
   { path: '/takedowns/:id', subjectOf: () => takedown },
   ...['/account', '/device', '/admin', '/_components'].map((path) => ({ path })),
   {
     path: '/account/**',
-    pages: /^\/account\/(?:skills|publish|keys|sessions|webhooks(?:\/[^/]+)?|stars|verification|sign-in|setup)$/,
+    pages:
+      /^\/account\/(?:skills|publish|keys|sessions|(?:reviews|webhooks)(?:\/[^/]+)?|stars|verification|sign-in|setup)$/,
   },
   {
     path: '/admin/**',

@@ -1,16 +1,26 @@
-import { ArrowLeftRight, type IconNode, Inbox as InboxIcon, OctagonX, ShieldAlert, UserPlus, Webhook } from 'lucide'
+import {
+  ArrowLeftRight,
+  GitPullRequest,
+  type IconNode,
+  Inbox as InboxIcon,
+  OctagonX,
+  ShieldAlert,
+  UserPlus,
+  Webhook,
+} from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { noticeKeys, type Notices, useNotices } from '../../notices.ts'
 import { useMe } from '../../session.ts'
+import { toApprovalWords } from '../reviews/approval-words.ts'
 import { ActionButton, ConfirmButton } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Shown } from '../../ui/page.tsx'
-import { Time } from '../../ui/parts.tsx'
-import { SkillLink } from '../../ui/skill-list.tsx'
+import { NameLink, Time } from '../../ui/parts.tsx'
+import { FullName, SkillLink } from '../../ui/skill-list.tsx'
 
-/** What waits for the user: invitations, transfers, quarantined versions, moderated skills and failing webhooks. */
+/** What waits for the user: invitations, transfers, versions to review or in quarantine, moderated skills and failing webhooks. */
 export function Inbox() {
   const found = useNotices()
   return (
@@ -20,13 +30,16 @@ export function Inbox() {
         {(notices) =>
           Object.values(notices).every((some) => some.length === 0) ? (
             <p class="faint">
-              <Icon of={InboxIcon} /> Nothing waits for you. Invitations, transfers and problems of your skills appear
-              here.
+              <Icon of={InboxIcon} /> Nothing waits for you. Invitations, transfers, reviews and problems of your skills
+              appear here.
             </p>
           ) : (
             <ul class="inbox">
               {notices.invitations.map((one) => (
                 <Invitation key={one.fullName} of={one} />
+              ))}
+              {notices.memberships.map((one) => (
+                <Membership key={one.organisation} of={one} />
               ))}
               {notices.received.map((one) => (
                 <Received key={one.fullName} of={one} />
@@ -34,9 +47,13 @@ export function Inbox() {
               {notices.moderated.map((one) => (
                 <Moderated key={one.id} of={one} />
               ))}
-              {notices.quarantined.map((one) => (
-                <Quarantined key={one.id} of={one} />
-              ))}
+              {notices.quarantined.map((one) =>
+                one.reason === 'approval' ? (
+                  <Submission key={one.id} of={one} />
+                ) : (
+                  <Quarantined key={one.id} of={one} />
+                ),
+              )}
               {notices.failing.map((one) => (
                 <Item key={one.id} icon={Webhook} at={one.lastDelivery?.at}>
                   The last delivery to your webhook <a href={addresses.webhook(one.id)}>{one.url}</a> failed.
@@ -104,9 +121,53 @@ function Invitation({ of: { fullName, owner, role, createdAt } }: { of: Notices[
   )
 }
 
+function Membership({ of: { organisation, role, createdAt } }: { of: Notices['memberships'][number] }) {
+  const me = useMe()!
+  return (
+    <Item
+      icon={UserPlus}
+      at={createdAt}
+      actions={
+        <>
+          <ActionButton
+            work={() => api.acceptMembership({ organisation })}
+            refreshes={[...accepted, ['organisations'], ['organisation']]}
+          >
+            Accept
+          </ActionButton>
+          <ActionButton work={() => api.deleteMember({ organisation, username: me.username })} refreshes={noticeKeys}>
+            Decline
+          </ActionButton>
+        </>
+      }
+    >
+      <NameLink href={addresses.user(organisation)} name={organisation} /> invites you to become a member, as {role}.
+    </Item>
+  )
+}
+
+/** A version that waits for reviewers: to review, or submitted by the user. */
+function Submission({
+  of: { id, fullName, version, publisher, approvals, createdAt },
+}: {
+  of: Notices['quarantined'][number]
+}) {
+  const isOwn = publisher.username === useMe()!.username
+  return (
+    <Item icon={GitPullRequest} at={createdAt}>
+      {isOwn ? 'Your' : 'Review'}{' '}
+      <a href={addresses.review(id)}>
+        <FullName name={fullName} /> {version}
+      </a>
+      {isOwn ? ` waits for approval` : ` by ${publisher.username}`}: {approvals && toApprovalWords(approvals)}.
+    </Item>
+  )
+}
+
 type Transfer = Notices['received'][number]
 
-function Received({ of: { fullName, createdAt } }: { of: Transfer }) {
+function Received({ of: { fullName, newOwner, createdAt } }: { of: Transfer }) {
+  const isOwn = newOwner === useMe()!.username
   return (
     <Item
       icon={ArrowLeftRight}
@@ -120,13 +181,16 @@ function Received({ of: { fullName, createdAt } }: { of: Transfer }) {
             work={() => api.acceptTransfer({ name: fullName })}
             refreshes={accepted}
           >
-            <p>You become its owner, with all its versions. Its former address redirects to the new one.</p>
+            <p>
+              {isOwn ? 'You become' : `${newOwner} becomes`} its owner, with all its versions. Its former address
+              redirects to the new one.
+            </p>
           </ConfirmButton>
           <CancelTransfer name={fullName}>Decline</CancelTransfer>
         </>
       }
     >
-      <SkillLink name={fullName} /> is offered to you.
+      <SkillLink name={fullName} /> is offered to {isOwn ? 'you' : <bdi>{newOwner}</bdi>}.
     </Item>
   )
 }

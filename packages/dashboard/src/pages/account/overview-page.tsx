@@ -6,6 +6,8 @@ import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'
 import { Picture } from '../../ui/own-files.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Badge, Count, toCount, NameLink } from '../../ui/parts.tsx'
+import { OrganisationList } from '../organisations/organisation-list.tsx'
+import { useOrganisations } from '../../organisations.ts'
 import { Inbox } from './inbox.tsx'
 
 /** The signed-in user, the plan, and the public profile. */
@@ -13,7 +15,8 @@ export function OverviewPage() {
   const me = useMe()!
   const action = useAction(({ displayName }: Record<string, string>) => api.updateMe({ displayName }), ['session'])
   const { skills, packs, webhooks, followers, following } = me.counts
-  const isReading = useNotices().isPending
+  const notices = useNotices()
+  const isReading = useOrganisations().isPending || notices.isPending
   return (
     <Page title={me.displayName || me.username} hint="Your account: what waits for you, and how others see you.">
       <p class="facts">
@@ -36,6 +39,7 @@ export function OverviewPage() {
       <Inbox />
       {!isReading && (
         <>
+          <OrganisationList />
           <h2>Profile</h2>
           <Form action={action} submit="Save" done="Saved.">
             <Field label="Display name" name="displayName" required maxLength={100} defaultValue={me.displayName} />

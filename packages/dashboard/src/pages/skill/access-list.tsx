@@ -1,6 +1,7 @@
 import { cutList, type Access, type AccessKind } from '@skillstead/protocol'
 
-const titles: Readonly<Record<AccessKind, string>> = {
+/** What each kind of access is, as a title. */
+export const accessTitles: Readonly<Record<AccessKind, string>> = {
   tools: 'Tools of the agent, and MCP servers',
   commands: 'Programs it runs',
   hosts: 'Hosts it calls',
@@ -9,7 +10,7 @@ const titles: Readonly<Record<AccessKind, string>> = {
   files: 'Files outside its folder',
 }
 /** All kinds, in the order in which they are shown. */
-const accessKinds = Object.keys(titles) as AccessKind[]
+const accessKinds = Object.keys(accessTitles) as AccessKind[]
 const shownMax = 50
 
 export function isEmptyAccess(access: Access): boolean {
@@ -24,7 +25,7 @@ export function AccessList({ access }: { access: Access }) {
       <dl class="access">
         {kinds.map((kind) => (
           <div key={kind}>
-            <dt>{titles[kind]}</dt>
+            <dt>{accessTitles[kind]}</dt>
             <dd>
               <ul class="words">
                 {access[kind].slice(0, shownMax).map((name) => (

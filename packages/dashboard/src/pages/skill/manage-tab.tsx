@@ -12,29 +12,27 @@ import { Standing } from './standing.tsx'
 import { type ShownSkill, useDownloads } from './shown-skill.ts'
 import { Badge, NameLink, Time } from '../../ui/parts.tsx'
 import { DataTable, Shown, usePaged, type Column } from '../../ui/page.tsx'
+import { toVisibilityFields, toVisibilityOptions } from '../../ui/visibility.ts'
 import { ModerationDecision } from '../admin/decide.tsx'
 
-const visibilities = [
-  ['public', 'Public: all users and guests'],
-  ['internal', 'Internal: users of this node'],
-  ['private', 'Private: you and your collaborators'],
-] as const
-type Visibility = (typeof visibilities)[number][0]
-
-/** The owner's actions on a skill, and the moderation actions of administrators. */
+/** The actions of the owner on a skill, or of the members of its organisation by their roles, and the moderation actions of administrators. */
 export function ManageTab({ shown: { skill } }: { shown: ShownSkill }) {
-  const { isOwner, isAdmin } = useRoles(skill)
+  const { mayPublish, isOwner, isAdmin } = useRoles(skill)
   const name = skill.fullName
   return (
     <>
       {isOwner && <Standing name={name} />}
-      {isOwner && (
+      {mayPublish && (
         <>
           <Section title="Details and visibility">{() => <Details skill={skill} />}</Section>
           <Section title="Versions">{() => <Yanks skill={skill} />}</Section>
+          <Section title="Deprecation">{() => <Deprecation skill={skill} />}</Section>
+        </>
+      )}
+      {isOwner && (
+        <>
           <Section title="Downloads">{() => <DownloadGroups name={name} />}</Section>
           {site.recordsInstallers && <Section title="Installed by">{() => <InstalledBy name={name} />}</Section>}
-          <Section title="Deprecation">{() => <Deprecation skill={skill} />}</Section>
           {skill.visibility !== 'public' && <Section title="Share links">{() => <Shares name={name} />}</Section>}
           <Section title="Collaborators and transfer">{() => <HandOver name={name} />}</Section>
         </>
@@ -152,10 +150,12 @@ function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { 
 }
 
 function Details({ skill }: { skill: SkillDetails }) {
+  const { isOwner, organisation } = useRoles(skill)
+  const current = skill.organisation === undefined ? skill.visibility : 'organisation'
   const action = useAction(
     ({ visibility, keywords = '', ...fields }: Record<string, string>) => {
       const words = keywords.split(',').map((word) => word.trim())
-      const given = { ...fields, visibility: visibility as Visibility, keywords: words.filter(Boolean) }
+      const given = { ...fields, ...toVisibilityFields(visibility, organisation), keywords: words.filter(Boolean) }
       return api.publishSkill({ name: skill.fullName, ...given })
     },
     ...skillKeys,
@@ -163,7 +163,9 @@ function Details({ skill }: { skill: SkillDetails }) {
   return (
     <>
       <Form action={action} submit="Save" done="Saved.">
-        <Select label="Visibility" name="visibility" value={skill.visibility} options={visibilities} />
+        {isOwner && (
+          <Select label="Visibility" name="visibility" value={current} options={toVisibilityOptions(organisation)} />
+        )}
         <Field label="Display name" name="displayName" maxLength={100} required defaultValue={skill.displayName} />
         <TextArea
           label="Description"

@@ -1,20 +1,31 @@
-import type { SkillDetails } from '@skillstead/protocol'
+import type { Right, SkillDetails } from '@skillstead/protocol'
+import { mayDo, useRoleFor } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
 
-/** Whether the signed-in user owns the skill or operates the node. A mirrored skill is managed at its origin. */
+/** The owner of a skill: a user or an organisation. */
+export function toOwner(fullName: string): string {
+  return fullName.split('/')[0]!
+}
+
+/**
+ * What the signed-in user may do with a skill as its owner, or as a member of the organisation that owns it, and whether
+ * the user operates the node. A mirrored skill is managed at its origin.
+ */
 export function useRoles(skill: SkillDetails) {
   const me = useMe()
+  const owner = toOwner(skill.fullName)
+  const role = useRoleFor(owner)
+  const may = (right: Right) => mayDo(role, right) && skill.origin.kind !== 'mirror'
   return {
-    isOwner: me != null && isOwnedBy(skill.fullName, me.username) && skill.origin.kind !== 'mirror',
+    mayPublish: may('publish'),
+    isOwner: may('manage'),
     isAdmin: me?.role === 'admin',
+    /** The owner, if it is an organisation of the user. */
+    organisation: role && owner !== me?.username ? owner : undefined,
   }
 }
 
 export function useMayManage(skill: SkillDetails): boolean {
-  const { isOwner, isAdmin } = useRoles(skill)
-  return isOwner || isAdmin
-}
-
-export function isOwnedBy(fullName: string, username: string): boolean {
-  return fullName.split('/')[0] === username
+  const { mayPublish, isAdmin } = useRoles(skill)
+  return mayPublish || isAdmin
 }

@@ -6,7 +6,7 @@ import type { FunctionComponent } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
-import { useMe } from '../../session.ts'
+import { mayDo, useRoleFor } from '../../organisations.ts'
 import { lazyPart } from '../../ui/lazy-components.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
 import { noteRecentSkill } from '../../ui/recent-skills.ts'
@@ -15,7 +15,7 @@ import { Tabs } from '../../ui/tabs.tsx'
 import { FactsColumn } from './facts-column.tsx'
 import { InstallBox } from './install-box.tsx'
 import { InstallTab } from './install-tab.tsx'
-import { isOwnedBy, useMayManage } from './ownership.ts'
+import { toOwner, useMayManage } from './ownership.ts'
 import { Standing } from './standing.tsx'
 import { ReadmeTab } from './readme-tab.tsx'
 import { HeadActions, SkillHead } from './skill-head.tsx'
@@ -49,10 +49,10 @@ export default function SkillPage() {
   const asked = `${params.owner}/${params.name}`
   const { version } = fields
   const found = useData(['skill', asked, 'details', version], () => api.getSkill({ name: asked, version }))
-  const me = useMe()
+  const role = useRoleFor(toOwner(asked))
   useNewName(asked, found.data)
   if (!found.data) {
-    const isOwnLoss = isTakenDown(found.error) && me != null && isOwnedBy(asked, me.username)
+    const isOwnLoss = isTakenDown(found.error) && mayDo(role, 'manage')
     return (
       <Page title={asked}>
         <Shown of={found}>{() => null}</Shown>

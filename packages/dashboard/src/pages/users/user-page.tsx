@@ -2,10 +2,11 @@ import '../../styles/people.css'
 import { useRoute } from 'preact-iso'
 import { addresses, toOwnPath } from '../../addresses.ts'
 import { api, useKeptData, queries, useData } from '../../api.ts'
+import { useOrganisations } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
 import { Picture } from '../../ui/own-files.tsx'
 import { Page, Pager, Shown, usePage } from '../../ui/page.tsx'
-import { Count, Empty, Time } from '../../ui/parts.tsx'
+import { Badge, Count, Empty, Time } from '../../ui/parts.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
 import { ReputationCard, VerifiedMethods } from './reputation-card.tsx'
@@ -60,17 +61,22 @@ function Heading({ user: { avatarUrl, displayName, username } }: { user: User })
 
 function Profile({ user }: { user: User }) {
   const { counts } = user
+  const isOrganisation = user.kind === 'organisation'
+  const { data: organisations } = useOrganisations(isOrganisation)
+  const role = organisations?.find(({ name }) => name === user.username)?.role
   return (
     <>
       <p class="facts">
+        {isOrganisation && <Badge>organisation</Badge>}
+        {role !== undefined && <a href={addresses.organisation(user.username)}>Members, teams and rules</a>}
         <VerifiedMethods methods={user.verified} />
         <Count of={counts.skills} unit="skill" />
         <a href={addresses.packsOf(user.username)}>
           <Count of={counts.packs} unit="pack" />
         </a>
         <Count of={counts.followers} unit="follower" />
-        <span>follows {counts.following.toLocaleString('en')}</span>
-        <Time at={user.createdAt} verb="joined" />
+        {!isOrganisation && <span>follows {counts.following.toLocaleString('en')}</span>}
+        <Time at={user.createdAt} verb={isOrganisation ? 'created' : 'joined'} />
       </p>
       {!user.claimed && <p class="hint">Came with an import or a mirror, and cannot sign in here.</p>}
       <div class="side-by-side">

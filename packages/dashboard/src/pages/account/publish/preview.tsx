@@ -6,6 +6,10 @@ import { toBytesText, toCount } from '../../../ui/parts.tsx'
 /** Settings of a publication that are not in the package. */
 export interface Wishes {
   readonly name?: string
+  /** The organisation that becomes the owner. Default: the user. */
+  readonly owner?: string
+  /** The organisation to which `internal` is limited; empty for all users of the node. */
+  readonly organisation?: string
   readonly version?: string
   readonly changelog?: string
   readonly visibility?: 'public' | 'internal' | 'private'
@@ -66,7 +70,7 @@ export function Preview({ outline, publish }: { outline: Outline; publish: Actio
           <Findings findings={version.security.findings} />
         </>
       )}
-      {quarantined && (
+      {quarantined?.reason === 'policy' && (
         <p class="fair">The scan policy of this node quarantines it until an administrator releases it.</p>
       )}
       {version.security?.verdict === 'dangerous' && created ? (

@@ -7,6 +7,9 @@ import { Page } from '../../../ui/page.tsx'
 import { Preview, type Outline, type Wishes } from './preview.tsx'
 import { readDrop, type Upload } from './read-drop.ts'
 import { noticeKeys } from '../../../notices.ts'
+import { mayDo, useOrganisations } from '../../../organisations.ts'
+import { useMe } from '../../../session.ts'
+import { toVisibilityFields, toVisibilityOptions } from '../../../ui/visibility.ts'
 import { NameLink } from '../../../ui/parts.tsx'
 
 type Published = Awaited<ReturnType<typeof api.publishSkill>>
@@ -83,6 +86,14 @@ function LeftOut({ files }: { files: Upload['leftOut'] }) {
 }
 
 function Done({ published: { skill, version, quarantined } }: { published: Published }) {
+  if (quarantined?.reason === 'approval') {
+    return (
+      <p class="notice fair" role="status">
+        {quarantined.fullName} {quarantined.version} waits for approval: it is published when its reviewers approve it.{' '}
+        <a href={addresses.review(quarantined.id)}>See the submission.</a>
+      </p>
+    )
+  }
   if (quarantined) {
     return (
       <p class="notice fair" role="status">
@@ -133,29 +144,37 @@ function DropZone({ onDrop }: { onDrop(event: Event): void }) {
   )
 }
 
-const visibilities = [
-  ['', 'Unchanged; public for a new skill'],
-  ['public', 'Public: all users and guests'],
-  ['internal', 'Internal: users of this node'],
-  ['private', 'Private: you and your collaborators'],
-] as const
+const unchanged = ['', 'Unchanged; public for a new skill'] as const
 
 /** Settings of the publication; they apply to the next preview. */
 function Settings({ busy, onChange }: { busy: boolean; onChange(wishes: Wishes): void }) {
-  const change = (fields: Record<string, string>) => {
+  const me = useMe()!
+  const organisations = useOrganisations().data?.filter(({ role }) => mayDo(role, 'publish')) ?? []
+  const [owner, setOwner] = useState('')
+  const owners = organisations.map(({ name, displayName }) => [name, displayName || name] as const)
+  const change = ({ visibility, ...fields }: Record<string, string>) => {
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
-    onChange(given as Wishes)
+    onChange({ ...given, ...toVisibilityFields(visibility, owner || undefined) })
   }
   return (
     <Form
-      card="Version, changes, visibility"
+      card={owners.length > 0 ? 'Owner, version, changes, visibility' : 'Version, changes, visibility'}
       action={{ run: change, busy, done: false, error: null }}
       submit="Check again"
     >
+      {owners.length > 0 && (
+        <Select
+          label="Owner"
+          name="owner"
+          value={owner}
+          options={[['', `${me.username}, you`], ...owners]}
+          onChange={setOwner}
+        />
+      )}
       <Field label="Name" name="name" hint="Empty: the name in SKILL.md." />
       <Field label="Version" name="version" pattern="\d+\.\d+\.\d+.*" hint="Empty: the next patch version." />
       <TextArea label="What changed" name="changelog" maxLength={10000} />
-      <Select label="Visibility" name="visibility" options={visibilities} />
+      <Select label="Visibility" name="visibility" options={[unchanged, ...toVisibilityOptions(owner || undefined)]} />
     </Form>
   )
 }

@@ -1,0 +1,125 @@
+import { type Member, type MemberRole, memberRoles } from '@skillstead/protocol'
+import { useLocation } from 'preact-iso'
+import { addresses } from '../../addresses.ts'
+import { api, reloadData } from '../../api.ts'
+import { forgetOrganisation, mayDo } from '../../organisations.ts'
+import { useMe } from '../../session.ts'
+import { ActionButton, ConfirmButton, Field, Form, Outcome, Select, useAction } from '../../ui/form.tsx'
+import { type Column, DataTable, usePaged } from '../../ui/page.tsx'
+import { Badge, NameLink } from '../../ui/parts.tsx'
+import type { SectionProps } from './section-props.ts'
+
+const roleWords: Readonly<Record<MemberRole, string>> = {
+  owner: 'may do everything',
+  admin: 'manages members, teams, rules and skills',
+  publisher: 'publishes skills and versions',
+  reviewer: 'approves versions',
+  reader: 'reads internal skills',
+}
+
+/** The members of an organisation and the invited users, with their roles. */
+export function MembersSection({ organisation: { name: organisation, role }, mayAdminister }: SectionProps) {
+  const key = ['organisation', organisation]
+  const found = usePaged([...key, 'members'], (page) => api.listMembers({ organisation, page, limit: 50 }))
+  const me = useMe()!
+  const { route } = useLocation()
+  // Only owners make owners.
+  const roles = memberRoles.filter((one) => one !== 'owner' || mayDo(role, 'own') || me.role === 'admin')
+  const mayChange = (member: Member) => mayAdminister && roles.includes(member.role)
+  const invite = useAction(
+    ({ username = '', role: given }: Record<string, string>) =>
+      api.putMember({ organisation, username, role: given as MemberRole }),
+    key,
+  )
+  const remove = async ({ username }: Member) => {
+    await api.deleteMember({ organisation, username })
+    if (username !== me.username) return reloadData(...key)
+    route('/account')
+    return forgetOrganisation(organisation)
+  }
+  const columns: readonly Column<Member>[] = [
+    {
+      title: 'User',
+      names: true,
+      by: ({ username }) => username,
+      cell: ({ username }) => <NameLink href={addresses.user(username)} name={username} />,
+    },
+    {
+      title: 'Role',
+      by: (member) => memberRoles.indexOf(member.role),
+      cell: (member) =>
+        mayChange(member) ? <RoleSelect organisation={organisation} member={member} roles={roles} /> : member.role,
+    },
+    { title: 'May', cell: (member) => roleWords[member.role] },
+    { title: 'State', cell: ({ status }) => status === 'invited' && <Badge tone="fair">invited</Badge> },
+    {
+      title: 'Action',
+      cell: (member) => {
+        const isSelf = member.username === me.username
+        if (!isSelf && !mayChange(member)) return null
+        if (member.status === 'invited') {
+          return <ActionButton work={() => remove(member)}>Withdraw</ActionButton>
+        }
+        return (
+          <ConfirmButton
+            action={isSelf ? 'Leave' : 'Remove'}
+            title={isSelf ? `Leave ${organisation}?` : `Remove ${member.username}?`}
+            work={() => remove(member)}
+          >
+            <p>
+              {isSelf ? 'You lose' : `${member.username} loses`} access to its internal and private skills, and every
+              role in its teams.
+            </p>
+          </ConfirmButton>
+        )
+      },
+    },
+  ]
+  return (
+    <>
+      <DataTable
+        of={found}
+        items={({ members }) => members}
+        label="Members"
+        columns={columns}
+        toKey={({ username }) => username}
+      />
+      {mayAdminister && found.data && (
+        <Form card="Invite a member" action={invite} submit="Invite" done="Invited. Membership begins on acceptance.">
+          <Field label="User" name="username" required maxLength={39} />
+          <Select
+            label="Role"
+            name="role"
+            value="reader"
+            options={roles.map((one) => [one, `${one}: ${roleWords[one]}`] as const)}
+          />
+        </Form>
+      )}
+    </>
+  )
+}
+
+function RoleSelect(props: { organisation: string; member: Member; roles: readonly MemberRole[] }) {
+  const { organisation, roles } = props
+  const { username, role } = props.member
+  const change = useAction(
+    (to: MemberRole) => api.putMember({ organisation, username, role: to }),
+    ['organisation', organisation],
+    ['organisations'],
+  )
+  return (
+    <>
+      <select
+        aria-label={`Role of ${username}`}
+        value={role}
+        disabled={change.busy}
+        onChange={(event) => change.run(event.currentTarget.value as MemberRole)}
+      >
+        {roles.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+      <Outcome of={change} />
+    </>
+  )
+}

@@ -1,0 +1,170 @@
+import { accessKinds, memberRoles, type Policy, requirableFields } from '@skillstead/protocol'
+import { useState } from 'preact/hooks'
+import { api, useData } from '../../api.ts'
+import { ActionButton, Check, Field, Form, Select, useAction } from '../../ui/form.tsx'
+import { Shown } from '../../ui/page.tsx'
+import { Notice, toCount } from '../../ui/parts.tsx'
+import { SkillLink } from '../../ui/skill-list.tsx'
+import { accessTitles } from '../skill/access-list.tsx'
+import type { SectionProps } from './section-props.ts'
+
+/** What an organisation demands of new versions. */
+export function RulesSection({ organisation: { name: organisation }, mayAdminister }: SectionProps) {
+  const key = ['organisation', organisation, 'policy']
+  const found = useData(key, () => api.getPolicy({ organisation }))
+  const [tried, setTried] = useState<{ policy: Policy } & Awaited<ReturnType<typeof api.testPolicy>>>()
+  const preview = useAction(async (fields: Record<string, string>) => {
+    setTried(undefined)
+    const policy = toPolicy(fields)
+    setTried({ policy, ...(await api.testPolicy({ organisation, policy })) })
+  })
+  return (
+    <Shown of={found}>
+      {({ policy }) => (
+        <>
+          <p class="hint">
+            A version that breaks a rule is refused with the reason. What is stored stays. An empty field demands
+            nothing. <a href="/docs/organisations">About rules and approvals</a>
+          </p>
+          {mayAdminister ? (
+            <Form action={preview} submit="Preview">
+              <PolicyFields policy={policy} />
+            </Form>
+          ) : (
+            <pre tabIndex={0} aria-label="Rules">
+              {JSON.stringify(policy, null, 2)}
+            </pre>
+          )}
+          {tried && (
+            <section class="card" aria-label="Preview">
+              <h2>Preview</h2>
+              <Refused of={tried} />
+              <ActionButton
+                work={() => api.setPolicy({ organisation, policy: tried.policy })}
+                refreshes={[key]}
+                done="Saved. The rules apply to new versions."
+              >
+                Save these rules
+              </ActionButton>
+            </section>
+          )}
+        </>
+      )}
+    </Shown>
+  )
+}
+
+function Refused({ of: { skills, tested } }: { of: Awaited<ReturnType<typeof api.testPolicy>> }) {
+  const refused = skills.filter(({ refusals }) => refusals.length > 0)
+  if (refused.length === 0) return <Notice>None of {toCount(tested, 'stored skill')} breaks these rules.</Notice>
+  return (
+    <>
+      <p>
+        {refused.length} of {toCount(tested, 'stored skill')} would be refused:
+      </p>
+      <ul class="plain">
+        {refused.map(({ fullName, version, refusals }) => (
+          <li key={fullName}>
+            <SkillLink name={fullName} /> {version}
+            <ul>
+              {refusals.map(({ path, message }) => (
+                <li key={path + message} dir="auto">
+                  {message}
+                </li>
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+const verdicts = [
+  ['', 'Any'],
+  ['caution', 'Caution'],
+  ['safe', 'Safe'],
+] as const
+const whens = [
+  ['always', 'All versions'],
+  ['widens', 'First versions, and those that gain access'],
+] as const
+const join = (names: readonly string[] = []) => names.join(', ')
+
+function PolicyFields({ policy }: { policy: Policy }) {
+  const { approvals, licenses, withoutAccess, hosts, requires, sizeMax, namePattern, publicBy } = policy
+  const count = { type: 'number' as const, name: 'count', min: 1, max: 10, defaultValue: approvals?.count }
+  return (
+    <>
+      <Field label="Approvals before a version is published" {...count} />
+      <Select label="Versions that need approval" name="when" value={approvals?.when} options={whens} />
+      <Field
+        label="Reviewers"
+        name="reviewers"
+        hint="Usernames. Empty: all who may review."
+        defaultValue={join(approvals?.reviewers)}
+      />
+      <Select label="Worst verdict of the scan" name="verdict" value={policy.verdict} options={verdicts} />
+      <Field label="Licences" name="licenses" hint="Such as MIT, Apache-2.0." defaultValue={join(licenses)} />
+      <Choices
+        label="No version may have"
+        name="withoutAccess"
+        options={accessKinds}
+        titles={accessTitles}
+        chosen={withoutAccess}
+      />
+      <Field
+        label="Only these hosts"
+        name="hosts"
+        hint="*.example.com stands for all below it."
+        defaultValue={join(hosts)}
+      />
+      <Choices label="Required fields" name="requires" options={requirableFields} chosen={requires} />
+      <Field label="Maximum bytes" name="sizeMax" type="number" min={1} defaultValue={sizeMax} />
+      <Field label="Names" name="namePattern" maxLength={64} hint="As in acme-*." defaultValue={namePattern} />
+      <Choices label="Roles that may make a skill public" name="publicBy" options={memberRoles} chosen={publicBy} />
+    </>
+  )
+}
+
+function Choices<T extends string>(props: {
+  label: string
+  name: string
+  options: readonly T[]
+  titles?: Readonly<Record<T, string>>
+  chosen: readonly T[] | undefined
+}) {
+  return (
+    <fieldset>
+      <legend>{props.label}</legend>
+      {props.options.map((value) => (
+        <Check key={value} name={`${props.name}.${value}`} defaultChecked={props.chosen?.includes(value)}>
+          {props.titles?.[value] ?? value}
+        </Check>
+      ))}
+    </fieldset>
+  )
+}
+
+/** The policy that the fields of the form demand; empty fields demand nothing. */
+function toPolicy(fields: Record<string, string>): Policy {
+  const list = (name: string) => unlessEmpty((fields[name] ?? '').split(/[\s,]+/).filter(Boolean))
+  const chosen = <T extends string>(name: string, all: readonly T[]) =>
+    unlessEmpty(all.filter((value) => fields[`${name}.${value}`] !== undefined))
+  const when = fields.when === 'widens' ? 'widens' : 'always'
+  return {
+    approvals: fields.count ? { count: Number(fields.count), when, reviewers: list('reviewers') } : undefined,
+    verdict: (fields.verdict || undefined) as Policy['verdict'],
+    licenses: list('licenses'),
+    withoutAccess: chosen('withoutAccess', accessKinds),
+    hosts: list('hosts'),
+    requires: chosen('requires', requirableFields),
+    sizeMax: fields.sizeMax ? Number(fields.sizeMax) : undefined,
+    namePattern: fields.namePattern || undefined,
+    publicBy: chosen('publicBy', memberRoles),
+  }
+}
+
+function unlessEmpty<T>(values: readonly T[]): T[] | undefined {
+  return values.length > 0 ? [...values] : undefined
+}

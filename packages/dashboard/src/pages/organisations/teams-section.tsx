@@ -1,0 +1,116 @@
+import { type Team, type TeamRole, teamRoles } from '@skillstead/protocol'
+import type { ComponentChildren } from 'preact'
+import { addresses } from '../../addresses.ts'
+import { api } from '../../api.ts'
+import { ActionButton, ConfirmButton, Field, Form, Select, useAction } from '../../ui/form.tsx'
+import { ItemList, usePaged } from '../../ui/page.tsx'
+import { NameLink } from '../../ui/parts.tsx'
+import type { SectionProps } from './section-props.ts'
+
+/** The teams of an organisation: each gives its members one more role, on some skills. */
+export function TeamsSection({ organisation: { name: organisation }, mayAdminister }: SectionProps) {
+  const key = ['organisation', organisation]
+  const found = usePaged([...key, 'teams'], (page) => api.listTeams({ organisation, page }))
+  const create = useAction(({ team = '' }: Record<string, string>) => api.putTeam({ organisation, team }), key)
+  return (
+    <>
+      <ItemList
+        of={found}
+        items={({ teams }) => teams}
+        label="Teams"
+        empty="No teams. A team gives its members one more role, on some skills of the organisation only."
+      >
+        {(team) => (
+          <li key={team.name}>
+            <h2>{team.name}</h2>
+            <TeamParts organisation={organisation} team={team} mayAdminister={mayAdminister} />
+          </li>
+        )}
+      </ItemList>
+      {mayAdminister && found.data && (
+        <Form card="Create a team" action={create} submit="Create the team">
+          <Field label="Team name" name="team" required maxLength={64} pattern="[a-z0-9]+(-[a-z0-9]+)*" />
+        </Form>
+      )}
+    </>
+  )
+}
+
+function TeamParts(props: { organisation: string; team: Team; mayAdminister: boolean }) {
+  const { organisation, team, mayAdminister } = props
+  const { name, members, skills } = team
+  const key = ['organisation', organisation]
+  const put = (change: Partial<Pick<Team, 'members' | 'skills'>>) =>
+    api.putTeam({ organisation, team: name, ...change })
+  const addMember = useAction(
+    ({ username = '' }: Record<string, string>) => put({ members: [...new Set([...members, username])] }),
+    key,
+  )
+  const addSkill = useAction(({ skill = '', role }: Record<string, string>) => {
+    const others = skills.filter((one) => one.name !== skill)
+    return put({ skills: [...others, { name: skill, role: role as TeamRole }] })
+  }, key)
+  const item = (children: ComponentChildren, what: string, change: Parameters<typeof put>[0]) => (
+    <li key={what} class="row">
+      {children}
+      {mayAdminister && (
+        <ActionButton danger work={() => put(change)} refreshes={[key]}>
+          Remove {what}
+        </ActionButton>
+      )}
+    </li>
+  )
+  return (
+    <>
+      <div class="halves">
+        <section aria-label={`Members of ${name}`}>
+          <h3>Members</h3>
+          {members.length === 0 && <p class="faint">No members.</p>}
+          <ul class="plain">
+            {members.map((one) =>
+              item(<NameLink href={addresses.user(one)} name={one} />, one, {
+                members: members.filter((other) => other !== one),
+              }),
+            )}
+          </ul>
+          {mayAdminister && (
+            <Form action={addMember} submit="Add the member">
+              <Field label="Member of the organisation" name="username" required />
+            </Form>
+          )}
+        </section>
+        <section aria-label={`Skills of ${name}`}>
+          <h3>Skills</h3>
+          {skills.length === 0 && <p class="faint">No skills.</p>}
+          <ul class="plain">
+            {skills.map((one) =>
+              item(
+                <span>
+                  <NameLink href={addresses.skill(`${organisation}/${one.name}`)} name={one.name} /> as {one.role}
+                </span>,
+                one.name,
+                { skills: skills.filter((other) => other !== one) },
+              ),
+            )}
+          </ul>
+          {mayAdminister && (
+            <Form action={addSkill} submit="Give the role">
+              <Field label="Skill" name="skill" required hint="Its name without the organisation." />
+              <Select label="Role" name="role" options={teamRoles.map((role) => [role, role] as const)} />
+            </Form>
+          )}
+        </section>
+      </div>
+      {mayAdminister && (
+        <ConfirmButton
+          action={`Delete ${name}`}
+          title={`Delete the team ${name}?`}
+          work={() => api.deleteTeam({ organisation, team: name })}
+          refreshes={[key]}
+        >
+          <p>Its members stay in the organisation, and lose the roles that the team gave them.</p>
+        </ConfirmButton>
+      )}
+    </>
+  )
+}
