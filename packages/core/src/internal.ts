@@ -4,6 +4,7 @@
  */
 import './kernel/check-node.ts'
 export { getCaller } from './accounts/find-user.ts'
+export { type AuditPosition, auditStart, readAuditAfter, resumeAudit } from './accounts/audit-list.ts'
 export { ensureNamespace } from './accounts/users.ts'
 export {
   beginIdempotent,

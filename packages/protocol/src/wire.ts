@@ -146,6 +146,7 @@ export const wire = {
   getSkillPolicy: 'GET /skills/:name/policy',
   setSkillPolicy: 'PUT /skills/:name/policy',
   listAudit: 'GET /audit',
+  exportAudit: 'GET /audit/export content',
   getReputation: 'GET /users/:username/reputation',
   getLeaderboard: 'GET /reputation/leaderboard',
   verifyAuthor: 'POST /users/:username/verify',

@@ -78,6 +78,7 @@ export const settings = {
   'backups-max': Count,
   private: Flag,
   'record-installers': Flag,
+  'audit-log': Text,
   'json-logs': Flag,
 }
 

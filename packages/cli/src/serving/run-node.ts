@@ -10,6 +10,7 @@ import { toStoreLocation } from '../registry/place.ts'
 import { toSecretKey } from '../registry/secret-key.ts'
 import { isServiceLink, toLogStream, untilInterrupted } from '../terminal/io.ts'
 import { createErrorLog, type Output } from '../terminal/output.ts'
+import { followAudit, type AuditLog } from './audit-log.ts'
 import { withConfigFile } from './config-file.ts'
 import { toReachableHost } from './listen-options.ts'
 import { readCertificate } from './tls-options.ts'
@@ -40,7 +41,7 @@ export async function runNode(
     onError: createErrorLog(given.io),
   })
   const { setupCode, toLines } = await prepare(registry)
-  const { node, mirror } = await listenOrClose(registry, result.listening, given, output)
+  const { node, mirror, auditLog } = await listenOrClose(registry, result.listening, given, output)
   const { url, port } = node
   const pageUrl = toPageUrl(given, url)
   if (output.json) output.showJson({ url, port, setupCode })
@@ -65,6 +66,7 @@ export async function runNode(
   output.say('Finishing requests in progress. Interrupt again to stop at once.')
   await node.close()
   await mirror.close()
+  await auditLog?.close()
   await registry.close()
 }
 
@@ -83,13 +85,16 @@ async function readOptions(given: Arguments) {
 /** Starts the node and the sync of its upstreams. Closes the registry again on failure. */
 async function listenOrClose(registry: Registry, options: ListenOptions, given: Arguments, output: Output) {
   let mirror: Mirror | undefined
+  let auditLog: AuditLog | undefined
   try {
     mirror = await createNodeMirror(registry, given, output)
+    auditLog = await followAudit(registry, given, output.warn)
     const node = await listenNode(registry, options)
     mirror.start()
-    return { mirror, node }
+    return { mirror, node, auditLog }
   } catch (error) {
     await mirror?.close()
+    await auditLog?.close()
     await registry.close()
     throw isPortTaken(error) ? new Error(`${error.message} Stop the other process or pass --port.`) : error
   }

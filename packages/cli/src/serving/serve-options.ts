@@ -50,6 +50,10 @@ const commonOptions: Options = {
   },
   private: { help: 'require an API key for every request' },
   'record-installers': { help: 'show the owner of a skill which users installed it, and tell users so' },
+  'audit-log': {
+    value: 'FILE',
+    help: 'append each entry of the audit log to this file as one line of JSON; - for standard output. Default: none',
+  },
   'json-logs': { help: 'log one line of JSON per request to standard output' },
 }
 

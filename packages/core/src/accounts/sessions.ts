@@ -3,6 +3,7 @@ import type { StorageContext } from '../storage/storage-context.ts'
 import { requireAccount, type Caller } from '../kernel/caller.ts'
 import type { CallOptions } from '../kernel/call-options.ts'
 import type { AccountsContext } from './accounts-context.ts'
+import { recordAudit } from '../log/audit.ts'
 import { requireMaker } from './api-keys.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { createToken, hashToken } from '../kernel/tokens.ts'
@@ -26,6 +27,7 @@ export async function createSession(context: StorageContext, _input: object, cal
     const endsAt = Math.min(now + lifetimeMs, (await requireMaker(trx, user, now)).endsAt)
     await endOldestSession(trx, keyId)
     await trx.insertInto('sessions').values({ id: hash, key_id: keyId, created_at: now, expires_at: endsAt }).execute()
+    await recordAudit(trx, { caller, action: 'session.create', subject: user.username, at: now, data: { keyId } })
     return endsAt
   })
   return { expiresAt: toTimestamp(expiresAt), session: token }

@@ -141,7 +141,7 @@ async function insertUser(
   { now, ...user }: NewUser & Pick<UserRow, 'claimed'> & { readonly id?: string | undefined },
 ): Promise<UserRow> {
   const { username } = user
-  const row = { ...user, id: user.id ?? newId(), display_name: username, disabled: 0, created_at: now }
+  const row = { ...user, id: user.id ?? newId(), display_name: username, disabled: 0, created_at: now, email: null }
   await trx.insertInto('users').values(row).execute()
   return row
 }

@@ -14,6 +14,7 @@ import { executable } from './migrations/0010-executable.ts'
 import { downloadDetails } from './migrations/0011-download-details.ts'
 import { installers } from './migrations/0012-installers.ts'
 import { organisations } from './migrations/0013-organisations.ts'
+import { auditEmail } from './migrations/0018-audit-email.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -35,6 +36,7 @@ const migrations: readonly Migration[] = [
   downloadDetails,
   installers,
   organisations,
+  auditEmail,
 ]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

@@ -47,6 +47,7 @@ export type SkillDocumentRow = Tables['skill_documents']
 export type SkillTable = Tables['skills']
 export type StandingRow = Tables['standings']
 export type TrendRow = Tables['trends']
+export type AuditRow = Selectable<Tables['audit']>
 export type UserRow = Selectable<Tables['users']>
 export type VerificationRow = Tables['verifications']
 export type VersionRow = Tables['versions']
