@@ -56,6 +56,7 @@ import { createWatchers } from './webhooks/download-events.ts'
 import { judgeByPolicies } from './governance/policies.ts'
 import { findReviewers } from './governance/quarantine-access.ts'
 import { createEvents } from './webhooks/events.ts'
+import { createMailNotices, handleMailNotices } from './webhooks/mail-notices.ts'
 
 /**
  * An open registry: all functions of Skillstead, without a network. {@link localApi} calls its endpoints. Packages of
@@ -171,6 +172,7 @@ type RegistryParts = Awaited<ReturnType<typeof openParts>>
 async function openParts(options: RegistryOptions) {
   const base = await openBase(options)
   const { database, clock, changes, outbox, onError, closing, outgoing } = base
+  const mailer = outgoing.isOffline ? undefined : options.mailer
   const hooks = connectExtensions(base.extensions, { ...base, closing: closing.signal })
   const { secondOpinion, comparison } = makeOpinions(options, base)
   const sharedLimits = createSharedLimits(database, onError)
@@ -180,7 +182,7 @@ async function openParts(options: RegistryOptions) {
     ...hooks,
     ...(await makeCounting(options, base, hooks, sharedLimits)),
     ...makeReading(options, base),
-    events: createEvents(outbox, clock),
+    events: createEvents(outbox, clock, mailer && createMailNotices(outbox, database.dialect)),
     policies: { judge: judgeByPolicies, findReviewers },
     reputation: { changeStanding, creditSkill, recountCredit },
     agents: { attributeVersion },
@@ -216,7 +218,7 @@ async function openParts(options: RegistryOptions) {
   }
   const authenticator = createAuthenticator(database, clock, onError)
   const { endNotices } = base
-  return { context, authenticator, metricReaders, closing, waits, closeClients, endNotices, onError }
+  return { context, authenticator, metricReaders, closing, waits, closeClients, endNotices, onError, mailer }
 }
 
 /** The parts that all other parts need. */
@@ -280,7 +282,7 @@ function makeReading(options: RegistryOptions, { database, changes, onError }: B
 }
 
 /** Schedules the background work of a registry and starts its outbox. */
-async function beginWork({ context, onError }: RegistryParts): Promise<void> {
+async function beginWork({ context, onError, mailer }: RegistryParts): Promise<void> {
   await context.setup.share()
   await scheduleHousekeeping(context)
   scheduleTakedowns(context)
@@ -291,6 +293,7 @@ async function beginWork({ context, onError }: RegistryParts): Promise<void> {
     handleExternalScans(context)
     handleDeliveries(context)
   }
+  if (mailer) handleMailNotices(context, mailer)
   await scheduleRescan(context)
   await scheduleRulesUpdates(context, onError)
   await scheduleSketches(context)

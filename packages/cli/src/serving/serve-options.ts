@@ -16,6 +16,7 @@ import { configOption } from './config-file.ts'
 import { findDashboard } from './dashboard-files.ts'
 import { listenOptions, withVariables } from './listen-options.ts'
 import { readCertificate, tlsOptions } from './tls-options.ts'
+import { mailOptions, toMailer } from './mail-options.ts'
 import { secondOpinionOptions, toSecondOpinion } from './second-opinion-options.ts'
 
 /** Options of a node that its help shows. */
@@ -108,6 +109,7 @@ const rareOptions: Options = {
     env: 'SKILLSTEAD_EMBEDDINGS_TIMEOUT',
   },
   ...secondOpinionOptions,
+  ...mailOptions,
   'webhook-off-after': {
     value: 'N',
     help: 'disable a webhook after N failed deliveries in a row; 0 for never. Default: 20',
@@ -149,6 +151,7 @@ export async function toRegistryOptions(given: Arguments): Promise<RegistryOptio
     storageQuotaBytes: toStorageQuota(given),
     recordInstallers: flag(given, 'record-installers'),
     embeddings: toEmbeddings(given),
+    mailer: toMailer(given),
     extensions: [mirrorExtension, maintenanceExtension({ backups: toBackupPlan(given) })],
   }
 }

@@ -151,6 +151,11 @@ export async function renameUser(trx: WriteTransaction, userId: string, displayN
   await trx.updateTable('users').set({ display_name: displayName }).where('id', '=', userId).execute()
 }
 
+/** Stores the address for the notices of a user; null for none. */
+export async function setEmail(trx: WriteTransaction, userId: string, email: string | null): Promise<void> {
+  await trx.updateTable('users').set({ email }).where('id', '=', userId).execute()
+}
+
 function requireFreeName(username: string): void {
   if (!reservedOwners.has(username)) return
   throw new RegistryError('name_taken', `'${username}' is reserved for a page of the node. Choose another username.`)

@@ -82,10 +82,12 @@ export const accountEndpoints = {
       auth: 'key',
       scope: 'manage',
       bodyBytesMax: 512 * 1024,
-      summary: 'Update your display name and picture',
+      summary: 'Update your display name, picture and e-mail address',
       input: v.strictObject({
         displayName: v.optional(readableText(limits.displayNameCharactersMax)),
         avatar: v.optional(v.nullable(Avatar)),
+        /** Where notices go, on nodes that send e-mail. Null removes it. */
+        email: v.optional(v.nullable(v.pipe(v.string(), v.maxLength(254), v.email()))),
       }),
       output: Me,
     },

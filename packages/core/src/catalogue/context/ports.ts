@@ -56,7 +56,7 @@ export interface AgentPort {
   ): Promise<void>
 }
 
-/** An event for the webhooks that subscribe to it. */
+/** An event for the webhooks that subscribe to it, and for e-mail notices. */
 export interface EmittedEvent<Name extends EventName = EventName> {
   readonly event: Name
   /** Called only when a webhook subscribes. */
@@ -196,5 +196,5 @@ export interface PolicyJudgement {
 export interface PolicyPort {
   judge(trx: WriteTransaction, change: Judged): Promise<PolicyJudgement>
   /** The ids of the users who may review a quarantined version. */
-  findReviewers(trx: WriteTransaction, item: QuarantineItemRow): Promise<string[]>
+  findReviewers(db: Kysely<Tables>, item: QuarantineItemRow): Promise<string[]>
 }
