@@ -53,7 +53,7 @@ import { CatalogueSearch } from './search/catalogue-search.ts'
 import { openDatabase } from './storage/database.ts'
 import { handleDeliveries } from './webhooks/deliver-events.ts'
 import { createWatchers } from './webhooks/download-events.ts'
-import { judgeByPolicies } from './governance/policies.ts'
+import { forgetPolicy, judgeByPolicies } from './governance/policies.ts'
 import { findReviewers } from './governance/quarantine-access.ts'
 import { createEvents } from './webhooks/events.ts'
 import { createMailNotices, handleMailNotices } from './webhooks/mail-notices.ts'
@@ -183,7 +183,7 @@ async function openParts(options: RegistryOptions) {
     ...(await makeCounting(options, base, hooks, sharedLimits)),
     ...makeReading(options, base),
     events: createEvents(outbox, clock, mailer && createMailNotices(outbox, database.dialect)),
-    policies: { judge: judgeByPolicies, findReviewers },
+    policies: { judge: judgeByPolicies, findReviewers, forget: forgetPolicy },
     reputation: { changeStanding, creditSkill, recountCredit },
     agents: { attributeVersion },
     async onVerificationChange(trx, userId, at) {

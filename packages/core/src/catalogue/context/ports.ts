@@ -195,6 +195,8 @@ export interface PolicyJudgement {
 /** Implemented by `governance/policies.ts`. */
 export interface PolicyPort {
   judge(trx: WriteTransaction, change: Judged): Promise<PolicyJudgement>
+  /** Removes the policy of a skill. */
+  forget(trx: WriteTransaction, skillId: string): Promise<void>
   /** The ids of the users who may review a quarantined version. */
   findReviewers(db: Kysely<Tables>, item: QuarantineItemRow): Promise<string[]>
 }
