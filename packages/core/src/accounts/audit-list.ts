@@ -2,6 +2,7 @@ import { type Content, toTimestamp } from '@skillstead/protocol'
 import { sql, type Kysely } from 'kysely'
 import { invalidField } from '../kernel/field-errors.ts'
 import type { Input } from '../kernel/operation-input.ts'
+import { isSliceOver, nextSlice } from '../kernel/time-slices.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { type AuditRow, parseJson, type Tables } from '../storage/tables.ts'
@@ -20,6 +21,7 @@ export function exportAudit({ database }: StorageContext, input: Filters): Conte
   const matching = selectAudit(database.read, input)
   async function* toLines(): AsyncGenerator<Uint8Array> {
     for (let after = 0; ;) {
+      if (isSliceOver()) await nextSlice()
       const rows = await matching.selectAll().where('seq', '>', after).orderBy('seq').limit(pageRows).execute()
       if (rows.length > 0) yield Buffer.from(rows.map((row) => `${JSON.stringify(toEntry(row))}\n`).join(''))
       if (rows.length < pageRows) return
