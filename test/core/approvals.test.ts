@@ -90,6 +90,11 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     expect(await review('rob', id)).toMatchObject({ created: false, approvals: { needed: 2, given: 1 } })
     expect(await codeOf(test.api('rae').getQuarantined({ id }))).toBe('not_found')
     expect(await review('olga', id)).toMatchObject({ created: true })
+    const next = await submit(organisation, 'other')
+    await review('rob', next.id)
+    await test.admin.api.updateUser({ username: 'rob', disabled: true })
+    expect(await review('olga', next.id)).toMatchObject({ created: false, approvals: { needed: 2, given: 1 } })
+    await test.admin.api.updateUser({ username: 'rob', disabled: false })
   })
 
   it('is withheld while a reviewer requests changes', async () => {
@@ -215,6 +220,36 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     expect(released.quarantined).toMatchObject({ id, reason: 'approval' })
     expect(await codeOf(strict.api().getSkill({ name: 'team/bad' }))).toBe('not_found')
     expect(await strict.api('rae').reviewQuarantined({ id, verdict: 'approved' })).toMatchObject({ created: true })
+  })
+
+  it('does not count an approval for settings that were changed after the reviewer read them', async () => {
+    const organisation = await make()
+    const skill = { name: `${organisation}/tool`, skillMd: skillMd('tool') }
+    const first = (await test.api('pete').publishSkill({ ...skill, visibility: 'private' })).quarantined!
+    const same = (await test.api('pete').publishSkill({ ...skill, visibility: 'private' })).quarantined!
+    expect(same.id).toBe(first.id)
+    const changed = (await test.api('pete').publishSkill({ ...skill, visibility: 'public' })).quarantined!
+    expect(await codeOf(review('rae', first.id))).toBe('not_found')
+    expect(await review('rae', changed.id)).toMatchObject({ created: true })
+  })
+
+  it('follows the rules of the new owner alone after a transfer', async () => {
+    const organisation = await make({ approvals: { count: 2, when: 'always' }, licenses: ['MIT'] })
+    const name = `brought-${organisation}`
+    await test.api('pete').publishSkill({ skillMd: skillMd(name), license: 'MIT' })
+    const weak: Policy = { approvals: { count: 1, when: 'always' }, licenses: ['MIT', 'WTFPL'] }
+    await test.api('pete').setSkillPolicy({ name: `pete/${name}`, policy: weak })
+    await test.api('pete').transferSkill({ name: `pete/${name}`, newOwner: organisation })
+    await test.api('olga').acceptTransfer({ name: `pete/${name}` })
+    expect((await test.api('olga').getSkillPolicy({ name: `${organisation}/${name}` })).policy).toEqual({})
+    const next = (license: string) => ({
+      name: `${organisation}/${name}`,
+      skillMd: skillMd(name, { body: 'Second.' }),
+      license,
+    })
+    expect(await codeOf(test.api('pete').publishSkill(next('WTFPL')))).toBe('invalid_skill')
+    const { quarantined } = await test.api('pete').publishSkill(next('MIT'))
+    expect(await review('rae', quarantined!.id)).toMatchObject({ created: false, approvals: { needed: 2, given: 1 } })
   })
 
   it.runIf(transport === 'in-process')('is announced to those whom it concerns', async () => {

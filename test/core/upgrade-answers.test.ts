@@ -42,6 +42,7 @@ const added: Readonly<Record<string, (value: unknown) => boolean>> = {
   made: () => true,
   madeBy: () => true,
   notices: () => true,
+  email: (value) => value === null,
   kind: (value) => value === 'user',
   reason: (value) => value === 'policy' || value === 'rescan',
   reviews: isEmptyList,

@@ -43,7 +43,7 @@ const exceptions: Readonly<Record<string, string>> = {
     /api/v1/rules.bundle /api/v1/tile/**:path /clawhub/api/v1/skills/:slug/file /clawhub/api/v1/skills/-/upload-url
     /clawhub/api/v1/uploads/:ticket`,
   'Only for moderators and operators, who may make a node work': `
-    /api/v1/scans /api/v1/external/scan /api/v1/operator/overview /api/v1/operator/outbox
+    /api/v1/audit/export /api/v1/scans /api/v1/external/scan /api/v1/operator/overview /api/v1/operator/outbox
     /api/v1/organisations/:organisation/policy/test
     /api/v1/operator/outbox/:id/retry /api/v1/operator/storage /api/v1/operator/rate-limits /api/v1/operator/backups
     /api/v1/mirrors /api/v1/mirrors/:upstream /api/v1/mirrors/:upstream/sync /api/v1/mirrors/:upstream/writes

@@ -18,6 +18,7 @@ export type { VerifierKey } from './log/signing-keys.ts'
 export type { ExtensionCheck, ExtensionParts, RegistryExtension } from './operator/extension.ts'
 export type { Metric } from './operator/metric.ts'
 export { openRegistry, type Registry } from './registry.ts'
+export type { Mailer, MailMessage } from './webhooks/mail-notices.ts'
 export type { RegistryOptions } from './operator/registry-options.ts'
 export { isRegistryError, RegistryError, type ErrorCode } from '@skillstead/protocol'
 export type {

@@ -20,6 +20,7 @@ export {
   type ProvenIdentity,
   refuseExchange,
 } from './accounts/trusted-publishers.ts'
+export { type AuditPosition, auditStart, readAuditAfter, resumeAudit } from './accounts/audit-list.ts'
 export { ensureNamespace } from './accounts/users.ts'
 export {
   beginIdempotent,

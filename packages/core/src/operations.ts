@@ -1,6 +1,6 @@
 import type { endpoints, Operations } from '@skillstead/protocol'
 import { createApiKey, deleteApiKey, issueKey, listApiKeys } from './accounts/api-keys.ts'
-import { listAudit } from './accounts/audit-list.ts'
+import { exportAudit, listAudit } from './accounts/audit-list.ts'
 import {
   getSession,
   readAvatar,
@@ -192,6 +192,7 @@ export const operations = {
   updateUser,
   issueKey,
   listAudit,
+  exportAudit,
 
   createOrganisation,
   listOrganisations,

@@ -53,9 +53,10 @@ import { CatalogueSearch } from './search/catalogue-search.ts'
 import { openDatabase } from './storage/database.ts'
 import { handleDeliveries } from './webhooks/deliver-events.ts'
 import { createWatchers } from './webhooks/download-events.ts'
-import { judgeByPolicy, readEffectivePolicy } from './governance/policies.ts'
+import { forgetPolicy, judgeByPolicy, readEffectivePolicy } from './governance/policies.ts'
 import { findReviewers } from './governance/quarantine-access.ts'
 import { createEvents } from './webhooks/events.ts'
+import { createMailNotices, handleMailNotices } from './webhooks/mail-notices.ts'
 
 /**
  * An open registry: all functions of Skillstead, without a network. {@link localApi} calls its endpoints. Packages of
@@ -171,6 +172,7 @@ type RegistryParts = Awaited<ReturnType<typeof openParts>>
 async function openParts(options: RegistryOptions) {
   const base = await openBase(options)
   const { database, clock, changes, outbox, onError, closing, outgoing } = base
+  const mailer = outgoing.isOffline ? undefined : options.mailer
   const hooks = connectExtensions(base.extensions, { ...base, closing: closing.signal })
   const { secondOpinion, comparison } = makeOpinions(options, base)
   const sharedLimits = createSharedLimits(database, onError)
@@ -180,8 +182,8 @@ async function openParts(options: RegistryOptions) {
     ...hooks,
     ...(await makeCounting(options, base, hooks, sharedLimits)),
     ...makeReading(options, base),
-    events: createEvents(outbox, clock),
-    policies: { read: readEffectivePolicy, judge: judgeByPolicy, findReviewers },
+    events: createEvents(outbox, clock, mailer && createMailNotices(outbox, database.dialect)),
+    policies: { read: readEffectivePolicy, judge: judgeByPolicy, findReviewers, forget: forgetPolicy },
     reputation: { changeStanding, creditSkill, recountCredit },
     agents: { attributeVersion },
     async onVerificationChange(trx, userId, at) {
@@ -217,7 +219,7 @@ async function openParts(options: RegistryOptions) {
   }
   const authenticator = createAuthenticator(database, clock, onError)
   const { endNotices } = base
-  return { context, authenticator, metricReaders, closing, waits, closeClients, endNotices, onError }
+  return { context, authenticator, metricReaders, closing, waits, closeClients, endNotices, onError, mailer }
 }
 
 /** The parts that all other parts need. */
@@ -281,7 +283,7 @@ function makeReading(options: RegistryOptions, { database, changes, onError }: B
 }
 
 /** Schedules the background work of a registry and starts its outbox. */
-async function beginWork({ context, onError }: RegistryParts): Promise<void> {
+async function beginWork({ context, onError, mailer }: RegistryParts): Promise<void> {
   await context.setup.share()
   await scheduleHousekeeping(context)
   scheduleTakedowns(context)
@@ -292,6 +294,7 @@ async function beginWork({ context, onError }: RegistryParts): Promise<void> {
     handleExternalScans(context)
     handleDeliveries(context)
   }
+  if (mailer) handleMailNotices(context, mailer)
   await scheduleRescan(context)
   await scheduleRulesUpdates(context, onError)
   await scheduleSketches(context)

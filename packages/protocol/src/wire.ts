@@ -151,6 +151,7 @@ export const wire = {
   putTrustedPublisher: 'PUT /trusted-publishers',
   deleteTrustedPublisher: 'DELETE /trusted-publishers/:id',
   listAudit: 'GET /audit',
+  exportAudit: 'GET /audit/export content',
   getReputation: 'GET /users/:username/reputation',
   getLeaderboard: 'GET /reputation/leaderboard',
   verifyAuthor: 'POST /users/:username/verify',

@@ -157,6 +157,7 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
       'users disable': 'disable a user',
       'users enable': 'enable a disabled user',
     }),
+    from(() => import('../commands/node/audit.ts'), { audit: 'show or export the audit log' }),
     from(() => import('../commands/node/external.ts'), {
       'external list': 'list indexed skills of other registries',
       'external add': 'index a skill of another registry',

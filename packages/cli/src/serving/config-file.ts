@@ -64,6 +64,8 @@ export const settings = {
   'embeddings-model': Text,
   'embeddings-key-file': Text,
   'embeddings-timeout': Count,
+  'smtp-url': Text,
+  'mail-from': Text,
   'second-opinion-url': Text,
   'second-opinion-key-file': Text,
   'second-opinion-timeout': Count,
@@ -83,6 +85,7 @@ export const settings = {
   'backups-max': Count,
   private: Flag,
   'record-installers': Flag,
+  'audit-log': Text,
   'json-logs': Flag,
 }
 
@@ -93,7 +96,7 @@ const alternatives = [
   ['data', 'database-url'],
   ['metrics-token', 'metrics-token-file'],
 ]
-const secrets = ['database-url', 'metrics-token']
+const secrets = ['database-url', 'metrics-token', 'smtp-url']
 
 /** What `read` returned, the arguments that it read, and a warning for the operator. */
 interface Configured<T> {

@@ -10,6 +10,7 @@ import { toStoreLocation } from '../registry/place.ts'
 import { toSecretKey } from '../registry/secret-key.ts'
 import { isServiceLink, toLogStream, untilInterrupted } from '../terminal/io.ts'
 import { createErrorLog, type Output } from '../terminal/output.ts'
+import { followAudit, type AuditLog } from './audit-log.ts'
 import { withConfigFile } from './config-file.ts'
 import { createNodeSignIn } from './sign-in-options.ts'
 import { toReachableHost } from './listen-options.ts'
@@ -41,7 +42,7 @@ export async function runNode(
     onError: createErrorLog(given.io),
   })
   const { setupCode, toLines } = await prepare(registry)
-  const { node, mirror, signIn } = await listenOrClose(registry, result.listening, given, output)
+  const { node, mirror, signIn, auditLog } = await listenOrClose(registry, result.listening, given, output)
   const { url, port } = node
   const pageUrl = toPageUrl(given, url)
   if (output.json) output.showJson({ url, port, setupCode })
@@ -67,6 +68,7 @@ export async function runNode(
   await node.close()
   await signIn?.close()
   await mirror.close()
+  await auditLog?.close()
   await registry.close()
 }
 
@@ -85,17 +87,20 @@ async function readOptions(given: Arguments) {
 /** Starts the node and the sync of its upstreams. Closes the registry again on failure. */
 async function listenOrClose(registry: Registry, options: ListenOptions, given: Arguments, output: Output) {
   let mirror: Mirror | undefined
+  let auditLog: AuditLog | undefined
   try {
     mirror = await createNodeMirror(registry, given, output)
+    auditLog = await followAudit(registry, given, output.warn)
     const signIn = await createNodeSignIn(registry, given, createErrorLog(given.io))
     const tokenExchange = async () =>
       (await import('@skillstead/identity')).createTokenExchange(registry, { publicUrl: options.publicUrl })
     const node = await listenNode(registry, { ...options, signIn, tokenExchange })
     mirror.start()
     signIn?.start()
-    return { mirror, node, signIn }
+    return { mirror, node, signIn, auditLog }
   } catch (error) {
     await mirror?.close()
+    await auditLog?.close()
     await registry.close()
     throw isPortTaken(error) ? new Error(`${error.message} Stop the other process or pass --port.`) : error
   }

@@ -16,6 +16,7 @@ import { configOption } from './config-file.ts'
 import { findDashboard } from './dashboard-files.ts'
 import { listenOptions, withVariables } from './listen-options.ts'
 import { readCertificate, tlsOptions } from './tls-options.ts'
+import { mailOptions, toMailer } from './mail-options.ts'
 import { signInOptions, toLocalSignIn } from './sign-in-options.ts'
 import { secondOpinionOptions, toSecondOpinion } from './second-opinion-options.ts'
 
@@ -51,6 +52,10 @@ const commonOptions: Options = {
   },
   private: { help: 'require an API key for every request' },
   'record-installers': { help: 'show the owner of a skill which users installed it, and tell users so' },
+  'audit-log': {
+    value: 'FILE',
+    help: 'append each entry of the audit log to this file as one line of JSON; - for standard output. Default: none',
+  },
   'json-logs': { help: 'log one line of JSON per request to standard output' },
 }
 
@@ -105,6 +110,7 @@ const rareOptions: Options = {
     env: 'SKILLSTEAD_EMBEDDINGS_TIMEOUT',
   },
   ...secondOpinionOptions,
+  ...mailOptions,
   ...signInOptions,
   'webhook-off-after': {
     value: 'N',
@@ -148,6 +154,7 @@ export async function toRegistryOptions(given: Arguments): Promise<RegistryOptio
     storageQuotaBytes: toStorageQuota(given),
     recordInstallers: flag(given, 'record-installers'),
     embeddings: toEmbeddings(given),
+    mailer: toMailer(given),
     extensions: [mirrorExtension, maintenanceExtension({ backups: toBackupPlan(given) })],
   }
 }

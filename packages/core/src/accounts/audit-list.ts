@@ -1,24 +1,105 @@
-import { parseJson } from '../storage/tables.ts'
-import { toTimestamp } from '@skillstead/protocol'
-import type { StorageContext } from '../storage/storage-context.ts'
+import { type Content, toTimestamp } from '@skillstead/protocol'
+import { sql, type Kysely } from 'kysely'
+import { invalidField } from '../kernel/field-errors.ts'
 import type { Input } from '../kernel/operation-input.ts'
+import { isSliceOver, nextSlice } from '../kernel/time-slices.ts'
 import { readPage } from '../storage/read-page.ts'
+import type { StorageContext } from '../storage/storage-context.ts'
+import { type AuditRow, parseJson, type Tables } from '../storage/tables.ts'
+
+type Filters = Input<'exportAudit'>
 
 /** GET /audit, for administrators: newest first. */
-export async function listAudit(context: StorageContext, input: Input<'listAudit'>) {
-  const { action, actor } = input
-  const matching = context.database.read
+export async function listAudit({ database }: StorageContext, input: Input<'listAudit'>) {
+  const matching = selectAudit(database.read, input)
+  const { rows, paging } = await readPage(matching, matching.selectAll().orderBy('seq', 'desc'), input)
+  return { entries: rows.map(toEntry), ...paging }
+}
+
+/** GET /audit/export, for administrators: one JSON line per entry in the order of commits, read page by page. */
+export function exportAudit({ database }: StorageContext, input: Filters): Content {
+  const matching = selectAudit(database.read, input)
+  async function* toLines(): AsyncGenerator<Uint8Array> {
+    for (let after = 0; ;) {
+      if (isSliceOver()) await nextSlice()
+      const rows = await matching.selectAll().where('seq', '>', after).orderBy('seq').limit(pageRows).execute()
+      if (rows.length > 0) yield Buffer.from(rows.map((row) => `${JSON.stringify(toEntry(row))}\n`).join(''))
+      if (rows.length < pageRows) return
+      after = rows.at(-1)!.seq
+    }
+  }
+  return { contentType: 'application/x-ndjson; charset=utf-8', body: toLines(), filename: 'audit.ndjson' }
+}
+
+const pageRows = 500
+
+function selectAudit(db: Kysely<Tables>, { action, actor, subject, since, until }: Filters) {
+  const [from, to] = [toMoment('since', since), toMoment('until', until)]
+  return db
     .selectFrom('audit')
-    .$if(action !== undefined, (select) => select.where('action', '=', action!))
+    .$if(action !== undefined, (select) =>
+      select.where(sql<boolean>`substr(action, 1, ${sql.lit([...action!].length)}) = ${action!}`),
+    )
     .$if(actor !== undefined, (select) => select.where('actor', '=', actor!))
-  const { rows, paging } = await readPage(matching, matching.selectAll().orderBy('id', 'desc'), input)
-  const entries = rows.map((row) => ({
+    .$if(subject !== undefined, (select) => select.where('subject', '=', subject!))
+    .$if(from !== undefined, (select) => select.where('at', '>=', from!))
+    .$if(to !== undefined, (select) => select.where('at', '<', to!))
+}
+
+function toMoment(field: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const moment = Date.parse(text)
+  if (Number.isNaN(moment)) throw invalidField(field, 'must be a date or a time, such as 2026-11-28T12:00:00Z')
+  return moment
+}
+
+/** Where a follower of the audit log is: the number and the id of the last entry that it has. */
+export interface AuditPosition {
+  readonly seq: number
+  readonly id: string
+}
+
+/** The entries of all nodes and commands after a position, the oldest first. */
+export async function readAuditAfter(
+  { database }: Pick<StorageContext, 'database'>,
+  { seq }: AuditPosition,
+  limit: number,
+) {
+  const rows = await database.read
+    .selectFrom('audit')
+    .selectAll()
+    .where('seq', '>', seq)
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({ position: { seq: row.seq, id: row.id }, entry: toEntry(row) }))
+}
+
+/**
+ * A position in this database for a follower that resumes. A restored or imported database may have other numbers: then
+ * the follower continues after the entries that are not newer than its last one. `end` is the newest entry.
+ */
+export async function resumeAudit(
+  { database }: Pick<StorageContext, 'database'>,
+  last: AuditPosition | 'end',
+): Promise<AuditPosition> {
+  const newest = database.read.selectFrom('audit').select(['seq', 'id']).orderBy('seq', 'desc').limit(1)
+  if (last === 'end') return (await newest.executeTakeFirst()) ?? auditStart
+  const same = await database.read.selectFrom('audit').select('id').where('seq', '=', last.seq).executeTakeFirst()
+  if (same?.id === last.id) return last
+  return (await newest.where('id', '<=', last.id).executeTakeFirst()) ?? auditStart
+}
+
+/** The position before the first entry. */
+export const auditStart: AuditPosition = { seq: 0, id: '' }
+
+function toEntry(row: AuditRow) {
+  return {
     id: row.id,
     at: toTimestamp(row.at),
     actor: row.actor,
     action: row.action,
     subject: row.subject,
     data: parseJson(row.data),
-  }))
-  return { entries, ...paging }
+  }
 }

@@ -38,6 +38,7 @@ export async function createSession(context: AccountsContext, _input: object, ca
   const now = context.clock.now()
   const { token, expiresAt } = await context.database.writer.write(async (trx) => {
     const endsAt = Math.min(now + sessionLifetimeMs, (await requireMaker(trx, user, now)).endsAt)
+    await recordAudit(trx, { caller, action: 'session.create', subject: user.username, at: now, data: { keyId } })
     return insertSession(trx, { user_id: userId, key_id: keyId, created_at: now, expires_at: endsAt })
   })
   return { expiresAt: toTimestamp(expiresAt), session: token }

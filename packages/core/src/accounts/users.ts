@@ -141,7 +141,7 @@ async function insertUser(
   { now, ...user }: NewUser & Pick<UserRow, 'claimed'> & { readonly id?: string | undefined },
 ): Promise<UserRow> {
   const { username } = user
-  const row = { ...user, id: user.id ?? newId(), display_name: username, disabled: 0, created_at: now }
+  const row = { ...user, id: user.id ?? newId(), display_name: username, disabled: 0, created_at: now, email: null }
   await trx.insertInto('users').values(row).execute()
   return row
 }
@@ -149,6 +149,11 @@ async function insertUser(
 /** Stores the display name of a user. */
 export async function renameUser(trx: WriteTransaction, userId: string, displayName: string): Promise<void> {
   await trx.updateTable('users').set({ display_name: displayName }).where('id', '=', userId).execute()
+}
+
+/** Stores the address for the notices of a user; null for none. */
+export async function setEmail(trx: WriteTransaction, userId: string, email: string | null): Promise<void> {
+  await trx.updateTable('users').set({ email }).where('id', '=', userId).execute()
 }
 
 function requireFreeName(username: string): void {

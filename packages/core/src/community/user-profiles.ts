@@ -3,7 +3,7 @@ import { toDigest } from '@skillstead/skill-format/archives'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { getUserByName } from '../accounts/find-user.ts'
-import { renameUser } from '../accounts/users.ts'
+import { renameUser, setEmail } from '../accounts/users.ts'
 import { readVerifications } from '../accounts/verified-author.ts'
 import { searchSkillsAs } from '../catalogue/finding/skill-search.ts'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
@@ -23,7 +23,14 @@ export async function showMe(context: StorageContext, caller: Caller): Promise<M
   const counts = await countOfUser(context, user, { all: true })
   const webhooks = await countWebhooks(context.database.read, user.id)
   const proved = await readVerifiedFields(context, user)
-  return { ...toPublicFields(user), plan: user.plan, role: user.role, ...proved, counts: { ...counts, webhooks } }
+  return {
+    ...toPublicFields(user),
+    plan: user.plan,
+    role: user.role,
+    email: user.email,
+    ...proved,
+    counts: { ...counts, webhooks },
+  }
 }
 
 /**
@@ -35,7 +42,7 @@ export async function getSession(context: StorageContext, _input: object, caller
   return { user: await showMe(context, caller), notices: await countNotices(context.database, caller) }
 }
 
-/** PATCH /users/me: the display name and the picture; null removes the picture. */
+/** PATCH /users/me: the display name, the picture and the e-mail address; null removes one of the latter. */
 export async function updateMe(context: StorageContext, input: Input<'updateMe'>, caller: Caller): Promise<Me> {
   const { userId } = requireAccount(caller)
   const picture = input.avatar ? decodePicture(input.avatar) : undefined
@@ -43,6 +50,7 @@ export async function updateMe(context: StorageContext, input: Input<'updateMe'>
     if (input.displayName !== undefined) {
       await renameUser(trx, userId, input.displayName)
     }
+    if (input.email !== undefined) await setEmail(trx, userId, input.email)
     if (input.avatar === undefined) return
     await trx.deleteFrom('avatars').where('user_id', '=', userId).execute()
     if (picture)

@@ -131,6 +131,11 @@ function toSubmission(skill: SkillRow): Omit<Submission, 'becomesPublic' | 'role
   return { name, license, category, repository, keywords: parseJson(skill.keywords) }
 }
 
+/** Removes the policy of a skill or an organisation. */
+export async function forgetPolicy(trx: WriteTransaction, subjectId: string): Promise<void> {
+  await trx.deleteFrom('policies').where('subject_id', '=', subjectId).execute()
+}
+
 async function readPolicy(db: Kysely<Tables>, subjectId: string) {
   const row = await db.selectFrom('policies').selectAll().where('subject_id', '=', subjectId).executeTakeFirst()
   return { policy: row ? parseJson(row.policy) : noPolicy, updatedAt: row ? toTimestamp(row.updated_at) : null }
@@ -143,7 +148,7 @@ async function putPolicy(
   caller: Caller,
 ) {
   const at = clock.now()
-  await trx.deleteFrom('policies').where('subject_id', '=', id).execute()
+  await forgetPolicy(trx, id)
   const isEmpty = Object.keys(withoutUndefined(policy)).length === 0
   if (!isEmpty) {
     const row = { subject_id: id, policy: JSON.stringify(policy), updated_at: at }

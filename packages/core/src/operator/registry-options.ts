@@ -5,6 +5,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { RegistryExtension } from './extension.ts'
 import type { SecondStageOptions } from './second-stage.ts'
 import type { DatabaseLocation } from '../storage/database.ts'
+import type { Mailer } from '../webhooks/mail-notices.ts'
 import type { WebhookOptions } from '../webhooks/webhooks-context.ts'
 
 /** Options of `openRegistry`. */
@@ -51,6 +52,8 @@ export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
    * nothing is recorded or deleted.
    */
   readonly recordInstallers?: boolean
+  /** Sends e-mail notices to users who have an address. Default: none are sent. */
+  readonly mailer?: Mailer
   /** Key of 32 bytes that encrypts the API keys of upstreams. Without it no such key can be stored. */
   readonly secretKey?: Uint8Array
   /** Packages that add to the registry, such as `mirrorExtension` of `@skillstead/mirror` and

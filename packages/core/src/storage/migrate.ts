@@ -15,7 +15,8 @@ import { downloadDetails } from './migrations/0011-download-details.ts'
 import { installers } from './migrations/0012-installers.ts'
 import { organisations } from './migrations/0013-organisations.ts'
 import { identity } from './migrations/0014-identity.ts'
-import { trustedPublishers } from './migrations/0017-trusted-publishers.ts'
+import { trustedPublishers } from './migrations/0015-trusted-publishers.ts'
+import { auditEmail } from './migrations/0016-audit-email.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -39,6 +40,7 @@ const migrations: readonly Migration[] = [
   organisations,
   identity,
   trustedPublishers,
+  auditEmail,
 ]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

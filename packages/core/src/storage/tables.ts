@@ -49,6 +49,7 @@ export type SkillTable = Tables['skills']
 export type StandingRow = Tables['standings']
 export type TrendRow = Tables['trends']
 export type TrustedPublisherRow = Tables['trusted_publishers']
+export type AuditRow = Selectable<Tables['audit']>
 export type UserRow = Selectable<Tables['users']>
 export type VerificationRow = Tables['verifications']
 export type VersionRow = Tables['versions']

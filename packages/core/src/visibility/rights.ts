@@ -52,27 +52,31 @@ async function readRoles(db: Kysely<Tables>, skill: Owned, caller: Caller): Prom
   return caller.kind === 'guest' ? [] : findRoles(db, skill, caller.userId)
 }
 
-/** The ids of the users who have a right on a skill; `id` is '' for a skill that an organisation has not published yet. */
+/**
+ * The ids of the users who have a right on a skill and are not disabled; `id` is '' for a skill that an organisation has
+ * not published yet.
+ */
 export async function findUsersWith(db: Kysely<Tables>, { id, owner_id }: Owned, right: Right): Promise<string[]> {
   const roles = rolesWith(right)
+  const members = db
+    .selectFrom('members')
+    .select('user_id')
+    .where('organisation_id', '=', owner_id)
+    .where('role', 'in', roles)
+  const ofTeams = db
+    .selectFrom('team_skills')
+    .innerJoin('team_members', 'team_members.team_id', 'team_skills.team_id')
+    .select('team_members.user_id')
+    .where('team_skills.skill_id', '=', id)
+    .where('team_skills.role', 'in', roles as readonly TeamRole[])
   const rows = await db
     .selectFrom('users')
-    .select('id as user_id')
-    .where('id', '=', owner_id)
+    .select('id')
     .where('kind', '=', 'user')
-    .union(
-      db.selectFrom('members').select('user_id').where('organisation_id', '=', owner_id).where('role', 'in', roles),
-    )
-    .union(
-      db
-        .selectFrom('team_skills')
-        .innerJoin('team_members', 'team_members.team_id', 'team_skills.team_id')
-        .select('team_members.user_id')
-        .where('team_skills.skill_id', '=', id)
-        .where('team_skills.role', 'in', roles as readonly TeamRole[]),
-    )
+    .where('disabled', '=', 0)
+    .where((eb) => eb.or([eb('id', '=', owner_id), eb('id', 'in', members.union(ofTeams))]))
     .execute()
-  return rows.map(({ user_id }) => user_id)
+  return rows.map((row) => row.id)
 }
 
 /**

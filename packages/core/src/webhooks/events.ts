@@ -1,6 +1,6 @@
 import { type Delivery, type EventName, includesPlan, planNames, rolesWith, toTimestamp } from '@skillstead/protocol'
 import type { ExpressionBuilder } from 'kysely'
-import type { Events } from '../catalogue/context/ports.ts'
+import type { EmittedEvent, Events } from '../catalogue/context/ports.ts'
 import { keepReaders } from '../visibility/decisions.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
@@ -9,15 +9,19 @@ import type { Outbox } from '../outbox/outbox.ts'
 import { compileQuery, type Param } from '../storage/compiled-query.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import type { MailNotices } from './mail-notices.ts'
 
 /** The outbox topic of event deliveries. */
 export const deliveryTopic = 'webhook.delivery'
 /** The outbox topic of pings, which are tried once. */
 export const pingTopic = 'webhook.ping'
 
-export function createEvents(outbox: Outbox, clock: Clock): Events {
+/** Announces events to webhooks, and with `mail` also by e-mail. */
+export function createEvents(outbox: Outbox, clock: Clock, mail?: MailNotices): Events {
   return {
-    async emit(trx, { event, data, ownerId, userIds, administrators = false, skill }) {
+    async emit(trx, emitted) {
+      const { event, data, ownerId, userIds, administrators = false, skill } = emitted
+      await mail?.announce(trx, emitted as EmittedEvent)
       if (!(await hasSubscribers(trx, event))) return
       const named = await userIds?.()
       if (named?.length === 0) return

@@ -97,7 +97,7 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   log: { key: ['seq'] },
   tree_tiles: { key: ['level', 'n'] },
   outbox: { key: ['id'], isHeavy: true, instead: { lease: 'null', claimable_at: 'due_at' } },
-  audit: { key: ['id'] },
+  audit: { key: ['seq'] },
   // The process that was running this request is not the process that imports.
   idempotent_answers: { key: ['id'], where: 'status <> 0' },
 }

@@ -27,6 +27,18 @@ const Avatar = v.strictObject({
   content: v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil((limits.avatarBytesMax * 4) / 3) + 4)),
 })
 
+const Moment = v.union([v.pipe(v.string(), v.isoDate()), Timestamp])
+const auditFilters = {
+  /** The action, or the first part of its name: `quarantine.` selects all of quarantined versions. */
+  action: v.optional(Term),
+  actor: v.optional(Term),
+  subject: v.optional(Term),
+  /** A date, or a time with its zone. Entries at this time are included. */
+  since: v.optional(Moment),
+  /** As `since`; entries at this time are not included. */
+  until: v.optional(Moment),
+}
+
 /** Keys and users (docs/api.md#keys-and-users). */
 export const accountEndpoints = {
   ...toEndpoints('Account', {
@@ -74,10 +86,12 @@ export const accountEndpoints = {
       auth: 'key',
       scope: 'manage',
       bodyBytesMax: 512 * 1024,
-      summary: 'Update your display name and picture',
+      summary: 'Update your display name, picture and e-mail address',
       input: v.strictObject({
         displayName: v.optional(readableText(limits.displayNameCharactersMax)),
         avatar: v.optional(v.nullable(Avatar)),
+        /** Where notices go, on nodes that send e-mail. Null removes it. */
+        email: v.optional(v.nullable(v.pipe(v.string(), v.maxLength(254), v.email()))),
       }),
       output: Me,
     },
@@ -211,8 +225,17 @@ export const accountEndpoints = {
       auth: 'admin',
       scope: 'manage',
       summary: 'List the audit log, newest first',
-      input: v.object({ action: v.optional(Term), actor: v.optional(Term), page, limit: pageLimit() }),
+      input: v.object({ ...auditFilters, page, limit: pageLimit() }),
       output: v.object({ entries: v.array(AuditEntry), ...pageFields }),
+    },
+    exportAudit: {
+      auth: 'admin',
+      scope: 'manage',
+      volatile: true,
+      costly: true,
+      summary: 'Export the audit log: one JSON line per entry, oldest first',
+      input: v.object(auditFilters),
+      output: ContentBody,
     },
   }),
 }

@@ -63,6 +63,8 @@ export const Me = v.object({
   ...userFields,
   plan: Plan,
   role: Role,
+  /** Where notices go; only the user sees it. Null if the user has none. */
+  email: v.optional(v.nullable(v.string())),
   verified: v.array(VerificationMethod),
   verifications: Verifications,
   counts: v.object({ skills: Count, packs: Count, webhooks: Count, followers: Count, following: Count }),

@@ -56,7 +56,7 @@ export interface AgentPort {
   ): Promise<void>
 }
 
-/** An event for the webhooks that subscribe to it. */
+/** An event for the webhooks that subscribe to it, and for e-mail notices. */
 export interface EmittedEvent<Name extends EventName = EventName> {
   readonly event: Name
   /** Called only when a webhook subscribes. */
@@ -197,6 +197,8 @@ export interface PolicyPort {
   /** The policy that applies to a skill, also to one that does not exist yet. */
   read(trx: WriteTransaction, skill: Pick<SkillRow, 'full_name' | 'owner_id'>): Promise<Policy>
   judge(trx: WriteTransaction, policy: Policy, change: Judged): Promise<PolicyJudgement>
+  /** Removes the policy of a skill. */
+  forget(trx: WriteTransaction, skillId: string): Promise<void>
   /** The ids of the users who may review a quarantined version. */
-  findReviewers(trx: WriteTransaction, item: QuarantineItemRow): Promise<string[]>
+  findReviewers(db: Kysely<Tables>, item: QuarantineItemRow): Promise<string[]>
 }

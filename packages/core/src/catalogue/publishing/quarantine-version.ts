@@ -36,20 +36,25 @@ export async function quarantineVersion(
   const { version } = unpublished.version
   const scan = unpublished.judged ?? inspection.scan
   const at = context.clock.now()
-  const same = await findSameQuarantined(trx, `${owner.username}/${fields.name}`, content.digest)
+  const fullName = `${owner.username}/${fields.name}`
   const reason = unpublished.quarantinedFor ?? 'policy'
-  if (reason === 'approval') await removeEarlierSubmissions(trx, `${owner.username}/${fields.name}`, content.digest)
+  const stored = JSON.stringify(rest satisfies QuarantinedPublication)
+  const earlier = await findSameQuarantined(trx, fullName, content.digest)
+  // An approval names the id: it must not count for settings that the reviewer did not read.
+  const isChanged = earlier?.reason === 'approval' && earlier.publication !== stored
+  const same = isChanged ? undefined : earlier
+  if (reason === 'approval' || isChanged) await removeEarlierSubmissions(trx, fullName, same?.id)
   if (!same) await refuseTooManyQuarantined(trx, publisher)
   const row: QuarantineItemRow = {
     id: same?.id ?? newId(),
     owner_id: owner.id,
     publisher_id: publisher.id,
-    full_name: `${owner.username}/${fields.name}`,
+    full_name: fullName,
     version,
     digest: content.digest,
     scan: JSON.stringify(scan),
     change: unpublished.uses?.change ? JSON.stringify(unpublished.uses.change) : null,
-    publication: JSON.stringify(rest satisfies QuarantinedPublication),
+    publication: stored,
     agent_id: agentId ?? null,
     created_at: same?.created_at ?? at,
     reason,
@@ -91,19 +96,23 @@ export function toSubmissionData({ id, full_name: fullName, version }: Quarantin
   return { submission: { id, fullName, version } }
 }
 
-async function removeEarlierSubmissions(trx: WriteTransaction, fullName: string, digest: string): Promise<void> {
+async function removeEarlierSubmissions(
+  trx: WriteTransaction,
+  fullName: string,
+  keptId: string | undefined,
+): Promise<void> {
   await trx
     .deleteFrom('quarantine_items')
     .where('full_name', '=', fullName)
     .where('reason', '=', 'approval')
-    .where('digest', '!=', digest)
+    .$if(keptId !== undefined, (query) => query.where('id', '!=', keptId!))
     .execute()
 }
 
 function findSameQuarantined(trx: WriteTransaction, fullName: string, digest: string) {
   return trx
     .selectFrom('quarantine_items')
-    .select(['id', 'created_at'])
+    .select(['id', 'created_at', 'publication', 'reason'])
     .where('full_name', '=', fullName)
     .where('digest', '=', digest)
     .executeTakeFirst()

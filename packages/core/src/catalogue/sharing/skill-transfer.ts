@@ -103,6 +103,8 @@ export async function moveSkill(
     .onConflict((conflict) => conflict.column('full_name').doNothing())
     .execute()
   await removeCollaborators(trx, id)
+  // The former owner's policy of the skill would replace rules of an organisation.
+  await context.policies.forget(trx, id)
   await trx.deleteFrom('team_skills').where('skill_id', '=', id).execute()
   // The former owner created the share links, and their recipients may have stored them.
   await trx.deleteFrom('shares').where('skill_id', '=', id).execute()

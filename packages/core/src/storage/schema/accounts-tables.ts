@@ -19,6 +19,8 @@ export const accountTables = {
     created_at: whole,
     /** An organisation has members and cannot sign in. */
     kind: generated(oneOf<'user' | 'organisation'>()),
+    /** Where notices go; null for none. Only the user sees it. */
+    email: optional(text),
   },
   avatars: {
     user_id: text,

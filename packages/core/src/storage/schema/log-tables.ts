@@ -58,6 +58,8 @@ export const logTables = {
     retires_at: optional(whole),
   },
   audit: {
+    /** The order of commits: writers number entries under the lock of `heads`. Rollbacks leave gaps. */
+    seq: generated(whole),
     id: text,
     at: whole,
     actor_id: optional(text),

@@ -11,6 +11,7 @@ const things: Readonly<Record<string, string>> = {
   outbox: 'a background job',
   quarantine: 'a quarantined version',
   rules: 'scan rules',
+  session: 'a session',
   scans: 'a scan of everything',
   'skill.collaborator': 'a collaborator',
   'skill.transfer': 'a transfer',

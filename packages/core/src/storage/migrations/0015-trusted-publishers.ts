@@ -2,7 +2,7 @@ import { runStatements, type Migration, type Types } from './migration.ts'
 
 /** Identities that may publish from CI, and the identity that published a version. */
 export const trustedPublishers: Migration = {
-  name: '0017-trusted-publishers',
+  name: '0015-trusted-publishers',
   up: (db, dialect) => runStatements(db, dialect, trustedPublisherTables),
 }
 
