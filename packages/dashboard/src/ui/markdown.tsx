@@ -28,8 +28,9 @@ const allowed = {
     'data-language',
     'data-picture',
     'width',
+    'height',
   ],
-  ADD_URI_SAFE_ATTR: ['align', 'start', 'colspan', 'rowspan', 'open', 'width', 'data-language'],
+  ADD_URI_SAFE_ATTR: ['align', 'start', 'colspan', 'rowspan', 'open', 'width', 'height', 'data-language'],
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
@@ -148,8 +149,11 @@ function toSafeTag(tag: string, slash: string, name: string, rest: string): stri
   }
   if (name === 'img') {
     const src = readAttribute(rest, 'src')
-    const width = /^\d{1,4}$/.exec(readAttribute(rest, 'width') ?? '')?.[0]
-    return src ? toPicture(src, readAttribute(rest, 'alt') ?? '', width && ` width="${width}"`) : escapeMarkup(tag)
+    const size = ['width', 'height'].map((side) => {
+      const pixels = /^\d{1,4}$/.exec(readAttribute(rest, side) ?? '')?.[0]
+      return pixels ? ` ${side}="${pixels}"` : ''
+    })
+    return src ? toPicture(src, readAttribute(rest, 'alt') ?? '', size.join('')) : escapeMarkup(tag)
   }
   if (layoutTags.has(name)) return ''
   return allowed.ALLOWED_TAGS.includes(name) ? `<${slash}${name}>` : escapeMarkup(tag)

@@ -52,7 +52,8 @@ export function Shown<T>({ of, children }: { of: UseQueryResult<T>; children: (d
   )
 }
 
-function Loading() {
+/** Stands for content that is not there yet. */
+export function Loading() {
   return (
     <p class="loading" role="status">
       Loading…

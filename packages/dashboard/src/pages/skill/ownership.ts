@@ -1,5 +1,5 @@
 import type { Right, SkillDetails } from '@skillstead/protocol'
-import { mayDo, useRoleFor } from '../../organisations.ts'
+import { mayDo, useOrganisations, useRoleFor } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
 
 /** The owner of a skill: a user or an organisation. */
@@ -25,7 +25,11 @@ export function useRoles(skill: SkillDetails) {
   }
 }
 
-export function useMayManage(skill: SkillDetails): boolean {
+/** Whether the user may open the Manage tab; undefined until that is known. */
+export function useMayManage(skill: SkillDetails): boolean | undefined {
   const { mayPublish, isAdmin } = useRoles(skill)
-  return mayPublish || isAdmin
+  const me = useMe()
+  const { isLoading } = useOrganisations(toOwner(skill.fullName) !== me?.username)
+  if (mayPublish || isAdmin) return true
+  return me === undefined || isLoading ? undefined : false
 }

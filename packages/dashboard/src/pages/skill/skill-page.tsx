@@ -8,7 +8,7 @@ import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { mayDo, useRoleFor } from '../../organisations.ts'
 import { lazyPart } from '../../ui/lazy-components.tsx'
-import { Page, Shown } from '../../ui/page.tsx'
+import { Loading, Page, Shown } from '../../ui/page.tsx'
 import { noteRecentSkill } from '../../ui/recent-skills.ts'
 import { FullName } from '../../ui/skill-list.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
@@ -112,6 +112,8 @@ function SkillParts({ shown, tab }: { shown: ShownSkill; tab: string }) {
           <Tabs label="Parts of the skill" tabs={links} />
           {Content ? (
             <Content shown={shown} />
+          ) : isManaged && mayManage === undefined ? (
+            <Loading />
           ) : (
             <p>
               There is no such page of this skill. <a href={toTab(shown, '')}>Go to its readme</a>.
