@@ -28,6 +28,9 @@ const words: Readonly<Record<string, string>> = {
   KEY: 'laptop',
   USERNAME: 'bob',
   TEAM: 'tools',
+  OWNER: 'alice',
+  TARGET: 'alice/pdf',
+  'CLAIM=VALUE,': 'repository=alice/skills',
   TEXT: 'Reads tables.',
   ID: '2e5b1c9e-6c4e-4c53-9a3e-2f6f3a3f8f10',
   DELIVERY: '2e5b1c9e-6c4e-4c53-9a3e-2f6f3a3f8f11',
@@ -89,7 +92,8 @@ describe.each(ofNodes)('skillstead $name', ({ name, words: placeholders = [], ch
     node = await openHostileNode()
     project = await makeProject(node.url)
   })
-  const given = placeholders.map((word) => {
+  // The URL of `login` is that of the hostile node, which the settings of the project name.
+  const given = (name === 'login' ? [] : placeholders).map((word) => {
     const value = choices[word]?.[0] ?? words[word.replaceAll(/[[\].]/g, '')]
     if (value === undefined) throw new TypeError(`This test has no value for ${word} of \`${name}\`.`)
     return value

@@ -29,8 +29,9 @@ describeBrowser('the documentation', () => {
     await page.locator('.code-keyword').first().waitFor()
     await page.goto(`${node.url}/docs/figures`)
     const picture = page.locator('.markdown img')
-    await picture.waitFor()
-    expect(await picture.evaluate((one: HTMLImageElement) => one.naturalWidth)).toBeGreaterThan(0)
+    // Its place is kept before it is loaded.
+    const readWidth = () => picture.evaluate((one: HTMLImageElement) => one.naturalWidth)
+    await expect.poll(readWidth, { timeout: 20_000 }).toBeGreaterThan(0)
   })
 
   test('finds sections of guides and endpoints, also with hostile and very long queries', async () => {

@@ -116,6 +116,26 @@ export function boundedArray<const Item extends v.GenericSchema>(item: Item, ite
   return Object.assign(schema, { '~run': run })
 }
 
+/** An object of at most `entriesMax` entries; as for {@link boundedArray}, too many entries are one issue. */
+export function boundedRecord<const Name extends v.GenericSchema<string, string>, const Value extends v.GenericSchema>(
+  name: Name,
+  value: Value,
+  entriesMax: number,
+) {
+  const tooMany = v.maxEntries<Record<string, unknown>, number>(entriesMax)
+  const schema = v.pipe(v.record(name, value), v.maxEntries(entriesMax))
+  const runEntries = schema['~run']
+  const run: typeof runEntries = (dataset, config) => {
+    const given = dataset.value
+    if (typeof given !== 'object' || given === null || Object.keys(given).length <= entriesMax)
+      return runEntries(dataset, config)
+    return tooMany['~run']({ typed: true, value: given as Record<string, unknown> }, config) as ReturnType<
+      typeof runEntries
+    >
+  }
+  return Object.assign(schema, { '~run': run })
+}
+
 /** A list, also as one comma-separated query parameter. */
 export function commaList(itemsMax: number) {
   return v.union(

@@ -1,15 +1,15 @@
 import * as v from 'valibot'
 import { limits } from '../limits.ts'
-import { boundedText, Id, Timestamp } from './fields.ts'
+import { boundedRecord, boundedText, Id, Timestamp } from './fields.ts'
 
 /** Claims of a token by name: at least one, each of at most 500 characters. */
 export const Claims = v.pipe(
-  v.record(v.pipe(boundedText(100), v.regex(/^[\w.:/-]+$/, 'must be the name of a claim')), boundedText(500)),
-  v.check((claims) => Object.keys(claims).length > 0, 'must name at least one claim'),
-  v.check(
-    (claims) => Object.keys(claims).length <= limits.trustedClaimsMax,
-    `must name at most ${limits.trustedClaimsMax} claims`,
+  boundedRecord(
+    v.pipe(boundedText(100), v.regex(/^[\w.:/-]+$/, 'must be the name of a claim')),
+    boundedText(500),
+    limits.trustedClaimsMax,
   ),
+  v.minEntries(1, 'must name at least one claim'),
 )
 
 /** The identity of CI that published a version: the issuer of its token, and the claims that the owner of the skill named. */

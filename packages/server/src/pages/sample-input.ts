@@ -6,12 +6,14 @@ import { type JsonSchema, toOpenapiSchema } from './openapi-webhooks.ts'
 const samples: Readonly<Record<string, unknown>> = {
   agentKey: 'claude-code:1',
   claimantName: 'Alice Example',
+  claims: { repository: 'acme/skills' },
   code: 'CODE',
   description: 'Fills in PDF forms.',
   digest: `sha256:${'0'.repeat(64)}`,
   displayName: 'Alice Example',
   from: '1.0.0',
   'getTile.path': '0/000',
+  issuer: 'https://token.actions.githubusercontent.com',
   member: 'bob',
   name: 'office',
   newName: 'pdf-forms',
@@ -25,6 +27,7 @@ const samples: Readonly<Record<string, unknown>> = {
   skillMd: '---\nname: pdf\ndescription: Fills in PDF forms.\n---\n# PDF\n',
   skillName: 'alice/pdf',
   slug: 'office',
+  target: 'acme/tool',
   team: 'tools',
   title: 'A short title',
   to: '1.1.0',
@@ -57,6 +60,7 @@ export function toSampleInput({
 
 function toSample(name: string, schema: JsonSchema): unknown {
   const { type, properties = {}, required = [], items, anyOf, enum: choices, const: only, minimum, format } = schema
+  if (type === 'object' && Object.hasOwn(samples, name)) return samples[name]
   if (type === 'object') {
     const given = Object.entries(properties).filter(([key]) => required.includes(key))
     return Object.fromEntries(given.map(([key, inner]) => [key, toSample(key, inner)]))
