@@ -23,6 +23,13 @@ let image: string
 const sh = (script: string, ...args: string[]) =>
   run('bash', ['--norc', '-euo', 'pipefail', '-c', script, 'bash', ...args], { maxBuffer: 64 * 1024 * 1024 })
 
+if (missing.length === 0) {
+  const folder = await mkdtemp(join(tmpdir(), 'skillstead-debs-'))
+  const listing = sh('timeout 120 debootstrap --variant=minbase --print-debs trixie "$1" >/dev/null', folder)
+  await listing.catch(() => missing.push('a mirror of Debian'))
+  await rm(folder, { recursive: true, force: true })
+}
+
 const buildah = async (...args: string[]) => {
   const folders = ['--storage-driver', 'vfs', '--root', join(scratch, 'store'), '--runroot', join(scratch, 'run')]
   return (await run('buildah', [...folders, ...args], { maxBuffer: 64 * 1024 * 1024 })).stdout.trim()
