@@ -10,7 +10,7 @@ import { readEffectivePolicy } from './policies.ts'
 interface ItemAccess {
   /** Published it, or owns the skill in person. */
   readonly isAuthor: boolean
-  /** May review it: no one reviews a version that he published. */
+  /** May review it: no one reviews an own version. */
   readonly mayReview: boolean
 }
 

@@ -96,7 +96,7 @@ export const accountTables = {
     user_id: text,
     role: oneOf<MemberRole>(),
     created_at: whole,
-    /** 1: groups of the identity provider gave the membership, and take it back. */
+    /** 1: a group of the identity provider caused the membership; it ends with the group. */
     by_groups: generated(whole),
   },
   member_invitations: {
