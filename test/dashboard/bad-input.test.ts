@@ -194,6 +194,24 @@ describeBrowser('a dashboard on a slow network', () => {
     await page.getByText('For paper').waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
   })
+
+  test('leaves a user who went on to another page there when an action of the first page ends', async () => {
+    const { open, key } = await visit()
+    const page = await open('/account/sign-in')
+    const arrival = Promise.withResolvers<void>()
+    await page.route('**/api/v1/session', async (route) => {
+      if (route.request().method() === 'POST') await arrival.promise
+      await route.continue()
+    })
+    await page.getByLabel('API key').fill(key)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('link', { name: 'Publish', exact: true }).first().click()
+    await page.waitForURL('**/account/publish')
+    arrival.resolve()
+    await page.getByText('Drop the folder of a skill here').waitFor()
+    await page.getByRole('button', { name: 'Menu of alice' }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/account/publish')
+  })
 })
 
 describeBrowser('a skill of 500 files', () => {

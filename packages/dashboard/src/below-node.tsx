@@ -3,11 +3,17 @@ import { LocationProvider, useLocation } from 'preact-iso'
 import { useMemo } from 'preact/hooks'
 import { nodePath } from './addresses.ts'
 
-/** Shows the app below the path of the node's public URL, which neither the router nor the pages see. */
+/**
+ * Shows the app below the path of the node's public URL, which neither the router nor the pages see. An action that ends
+ * after the user has left its page does not lead the user away from the new one.
+ */
 export function BelowNode({ children }: { children: ComponentChildren }) {
   const place = useLocation()
   const below = useMemo(() => {
-    const route = (url: string, replace?: boolean) => place.route(nodePath + url, replace)
+    const here = location.pathname
+    const route = (url: string, replace?: boolean) => {
+      if (location.pathname === here) place.route(nodePath + url, replace)
+    }
     return { ...place, url: toBelow(place.url), path: toBelow(place.path), route }
   }, [place])
   return <LocationProvider.ctx.Provider value={below}>{children}</LocationProvider.ctx.Provider>
