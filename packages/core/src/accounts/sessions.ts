@@ -89,7 +89,11 @@ export async function listSessions(context: StorageContext, input: Input<'listSe
     .where('sessions.user_id', '=', id)
     .where('sessions.expires_at', '>', now)
     .where('sessions.used_at', '>', now - sessionIdleMs)
-  const shown = matching.selectAll('sessions').select('api_keys.name').orderBy('sessions.created_at', 'desc')
+  const shown = matching
+    .selectAll('sessions')
+    .select('api_keys.name')
+    .orderBy('sessions.created_at', 'desc')
+    .orderBy('sessions.id', 'desc')
   const { rows, paging } = await readPage(matching, shown, input)
   const sessions = rows.map((row) => ({
     id: row.id,

@@ -61,6 +61,7 @@ export async function readReviews(db: Kysely<Tables>, row: QuarantineItemRow) {
     .select(['user_id', 'users.username', 'verdict', 'at'])
     .where('quarantine_id', '=', row.id)
     .orderBy('at')
+    .orderBy('users.username')
     .execute()
   return rows.filter(({ user_id }) => reviewers.has(user_id))
 }

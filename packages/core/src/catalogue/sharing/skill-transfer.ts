@@ -135,6 +135,7 @@ export async function listTransfers(context: StorageContext, caller: Caller) {
     .innerJoin('users', 'users.id', 'transfers.new_owner_id')
     .select(['skills.full_name as fullName', 'users.username as newOwner', 'transfers.created_at as createdAt'])
     .orderBy('transfers.created_at')
+    .orderBy('fullName')
     .execute()
   const transfers = rows.map((row) => ({ ...row, createdAt: toTimestamp(row.createdAt) }))
   return { transfers, total: transfers.length }
