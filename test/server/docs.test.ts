@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { endpoints, type Endpoint } from '@skillstead/protocol'
 import type { StaticFiles } from '@skillstead/server'
@@ -149,6 +149,7 @@ describe('the documentation of a node', () => {
     const { read } = await open({ requireKey: true })
     for (const path of ['/docs', '/docs/deploy', '/docs/guides/deploy.md', '/docs/guides/operations.json'])
       expect([path, (await read(path)).status]).toEqual([path, 200])
+    expect((await read('/docs')).text, 'without JavaScript').toContain('Air-gapped machines')
     expect((await read('/openapi.json')).status).toBe(401)
   })
 
@@ -165,11 +166,11 @@ function toSlug(heading: string): string {
 }
 
 describe('the guides', () => {
-  it('are all in the list of docs/README.md, once', () => {
-    const listed = [...guides['docs/guides/README.md']!.matchAll(/^- \[.+?\]\(([\w-]+\.md)\): .+\.$/gm)].map(
+  it('are all in the list of docs/README.md, once, and so are the packages', () => {
+    const listed = [...guides['docs/guides/README.md']!.matchAll(/^- \[.+?\]\((\S+\.md)\): .+\.$/gm)].map(
       ([, to]) => to,
     )
-    const own = Object.keys(guides).flatMap((path) => /([\w-]+\.md)$/.exec(path)?.[1] ?? [])
+    const own = globSync(['*.md', '../packages/*/README.md'], { cwd: join(root, 'docs') })
     expect(listed.toSorted()).toEqual(own.filter((file) => file !== 'README.md').toSorted())
   })
 
