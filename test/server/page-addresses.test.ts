@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { StaticFiles } from '@skillstead/server'
 import { localApi } from '@skillstead/core'
 import { describe, expect, it } from 'vitest'
+import { pageRoutes } from '../../packages/server/src/pages/page-texts.ts'
 import { json, sendRaw, startNode } from '../support/server-harness.ts'
 
 const page = '<!doctype html><title>Skillstead</title><div id="app"></div><noscript>x</noscript>'
@@ -124,6 +127,38 @@ describe('an address without the kind of its page', () => {
   )
 })
 
+/** What a pattern finds in a source file of the app. */
+function findInApp(file: string, pattern: RegExp): string[] {
+  const text = readFileSync(join(import.meta.dirname, '../../packages/dashboard/src', file), 'utf8')
+  return Array.from(text.matchAll(pattern), ([, found]) => found!)
+}
+
+/** The paths at which the app shows a page, except the documentation's. */
+function listAppPaths(): string[] {
+  const [skill, organisation] = ['skill/skill-page.tsx', 'organisations/organisation-page.tsx']
+  const sections: Record<string, string[]> = {
+    '/:tab?': findInApp(`pages/${skill}`, /^(?: {2}|const \w+: Tab = )\['([a-z]*)', '[A-Z]/gm),
+    '/:section?': findInApp(`pages/${organisation}`, /^(?: {2}|const \w+ = )\['([a-z]*)', '[A-Z]/gm),
+  }
+  const inner = ['account', 'admin'].flatMap((area) => [
+    ...findInApp(`pages/${area}/${area}-pages.tsx`, /^ {2}\['(\/[^']+)', '/gm),
+    ...findInApp(`pages/${area}/${area}-pages.tsx`, /<Route path="([^"]+)"/g).map((path) => `/${area}${path}`),
+  ])
+  const outer = findInApp('app.tsx', /^ {2}\[\['([^']+)'/gm).filter((path) => !/^\/(?:account|admin|docs)$/.test(path))
+  return [...outer, ...inner].flatMap((path) => {
+    const [last = ''] = /\/:\w+\?$/.exec(path) ?? []
+    const names = sections[last] ?? ['']
+    return names.map((name) => path.slice(0, path.length - last.length) + (name && `/${name}`))
+  })
+}
+
+it('the node has a page at exactly the addresses of the app', () => {
+  const own = pageRoutes.flatMap(({ path, sections }) =>
+    sections ? sections.map((name) => path.replace(/[^/]+$/, name)) : [path],
+  )
+  expect(own.toSorted()).toEqual(listAppPaths().toSorted())
+})
+
 describe('the page of something that does not exist', () => {
   it.each([
     '/skills/alice/missing',
@@ -151,6 +186,7 @@ describe('the page of something that does not exist', () => {
     expect(text).toContain('<div id="app"></div>')
     expect(text).toContain('<meta name="robots" content="noindex">')
     expect(text).not.toMatch(/og:|canonical|missing/)
+    expect(text).toContain('<noscript><p>There is no such page, or you may not see it.</p></noscript>')
   })
 
   it.each([
@@ -165,6 +201,10 @@ describe('the page of something that does not exist', () => {
     '/account/webhooks/x',
     '/admin/mirrors/x',
     '/skills/alice/pdf/manage',
+    '/skills/alice/pdf/files/',
+    '/account/keys/',
+    '/account/webhooks/x/',
+    '/admin/audit/',
   ])('does not answer for %s', async (path) => {
     const { node } = await open()
     expect((await browse(node.url + path)).status).toBe(200)

@@ -105,6 +105,7 @@ describe('a page without JavaScript', () => {
       const text = await (await fetch(node.url + path)).text()
       expect(text, path).not.toMatch(/alice|<li>/)
       expect(readMetas(text)['skillstead-private'], path).toBe('true')
+      expect(text, path).toContain('<noscript><p>This node is private. Signing in needs JavaScript.')
     }
   })
 
@@ -319,8 +320,10 @@ describe('/sitemap.xml', () => {
     for (const visibility of ['public', 'private'] as const)
       await bobs.createPack({ name: visibility, slug: visibility, description: 'Some', skills: ['open'], visibility })
     const found = await locationsOf(node.url)
-    for (const path of ['/', '/packs', '/requests', '/packs/public', '/skills/alice/pdf', '/skills/bob/open'])
+    for (const path of `/ /packs /requests /packs/public /skills/alice/pdf /skills/bob/open
+      /docs /docs/api /docs/api/getSkill`.split(/\s+/))
       expect(found).toContain(publicUrl + path)
+    expect(new Set(found).size).toBe(found.length)
     expect(found.filter((one) => /\/(?:skills|packs)\/./.test(one))).toHaveLength(3)
     expect(found.join('\n')).not.toMatch(/inner|closed|yanked|spam|private|account|admin/)
     const response = await fetch(`${node.url}/sitemap.xml`)

@@ -11,7 +11,7 @@ import { type PageRoute, type PageText, skill, type Subject } from './page-texts
 /** Responds with a page of the app. The app loads the content itself, or shows that the address does not exist. */
 export type ReplyPage = (call: Call, status: number, page?: PageWithText) => Promise<Response>
 
-interface PageWithText {
+export interface PageWithText {
   /** Undefined for a page that previews and search engines leave out. */
   toText(): PageText | undefined
   /** JSON for the app, which then shows the page without a further request. */
@@ -37,7 +37,7 @@ export async function answerPage(
   const query = call.url?.searchParams ?? new URLSearchParams()
   const subject = route.subjectOf?.(query)
   const params = decodeParams(call)
-  if (route.pages?.test(call.url?.pathname ?? '') === false) return replyPage(call, 404)
+  if (route.sections?.includes(Object.values(params).at(-1) ?? '') === false) return replyPage(call, 404)
   if (route.textOf) {
     const own = route.textOf(params)
     return replyPage(call, own ? 200 : 404, own && { toText: () => own, source: own })

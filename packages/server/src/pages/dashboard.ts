@@ -8,11 +8,12 @@ import { toHandler } from '../admission/handler.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import type { StaticFiles } from '../context/options.ts'
 import { nothingHere, reply } from '../replies/replies.ts'
-import { answerPage, type ReplyPage } from './answer-page.ts'
+import { answerPage, type PageWithText, type ReplyPage } from './answer-page.ts'
 import { createDocsRoutes, withReference } from './docs.ts'
 import { createPageTemplate } from './page-template.ts'
 import { pageRoutes, toHomeRoute } from './page-texts.ts'
 import type { ShownSite } from './site.ts'
+import { createSitemap } from './sitemap.ts'
 
 /** No inline code and nothing from other origins; text becomes markup only through the app's own sanitizer. */
 const policy = [
@@ -59,7 +60,12 @@ export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, sit
   const files = withReference(built)
   const keptFiles = new Map<string, Kept>()
   const keptPages = new Map<object, { readonly address: string; readonly page: Kept }>()
-  const noText = {}
+  const plain: PageWithText = { source: {}, toText: () => undefined }
+  const missing = {
+    ...plain,
+    source: {},
+    problem: { reason: 'There is no such page, or you may not see it.', headers: [] },
+  }
   let template: ReturnType<typeof createPageTemplate> | undefined
 
   const replyKept = async (call: Call, kept: Kept, answer: Omit<Answer, 'body'>) => {
@@ -78,20 +84,25 @@ export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, sit
     return replyKept(call, kept, { status: 200, contentType, cacheControl })
   }
   // A page counts as one request, however many files it loads.
-  const mount = (path: string, admission: 'page' | 'open-files', work: (call: Call) => Promise<Response>) => {
-    const entry = { endpoint: 'dashboard', methods: ['GET', 'HEAD'], crossOrigin: false } as const
-    app.all(path, toHandler(node, { ...entry, admission, work, ...(admission === 'page' && { replyPage }) }))
+  const mount = (
+    path: string,
+    admission: 'page' | 'files' | 'open-files',
+    work: (call: Call) => Promise<Response>,
+    endpoint = 'dashboard',
+  ) => {
+    const entry = { endpoint, admission, methods: ['GET', 'HEAD'], crossOrigin: false, work }
+    app.all(path, toHandler(node, { ...entry, ...(admission === 'page' && { replyPage }) }))
   }
   const replyPage: ReplyPage = async (call, status, page) => {
     call.crossOrigin = false
     const address = node.addressOf(call)
-    const { source, shared, problem } = page ?? { source: noText }
+    const { source, shared, problem, toText, toData } = page ?? (status === 404 ? missing : plain)
     let kept = source && keptPages.get(source)
     if (kept?.address !== address) {
       const read = files.get('index.html')
       if (!read) throw nothingHere()
       template ??= createPageTemplate(Buffer.from(read()).toString(), site, node)
-      const parts = { address, text: page?.toText(), shared, problem: problem?.reason, data: await page?.toData?.() }
+      const parts = { address, text: toText(), shared, problem: problem?.reason, data: await toData?.() }
       kept = { address, page: keep(template(parts), 'page') }
       if (keptPages.size >= keptPagesMax) keptPages.delete(keptPages.keys().next().value!)
       if (source) keptPages.set(source, kept)
@@ -100,8 +111,9 @@ export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, sit
     const cacheControl = shared === undefined ? 'no-cache' : 'private, no-store'
     return replyKept(call, kept.page, { status, contentType: contentTypes.html, cacheControl, headers })
   }
-  for (const route of [toHomeRoute(site.text), ...createDocsRoutes(files), ...pageRoutes])
-    mount(route.path, 'page', (call) => answerPage(node, call, route, replyPage))
+  const routes = [toHomeRoute(site.text), ...createDocsRoutes(files), ...pageRoutes]
+  for (const route of routes) mount(route.path, 'page', (call) => answerPage(node, call, route, replyPage))
+  mount('/sitemap.xml', 'files', createSitemap(node, routes), 'sitemap')
   mount('/assets/:file', 'open-files', (call) => {
     // The file name contains a digest of its content.
     return replyFile(call, (call.url?.pathname ?? '').slice(1), 'public, max-age=31536000, immutable')

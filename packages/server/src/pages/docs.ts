@@ -42,8 +42,10 @@ export function createDocsRoutes(files: StaticFiles): readonly PageRoute[] {
   add('api', 'API reference', 'Every endpoint with its fields, answers and examples, and what callers may rely on.')
   for (const { name, endpoint } of routes) add(`api/${name}`, `${name}: ${endpoint.summary}`, `${endpoint.summary}.`)
   const description = 'Guides for users, authors and operators, and the API reference.'
+  const overview = { path: '/docs', title: 'Documentation', description, body: list }
+  const paths = ['/docs', ...Array.from(texts.keys(), (name) => `/docs/${name}`)]
   return [
-    { path: '/docs', text: { path: '/docs', title: 'Documentation', description, body: list } },
+    { path: '/docs', textOf: () => overview, paths },
     { path: '/docs/:guide', textOf: ({ guide = '' }) => texts.get(guide)?.() },
     { path: '/docs/api/:operation', textOf: ({ operation = '' }) => texts.get(`api/${operation}`)?.() },
   ]

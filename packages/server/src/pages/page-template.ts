@@ -76,6 +76,8 @@ export function createPageTemplate(
   function toEssentials({ address, text, problem }: PageParts): string {
     const reference = `<p>This page is complete with JavaScript only. Programs use <a href="${publicPath}/docs">the API</a>.</p>`
     if (problem !== undefined) return `<p>${escapeHtml(problem)}</p>`
+    if (text === undefined && requireKey)
+      return `<p>This node is private. Signing in needs JavaScript. Programs send an API key to <a href="${publicPath}/docs">the API</a>.</p>`
     if (text === undefined) return reference
     const facts = (text.facts ?? []).map(
       ([term, fact]) => `<dt>${escapeHtml(term)}</dt><dd>${isolate(fact.slice(0, factCharactersMax))}</dd>`,

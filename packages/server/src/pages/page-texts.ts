@@ -39,10 +39,12 @@ function toSubject<Name extends EndpointName>(
 export interface PageRoute {
   readonly path: string
   readonly text?: PageText
+  /** The paths of its pages for search engines. Default: that of the text. */
+  readonly paths?: readonly string[]
   /** The text of a page that is the same on every node; undefined if there is no such page. */
   textOf?(params: Readonly<Record<string, string>>): PageText | undefined
-  /** The paths of the route that have a page. Default: all. */
-  readonly pages?: RegExp
+  /** What the last part of the path may be. Default: anything. */
+  readonly sections?: readonly string[]
   /** Undefined if the address names no object. */
   subjectOf?(query: URLSearchParams): Subject | undefined
 }
@@ -117,7 +119,7 @@ export const pageRoutes: readonly PageRoute[] = [
   { path: '/skills/:owner/:name', subjectOf: () => skill },
   {
     path: '/skills/:owner/:name/:tab',
-    pages: /\/(?:files|versions|security|provenance|similar|reviews|issues|manage|install|report)$/,
+    sections: 'files versions security provenance similar reviews issues manage install report'.split(' '),
     subjectOf: () => skill,
   },
   { path: '/packs/:slug', subjectOf: () => pack },
@@ -127,19 +129,19 @@ export const pageRoutes: readonly PageRoute[] = [
   { path: '/organisations/:name', subjectOf: () => organisation },
   {
     path: '/organisations/:name/:section',
-    pages: /\/(?:teams|skills|rules|settings)$/,
+    sections: ['teams', 'skills', 'rules', 'settings'],
     subjectOf: () => organisation,
   },
   { path: '/takedowns/:id', subjectOf: () => takedown },
-  ...['/account', '/device', '/admin', '/_components'].map((path) => ({ path })),
+  ...['/account', '/account/reviews/:id', '/account/webhooks/:id', '/device'].map((path) => ({ path })),
+  ...['/admin', '/admin/mirrors/:upstream', '/_components'].map((path) => ({ path })),
   {
     path: '/account/**',
-    pages:
-      /^\/account\/(?:skills|publish|keys|sessions|(?:reviews|webhooks)(?:\/[^/]+)?|stars|verification|sign-in|setup)$/,
+    sections: 'skills publish reviews keys sessions webhooks stars verification sign-in setup'.split(' '),
   },
   {
     path: '/admin/**',
-    pages: /^\/admin\/(?:users|quarantine|reports|copies|dmca|verifications|mirrors(?:\/[^/]+)?|outbox|storage|audit)$/,
+    sections: 'users quarantine reports copies dmca verifications mirrors outbox storage audit'.split(' '),
   },
 ]
 

@@ -11,7 +11,7 @@ import { toWelcomePage, type Page } from './html.ts'
 import { toOpenApi } from './openapi.ts'
 import type { NodeOptions } from '../context/options.ts'
 import { toShownSite } from './site.ts'
-import { createSitemap, toSitemapUrl } from './sitemap.ts'
+import { toSitemapUrl } from './sitemap.ts'
 import { nothingHere, reply } from '../replies/replies.ts'
 
 type Work = (call: Call) => Response | Promise<Response>
@@ -54,7 +54,6 @@ export function mountPages(
     })
   })
   mount('/robots.txt', 'robots', 'probe', (call) => replyRobots(node, call))
-  if (options.dashboard) mount('/sitemap.xml', 'sitemap', 'files', createSitemap(node))
   return showPage
 }
 

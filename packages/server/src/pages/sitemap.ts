@@ -3,7 +3,7 @@ import type { Call } from '../context/call.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import { nothingHere, reply } from '../replies/replies.ts'
 import { escapeHtml } from './html.ts'
-import { pageRoutes } from './page-texts.ts'
+import type { PageRoute } from './page-texts.ts'
 
 /** Maximum addresses of a sitemap (https://www.sitemaps.org/protocol.html). */
 const addressesMax = 50_000
@@ -15,13 +15,13 @@ export function toSitemapUrl({ requireKey, publicOrigin, publicPath }: NodeParts
 }
 
 /** GET /sitemap.xml: the public pages, for search engines. It is written at most once in ten minutes. */
-export function createSitemap(node: NodeParts): (call: Call) => Promise<Response> {
+export function createSitemap(node: NodeParts, routes: readonly PageRoute[]): (call: Call) => Promise<Response> {
   let kept: { readonly until: number; readonly body: Promise<Buffer> } | undefined
   return async (call) => {
     if (toSitemapUrl(node) === undefined) throw nothingHere()
     const now = node.context.clock.now()
     if (kept === undefined || kept.until <= now) {
-      const written = { until: now + keptSeconds * 1000, body: writeSitemap(node) }
+      const written = { until: now + keptSeconds * 1000, body: writeSitemap(node, routes) }
       kept = written
       written.body.catch(() => {
         if (kept === written) kept = undefined
@@ -33,8 +33,11 @@ export function createSitemap(node: NodeParts): (call: Call) => Promise<Response
   }
 }
 
-async function writeSitemap({ context, publicOrigin, publicPath }: NodeParts): Promise<Buffer> {
-  const lists = ['/', ...pageRoutes.flatMap(({ text }) => text?.path ?? [])]
+async function writeSitemap(
+  { context, publicOrigin, publicPath }: NodeParts,
+  routes: readonly PageRoute[],
+): Promise<Buffer> {
+  const lists = routes.flatMap(({ text, paths }) => paths ?? text?.path ?? [])
   const { packs, skills } = await readPublicNames(context, addressesMax - lists.length)
   const paths = [...lists, ...packs.map((slug) => `/packs/${slug}`), ...Array.from(skills, (name) => `/skills/${name}`)]
   const address = escapeHtml(`${publicOrigin}${publicPath}`)
