@@ -39,7 +39,7 @@ describe('the documentation of a node', () => {
     const { read } = await open({ publicUrl: 'https://intranet.example/tools' })
     const titles = new Map<string, string>()
     for (const [path, words] of Object.entries({
-      '/docs': 'Air-gapped machines',
+      '/docs': '<a href="/tools/docs/air-gap"><bdi>Air-gapped machines</bdi></a>',
       '/docs/deploy': 'nginx',
       '/docs/api': 'GET /api/v1/skills/{name}',
       '/docs/api/getSkill': 'await api.getSkill({',

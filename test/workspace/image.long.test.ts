@@ -83,7 +83,7 @@ async function runInImage(user: string, data: string, script: string): Promise<s
 const serveOnce = `
   (touch /written) 2>/dev/null && echo the root can be written
   skillstead serve --data /data & node=$!
-  for try in 1 2 3 4 5 6 7 8 9 10; do skillstead health && break; sleep 1; done
+  for try in $(seq 60); do skillstead health && break; sleep 1; done
   kill $node; wait $node; echo it ended with $?`
 
 describe.skipIf(missing.length > 0)(

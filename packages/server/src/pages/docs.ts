@@ -37,12 +37,13 @@ export function createDocsRoutes(files: StaticFiles): readonly PageRoute[] {
     let text: PageText | undefined
     texts.set(name, () => (text ??= { path: `/docs/${name}`, title, description, body: readGuide(files, name) }))
   }
-  const list = readGuide(files, 'README')
-  for (const { name, title, purpose } of listGuides(list)) add(name, title, `${title}: ${purpose}`)
+  const guides = listGuides(readGuide(files, 'README'))
+  for (const { name, title, purpose } of guides) add(name, title, `${title}: ${purpose}`)
   add('api', 'API reference', 'Every endpoint with its fields, answers and examples, and what callers may rely on.')
   for (const { name, endpoint } of routes) add(`api/${name}`, `${name}: ${endpoint.summary}`, `${endpoint.summary}.`)
   const description = 'Guides for users, authors and operators, and the API reference.'
-  const overview = { path: '/docs', title: 'Documentation', description, body: list }
+  const links = guides.map(({ name, title }) => [`/docs/${name}`, title] as const)
+  const overview = { path: '/docs', title: 'Documentation', description, links }
   const paths = ['/docs', ...Array.from(texts.keys(), (name) => `/docs/${name}`)]
   return [
     { path: '/docs', textOf: () => overview, paths },
