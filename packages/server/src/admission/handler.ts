@@ -22,10 +22,7 @@ class ErrorWithHeaders extends RegistryError {
 type ReplyErrorPage = (
   call: Call,
   status: number,
-  page: {
-    readonly toText: () => undefined
-    readonly problem: { readonly reason: string; readonly headers: readonly Header[] }
-  },
+  page: { readonly problem: { readonly reason: string; readonly headers: readonly Header[] } },
 ) => Promise<Response>
 
 /** How requests to an address are handled. */
@@ -98,11 +95,8 @@ export async function replyThrown(
   if (error.status >= 500) node.log.failure(call, error)
   if (error.allowance) call.quota = toAllowanceQuota(error.allowance, error.retryAfterSeconds)
   call.quota ??= await node.quotas.peek(call.caller, () => node.addresses.clientOf(call.request))
-  if (replyPage && isForPeople(call)) {
-    const challenge: Header[] = error.status === 401 ? [['www-authenticate', 'Bearer']] : []
-    const problem = { reason: error.message, headers: [...toErrorHeaders(error), ...challenge] }
-    return replyPage(call, error.status, { toText: () => undefined, problem })
-  }
+  if (replyPage && isForPeople(call))
+    return replyPage(call, error.status, { problem: { reason: error.message, headers: toErrorHeaders(error) } })
   return replyProblem(call, error, thrown instanceof ErrorWithHeaders ? thrown.headers : undefined, toFailure)
 }
 

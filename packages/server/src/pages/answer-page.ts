@@ -12,8 +12,8 @@ import { type PageRoute, type PageText, skill, type Subject } from './page-texts
 export type ReplyPage = (call: Call, status: number, page?: PageWithText) => Promise<Response>
 
 export interface PageWithText {
-  /** Undefined for a page that previews and search engines leave out. */
-  toText(): PageText | undefined
+  /** Default: none, as for a page that previews and search engines leave out. */
+  toText?(): PageText | undefined
   /** JSON for the app, which then shows the page without a further request. */
   toData?(): Promise<string>
   /** What the text is made from, for which the page is written once. Default: the page is written each time. */

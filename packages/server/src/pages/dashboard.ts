@@ -60,9 +60,8 @@ export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, sit
   const files = withReference(built)
   const keptFiles = new Map<string, Kept>()
   const keptPages = new Map<object, { readonly address: string; readonly page: Kept }>()
-  const plain: PageWithText = { source: {}, toText: () => undefined }
-  const missing = {
-    ...plain,
+  const plain: PageWithText = { source: {} }
+  const missing: PageWithText = {
     source: {},
     problem: { reason: 'There is no such page, or you may not see it.', headers: [] },
   }
@@ -102,7 +101,7 @@ export function mountDashboard(app: H3, node: NodeParts, built: StaticFiles, sit
       const read = files.get('index.html')
       if (!read) throw nothingHere()
       template ??= createPageTemplate(Buffer.from(read()).toString(), site, node)
-      const parts = { address, text: toText(), shared, problem: problem?.reason, data: await toData?.() }
+      const parts = { address, text: toText?.(), shared, problem: problem?.reason, data: await toData?.() }
       kept = { address, page: keep(template(parts), 'page') }
       if (keptPages.size >= keptPagesMax) keptPages.delete(keptPages.keys().next().value!)
       if (source) keptPages.set(source, kept)

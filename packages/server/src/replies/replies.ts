@@ -109,20 +109,22 @@ export function replyProblem(
 ): Response {
   const failure = toFailure?.(error)
   const own: Header[] = [...headers, ...(failure?.headers ?? [])]
-  if (error.status === 401 && !own.some(([name]) => name === 'www-authenticate'))
-    own.push(['www-authenticate', 'Bearer'])
-  own.push(...toErrorHeaders(error))
+  own.push(...toErrorHeaders(error, own))
   if (failure) return reply(call, { status: error.status, ...failure, headers: own })
   const body = Buffer.from(JSON.stringify(toProblem(error, call.requestId)))
   return reply(call, { status: error.status, contentType: 'application/problem+json', body, headers: own })
 }
 
-/** When the client may try again. */
-export function toErrorHeaders({ status, code, retryAfterSeconds }: RegistryError): Header[] {
+/** How the client signs in, and when it may try again. `own`: the headers that the response has already. */
+export function toErrorHeaders(
+  { status, code, retryAfterSeconds }: RegistryError,
+  own: readonly Header[] = [],
+): Header[] {
   // There is no `Retry-After`, because a retry does not help: the operator chose the offline mode.
   const passes = status === 503 && code !== 'offline'
   const retryAfter = retryAfterSeconds ?? (passes ? 5 : undefined)
   const headers: Header[] = retryAfter === undefined ? [] : [['retry-after', `${retryAfter}`]]
+  if (status === 401 && !own.some(([name]) => name === 'www-authenticate')) headers.push(['www-authenticate', 'Bearer'])
   if (code === 'shutting_down') headers.push(['connection', 'close'])
   return headers
 }
