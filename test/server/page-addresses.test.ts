@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StaticFiles } from '@skillstead/server'
 import { localApi } from '@skillstead/core'
+import { isUsername, reservedOwners } from '@skillstead/protocol'
 import { describe, expect, it } from 'vitest'
+import { openNode } from '../../packages/server/src/node.ts'
 import { pageRoutes } from '../../packages/server/src/pages/page-texts.ts'
 import { json, sendRaw, startNode } from '../support/server-harness.ts'
 
@@ -157,6 +159,14 @@ it('the node has a page at exactly the addresses of the app', () => {
     sections ? sections.map((name) => path.replace(/[^/]+$/, name)) : [path],
   )
   expect(own.toSorted()).toEqual(listAppPaths().toSorted())
+})
+
+it('no user has the name of a page of the node', async () => {
+  const { registry, createUser } = await open()
+  const { patterns } = openNode(registry, { dashboard: files, site: { logo: Buffer.from('<svg></svg>') } })
+  const names = new Set(Array.from(patterns, (pattern) => pattern.split('/')[1]!))
+  expect([...names].filter((name) => isUsername(name) && !reservedOwners.has(name))).toEqual([])
+  await expect(createUser('takedowns')).rejects.toThrow('reserved')
 })
 
 describe('the page of something that does not exist', () => {

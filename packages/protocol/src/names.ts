@@ -7,7 +7,7 @@ export const namePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 export const reservedOwners: ReadonlySet<string> = new Set(
   `account admin agents api apm assets badge blobs categories clawhub device discovery docs external favicon-ico feed git
   healthz login logout mcp me metrics npm openapi openapi-json organisations packs readyz reputation requests search session
-  setup skills static system t trending users v2 well-known`.split(/\s+/),
+  setup site-logo skills static system t takedowns trending users v2 well-known`.split(/\s+/),
 )
 
 /** Whether the text is a valid short name of a skill. */
