@@ -72,6 +72,9 @@ describe('the documentation of a node', () => {
       expect([name, own.status]).toEqual([name, 200])
       expect(own.text).toContain(`\`${method} /api/v1${path.replaceAll(/(?:\*\*)?:(\w+)/g, '{$1}')}\``)
     }
+    expect((await read('/docs/guides/api/publishSkill.md')).text).toContain(
+      '- `files` (body): `{ path: string; content: string; encoding?: "utf8" | "base64"; executable?: boolean }[]`\n',
+    )
     expect(api.indexOf('## Endpoints')).toBeLessThan(api.indexOf('## Search and read'))
     expect(api).toContain('## Search and read')
   })

@@ -26,7 +26,8 @@ export function toEndpointList(): string {
 export function toOperationMarkdown(route: Route): string {
   const { name, endpoint } = route
   const fields = listFields(route).map(({ field, place, required, type }) => {
-    return `- \`${field}\` (${place}${required ? ', required' : ''}): \`${type.replaceAll('\n', ' ')}\``
+    const line = type.replaceAll(/(?<!\{)\n +(?![ }])/g, '; ').replaceAll(/\s+/g, ' ')
+    return `- \`${field}\` (${place}${required ? ', required' : ''}): \`${line}\``
   })
   const headers = requestHeaders.filter(({ isTaken }) => isTaken(route))
   fields.push(...headers.map((header) => `- \`${header.name}\` (header): ${header.description}`))
