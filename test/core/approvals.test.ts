@@ -1,7 +1,8 @@
 import type { Policy } from '@skillstead/protocol'
 import { localApi } from '@skillstead/core'
-import { partsOf, withParts, withWrite } from '@skillstead/core/internal'
+import { insertSkill, newId, partsOf, withParts, withWrite } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { getOrganisation } from '../../packages/core/src/accounts/organisations.ts'
 import { codeOf, refusalOf, skillMd, textOf } from '../support/answers.ts'
 import { makeOrganisation } from '../support/collaboration.ts'
 import { countQueries } from '../support/count-queries.ts'
@@ -334,7 +335,7 @@ describeMatrix('approval before publishing', (open, { transport }) => {
   })
 })
 
-describeMatrix('the rules of an organisation', (open) => {
+describeMatrix('the rules of an organisation', (open, { transport }) => {
   let test: TestRegistry
   beforeAll(async () => {
     test = await open()
@@ -414,6 +415,31 @@ describeMatrix('the rules of an organisation', (open) => {
     expect((await test.api('olga').testPolicy({ organisation: 'acme' })).skills).toEqual([])
     for (const user of ['pete', 'rita'])
       expect(await codeOf(test.api(user).testPolicy({ organisation: 'acme' }))).toBe('forbidden')
+  })
+
+  it.runIf(transport === 'in-process')('are tried on every one of many skills', async () => {
+    await makeOrganisation(test, 'large', { olga: 'owner' })
+    await test.api('olga').publishSkill({ name: 'large/first', skillMd: skillMd('first') })
+    const at = test.clock.now()
+    await partsOf(test.registry).database.writer.write(async (trx) => {
+      const { id, username } = await getOrganisation(trx, 'large')
+      const version = await trx
+        .selectFrom('versions')
+        .innerJoin('skills', 'skills.id', 'versions.skill_id')
+        .selectAll('versions')
+        .where('skills.full_name', '=', 'large/first')
+        .executeTakeFirstOrThrow()
+      for (let i = 0; i < 1100; i++) {
+        const skillId = await insertSkill(trx, { owner: { id, username }, fields: { name: `s-${i}` } }, at)
+        await trx.updateTable('skills').set({ latest_version: '1.0.0' }).where('id', '=', skillId).execute()
+        await trx
+          .insertInto('versions')
+          .values({ ...version, id: newId(), skill_id: skillId })
+          .execute()
+      }
+    })
+    const tried = await test.api('olga').testPolicy({ organisation: 'large', policy: { namePattern: 's-*' } })
+    expect(tried).toMatchObject({ tested: 1101, skills: [{ fullName: 'large/first' }] })
   })
 
   describe('that are not valid', () => {
