@@ -1,13 +1,13 @@
 import { guest, localApi, type Caller, type Registry } from '@skillstead/core'
-import { partsOf, withParts, newId, insertSkill, withWrite } from '@skillstead/core/internal'
+import { partsOf, newId, insertSkill } from '@skillstead/core/internal'
 import { RegistryError, toVersionSortKey, updateReasons } from '@skillstead/protocol'
 import fc from 'fast-check'
-import type { KyselyPlugin } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { lookUpSkills, type KnownSkill } from '../../packages/core/src/community/look-up-installs.ts'
 import { toUpdateReason } from '../../packages/core/src/community/install-updates.ts'
 import { findMovedSkill } from '../../packages/core/src/catalogue/skills/find-skill.ts'
 import { addCollaborator } from '../support/collaboration.ts'
+import { countQueries } from '../support/count-queries.ts'
 import { skillMd } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
 
@@ -154,22 +154,6 @@ interface Report {
   readonly more?: readonly string[]
   readonly agentKey: string
   readonly caller: Caller
-}
-
-/** The same registry with a counter of queries. */
-function countQueries(registry: Registry) {
-  let queries = 0
-  const counter: KyselyPlugin = {
-    transformQuery: ({ node }) => node,
-    transformResult: async ({ result }) => {
-      queries += 1
-      return result
-    },
-  }
-  const { read, writer, ...rest } = partsOf(registry).database
-  const write: typeof writer.write = (work) => writer.write((trx) => work(trx.withPlugin(counter)))
-  const database = { ...rest, read: read.withPlugin(counter), writer: withWrite(writer, write) }
-  return { counted: withParts(registry, { database }), count: () => queries }
 }
 
 /** Skills `s-0`, `s-1` and so on: some private, some deprecated, each with a version. */

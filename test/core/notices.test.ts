@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
+import { partsOf } from '@skillstead/core/internal'
 import { skillMd } from '../support/answers.ts'
+import { makeOrganisation } from '../support/collaboration.ts'
 import { describeApi } from '../support/harness.ts'
 import { sampleOf } from '../support/security-samples.ts'
 import { hookUp } from '../support/webhook-emitted.ts'
@@ -39,5 +41,28 @@ describeApi('the number of notices in a session', (open) => {
     await bob.api.deleteQuarantined({ id: quarantined!.id })
     await test.admin.api.moderateSkill({ name: 'bob/hidden', state: 'shown', reason: 'Fine.' })
     expect(await noticesOf(bob)).toBe(1)
+  })
+
+  it('counts what reviewers of an organisation find in quarantine', async () => {
+    const test = await open()
+    for (const name of ['olga', 'rae', 'rita']) await test.makeUser(name)
+    await makeOrganisation(test, 'acme', { olga: 'owner', rae: 'reviewer', rita: 'reader' })
+    await test.api('olga').publishSkill({ name: 'acme/tool', skillMd: skillMd('tool') })
+    await test.api('olga').setPolicy({ organisation: 'acme', policy: { approvals: { count: 1, when: 'always' } } })
+    await test.api('olga').publishSkill({ name: 'acme/tool', skillMd: skillMd('tool', { body: 'Second.' }) })
+    const { writer } = partsOf(test.registry).database
+    // As a rescan does.
+    await writer.write(async (trx) => {
+      const { id } = await trx.selectFrom('versions').select('id').executeTakeFirstOrThrow()
+      await trx.insertInto('quarantined_versions').values({ version_id: id, quarantined_at: 0 }).execute()
+    })
+    for (const [user, count] of [
+      ['olga', 2],
+      ['rae', 2],
+      ['rita', 0],
+    ] as const) {
+      expect((await test.api(user).getSession()).notices, user).toBe(count)
+      expect((await test.api(user).listQuarantined({ own: true })).total, user).toBe(count)
+    }
   })
 })

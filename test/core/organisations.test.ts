@@ -1,8 +1,11 @@
+import { localApi } from '@skillstead/core'
+import { ensureNamespace, partsOf } from '@skillstead/core/internal'
 import { memberRoles, rightsByRole, type MemberRole, type RegistryApi, type Right } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, fieldsOf, refusalOf, skillMd } from '../support/answers.ts'
 import { makeOrganisation } from '../support/collaboration.ts'
-import { describeApi, type TestRegistry } from '../support/harness.ts'
+import { countQueries } from '../support/count-queries.ts'
+import { describeApi, describeDatabases, type TestRegistry } from '../support/harness.ts'
 
 /** What each right allows, tried on a skill or on the organisation; every action leaves things as they were. */
 const actions: Record<string, { right: Right; act: (api: RegistryApi) => Promise<unknown> }> = {
@@ -144,6 +147,36 @@ describeApi('organisations', (open) => {
     const { organisations: all } = await test.admin.api.listOrganisations({ all: true, limit: 100 })
     expect(all.map(({ name }) => name)).toContain('given')
     expect((await test.api('ada').listOrganisations({ all: true })).organisations).toEqual([])
+  })
+
+  it('are given only to a user who can sign in', async () => {
+    const { writer } = partsOf(test.registry).database
+    await writer.write((trx) => ensureNamespace(trx, 'imported', test.clock.now()))
+    const given = (owner: string) => test.admin.api.createOrganisation({ name: 'ungiven', owner })
+    expect(await codeOf(given('imported'))).toBe('conflict')
+    expect(await codeOf(given('not-yet'))).toBe('not_found')
+    expect(await codeOf(given(await make()))).toBe('conflict')
+    expect(await codeOf(test.api().getOrganisation({ organisation: 'ungiven' }))).toBe('not_found')
+  })
+
+  it('count the skills that members and administrators may know of, for others the public ones', async () => {
+    const organisation = await make({ rita: 'reader' })
+    await publish(organisation, 'open')
+    await test
+      .api('olga')
+      .publishSkill({ name: `${organisation}/closed`, skillMd: skillMd('closed'), visibility: 'private' })
+    await test.api('olga').putTeam({ organisation, team: 'one' })
+    const counts = { members: 2, teams: 1 }
+    for (const [api, role, skills] of [
+      [test.api('olga'), 'owner', 2],
+      [test.api('rita'), 'reader', 2],
+      [test.admin.api, null, 2],
+      [test.api('pete'), null, 1],
+      [test.api(), null, 1],
+    ] as const)
+      expect(await api.getOrganisation({ organisation })).toMatchObject({ role, counts: { ...counts, skills } })
+    const { organisations } = await test.api('rita').listOrganisations({ limit: 100 })
+    expect(organisations).toContainEqual(await test.api('rita').getOrganisation({ organisation }))
   })
 
   describe('a member', () => {
@@ -335,5 +368,39 @@ describeApi('organisations', (open) => {
       'organisation.team.put',
       'organisation.member.delete',
     ])
+  })
+})
+
+describeDatabases('lists of organisations and teams', (open) => {
+  it('take as many queries for many rows as for one', async () => {
+    const test = await open()
+    for (const name of ['olga', 'rita']) await test.makeUser(name)
+    const olga = test.api('olga')
+    for (const organisation of ['first', 'second', 'third']) {
+      await makeOrganisation(test, organisation, { olga: 'owner', rita: 'reader' })
+      for (const name of ['one', 'two', 'three']) {
+        await olga.publishSkill({ name: `${organisation}/${name}`, skillMd: skillMd(name), visibility: 'private' })
+        const skills = [{ name, role: 'reader' as const }]
+        await olga.putTeam({ organisation, team: name, members: ['olga', 'rita'], skills })
+      }
+    }
+    const { counted, count } = countQueries(test.registry)
+    const api = localApi(counted, await test.registry.getCaller('rita'))
+    const countOf = async (call: () => Promise<unknown>) => {
+      const before = count()
+      await call()
+      return count() - before
+    }
+    const { listOrganisations, listTeams } = api
+    expect((await listOrganisations({})).organisations.map(({ counts }) => counts)).toEqual(
+      Array.from({ length: 3 }, () => ({ members: 2, teams: 3, skills: 3 })),
+    )
+    expect(await countOf(() => listOrganisations({}))).toBe(await countOf(() => listOrganisations({ limit: 1 })))
+    const { teams } = await listTeams({ organisation: 'first' })
+    expect(teams).toEqual(
+      ['one', 'three', 'two'].map((name) => ({ name, members: ['olga', 'rita'], skills: [{ name, role: 'reader' }] })),
+    )
+    const all = await countOf(() => listTeams({ organisation: 'first' }))
+    expect(all).toBe(await countOf(() => listTeams({ organisation: 'first', limit: 1 })))
   })
 })

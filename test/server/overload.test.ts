@@ -23,14 +23,17 @@ const similarity = '/api/v1/skills/pdf/similarity'
 const diff = '/api/v1/skills/pdf/diff?from=1.0.0&to=1.0.0'
 
 describe('a node whose requests wait too long', () => {
-  it('refuses searches, comparisons and similar skills with 503 and Retry-After', async () => {
-    const { url, setDelay } = await startBusyNode()
+  it('refuses searches, comparisons, tests of policies and similar skills with 503 and Retry-After', async () => {
+    const { url, key, setDelay } = await startBusyNode()
     setDelay(401)
+    const signedIn = { headers: { authorization: `Bearer ${key}` } }
     for (const request of [
       new Request(url + search),
       new Request(`${url}/api/v1/search`, json({ q: 'reads files' })),
       new Request(url + similarity),
       new Request(url + diff),
+      new Request(`${url}/api/v1/quarantine/any/diff`, signedIn),
+      new Request(`${url}/api/v1/organisations/any/policy/test`, { method: 'POST', ...signedIn }),
       new Request(`${url}/api/search?q=pdf`),
     ]) {
       const response = await fetch(request)

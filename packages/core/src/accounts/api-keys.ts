@@ -120,9 +120,8 @@ export async function issueKey(context: StorageContext, input: Input<'issueKey'>
 }
 
 /**
- * DELETE /api-keys/<id>: revokes a key at once, as an administrator also that of another user; with `withMade` also the keys and share links that it made, directly or
- * through other keys. Keys of other users among them are revoked if the caller is an administrator. Throws `not_found`,
- * for others also for keys of other users.
+ * DELETE /api-keys/<id>: revokes a key at once; with `withMade` also the keys and share links that it made, directly or
+ * through other keys. Only administrators revoke keys of other users. Throws `not_found`.
  */
 export async function deleteApiKey(
   context: AccountsContext,

@@ -21,6 +21,13 @@ export async function getPerson(context: StorageContext, username: string): Prom
   throw new RegistryError('conflict', `${username} is an organisation. Name one of its members instead.`)
 }
 
+/** As {@link getPerson}, but throws `conflict` for a name that no user has claimed, as of an imported author. */
+export async function getClaimedPerson(context: StorageContext, username: string): Promise<UserRow> {
+  const user = await getPerson(context, username)
+  if (user.claimed) return user
+  throw new RegistryError('conflict', `No user has claimed the name ${user.username} yet.`)
+}
+
 /**
  * The user whose keys or sessions a call is about: the caller, or the user whom an administrator names. Throws
  * `forbidden` for others.

@@ -8,7 +8,7 @@ import { removeRows } from '../storage/table-rows.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
-import { getPerson } from './find-user.ts'
+import { getClaimedPerson, getPerson } from './find-user.ts'
 import { changeOrganisation, findMemberRole, getOrganisation, requireMemberRight } from './organisations.ts'
 
 /** GET /organisations/<name>/members, for members and administrators, by name. */
@@ -35,8 +35,7 @@ export async function listMembers(context: StorageContext, input: Input<'listMem
 
 /** PUT /organisations/<name>/members/<username>: invites a user, or changes the role of a member. */
 export async function putMember(context: StorageContext, input: Input<'putMember'>, caller: Caller): Promise<Member> {
-  const user = await getPerson(context, input.username)
-  if (!user.claimed) throw new RegistryError('conflict', `No user has claimed the name ${user.username} yet.`)
+  const user = await getClaimedPerson(context, input.username)
   const { organisation, role } = input
   return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
     const before = await findMemberRole(trx, row.id, user.id)

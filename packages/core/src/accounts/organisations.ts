@@ -8,7 +8,7 @@ import {
   rolesWith,
   toTimestamp,
 } from '@skillstead/protocol'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import { type Caller, callerId, requireAccount, requireUser } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -20,7 +20,7 @@ import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { isAdministrator } from '../visibility/rights.ts'
 import type { AccountsContext } from './accounts-context.ts'
-import { getPerson } from './find-user.ts'
+import { getClaimedPerson } from './find-user.ts'
 import { claimName, renameUser } from './users.ts'
 
 /** POST /organisations: the caller, or the user whom an administrator names, becomes its owner. Throws `name_taken`. */
@@ -31,7 +31,7 @@ export async function createOrganisation(
 ): Promise<Organisation> {
   if (owner !== undefined && !isAdministrator(caller))
     throw new RegistryError('forbidden', 'Only administrators choose the owner of an organisation.')
-  const first = owner === undefined ? { id: requireAccount(caller).userId } : await getPerson(context, owner)
+  const first = owner === undefined ? { id: requireAccount(caller).userId } : await getClaimedPerson(context, owner)
   return context.database.writer.write(async (trx) => {
     const at = context.clock.now()
     const owned = trx.selectFrom('members').where('user_id', '=', first.id).where('role', '=', 'owner')
@@ -51,7 +51,7 @@ export async function createOrganisation(
       .values({ organisation_id: row.id, user_id: first.id, role: 'owner', created_at: at })
       .execute()
     await recordAudit(trx, { caller, action: 'organisation.create', subject: name, at, data: { owner } })
-    return showRow(trx, { ...row, display_name: displayName ?? row.display_name }, caller)
+    return showRow(trx, row, caller)
   })
 }
 
@@ -66,8 +66,8 @@ export async function listOrganisations(context: StorageContext, input: Input<'l
     .where('kind', '=', 'organisation')
     .where('claimed', '=', 1)
     .$if(!isAll, (select) => select.where('id', 'in', own))
-  const { rows, paging } = await readPage(matching, matching.selectAll().orderBy('username'), input)
-  return { organisations: await Promise.all(rows.map((row) => showRow(read, row, caller))), ...paging }
+  const { rows, paging } = await readPage(matching, matching.select(shownTo(caller)).orderBy('username'), input)
+  return { organisations: rows.map(toOrganisation), ...paging }
 }
 
 /** GET /organisations/<name>. */
@@ -90,7 +90,7 @@ export async function updateOrganisation(
     await renameUser(trx, row.id, displayName)
     const at = context.clock.now()
     await recordAudit(trx, { caller, action: 'organisation.update', subject: row.username, at, data: { displayName } })
-    return showRow(trx, { ...row, display_name: displayName }, caller)
+    return showRow(trx, row, caller)
   })
 }
 
@@ -161,8 +161,7 @@ export async function findOwnOrganisation(
   right: Right,
 ): Promise<UserRow | undefined> {
   const row = await findOrganisation(db, name)
-  const role = row && (await findMemberRole(db, row.id, callerId(caller)))
-  return role && rightsByRole[role].includes(right) ? row : undefined
+  return row && (await hasMemberRight(db, row.id, callerId(caller), right)) ? row : undefined
 }
 
 /** Refuses callers without a right in an organisation, except administrators of the node, with `forbidden`. */
@@ -176,6 +175,17 @@ export async function requireMemberRight(
   if (isAdministrator(caller) || (role && rightsByRole[role].includes(right))) return
   const own = role ? `your role is ${role}` : 'you are not a member'
   throw new RegistryError('forbidden', `This needs the role ${rolesWith(right).join(' or ')} in ${username}; ${own}.`)
+}
+
+/** Whether a user has a right in an organisation; false for guests. */
+export async function hasMemberRight(
+  db: Kysely<Tables>,
+  organisationId: string,
+  userId: string | null,
+  right: Right,
+): Promise<boolean> {
+  const role = await findMemberRole(db, organisationId, userId)
+  return role !== undefined && rightsByRole[role].includes(right)
 }
 
 /** The role of a user in an organisation; undefined for others and for guests. */
@@ -194,24 +204,35 @@ export async function findMemberRole(
   return row?.role
 }
 
-async function showRow(db: Kysely<Tables>, row: UserRow, caller: Caller): Promise<Organisation> {
-  const { id, username: name } = row
-  const ofOrganisation = (table: 'members' | 'teams') =>
-    countRows(db.selectFrom(table).where('organisation_id', '=', id))
-  const skills = db.selectFrom('skills').where('owner_id', '=', id).where('listed', '=', 1).where('stub', '=', 0)
-  const role = (await findMemberRole(db, id, callerId(caller))) ?? null
-  const shown = role === null && !isAdministrator(caller) ? skills.where('visibility', '=', 'public') : skills
-  return {
-    id,
-    name,
-    displayName: row.display_name,
-    avatarUrl: toAvatarUrl(name),
-    createdAt: toTimestamp(row.created_at),
-    role,
-    counts: {
-      members: await ofOrganisation('members'),
-      teams: await ofOrganisation('teams'),
-      skills: await countRows(shown),
-    },
-  }
+/** The columns that {@link toOrganisation} shows. Others than members and administrators learn of public skills only. */
+function shownTo(caller: Caller) {
+  const role = sql<MemberRole | null>`(select members.role from members
+    where members.organisation_id = users.id and members.user_id = ${callerId(caller)})`
+  const others = isAdministrator(caller) ? sql`` : sql`and (skills.visibility = 'public' or ${role} is not null)`
+  return [
+    ...(['id', 'username', 'display_name', 'created_at'] as const),
+    role.as('role'),
+    sql<number>`(select count(*) from members where members.organisation_id = users.id)`.as('members'),
+    sql<number>`(select count(*) from teams where teams.organisation_id = users.id)`.as('teams'),
+    sql<number>`(select count(*) from skills
+      where skills.owner_id = users.id and skills.listed = 1 and skills.stub = 0 ${others})`.as('skills'),
+  ] as const
+}
+
+async function showRow(db: Kysely<Tables>, { id }: Pick<UserRow, 'id'>, caller: Caller): Promise<Organisation> {
+  const shown = db.selectFrom('users').select(shownTo(caller)).where('id', '=', id)
+  return toOrganisation(await shown.executeTakeFirstOrThrow())
+}
+
+function toOrganisation({
+  id,
+  username: name,
+  display_name: displayName,
+  created_at,
+  role,
+  ...counts
+}: Pick<UserRow, 'id' | 'username' | 'display_name' | 'created_at'> &
+  Pick<Organisation, 'role'> &
+  Organisation['counts']): Organisation {
+  return { id, name, displayName, avatarUrl: toAvatarUrl(name), createdAt: toTimestamp(created_at), role, counts }
 }

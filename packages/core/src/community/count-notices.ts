@@ -1,8 +1,8 @@
-import { rolesWith } from '@skillstead/protocol'
 import { sql } from 'kysely'
 import type { UserCaller } from '../kernel/caller.ts'
 import type { Database } from '../storage/database.ts'
 import { isItemSeenBy } from '../visibility/quarantine-conditions.ts'
+import { selectOrganisationsWith } from '../visibility/rights.ts'
 
 /**
  * Counts what a user can do something about, in one statement: invitations, offered transfers, quarantined versions,
@@ -15,20 +15,16 @@ export async function countNotices({ read }: Pick<Database, 'read'>, caller: Use
     .select((eb) => eb.fn.countAll().as('items'))
     // Administrators have a page for what only they decide.
     .where(isItemSeenBy({ ...caller, role: 'user' }))
-  const managed = read
-    .selectFrom('members')
-    .select('organisation_id')
-    .where('user_id', '=', userId)
-    .where('role', 'in', rolesWith('manage'))
   const { rows } = await sql<{ notices: number }>`select
     (select count(*) from invitations join skills on skills.id = invitations.skill_id
       where invitations.user_id = ${userId} and skills.state = 'live')
     + (select count(*) from member_invitations where user_id = ${userId})
-    + (select count(*) from transfers where new_owner_id = ${userId} or new_owner_id in (${managed}))
+    + (select count(*) from transfers where new_owner_id = ${userId} or new_owner_id in (${selectOrganisationsWith('manage', userId)}))
     + (${items})
     + (select count(*) from skills join versions on versions.skill_id = skills.id
       join quarantined_versions on quarantined_versions.version_id = versions.id
-      where skills.owner_id = ${userId} and skills.state in ('live', 'hidden'))
+      where (skills.owner_id = ${userId} or skills.owner_id in (${selectOrganisationsWith('review', userId)}))
+      and skills.state in ('live', 'hidden'))
     + (select count(*) from skills where owner_id = ${userId} and stub = 0
       and (state in ('hidden', 'taken_down') or (state <> 'withdrawn' and moderation = 'flagged')))
     + (select count(*) from webhooks where user_id = ${userId} and active = 1 and 'failed' =

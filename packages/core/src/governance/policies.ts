@@ -1,13 +1,14 @@
-import { type Policy, toTimestamp, withoutUndefined } from '@skillstead/protocol'
+import { type Policy, type PolicyRefusal, toTimestamp, withoutUndefined } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { getOrganisation, requireMemberRight } from '../accounts/organisations.ts'
 import type { Judged, PolicyJudgement } from '../catalogue/context/ports.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
-import { readAccessOfMany, unreadAccess } from '../catalogue/versions/inspection.ts'
+import { unreadAccess } from '../catalogue/versions/inspection.ts'
 import type { Caller } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { compileQuery, type Param } from '../storage/compiled-query.ts'
+import { readPages } from '../storage/pages.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { parseJson, type SkillRow, type Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
@@ -61,30 +62,43 @@ export async function testPolicy(context: StorageContext, input: Input<'testPoli
   const { read } = context.database
   const row = await getOrganisation(read, input.organisation)
   await requireMemberRight(read, row, caller, 'administer')
-  const stored = await readPolicy(read, row.id)
-  const versions = await read
-    .selectFrom('skills')
-    .innerJoin('versions', (join) =>
-      join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
-    )
-    .leftJoin('scans', 'scans.version_id', 'versions.id')
-    .selectAll('skills')
-    .select(['versions.id as versionId', 'versions.version', 'versions.size', 'scans.verdict'])
-    .where('skills.owner_id', '=', row.id)
-    .where('skills.state', '=', 'live')
-    .orderBy('skills.full_name')
-    .execute()
-  const access = await readAccessOfMany(
-    read,
-    versions.map(({ versionId }) => versionId),
-  )
-  const judged = versions.map(({ versionId, version, size, verdict, ...skill }) => {
-    const submitted = { size, verdict: verdict ?? 'caution', access: access.get(versionId) ?? unreadAccess } as const
-    const submission = { ...toSubmission(skill), becomesPublic: false, roles: [], version: submitted }
-    return { fullName: skill.full_name, version, refusals: findRefusals(input.policy ?? stored.policy, submission) }
-  })
-  return { skills: judged.filter(({ refusals }) => refusals.length > 0), tested: judged.length }
+  const policy = input.policy ?? (await readPolicy(read, row.id)).policy
+  const readAfter = (name: string) =>
+    read
+      .selectFrom('skills')
+      .innerJoin('versions', (join) =>
+        join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
+      )
+      .leftJoin('scans', 'scans.version_id', 'versions.id')
+      .leftJoin('version_access', 'version_access.version_id', 'versions.id')
+      .select(['skills.full_name', 'skills.name', 'skills.license', 'skills.category', 'skills.repository'])
+      .select(['skills.keywords', 'versions.version', 'versions.size', 'scans.verdict', 'version_access.access'])
+      .where('skills.owner_id', '=', row.id)
+      .where('skills.state', '=', 'live')
+      .where('skills.name', '>', name)
+      .orderBy('skills.name')
+      .limit(testedPerQuery)
+      .execute()
+  const skills: { fullName: string; version: string; refusals: PolicyRefusal[] }[] = []
+  let tested = 0
+  for await (const rows of readPages('', readAfter, ({ name }) => name)) {
+    tested += rows.length
+    for (const { full_name: fullName, version, size, verdict, access, ...skill } of rows) {
+      const submitted = {
+        size,
+        verdict: verdict ?? 'caution',
+        access: access === null ? unreadAccess : parseJson(access),
+      } as const
+      const submission = { ...toSubmission(skill), becomesPublic: false, roles: [], version: submitted }
+      const refusals = findRefusals(policy, submission)
+      if (refusals.length > 0) skills.push({ fullName, version, refusals })
+    }
+  }
+  return { skills, tested }
 }
+
+/** Skills per query of {@link testPolicy}. */
+const testedPerQuery = 500
 
 /** Judges a change by a policy that {@link readEffectivePolicy} read. */
 export async function judgeByPolicy(trx: WriteTransaction, policy: Policy, change: Judged): Promise<PolicyJudgement> {
@@ -126,7 +140,9 @@ const selectPolicies = compileQuery((db, param: Param<{ fullName: string; ownerI
     ),
 )
 
-function toSubmission(skill: SkillRow): Omit<Submission, 'becomesPublic' | 'roles'> {
+function toSubmission(
+  skill: Pick<SkillRow, 'name' | 'license' | 'category' | 'repository' | 'keywords'>,
+): Omit<Submission, 'becomesPublic' | 'roles'> {
   const { name, license, category, repository } = skill
   return { name, license, category, repository, keywords: parseJson(skill.keywords) }
 }

@@ -35,7 +35,7 @@ const rules: Readonly<Partial<Record<keyof Policy, Rule>>> = {
     `The scan says ${version.verdict}; at most ${worst} is accepted.`,
   licenses: ({ licenses }, { license }) =>
     licenses?.every((one) => one.toLowerCase() !== license.toLowerCase()) &&
-    `The licence ${license === '' ? 'is missing' : `is ${license}`}; accepted are ${licenses.join(', ')}.`,
+    `The licence ${license === '' ? 'is missing' : `is ${license}`}; accepted are ${licenses.join(', ') || 'none'}.`,
   withoutAccess({ withoutAccess = [] }, { version }) {
     const used = withoutAccess.filter((kind) => version !== undefined && version.access[kind].length > 0)
     return (

@@ -64,9 +64,3 @@ export async function findReviewers(db: Kysely<Tables>, row: QuarantineItemRow):
   const allowed = new Set(named.map(({ id }) => id))
   return ids.filter((id) => allowed.has(id))
 }
-
-/** The number of approvals that a version needs by the current policies. */
-export async function countNeeded(db: Kysely<Tables>, row: QuarantineItemRow): Promise<number> {
-  const policy = await readEffectivePolicy(db, row)
-  return Math.max(1, policy.approvals?.count ?? 1)
-}

@@ -6,8 +6,10 @@ import { toQuarantinedVersion } from '../catalogue/publishing/quarantine-version
 import { type Caller, requireUser } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { readPage } from '../storage/read-page.ts'
-import { isItemSeenBy, mayDecide, selectReviewedOwners } from '../visibility/quarantine-conditions.ts'
-import { countNeeded, findReviewers } from './quarantine-access.ts'
+import { isItemSeenBy, mayDecide } from '../visibility/quarantine-conditions.ts'
+import { selectOrganisationsWith } from '../visibility/rights.ts'
+import { readEffectivePolicy } from './policies.ts'
+import { findReviewers } from './quarantine-access.ts'
 import { parseJson, type QuarantineItemRow, type Tables } from '../storage/tables.ts'
 
 /**
@@ -41,29 +43,40 @@ async function readQuarantineItems(read: Kysely<Tables>, ids: readonly string[])
     .select('users.username as publisher')
     .where('quarantine_items.id', 'in', ids)
     .execute()
-  return Promise.all(rows.map(async (row) => ({ ...toQuarantinedVersion(row), ...(await showApprovals(read, row)) })))
+  const decisions = await readDecisions(read, rows)
+  return rows.map((row) => ({ ...toQuarantinedVersion(row), ...decisions.get(row.id)?.counted }))
 }
 
-/** The approvals of a version that waits for reviewers. */
-export async function showApprovals(db: Kysely<Tables>, row: QuarantineItemRow) {
-  if (row.reason !== 'approval') return {}
-  const reviews = await readReviews(db, row)
-  const given = reviews.filter(({ verdict }) => verdict === 'approved').length
-  return { approvals: { needed: await countNeeded(db, row), given, changesRequested: given < reviews.length } }
-}
-
-/** The latest verdicts of those who may still review a version. */
-export async function readReviews(db: Kysely<Tables>, row: QuarantineItemRow) {
-  const reviewers = new Set(await findReviewers(db, row))
-  const rows = await db
+/**
+ * By id of the versions that wait for reviewers: the latest verdicts of those who may still review, and their count.
+ */
+export async function readDecisions(db: Kysely<Tables>, items: readonly QuarantineItemRow[]) {
+  const waiting = items.filter(({ reason }) => reason === 'approval')
+  if (waiting.length === 0) return new Map<string, never>()
+  const stored = await db
     .selectFrom('submission_reviews')
     .innerJoin('users', 'users.id', 'submission_reviews.user_id')
-    .select(['user_id', 'users.username', 'verdict', 'at'])
-    .where('quarantine_id', '=', row.id)
+    .select(['quarantine_id', 'user_id', 'users.username', 'verdict', 'at'])
+    .where(
+      'quarantine_id',
+      'in',
+      waiting.map(({ id }) => id),
+    )
     .orderBy('at')
     .orderBy('users.username')
     .execute()
-  return rows.filter(({ user_id }) => reviewers.has(user_id))
+  const decided = waiting.map(async (item) => {
+    const all = stored.filter(({ quarantine_id }) => quarantine_id === item.id)
+    const reviewers = all.length === 0 ? [] : await findReviewers(db, item)
+    const reviews = all.filter(({ user_id }) => reviewers.includes(user_id))
+    const given = reviews.filter(({ verdict }) => verdict === 'approved').length
+    const needed = (await readEffectivePolicy(db, item)).approvals?.count ?? 1
+    return [
+      item.id,
+      { reviews, counted: { approvals: { needed, given, changesRequested: given < reviews.length } } },
+    ] as const
+  })
+  return new Map(await Promise.all(decided))
 }
 
 /** The published versions that a rescan quarantined. Versions of deleted skills are left out. */
@@ -80,7 +93,10 @@ export function selectRescanned(db: Kysely<Tables>, caller: Caller) {
   const { userId } = requireUser(caller)
   return selectQuarantined(db).$if(!mayDecide(caller), (select) =>
     select.where((eb) =>
-      eb.or([eb('skills.owner_id', '=', userId), eb('skills.owner_id', 'in', selectReviewedOwners(userId))]),
+      eb.or([
+        eb('skills.owner_id', '=', userId),
+        eb('skills.owner_id', 'in', selectOrganisationsWith('review', userId)),
+      ]),
     ),
   )
 }

@@ -104,7 +104,13 @@ export async function decideItem(
   if (!waits) return decided
   // The first transaction was rolled back with the decision.
   const quarantined = await context.database.writer.write(async (trx) => {
-    const { row } = await decide(trx)
+    const { row, isAccepted } = await decide(trx)
+    // Between the transactions, another reviewer may have requested changes, or the author published other settings.
+    if (!isAccepted || row.publication !== decided.row.publication)
+      throw new RegistryError(
+        'conflict',
+        `${row.full_name}@${row.version} has just changed. Read it again, then decide.`,
+      )
     const { quarantinedFor: reasonNow, publication } = waits
     const { publisher } = publication
     const moved = await passItemOn(trx, row, { reason: reasonNow, publication })

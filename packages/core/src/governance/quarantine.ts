@@ -18,7 +18,7 @@ import { readFileRows, toContentType } from '../catalogue/versions/version-files
 import { isAdministrator } from '../visibility/rights.ts'
 import type { Tables } from '../storage/tables.ts'
 import { getQuarantineItem, type SeenItem } from './quarantine-access.ts'
-import { readQuarantined, readReviews, selectRescanned, showApprovals } from './quarantine-list.ts'
+import { readDecisions, readQuarantined, selectRescanned } from './quarantine-list.ts'
 
 /** GET /quarantine/<id>, for its author and those who decide; `not_found` for others. */
 export async function showQuarantined(
@@ -30,7 +30,7 @@ export async function showQuarantined(
   const stored = await findRescanned(read, id, caller)
   if (stored) return { ...stored, files: await readFileRows(read, id), reviews: [], comments: [], mayReview: false }
   const { row, mayReview } = await getQuarantined(read, id, caller)
-  const reviews = await readReviews(read, row)
+  const decision = (await readDecisions(read, [row])).get(id)
   const { username } = await read
     .selectFrom('users')
     .select('username')
@@ -38,9 +38,9 @@ export async function showQuarantined(
     .executeTakeFirstOrThrow()
   return {
     ...toQuarantinedVersion({ ...row, publisher: username }),
-    ...(await showApprovals(read, row)),
+    ...decision?.counted,
     files: await readItemFiles(read, id),
-    reviews: reviews.map(({ username: reviewer, verdict, at }) => ({
+    reviews: (decision?.reviews ?? []).map(({ username: reviewer, verdict, at }) => ({
       username: reviewer,
       verdict,
       at: toTimestamp(at),

@@ -25,9 +25,9 @@ import { countRows } from '../storage/count-rows.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { QuarantineItemRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { keepSeen } from '../visibility/decisions.ts'
 import { getQuarantined, readItemFiles } from './quarantine.ts'
-import { countNeeded } from './quarantine-access.ts'
-import { readReviews, showApprovals } from './quarantine-list.ts'
+import { readDecisions } from './quarantine-list.ts'
 import { decideItem } from './quarantine-release.ts'
 
 /**
@@ -50,7 +50,8 @@ export async function reviewQuarantined(
   const { quarantined, stored } = decided
   const shown = quarantined ?? toQuarantinedVersion({ ...decided.row, publisher: publisher.username })
   if (stored && !quarantined) return { status: 201, body: { ...shown, version: stored.version.version, created: true } }
-  return { status: 200, body: { ...shown, ...(await showApprovals(read, decided.row)), created: false } }
+  const counted = (await readDecisions(read, [decided.row])).get(id)?.counted
+  return { status: 200, body: { ...shown, ...counted, created: false } }
 }
 
 async function putReview(
@@ -64,9 +65,8 @@ async function putReview(
   if (!mayReview) throw toReviewRefusal(row, userId)
   const at = context.clock.now()
   await putVerdict(trx, { quarantine_id: id, user_id: userId, verdict, at })
-  const reviews = await readReviews(trx, row)
-  const approvals = reviews.filter((review) => review.verdict === 'approved').length
-  const isAccepted = approvals === reviews.length && approvals >= (await countNeeded(trx, row))
+  const { needed, given, changesRequested } = (await readDecisions(trx, [row])).get(id)!.counted.approvals
+  const isAccepted = !changesRequested && given >= needed
   const subject = `${row.full_name}@${row.version}`
   const data = { id, digest: row.digest, verdict }
   await recordAudit(trx, { caller, action: 'quarantine.review', subject, at, data })
@@ -122,19 +122,25 @@ export async function commentQuarantined(
   })
 }
 
-/** GET /quarantine/<id>/diff: how the version differs from the latest published one; `since` is null for the first. */
+/**
+ * GET /quarantine/<id>/diff: how the version differs from the latest published one; `since` is null if there is none that
+ * the caller sees.
+ */
 export async function diffQuarantined(context: StorageContext, { id }: Input<'diffQuarantined'>, caller: Caller) {
   const { read } = context.database
   const { row } = await getQuarantined(read, id, caller)
-  const latest = await read
+  const published = await read
     .selectFrom('skills')
     .innerJoin('versions', (join) =>
       join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
     )
-    .select(['versions.id', 'versions.version'])
+    .select(['skills.id', 'skills.owner_id', 'skills.full_name', 'skills.visibility', 'skills.state'])
+    .select(['versions.id as versionId', 'versions.version'])
     .where('skills.full_name', '=', row.full_name)
-    .executeTakeFirst()
-  const before = latest ? (await readFileRows(read, latest.id)).toSorted(compareFiles) : []
+    .execute()
+  // An author who has left the organisation still sees the own version, but not what was published since.
+  const [latest] = await keepSeen(context, published, caller)
+  const before = latest ? (await readFileRows(read, latest.versionId)).toSorted(compareFiles) : []
   const files = await diffFiles(context, before, await readItemFiles(read, id), async (digest) => {
     const blob = await read
       .selectFrom('quarantine_files')

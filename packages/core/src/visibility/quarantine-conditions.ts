@@ -1,8 +1,8 @@
-import { type MemberRole, memberRoles, rolesWith } from '@skillstead/protocol'
-import { type ExpressionBuilder, expressionBuilder, sql, type SqlBool } from 'kysely'
+import { rolesWith } from '@skillstead/protocol'
+import { type ExpressionBuilder, sql, type SqlBool } from 'kysely'
 import { type Caller, callerId, requireUser } from '../kernel/caller.ts'
 import type { Tables } from '../storage/tables.ts'
-import { isAdministrator } from './rights.ts'
+import { isAdministrator, selectOrganisationsWith } from './rights.ts'
 
 /** Whether a caller sees a row of `quarantine_items`, as `getQuarantineItem` decides. */
 export function isItemSeenBy(caller: Caller) {
@@ -12,9 +12,9 @@ export function isItemSeenBy(caller: Caller) {
       eb('owner_id', '=', userId),
       eb.and([
         eb('publisher_id', '=', userId),
-        eb.or([eb('reason', '=', 'approval'), eb('owner_id', 'in', selectOwners(userId, memberRoles))]),
+        eb.or([eb('reason', '=', 'approval'), eb('owner_id', 'in', selectOrganisationsWith('read', userId))]),
       ]),
-      eb('owner_id', 'in', selectOwners(userId, rolesWith('review'))),
+      eb('owner_id', 'in', selectOrganisationsWith('review', userId)),
       eb('full_name', 'in', (of) =>
         of
           .selectFrom('team_members')
@@ -30,19 +30,6 @@ export function isItemSeenBy(caller: Caller) {
       ),
       mayDecide(caller) ? eb('reason', '=', 'policy') : sql.lit(false).$castTo<SqlBool>(),
     ])
-}
-
-/** The ids of the organisations whose versions a user reviews. */
-export function selectReviewedOwners(userId: string) {
-  return selectOwners(userId, rolesWith('review'))
-}
-
-function selectOwners(userId: string, roles: readonly MemberRole[]) {
-  return expressionBuilder<Tables, never>()
-    .selectFrom('members')
-    .select('organisation_id')
-    .where('user_id', '=', userId)
-    .where('role', 'in', roles)
 }
 
 /** Whether the caller may read and decide on other users' versions that the scan policy quarantined. */

@@ -6,7 +6,7 @@ import {
   rolesWith,
   type TeamRole,
 } from '@skillstead/protocol'
-import type { Kysely } from 'kysely'
+import { expressionBuilder, type Kysely } from 'kysely'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import { compileQuery, type Param } from '../storage/compiled-query.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
@@ -58,11 +58,6 @@ async function readRoles(db: Kysely<Tables>, skill: Owned, caller: Caller): Prom
  */
 export async function findUsersWith(db: Kysely<Tables>, { id, owner_id }: Owned, right: Right): Promise<string[]> {
   const roles = rolesWith(right)
-  const members = db
-    .selectFrom('members')
-    .select('user_id')
-    .where('organisation_id', '=', owner_id)
-    .where('role', 'in', roles)
   const ofTeams = db
     .selectFrom('team_skills')
     .innerJoin('team_members', 'team_members.team_id', 'team_skills.team_id')
@@ -74,9 +69,23 @@ export async function findUsersWith(db: Kysely<Tables>, { id, owner_id }: Owned,
     .select('id')
     .where('kind', '=', 'user')
     .where('disabled', '=', 0)
-    .where((eb) => eb.or([eb('id', '=', owner_id), eb('id', 'in', members.union(ofTeams))]))
+    .where((eb) => eb.or([eb('id', '=', owner_id), eb('id', 'in', selectMembersWith(right, owner_id).union(ofTeams))]))
     .execute()
   return rows.map((row) => row.id)
+}
+
+/** Selects the ids of the members who have a right in an organisation. */
+export function selectMembersWith(right: Right, organisationId: string) {
+  return selectMemberships(right).select('user_id').where('organisation_id', '=', organisationId)
+}
+
+/** Selects the ids of the organisations in which a user has a right. */
+export function selectOrganisationsWith(right: Right, userId: string) {
+  return selectMemberships(right).select('organisation_id').where('user_id', '=', userId)
+}
+
+function selectMemberships(right: Right) {
+  return expressionBuilder<Tables, never>().selectFrom('members').where('role', 'in', rolesWith(right))
 }
 
 /**

@@ -1,7 +1,8 @@
-import { type Delivery, type EventName, includesPlan, planNames, rolesWith, toTimestamp } from '@skillstead/protocol'
+import { type Delivery, type EventName, includesPlan, planNames, toTimestamp } from '@skillstead/protocol'
 import type { ExpressionBuilder } from 'kysely'
 import type { EmittedEvent, Events } from '../catalogue/context/ports.ts'
 import { keepReaders } from '../visibility/decisions.ts'
+import { selectMembersWith } from '../visibility/rights.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
 import type { OutboxJob } from '../outbox/jobs.ts'
@@ -40,13 +41,8 @@ export function createEvents(outbox: Outbox, clock: Clock, mail?: MailNotices): 
 
 /** Whether a subscriber owns something: in person, or as an administrator of the organisation that owns it. */
 function isOwnerOrManager(ownerId: string) {
-  return ({ eb, selectFrom }: ExpressionBuilder<Tables & { s: Tables['webhook_subscriptions'] }, 's'>) => {
-    const managers = selectFrom('members')
-      .select('user_id')
-      .where('organisation_id', '=', ownerId)
-      .where('role', 'in', rolesWith('manage'))
-    return eb.or([eb('s.user_id', '=', ownerId), eb('s.user_id', 'in', managers)])
-  }
+  return (eb: ExpressionBuilder<Tables & { s: Tables['webhook_subscriptions'] }, 's'>) =>
+    eb.or([eb('s.user_id', '=', ownerId), eb('s.user_id', 'in', selectMembersWith('manage', ownerId))])
 }
 
 /** One outbox row per subscriber, all with the same event. */

@@ -142,6 +142,7 @@ export const organisationsEndpoints = toEndpoints('Organisations', {
   },
   testPolicy: {
     auth: 'key',
+    costly: true,
     summary: 'List the stored skills of an organisation that break a policy, by default the one that is set',
     input: v.strictObject({ ...organisation, policy: v.optional(Policy) }),
     output: v.object({

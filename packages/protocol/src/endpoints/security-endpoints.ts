@@ -45,6 +45,7 @@ export const securityEndpoints = toEndpoints('Security', {
   },
   diffQuarantined: {
     auth: 'key',
+    costly: true,
     summary: 'Compare a quarantined version with the latest published version',
     input: v.object(id),
     output: v.object({ since: v.nullable(Version), files: v.array(FileDiff) }),

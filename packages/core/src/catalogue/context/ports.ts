@@ -59,11 +59,11 @@ export interface AgentPort {
 /** An event for the webhooks that subscribe to it, and for e-mail notices. */
 export interface EmittedEvent<Name extends EventName = EventName> {
   readonly event: Name
-  /** Called only when a webhook subscribes. */
+  /** Called only if the event has receivers. */
   readonly data: () => EventData<Name> | Promise<EventData<Name>>
-  /** The only user whose webhooks receive the event. Default: every user who may see the skill. */
+  /** The only user, or the organisation whose managers alone, receive the event. Default: all who may see the skill. */
   readonly ownerId?: string
-  /** The ids of the only users whose webhooks receive the event. Called only when a webhook subscribes. */
+  /** The ids of the only users who receive the event. Called only if a webhook subscribes, or e-mail is sent. */
   readonly userIds?: () => Promise<readonly string[]>
   /** Whether only administrators receive the event. */
   readonly administrators?: boolean

@@ -1,8 +1,8 @@
-import { RegistryError, rightsByRole, rolesWith, toTimestamp } from '@skillstead/protocol'
+import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { getUserByName } from '../../accounts/find-user.ts'
-import { findMemberRole } from '../../accounts/organisations.ts'
+import { hasMemberRight } from '../../accounts/organisations.ts'
 import { type Caller, requireAccount, type UserCaller } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { recordAudit } from '../../log/audit.ts'
@@ -15,7 +15,7 @@ import { removeCollaborators } from './collaborators.ts'
 import { getSkill } from '../skills/find-skill.ts'
 import { showDetails } from '../skills/show-details.ts'
 import { requireStorage, sumVersionBytes } from '../skills/storage-quota.ts'
-import { requireRight } from '../../visibility/rights.ts'
+import { requireRight, selectOrganisationsWith } from '../../visibility/rights.ts'
 
 /** POST /skills/<name>/transfer: offers the skill to another user, who may accept. Replaces an earlier offer. */
 export async function offerTransfer(context: StorageContext, input: Input<'transferSkill'>, caller: Caller) {
@@ -71,9 +71,7 @@ export async function acceptTransfer(context: CatalogueContext, input: Input<'ac
 
 /** Whether a user may take a skill over for the new owner: the user, or an organisation with the user's role. */
 async function mayAccept(db: Kysely<Tables>, newOwnerId: string, { userId }: UserCaller): Promise<boolean> {
-  if (newOwnerId === userId) return true
-  const role = await findMemberRole(db, newOwnerId, userId)
-  return role !== undefined && rightsByRole[role].includes('manage')
+  return newOwnerId === userId || (await hasMemberRight(db, newOwnerId, userId, 'manage'))
 }
 
 function getOwner(db: Kysely<Tables>, id: string) {
@@ -143,11 +141,7 @@ export async function listTransfers(context: StorageContext, caller: Caller) {
 
 /** The offers of which a user, or an organisation whose skills the user manages, is a party. */
 function selectOffers(db: Kysely<Tables>, userId: string) {
-  const managed = db
-    .selectFrom('members')
-    .select('organisation_id')
-    .where('user_id', '=', userId)
-    .where('role', 'in', rolesWith('manage'))
+  const managed = selectOrganisationsWith('manage', userId)
   return db
     .selectFrom('transfers')
     .innerJoin('skills', 'skills.id', 'transfers.skill_id')

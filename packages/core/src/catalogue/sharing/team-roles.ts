@@ -1,4 +1,4 @@
-import { RegistryError, type Team } from '@skillstead/protocol'
+import { limits, RegistryError, type Team } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { changeOrganisation, getOrganisation, requireMemberRight } from '../../accounts/organisations.ts'
 import { findTeam, insertTeam, removeTeam, replaceTeamMembers, type TeamRow } from '../../accounts/teams.ts'
@@ -6,6 +6,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import { invalidField } from '../../kernel/field-errors.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { recordAudit } from '../../log/audit.ts'
+import { isInList } from '../../storage/list-query.ts'
 import { readPage } from '../../storage/read-page.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Tables, UserRow } from '../../storage/tables.ts'
@@ -23,7 +24,7 @@ export async function listTeams(context: StorageContext, input: Input<'listTeams
   await requireMemberRight(read, row, caller, 'read')
   const all = read.selectFrom('teams').where('organisation_id', '=', row.id)
   const { rows, paging } = await readPage(all, all.selectAll().orderBy('name'), input)
-  return { teams: await Promise.all(rows.map((team) => showTeam(context, read, team, caller))), ...paging }
+  return { teams: await showTeams(context, read, rows, caller), ...paging }
 }
 
 /** PUT /organisations/<name>/teams/<team>: only members of the organisation and only its own skills are accepted. */
@@ -41,7 +42,7 @@ export async function putTeam(context: CatalogueContext, input: Input<'putTeam'>
       at,
       data: { team: name, members, skills },
     })
-    return showTeam(context, trx, team, caller)
+    return (await showTeams(context, trx, [team], caller))[0]!
   })
 }
 
@@ -75,6 +76,9 @@ async function replaceSkills(
   teamId: string,
   wanted: readonly TeamSkill[],
 ): Promise<void> {
+  const { dialect } = context.database
+  const names = wanted.map(({ name }) => `${username}/${name}`)
+  const ofTeam = trx.selectFrom('team_skills').select('skill_id').where('team_id', '=', teamId)
   const owned = await trx
     .selectFrom('skills')
     .leftJoin('team_skills', (join) => join.onRef('skill_id', '=', 'skills.id').on('team_id', '=', teamId))
@@ -82,6 +86,7 @@ async function replaceSkills(
     .select('team_skills.role')
     .where('skills.owner_id', '=', id)
     .where('skills.state', '!=', 'withdrawn')
+    .where((eb) => eb.or([eb('skills.id', 'in', ofTeam), isInList(dialect, 'skills.full_name', names)]))
     .execute()
   const missing = wanted.find(({ name }) => !owned.some((skill) => skill.name === name))
   if (missing) throw invalidField('skills', `has '${missing.name}', which is no skill of ${username}`)
@@ -97,32 +102,38 @@ async function replaceSkills(
   }
 }
 
-async function showTeam(
+async function showTeams(
   context: StorageContext,
   db: Kysely<Tables>,
-  { id, name }: TeamRow,
+  teams: readonly TeamRow[],
   caller: Caller,
-): Promise<Team> {
+): Promise<Team[]> {
+  if (teams.length === 0) return []
+  const ids = teams.map(({ id }) => id)
   const members = await db
     .selectFrom('team_members')
     .innerJoin('users', 'users.id', 'team_members.user_id')
-    .select('users.username')
-    .where('team_id', '=', id)
+    .select(['team_id', 'users.username'])
+    .where('team_id', 'in', ids)
     .orderBy('users.username')
     .execute()
   const skills = await db
     .selectFrom('team_skills')
     .innerJoin('skills', 'skills.id', 'team_skills.skill_id')
     .select(['skills.id', 'skills.owner_id', 'skills.visibility', 'skills.state', 'skills.full_name', 'skills.name'])
-    .select('team_skills.role')
-    .where('team_id', '=', id)
+    .select(['team_skills.team_id', 'team_skills.role'])
+    .where('team_id', 'in', ids)
     .orderBy('skills.name')
     .execute()
   const inside = { ...context, database: { ...context.database, read: db } }
-  const seen = await keepSeen(inside, skills, caller)
-  return {
-    name,
-    members: members.map(({ username }) => username),
-    skills: seen.map((skill) => ({ name: skill.name, role: skill.role })),
-  }
+  const seen: typeof skills = []
+  for (let at = 0; at < skills.length; at += limits.teamSkillsMax)
+    seen.push(...(await keepSeen(inside, skills.slice(at, at + limits.teamSkillsMax), caller)))
+  const membersOf = Map.groupBy(members, ({ team_id }) => team_id)
+  const skillsOf = Map.groupBy(seen, ({ team_id }) => team_id)
+  return teams.map((team) => ({
+    name: team.name,
+    members: (membersOf.get(team.id) ?? []).map(({ username }) => username),
+    skills: (skillsOf.get(team.id) ?? []).map(({ name, role }) => ({ name, role })),
+  }))
 }
