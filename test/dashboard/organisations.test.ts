@@ -157,6 +157,7 @@ describeBrowser('the pages of organisations', () => {
     await stranger.getByRole('alert').waitFor()
     const guest = await open('/organisations/acme', { isOwn: true })
     await guest.getByRole('heading', { level: 1, name: 'Sign in required' }).waitFor()
+    await guest.getByText('Only users of this node see this page').waitFor()
     expect(await guest.content()).not.toContain('Acme Inc.')
   })
 
