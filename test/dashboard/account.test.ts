@@ -8,6 +8,7 @@ import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
 import { describeBrowser, goWithin, takePicture, visit } from '../support/browser-harness.ts'
+import { png } from '../support/image-bytes.ts'
 import { openOutside } from '../support/outside.ts'
 import { openReceiver, toOutgoing } from '../support/webhook-acts.ts'
 
@@ -41,6 +42,18 @@ async function drop(page: Page, name: string, content: string): Promise<void> {
 }
 
 describeBrowser('the account pages of the dashboard', () => {
+  test('show the picture that the user chose or removed', async () => {
+    const { openSignedIn } = await visit()
+    const page = await openSignedIn('/account')
+    const width = () => page.getByAltText('Your picture').evaluate((one: HTMLImageElement) => one.naturalWidth)
+    await expect.poll(width).toBeGreaterThan(1)
+    const file = { name: 'me.png', mimeType: 'image/png', buffer: Buffer.from(png()) }
+    await page.getByLabel('Choose a picture').setInputFiles(file)
+    await expect.poll(width).toBe(1)
+    await page.getByRole('button', { name: 'Remove picture' }).click()
+    await expect.poll(width).toBeGreaterThan(1)
+  })
+
   test('sign the user in with an API key, which no script can read afterwards, and sign the user out', async () => {
     const { open, key } = await visit()
     const page = await open('/account/sign-in', { expectedStatuses: [401] })

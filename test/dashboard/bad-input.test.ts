@@ -195,6 +195,23 @@ describeBrowser('a dashboard on a slow network', () => {
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 
+  test('searches no longer for a text whose page the user leaves, while the other page loads', async () => {
+    const { open } = await visit()
+    const page = await open('/', { isOwn: true })
+    const arrival = Promise.withResolvers<void>()
+    await page.route('**/assets/packs-page-*', async (route) => {
+      await arrival.promise
+      await route.continue()
+    })
+    await page.clock.install()
+    await page.getByRole('main').getByRole('combobox').fill('paper')
+    await page.getByRole('link', { name: 'Packs' }).first().click()
+    await page.clock.runFor(10_000)
+    arrival.resolve()
+    await page.getByRole('heading', { level: 1, name: 'Packs' }).waitFor()
+    expect(new URL(page.url()).search).toBe('')
+  })
+
   test('leaves a user who went on to another page there when an action of the first page ends', async () => {
     const { open, key } = await visit()
     const page = await open('/account/sign-in')

@@ -34,6 +34,19 @@ describeBrowser('the documentation', () => {
     await expect.poll(readWidth, { timeout: 20_000 }).toBeGreaterThan(0)
   })
 
+  test('lists its guides on a phone until one is chosen, and in a window that becomes wide', async () => {
+    const { open } = await visit()
+    const page = await open('/docs/cli', { viewport: { width: 390, height: 800 } })
+    const guide = page.locator('.docs nav').getByRole('link', { name: 'Deploying a node' })
+    await page.getByText('All guides').click()
+    await guide.click()
+    await page.getByRole('heading', { level: 1, name: 'Deploying a node' }).waitFor()
+    await expect.poll(() => guide.isVisible()).toBe(false)
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.getByText('All guides').click()
+    await expect.poll(() => guide.isVisible()).toBe(true)
+  })
+
   test('finds sections of guides and endpoints, also with hostile and very long queries', async () => {
     const { open, node } = await visit()
     const page = await open('/docs')

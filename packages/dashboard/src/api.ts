@@ -45,18 +45,14 @@ function namePage(): string {
   return page.name
 }
 
-/** Reads a text of the node outside of its API. Throws RegistryError. */
-export async function readFromNode(path: `/${string}`): Promise<string> {
-  return fetchText(path)
-}
-
 /** Calls an address of the node outside of its API. Throws RegistryError. */
 export async function postToNode<Answer>(path: `/${string}`, body: object): Promise<Answer> {
   const headers = { 'content-type': 'application/json' }
-  return JSON.parse(await fetchText(path, { method: 'POST', headers, body: JSON.stringify(body) }))
+  return JSON.parse(await readFromNode(path, { method: 'POST', headers, body: JSON.stringify(body) }))
 }
 
-async function fetchText(path: string, init?: RequestInit): Promise<string> {
+/** Reads a text of the node outside of its API. Throws RegistryError. */
+export async function readFromNode(path: `/${string}`, init?: RequestInit): Promise<string> {
   const response = await fetchAsPage(nodePath + path, init).catch(() => {
     throw new RegistryError('upstream_failed', 'The server cannot be reached.')
   })

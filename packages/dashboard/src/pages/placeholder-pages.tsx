@@ -29,7 +29,7 @@ export function forUsers(Content: FunctionComponent): FunctionComponent {
     return (
       <Page title="Sign in required">
         <p>
-          This page is about your own account. <SignInLink>Sign in</SignInLink> with an API key of this node.
+          Only users of this node see this page. <SignInLink>Sign in</SignInLink> first.
         </p>
       </Page>
     )
@@ -51,8 +51,8 @@ export function ClosedNode() {
   return (
     <Page title="This node is private">
       <p>
-        You need an API key to see its skills. <SignInLink>Sign in</SignInLink> with your key. The operator of this node
-        can create one for you.
+        Only its users see its skills. <SignInLink>Sign in</SignInLink>, or ask the operator of this node for an
+        account.
       </p>
     </Page>
   )

@@ -93,55 +93,54 @@ function Item(props: {
   )
 }
 
-/** The keys of the data that an accepted skill changes. */
-const accepted = [...noticeKeys, ['own-skills'], ['skill'], ['skills']]
+/** The keys of the data that an accepted skill, or membership, changes. */
+const accepted = [...noticeKeys, ['own-skills'], ['skill'], ['skills'], ['organisations'], ['organisation']]
 
 function Invitation({ of: { fullName, owner, role, createdAt } }: { of: Notices['invitations'][number] }) {
-  const me = useMe()!
+  const { username } = useMe()!
   return (
-    <Item
-      icon={UserPlus}
+    <Invited
       at={createdAt}
-      actions={
-        <>
-          <ActionButton work={() => api.acceptCollaboration({ name: fullName })} refreshes={accepted}>
-            Accept
-          </ActionButton>
-          <ActionButton
-            work={() => api.deleteCollaborator({ name: fullName, username: me.username })}
-            refreshes={noticeKeys}
-          >
-            Decline
-          </ActionButton>
-        </>
-      }
+      accept={() => api.acceptCollaboration({ name: fullName })}
+      decline={() => api.deleteCollaborator({ name: fullName, username })}
     >
       <bdi>{owner}</bdi> invites you to {role === 'write' ? 'publish' : 'read'} <SkillLink name={fullName} />.
-    </Item>
+    </Invited>
   )
 }
 
 function Membership({ of: { organisation, role, createdAt } }: { of: Notices['memberships'][number] }) {
-  const me = useMe()!
+  const { username } = useMe()!
   return (
-    <Item
-      icon={UserPlus}
+    <Invited
       at={createdAt}
-      actions={
-        <>
-          <ActionButton
-            work={() => api.acceptMembership({ organisation })}
-            refreshes={[...accepted, ['organisations'], ['organisation']]}
-          >
-            Accept
-          </ActionButton>
-          <ActionButton work={() => api.deleteMember({ organisation, username: me.username })} refreshes={noticeKeys}>
-            Decline
-          </ActionButton>
-        </>
-      }
+      accept={() => api.acceptMembership({ organisation })}
+      decline={() => api.deleteMember({ organisation, username })}
     >
       <NameLink href={addresses.user(organisation)} name={organisation} /> invites you to become a member, as {role}.
+    </Invited>
+  )
+}
+
+function Invited(props: {
+  at: string
+  accept: () => Promise<unknown>
+  decline: () => Promise<unknown>
+  children: ComponentChildren
+}) {
+  const actions = (
+    <>
+      <ActionButton work={props.accept} refreshes={accepted}>
+        Accept
+      </ActionButton>
+      <ActionButton work={props.decline} refreshes={noticeKeys}>
+        Decline
+      </ActionButton>
+    </>
+  )
+  return (
+    <Item icon={UserPlus} at={props.at} actions={actions}>
+      {props.children}
     </Item>
   )
 }

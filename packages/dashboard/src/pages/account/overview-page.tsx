@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { addresses, toOwnPath } from '../../addresses.ts'
 import { useNotices } from '../../notices.ts'
@@ -56,15 +57,17 @@ type PictureType = 'image/png' | 'image/jpeg' | 'image/webp'
 
 function OwnPicture() {
   const me = useMe()!
-  const change = useAction(
-    async (file: File | null) =>
-      api.updateMe({ avatar: file && { contentType: file.type as PictureType, content: await readAsBase64(file) } }),
-    ['session'],
-  )
+  const [changes, setChanges] = useState(0)
+  const change = useAction(async (file: File | null) => {
+    const avatar = file && { contentType: file.type as PictureType, content: await readAsBase64(file) }
+    await api.updateMe({ avatar })
+    setChanges(changes + 1)
+  })
   return (
     <>
       <h2>Picture</h2>
-      <Picture class="avatar" path={toOwnPath(me.avatarUrl)} alt="Your picture" width={64} height={64} />
+      {/* Another picture has the same address, so it is read again. */}
+      <Picture key={changes} class="avatar" path={toOwnPath(me.avatarUrl)} alt="Your picture" width={64} height={64} />
       <div class="row">
         <label class="button">
           Choose a picture

@@ -1,4 +1,5 @@
 import type { TargetedKeyboardEvent } from 'preact'
+import { useLocation } from 'preact-iso'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, useData } from '../../api.ts'
 import { createSearchPace } from './search-pace.ts'
@@ -119,6 +120,7 @@ function Suggestions(props: {
 
 /** The text in the field, which may be newer than the searched text. */
 function useTyped(q: string, search: (q: string) => void) {
+  const { path } = useLocation()
   const [text, setText] = useState(q)
   const sent = useRef(q)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -135,7 +137,8 @@ function useTyped(q: string, search: (q: string) => void) {
     // undo later typing.
     if (q !== sent.current) searchNow(q)
   }, [q])
-  useEffect(() => () => clearTimeout(timer.current), [])
+  // This page stays while the next one loads, and would search at its address.
+  useEffect(() => () => clearTimeout(timer.current), [path])
   const latest = useRef(searchNow)
   latest.current = searchNow
   const type = (value: string) => {

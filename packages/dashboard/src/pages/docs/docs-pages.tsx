@@ -30,8 +30,8 @@ export default function DocsPages() {
         />
       </search>
       <nav aria-label="Documentation">
-        {/* Closed on a phone, where it would hide the text. */}
-        <details open={matchMedia('(min-width: 60rem)').matches}>
+        {/* Closed on a phone, where it would hide the text, also when a guide was chosen from it. */}
+        <details key={name} open={matchMedia('(min-width: 60rem)').matches}>
           <summary>All guides</summary>
           {Object.entries(Object.groupBy(guides.data ?? [], ({ group }) => group)).map(([group, own = []]) => (
             <section key={group}>

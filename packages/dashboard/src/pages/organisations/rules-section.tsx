@@ -27,9 +27,12 @@ export function RulesSection({ organisation: { name: organisation }, mayAdminist
             nothing. <a href="/docs/organisations">About rules and approvals</a>
           </p>
           {mayAdminister ? (
-            <Form action={preview} submit="Preview">
-              <PolicyFields policy={policy} />
-            </Form>
+            // What is saved is what the form has.
+            <div onInput={() => setTried(undefined)}>
+              <Form action={preview} submit="Preview">
+                <PolicyFields policy={policy} />
+              </Form>
+            </div>
           ) : (
             <pre tabIndex={0} aria-label="Rules">
               {JSON.stringify(policy, null, 2)}

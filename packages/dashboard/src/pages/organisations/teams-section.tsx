@@ -96,7 +96,12 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
           {mayAdminister && (
             <Form action={addSkill} submit="Give the role">
               <Field label="Skill" name="skill" required hint="Its name without the organisation." />
-              <Select label="Role" name="role" options={teamRoles.map((role) => [role, role] as const)} />
+              <Select
+                label="Role"
+                name="role"
+                value="reader"
+                options={teamRoles.map((role) => [role, role] as const)}
+              />
             </Form>
           )}
         </section>

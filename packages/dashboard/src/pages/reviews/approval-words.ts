@@ -1,4 +1,5 @@
 import type { QuarantinedVersion } from '@skillstead/protocol'
+import { toCount } from '../../ui/parts.tsx'
 
 /** How far the approval of a version is, in words. */
 export function toApprovalWords({
@@ -6,5 +7,5 @@ export function toApprovalWords({
   given,
   changesRequested,
 }: NonNullable<QuarantinedVersion['approvals']>): string {
-  return `${given} of ${needed} ${needed === 1 ? 'approval' : 'approvals'}${changesRequested ? ', changes requested' : ''}`
+  return `${given} of ${toCount(needed, 'approval')}${changesRequested ? ', changes requested' : ''}`
 }

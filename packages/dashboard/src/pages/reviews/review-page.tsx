@@ -97,7 +97,7 @@ function Submission({ of }: { of: QuarantinedDetails }) {
       {comments.map((comment) => (
         <OneComment key={comment.id} of={comment} hasPlace />
       ))}
-      {approvals && <CommentForm key={`${place?.path} ${place?.line}`} of={of} place={place} />}
+      {approvals && <CommentForm of={of} place={place} />}
     </Page>
   )
 }
@@ -126,7 +126,7 @@ function CommentForm({ of, place }: { of: QuarantinedDetails; place: { path: str
   // The form is below the lines.
   useEffect(() => {
     if (place) document.querySelector<HTMLElement>('textarea[name=body]')?.focus()
-  }, [])
+  }, [place])
   const action = useAction(
     async ({ body = '', path, line }: Record<string, string>) => {
       const on = path ? { path, line: line ? Number(line) : undefined } : {}
@@ -139,8 +139,22 @@ function CommentForm({ of, place }: { of: QuarantinedDetails; place: { path: str
   return (
     <Form key={sent} action={action} submit="Comment">
       <TextArea label="Comment" name="body" required maxLength={10_000} />
-      <Select label="On" name="path" value={place?.path ?? ''} options={[['', 'The version'], ...files]} />
-      <Field label="Line" name="line" type="number" min={1} defaultValue={place?.line} hint="Empty: the whole file." />
+      <Select
+        key={`on ${place?.path}`}
+        label="On"
+        name="path"
+        value={place?.path ?? ''}
+        options={[['', 'The version'], ...files]}
+      />
+      <Field
+        key={`line ${place?.line}`}
+        label="Line"
+        name="line"
+        type="number"
+        min={1}
+        defaultValue={place?.line}
+        hint="Empty: the whole file."
+      />
     </Form>
   )
 }

@@ -1,4 +1,4 @@
-import { cutList, type Access, type AccessKind } from '@skillstead/protocol'
+import { accessKinds, cutList, type Access, type AccessKind } from '@skillstead/protocol'
 
 /** What each kind of access is, as a title. */
 export const accessTitles: Readonly<Record<AccessKind, string>> = {
@@ -9,8 +9,6 @@ export const accessTitles: Readonly<Record<AccessKind, string>> = {
   packages: 'Packages it installs',
   files: 'Files outside its folder',
 }
-/** All kinds, in the order in which they are shown. */
-const accessKinds = Object.keys(accessTitles) as AccessKind[]
 const shownMax = 50
 
 export function isEmptyAccess(access: Access): boolean {

@@ -1,5 +1,6 @@
 import { nodeUrl } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
+import { noticeKeys } from '../../notices.ts'
 import { ActionButton, Field, Form, Select, useAction } from '../../ui/form.tsx'
 import { useState } from 'preact/hooks'
 import { Time, NewSecret } from '../../ui/parts.tsx'
@@ -20,7 +21,7 @@ export function HandOver({ name }: { name: string }) {
   )
   const transfer = useAction(
     ({ newOwner = '' }: Record<string, string>) => api.transferSkill({ name, newOwner }),
-    ['notices'],
+    ...noticeKeys,
   )
   return (
     <>
