@@ -41,7 +41,7 @@ export { findSkippedPath, isSkippedName } from './skipped-names.ts'
 export type { SearchFilters } from './schemas/search-filters.ts'
 export { searchControls, searchFilters, type SearchFilterName } from './filter-table.ts'
 export { compareFiles, parseManifestLine, toManifest, type ManifestFile } from './manifest.ts'
-export { isSkillName, isUsername, reservedOwners, toMarketplaceName } from './names.ts'
+export { isOwnerOrFullName, isSkillName, isUsername, reservedOwners, toMarketplaceName } from './names.ts'
 export { JsonLimitError, firstIssueOnly, parseForeignJson } from './parse-json.ts'
 export { guestRequestsPerMinute, includesPlan, planNames, plans, type PlanName } from './plans.ts'
 export {

@@ -2,8 +2,7 @@ import { createHash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import {
   type ApiKey,
-  isSkillName,
-  isUsername,
+  isOwnerOrFullName,
   limits,
   type PublisherIdentity,
   RegistryError,
@@ -86,12 +85,16 @@ function toScopes(
   own: readonly Scope[],
 ) {
   if (limitedTo === undefined) return [...new Set(wanted ?? own)]
-  const [owner = '', name] = limitedTo.split(/\/(.*)/s)
-  if (!isUsername(owner) || (name !== undefined && !isSkillName(name)))
-    throw invalidField('limitedTo', 'must be an owner, such as acme, or the full name of a skill, such as acme/pdf')
+  requireOwnerOrFullName('limitedTo', limitedTo)
   if (wanted?.includes('manage'))
     throw invalidField('scopes', 'must not contain manage in a key that is limited to an owner or a skill')
   return [...new Set(wanted ?? own.filter((scope) => scope !== 'manage'))]
+}
+
+/** Throws `invalid_request` for a field that names neither an owner nor a skill by its full name. */
+export function requireOwnerOrFullName(field: string, text: string): void {
+  if (isOwnerOrFullName(text)) return
+  throw invalidField(field, 'must be an owner, such as acme, or the full name of a skill, such as acme/pdf')
 }
 
 /**
@@ -120,9 +123,9 @@ export async function issueKey(context: StorageContext, input: Input<'issueKey'>
 }
 
 /**
- * DELETE /api-keys/<id>: revokes a key at once, as an administrator also that of another user; with `withMade` also the keys and share links that it made, directly or
- * through other keys. Keys of other users among them are revoked if the caller is an administrator. Throws `not_found`,
- * for others also for keys of other users.
+ * DELETE /api-keys/<id>: revokes a key at once; with `withMade` also the keys and share links that it made, directly or
+ * through other keys. Only administrators revoke keys of other users. Throws `not_found`, also for keys that the caller
+ * may not revoke.
  */
 export async function deleteApiKey(
   context: AccountsContext,

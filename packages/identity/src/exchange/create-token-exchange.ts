@@ -13,7 +13,7 @@ import {
   requireClientAddress,
   toJsonAnswer,
 } from '@skillstead/gateways'
-import { RegistryError, toVisibleText } from '@skillstead/protocol'
+import { isOwnerOrFullName, RegistryError, toVisibleText } from '@skillstead/protocol'
 import { IssuerKeys } from './issuer-keys.ts'
 import { readIssuer, verifyToken } from './verify-token.ts'
 
@@ -135,7 +135,8 @@ function requireOneOf(fields: URLSearchParams, name: string, values: readonly st
 /** The owner or skill that a `resource` names by its address on this node. */
 function readTarget(resource: string, address: string): string {
   const target = resource.startsWith(`${address}/`) ? resource.slice(address.length + 1) : ''
-  if (/^[^/]+(?:\/[^/]+)?$/.test(target)) return target
+  // A space would add a second target to the limit of the key.
+  if (isOwnerOrFullName(target)) return target
   throw new OauthError(
     'invalid_target',
     `The resource must be the address of an owner or a skill, such as ${address}/acme/pdf.`,
