@@ -194,12 +194,15 @@ export interface Maker {
 
 /**
  * Finds the key of the caller. What the caller makes must not outlive this key. Writers take turns on all nodes, so no
- * other write revokes the key before the result is stored. Throws `unauthorized` if the key ended after the request
- * arrived. A caller without a key, such as the operator, sets no end.
+ * other write revokes the key before the result is stored. Throws `unauthorized` if the key, or a session without one,
+ * ended after the request arrived. A caller without a key, such as the operator, sets no end.
  */
 export async function requireMaker(trx: WriteTransaction, caller: Caller, now: number): Promise<Maker> {
-  const id = caller.kind === 'user' ? caller.makerId : undefined
-  if (id === undefined) return { id: null, endsAt: Infinity }
+  const { makerId: id, sessionId } = caller.kind === 'user' ? caller : {}
+  if (id === undefined) {
+    if (sessionId !== undefined) await requireOpenSession(trx, sessionId)
+    return { id: null, endsAt: Infinity }
+  }
   const key = await trx
     .selectFrom('api_keys')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
@@ -210,6 +213,17 @@ export async function requireMaker(trx: WriteTransaction, caller: Caller, now: n
   const endsAt = key ? (key.expires_at ?? Infinity) : 0
   if (endsAt <= now) throw new RegistryError('unauthorized', 'This API key is no longer valid.')
   return { id, endsAt }
+}
+
+async function requireOpenSession(trx: WriteTransaction, id: string): Promise<void> {
+  const open = await trx
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.user_id')
+    .select('sessions.id')
+    .where('sessions.id', '=', id)
+    .where('users.disabled', '=', 0)
+    .executeTakeFirst()
+  if (!open) throw new RegistryError('unauthorized', 'This session has ended. Sign in again.')
 }
 
 /** Stores a key without its text. The key ends no later than its maker. */
