@@ -152,6 +152,23 @@ it('asks again for the keys of an issuer that changed them', async () => {
   await expectRefused(test, signToken(old, test.issuer.toClaims({ aud: test.node.url })), /does not have/)
 })
 
+it.each<[what: string, path: string, body: object | undefined]>([
+  ['has no metadata', '/.well-known/openid-configuration', undefined],
+  ['has no keys', '/jwks', undefined],
+  ['has keys that are none', '/jwks', { keys: 'none' }],
+])('asks an issuer that %s at most twice a minute', async (_, path, body) => {
+  const test = await startExchangingNode()
+  await test.trust('acme')
+  test.issuer.documents.set(path, body)
+  const refused = await Promise.all([1, 2, 3].map(() => test.exchange()))
+  refused.push(await test.exchange())
+  for (const { access_token: key, error } of refused) expect([key, error]).toEqual([undefined, expect.any(String)])
+  expect(test.issuer.requests.filter((asked) => asked === path)).toHaveLength(1)
+  test.issuer.documents.delete(path)
+  test.clock.advance(31_000)
+  expect((await test.exchange()).response.status).toBe(200)
+})
+
 it('refuses jobs of pull and merge requests unless the owner names their claim', async () => {
   const test = await startExchangingNode()
   const { issuer, node } = test
@@ -228,7 +245,9 @@ it('publishes where the job says, also if others trust it', async () => {
   expect((await exchange('acme')).targets).toEqual(['acme'])
   expect((await exchange('acme/other')).targets).toEqual(['acme/other'])
   expect((await exchange('alice')).targets).toEqual(['alice/csv', 'alice/pdf'])
-  expect((await exchange('alice/other')).error_description).toMatch(/alice\/other does not trust this identity: it trusts no job of this issuer/)
+  expect((await exchange('alice/other')).error_description).toMatch(
+    /alice\/other does not trust this identity: it trusts no job of this issuer/,
+  )
   // A refusal does not use a token up.
   const token = issuer.token({ aud: node.url })
   for (const resource of ['', `${node.url}/ghost`, `${node.url}/ac`])

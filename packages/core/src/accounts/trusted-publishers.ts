@@ -1,4 +1,5 @@
 import {
+  isLoopbackHost,
   limits,
   matchesExactly,
   type PublisherIdentity,
@@ -140,14 +141,10 @@ async function mayTrust(db: Kysely<Tables>, name: string, caller: Caller): Promi
 }
 
 async function requireIssuer({ outgoing }: Pick<AccountsContext, 'outgoing'>, issuer: string): Promise<void> {
-  const { protocol, search, hash } = await outgoing.requirePublic(issuer, 'issuer')
-  if (search !== '' || hash !== '') throw invalidField('issuer', 'must not have a query or a fragment')
-  if (protocol !== 'https:' && !isLoopback(issuer))
+  const url = await outgoing.requirePublic(issuer, 'issuer')
+  if (url.search !== '' || url.hash !== '') throw invalidField('issuer', 'must not have a query or a fragment')
+  if (url.protocol !== 'https:' && !isLoopbackHost(url))
     throw invalidField('issuer', 'must be an https URL: its keys decide who may publish')
-}
-
-function isLoopback(address: string): boolean {
-  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(address).hostname)
 }
 
 /** Whether anyone trusts identities of an issuer. The node asks no other issuers for their keys. */
@@ -324,7 +321,11 @@ function toTargets(rows: readonly TrustedPublisherRow[], asked: string): string[
 }
 
 /** The claims that the owner named, which become public with the version. */
-function toIdentity(issuer: string, rows: readonly TrustedPublisherRow[], claims: ProvenIdentity['claims']): PublisherIdentity {
+function toIdentity(
+  issuer: string,
+  rows: readonly TrustedPublisherRow[],
+  claims: ProvenIdentity['claims'],
+): PublisherIdentity {
   const names = [...new Set(rows.flatMap((row) => Object.keys(parseJson(row.claims))))].toSorted()
   return {
     issuer,
