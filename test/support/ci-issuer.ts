@@ -18,7 +18,7 @@ export async function startIssuer() {
   let metadata: Claims = { issuer: url, jwks_uri: `${url}/jwks` }
   const requests: string[] = []
   /** What the issuer answers in place of its documents, by path; undefined for nothing. */
-  const changed = new Map<string, object | undefined>()
+  const replaced = new Map<string, object | undefined>()
   answerWith((request, response) => {
     requests.push(request.url!)
     const target = new URL(request.url!, url)
@@ -27,17 +27,15 @@ export async function startIssuer() {
       '/jwks': { keys: [{ ...key.publicKey.export({ format: 'jwk' }), kid: key.kid, alg: 'RS256', use: 'sig' }] },
     }
     const isOfJob = target.pathname === '/job-token' && request.headers.authorization === 'Bearer secret of the job'
-    const document = changed.has(target.pathname)
-      ? changed.get(target.pathname)
-      : isOfJob
-        ? { value: issuer.token({ aud: target.searchParams.get('audience') }) }
-        : documents[target.pathname]
+    const document = isOfJob
+      ? { value: issuer.token({ aud: target.searchParams.get('audience') }) }
+      : Object.fromEntries([...Object.entries(documents), ...replaced])[target.pathname]
     response.writeHead(document ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(document ?? {}))
   })
   const issuer = {
     url,
     requests,
-    documents: changed,
+    documents: replaced,
     key: () => key,
     rotateKey: () => (key = createSigningKey()),
     describe: (changed: Claims) => (metadata = { ...metadata, ...changed }),

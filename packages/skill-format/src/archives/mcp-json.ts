@@ -338,6 +338,6 @@ function findCommandProblem(program: string, paths: ReadonlySet<string>): string
 }
 
 function isSafeTransport(address: string): boolean {
-  const url = new URL(address)
-  return url.protocol === 'https:' || isLoopbackHost(url)
+  const target = new URL(address)
+  return target.protocol === 'https:' || isLoopbackHost(target)
 }
