@@ -2,8 +2,9 @@ import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { generate } from 'selfsigned'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
+import { makeFolder, runFile, skillstead, skillsteadJson } from '../support/cli-harness.ts'
 
 describe('an unknown command', () => {
   it.each([
@@ -18,6 +19,16 @@ describe('an unknown command', () => {
     const { code, stdout, stderr } = await skillstead(args)
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) })
   })
+})
+
+const ofClone = join(import.meta.dirname, '../../packages/cli/clone/main.js')
+
+it.each([
+  [['start', '--', '--help'], 'skillstead start [options]'],
+  [['--', 'help', 'start'], 'skillstead start [options]'],
+])('the command of a clone ignores the -- that pnpm passes on: %j', async (args, text) => {
+  const { code, stdout, stderr } = await runFile(ofClone, args)
+  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: expect.stringContaining(text), stderr: '' })
 })
 
 describe('skillstead help', () => {

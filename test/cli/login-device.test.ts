@@ -82,6 +82,15 @@ describe('skillstead login at a terminal', { timeout: 120_000 }, () => {
     await expect(readFile(file)).rejects.toThrow('ENOENT')
   })
 
+  it('reports an address at which no node responds', async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    await new Promise((resolve) => void server.close(resolve))
+    const { code, stderr } = await login(`http://127.0.0.1:${port}`)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('start the node, or check the port')])
+  })
+
   it.each([
     ['a page', '<html>'],
     ['no code', '{}'],

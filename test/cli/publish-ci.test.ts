@@ -85,6 +85,11 @@ it('says why the token of a job is not accepted', async () => {
   await test.trust('acme')
   const elsewhere = await publish({ SKILLSTEAD_ID_TOKEN: test.issuer.token({ aud: 'https://other.example' }) })
   expect(elsewhere.stderr).toContain(`Ask your CI for a token with the audience ${test.node.url}`)
+  const unreachable = await publish({
+    ...jobs.github(test),
+    ACTIONS_ID_TOKEN_REQUEST_URL: 'http://no-such-host.invalid/',
+  })
+  expect(unreachable.stderr).toContain('No server responds at http://no-such-host.invalid. Its name is unknown')
   const broken = await publish({ ...jobs.github(test), ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'wrong' })
   expect(broken.stderr).toContain('GitHub gave no token for this job (status 404)')
   const owned = (env: Record<string, string>, ...words: string[]) =>

@@ -129,8 +129,11 @@ describe('users and their skills from the command line', () => {
     const other = await createKey('other', bob, ['--scopes', 'read', '--expires-in-days', '5'])
     expect(other).toMatchObject({ scopes: ['read'] })
     expect(Math.round((Date.parse(other.expiresAt!) - Date.now()) / 86_400_000)).toBe(5)
+    expect(await createKey('one', bob, ['--limited-to', 'bob/pdf'])).toMatchObject({ limitedTo: 'bob/pdf' })
     for (const wrong of [
       ['--scopes', 'write'],
+      ['--limited-to', ''],
+      ['--limited-to', 'bob/'],
       ['--expires-in-days', '0'],
     ])
       expect((await skillstead(['keys', 'create', 'wrong', ...wrong, ...bob])).code).not.toBe(0)

@@ -1,5 +1,7 @@
+import { localApi } from '@skillstead/core'
 import { partsOf, refuseIdentity, signInIdentity, type GroupRule, type Identity } from '@skillstead/core/internal'
 import { expect, it } from 'vitest'
+import { codeOf } from '../support/answers.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 
 const rules: readonly GroupRule[] = [
@@ -64,6 +66,20 @@ describeDatabases('an account of an identity provider', (open) => {
     expect(caller.keyId).toBeUndefined()
     test.clock.advance(60 * minuteMs)
     await expect(test.registry.authenticateSession(token)).rejects.toMatchObject({ code: 'unauthorized' })
+  })
+
+  it('makes no key by a session that ends during the request', async () => {
+    const test = await open()
+    const enter = async (state: string) => test.registry.authenticateSession((await signIn(test, state)).token)
+    const [ended, other, disabled] = [await enter('a'), await enter('b'), await enter('c')]
+    const make = (caller: typeof ended) => localApi(test.registry, caller).createApiKey({ name: 'laptop' })
+    await test.admin.api.endSession({ id: ended.sessionId! })
+    expect(await codeOf(make(ended))).toBe('unauthorized')
+    expect((await make(other)).expiresAt).toBeNull()
+    await test.admin.api.updateUser({ username: 'alice', disabled: true })
+    expect(await codeOf(make(disabled))).toBe('unauthorized')
+    const { apiKeys } = await test.admin.api.listApiKeys({ username: 'alice' })
+    expect(apiKeys).toHaveLength(1)
   })
 
   it('leaves only a record of a refused sign-in, of limited length', async () => {

@@ -1,7 +1,7 @@
-import { partsOf } from '@skillstead/core/internal'
+import { partsOf, signInIdentity } from '@skillstead/core/internal'
 import { describe, expect, it } from 'vitest'
 import { codeOf } from '../support/answers.ts'
-import { startWithProvider, type SignInNode } from '../support/identity-node.ts'
+import { startForger, startWithProvider, type SignInNode } from '../support/identity-node.ts'
 
 const groups = ['admins=administrators', 'eng=acme:publisher', 'leads=acme:owner', 'ml=acme/ml']
 const minuteMs = 60_000
@@ -197,6 +197,24 @@ describe('a session of a provider', () => {
     expect(await membersOf(fixture)).toEqual({ alice: 'owner' })
     expect(JSON.stringify(await rows())).not.toContain('refresh_token":null')
     expect(fixture.errors).toEqual([])
+  })
+
+  it('continues with more users than are asked about at once', async () => {
+    const { registry, issuer, clock, errors } = await startForger()
+    const context = partsOf(registry)
+    const now = clock.now()
+    for (const name of Array.from({ length: 70 }, (_, i) => `user-${i}`)) {
+      const identity = { issuer, subject: name, name, displayName: undefined, groups: undefined }
+      const refreshToken = context.secrets.seal(`token of ${name}`)
+      await signInIdentity(context, identity, [], { state: name, stateEndsAt: now + 10 * minuteMs, refreshToken })
+    }
+    clock.advance(11 * minuteMs)
+    const ends = async () => {
+      const rows = await context.database.read.selectFrom('sessions').select('expires_at').execute()
+      return rows.filter(({ expires_at: endsAt }) => endsAt === clock.now() + 60 * minuteMs).length
+    }
+    await expect.poll(ends, { timeout: 20_000 }).toBe(70)
+    expect(errors).toEqual([])
   })
 
   it('ends at the next refresh after the account was deactivated', async () => {

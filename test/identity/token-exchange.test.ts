@@ -152,6 +152,23 @@ it('asks again for the keys of an issuer that changed them', async () => {
   await expectRefused(test, signToken(old, test.issuer.toClaims({ aud: test.node.url })), /does not have/)
 })
 
+it.each<[what: string, path: string, body: object | undefined]>([
+  ['has no metadata', '/.well-known/openid-configuration', undefined],
+  ['has no keys', '/jwks', undefined],
+  ['has keys that are none', '/jwks', { keys: 'none' }],
+])('asks an issuer that %s at most twice a minute', async (_, path, body) => {
+  const test = await startExchangingNode()
+  await test.trust('acme')
+  test.issuer.documents.set(path, body)
+  const refused = await Promise.all([1, 2, 3].map(() => test.exchange()))
+  refused.push(await test.exchange())
+  for (const { access_token: key, error } of refused) expect([key, error]).toEqual([undefined, expect.any(String)])
+  expect(test.issuer.requests.filter((asked) => asked === path)).toHaveLength(1)
+  test.issuer.documents.delete(path)
+  test.clock.advance(31_000)
+  expect((await test.exchange()).response.status).toBe(200)
+})
+
 it('refuses jobs of pull and merge requests unless the owner names their claim', async () => {
   const test = await startExchangingNode()
   const { issuer, node } = test
@@ -184,7 +201,7 @@ it('compares claims with their case, whole, and by type', async () => {
     { repository: 'acme-evil/skills' },
     { run_attempt: { toString: '1' } },
   ])
-    await expectRefused(test, issuer.token({ ...good, ...claims }), /No skill trusts this identity/)
+    await expectRefused(test, issuer.token({ ...good, ...claims }), /acme does not trust this identity/)
 })
 
 const ofServiceAccount = (name: string) => ({ 'kubernetes.io': { namespace: 'ci', serviceaccount: { name } } })
@@ -228,7 +245,9 @@ it('publishes where the job says, also if others trust it', async () => {
   expect((await exchange('acme')).targets).toEqual(['acme'])
   expect((await exchange('acme/other')).targets).toEqual(['acme/other'])
   expect((await exchange('alice')).targets).toEqual(['alice/csv', 'alice/pdf'])
-  expect((await exchange('alice/other')).error_description).toMatch(/alice\/other does not trust this identity/)
+  expect((await exchange('alice/other')).error_description).toMatch(
+    /alice\/other does not trust this identity: it trusts no job of this issuer/,
+  )
   // A refusal does not use a token up.
   const token = issuer.token({ aud: node.url })
   for (const resource of ['', `${node.url}/ghost`, `${node.url}/ac`])
@@ -237,6 +256,17 @@ it('publishes where the job says, also if others trust it', async () => {
   expect(named.targets).toEqual(['alice/pdf'])
   const { skill } = await apiWith(test, named.access_token).publishSkill({ skillMd: skillMd('pdf') })
   expect(skill.fullName).toBe('alice/pdf')
+})
+
+it('adds no second target to a key by a resource with a separator in it', async () => {
+  const test = await startExchangingNode()
+  await test.trust('alice')
+  // `alice` may publish for `acme`, which does not trust this job.
+  for (const separator of [' ', '+', '\t', ',', '%20'])
+    expect(
+      (await test.exchange(undefined, { resource: `${test.node.url}/alice/x${separator}acme` })).error,
+      JSON.stringify(separator),
+    ).toBe('invalid_target')
 })
 
 it('answers requests that are wrong as RFC 6749 says', async () => {
@@ -251,6 +281,8 @@ it('answers requests that are wrong as RFC 6749 says', async () => {
     [{ scope: 'manage' }, 'invalid_scope'],
     [{ resource: 'https://other.example/acme' }, 'invalid_target'],
     [{ resource: `${test.node.url}/a/b/c` }, 'invalid_target'],
+    [{ resource: `${test.node.url}/acme/` }, 'invalid_target'],
+    [{ resource: `${test.node.url}/Acme` }, 'invalid_target'],
     [{ subject_token: '' }, 'invalid_request'],
     [{ subject_token: 'no.token' }, 'invalid_request'],
     [{ subject_token: 'x'.repeat(20_000) }, 'invalid_request'],
@@ -282,6 +314,10 @@ it('ends keys of a removed identity at once, also for disabled owners and delete
   const ci = apiWith(test, (await test.exchange()).access_token)
   await test.alice.deleteTrustedPublisher({ id })
   expect(await codeOf(ci.publishSkill({ name: 'acme/pdf', skillMd: skillMd('pdf') }))).toBe('unauthorized')
+  await test.trust('acme')
+  const last = apiWith(test, (await test.exchange()).access_token)
+  await test.alice.deleteOrganisation({ organisation: 'acme' })
+  expect(await codeOf(last.publishSkill({ name: 'acme/pdf', skillMd: skillMd('pdf') }))).toBe('unauthorized')
   await test.trust('alice')
   const own = apiWith(test, (await test.exchange(undefined, { resource: `${test.node.url}/alice` })).access_token)
   await (await test.as('root')).updateUser({ username: 'alice', disabled: true })

@@ -17,6 +17,8 @@ export async function startIssuer() {
   let key = createSigningKey()
   let metadata: Claims = { issuer: url, jwks_uri: `${url}/jwks` }
   const requests: string[] = []
+  /** What the issuer answers in place of its documents, by path; undefined for nothing. */
+  const replaced = new Map<string, object | undefined>()
   answerWith((request, response) => {
     requests.push(request.url!)
     const target = new URL(request.url!, url)
@@ -27,12 +29,13 @@ export async function startIssuer() {
     const isOfJob = target.pathname === '/job-token' && request.headers.authorization === 'Bearer secret of the job'
     const document = isOfJob
       ? { value: issuer.token({ aud: target.searchParams.get('audience') }) }
-      : documents[target.pathname]
+      : Object.fromEntries([...Object.entries(documents), ...replaced])[target.pathname]
     response.writeHead(document ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(document ?? {}))
   })
   const issuer = {
     url,
     requests,
+    documents: replaced,
     key: () => key,
     rotateKey: () => (key = createSigningKey()),
     describe: (changed: Claims) => (metadata = { ...metadata, ...changed }),

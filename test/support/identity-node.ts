@@ -200,7 +200,7 @@ export async function startForger(options: SigningNode = {}) {
   const fixture = await startSigningNode(server.url, options)
   let key = createSigningKey()
   let toToken: (claims: Claims) => string = (claims) => signToken(key, claims)
-  let answered: Claims = {}
+  let answered: Claims | undefined
   server.answerWith((request, response) => {
     const documents: Record<string, object> = {
       '/.well-known/openid-configuration': {
@@ -214,7 +214,12 @@ export async function startForger(options: SigningNode = {}) {
         authorization_response_iss_parameter_supported: true,
       },
       '/jwks': { keys: [{ ...key.publicKey.export({ format: 'jwk' }), kid: key.kid, alg: 'RS256', use: 'sig' }] },
-      '/token': { access_token: 'an access token', token_type: 'Bearer', expires_in: 60, id_token: toToken(answered) },
+      '/token': {
+        access_token: 'an access token',
+        token_type: 'Bearer',
+        expires_in: 60,
+        ...(answered && { id_token: toToken(answered) }),
+      },
     }
     const document = documents[request.url!]
     response.writeHead(document ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(document ?? {}))

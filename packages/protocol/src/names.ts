@@ -20,6 +20,12 @@ export function isUsername(text: string): boolean {
   return text.length <= limits.usernameCharactersMax && namePattern.test(text)
 }
 
+/** Whether the text is a username, such as `acme`, or a full name of a skill, such as `acme/pdf`. */
+export function isOwnerOrFullName(text: string): boolean {
+  const [owner = '', name] = text.split(/\/(.*)/s)
+  return isUsername(owner) && (name === undefined || isSkillName(name))
+}
+
 /** Marketplaces of its maker, whose names Claude Code refuses from other sources. */
 const reservedNames: ReadonlySet<string> = new Set([
   'agent-skills',

@@ -1,7 +1,7 @@
-import { parseForeignJson, toVisibleText } from '@skillstead/protocol'
+import { toVisibleText } from '@skillstead/protocol'
 import { UsageError } from '../command/command.ts'
 import { readVariable, type Io } from '../terminal/io.ts'
-import { useProxyOfEnvironment } from './proxy.ts'
+import { requestJson } from './request-json.ts'
 
 interface Node {
   readonly baseUrl: string
@@ -31,39 +31,24 @@ async function findToken(env: Io['env'], audience: string): Promise<string | und
   if (given !== undefined) return given
   const [request, secret] = ['URL', 'TOKEN'].map((part) => readVariable(env, `ACTIONS_ID_TOKEN_REQUEST_${part}`))
   if (request === undefined || secret === undefined) return undefined
-  useProxyOfEnvironment()
   const url = new URL(request)
   url.searchParams.set('audience', audience)
-  const { status, body } = await send(url, { headers: { authorization: `Bearer ${secret}` } })
+  const { status, body } = await requestJson(url, { headers: { authorization: `Bearer ${secret}` } })
   if (typeof body['value'] === 'string') return body['value']
   throw new Error(`GitHub gave no token for this job (status ${status}). Give it the permission id-token: write.`)
 }
 
 async function exchange(address: string, token: string, owner: string): Promise<string> {
-  useProxyOfEnvironment()
   const form = new URLSearchParams({
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
     subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
     subject_token: token,
     resource: `${address}/${owner}`,
   })
-  const { status, body } = await send(new URL(`${address}/token/exchange`), { method: 'POST', body: form })
+  const { status, body } = await requestJson(new URL(`${address}/token/exchange`), { method: 'POST', body: form })
   if (typeof body['access_token'] === 'string') return body['access_token']
   const reason = body['error_description'] ?? body['detail'] ?? `status ${status}`
   throw new Error(
     `${address} does not accept the token of this CI job: ${toVisibleText(String(reason)).slice(0, 1000)}`,
   )
-}
-
-const requestMs = 30_000
-
-/** Redirects are not followed: they would lead the secrets to another address. */
-async function send(url: URL, init: RequestInit) {
-  const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(requestMs) })
-  const text = await response.text()
-  try {
-    return { status: response.status, body: (parseForeignJson(text) ?? {}) as Record<string, unknown> }
-  } catch {
-    return { status: response.status, body: {} as Record<string, unknown> }
-  }
 }

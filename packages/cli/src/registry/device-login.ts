@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { toOneLine } from '@skillstead/protocol'
 import { toNodeAddress } from '../files/config.ts'
-import { useProxyOfEnvironment } from './proxy.ts'
+import { requestJson } from './request-json.ts'
 
 /** What the user enters on the page of the node. */
 interface ShownCode {
@@ -9,18 +9,15 @@ interface ShownCode {
   readonly code: string
 }
 
-const requestMs = 30_000
-
 /**
  * Gets an API key of the user who enters a code on a page of the node (RFC 8628). `show` prints the code. Throws if the
- * user denies it, or enters it in no 10 minutes.
+ * user denies it, or does not enter it within 10 minutes.
  */
 export async function loginByDevice(
   url: string,
   label: string,
   { show, signal }: { show(code: ShownCode): void; signal: AbortSignal },
 ): Promise<string> {
-  useProxyOfEnvironment()
   const post = (action: string, fields: Record<string, string>) => postForm(url, action, fields, signal)
   const begun = await post('code', { client_id: 'skillstead', scope: 'read publish manage', label })
   const [deviceCode, code, address] = [begun.device_code, begun.user_code, begun.verification_uri].map(String)
@@ -47,16 +44,16 @@ export async function loginByDevice(
 
 type Fields = Readonly<Record<string, unknown>>
 
-async function postForm(url: string, action: string, fields: Record<string, string>, signal: AbortSignal) {
-  const response = await fetch(`${toNodeAddress(url)}/api/cli/device/${action}`, {
-    method: 'POST',
-    body: new URLSearchParams(fields),
-    redirect: 'error',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(requestMs)]),
-  })
-  const answer: unknown = await response.json().catch(() => undefined)
-  if (typeof answer === 'object' && answer !== null) return answer as Fields
-  return { error: `status ${response.status}. Is this the address of a Skillstead node?` }
+async function postForm(
+  url: string,
+  action: string,
+  fields: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Fields> {
+  const endpoint = new URL(`${toNodeAddress(url)}/api/cli/device/${action}`)
+  const { status, body } = await requestJson(endpoint, { method: 'POST', body: new URLSearchParams(fields), signal })
+  if (Object.keys(body).length > 0) return body
+  return { error: `status ${status}. Is this the address of a Skillstead node?` }
 }
 
 function toReason({ error_description: description, error }: Fields): string {

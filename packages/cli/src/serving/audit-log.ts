@@ -57,10 +57,10 @@ export async function followAudit(
       hasFailed = true
     }
   }
-  let running = writeNew()
-  const timer = setInterval(() => {
-    running = running.then(writeNew)
-  }, pollMs)
+  let running: Promise<void> | undefined
+  const poll = () => (running ??= writeNew().finally(() => (running = undefined)))
+  void poll()
+  const timer = setInterval(poll, pollMs)
   timer.unref()
   return {
     async close() {

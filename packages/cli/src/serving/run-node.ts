@@ -20,7 +20,7 @@ import { toListenOptions, toRegistryOptions } from './serve-options.ts'
 /** What a node prints when it listens: lines for the URL of its pages, and the setup code of a node without users. */
 interface Greeting {
   readonly setupCode?: string | undefined
-  toLines(url: string, publicUrl?: string): readonly string[]
+  toLines(url: string): readonly string[]
 }
 
 /**

@@ -17,7 +17,8 @@ export function readRecordFile(file: string): unknown {
   throw new Error(`${file} has a duplicate field, which different readers could read differently.`)
 }
 
-function readJsonFile(file: string): { text: string; value: unknown } {
+/** The JSON of a file, with its text. Throws if it is not JSON. */
+export function readJsonFile(file: string): { text: string; value: unknown } {
   const bytes = readFileSync(file)
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)

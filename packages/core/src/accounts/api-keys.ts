@@ -2,8 +2,7 @@ import { createHash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import {
   type ApiKey,
-  isSkillName,
-  isUsername,
+  isOwnerOrFullName,
   limits,
   type PublisherIdentity,
   RegistryError,
@@ -86,12 +85,16 @@ function toScopes(
   own: readonly Scope[],
 ) {
   if (limitedTo === undefined) return [...new Set(wanted ?? own)]
-  const [owner = '', name] = limitedTo.split(/\/(.*)/s)
-  if (!isUsername(owner) || (name !== undefined && !isSkillName(name)))
-    throw invalidField('limitedTo', 'must be an owner, such as acme, or the full name of a skill, such as acme/pdf')
+  requireOwnerOrFullName('limitedTo', limitedTo)
   if (wanted?.includes('manage'))
     throw invalidField('scopes', 'must not contain manage in a key that is limited to an owner or a skill')
   return [...new Set(wanted ?? own.filter((scope) => scope !== 'manage'))]
+}
+
+/** Throws `invalid_request` for a field that names neither an owner nor a skill by its full name. */
+export function requireOwnerOrFullName(field: string, text: string): void {
+  if (isOwnerOrFullName(text)) return
+  throw invalidField(field, 'must be an owner, such as acme, or the full name of a skill, such as acme/pdf')
 }
 
 /**
@@ -121,7 +124,8 @@ export async function issueKey(context: StorageContext, input: Input<'issueKey'>
 
 /**
  * DELETE /api-keys/<id>: revokes a key at once; with `withMade` also the keys and share links that it made, directly or
- * through other keys. Only administrators revoke keys of other users. Throws `not_found`.
+ * through other keys. Only administrators revoke keys of other users. Throws `not_found`, also for keys that the caller
+ * may not revoke.
  */
 export async function deleteApiKey(
   context: AccountsContext,
@@ -190,12 +194,15 @@ export interface Maker {
 
 /**
  * Finds the key of the caller. What the caller makes must not outlive this key. Writers take turns on all nodes, so no
- * other write revokes the key before the result is stored. Throws `unauthorized` if the key ended after the request
- * arrived. A caller without a key, such as the operator, sets no end.
+ * other write revokes the key before the result is stored. Throws `unauthorized` if the key, or a session without one,
+ * ended after the request arrived. A caller without a key, such as the operator, sets no end.
  */
 export async function requireMaker(trx: WriteTransaction, caller: Caller, now: number): Promise<Maker> {
-  const id = caller.kind === 'user' ? caller.makerId : undefined
-  if (id === undefined) return { id: null, endsAt: Infinity }
+  const { makerId: id, sessionId } = caller.kind === 'user' ? caller : {}
+  if (id === undefined) {
+    if (sessionId !== undefined) await requireOpenSession(trx, sessionId)
+    return { id: null, endsAt: Infinity }
+  }
   const key = await trx
     .selectFrom('api_keys')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
@@ -206,6 +213,17 @@ export async function requireMaker(trx: WriteTransaction, caller: Caller, now: n
   const endsAt = key ? (key.expires_at ?? Infinity) : 0
   if (endsAt <= now) throw new RegistryError('unauthorized', 'This API key is no longer valid.')
   return { id, endsAt }
+}
+
+async function requireOpenSession(trx: WriteTransaction, id: string): Promise<void> {
+  const open = await trx
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.user_id')
+    .select('sessions.id')
+    .where('sessions.id', '=', id)
+    .where('users.disabled', '=', 0)
+    .executeTakeFirst()
+  if (!open) throw new RegistryError('unauthorized', 'This session has ended. Sign in again.')
 }
 
 /** Stores a key without its text. The key ends no later than its maker. */

@@ -114,9 +114,10 @@ export type DueSession = Pick<SessionRow, 'id' | 'created_at'> & {
   readonly subject: string
 }
 
-const refreshedAtOnce = 50
+/** The provider is asked about these sessions at the same time, so that all are confirmed before another node gets them. */
+const refreshedAtOnce = 20
 
-/** Takes the sessions about which the provider has to be asked. No other node gets them for two minutes. */
+/** Takes some sessions about which the provider has to be asked. No other node gets them for two minutes. */
 export async function takeDueSessions({ database, clock }: StorageContext, issuer: string): Promise<DueSession[]> {
   const now = clock.now()
   const due = (db: StorageContext['database']['read']) =>
@@ -137,11 +138,12 @@ export async function takeDueSessions({ database, clock }: StorageContext, issue
   if ((await due(database.read)).length === 0) return []
   return database.writer.write(async (trx) => {
     const rows = await due(trx)
-    for (const { id } of rows)
+    const ids = rows.map(({ id }) => id)
+    if (ids.length > 0)
       await trx
         .updateTable('sessions')
         .set({ refresh_at: now + retryMs })
-        .where('id', '=', id)
+        .where('id', 'in', ids)
         .execute()
     return rows
   })

@@ -116,6 +116,8 @@ export async function deleteOrganisation(
     for (const table of ['members', 'member_invitations', 'teams'] as const)
       await trx.deleteFrom(table).where('organisation_id', '=', id).execute()
     await trx.deleteFrom('trusted_publishers').where('owner_id', '=', id).execute()
+    // Only CI has keys of an organisation.
+    await trx.deleteFrom('api_keys').where('user_id', '=', id).execute()
     await trx.updateTable('users').set({ claimed: 0 }).where('id', '=', id).execute()
     await recordAudit(trx, { caller, action: 'organisation.delete', subject: username, at: context.clock.now() })
   })

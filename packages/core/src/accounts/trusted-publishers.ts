@@ -1,6 +1,5 @@
 import {
-  isSkillName,
-  isUsername,
+  isLoopbackHost,
   limits,
   matchesExactly,
   type PublisherIdentity,
@@ -23,7 +22,7 @@ import { addRow } from '../storage/table-rows.ts'
 import { parseJson, type Tables, type TrustedPublisherRow, type UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { AccountsContext } from './accounts-context.ts'
-import { createKey, insertKey } from './api-keys.ts'
+import { createKey, insertKey, requireOwnerOrFullName } from './api-keys.ts'
 import { requireMemberRight } from './organisations.ts'
 import { refuseWideClaims } from './trusted-claims.ts'
 
@@ -55,9 +54,8 @@ export async function putTrustedPublisher(
   caller: Caller,
 ): Promise<TrustedPublisher> {
   const { username } = requireAccount(caller)
-  const [name = '', skill] = target.split(/\/(.*)/s)
-  if (!isUsername(name) || (skill !== undefined && !isSkillName(skill)))
-    throw invalidField('target', 'must be an owner, such as acme, or the full name of a skill, such as acme/pdf')
+  requireOwnerOrFullName('target', target)
+  const name = toOwner(target)
   await requireIssuer(context, issuer)
   refuseWideClaims(issuer, claims)
   return context.database.writer.write(async (trx) => {
@@ -91,7 +89,7 @@ export async function putTrustedPublisher(
   })
 }
 
-/** DELETE /trusted-publishers/<id>: keys that the owner gave to identities of this issuer end at once. */
+/** DELETE /trusted-publishers/<id>: all keys that CI got from the owner end at once. */
 export async function deleteTrustedPublisher(
   context: StorageContext,
   { id }: Input<'deleteTrustedPublisher'>,
@@ -112,6 +110,10 @@ export async function deleteTrustedPublisher(
     const [at, data] = [context.clock.now(), { id, issuer: row.issuer, claims: parseJson(row.claims) }]
     await recordAudit(trx, { caller, action: 'trust.remove', subject: row.target, at, data })
   })
+}
+
+function toOwner(target: string): string {
+  return target.split('/', 1)[0]!
 }
 
 /** The owner of a name, if the caller decides whom the owner trusts. */
@@ -139,14 +141,10 @@ async function mayTrust(db: Kysely<Tables>, name: string, caller: Caller): Promi
 }
 
 async function requireIssuer({ outgoing }: Pick<AccountsContext, 'outgoing'>, issuer: string): Promise<void> {
-  const { protocol, search, hash } = await outgoing.requirePublic(issuer, 'issuer')
-  if (search !== '' || hash !== '') throw invalidField('issuer', 'must not have a query or a fragment')
-  if (protocol !== 'https:' && !isLoopback(issuer))
+  const url = await outgoing.requirePublic(issuer, 'issuer')
+  if (url.search !== '' || url.hash !== '') throw invalidField('issuer', 'must not have a query or a fragment')
+  if (url.protocol !== 'https:' && !isLoopbackHost(url))
     throw invalidField('issuer', 'must be an https URL: its keys decide who may publish')
-}
-
-function isLoopback(address: string): boolean {
-  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(address).hostname)
 }
 
 /** Whether anyone trusts identities of an issuer. The node asks no other issuers for their keys. */
@@ -173,7 +171,6 @@ export interface ProvenIdentity {
 /** A key for publishing, and what it may publish. */
 export interface PublishingKey {
   readonly key: string
-  readonly owner: string
   readonly targets: readonly string[]
   /** In milliseconds since 1970. */
   readonly expiresAt: number
@@ -191,22 +188,16 @@ export async function exchangeIdentity(
 ): Promise<PublishingKey> {
   const { database, clock } = context
   const { issuer, claims, tokenId } = proven
+  const owner = toOwner(target)
   const now = clock.now()
   if (proven.expiresAt > now + tokenMsMax)
     throw new RegistryError('forbidden', 'This token expires in more than a day. Ask your CI for a shorter lifetime.')
   const { key, ...secret } = createKey()
   const made = await database.writer.write(async (trx) => {
-    const rows = await selectTrusting(trx, issuer)
-    const fitting = rows.filter((row) => isTrusted(parseJson(row.claims), claims))
-    if (fitting.length === 0) throw new RegistryError('forbidden', describeMisfit(rows, claims))
-    const [first, ...more] = fitting.filter((row) => covers(row.target, target))
-    if (!first)
-      throw new RegistryError(
-        'forbidden',
-        `${target} does not trust this identity. Its owner can add it with \`skillstead trust add\`.`,
-      )
-    const wanted = [first, ...more]
-    const { owner_id: userId, username: owner } = first
+    const rows = (await selectTrusting(trx, issuer, owner)).filter((row) => covers(row.target, target))
+    const wanted = rows.filter((row) => findMismatches(parseJson(row.claims), claims).length === 0)
+    if (wanted.length === 0) throw new RegistryError('forbidden', describeMisfit(target, rows, claims))
+    const userId = wanted[0]!.owner_id
     const hash = hashToken(`${issuer}\n${tokenId}`)
     // The clock of the issuer may be ahead of this one by as much as the check of the times allows.
     if (!(await addRow(trx, 'used_states', { hash, expires_at: proven.expiresAt + minuteMs })))
@@ -235,7 +226,7 @@ export async function exchangeIdentity(
       .where('identity', 'is not', null)
       .where('expires_at', '<=', now)
       .execute()
-    return { owner, targets, expiresAt: endsAt }
+    return { targets, expiresAt: endsAt }
   })
   return { key, ...made }
 }
@@ -248,14 +239,12 @@ export async function refuseExchange({ database, clock }: StorageContext, issuer
   )
 }
 
-type Trusting = TrustedPublisherRow & Pick<UserRow, 'username'>
-
-function selectTrusting(trx: WriteTransaction, issuer: string): Promise<Trusting[]> {
+function selectTrusting(trx: WriteTransaction, issuer: string, owner: string): Promise<TrustedPublisherRow[]> {
   return trx
     .selectFrom('trusted_publishers')
     .innerJoin('users', 'users.id', 'trusted_publishers.owner_id')
     .selectAll('trusted_publishers')
-    .select('users.username')
+    .where('users.username', '=', owner)
     .where('trusted_publishers.issuer', '=', issuer)
     .where('users.disabled', '=', 0)
     .where('users.claimed', '=', 1)
@@ -276,10 +265,6 @@ const unreviewed: Readonly<Record<string, RegExp>> = {
   pipeline_source: /merge_request|pull_request/,
 }
 
-function isTrusted(patterns: ClaimPatterns, claims: ProvenIdentity['claims']): boolean {
-  return findMismatches(patterns, claims).length === 0
-}
-
 /** The names of the claims that do not fit. */
 function findMismatches(patterns: ClaimPatterns, claims: ProvenIdentity['claims']): string[] {
   const wrong = Object.entries(patterns).filter(([name, pattern]) => {
@@ -292,26 +277,28 @@ function findMismatches(patterns: ClaimPatterns, claims: ProvenIdentity['claims'
   return [...wrong, ...hidden].map(([name]) => name)
 }
 
-/** The text of a claim; undefined for lists and objects, and without the claim. `a.b` is the field `b` of the claim `a`. */
+/** The text of a claim; undefined for lists and objects, and without the claim. */
 function toClaimText(claims: ProvenIdentity['claims'], name: string): string | undefined {
-  const whole = Object.hasOwn(claims, name) ? claims[name] : findNested(claims, name)
-  return ['string', 'number', 'boolean'].includes(typeof whole) ? String(whole) : undefined
+  const value = Object.hasOwn(claims, name) ? claims[name] : findNested(claims, name)
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined
 }
 
 /** Kubernetes nests the claims of a service account: `kubernetes.io/serviceaccount/name`. */
 function findNested(claims: ProvenIdentity['claims'], name: string): unknown {
+  if (!name.startsWith('kubernetes.io/')) return undefined
   let found: unknown = claims
-  const [first, ...rest] = name.startsWith('kubernetes.io/')
-    ? ['kubernetes.io', ...name.slice('kubernetes.io/'.length).split('/')]
-    : [name]
-  for (const part of [first!, ...rest]) {
+  for (const part of name.split('/')) {
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part)) return undefined
     found = (found as Record<string, unknown>)[part]
   }
   return found
 }
 
-function describeMisfit(rows: readonly Trusting[], claims: ProvenIdentity['claims']): string {
+function describeMisfit(
+  target: string,
+  rows: readonly TrustedPublisherRow[],
+  claims: ProvenIdentity['claims'],
+): string {
   const closest = rows
     .map((row) => findMismatches(parseJson(row.claims), claims))
     .toSorted((a, b) => a.length - b.length)[0]
@@ -319,7 +306,7 @@ function describeMisfit(rows: readonly Trusting[], claims: ProvenIdentity['claim
   if (request && closest?.includes(request[0]))
     return `Jobs of pull and merge requests may not publish (${request[0]} is ${toClaimText(claims, request[0])}). Publish from a branch or tag.`
   const shown = (closest ?? []).map((name) => `${name} is ${toClaimText(claims, name)?.slice(0, 200) ?? 'absent'}`)
-  return `No skill trusts this identity: ${shown.join(', ') || 'no owner names its issuer'}. Its owner can add it with \`skillstead trust add\`.`
+  return `${target} does not trust this identity: ${shown.join(', ') || 'it trusts no job of this issuer'}. Its owner can add it with \`skillstead trust add\`.`
 }
 
 /** Whether something that is trusted with `trusted`, an owner or a skill, may publish `target`, or some skill of it. */
@@ -328,13 +315,17 @@ function covers(trusted: string, target: string): boolean {
 }
 
 /** What the key may publish: of what is trusted, the part that was asked for. */
-function toTargets(rows: readonly Trusting[], asked: string): string[] {
+function toTargets(rows: readonly TrustedPublisherRow[], asked: string): string[] {
   const all = [...new Set(rows.map((row) => (row.target.length > asked.length ? row.target : asked)))]
   return all.filter((target) => !all.some((other) => target.startsWith(`${other}/`)))
 }
 
 /** The claims that the owner named, which become public with the version. */
-function toIdentity(issuer: string, rows: readonly Trusting[], claims: ProvenIdentity['claims']): PublisherIdentity {
+function toIdentity(
+  issuer: string,
+  rows: readonly TrustedPublisherRow[],
+  claims: ProvenIdentity['claims'],
+): PublisherIdentity {
   const names = [...new Set(rows.flatMap((row) => Object.keys(parseJson(row.claims))))].toSorted()
   return {
     issuer,

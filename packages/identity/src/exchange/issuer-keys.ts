@@ -1,8 +1,8 @@
 import type { OperatorContext } from '@skillstead/core/internal'
 import { isRegistryError, RegistryError } from '@skillstead/protocol'
-import { createRemoteJWKSet, customFetch } from 'jose'
+import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
 
-type KeyFinder = ReturnType<typeof createRemoteJWKSet>
+type KeyFinder = JWTVerifyGetKey
 
 /** The keys of an issuer are looked up again after this time, and at most once in `cooldownMs` for an unknown key. */
 const cacheMs = 10 * 60_000
@@ -52,7 +52,7 @@ export class IssuerKeys {
     const keys = URL.parse(String(metadata['jwks_uri']))
     if (!keys || (keys.protocol !== 'https:' && new URL(issuer).protocol === 'https:'))
       throw new RegistryError('forbidden', `${address} names no https address of its keys.`)
-    return createRemoteJWKSet(keys, {
+    const find = createRemoteJWKSet(keys, {
       cacheMaxAge: cacheMs,
       cooldownDuration: cooldownMs,
       [customFetch]: async (url) => {
@@ -60,6 +60,18 @@ export class IssuerKeys {
         return new Response(Buffer.from(answer.bytes), { status: answer.status })
       },
     })
+    return (...asked) =>
+      find(...asked).catch((error: unknown) => {
+        if (!find.fresh) this.#fail(issuer, error)
+        throw error
+      })
+  }
+
+  /** Remembers that an issuer has no keys. */
+  #fail(issuer: string, error: unknown): void {
+    const keys = Promise.reject<KeyFinder>(error)
+    keys.catch(() => {})
+    this.#put(issuer, keys, cooldownMs)
   }
 
   async #get(address: string) {

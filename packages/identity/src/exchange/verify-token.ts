@@ -35,9 +35,8 @@ export async function verifyToken(
       'forbidden',
       `No skill trusts tokens of ${toVisibleText(issuer)}. Its owner can add them with \`skillstead trust add\`.`,
     )
-  const find = await keys.find(issuer)
   try {
-    const { payload } = await jwtVerify(token, find, {
+    const { payload } = await jwtVerify(token, await keys.find(issuer), {
       algorithms,
       issuer,
       audience: [audience, `${audience}/`],

@@ -33,6 +33,7 @@ export interface SignIn {
  * @example
  * const signIn = createSignIn(registry, { issuer: 'https://login.example.com', clientId: 'skillstead', clientSecret })
  * await listenNode(registry, { publicUrl: 'https://skills.example.com', signIn })
+ * signIn.start()
  */
 export function createSignIn(registry: Registry, options: SignInOptions): SignIn {
   const context = partsOf(registry)

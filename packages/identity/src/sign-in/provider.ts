@@ -1,6 +1,6 @@
 import type { OutgoingOptions } from '@skillstead/core'
 import { createHttpClient, type Identity } from '@skillstead/core/internal'
-import { isRegistryError, RegistryError, toVisibleText } from '@skillstead/protocol'
+import { isLoopbackHost, isRegistryError, RegistryError, toVisibleText } from '@skillstead/protocol'
 import * as oidc from 'openid-client'
 import { type Claims, toIdentity } from './claims.ts'
 
@@ -144,7 +144,7 @@ export class Provider {
     const authentication = clientSecret === undefined ? oidc.None() : undefined
     return oidc.discovery(new URL(issuer), clientId, clientSecret, authentication, {
       // The signature is checked even though the token arrives over TLS: a proxy may end TLS elsewhere.
-      execute: [oidc.enableNonRepudiationChecks, ...(isLoopback(issuer) ? [oidc.allowInsecureRequests] : [])],
+      execute: [oidc.enableNonRepudiationChecks, ...(isInsecure(new URL(issuer)) ? [oidc.allowInsecureRequests] : [])],
       [oidc.customFetch]: (url, { method, headers, body }) => this.#send(url, { method, headers, body }),
     })
   }
@@ -184,14 +184,14 @@ function toBody(body: NonNullable<oidc.CustomFetchOptions['body']>): string | Ui
 
 function requireIssuer(issuer: string): void {
   const url = URL.parse(issuer)
-  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(issuer))
+  const isSafe = url?.protocol === 'https:' || (url !== null && isInsecure(url))
   if (isSafe && url.username === '' && url.search === '' && url.hash === '') return
   throw new TypeError(
     `The issuer must be the https:// URL of an identity provider, without a query, such as https://login.example.com.`,
   )
 }
 
-function isLoopback(issuer: string): boolean {
-  const { protocol, hostname } = new URL(issuer)
-  return protocol === 'http:' && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+/** Without TLS, as a provider on this machine may be. */
+function isInsecure(url: URL): boolean {
+  return url.protocol === 'http:' && isLoopbackHost(url)
 }

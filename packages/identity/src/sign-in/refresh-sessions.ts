@@ -17,7 +17,7 @@ export function startRefreshing(parts: SignInParts): () => Promise<void> {
 
   function schedule(): () => void {
     return clock.setTimer(everyMs, () => {
-      running = refreshDue(parts)
+      running = refreshDue(parts, () => isStopped)
         .catch((error: unknown) => (isStopped || closing.aborted ? undefined : onError(error)))
         .finally(() => {
           if (!isStopped) cancel = schedule()
@@ -32,19 +32,30 @@ export function startRefreshing(parts: SignInParts): () => Promise<void> {
   }
 }
 
-async function refreshDue(parts: SignInParts): Promise<void> {
-  for (const session of await takeDueSessions(parts.context, parts.issuer)) await refresh(parts, session)
+async function refreshDue(parts: SignInParts, isStopped: () => boolean): Promise<void> {
+  for (;;) {
+    const due = await takeDueSessions(parts.context, parts.issuer)
+    const answered = await Promise.all(due.map((session) => refresh(parts, session)))
+    // A provider that does not answer is asked again a minute later.
+    if (!answered.includes(true) || isStopped()) return
+  }
 }
 
-/** While the provider does not answer, the session stays until it has been unconfirmed for an hour. */
-async function refresh({ context, provider, rules, onError }: SignInParts, session: DueSession): Promise<void> {
+/**
+ * Returns whether the provider answered. While it does not, the session stays until it has been unconfirmed for an hour.
+ */
+async function refresh({ context, provider, rules, onError }: SignInParts, session: DueSession): Promise<boolean> {
   const { secrets } = context
   try {
     const token = secrets.open(session.refresh_token)
     const { identity, refreshToken = token } = await provider.refresh(token, session.subject)
     await confirmSession(context, session, secrets.seal(refreshToken), identity, rules)
   } catch (error) {
-    if (error instanceof AccountEnded) await endUnconfirmed(context, session.id, error.message)
-    else onError(error)
+    if (!(error instanceof AccountEnded)) {
+      onError(error)
+      return false
+    }
+    await endUnconfirmed(context, session.id, error.message)
   }
+  return true
 }

@@ -1,4 +1,4 @@
-import { firstIssueOnly, JsonLimitError, parseForeignJson } from '@skillstead/protocol'
+import { firstIssueOnly, isLoopbackHost, JsonLimitError, parseForeignJson } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { PathProblem } from './archive-error.ts'
 import { toFoldedPath } from './file-paths.ts'
@@ -34,7 +34,6 @@ const headerName = /^[\w!#$%&'*+.^`|~-]{1,128}$/
 const placeholder = /\$\{(?!PLUGIN_(?:ROOT|DATA)\})/
 /** With a path, and without user information and fragment. */
 const urlPattern = /^https?:\/\/[^\s\\/@?#]+(?:[/?][^\s\\#]*)?$/i
-const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 const expanded = v.pipe(
   text,
@@ -339,6 +338,6 @@ function findCommandProblem(program: string, paths: ReadonlySet<string>): string
 }
 
 function isSafeTransport(address: string): boolean {
-  const { protocol, hostname } = new URL(address)
-  return protocol === 'https:' || loopback.test(hostname)
+  const target = new URL(address)
+  return target.protocol === 'https:' || isLoopbackHost(target)
 }

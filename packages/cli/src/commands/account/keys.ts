@@ -43,7 +43,12 @@ export const commands = {
     call(api, given) {
       const { scopes: wanted = safeKey.scopes, expiresInDays = safeKey.expiresInDays } = toNewKey(given)
       const limitedTo = textOption(given, 'limited-to')
-      return api.createApiKey({ name: given.words[0], scopes: wanted, expiresInDays, ...(limitedTo && { limitedTo }) })
+      return api.createApiKey({
+        name: given.words[0],
+        scopes: wanted,
+        expiresInDays,
+        ...(limitedTo !== undefined && { limitedTo }),
+      })
     },
     show: ({ name, key, scopes: granted, expiresAt }) => [
       `Key '${name}' (${granted.join(', ')}), shown only once:`,

@@ -1,4 +1,4 @@
-import { toOneLine } from '@skillstead/protocol'
+import { isLoopbackHost, toOneLine } from '@skillstead/protocol'
 import os from 'node:os'
 import { UsageError, command, flag, textOption, type Arguments, type Options } from '../../command/command.ts'
 import { toNodeAddress } from '../../files/config.ts'
@@ -74,6 +74,6 @@ function requireNode(given: Arguments, advice: string, word?: string): string {
 }
 
 function isSafe(place: string): boolean {
-  const { protocol, hostname } = new URL(place)
-  return protocol === 'https:' || /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
+  const url = new URL(place)
+  return url.protocol === 'https:' || isLoopbackHost(url)
 }

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { parseForeignJson, type Policy, type PolicyRefusal, type RegistryApi } from '@skillstead/protocol'
+import { type Policy, type PolicyRefusal, type RegistryApi } from '@skillstead/protocol'
 import { openFolder, type SkillRecord, toPublishFile } from '@skillstead/skill-format/archives'
 import { textOption, UsageError } from '../../command/command.ts'
 import { toSkillLine } from '../../plugin/plugin-lines.ts'
 import { publishEach } from '../../plugin/publish-plugin.ts'
 import type { Output } from '../../terminal/output.ts'
 import { apiCommand } from '../../registry/api-command.ts'
+import { readJsonFile } from '../../verify/read-record.ts'
 
 const actor = 'administrator of the organisation'
 
@@ -108,7 +108,7 @@ function isSkill(name: string): boolean {
 
 /** The registry validates the policy. */
 function readPolicy(file: string): Policy {
-  return parseForeignJson(readFileSync(file, 'utf8')) as Policy
+  return readJsonFile(file).value as Policy
 }
 
 function toPolicyLines(name: string, policy: Policy): string[] {

@@ -21,12 +21,10 @@ export const commands = {
         const setupCode = needed ? partsOf(registry).setup.code : undefined
         return {
           setupCode,
-          toLines: (url, publicUrl = url) =>
+          toLines: (url) =>
             setupCode === undefined
               ? []
-              : [
-                  `There are no users yet. Create the first one at ${publicUrl}/account/setup with the code ${setupCode}`,
-                ],
+              : [`There are no users yet. Create the first one at ${url}/account/setup with the code ${setupCode}`],
         }
       }),
   }),

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
-import { readErrorCode, toOneLine } from '@skillstead/protocol'
+import { isLoopbackHost, readErrorCode, toOneLine } from '@skillstead/protocol'
 import { UsageError, command, textOption, type Arguments, type Options } from '../../command/command.ts'
 import { isHttpUrl, wholeNumberOption } from '../../command/values.ts'
 import { configOption, settings, withConfigFile } from '../../serving/config-file.ts'
@@ -45,7 +45,7 @@ async function toOwnUrl(given: Arguments): Promise<string> {
 
 /** Asks without a proxy: the node is on this machine, or in its network. */
 function askReadiness(url: URL, isOwn: boolean): Promise<{ ready: boolean; detail: string }> {
-  const isLocal = isOwn || /^(?:127\.[\d.]+|\[::1\]|localhost)$/.test(url.hostname)
+  const isLocal = isOwn || isLoopbackHost(url)
   const { promise, resolve } = Promise.withResolvers<{ ready: boolean; detail: string }>()
   const fail = (detail: string) => resolve({ ready: false, detail })
   // The certificate of a node has its public name. On this machine nothing secret is sent, and only the status counts.
