@@ -1,11 +1,11 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { watchProcess } from './children.ts'
+import { findFreePort } from '../support/free-port.ts'
 
 const run = promisify(execFile)
 const wanted = 'verdaccio@6'
@@ -131,15 +131,6 @@ async function writePackage(storage: string, { name, description }: PackageText)
   }
   await mkdir(join(storage, name), { recursive: true })
   await writeFile(join(storage, name, 'package.json'), JSON.stringify(metadata))
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function waitForAnswer(child: ChildProcess, url: string): Promise<void> {

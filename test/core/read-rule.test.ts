@@ -2,7 +2,7 @@ import { guest, type Caller } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import type { RegistryApi, RegistryError } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { isListedFor, isOpenToViewer } from '../../packages/core/src/visibility/conditions.ts'
+import { conditionsOf, isListedFor, isOpenToViewer } from '../../packages/core/src/visibility/conditions.ts'
 import { judgeReaders, keepReaders, readReaders, readSights } from '../../packages/core/src/visibility/decisions.ts'
 import { readRule, type ReaderKind, type Sight } from '../../packages/core/src/visibility/read-rule.ts'
 import { skillMd } from '../support/answers.ts'
@@ -43,11 +43,11 @@ const kindsOf: Record<string, Record<(typeof owners)[number], readonly ReaderKin
   alice: { alice: [...signedIn, 'owner'], acme: signedIn },
   admin: { alice: [...signedIn, 'administrator'], acme: [...signedIn, 'administrator'] },
   olga: { alice: signedIn, acme: insider },
-  ada: { alice: signedIn, acme: insider },
+  ada: { alice: signedIn, acme: [...insider, 'collaborator'] },
   pete: { alice: signedIn, acme: insider },
   rae: { alice: signedIn, acme: insider },
   rita: { alice: signedIn, acme: member },
-  // In a team that reads every skill of acme.
+  // In a team that reads every skill of acme, as ada is.
   tom: { alice: signedIn, acme: [...member, 'collaborator'] },
 }
 
@@ -105,7 +105,7 @@ describeApi('the read rule', (open) => {
     const team = skills
       .filter(({ owner }) => owner === 'acme')
       .map(({ name }) => ({ name: name.slice(5), role: 'reader' as const }))
-    await makers.acme.api.putTeam({ organisation: 'acme', team: 'readers', members: ['tom'], skills: team })
+    await makers.acme.api.putTeam({ organisation: 'acme', team: 'readers', members: ['tom', 'ada'], skills: team })
     const all = skills.map(({ name }) => name)
     await people['carol']!.api.createPack({ name: 'Quokkas', description: '', skills: all })
     for (const id of cases) await test.admin.api.updateDmca({ id, status: 'removed' })
@@ -146,6 +146,14 @@ describeApi('the read rule', (open) => {
         const names = await found.where('state', '=', 'live').where(condition).execute()
         expect(names.map(({ full_name }) => full_name)).toEqual(listedNames)
       }
+      const conditions = conditionsOf(viewer).map((condition) => found.where('state', '=', 'live').where(condition))
+      const apart = await Promise.all(conditions.map((select) => select.execute()))
+      expect(
+        apart
+          .flat()
+          .map(({ full_name }) => full_name)
+          .toSorted(),
+      ).toEqual(listedNames)
     })
 
     it('is the same in every list', async () => {

@@ -359,12 +359,17 @@ describe('pages and audience, for any skills and any query', () => {
         fc.boolean(),
         (skills, q, viewer, includeStubs) => {
           const documents = skills.map((more, id) => skill(id, `secret${id}`, more))
-          const index = indexOf(...documents)
+          const index = indexOf(skill(99, 'secret', { audience: 'readers', readers: ['ada', 'bob'] }))
+          index.remove(99)
+          for (const document of documents) index.put({ ...document, readers: ['ada', 'eve'] })
+          for (const document of documents) index.put(document)
           const maySee = ({ audience, readers, stub }: SearchDocument) =>
             (includeStubs || !stub) &&
             (audience === 'guests' || (viewer !== null && (audience === 'users' || readers.includes(viewer))))
           const seen = documents.filter(maySee)
-          const found = index.search(query('', { viewer: viewer && [viewer], filters: { includeStubs }, limit: 100 }))
+          const found = index.search(
+            query('', { viewer: viewer && [viewer, 'team'], filters: { includeStubs }, limit: 100 }),
+          )
           expect(found.ids.toSorted()).toEqual(seen.map(({ id }) => id).toSorted())
           const hits = index.search(query(q, { viewer: viewer && [viewer], filters: { includeStubs }, limit: 100 }))
           expect(seen.map(({ id }) => id)).toEqual(expect.arrayContaining(hits.ids))

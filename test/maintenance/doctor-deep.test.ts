@@ -64,6 +64,22 @@ describeDatabases('doctor --deep', (open, dialect) => {
     expect((await api().getSkill({ name: 'alice/tool' })).security).toEqual(security)
   })
 
+  it('names valid API keys that were not used in 90 days, and none of disabled users', async () => {
+    const { registry, admin, makeUser, clock } = await open({ works: false })
+    const readKeys = async () => (await checkRegistry(registry)).find(({ name }) => name === 'keys')
+    expect(await readKeys()).toMatchObject({ ok: true, detail: expect.stringMatching(/^All \d+ valid API keys were/) })
+    const [alice, bob] = [await makeUser('alice'), await makeUser('bob')]
+    await alice.api.createApiKey({ name: 'old' })
+    await alice.api.createApiKey({ name: 'ended', expiresInDays: 30 })
+    await bob.api.createApiKey({ name: 'of a leaver' })
+    clock.advance(91 * 86_400_000)
+    await alice.api.createApiKey({ name: 'fresh' })
+    await admin.api.updateUser({ username: 'bob', disabled: true })
+    const found = await readKeys()
+    expect(found).toMatchObject({ ok: true, detail: expect.stringContaining("'old' of alice") })
+    expect(found!.detail).not.toMatch(/'ended'|'fresh'| of bob/)
+  })
+
   describe('reports damage to', () => {
     const damages: [what: string, told: RegExp, damage: Damage][] = [
       ['a byte of a content', /Content sha256:\w+ (does not match|cannot be)/, flipBlob],

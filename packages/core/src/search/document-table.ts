@@ -20,6 +20,8 @@ export class DocumentTable {
   readonly #slots = new Map<number, number>()
   readonly #free: number[] = []
   readonly #rows: (Row | undefined)[] = []
+  /** The slots of the skills that name a reader, by the key of the reader. */
+  readonly #slotsByReader = new Map<string, Set<number>>()
   /** By slot: {@link audienceBits} and the bits of {@link toFilterFlags}; 0 for a free slot. */
   #flags = new Uint8Array(1024)
   #downloads = new Float64Array(1024)
@@ -83,6 +85,7 @@ export class DocumentTable {
     const before = this.#rows[slot]
     if (before && before.fullName !== document.fullName) this.order.remove(slot)
     if (before?.fullName !== document.fullName) this.order.add(slot, document.fullName)
+    this.#putReaders(slot, before?.readers ?? [], document.readers)
     this.#rows[slot] = toTableRow(document)
     this.#flags[slot] = audienceBits[document.audience] | toFilterFlags(document)
     this.#publishedAt[slot] = document.publishedAt
@@ -103,26 +106,29 @@ export class DocumentTable {
     if (slot === undefined) return
     this.order.remove(slot)
     this.#slots.delete(id)
+    this.#putReaders(slot, this.#rows[slot]!.readers, [])
     this.#rows[slot] = undefined
     this.#flags[slot] = 0
     this.#free.push(slot)
   }
 
-  /** Whether a viewer may see the skill in a slot. The index decides visibility only here. */
-  isVisible(slot: number, viewer: ViewerKeys): boolean {
-    if ((this.#flags[slot]! & toAudienceMask(viewer)) !== 0) return true
-    const readers = this.#rows[slot]?.readers ?? []
-    return viewer !== null && readers.some((key) => viewer.includes(key))
+  /** Returns a predicate for slots of skills that the viewer may see. The index decides visibility only here. */
+  seenBy(viewer: ViewerKeys): (slot: number) => boolean {
+    const flags = this.#flags
+    const mask = toAudienceMask(viewer)
+    // Collected once for each search: comparing keys for each closed skill would take longer than the search.
+    const named = new Set((viewer ?? []).flatMap((key) => [...(this.#slotsByReader.get(key) ?? [])]))
+    return (slot) => (flags[slot]! & mask) !== 0 || named.has(slot)
   }
 
-  /** Returns a predicate for slots of skills that the viewer may see and that pass the filters. */
-  matcher(viewer: ViewerKeys, filters: SearchFilters): (slot: number) => boolean {
+  /** Returns a predicate for slots of skills that pass another predicate, that of `seenBy`, and the filters. */
+  matcher(isSeen: (slot: number) => boolean, filters: SearchFilters): (slot: number) => boolean {
     const { mask, value, tests } = toIndexTests(filters)
     const flags = this.#flags
     // Fast path: called for every skill that has one of the words, and most searches only filter by flags.
-    if (tests.length === 0) return (slot) => (flags[slot]! & mask) === value && this.isVisible(slot, viewer)
+    if (tests.length === 0) return (slot) => (flags[slot]! & mask) === value && isSeen(slot)
     return (slot) => {
-      if ((flags[slot]! & mask) !== value || !this.isVisible(slot, viewer)) return false
+      if ((flags[slot]! & mask) !== value || !isSeen(slot)) return false
       const row = this.#rows[slot]
       return row !== undefined && tests.every((passes) => passes(row))
     }
@@ -141,6 +147,18 @@ export class DocumentTable {
       if (this.#rows[slot] && passes(slot)) slots[count++] = slot
     }
     return slots.subarray(0, count)
+  }
+
+  #putReaders(slot: number, before: readonly string[], after: readonly string[]): void {
+    for (const key of before) {
+      const slots = this.#slotsByReader.get(key)
+      if (slots?.delete(slot) && slots.size === 0) this.#slotsByReader.delete(key)
+    }
+    for (const key of after) {
+      const slots = this.#slotsByReader.get(key)
+      if (slots) slots.add(slot)
+      else this.#slotsByReader.set(key, new Set([slot]))
+    }
   }
 
   #take(id: number): number {

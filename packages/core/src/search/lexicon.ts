@@ -1,6 +1,5 @@
 import type { ViewerKeys } from '../visibility/audience.ts'
 import type { Census } from './census.ts'
-import type { DocumentTable } from './document-table.ts'
 import { searchFields } from './search-document.ts'
 import type { TextIndex } from './text-index.ts'
 import type { Repair, RepairBudget } from './words/typo-dictionary.ts'
@@ -21,17 +20,17 @@ export class Lexicon {
   /** The average number of distinct words in each of `searchFields`. */
   readonly averageLengths: readonly number[]
   readonly #text: TextIndex
-  readonly #isVisible: (slot: number) => boolean
+  readonly #isSeen: (slot: number) => boolean
   readonly #censuses: Census[]
   readonly #isGuest: boolean
   readonly #repairBudget: RepairBudget = { left: comparedWordsMax }
   #visitsLeft = visitedMax
   #isCut = false
 
-  constructor(text: TextIndex, table: DocumentTable, viewer: ViewerKeys) {
+  constructor(text: TextIndex, isSeen: (slot: number) => boolean, viewer: ViewerKeys) {
     this.#text = text
     this.#isGuest = viewer === null
-    this.#isVisible = (slot) => table.isVisible(slot, viewer)
+    this.#isSeen = isSeen
     this.#censuses = viewer === null ? [text.censuses.guests] : [text.censuses.guests, text.censuses.users]
     this.size = this.#censuses.reduce((sum, { size }) => sum + size, 0)
     this.averageLengths = searchFields.map(
@@ -101,7 +100,7 @@ export class Lexicon {
   }
 
   #hasVisibleSkill(id: number): boolean {
-    for (const slot of this.#text.slotsWith(id)) if (this.#isVisible(slot)) return true
+    for (const slot of this.#text.slotsWith(id)) if (this.#isSeen(slot)) return true
     return false
   }
 

@@ -18,7 +18,7 @@ export interface SearchDocument {
   category: string
   license: string
   audience: Audience
-  /** Ids of the users who find a skill whose audience is `readers`. */
+  /** The keys of those who find a skill whose audience is `readers`: see `findReaderKeys`. */
   readers: string[]
   stub: boolean
   verified: boolean

@@ -96,10 +96,11 @@ export function createSearchIndex(): SearchIndex {
   const ranking = new Ranking(board, table, text)
 
   function search(query: IndexQuery): SearchHits {
-    const passes = table.matcher(query.viewer, query.filters)
+    const isSeen = table.seenBy(query.viewer)
+    const passes = table.matcher(isSeen, query.filters)
     if (query.q.trim() === '') return toHits(query, table.slots(passes), columnOf(query.sort))
-    const lexicon = new Lexicon(text, table, query.viewer)
-    const isVisible = table.matcher(query.viewer, { includeStubs: query.filters.includeStubs })
+    const lexicon = new Lexicon(text, isSeen, query.viewer)
+    const isVisible = table.matcher(isSeen, { includeStubs: query.filters.includeStubs })
     const audience = { size: lexicon.size, isGuest: query.viewer === null }
     // The index chooses the rarest terms.
     const { words, isCut } = parseNeed(query.q, Infinity)

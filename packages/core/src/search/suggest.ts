@@ -26,9 +26,10 @@ export function completeQuery(q: string, limit: number, viewer: ViewerKeys, { ta
   const prefix = typed.at(-1)
   if (prefix === undefined || limit < 1) return []
   const earlier = typed.slice(0, -1)
-  const isVisible = table.matcher(viewer, { includeStubs: false })
+  const isSeen = table.seenBy(viewer)
+  const isVisible = table.matcher(isSeen, { includeStubs: false })
   const within = earlier.length === 0 ? isVisible : slotsWithAll(earlier, text, isVisible)
-  const words = wordsWith(prefix, new Lexicon(text, table, viewer))
+  const words = wordsWith(prefix, new Lexicon(text, isSeen, viewer))
   const names = namesWith(words, { table, text }, within)
   const beginning = earlier.concat(prefix).join('-')
   const isFirst = (name: string) => name.startsWith(beginning)

@@ -1,7 +1,7 @@
 import { type Expression, expressionBuilder, sql, type SqlBool } from 'kysely'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
-import { type ReaderKind, readRule, relations, storedKinds, type Sight } from './read-rule.ts'
+import { memberKinds, membershipKinds, type ReaderKind, readRule, sharedWith, type Sight } from './read-rule.ts'
 
 type Visibility = SkillRow['visibility']
 const visibilities: readonly Visibility[] = ['public', 'internal', 'organisation', 'private']
@@ -39,22 +39,26 @@ export function conditionsOf(viewer: Viewer): Expression<SqlBool>[] {
   if (viewer === null) return [isVisibilityIn(openVisibilitiesByViewer.guest)]
   const closedTo = (kind: ReaderKind) =>
     openTo([kind]).filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility))
-  const related = eb
-    .selectFrom(relations)
-    .select('user_id')
-    .whereRef('skill_id', '=', 'skills.id')
-    .where('user_id', '=', viewer)
-    .where((of) =>
-      of.or(storedKinds.map((kind) => of.and([of('kind', '=', sql.lit(kind)), isVisibilityIn(closedTo(kind))]))),
-    )
+  const isClosedTo = (kind: ReaderKind) => isVisibilityIn(closedTo(kind))
+  const isMember = eb.exists(
+    eb
+      .selectFrom(memberKinds)
+      .select('user_id')
+      .whereRef('organisation_id', '=', 'skills.owner_id')
+      .where('user_id', '=', viewer)
+      .where((of) => of.or(membershipKinds.map((kind) => of.and([of('kind', '=', sql.lit(kind)), isClosedTo(kind)])))),
+  )
+  const isShared = eb.exists(
+    eb.selectFrom(sharedWith).select('user_id').whereRef('skill_id', '=', 'skills.id').where('user_id', '=', viewer),
+  )
+  const isOthers = eb('skills.owner_id', '!=', viewer)
+  // Each `exists` is a condition of its own: PostgreSQL begins with the rows of the viewer, and SQLite needs one
+  // look-up for each closed skill.
   return [
     isVisibilityIn(openVisibilitiesByViewer.user),
-    eb.and([isVisibilityIn(closedTo('owner')), eb('skills.owner_id', '=', viewer)]),
-    eb.and([
-      isVisibilityIn(visibilities.filter((visibility) => !openVisibilitiesByViewer.user.includes(visibility))),
-      eb('skills.owner_id', '!=', viewer),
-      eb.exists(related),
-    ]),
+    eb.and([isClosedTo('owner'), eb('skills.owner_id', '=', viewer)]),
+    eb.and([eb.or(membershipKinds.map(isClosedTo)), isOthers, isMember]),
+    eb.and([isClosedTo('collaborator'), isOthers, isShared, eb.not(isMember)]),
   ]
 }
 

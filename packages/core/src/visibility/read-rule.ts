@@ -26,8 +26,11 @@ export const kindsByRow = {
   owner: (caller: Caller, { owner_id }: Ruled) => callerId(caller) === owner_id,
 }
 
+/** The kinds of reader that members of the organisation that owns a skill are: see {@link memberKinds}. */
+export const membershipKinds = ['insider', 'member'] as const
+
 /** The kinds of reader that other tables store: all triples of a skill, a user and the kind. */
-export const storedKinds = ['collaborator', 'insider', 'member'] as const
+const storedKinds = ['collaborator', ...membershipKinds] as const
 
 /** The roles of members of an organisation who see its private skills. */
 const insiderRoles = rolesWith('readPrivate')
@@ -35,34 +38,46 @@ const insiderRoles = rolesWith('readPrivate')
 const { selectFrom } = expressionBuilder<Tables, never>()
 const collaborator = sql.lit<ReaderKind>('collaborator').as('kind')
 
-/**
- * A table of the users who are readers of a skill by {@link storedKinds}: `skill_id`, `user_id`, `kind`. An `insider`
- * is a member of the organisation that owns the skill, whose role reads private skills; a `member` has another role.
- */
-export const relations = selectFrom('collaborators')
-  .select(['skill_id', 'user_id', collaborator])
+/** A table of the users who read a skill as collaborators or in a team: `skill_id`, `user_id`. */
+export const sharedWith = selectFrom('collaborators')
+  .select(['skill_id', 'user_id'])
   .unionAll(
     selectFrom('team_skills')
-      .innerJoin('team_members', 'team_members.team_id', 'team_skills.team_id')
-      .select(['team_skills.skill_id', 'team_members.user_id', collaborator]),
+      // Not an inner join: SQLite would read all teams of the user for each skill, in place of the teams of the skill.
+      .crossJoin('team_members')
+      .whereRef('team_members.team_id', '=', 'team_skills.team_id')
+      .select(['team_skills.skill_id', 'team_members.user_id']),
   )
+  .as('shared_with')
+
+/**
+ * A table of the members of organisations: `organisation_id`, `user_id`, `kind`. An `insider` has a role that reads
+ * private skills; a `member` has another role.
+ */
+export const memberKinds = selectFrom('members')
+  .select(['organisation_id', 'user_id'])
+  .select((eb) =>
+    eb
+      .case()
+      .when(
+        'role',
+        'in',
+        insiderRoles.map((role) => sql.lit(role)),
+      )
+      .then(sql.lit<ReaderKind>('insider'))
+      .else(sql.lit<ReaderKind>('member'))
+      .end()
+      .as('kind'),
+  )
+  .as('member_kinds')
+
+/** A table of the users who are readers of a skill by {@link storedKinds}: `skill_id`, `user_id`, `kind`. */
+export const relations = selectFrom(sharedWith)
+  .select(['skill_id', 'user_id', collaborator])
   .unionAll(
-    selectFrom('skills as owned')
-      .innerJoin('members', 'members.organisation_id', 'owned.owner_id')
-      .select(['owned.id as skill_id', 'members.user_id'])
-      .select((eb) =>
-        eb
-          .case()
-          .when(
-            'members.role',
-            'in',
-            insiderRoles.map((role) => sql.lit(role)),
-          )
-          .then(sql.lit<ReaderKind>('insider'))
-          .else(sql.lit<ReaderKind>('member'))
-          .end()
-          .as('kind'),
-      ),
+    selectFrom('skills')
+      .innerJoin(memberKinds, 'member_kinds.organisation_id', 'skills.owner_id')
+      .select(['skills.id as skill_id', 'member_kinds.user_id', 'member_kinds.kind']),
   )
   .as('relations')
 

@@ -99,6 +99,7 @@ export const keysCheck: Check = {
     const valid = database.read
       .selectFrom('api_keys')
       .innerJoin('users', 'users.id', 'api_keys.user_id')
+      .where('users.disabled', '=', 0)
       .where((eb) => eb.or([eb('api_keys.expires_at', 'is', null), eb('api_keys.expires_at', '>', clock.now())]))
     const unused = valid.where(
       ({ fn }) => fn.coalesce('api_keys.last_used_at', 'api_keys.created_at'),

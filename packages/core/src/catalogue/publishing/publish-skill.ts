@@ -15,7 +15,7 @@ import { hasRow } from '../../storage/table-rows.ts'
 import { warnOfCopies } from '../copies/find-copies.ts'
 import { quarantineVersion } from './quarantine-version.ts'
 import { toPackageTexts } from '../inspecting/metadata-scan.ts'
-import { findMovedSkill } from '../skills/find-skill.ts'
+import { findMovedSkill, selectByFullName } from '../skills/find-skill.ts'
 import { inspectPackage } from '../inspecting/inspect-packages.ts'
 import { cleanKeywords, readPackageFields } from '../versions/package-fields.ts'
 import type { Publication, QuarantineReason } from './publication.ts'
@@ -221,7 +221,7 @@ export async function requirePublisher(
   const fullName = `${owner.username}/${fields.name}`
   requireWithinLimit(user, fullName)
   if (owner.id === user.userId) return
-  const isNew = !(await hasRow(trx, 'skills', { full_name: fullName }))
+  const isNew = (await selectByFullName(trx, { fullName })).length === 0
   if (isNew && (await findOwnOrganisation(trx, owner.username, user, 'publish'))) return
   if (isNew) throw new RegistryError('forbidden', `${user.username} may not publish new skills of ${owner.username}.`)
   await requireWriter(trx, fullName, settings.visibility, user)

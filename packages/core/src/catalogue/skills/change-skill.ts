@@ -5,7 +5,7 @@ import { recordAudit } from '../../log/audit.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { getSkill } from './find-skill.ts'
+import { getSkill, selectByFullName } from './find-skill.ts'
 import { getVersion } from './read-skill.ts'
 import { refreshSkill } from './refresh-skill.ts'
 import type { SkillCause } from './skill-log.ts'
@@ -55,7 +55,7 @@ export async function requireWriter(
   visibility: SkillRow['visibility'] | undefined,
   user: UserCaller,
 ): Promise<SkillRow> {
-  const skill = await trx.selectFrom('skills').selectAll().where('full_name', '=', fullName).executeTakeFirst()
+  const [skill] = await selectByFullName(trx, { fullName })
   if (!skill || skill.state === 'withdrawn')
     throw new RegistryError('not_found', `The skill '${fullName}' was deleted.`)
   const isVisibilityChange = visibility !== undefined && visibility !== skill.visibility

@@ -18,7 +18,8 @@ export class SkillMoved extends Error {
   }
 }
 
-const selectByFullName = compileQuery((db, param: Param<{ fullName: string }>) =>
+/** The row of the skill with a full name, or none. */
+export const selectByFullName = compileQuery((db, param: Param<{ fullName: string }>) =>
   db.selectFrom('skills').selectAll().where('full_name', '=', param('fullName')),
 )
 const selectByHolder = compileQuery((db, param: Param<{ name: string }>) =>

@@ -7,6 +7,7 @@ import type { SkillRow, SkillState, SkillTable, UserRow } from '../../storage/ta
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { SkillSettings } from '../context/ports.ts'
+import { selectByFullName } from './find-skill.ts'
 import { refreshSkill } from './refresh-skill.ts'
 
 /**
@@ -15,7 +16,7 @@ import { refreshSkill } from './refresh-skill.ts'
  */
 export async function findPublishTarget(trx: WriteTransaction, fullName: string): Promise<SkillRow | undefined> {
   const [[skill], [moved]] = await Promise.all([
-    selectSkillByName(trx, { fullName }),
+    selectByFullName(trx, { fullName }),
     selectAliasByName(trx, { fullName }),
   ])
   if (skill?.state === 'withdrawn') {
@@ -116,9 +117,6 @@ export async function insertSkill(
 const insertSkillRow = compileInsert('skills')
 const selectAliasByName = compileQuery((db, param: Param<{ fullName: string }>) =>
   db.selectFrom('aliases').select('skill_id').where('full_name', '=', param('fullName')),
-)
-const selectSkillByName = compileQuery((db, param: Param<{ fullName: string }>) =>
-  db.selectFrom('skills').selectAll().where('full_name', '=', param('fullName')),
 )
 
 /** Writes the columns that differ from the row; `refreshSkill` updates the rest. Returns whether any differed. */
