@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
 import { describeBrowser, goWithin, takePicture, visit, type Visit } from '../support/browser-harness.ts'
+import { settle } from '../support/browser-windows.ts'
 import { sample } from '../support/long.ts'
 import { json } from '../support/server-harness.ts'
 
@@ -107,7 +108,7 @@ describeBrowser('a session in the dashboard', () => {
     ])
     await signIn(other, key)
     await other.getByRole('heading', { level: 1, name: 'alice/pdf' }).waitFor()
-    expect(await page.getByLabel('Title').inputValue()).toBe('Reads them well')
+    await expect.poll(() => page.getByLabel('Title').inputValue()).toBe('Reads them well')
     await page.getByRole('button', { name: 'Publish the review' }).click()
     await page.getByRole('heading', { name: 'Reads them well' }).waitFor()
   })
@@ -133,6 +134,8 @@ describeBrowser('a session in the dashboard', () => {
       await signIn(page, key)
       await page.getByRole('heading', { level: 1, name: 'alice' }).waitFor()
       expect([next, page.url()]).toEqual([next, `${node.url}/account`])
+      // A pending request without the cookie would be refused.
+      await settle(page)
       await page.context().clearCookies()
     }
   })
@@ -188,7 +191,7 @@ describeBrowser('a dashboard on a slow network', () => {
     const answered = page.waitForResponse('**/api/v1/packs**')
     arrival.resolve()
     await answered
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Trending')
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe('Trending')
     expect(await page.getByRole('main').getByText('For paper').count()).toBe(0)
     await page.getByRole('link', { name: 'Packs' }).first().click()
     await page.getByText('For paper').waitFor()
@@ -243,7 +246,7 @@ describeBrowser('a skill of 500 files', () => {
     const page = await open(`/skills/alice/big/files?path=${path}`, { viewport: { width: 320, height: 740 } })
     await page.getByText('Text 498 of many.').waitFor()
     await page.getByText('500 files').first().waitFor()
-    expect(await page.locator('.files nav a').count()).toBe(500)
+    await expect.poll(() => page.locator('.files nav a').count()).toBe(500)
     expect(await page.evaluate(findOverflow)).toBe(0)
     expect(await findBarriers(page)).toEqual([])
   })

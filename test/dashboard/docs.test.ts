@@ -12,12 +12,12 @@ describeBrowser('the documentation', () => {
     const page = await open('/docs')
     await page.locator('article').getByRole('link', { name: 'Deploying a node' }).click()
     await page.getByRole('heading', { level: 1, name: 'Deploying a node' }).waitFor()
-    expect(await page.title()).toBe('Deploying a node · Skillstead')
-    expect(await page.locator('.docs nav [aria-current]').textContent()).toBe('Deploying a node')
+    await expect.poll(() => page.title()).toBe('Deploying a node · Skillstead')
+    await expect.poll(() => page.locator('.docs nav [aria-current]').textContent()).toBe('Deploying a node')
     await page.getByText('Contents').click()
     await page.locator('.contents').getByRole('link', { name: 'Below a path' }).click()
     expect(page.url()).toBe(`${node.url}/docs/deploy#readme-below-a-path`)
-    expect(await page.locator('[id="readme-below-a-path"]').textContent()).toBe('Below a path')
+    await expect.poll(() => page.locator('[id="readme-below-a-path"]').textContent()).toBe('Below a path')
     const hrefs = await page
       .locator('.markdown a[href]')
       .evaluateAll((all) => all.map((one) => one.getAttribute('href')!))
@@ -58,7 +58,7 @@ describeBrowser('the documentation', () => {
     await page.getByLabel('Search the docs').fill('searchSkills')
     await page.getByRole('link', { name: 'searchSkills', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'searchSkills' }).waitFor()
-    expect(await page.getByLabel('Search the docs').inputValue()).toBe('')
+    await expect.poll(() => page.getByLabel('Search the docs').inputValue()).toBe('')
     for (const q of [
       '<img src=x onerror=alert(1)>',
       'a '.repeat(2000),
@@ -69,7 +69,7 @@ describeBrowser('the documentation', () => {
     ]) {
       await page.goto(`${node.url}/docs/deploy?q=${encodeURIComponent(q.toWellFormed())}`)
       await settle(page)
-      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Search results')
+      await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe('Search results')
       expect(await page.locator('main img, main script').count()).toBe(0)
     }
   })
@@ -79,7 +79,7 @@ describeBrowser('the documentation', () => {
     const guest = await open('/docs/api/getMe', { expectedStatuses: [401] })
     await guest.getByText(`curl '${node.url}/api/v1/users/me'`).waitFor()
     await guest.getByText('Try it').click()
-    expect(await guest.getByText('Sent to this node without a key.').count()).toBe(1)
+    await expect.poll(() => guest.getByText('Sent to this node without a key.').count()).toBe(1)
     await guest.getByRole('button', { name: 'Send GET' }).click()
     await guest.getByRole('alert').waitFor()
 
@@ -97,14 +97,14 @@ describeBrowser('the documentation', () => {
     await page.goto(`${node.url}/docs/api/getSkillMd`)
     await page.getByText('Try it').click()
     await page.getByRole('button', { name: 'Send GET' }).click()
-    expect(await answer.textContent()).toContain('name: pdf')
+    await expect.poll(() => answer.textContent()).toContain('name: pdf')
 
     await page.goto(`${node.url}/docs/api/createPack`)
     const fields = { slug: 'office', name: 'Office', description: 'For paper', skills: '["alice/pdf"]' }
     await page.getByText('Try it').click()
     await page.getByText('it changes what the node stores').waitFor()
     for (const [label, value] of Object.entries(fields)) {
-      expect(await page.getByLabel(label, { exact: true }).inputValue()).toBe('')
+      await expect.poll(() => page.getByLabel(label, { exact: true }).inputValue()).toBe('')
       await page.getByLabel(label, { exact: true }).fill(value)
     }
     await page.getByRole('button', { name: 'Send POST' }).click()
@@ -120,7 +120,7 @@ describeBrowser('the documentation', () => {
     await page.getByText('A node is one process').waitFor()
     await page.goto(`${node.url}/docs/api/getSkill`)
     await page.getByText('Try it').click()
-    expect(await page.getByText('Sent to this node without a key.').isVisible()).toBe(true)
+    await expect.poll(() => page.getByText('Sent to this node without a key.').isVisible()).toBe(true)
   })
 
   test('has no page at other addresses', async () => {
@@ -150,6 +150,6 @@ describeBrowser('the documentation', () => {
     await page.getByText(`curl '${url}/api/v1/skills/alice%2Fpdf'`).waitFor()
     await page.getByText('Try it').click()
     await page.getByRole('button', { name: 'Send GET' }).click()
-    expect(await page.getByLabel('Answer', { exact: true }).textContent()).toContain('alice/pdf')
+    await expect.poll(() => page.getByLabel('Answer', { exact: true }).textContent()).toContain('alice/pdf')
   })
 })

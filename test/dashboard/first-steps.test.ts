@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
-import { browse, describeBrowser, takePicture, visit } from '../support/browser-harness.ts'
+import { browse, describeBrowser, isFocused, takePicture, visit } from '../support/browser-harness.ts'
 import { ensureBuilt } from '../support/browser-windows.ts'
 import { makeFolder, skillstead, startServer, startServerProcess } from '../support/cli-harness.ts'
 import { makeProject } from '../support/skills-program.ts'
@@ -42,7 +42,7 @@ describeBrowser('a new user of the dashboard', () => {
     await dropFolder(page, await makeSkillFolder(here))
     const preview = page.getByRole('region', { name: 'What would be published' })
     await preview.getByRole('heading', { name: 'operator/standup-notes 1.0.0' }).waitFor()
-    expect(await preview.getByText('critical').count()).toBeGreaterThan(0)
+    await expect.poll(() => preview.getByText('critical').count()).toBeGreaterThan(0)
     await preview.getByRole('button', { name: 'Publish 1.0.0' }).click()
     const dialog = page.getByRole('dialog', { name: 'Publish a dangerous skill?' })
     await dialog.getByRole('button', { name: 'Publish 1.0.0' }).click()
@@ -177,7 +177,7 @@ describeBrowser('a user of the dashboard without a mouse', () => {
     await page.keyboard.press('Enter')
     const starred = page.getByRole('button', { name: '★ Starred · 1' })
     await starred.waitFor()
-    expect(await isFocused(starred)).toBe(true)
+    await expect.poll(() => isFocused(starred)).toBe(true)
     expect((await api.getSkill({ name: 'alice/pdf' })).stars).toBe(1)
   })
 
@@ -190,10 +190,10 @@ describeBrowser('a user of the dashboard without a mouse', () => {
     await tabTo(page, revoke)
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
-    expect(await page.evaluate(() => document.activeElement?.closest('dialog') !== null)).toBe(true)
+    await expect.poll(() => page.evaluate(() => document.activeElement?.closest('dialog') !== null)).toBe(true)
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
-    expect(await isFocused(revoke)).toBe(true)
+    await expect.poll(() => isFocused(revoke)).toBe(true)
     await page.keyboard.press('Enter')
     await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Revoke' }))
     await page.keyboard.press('Enter')
@@ -253,10 +253,6 @@ async function tabTo(page: Page, target: Locator, pressesMax = 60): Promise<void
     if (isThere) return
   }
   throw new Error(`${pressesMax} presses of Tab did not lead there.`)
-}
-
-function isFocused(target: Locator): Promise<boolean> {
-  return target.evaluate((element) => element === document.activeElement)
 }
 
 /** Runs in the page: whether one of the elements has the focus, and the focused element if its focus is invisible. */

@@ -2,7 +2,7 @@ import { localApi } from '@skillstead/core'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { findBarriers } from '../support/axe-barriers.ts'
-import { describeBrowser, goWithin, visit, type Visit } from '../support/browser-harness.ts'
+import { describeBrowser, goWithin, isFocused, visit, type Visit } from '../support/browser-harness.ts'
 import { settle } from '../support/browser-windows.ts'
 
 const toSkillMd = (name: string, body = '', license = 'MIT') =>
@@ -60,7 +60,7 @@ describeBrowser('the pages of organisations', () => {
     await alice.getByRole('button', { name: 'Preview' }).click()
     const preview = alice.getByRole('region', { name: 'Preview' })
     await preview.getByText('1 of 1 stored skill').waitFor()
-    expect(await preview.innerText()).toMatch(/acme\/old-notes 1\.0\.0\s+.*Proprietary/s)
+    await expect.poll(() => preview.innerText()).toMatch(/acme\/old-notes 1\.0\.0\s+.*Proprietary/s)
     expect((await owner.getPolicy({ organisation: 'acme' })).policy).toEqual({})
     expect(await findBarriers(alice)).toEqual([])
     await alice.getByLabel('Maximum bytes').fill('9')
@@ -86,26 +86,26 @@ describeBrowser('the pages of organisations', () => {
     await anna.getByRole('link', { name: 'See the submission' }).click()
     await anna.getByRole('heading', { level: 1, name: 'acme/notes 1.0.0' }).waitFor()
     expect(await anna.getByRole('button', { name: 'Approve' }).count()).toBe(0)
-    expect(await anna.getByRole('button', { name: 'Withdraw' }).count()).toBe(1)
+    await expect.poll(() => anna.getByRole('button', { name: 'Withdraw' }).count()).toBe(1)
 
     await goWithin(alice, '/account/reviews')
     await alice.reload()
     await alice.getByRole('row', { name: /acme\/notes 1\.0\.0.*anna.*0 of 1 approval/ }).waitFor()
     await alice.getByRole('link', { name: 'acme/notes' }).click()
     await alice.getByRole('button', { name: 'Comment on line 8' }).click()
-    expect(await nextTo(alice, 'Line').inputValue()).toBe('8')
-    expect(await nextTo(alice, 'Comment').evaluate((area) => area === document.activeElement)).toBe(true)
+    await expect.poll(() => nextTo(alice, 'Line').inputValue()).toBe('8')
+    await expect.poll(() => isFocused(nextTo(alice, 'Comment'))).toBe(true)
     await nextTo(alice, 'Comment').fill('To whom?')
     await alice.getByRole('button', { name: 'Comment on line 6' }).click()
-    expect(await nextTo(alice, 'Line').inputValue()).toBe('6')
+    await expect.poll(() => nextTo(alice, 'Line').inputValue()).toBe('6')
     for (const _ of ['first', 'again']) {
       await alice.getByRole('button', { name: 'Comment on line 8' }).click()
-      expect(await nextTo(alice, 'Comment').evaluate((area) => area === document.activeElement)).toBe(true)
+      await expect.poll(() => isFocused(nextTo(alice, 'Comment'))).toBe(true)
     }
-    expect(await nextTo(alice, 'Comment').inputValue()).toBe('To whom?')
+    await expect.poll(() => nextTo(alice, 'Comment').inputValue()).toBe('To whom?')
     await alice.getByRole('button', { name: 'Comment', exact: true }).click()
     await alice.getByText('SKILL.md, line 8').waitFor()
-    expect(await alice.locator('.file-patch').getByText('To whom?').count()).toBe(1)
+    await expect.poll(() => alice.locator('.file-patch').getByText('To whom?').count()).toBe(1)
     await alice.getByRole('button', { name: 'Request changes' }).click()
     await alice.getByText('0 of 1 approval, changes requested').waitFor()
     expect(await findBarriers(alice)).toEqual([])
@@ -183,7 +183,7 @@ describeBrowser('the pages of organisations', () => {
     await alice.getByLabel('Member of the organisation').fill('ben')
     await alice.getByRole('button', { name: 'Add the member' }).click()
     await alice.getByRole('button', { name: 'Remove ben' }).waitFor()
-    expect(await alice.getByLabel('Role', { exact: true }).inputValue()).toBe('reader')
+    await expect.poll(() => alice.getByLabel('Role', { exact: true }).inputValue()).toBe('reader')
     await alice.getByLabel('Skill', { exact: true }).fill('notes')
     await alice.getByLabel('Role', { exact: true }).selectOption('publisher')
     await alice.getByRole('button', { name: 'Give the role' }).click()

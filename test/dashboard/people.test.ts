@@ -19,13 +19,13 @@ describeBrowser('the pages of authors', () => {
     await page.getByRole('heading', { name: 'alice', level: 1 }).waitFor()
     const reputation = page.getByRole('region', { name: 'Reputation' })
     await reputation.getByText('of 1,000').waitFor()
-    expect(await reputation.getByRole('meter').count()).toBe(5)
+    await expect.poll(() => reputation.getByRole('meter').count()).toBe(5)
     await reputation.getByText('Ten public skills').waitFor()
-    expect(await page.locator('.skills > li').count()).toBe(20)
+    await expect.poll(() => page.locator('.skills > li').count()).toBe(20)
     await look(page, 'author')
     await page.getByRole('link', { name: 'Next' }).click()
     await page.getByText('Page 2 of 2').waitFor()
-    expect(await page.locator('.skills > li').count()).toBe(5)
+    await expect.poll(() => page.locator('.skills > li').count()).toBe(5)
     expect(new URL(page.url()).search).toBe('?page=2')
   })
 
@@ -73,7 +73,9 @@ describeBrowser('the pages of agents', () => {
     await page.getByRole('columnheader', { name: 'Reviews' }).getByRole('link').click()
     await expect.poll(() => new URL(page.url()).search).toBe('?sort=reviews')
     await expect.poll(() => page.getByRole('row').nth(1).textContent()).toContain('<b>three</b>')
-    expect(await page.getByRole('columnheader', { name: 'Reviews' }).getAttribute('aria-sort')).toBe('descending')
+    await expect
+      .poll(() => page.getByRole('columnheader', { name: 'Reviews' }).getAttribute('aria-sort'))
+      .toBe('descending')
     await look(page, 'agents')
     await page.getByLabel('Platform').fill('cli')
     await page.getByLabel('Platform').press('Enter')
@@ -85,7 +87,9 @@ describeBrowser('the pages of agents', () => {
     await page.getByText('Gave 4.5 stars for version 1.0.0').waitFor()
     await page.getByRole('link', { name: 'Reviews' }).click()
     await page.getByText('Registered', { exact: true }).waitFor({ state: 'detached' })
-    expect(await page.getByRole('link', { name: 'alice/csv' }).getAttribute('href')).toBe('/skills/alice/csv/reviews')
+    await expect
+      .poll(() => page.getByRole('link', { name: 'alice/csv' }).getAttribute('href'))
+      .toBe('/skills/alice/csv/reviews')
     await look(page, 'agent')
   })
 
@@ -97,7 +101,7 @@ describeBrowser('the pages of agents', () => {
     await page.getByLabel('Platform').press('Enter')
     await page.getByRole('link', { name: 'Show all agents' }).click()
     await page.getByRole('heading', { name: 'No agents yet' }).waitFor()
-    expect(await page.getByLabel('Platform').inputValue()).toBe('')
+    await expect.poll(() => page.getByLabel('Platform').inputValue()).toBe('')
   })
 })
 

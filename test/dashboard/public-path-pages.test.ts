@@ -39,7 +39,7 @@ describeBrowser('the dashboard below a path', () => {
     await page.reload()
     await page.getByRole('heading', { level: 1 }).waitFor()
     await settle(page)
-    expect(await page.getByRole('link', { name: 'Storage' }).getAttribute('aria-current')).toBe('page')
+    await expect.poll(() => page.getByRole('link', { name: 'Storage' }).getAttribute('aria-current')).toBe('page')
     const [cookie] = await page.context().cookies(url)
     expect(cookie).toMatchObject({ name: 'skillstead-session', path: '/skills' })
 

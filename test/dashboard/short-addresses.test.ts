@@ -15,7 +15,7 @@ describeBrowser('a browser', () => {
     const page = await open(`/t/${token}`, { expectedStatuses: [404] })
     await page.getByText('Keeps them.').waitFor()
     expect(page.url()).toBe(`${node.url}/skills/alice/secret`)
-    expect(await page.title()).toBe('alice/secret · Skillstead')
+    await expect.poll(() => page.title()).toBe('alice/secret · Skillstead')
     await page.getByRole('link', { name: 'Files' }).click()
     await page.getByText('SKILL.md').first().waitFor()
     await page.reload()
@@ -123,7 +123,7 @@ describeBrowser('a browser', () => {
   test('shows that a link is invalid', async () => {
     const { open } = await visit()
     const page = await open('/t/ssl_none', { expectedStatuses: [404] })
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Nothing here')
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe('Nothing here')
   })
 
   test.each(modes)(
@@ -157,7 +157,7 @@ describeBrowser('a browser', () => {
     )
     const { open } = await visit({ site: { name: 'Acme <b>Skills</b>', text: 'What our agents know.', logo } })
     const page = await open('/')
-    expect(await page.title()).toBe('Find a skill for your agent · Acme <b>Skills</b>')
+    await expect.poll(() => page.title()).toBe('Find a skill for your agent · Acme <b>Skills</b>')
     await page.getByRole('banner').getByRole('link', { name: 'Acme <b>Skills</b>' }).waitFor()
     await page.getByRole('main').getByText('What our agents know.').waitFor()
     const picture = page.locator('.brand img')

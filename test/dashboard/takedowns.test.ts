@@ -9,7 +9,7 @@ describeBrowser('takedowns and moderation in the dashboard', () => {
     const owner = await createUser('bob')
     const claimant = await open('/skills/alice/pdf/report', { expectedStatuses: [403] })
     await claimant.getByRole('link', { name: 'send the operator a DMCA notice' }).click()
-    expect(await claimant.getByLabel('The skill', { exact: true }).inputValue()).toBe('alice/pdf')
+    await expect.poll(() => claimant.getByLabel('The skill', { exact: true }).inputValue()).toBe('alice/pdf')
     expect(await findBarriers(claimant)).toEqual([])
     await claimant.getByLabel('Your name').fill('Carol Claimant')
     await claimant.getByLabel('Your e-mail address').fill('carol@example.com')

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { describe } from 'vitest'
 import { findDashboard } from '../../packages/cli/src/serving/dashboard-files.ts'
 import { ensureBuilt, settle, takeWindow, type WindowOptions } from './browser-windows.ts'
@@ -105,4 +105,9 @@ export async function takePictures(page: Page, name: string): Promise<void> {
     await takePicture(page, `${name}-${colorScheme}`)
   }
   await page.emulateMedia({ colorScheme: null })
+}
+
+/** Whether an element of the page has the focus, which an effect may move shortly after a click. */
+export function isFocused(target: Locator): Promise<boolean> {
+  return target.evaluate((element) => element === document.activeElement)
 }

@@ -1,6 +1,6 @@
 import type { TargetedKeyboardEvent } from 'preact'
 import { useLocation } from 'preact-iso'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { api, useData } from '../../api.ts'
 import { createSearchPace } from './search-pace.ts'
 import { Marked } from '../../ui/skill-list.tsx'
@@ -137,8 +137,8 @@ function useTyped(q: string, search: (q: string) => void) {
     // undo later typing.
     if (q !== sent.current) searchNow(q)
   }, [q])
-  // This page stays while the next one loads, and would search at its address.
-  useEffect(() => () => clearTimeout(timer.current), [path])
+  // This page stays while the next one loads, and would search at its address, also before effects run.
+  useLayoutEffect(() => () => clearTimeout(timer.current), [path])
   const latest = useRef(searchNow)
   latest.current = searchNow
   const type = (value: string) => {
