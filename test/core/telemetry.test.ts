@@ -137,6 +137,22 @@ describeDatabases('telemetry', (open, dialect) => {
     expect(await test.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 100 })
   })
 
+  it('counts the installs of two nodes once each, whichever of them counts', async () => {
+    const first = await openWithSkills()
+    const second = await open({ at: first.location })
+    for (const test of [first, second]) await install(test, 'a', 20)
+    const readCounts = async () => {
+      const rows = await partsOf(first.registry).database.read.selectFrom('install_hours').select('installs').execute()
+      return rows.map(({ installs }) => installs)
+    }
+    await expect.poll(readCounts).toEqual([40])
+    for (const test of [first, second]) {
+      await install(test, 'b', 10)
+      await expect.poll(async () => (await test.api().getSkill({ name: 'b' })).downloads).toBe(test === first ? 10 : 20)
+    }
+    expect(await first.api().getSkill({ name: 'a' })).toMatchObject({ downloads: 40 })
+  })
+
   it('merges hours outside all periods into days without loss', async () => {
     const test = await openWithSkills()
     await install(test, 'a', 2)

@@ -1,10 +1,11 @@
-import { parseJson, type Tables } from '../storage/tables.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
 import { addMirrored, type MirroredInstalls, type UsedSkill } from '../catalogue/context/use-counts.ts'
 import { newId } from '../kernel/ids.ts'
-import type { Dialect } from '../storage/dialect.ts'
+import { type Database, writeApart } from '../storage/database.ts'
 import { isInList } from '../storage/list-query.ts'
-import { undo, type WriteTransaction } from '../storage/writer.ts'
+import { parseJson, type Tables } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
 import type { Telemetry } from './community-context.ts'
 import type { CountingParts } from './download-counters.ts'
 import { countDownloads } from './download-days.ts'
@@ -27,20 +28,18 @@ interface InstallBatch {
 
 /**
  * All installs that wait for the next commit form one row of the journal, so an install costs a part of a small row and
- * survives a crash. This process adds the rows to the counters in batches; rows that remain when the process ends are
- * counted by the next process.
+ * survives a crash. No two nodes write the same row, and on PostgreSQL they do not wait for each other. Twice a second
+ * one node adds the rows of all nodes to the counters.
  */
 export class InstallTelemetry implements Telemetry {
   readonly #parts: CountingParts
   /** Installs of the next commit. */
   #open: InstallBatch | undefined
+  /** The commit before; its failure is reported to its own callers. */
+  #last: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
-  #folding: Promise<void> | undefined
+  #folding: Promise<void> = Promise.resolve()
   #isStopped = false
-  /** Whether a failed fold left rows in the journal; the next fold takes all rows. */
-  #isBehind = false
-  /** Installs that are committed but not yet counted. */
-  #recorded: { ids: string[]; counts: HourlyCounts } = { ids: [], counts: {} }
 
   constructor(parts: CountingParts) {
     this.#parts = parts
@@ -57,7 +56,9 @@ export class InstallTelemetry implements Telemetry {
   }
 
   flush(): Promise<void> {
-    return this.#fold(() => this.#foldEverything())
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    return this.#fold(() => foldJournal(this.#parts))
   }
 
   async stop(): Promise<void> {
@@ -68,71 +69,73 @@ export class InstallTelemetry implements Telemetry {
 
   #begin(): InstallBatch {
     const batch: InstallBatch = { counts: {}, mirrored: new Map(), committed: Promise.resolve() }
-    batch.committed = this.#commit(batch)
+    batch.committed = this.#commit(batch, this.#last)
+    this.#last = batch.committed.catch(() => {})
     return batch
   }
 
-  async #commit(batch: InstallBatch): Promise<void> {
+  async #commit(batch: InstallBatch, last: Promise<void>): Promise<void> {
     const { database, upstreamQueue } = this.#parts
-    const id = newId()
+    const insert = (db: Kysely<Tables>) => {
+      // Later installs wait for the next commit.
+      this.#open = undefined
+      return insertJournalRow(db, batch.counts)
+    }
+    await last
     try {
-      await database.writer.write(async (trx) => {
-        // Later installs wait for the next commit.
-        this.#open = undefined
-        const row = { id, counts: JSON.stringify(batch.counts) }
-        await trx.insertInto('install_journal').values(row).execute()
-        if (batch.mirrored.size > 0) await upstreamQueue.queueInstalls(trx, batch.mirrored.values())
-      })
+      if (batch.mirrored.size === 0) await writeApart(database, insert)
+      else {
+        await database.writer.write(async (trx) => {
+          await insert(trx)
+          await upstreamQueue.queueInstalls(trx, batch.mirrored.values())
+        })
+      }
     } catch (error) {
       // If the writer failed before it took the batch, close the batch here: otherwise its next caller would get the
       // old error.
       if (this.#open === batch) this.#open = undefined
       throw error
     }
-    this.#recorded.ids.push(id)
-    addCounts(this.#recorded.counts, batch.counts)
     this.#schedule(flushMs)
   }
 
   #schedule(delayMs: number): void {
     if (this.#isStopped) return
-    this.#timer ??= setTimeout(() => void this.#fold(() => this.#foldOwn()), delayMs)
-    this.#timer.unref()
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      void this.#fold(() => this.#foldInTurn())
+    }, delayMs).unref()
+  }
+
+  async #foldInTurn(): Promise<void> {
+    if (await takeTurn(this.#parts.database)) await foldJournal(this.#parts)
+    else this.#schedule(turnMs / 2)
   }
 
   /** Folds run one after another. Installs of a failed fold stay in the journal until a later one succeeds. */
   #fold(work: () => Promise<void>): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    const running = (this.#folding ?? Promise.resolve())
-      .then(work)
-      .catch((error: unknown) => {
-        this.#isBehind = true
-        this.#parts.onError(error)
-        this.#schedule(retryMs)
-      })
-      .finally(() => {
-        if (this.#folding === running) this.#folding = undefined
-      })
-    return (this.#folding = running)
+    return (this.#folding = this.#folding.then(work).catch((error: unknown) => {
+      this.#parts.onError(error)
+      this.#schedule(retryMs)
+    }))
   }
+}
 
-  async #foldOwn(): Promise<void> {
-    const own = this.#recorded
-    this.#recorded = { ids: [], counts: {} }
-    if (own.ids.length > 0) await foldRecorded(this.#parts, own)
-    if (this.#isBehind) await this.#foldAll()
-  }
+/** Minimum time in milliseconds between two turns of all nodes. */
+const turnMs = 400
 
-  async #foldAll(): Promise<void> {
-    await foldJournal(this.#parts)
-    this.#isBehind = false
-  }
-
-  async #foldEverything(): Promise<void> {
-    await this.#foldOwn()
-    await this.#foldAll()
-  }
+/**
+ * Whether this node may add the installs of all nodes to the counters: on PostgreSQL only if no node began to do so a
+ * moment ago, by the clock of the database. A node that is refused must ask again, since the other one may have ended.
+ */
+async function takeTurn({ dialect, read }: Database): Promise<boolean> {
+  if (dialect === 'sqlite') return true
+  const { rows } = await sql`insert into meta (key, value)
+    values ('installs.counted', cast(floor(extract(epoch from clock_timestamp()) * 1000) as text))
+    on conflict (key) do update set value = excluded.value
+    where cast(excluded.value as bigint) - cast(meta.value as bigint) not between 0 and ${sql.lit(turnMs)}
+    returning key`.execute(read)
+  return rows.length > 0
 }
 
 /** The number of counts per transaction. More would block the event loop for too long. */
@@ -142,67 +145,29 @@ const paceMs = 4
 /** The number of journal rows that are merged at a time. */
 const rowsMax = 1000
 
-/** Journal rows that this process wrote, with their total counts. */
-interface RecordedInstalls {
-  readonly ids: readonly string[]
-  readonly counts: HourlyCounts
-}
-
 /**
- * Adds recorded installs to the hourly buckets, trends and downloads. Journal rows are in the order of the installs, so
+ * Adds the rows of the journal to the hourly buckets, trends and downloads. They are in the order of the installs, so
  * they are first grouped by skill to touch fewer pages. A row and its counts change in one transaction, so each install
  * is counted once even after a crash.
  */
-async function foldRecorded(parts: CountingParts, recorded: RecordedInstalls): Promise<void> {
-  const { database } = parts
-  const rows = await database.writer.write(async (trx) => {
-    const removed = await removeJournalRows(trx, database.dialect, recorded.ids)
-    if (removed === recorded.ids.length) return insertJournalRows(trx, recorded.counts)
-    // Another process took some of the rows, so this process does not know which are left.
-    undo(trx)
-    return undefined
-  })
-  if (rows) await countJournalRows(parts, rows)
-  else await foldJournal(parts, recorded.ids)
-}
-
-/**
- * As {@link foldRecorded} for the remaining rows of `ids`, or for the whole journal, which may have rows of processes
- * that ended before counting them.
- */
-async function foldJournal(parts: CountingParts, ids?: readonly string[]): Promise<void> {
-  const { database } = parts
-  const { dialect } = database
-  for (;;) {
+async function foldJournal(parts: CountingParts): Promise<void> {
+  const { dialect, read, writer } = parts.database
+  for (let taken = rowsMax; taken === rowsMax;) {
     // Every start and shutdown checks the journal; only if it has rows is the write lock needed.
-    const waiting = await database.read.selectFrom('install_journal').select('id').limit(1).executeTakeFirst()
+    const waiting = await read.selectFrom('install_journal').select('id').limit(1).executeTakeFirst()
     if (!waiting) return
-    const rows = await database.writer.write(async (trx) => {
-      const taken = await trx
-        .selectFrom('install_journal')
-        .selectAll()
-        .$if(ids !== undefined, (select) => select.where(isInList(dialect, 'id', ids!)))
-        .orderBy('id')
-        .limit(rowsMax)
+    const grouped = await writer.write(async (trx) => {
+      const rows = await trx.selectFrom('install_journal').selectAll().orderBy('id').limit(rowsMax).execute()
+      taken = rows.length
+      const ids = rows.map(({ id }) => id)
+      await trx
+        .deleteFrom('install_journal')
+        .where(isInList(dialect, 'id', ids))
         .execute()
-      await removeJournalRows(
-        trx,
-        dialect,
-        taken.map(({ id }) => id),
-      )
-      return insertJournalRows(trx, mergeCounts(taken))
+      return insertJournalRows(trx, mergeCounts(rows))
     })
-    if (rows.length === 0) return
-    await countJournalRows(parts, rows)
+    await countJournalRows(parts, grouped)
   }
-}
-
-async function removeJournalRows(trx: WriteTransaction, dialect: Dialect, ids: readonly string[]): Promise<number> {
-  const { numDeletedRows } = await trx
-    .deleteFrom('install_journal')
-    .where(isInList(dialect, 'id', ids))
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
 }
 
 /** Writes rows of one hour each, grouped by neighbouring skill ids, which are stored together in the tables. */
@@ -218,9 +183,9 @@ async function insertJournalRows(trx: WriteTransaction, merged: HourlyCounts): P
   return ids
 }
 
-async function insertJournalRow(trx: WriteTransaction, counts: HourlyCounts): Promise<string> {
+async function insertJournalRow(db: Kysely<Tables>, counts: HourlyCounts): Promise<string> {
   const row = { id: newId(), counts: JSON.stringify(counts) }
-  await trx.insertInto('install_journal').values(row).execute()
+  await db.insertInto('install_journal').values(row).execute()
   return row.id
 }
 
@@ -247,16 +212,13 @@ async function countJournalRow(parts: CountingParts, trx: WriteTransaction, id: 
 
 function mergeCounts(rows: readonly Pick<Tables['install_journal'], 'counts'>[]): HourlyCounts {
   const merged: HourlyCounts = {}
-  for (const { counts } of rows) addCounts(merged, parseJson(counts))
-  return merged
-}
-
-/** Adds counts to others, in place. */
-function addCounts(to: HourlyCounts, added: HourlyCounts): void {
-  for (const [hour, ofHour] of Object.entries(added)) {
-    const sum = (to[hour] ??= {})
-    for (const [key, installs] of Object.entries(ofHour)) sum[key] = (sum[key] ?? 0) + installs
+  for (const { counts } of rows) {
+    for (const [hour, ofHour] of Object.entries(parseJson<HourlyCounts>(counts))) {
+      const sum = (merged[hour] ??= {})
+      for (const [key, installs] of Object.entries(ofHour)) sum[key] = (sum[key] ?? 0) + installs
+    }
   }
+  return merged
 }
 
 /** Counts some installs. Returns those that the transaction had no room for. */
