@@ -33,6 +33,18 @@ describeBrowser('a dashboard whose node is unavailable', () => {
     }
   })
 
+  test('says that a sign-out failed, and signs the user out when the node is available again', async () => {
+    const { openSignedIn } = await visit()
+    const page = await openSignedIn('/', away)
+    await page.getByRole('button', { name: 'Menu of alice' }).click()
+    await page.route('**/api/v1/session', (route) => route.abort())
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('The node does not respond')
+    await page.unroute('**/api/v1/session')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('link', { name: 'Sign in' }).waitFor()
+  })
+
   test('sends requests even if the browser reports no network, because the node may run on the same machine', async () => {
     const { open } = await visit()
     const page = await open('/', away)

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { addresses, places } from './addresses.ts'
 import { signOut, useMe } from './session.ts'
 import { site } from './site.ts'
+import { Outcome, useAction } from './ui/form.tsx'
 import { Icon } from './ui/icon.tsx'
 import { Logo } from './ui/logo.tsx'
 import { Badge, toCount } from './ui/parts.tsx'
@@ -107,12 +108,12 @@ function Who() {
   const me = useMe()
   const waiting = me?.notices ?? 0
   const { route } = useLocation()
-  if (me == null) {
-    return <div class="who">{me === null && <SignInLink class="button">Sign in</SignInLink>}</div>
-  }
-  const leave = async () => {
+  const leave = useAction(async () => {
     await signOut()
     route('/')
+  })
+  if (me == null) {
+    return <div class="who">{me === null && <SignInLink class="button">Sign in</SignInLink>}</div>
   }
   return (
     <div class="who">
@@ -131,9 +132,18 @@ function Who() {
         <a href="/account/publish">Publish a skill</a>
         {me.role === 'admin' && <a href="/admin">Operate</a>}
         <hr />
-        <button type="button" onClick={leave}>
+        <button
+          type="button"
+          aria-disabled={leave.busy}
+          onClick={(event) => {
+            // The menu stays open, since a failure is shown in it.
+            event.stopPropagation()
+            if (!leave.busy) leave.run()
+          }}
+        >
           Sign out
         </button>
+        <Outcome of={leave} />
       </Menu>
     </div>
   )

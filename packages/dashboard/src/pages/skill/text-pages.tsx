@@ -1,5 +1,5 @@
 import { toMarkedText } from '@skillstead/protocol'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useAddress } from '../../addresses.ts'
 import type { CodePart } from '../../ui/highlight-worker.ts'
 import { Pager, toPageNumber } from '../../ui/page.tsx'
@@ -65,6 +65,8 @@ function Source({ lines, place, language }: { lines: readonly string[]; place: n
     return () => void (isOver = true)
   }, [code, language])
   const parts = found?.code === code ? found.lines : null
+  const marked = useRef<HTMLElement>(null)
+  useEffect(() => marked.current?.scrollIntoView({ block: 'nearest' }), [code, place])
   return (
     <pre class="lines">
       {lines.map((line, at) => {
@@ -79,7 +81,13 @@ function Source({ lines, place, language }: { lines: readonly string[]; place: n
         )
         return (
           <>
-            {at === place ? <mark key={at}>{content?.length ? content : line || ' '}</mark> : (content ?? line)}
+            {at === place ? (
+              <mark key={at} ref={marked}>
+                {content?.length ? content : line || ' '}
+              </mark>
+            ) : (
+              (content ?? line)
+            )}
             {'\n'}
           </>
         )
