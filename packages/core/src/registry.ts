@@ -35,7 +35,7 @@ import { createResponseCache } from './kernel/response-cache.ts'
 import { createSecrets } from './kernel/secrets.ts'
 import { ChangeFollower } from './log/change-follower.ts'
 import { createTransparency } from './log/log-context.ts'
-import { openIdentity } from './log/node-identity.ts'
+import { type Identity, openIdentity } from './log/node-identity.ts'
 import { isNoteName } from './log/signed-notes.ts'
 import { readVerifierKeys, type VerifierKey } from './log/signing-keys.ts'
 import { connectExtensions } from './operator/extension.ts'
@@ -50,7 +50,8 @@ import { createSecondStage } from './operator/second-stage.ts'
 import { SetupCode } from './operator/setup-code.ts'
 import { Outbox } from './outbox/outbox.ts'
 import { CatalogueSearch } from './search/catalogue-search.ts'
-import { openDatabase } from './storage/database.ts'
+import { connectPostgres, type Database, openDatabase } from './storage/database.ts'
+import { Replica } from './storage/replica.ts'
 import { handleDeliveries } from './webhooks/deliver-events.ts'
 import { createWatchers } from './webhooks/download-events.ts'
 import { forgetPolicy, judgeByPolicy, readEffectivePolicy } from './governance/policies.ts'
@@ -230,13 +231,25 @@ async function openBase(options: RegistryOptions) {
   const outgoing = createOutgoing(options.outgoing ?? {})
   const database = await openDatabase(options)
   const { origin, epoch } = await openIdentity(database, options.origin, clock)
+  const replica = await openReplica(options, database, { origin, epoch }, onError)
   const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))
   const changes = await ChangeFollower.open(database, onError, options.pollMs)
   const traffic = { calls: 0 }
   const outbox = new Outbox({ database, clock, traffic, onError })
   const closing = new AbortController()
   const identity = { origin, epoch, secrets, extensions }
-  return { ...identity, clock, onError, outgoing, database, endNotices, changes, traffic, outbox, closing }
+  return { ...identity, clock, onError, outgoing, database, replica, endNotices, changes, traffic, outbox, closing }
+}
+
+async function openReplica(
+  { databaseUrl, databaseReadUrl }: RegistryOptions,
+  database: Database,
+  name: Identity,
+  onError: (error: unknown) => void,
+): Promise<Replica | undefined> {
+  if (databaseReadUrl === undefined) return undefined
+  if (databaseUrl === undefined) throw new TypeError('`databaseReadUrl` is a replica of `databaseUrl`: pass both.')
+  return new Replica(database, await connectPostgres(databaseReadUrl, true), name, onError)
 }
 
 type Base = Awaited<ReturnType<typeof openBase>>
@@ -309,7 +322,7 @@ async function beginWork({ context, onError, mailer }: RegistryParts): Promise<v
 /** Waits for running work, writes buffered counters and closes the database. */
 async function closeParts(made: RegistryParts): Promise<void> {
   const { context, authenticator, closing, waits, closeClients, endNotices } = made
-  const { search, outbox, counters, telemetry, copies, changes, sharedLimits, database } = context
+  const { search, outbox, counters, telemetry, copies, changes, sharedLimits, replica, database } = context
   closing.abort()
   waits.abort()
   search.stop()
@@ -322,6 +335,7 @@ async function closeParts(made: RegistryParts): Promise<void> {
   await copies.stop()
   await changes.stop()
   sharedLimits?.stop()
+  await replica?.close()
   await database.close()
   endNotices()
 }

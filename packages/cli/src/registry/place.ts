@@ -41,7 +41,8 @@ export function toStoreLocation(
   const data = textOption(given, 'data')
   const databaseUrl = textOption(given, 'database-url') ?? readVariable(given.io.env, 'DATABASE_URL')
   if (data === undefined) {
-    if (databaseUrl !== undefined) return { databaseUrl: requireDatabase(databaseUrl) }
+    if (databaseUrl !== undefined)
+      return { databaseUrl: requireDatabase(databaseUrl, '--database-url or DATABASE_URL') }
     throw new UsageError('The registry is missing. Pass --data DIR or --database-url URL.')
   }
   const path = join(data, 'skillstead.db')
@@ -195,11 +196,11 @@ export function findNode(given: Arguments, keyOption = 'key'): { baseUrl: string
   return { baseUrl, apiKey: textOption(given, keyOption) ?? findCredential(given.io.env, baseUrl)?.key }
 }
 
-/** Checks the form only, without showing the URL, which may have a password. */
-function requireDatabase(url: string): string {
+/** Checks the form only, without showing the URL, which may have a password. `from`: the options that have it. */
+export function requireDatabase(url: string, from: string): string {
   if (/^postgres(?:ql)?:$/.test(URL.parse(url)?.protocol ?? '')) return url
   throw new UsageError(
-    'The database URL (--database-url or DATABASE_URL) cannot be read. Use the form ' +
+    `The database URL (${from}) cannot be read. Use the form ` +
       'postgresql://USER:PASSWORD@HOST:5432/DATABASE, with %40 for an @ in the password.',
   )
 }

@@ -41,6 +41,7 @@ export const settings = {
   host: Text,
   data: Text,
   'database-url': Text,
+  'database-read-url': Text,
   'rate-limits': Table,
   'connection-limits': Table,
   'trusted-proxies': List,
@@ -96,7 +97,7 @@ const alternatives = [
   ['data', 'database-url'],
   ['metrics-token', 'metrics-token-file'],
 ]
-const secrets = ['database-url', 'metrics-token', 'smtp-url']
+const secrets = ['database-url', 'database-read-url', 'metrics-token', 'smtp-url']
 
 /** What `read` returned, the arguments that it read, and a warning for the operator. */
 interface Configured<T> {

@@ -9,7 +9,7 @@ import { UsageError, flag, textOption, type Arguments, type Options } from '../c
 import { isHttpUrl, readOptionBytes, readSecretFile, toUnits, wholeNumberOption } from '../command/values.ts'
 import { networkOptions, toNetworkMode } from '../mirror/options.ts'
 import { outgoingOptions, toOutgoing } from '../registry/outgoing-options.ts'
-import { nodeDefaultPlan } from '../registry/place.ts'
+import { nodeDefaultPlan, requireDatabase } from '../registry/place.ts'
 import { originOption, scanPolicyOption, toLogOrigin, toScanPolicy } from '../registry/registry-options.ts'
 import { toLogStream } from '../terminal/io.ts'
 import { configOption } from './config-file.ts'
@@ -61,6 +61,11 @@ const commonOptions: Options = {
 
 /** Options of a node for which a configuration file is the better place. */
 const rareOptions: Options = {
+  'database-read-url': {
+    value: 'URL',
+    help: 'the URL of a streaming replica of --database-url that answers lists and searches (or SKILLSTEAD_DATABASE_READ_URL, which other users of this machine cannot read). Default: none',
+    env: 'SKILLSTEAD_DATABASE_READ_URL',
+  },
   'connection-limits': {
     value: 'LIMITS',
     help: 'connection limits, as NAME=NUMBER separated by commas (others keep their default); times in seconds. Default: total=16384,address=5000,head=15,request=120,idle=75,answer=60',
@@ -136,6 +141,7 @@ export const serveOptions: Options = withVariables({
 /** The options for the registry of a node, with its extensions. Throws {@link UsageError} for invalid values. */
 export async function toRegistryOptions(given: Arguments): Promise<RegistryOptions> {
   return {
+    databaseReadUrl: toReadUrl(given),
     origin: toLogOrigin(given),
     outgoing: { ...(await toOutgoing(given)), offline: toNetworkMode(given) === 'offline' },
     webhooks: {
@@ -157,6 +163,13 @@ export async function toRegistryOptions(given: Arguments): Promise<RegistryOptio
     mailer: toMailer(given),
     extensions: [mirrorExtension, maintenanceExtension({ backups: toBackupPlan(given) })],
   }
+}
+
+function toReadUrl(given: Arguments): string | undefined {
+  const url = textOption(given, 'database-read-url')
+  if (url === undefined) return undefined
+  if (textOption(given, 'data') === undefined) return requireDatabase(url, '--database-read-url')
+  throw new UsageError('--database-read-url is the URL of a replica of --database-url. Pass both, without --data.')
 }
 
 /** The options for the listening node. Throws {@link UsageError} for invalid values. */

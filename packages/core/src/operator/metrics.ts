@@ -6,7 +6,13 @@ import { countUnscanned } from '../governance/rescan.ts'
 import { countRows } from '../storage/count-rows.ts'
 
 /** Metrics that need no database, so that they work while it is unavailable. */
-export async function readNodeMetrics({ database, search, changes, sharedLimits }: OperatorContext): Promise<Metric[]> {
+export async function readNodeMetrics({
+  database,
+  search,
+  changes,
+  sharedLimits,
+  replica,
+}: OperatorContext): Promise<Metric[]> {
   const isUp = await answersQueries(database)
   const metrics: Metric[] = [
     { name: 'skillstead_database_up', help: 'Whether the database responds', type: 'gauge', value: Number(isUp) },
@@ -27,6 +33,19 @@ export async function readNodeMetrics({ database, search, changes, sharedLimits 
   if (changes.isNoticed !== undefined) {
     const help = 'Whether notifications of changes on other nodes arrive; without them, changes are polled every second'
     metrics.push({ name: 'skillstead_changes_noticed', help, type: 'gauge', value: Number(changes.isNoticed) })
+  }
+  if (replica) {
+    const { used, refused } = replica.counts
+    const late = 'Lists and searches that read the primary, because the replica was late or failed'
+    metrics.push(
+      {
+        name: 'skillstead_replica_reads_total',
+        help: 'Lists and searches that read the replica',
+        type: 'counter',
+        value: used,
+      },
+      { name: 'skillstead_replica_refused_total', help: late, type: 'counter', value: refused },
+    )
   }
   if (sharedLimits) {
     const { asked, unanswered } = sharedLimits.counts

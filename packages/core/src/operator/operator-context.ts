@@ -1,6 +1,7 @@
 import type { CommunityContext } from '../community/community-context.ts'
 import type { DownloadCounters } from '../community/download-counters.ts'
 import type { Secrets } from '../kernel/secrets.ts'
+import type { Replica } from '../storage/replica.ts'
 import type { WebhooksContext } from '../webhooks/webhooks-context.ts'
 import type { RegistryExtension, ExtensionHooks } from './extension.ts'
 import type { ServingNode } from './node-port.ts'
@@ -9,6 +10,8 @@ import type { SetupCode } from './setup-code.ts'
 /** Dependencies of the operator endpoints: the whole registry. */
 export interface OperatorContext extends CommunityContext, WebhooksContext {
   readonly counters: DownloadCounters
+  /** Answers lists and searches, where one is set. */
+  readonly replica: Replica | undefined
   readonly backups: ExtensionHooks['backups']
   readonly collectGarbage: ExtensionHooks['collectGarbage']
   /** The HTTP node that serves the registry, after it has started. */

@@ -10,6 +10,11 @@ import type { WebhookOptions } from '../webhooks/webhooks-context.ts'
 
 /** Options of `openRegistry`. */
 export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {
+  /**
+   * A streaming replica of `databaseUrl`, which answers lists and searches: `postgres://...`. They wait until it has what
+   * was committed before, and read `databaseUrl` if that takes long. Default: none.
+   */
+  readonly databaseReadUrl?: string
   /** Source of the current time. Default: the system clock. */
   readonly clock?: Clock
   /**

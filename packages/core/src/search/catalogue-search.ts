@@ -81,17 +81,18 @@ export class CatalogueSearch {
     return this.#refused
   }
 
-  search(query: SearchQuery): Promise<SearchHits> {
+  /** `database`: which to search while the index is not used, such as a replica. */
+  search(query: SearchQuery, database = this.#database): Promise<SearchHits> {
     return this.#ask(
-      async () => this.#index.search({ ...query, viewer: await readKeysOf(this.#database.read, query.viewer) }),
-      () => searchText(this.#database, query),
+      async () => this.#index.search({ ...query, viewer: await readKeysOf(database.read, query.viewer) }),
+      () => searchText(database, query),
     )
   }
 
-  suggest(q: string, limit: number, viewer: string | null): Promise<string[]> {
+  suggest(q: string, limit: number, viewer: string | null, database = this.#database): Promise<string[]> {
     return this.#ask(
-      async () => this.#index.suggest(q, limit, await readKeysOf(this.#database.read, viewer)),
-      () => suggestText(this.#database, q, limit, viewer),
+      async () => this.#index.suggest(q, limit, await readKeysOf(database.read, viewer)),
+      () => suggestText(database, q, limit, viewer),
     )
   }
 

@@ -14,10 +14,11 @@ const rerankedHeadingsMax = 20
  * stage receives only texts of public skills; other hits are ordered by their score alone.
  */
 export async function searchRanked(context: CatalogueContext, query: SearchQuery): Promise<SearchHits> {
-  const { search, secondStage } = context
+  const { search, secondStage, database } = context
   const { q, sort, offset, limit } = query
-  if (!secondStage || sort || q.trim() === '' || offset >= rerankedMax) return search.search(query)
-  const all = await search.search({ ...query, offset: 0, limit: Math.max(rerankedMax, offset + limit), explain: true })
+  if (!secondStage || sort || q.trim() === '' || offset >= rerankedMax) return search.search(query, database)
+  const first = { ...query, offset: 0, limit: Math.max(rerankedMax, offset + limit), explain: true }
+  const all = await search.search(first, database)
   const matches = new Map(all.ids.map((num, i) => [num, all.matches?.[i]]))
   const hits = await readRerankable(context, all, matches)
   const ordered = (await secondStage.order(q, hits)).map(({ num }) => num)

@@ -80,7 +80,7 @@ async function readContextTerms(
 
 /** GET /suggest: completions for a search box, best first. */
 export async function suggestSkills(context: CatalogueContext, input: Input<'suggest'>, caller: Caller) {
-  const suggestions = await context.search.suggest(input.q, input.limit, callerId(caller))
+  const suggestions = await context.search.suggest(input.q, input.limit, callerId(caller), context.database)
   return { suggestions, total: suggestions.length }
 }
 

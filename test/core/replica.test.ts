@@ -1,0 +1,111 @@
+import { localApi, type Registry, systemCaller } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { skillMd } from '../support/answers.ts'
+import { openRegistry } from '../support/open-registry.ts'
+import { startPostgres, type TestPostgres, type TestReplica } from '../support/postgres.ts'
+
+describe.skipIf(inject('postgresUrl') === null)('a replica for lists and searches (PostgreSQL only)', () => {
+  let primary: TestPostgres
+  let replica: TestReplica
+  beforeAll(async () => {
+    primary = await startPostgres()
+    replica = await primary.startReplica()
+  })
+  afterAll(() => primary?.stop())
+
+  const toReplica = (databaseUrl: string) => replica.url + new URL(databaseUrl).pathname.slice(1)
+
+  /** A registry that searches in the database, its user ann, and another node that has no replica. */
+  async function open(of: (databaseUrl: string) => string = toReplica) {
+    const databaseUrl = await primary.createDatabase()
+    const errors: string[] = []
+    const options = { databaseUrl, memorySkillsMax: 0, answerBytesMax: 0, works: false }
+    const onError = (error: unknown) => void errors.push(String(error))
+    const other = await openRegistry({ ...options, onError })
+    const registry = await openRegistry({ ...options, databaseReadUrl: of(databaseUrl), onError })
+    onTestFinished(async () => {
+      for (const one of [registry, other]) await one.close()
+    })
+    await localApi(registry, systemCaller).createUser({ username: 'ann', plan: 'enterprise' })
+    const caller = await registry.getCaller('ann')
+    const names = async (q?: string) => {
+      const { skills } = await localApi(registry, caller).searchSkills({ sort: 'downloads', ...(q && { q }) })
+      return skills.map(({ name }) => name).toSorted()
+    }
+    return { registry, api: localApi(registry, caller), elsewhere: localApi(other, caller), errors, names }
+  }
+
+  it('shows at once what any node has committed', async () => {
+    const { registry, api, elsewhere, names, errors } = await open()
+    const published: string[] = []
+    for (let i = 0; i < 10; i++) {
+      await (i % 2 ? api : elsewhere).publishSkill({ skillMd: skillMd(`skill-${i}`) })
+      published.push(`skill-${i}`)
+      expect([await names(), await names('skill')]).toEqual([published, published])
+    }
+    await elsewhere.publishSkill({ name: 'skill-3', visibility: 'private' })
+    expect((await localApi(registry).searchSkills({})).total).toBe(9)
+    const [used = 0, refused = 0] = await readCounts(registry)
+    expect(used + refused).toBe(21)
+    expect(used).toBeGreaterThan(0)
+    expect(errors).toEqual([])
+  })
+
+  it('lets the primary answer while the replica is late', async () => {
+    const { registry, api, names, errors } = await open()
+    await replica.query('select pg_wal_replay_pause()')
+    try {
+      await api.publishSkill({ skillMd: skillMd('late') })
+      expect(await Promise.all([names(), names('late'), names()])).toEqual([['late'], ['late'], ['late']])
+    } finally {
+      await replica.query('select pg_wal_replay_resume()')
+    }
+    expect(await readCounts(registry)).toEqual([0, 3])
+    // It is asked again a second later.
+    await expect
+      .poll(async () => [await names(), (await readCounts(registry))[0]], { timeout: 10_000 })
+      .toEqual([['late'], 1])
+    expect(errors).toEqual([])
+  })
+
+  it('lets the primary answer if the replica ends during a read, and when it is away', async () => {
+    const { registry, api, names, errors } = await open()
+    await api.publishSkill({ skillMd: skillMd('kept') })
+    const { replica: own } = partsOf(registry)
+    const failing = own!.read((database) =>
+      database === own!.database
+        ? Promise.reject(Object.assign(new Error('conflict with recovery'), { code: '40001' }))
+        : names(),
+    )
+    expect(await failing).toEqual(['kept'])
+    expect(errors).toEqual(['Error: conflict with recovery'])
+    const mistake = new RangeError('a mistake of ours')
+    await expect(own!.read(() => Promise.reject(mistake))).rejects.toBe(mistake)
+    const gone = await open(() => 'postgres://postgres:password@127.0.0.1:1/skillstead_1')
+    await gone.api.publishSkill({ skillMd: skillMd('there') })
+    expect([await gone.names(), await gone.names('there')]).toEqual([['there'], ['there']])
+    expect(gone.errors).toEqual([expect.stringContaining('ECONNREFUSED')])
+    expect(await readCounts(gone.registry)).toEqual([0, 2])
+  })
+
+  it('never reads the database of another registry', async () => {
+    const first = await open()
+    await first.api.publishSkill({ skillMd: skillMd('foreign') })
+    await first.names()
+    const second = await open(() => `${replica.url}skillstead_1`)
+    expect(await second.names()).toEqual([])
+    expect(second.errors).toEqual([expect.stringContaining('so it is no replica of')])
+  })
+
+  it('needs the database that it is a replica of', async () => {
+    const opening = openRegistry({ path: ':memory:', databaseReadUrl: `${replica.url}skillstead_1` })
+    await expect(opening).rejects.toThrow('`databaseReadUrl` is a replica of `databaseUrl`: pass both.')
+  })
+})
+
+async function readCounts(registry: Registry) {
+  const metrics = await registry.metrics()
+  const valueOf = (name: string) => metrics.find((metric) => metric.name === name)?.value
+  return [valueOf('skillstead_replica_reads_total'), valueOf('skillstead_replica_refused_total')]
+}
