@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { addMirrored, type MirroredInstalls, type UsedSkill } from '../catalogue/context/use-counts.ts'
 import { newId } from '../kernel/ids.ts'
-import { type Database, writeApart } from '../storage/database.ts'
+import { writeApart } from '../storage/database.ts'
 import { isInList } from '../storage/list-query.ts'
+import { takeTurn } from '../storage/meta.ts'
 import { parseJson, type Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import type { Telemetry } from './community-context.ts'
@@ -108,7 +109,7 @@ export class InstallTelemetry implements Telemetry {
   }
 
   async #foldInTurn(): Promise<void> {
-    if (await takeTurn(this.#parts.database)) await foldJournal(this.#parts)
+    if (await takeTurn(this.#parts.database, 'installs.counted', turnMs)) await foldJournal(this.#parts)
     else this.#schedule(turnMs / 2)
   }
 
@@ -121,22 +122,8 @@ export class InstallTelemetry implements Telemetry {
   }
 }
 
-/** Minimum time in milliseconds between two turns of all nodes. */
+/** Minimum time in milliseconds between two turns of all nodes. A node that is refused asks again: the other may end. */
 const turnMs = 400
-
-/**
- * Whether this node may add the installs of all nodes to the counters: on PostgreSQL only if no node began to do so a
- * moment ago, by the clock of the database. A node that is refused must ask again, since the other one may have ended.
- */
-async function takeTurn({ dialect, read }: Database): Promise<boolean> {
-  if (dialect === 'sqlite') return true
-  const { rows } = await sql`insert into meta (key, value)
-    values ('installs.counted', cast(floor(extract(epoch from clock_timestamp()) * 1000) as text))
-    on conflict (key) do update set value = excluded.value
-    where cast(excluded.value as bigint) - cast(meta.value as bigint) not between 0 and ${sql.lit(turnMs)}
-    returning key`.execute(read)
-  return rows.length > 0
-}
 
 /** The number of counts per transaction. More would block the event loop for too long. */
 const countsMax = 64

@@ -1,4 +1,5 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import type { Database } from './database.ts'
 import type { Tables } from './tables.ts'
 import type { WriteTransaction } from './writer.ts'
 
@@ -16,4 +17,18 @@ export async function removeMeta(trx: WriteTransaction, key: string): Promise<vo
 export async function putMeta(trx: WriteTransaction, key: string, value: string): Promise<void> {
   const row = trx.insertInto('meta').values({ key, value })
   await row.onConflict((conflict) => conflict.column('key').doUpdateSet({ value })).execute()
+}
+
+/**
+ * Whether this node may do a work that one node does for all: on PostgreSQL only if no node began it within `everyMs`
+ * milliseconds, by the clock of the database. On SQLite always.
+ */
+export async function takeTurn({ dialect, read }: Database, key: string, everyMs: number): Promise<boolean> {
+  if (dialect === 'sqlite') return true
+  const { rows } = await sql`insert into meta (key, value)
+    values (${key}, cast(floor(extract(epoch from clock_timestamp()) * 1000) as text))
+    on conflict (key) do update set value = excluded.value
+    where cast(excluded.value as bigint) - cast(meta.value as bigint) not between 0 and ${everyMs}
+    returning key`.execute(read)
+  return rows.length > 0
 }
