@@ -23,8 +23,8 @@ export interface SkillBill {
   /** The full name, or the short name of a skill that is not published. */
   readonly name: string
   readonly version?: string | undefined
-  readonly description?: string
-  readonly license?: string
+  readonly description?: string | undefined
+  readonly license?: string | undefined
   readonly publisher?: string
   /** The identity of CI that published the version. */
   readonly identity?: PublisherIdentity | undefined
@@ -38,6 +38,8 @@ export interface SkillBill {
   /** The versions from which the skill was forked, nearest first. */
   readonly forkChain?: readonly { readonly fullName: string; readonly version: string; readonly digest: string }[]
   readonly yanked?: boolean
+  /** The URL of the registry that it was installed from. */
+  readonly source?: string | undefined
 }
 
 /** A skill of a project whose content is not known, with the reason as a sentence. */
@@ -119,8 +121,9 @@ function toSkillComponent(bill: SkillBill | UnreadSkill): Component {
 }
 
 function* listFacts(skill: SkillBill): Generator<[key: string, value: string]> {
-  const { digest, identity, security, access, yanked, declared, capabilities = [], forkChain = [] } = skill
+  const { digest, identity, security, access, yanked, declared, capabilities = [], forkChain = [], source } = skill
   yield ['digest', digest]
+  if (source !== undefined) yield ['source', source]
   yield ['verdict', security?.verdict ?? 'not scanned']
   if (security) {
     yield ['score', `${security.score}`]
