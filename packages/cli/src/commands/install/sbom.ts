@@ -38,12 +38,11 @@ export const commands = {
       if ((folder === undefined) === (lock === undefined))
         throw new UsageError('Pass the FOLDER of a skill, or --lock FILE for the skills of a project.')
       const text = folder === undefined ? await writeLockSbom(lock!, given.io.env) : await writeFolderSbom(folder)
-      if (out === undefined) return { document: JSON.parse(text) as object }
+      if (out === undefined) return JSON.parse(text) as { readonly bomFormat: string }
       writeWhole(resolve(out), text)
       return { file: out }
     },
-    show: (result) =>
-      'file' in result ? [`Wrote ${result.file}.`] : JSON.stringify(result.document, null, 2).split('\n'),
+    show: (result) => ('file' in result ? [`Wrote ${result.file}.`] : JSON.stringify(result, null, 2).split('\n')),
   }),
 }
 
