@@ -24,7 +24,7 @@ it('the commands that call a node do not load database code, because loading it 
   const { stdout } = await runFile('--input-type=module', ['--eval', showHelp], { env: { ...env, ...programs } })
   for (const name of asking) expect(stdout).toMatch(new RegExp(`^Usage: skillstead ${name}\\b`, 'm'))
   expect(stdout).toContain(`${source}commands/`)
-  const database = /better-sqlite3|kysely|packages\/core\/src\/storage/
+  const database = /better-sqlite3|kysely|packages\/core\/src\/storage|cyclonedx/
   expect(stdout.split('\n').filter((line) => line.startsWith('file:') && database.test(line))).toEqual([])
 })
 
@@ -43,6 +43,7 @@ it('a node loads the sign-in by an identity provider only with its settings', as
     const programs = { RUN: `${source}run.ts`, IO: `${source}process-io.ts`, ARGS }
     const { stdout } = await runFile('--input-type=module', ['--eval', serve], { env: { ...env, ...programs } })
     expect(stdout).toContain('Skillstead listens on')
+    expect(stdout, 'is loaded when a bill of materials is read').not.toContain('cyclonedx')
     return stdout
       .split('\n')
       .filter((line) => /packages\/identity\/|node_modules\/(?:openid-client|oauth4webapi)\//.test(line))

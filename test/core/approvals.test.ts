@@ -46,8 +46,9 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     const name = `${organisation}/tool`
     const preview = await test.api('pete').publishSkill({ name, skillMd: skillMd('tool'), dryRun: true })
     expect(preview.warnings.map(({ code }) => code)).toContain('approval')
-    const { id, reason } = await submit(organisation, 'tool')
+    const { id, reason, approvals } = await submit(organisation, 'tool')
     expect(reason).toBe('approval')
+    expect(approvals).toEqual({ needed: 2, given: 0, changesRequested: false })
     for (const user of ['rita', 'guesty', 'root']) {
       expect(await codeOf(test.api(user).getQuarantined({ id }))).toBe('not_found')
       expect((await test.api(user).listQuarantined({ limit: 100 })).quarantined.map((item) => item.id)).not.toContain(

@@ -48,6 +48,7 @@ describeBrowser('a browser', () => {
       page.getByAltText(name).evaluate((one: HTMLImageElement) => one.complete && one.naturalWidth)
     await expect.poll(() => widthOf('pot')).toBe(1)
     expect(await takeName('Download SKILL.md')).toBe('SKILL.md')
+    expect(await takeName('bill of materials')).toBe('secret-1.0.0.cdx.json')
     await page.getByRole('link', { name: 'Files', exact: true }).click()
     expect(await takeName('Download all as a zip')).toBe('secret-1.0.0.zip')
     await page.getByRole('link', { name: 'pot.png' }).click()

@@ -102,6 +102,11 @@ describeDatabases('doctor --deep', (open, dialect) => {
         run(sql`delete from version_files where path = 'logo.png'`),
       ],
       ['the changelog of a version', /differ in changelog/, run(sql`update versions set changelog = 'x'`)],
+      [
+        'the CI job of a version',
+        /differ in identity/,
+        run(sql`update versions set identity = '{"issuer":"https://evil.example","claims":{}}'`),
+      ],
       ['the time of a version', /differ in publishedAt/, run(sql`update versions set published_at = 1`)],
       ['a yank taken back', /yanked, unlike in entry \d+ of the log/, run(sql`update versions set yanked = 0`)],
       ['an entry of the log', /entry 7 does not match its hash/, run(sql`update log set entry = '{}' where seq = 7`)],

@@ -1,5 +1,7 @@
 import { verifyProvenance } from '@skillstead/client/verify'
 import { localApi } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
+import { checkRegistry } from '@skillstead/maintenance'
 import { importBundle } from '@skillstead/mirror'
 import type { RegistryApi } from '@skillstead/protocol'
 import { afterEach, expect, it } from 'vitest'
@@ -47,6 +49,13 @@ describeDatabases('the identity of CI that published a version', (open) => {
     expect(await mirror.sync('main')).toMatchObject({ applied: 2, refusedTotal: 0 })
     expect(await readIdentities(test.api(), keys)).toEqual(expected)
     expect(await findDamage(test.registry)).toEqual([])
+    await partsOf(test.registry).database.writer.write((trx) =>
+      trx.updateTable('versions').set({ identity: null }).execute(),
+    )
+    const findings = await checkRegistry(test.registry, { deep: true })
+    expect(findings.filter(({ ok }) => !ok).map(({ name, detail }) => [name, detail])).toEqual([
+      ['entries', expect.stringMatching(/alice\/tea@1\.0\.0 and entry 1 of the log differ in identity/)],
+    ])
   })
 
   it('is carried by a bundle', async () => {

@@ -1,4 +1,5 @@
 import { partsOf } from '@skillstead/core/internal'
+import { readBytes } from '@skillstead/skill-format/archives'
 import { afterEach, expect, it } from 'vitest'
 import { describeApi } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream, readTold } from '../support/mirror-harness.ts'
@@ -26,6 +27,17 @@ describeApi('requests for skills of an upstream node', (open) => {
       origin: { kind: 'mirror' },
       log: { origin: partsOf(upstream.test.registry).origin },
     })
+  })
+
+  it('have the bill of materials of the upstream, also without a network', async () => {
+    const { upstream, network, test } = await openPair(open)
+    await upstream.publish('pdf', '1.0.0')
+    const input = { name: 'alice/pdf', version: '1.0.0' }
+    const read = async (api: ReturnType<typeof test.api>) => Buffer.from(await readBytes(await api.getSbom(input)))
+    const theirs = (await read(upstream.test.api())).toString()
+    expect((await read(test.api())).toString()).toBe(theirs)
+    network.fault = () => ({ cut: 0 })
+    expect((await read(test.api())).toString()).toBe(theirs)
   })
 
   it('never send the name of the skill: the mirror reads the whole log, then content by digest', async () => {

@@ -91,6 +91,9 @@ function* listVersions(sizes: WorstSizes): Generator<ImportedVersion> {
     const skillMd = toSkillMd('wide', `Many files, version ${i}.`)
     yield { ...toSkill(0, sizes.wideFiles), name: 'wide', skillMd, version: `1.0.${i}` }
   }
+  const toml = Buffer.from(`a${'.a'.repeat(32_000)} = 1\n`)
+  const manifests = Array.from({ length: 8 }, (_, i) => ({ path: `${i}/pyproject.toml`, bytes: toml }))
+  yield { owner, name: 'packages', skillMd: toSkillMd('packages', 'Packages.'), files: manifests }
   const picture = Buffer.alloc(sizes.pictureBytes, 7)
   Buffer.from('89504e470d0a1a0a', 'hex').copy(picture)
   for (const version of ['1.0.0', '1.0.1']) {
@@ -290,6 +293,8 @@ function listReads({ versions }: WorstSizes): WorstRequest[] {
     get(`${skill('large')}/load?level=full&maxTokens=100000&priority=${query.slice(0, 300)}`),
     get(`${skill('large')}/load?level=summary`),
     get(`${skill('history')}/provenance`),
+    get(`${skill('wide')}/versions/latest/sbom`),
+    get(`${skill('packages')}/versions/latest/sbom`),
     get('/api/v1/packs?limit=100'),
     get(`/api/v1/packs?limit=100&q=${encodeURIComponent('pack tables '.repeat(8).trim())}`),
     get('/api/v1/packs/pack-0'),

@@ -5,7 +5,7 @@ import { bakeRules } from './bake-rules.ts'
 import { bundleRequired } from './bundle-required.ts'
 import { findThreads, listThreads } from './find-threads.ts'
 import { leaveOutCertificates } from './leave-out-certificates.ts'
-import { takeUsedParts } from './used-parts.ts'
+import { optionalPackages, takeUsedParts } from './used-parts.ts'
 
 const packages = join(import.meta.dirname, '../..')
 
@@ -20,8 +20,7 @@ export async function bundleClone(folder: string, programs: Readonly<Record<stri
     platform: 'node',
     resolve: { conditionNames: ['source', 'node'] },
     input: { ...programs, ...listThreads(['*'], packages) },
-    // pg loads pg-native only if it is installed.
-    external: ['pg-native'],
+    external: [...optionalPackages],
     plugins: [
       leaveNative(),
       bakeRules(),

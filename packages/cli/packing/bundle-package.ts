@@ -8,7 +8,7 @@ import { bundleRequired } from './bundle-required.ts'
 import { findThreads, listThreads } from './find-threads.ts'
 import { describeLicenses } from './licenses.ts'
 import { toAscii } from './to-ascii.ts'
-import { takeUsedParts } from './used-parts.ts'
+import { optionalPackages, takeUsedParts } from './used-parts.ts'
 
 /** The fields of a package.json that decide what is bundled. */
 export interface BundledManifest {
@@ -29,9 +29,6 @@ const copiedThreads: Readonly<Record<string, readonly string[]>> = { '@skillstea
 
 /** The table of the tokenizer: the largest module, which the program and a thread share. */
 const tokenTable = 'gpt-tokenizer/encoding/o200k_base'
-
-/** pg loads this package only if it is installed. */
-const optionalNative = 'pg-native'
 
 const common = {
   platform: 'node',
@@ -74,7 +71,7 @@ async function bundleEntries(
   const bundle = await rolldown({
     ...common,
     input: { ...entries, ...threads },
-    external: toPatterns([...listExternal(manifest), optionalNative]),
+    external: toPatterns([...listExternal(manifest), ...optionalPackages]),
     plugins: [findThreads(), bakeRules(), takeUsedParts(), bundleRequired(), shareTokenTable('./threads/')],
   })
   const { output } = await bundle.generate({ ...outputs, chunkFileNames: '[name]-[hash].js' })

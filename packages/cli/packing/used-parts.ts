@@ -13,6 +13,9 @@ const usedParts: Readonly<Record<string, string>> = {
     Object.assign(Dispatcher.prototype, api)`,
 }
 
+/** Packages that others load only if they are installed: pg, and the writer of XML of the CycloneDX library. */
+export const optionalPackages: readonly string[] = ['pg-native', 'xmlbuilder2']
+
 /** Bundles the used parts of packages instead of the whole packages. */
 export function takeUsedParts(): Plugin {
   const prefix = '\0used-parts:'

@@ -54,6 +54,7 @@ import { showStorage } from './operator/storage-use.ts'
 import { getPack, listPacks, showPack } from './catalogue/sharing/read-packs.ts'
 import { createPack, deletePack, updatePack } from './catalogue/sharing/packs.ts'
 import { showProvenance } from './catalogue/copies/show-provenance.ts'
+import { showSbom } from './catalogue/copies/show-sbom.ts'
 import { listAuthors, showReputation } from './community/reputation.ts'
 import { createAgentReview, listAgentReviews, markAgentReviewHelpful } from './community/agent-reviews.ts'
 import { createIssue, createReview, listIssues, listReviews } from './community/reviews.ts'
@@ -134,6 +135,7 @@ export const operations = {
   yankVersion: (context, input, caller) => setYanked(context, input, true, caller),
   unyankVersion: (context, input, caller) => setYanked(context, input, false, caller),
   getProvenance: showProvenance,
+  getSbom: showSbom,
   forkSkill,
   starSkill: (context, input, caller) => setStarred(context, input, true, caller),
   unstarSkill: (context, input, caller) => setStarred(context, input, false, caller),

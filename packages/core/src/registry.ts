@@ -56,6 +56,7 @@ import { handleDeliveries } from './webhooks/deliver-events.ts'
 import { createWatchers } from './webhooks/download-events.ts'
 import { forgetPolicy, judgeByPolicy, readEffectivePolicy } from './governance/policies.ts'
 import { findReviewers } from './governance/quarantine-access.ts'
+import { countApprovals } from './governance/quarantine-list.ts'
 import { createEvents } from './webhooks/events.ts'
 import { createMailNotices, handleMailNotices } from './webhooks/mail-notices.ts'
 
@@ -184,7 +185,7 @@ async function openParts(options: RegistryOptions) {
     ...(await makeCounting(options, base, hooks, sharedLimits)),
     ...makeReading(options, base),
     events: createEvents(outbox, clock, mailer && createMailNotices(outbox, database.dialect)),
-    policies: { read: readEffectivePolicy, judge: judgeByPolicy, findReviewers, forget: forgetPolicy },
+    policies: { read: readEffectivePolicy, judge: judgeByPolicy, findReviewers, countApprovals, forget: forgetPolicy },
     reputation: { changeStanding, creditSkill, recountCredit },
     agents: { attributeVersion },
     async onVerificationChange(trx, userId, at) {

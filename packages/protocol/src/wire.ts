@@ -47,6 +47,7 @@ export const wire = {
   listInstallers: 'GET /skills/:name/installers',
   getSimilarity: 'GET /skills/:name/similarity',
   getProvenance: 'GET /skills/:name/provenance',
+  getSbom: 'GET /skills/:name/versions/:version/sbom content',
   yankVersion: 'DELETE /skills/:name/versions/:version',
   unyankVersion: 'PUT /skills/:name/versions/:version',
   forkSkill: 'POST /skills/:name/fork',

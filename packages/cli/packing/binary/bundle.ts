@@ -5,7 +5,7 @@ import { bakeRules } from '../bake-rules.ts'
 import { bakeTokens } from '../bake-tokens.ts'
 import { bundleRequired } from '../bundle-required.ts'
 import { leaveOutCertificates } from '../leave-out-certificates.ts'
-import { takeUsedParts } from '../used-parts.ts'
+import { optionalPackages, takeUsedParts } from '../used-parts.ts'
 
 const packages = join(import.meta.dirname, '../../..')
 const inside = join(import.meta.dirname, 'inside')
@@ -23,8 +23,7 @@ const substitutes: Readonly<Record<string, string>> = {
 const common = {
   platform: 'node',
   resolve: { conditionNames: ['source', 'node'] },
-  // pg loads pg-native only if it is installed.
-  external: ['pg-native'],
+  external: [...optionalPackages],
   // A package tests whether `import.meta` has its fields.
   checks: { emptyImportMeta: false },
   logLevel: 'warn',

@@ -64,6 +64,9 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
     from(() => import('../commands/install/verify.ts'), {
       verify: 'verify installed skills, or the signature and content of one skill',
     }),
+    from(() => import('../commands/install/sbom.ts'), {
+      sbom: 'write the bill of materials of a skill, or of all installed skills',
+    }),
     from(() => import('../commands/install/heartbeat.ts'), {
       heartbeat: 'check installed skills for updates and warnings',
     }),

@@ -79,6 +79,11 @@ export async function readDecisions(db: Kysely<Tables>, items: readonly Quaranti
   return new Map(await Promise.all(decided))
 }
 
+/** The approvals that a version needs and has; undefined for one that does not wait for reviewers. */
+export async function countApprovals(db: Kysely<Tables>, item: QuarantineItemRow) {
+  return (await readDecisions(db, [item])).get(item.id)?.counted
+}
+
 /** The published versions that a rescan quarantined. Versions of deleted skills are left out. */
 function selectQuarantined(db: Kysely<Tables>) {
   return db

@@ -28,6 +28,7 @@ import { requirePublisher } from '../catalogue/publishing/publish-skill.ts'
 import type { QuarantineItemRow, VersionRow } from '../storage/tables.ts'
 import { undo, type WriteTransaction } from '../storage/writer.ts'
 import { getQuarantined } from './quarantine.ts'
+import { countApprovals } from './quarantine-list.ts'
 
 /**
  * POST /quarantine/<id>/release, for administrators: publishes the version, or lets it wait for its reviewers, if it
@@ -122,7 +123,8 @@ export async function decideItem(
       at: context.clock.now(),
       data: { id, digest, reason: reasonNow },
     })
-    return toQuarantinedVersion({ ...moved, publisher: publisher.username })
+    const shown = toQuarantinedVersion({ ...moved, publisher: publisher.username })
+    return { ...shown, ...(await countApprovals(trx, moved)) }
   })
   return { ...decided, quarantined }
 }

@@ -27,7 +27,7 @@ import type { QuarantineItemRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { keepSeen } from '../visibility/decisions.ts'
 import { getQuarantined, readItemFiles } from './quarantine.ts'
-import { readDecisions } from './quarantine-list.ts'
+import { countApprovals } from './quarantine-list.ts'
 import { decideItem } from './quarantine-release.ts'
 
 /**
@@ -50,8 +50,7 @@ export async function reviewQuarantined(
   const { quarantined, stored } = decided
   const shown = quarantined ?? toQuarantinedVersion({ ...decided.row, publisher: publisher.username })
   if (stored && !quarantined) return { status: 201, body: { ...shown, version: stored.version.version, created: true } }
-  const counted = (await readDecisions(read, [decided.row])).get(id)?.counted
-  return { status: 200, body: { ...shown, ...counted, created: false } }
+  return { status: 200, body: { ...shown, ...(await countApprovals(read, decided.row)), created: false } }
 }
 
 async function putReview(
@@ -65,7 +64,7 @@ async function putReview(
   if (!mayReview) throw toReviewRefusal(row, userId)
   const at = context.clock.now()
   await putVerdict(trx, { quarantine_id: id, user_id: userId, verdict, at })
-  const { needed, given, changesRequested } = (await readDecisions(trx, [row])).get(id)!.counted.approvals
+  const { needed, given, changesRequested } = (await countApprovals(trx, row))!.approvals
   const isAccepted = !changesRequested && given >= needed
   const subject = `${row.full_name}@${row.version}`
   const data = { id, digest: row.digest, verdict }

@@ -127,6 +127,9 @@ function findLoggedProblem(
   if (logged.at(-1)!.data['yanked'] !== (version.yanked === 1)) {
     return `${subject} is ${version.yanked ? '' : 'not '}yanked, unlike in entry ${logged.at(-1)!.seq} of the log.`
   }
+  const identity = version.identity === null ? undefined : parseJson(version.identity)
+  if (!isDeepStrictEqual(identity, entry.data['identity']))
+    return `${subject} and entry ${entry.seq} of the log differ in identity.`
   // Entries of mirrored skills are relayed as the upstream wrote them.
   if (skill.origin_kind === 'mirror') return undefined
   const metadata = parseJson(version.metadata)

@@ -268,6 +268,14 @@ export const skillEndpoints = toEndpoints('Skills', {
     input: versioned,
     output: Provenance,
   },
+  getSbom: {
+    auth: 'none',
+    summary:
+      'Read the bill of materials of a version: its files, the packages that it declares and its verdict, in CycloneDX 1.6',
+    costly: true,
+    input: versioned,
+    output: ContentBody,
+  },
 })
 
 /** The input of `PUT /skills`. */

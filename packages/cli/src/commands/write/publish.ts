@@ -1,13 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import {
-  cutList,
   limits,
   type PathReason,
   type PublishSkillInput,
   type QuarantinedVersion,
   type RegistryApi,
-  toOneLine,
   type Visibility,
 } from '@skillstead/protocol'
 import { checkPortability, parseSkillMd } from '@skillstead/skill-format'
@@ -15,19 +12,15 @@ import {
   ArchiveError,
   decodeText,
   findTextProblem,
-  isUnreadable,
-  findUnreadFolders,
   openFolder,
-  openFolderTree,
   openPlugin,
   readArchive,
-  readSourceItem,
-  selectSkills,
   type SkillRecord,
   toPublishFile,
 } from '@skillstead/skill-format/archives'
 import { UsageError, command, flag, textOption, type Arguments } from '../../command/command.ts'
 import { refuseOtherArchives } from '../../files/archive-kinds.ts'
+import { readSkillFolder } from '../../files/read-skill-folder.ts'
 import { findUrl, placeOptions, withApi } from '../../registry/place.ts'
 import { dangerousOption, refuseDangerous } from '../../scan/dangerous.ts'
 import { toFindingsLines } from '@skillstead/scanner/report-lines'
@@ -245,9 +238,11 @@ function toScan({ security, dryRun }: Result): string[] {
   return [`Scan verdict: ${toVerdictText(security)}.`, ...toFindingsLines(security)]
 }
 
+const severalAdvice = 'Publish one of them, or pass this folder to `skillstead import`.'
+
 async function readPublishContent(path: string): Promise<Content> {
   const stats = statSync(path)
-  if (stats.isDirectory()) return packPublishedFolder(path)
+  if (stats.isDirectory()) return toContent(await readSkillFolder(path, severalAdvice))
   refuseOtherArchives(path, ['.zip', '.tar.gz', '.tgz'])
   if (stats.size > limits.archiveBytesMax)
     throw new Error(
@@ -260,30 +255,6 @@ async function readPublishContent(path: string): Promise<Content> {
   if (problem !== undefined) throw new Error(`${path}: ${problem}`)
   return { id: path, skillMd: decodeText(body) }
 }
-
-async function packPublishedFolder(path: string): Promise<Content> {
-  const { entries, isOfNode, read } = await openFolderTree(path)
-  const skills = selectSkills(entries, { isOfNode })
-  const [skill] = skills
-  if (!skill) {
-    const [unread] = findUnreadFolders(entries)
-    if (unread) throw new Error(`${unread.path}: ${unread.reason}`)
-    throw new Error(`${path} contains no SKILL.md. Pass the folder of a skill.`)
-  }
-  if (skills.length > 1 && skill.folder !== '') {
-    const { shown, more } = cutList(skills, skillsShownMax)
-    const names = shown.map(({ folder }) => toOneLine(folder)).join(', ')
-    const others = more > 0 ? ` and ${more} more` : ''
-    const advice = 'Publish one of them, or pass this folder to `skillstead import`.'
-    throw new Error(`${path} contains ${skills.length} skills: ${names}${others}. ${advice}`)
-  }
-  const id = join(path, skill.document)
-  const item = await readSourceItem(skill, { id, path: id }, read)
-  if (isUnreadable(item)) throw new Error(`${item.id}: ${item.reason}`)
-  return toContent(item)
-}
-
-const skillsShownMax = 10
 
 function toContent({ id, skillMd, files, omitted, changed }: SkillRecord): Content {
   return { id, skillMd, files: files.map(toPublishFile), omitted, changed }

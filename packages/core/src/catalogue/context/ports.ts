@@ -1,4 +1,13 @@
-import type { Access, EventData, EventName, Policy, PolicyRefusal, Provenance, Security } from '@skillstead/protocol'
+import type {
+  Access,
+  EventData,
+  EventName,
+  Policy,
+  PolicyRefusal,
+  Provenance,
+  QuarantinedVersion,
+  Security,
+} from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { CallOptions } from '../../kernel/call-options.ts'
 import type { Caller, UserCaller } from '../../kernel/caller.ts'
@@ -201,4 +210,9 @@ export interface PolicyPort {
   forget(trx: WriteTransaction, skillId: string): Promise<void>
   /** The ids of the users who may review a quarantined version. */
   findReviewers(db: Kysely<Tables>, item: QuarantineItemRow): Promise<string[]>
+  /** The approvals that a quarantined version needs and has; undefined for one that waits for an administrator. */
+  countApprovals(
+    db: Kysely<Tables>,
+    item: QuarantineItemRow,
+  ): Promise<Pick<QuarantinedVersion, 'approvals'> | undefined>
 }

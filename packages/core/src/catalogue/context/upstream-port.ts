@@ -104,6 +104,7 @@ const mirroredReads: Partial<Record<EndpointName, 'skill' | 'list'>> = {
   diffSkill: 'skill',
   getSimilarity: 'skill',
   getProvenance: 'skill',
+  getSbom: 'skill',
   listReviews: 'skill',
   listAgentReviews: 'skill',
   listIssues: 'skill',

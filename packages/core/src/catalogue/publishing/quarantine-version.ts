@@ -76,7 +76,8 @@ export async function quarantineVersion(
     await recordAudit(trx, { caller, action: 'quarantine.add', subject, at, data })
   }
   if (reason === 'approval') await announceSubmission(context, trx, row, publisher)
-  return toQuarantinedVersion({ ...row, publisher: publisher.username })
+  const shown = toQuarantinedVersion({ ...row, publisher: publisher.username })
+  return { ...shown, ...(await context.policies.countApprovals(trx, row)) }
 }
 
 /** Tells the reviewers of a version that it waits for them. */

@@ -32,6 +32,11 @@ export function toApiAddress({ name, version }: ShownSkill, path: string): strin
   return toAddress(`/api/v1/skills/${encodeURIComponent(name)}/${path}`, { version })
 }
 
+/** The API address of a version's bill of materials. */
+export function toSbomAddress({ name, version }: ShownSkill): string {
+  return `/api/v1/skills/${encodeURIComponent(name)}/versions/${version}/sbom`
+}
+
 export function toFileAddress(shown: ShownSkill, path: string): string {
   return toApiAddress(shown, `files/${path.split('/').map(encodeURIComponent).join('/')}`)
 }

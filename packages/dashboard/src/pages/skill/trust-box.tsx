@@ -4,10 +4,11 @@ import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { addresses } from '../../addresses.ts'
 import { Icon } from '../../ui/icon.tsx'
+import { Download } from '../../ui/own-files.tsx'
 import { NameLink, toCount, type Tone } from '../../ui/parts.tsx'
 import { FindingPlace, findDecisive, verdictTones } from '../../ui/findings.tsx'
 import { isEmptyAccess, Uses } from './access-list.tsx'
-import { toTab, type ShownSkill } from './shown-skill.ts'
+import { toSbomAddress, toShortName, toTab, type ShownSkill } from './shown-skill.ts'
 
 const icons: Readonly<Record<Security['verdict'], IconNode>> = {
   safe: ShieldCheck,
@@ -49,6 +50,14 @@ export function TrustBox({ shown }: { shown: ShownSkill }) {
       </Line>
       <Line icon={FileCheck}>
         <a href={toTab(shown, 'provenance')}>Verify it in your browser</a>
+        {shown.version !== '' && (
+          <>
+            {', or read its '}
+            <Download path={toSbomAddress(shown)} name={`${toShortName(skill)}-${shown.version}.cdx.json`}>
+              bill of materials
+            </Download>
+          </>
+        )}
       </Line>
     </section>
   )

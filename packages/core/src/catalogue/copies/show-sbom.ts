@@ -1,0 +1,51 @@
+import type { Content } from '@skillstead/protocol'
+import type { StorageContext } from '../../storage/storage-context.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import type { Input } from '../../kernel/operation-input.ts'
+import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
+import { getBlob } from '../../storage/blobs.ts'
+import { parseJson } from '../../storage/tables.ts'
+import { getSkillVersion } from '../skills/read-skill.ts'
+import { readScan } from '../versions/inspection.ts'
+import { showAccess } from '../versions/version-changes.ts'
+import { readFileRows } from '../versions/version-files.ts'
+import { readForkChain } from './lineage.ts'
+
+/** GET /skills/<name>/versions/<version>/sbom: the version, its files and the packages that it declares, in CycloneDX. */
+export async function showSbom(context: StorageContext, input: Input<'getSbom'>, caller: Caller): Promise<Content> {
+  const { mayDeclarePackages, readDeclaredPackages, sbomType, writeSkillSbom } =
+    await import('@skillstead/skill-format/sbom')
+  const { skill, version } = await getSkillVersion(context, input, caller)
+  const { read } = context.database
+  const files = await readFileRows(read, version.id)
+  const manifests = []
+  for (const { path, digest } of files) {
+    if (!mayDeclarePackages(path)) continue
+    manifests.push({ path, bytes: await getBlob(read, digest) })
+    if (isSliceOver()) await nextSlice()
+  }
+  const { capabilities, ...metadata } = parseJson(version.metadata)
+  // The owner's metadata apply to the version that describes the skill.
+  const { description, license } = skill.described_by === version.version ? skill : metadata
+  const bill = {
+    name: skill.full_name,
+    version: version.version,
+    description,
+    license,
+    publisher: version.publisher,
+    identity: version.identity === null ? undefined : parseJson(version.identity),
+    digest: version.digest,
+    files,
+    declared: await readDeclaredPackages(manifests),
+    security: await readScan(read, version.id),
+    access: (await showAccess(read, version)).access,
+    capabilities,
+    forkChain: await readForkChain(context, skill, caller),
+    yanked: version.yanked === 1,
+  }
+  return {
+    contentType: sbomType,
+    body: Buffer.from(writeSkillSbom(bill, version.published_at)),
+    filename: `${skill.name}-${version.version}.cdx.json`,
+  }
+}

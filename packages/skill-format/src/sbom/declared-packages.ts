@@ -1,0 +1,225 @@
+import { basename } from 'node:path/posix'
+import { setImmediate } from 'node:timers/promises'
+import { parseForeignJson } from '@skillstead/protocol'
+import { parse as parseToml } from 'smol-toml'
+import { type DeclaredPackages, FoundPackages, type PackageScope, quote } from './found-packages.ts'
+import { readGoMod, readRequirement, readRequirements, toScriptMetadata } from './requirement-lines.ts'
+
+/** A file of a skill. */
+interface SkillFile {
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
+type Table = Readonly<Record<string, unknown>>
+
+/** The files that declare packages, by name. */
+const readers: readonly [name: RegExp, read: (text: string, found: FoundPackages, path: string, all: Paths) => void][] =
+  [
+    [/^package\.json$/, (text, found) => readPackageJson(parseTable(parseForeignJson(text)), found)],
+    [/^deno\.jsonc?$/, (text, found) => readImportMap(parseTable(parseForeignJson(text)), found)],
+    [/^pyproject\.toml$/, (text, found) => readPyproject(parseTomlTable(text), found)],
+    [/^Cargo\.toml$/, (text, found) => readCargo(parseTomlTable(text), found)],
+    [/^go\.mod$/, readGoMod],
+    [
+      /^(?:.*[-_.])?requirements(?:[-_.].*)?\.(?:txt|in)$/,
+      (text, found, path, all) => readRequirements(text, found, path, (other) => all.has(other) && isRead(other)),
+    ],
+    [
+      /\.pyw?$/,
+      (text, found) => {
+        const metadata = toScriptMetadata(text)
+        if (metadata === undefined) found.skip('Its block of metadata is not closed, or not valid.')
+        else readList(parseTomlTable(metadata)['dependencies'], found)
+      },
+    ],
+  ]
+type Paths = ReadonlySet<string>
+
+/** Files that declare packages in a form that is not read. */
+const otherManifests = new RegExp(
+  String.raw`^(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|deno\.lock|import_map\.json|` +
+    String.raw`uv\.lock|poetry\.lock|Pipfile(?:\.lock)?|setup\.(?:py|cfg)|environment\.ya?ml|Cargo\.lock|go\.(?:sum|work)|` +
+    String.raw`Gemfile(?:\.lock)?|composer\.(?:json|lock)|pom\.xml|build\.gradle(?:\.kts)?|mix\.exs|pubspec\.yaml|` +
+    String.raw`Package\.swift|.*\.(?:cs|fs)proj|.*\.gemspec)$`,
+)
+
+/** Parsing TOML takes 30 ms for 64 KiB that are made to be slow. */
+const tomlBytesMax = 64 * 1024
+/** Maximum bytes to read of one file, and of all files. */
+const bytesMax = 512 * 1024
+
+/** Whether a file can declare packages, so that {@link readDeclaredPackages} needs its bytes. */
+export function mayDeclarePackages(path: string): boolean {
+  return isRead(path) || otherManifests.test(basename(path))
+}
+
+function isRead(path: string): boolean {
+  return readers.some(([name]) => name.test(basename(path)))
+}
+
+/**
+ * Reads the packages that a skill declares: in package.json, deno.json, pyproject.toml, requirements files, the metadata
+ * blocks of Python scripts (PEP 723), go.mod and Cargo.toml. Reads what is written and resolves nothing. Never throws:
+ * files that are too large, damaged or of another form are listed in `unread`. Yields to the event loop between files.
+ */
+export async function readDeclaredPackages(files: readonly SkillFile[]): Promise<DeclaredPackages> {
+  const found = new FoundPackages()
+  const paths = new Set(files.map(({ path }) => path))
+  let left = bytesMax
+  for (const { path, bytes } of files) {
+    const name = basename(path)
+    found.enter(path)
+    if (otherManifests.test(name)) found.skip('Files of this kind are not read.')
+    const [, read] = readers.find(([pattern]) => pattern.test(name)) ?? []
+    if (!read) continue
+    const part = /\.pyw?$/.test(name) ? findMetadataBytes(bytes) : bytes
+    if (!part) continue
+    const max = /\.(?:toml|pyw?)$/.test(name) ? tomlBytesMax : bytesMax
+    if (part.length > Math.min(max, left)) {
+      found.skip(part.length > max ? `It is larger than ${max / 1024} KiB.` : 'The files before it are too large.')
+      continue
+    }
+    left -= part.length
+    try {
+      read(decoder.decode(part).replaceAll('\r\n', '\n'), found, path, paths)
+    } catch (error) {
+      // The first line of a message of the TOML parser; the others quote the file.
+      found.skip(`It is not valid: ${quote((error as Error).message.split('\n', 1)[0]!)}.`)
+    }
+    await setImmediate()
+  }
+  return found.toDeclared()
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+const metadataStart = '# /// script'
+const metadataEnd = '\n# ///'
+
+/** The block of metadata of a Python script, or its first part if it is not closed; undefined without one. */
+function findMetadataBytes(bytes: Uint8Array): Uint8Array | undefined {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  let start = text.indexOf(metadataStart)
+  // A byte order mark has 3 bytes.
+  while (start > 3 && text[start - 1] !== 0x0a) start = text.indexOf(metadataStart, start + 1)
+  if (start === -1) return undefined
+  let end = start
+  do end = text.indexOf(metadataEnd, end + 1)
+  while (end !== -1 && !/^\s?$/.test(text.toString('latin1', end + metadataEnd.length, end + metadataEnd.length + 1)))
+  return text.subarray(start, end === -1 ? start + tomlBytesMax : end + metadataEnd.length)
+}
+
+function readPackageJson(json: Table, found: FoundPackages): void {
+  const fields: Readonly<Record<string, PackageScope>> = {
+    dependencies: 'required',
+    optionalDependencies: 'optional',
+    peerDependencies: 'optional',
+    devDependencies: 'excluded',
+  }
+  for (const [field, scope] of Object.entries(fields)) {
+    for (const [name, range] of readMap(json, field, found)) addNpm(found, name, range, scope)
+  }
+}
+
+/** An alias names the package that is installed: `"short": "npm:long@^1"`. */
+function addNpm(found: FoundPackages, name: string, range: unknown, scope: PackageScope): void {
+  const [, ecosystem, real, aliased = ''] =
+    (typeof range === 'string' && /^(npm|jsr):\/?(@?[^@]+)(?:@([^/]*))?(?:\/.*)?$/.exec(range)) || []
+  if (ecosystem === undefined) found.add('npm', name, range, scope)
+  else found.add(ecosystem as 'npm' | 'jsr', real!, aliased, scope)
+}
+
+/** Reads the imports of a deno.json from registries; those of addresses and local files declare no package. */
+function readImportMap(json: Table, found: FoundPackages): void {
+  for (const [name, address] of readMap(json, 'imports', found)) {
+    if (typeof address === 'string' && /^(?:npm|jsr):/.test(address)) addNpm(found, name, address, 'required')
+    else if (typeof address !== 'string' || !/^\.{0,2}\//.test(address))
+      found.skip(`The import of ${quote(name)} is from no registry.`)
+  }
+}
+
+function readPyproject(toml: Table, found: FoundPackages): void {
+  const project = readTable(toml, 'project', found)
+  readList(project['dependencies'], found)
+  for (const [, list] of readMap(project, 'optional-dependencies', found)) readList(list, found, 'optional')
+  for (const [, list] of readMap(toml, 'dependency-groups', found)) readList(list, found, 'excluded')
+  readList(readTable(toml, 'build-system', found)['requires'], found, 'excluded')
+  const poetry = readTable(readTable(toml, 'tool', found), 'poetry', found)
+  readPoetry(poetry, 'dependencies', found, 'required')
+  readPoetry(poetry, 'dev-dependencies', found, 'excluded')
+  for (const [, group] of readMap(poetry, 'group', found))
+    readPoetry(parseTable(group), 'dependencies', found, 'excluded')
+}
+
+function readPoetry(table: Table, field: string, found: FoundPackages, scope: PackageScope): void {
+  for (const [name, value] of readMap(table, field, found)) {
+    if (name.toLowerCase() === 'python') continue
+    const range = toRange(value)
+    found.add('pypi', name, range, isOptional(value) ? 'optional' : scope)
+  }
+}
+
+function readCargo(toml: Table, found: FoundPackages): void {
+  const tables = [toml, ...readMap(toml, 'target', found).map(([, target]) => parseTable(target))]
+  for (const table of tables) {
+    readCrates(table, 'dependencies', found, 'required')
+    readCrates(table, 'build-dependencies', found, 'excluded')
+    readCrates(table, 'dev-dependencies', found, 'excluded')
+  }
+  readCrates(readTable(toml, 'workspace', found), 'dependencies', found, 'required')
+}
+
+function readCrates(table: Table, field: string, found: FoundPackages, scope: PackageScope): void {
+  for (const [name, value] of readMap(table, field, found)) {
+    const real = isTable(value) && typeof value['package'] === 'string' ? value['package'] : name
+    found.add('cargo', real, toRange(value), isOptional(value) ? 'optional' : scope)
+  }
+}
+
+/** The range of a dependency that a table describes; an address or path stands in place of a range. */
+function toRange(value: unknown): unknown {
+  if (!isTable(value)) return value
+  const { version, git, path, url, workspace } = value
+  if (workspace === true) return ''
+  return typeof git === 'string' ? `git+${git}` : typeof path === 'string' ? `path:${path}` : (url ?? version ?? '')
+}
+
+function isOptional(value: unknown): boolean {
+  return isTable(value) && value['optional'] === true
+}
+
+/** Reads a list of requirements of Python. A group may include another group, which is read itself. */
+function readList(list: unknown, found: FoundPackages, scope?: PackageScope): void {
+  if (list === undefined) return
+  if (!Array.isArray(list)) return found.skip('Its dependencies are not a list.')
+  for (const one of list) {
+    if (typeof one === 'string') readRequirement(one, found, scope)
+    else if (!isTable(one) || !('include-group' in one)) found.skip('A dependency is not a text.')
+  }
+}
+
+function readMap(table: Table, field: string, found: FoundPackages): [string, unknown][] {
+  return Object.entries(readTable(table, field, found))
+}
+
+/** A table within a table; reports a value that is none. */
+function readTable(table: Table, field: string, found: FoundPackages): Table {
+  const value = table[field]
+  if (value === undefined || isTable(value)) return value ?? {}
+  found.skip(`${field} is not a table.`)
+  return {}
+}
+
+function parseTomlTable(text: string): Table {
+  return parseToml(text, { integersAsBigInt: 'asNeeded' })
+}
+
+/** Throws for a value that is not a table. */
+function parseTable(value: unknown): Table {
+  if (isTable(value)) return value
+  throw new Error('a table is needed')
+}
+
+function isTable(value: unknown): value is Table {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
