@@ -60,9 +60,10 @@ export async function putTrustedPublisher(
   refuseWideClaims(issuer, claims)
   return context.database.writer.write(async (trx) => {
     const owner = await getTrusting(trx, name, caller)
-    const of = trx.selectFrom('trusted_publishers').selectAll().where('owner_id', '=', owner.id)
+    const of = trx.selectFrom('trusted_publishers').where('owner_id', '=', owner.id)
     const stored = JSON.stringify(Object.fromEntries(Object.entries(claims).toSorted()))
     const same = await of
+      .selectAll()
       .where('target', '=', target)
       .where('issuer', '=', issuer)
       .where('claims', '=', stored)
