@@ -78,6 +78,7 @@ const privatePages: Readonly<Record<string, string>> = {
   manage: `${skill}/manage`,
   admin: '/admin',
   'admin-users': '/admin/users',
+  'admin-user-access': '/admin/users/alice',
   'admin-reports': '/admin/reports',
   'admin-quarantine': '/admin/quarantine',
   'admin-mirrors': '/admin/mirrors',
