@@ -44,6 +44,26 @@ describe('users and their skills from the command line', () => {
     expect(onFiles.stdout).toBe(`ada, administrator on the enterprise plan, at ${data}\n`)
   })
 
+  it('`sessions` lists and ends the sessions of the user, and for administrators those of others', async () => {
+    for (const key of [admin[3]!, bob[3]!, bob[3]!]) {
+      const headers = { authorization: `Bearer ${key}`, 'x-skillstead-session': '1' }
+      expect((await fetch(`${server.url}/api/v1/session`, { method: 'POST', headers })).status).toBe(201)
+    }
+    const listed = await skillstead(['sessions', 'list', ...bob])
+    expect([listed.code, listed.stdout]).toEqual([0, expect.stringMatching(/^\w+ {2}first key .*\n.*\n2 of 2\.\n$/)])
+    const [id] = listed.stdout.split(' ')
+    expect((await skillstead(['sessions', 'end', id!, ...bob])).stdout).toBe(`Ended ${id}.\n`)
+    const again = await skillstead(['sessions', 'end', id!, ...bob])
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('no session with this id')])
+    const other = await skillstead(['sessions', 'list', 'ada', ...bob])
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('Only administrators')])
+    const ofBob = await skillsteadJson<{ sessions: { id: string }[] }>(['sessions', 'list', 'bob', ...admin])
+    expect(ofBob.sessions).toHaveLength(1)
+    await skillstead(['sessions', 'end', ofBob.sessions[0]!.id, ...admin])
+    expect((await skillstead(['sessions', 'list', '--user', 'bob', '--data', data])).stdout).toBe('0 of 0.\n')
+    expect((await skillstead(['sessions', 'list', 'no-such-user', ...admin])).code).toBe(1)
+  })
+
   it('new users may use webhooks at once, unless --default-plan says otherwise', async () => {
     expect((await skillstead(['webhooks', 'list', ...bob])).code).toBe(0)
     expect(await skillsteadJson(['users', 'create', 'carl', '--data', data])).toMatchObject({ user: { plan: 'team' } })

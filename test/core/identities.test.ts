@@ -1,7 +1,8 @@
 import { localApi } from '@skillstead/core'
 import { partsOf, refuseIdentity, signInIdentity, type GroupRule, type Identity } from '@skillstead/core/internal'
 import { expect, it } from 'vitest'
-import { codeOf } from '../support/answers.ts'
+import { codeOf, refusalOf } from '../support/answers.ts'
+import { countQueries } from '../support/count-queries.ts'
 import { describeDatabases, type TestRegistry } from '../support/harness.ts'
 
 const rules: readonly GroupRule[] = [
@@ -35,6 +36,68 @@ describeDatabases('an account of an identity provider', (open) => {
     const first = await signIn(test, 'a')
     const second = await signIn(test, 'b', { issuer: 'https://other.example' })
     expect([first.username, second.username]).toEqual(['alice', 'alice-2'])
+  })
+
+  it('gets a free name without a query for each that is taken', async () => {
+    const test = await open()
+    const signInAs = async (number: number) => {
+      const { counted, count } = countQueries(test.registry)
+      const { username } = await signIn({ ...test, registry: counted }, `${number}`, {
+        subject: `${number}`,
+        groups: [],
+      })
+      return [username, count()] as const
+    }
+    const second = [await signInAs(1), await signInAs(2)].at(-1)!
+    for (let number = 3; number < 25; number++) await test.makeUser(`alice-${number}`)
+    const [username, queries] = await signInAs(25)
+    expect(username).toBe('alice-25')
+    expect(queries - second[1]).toBeLessThanOrEqual(2)
+    await test.makeUser(`${'b'.repeat(39)}`)
+    const long = await signIn(test, 'long', { subject: 'long', name: 'b'.repeat(60), groups: [] })
+    expect(long.username).toBe(`${'b'.repeat(37)}-2`)
+  })
+
+  it('has memberships that only its groups change, unless an administrator of the node sets them by hand', async () => {
+    const test = await open()
+    await test.admin.api.createOrganisation({ name: 'acme' })
+    for (const name of ['olga', 'ada']) await test.makeUser(name)
+    await test.admin.api.putMember({ organisation: 'acme', username: 'olga', role: 'owner' })
+    const olga = test.api('olga')
+    await olga.acceptMembership({ organisation: 'acme' })
+    const signInWith = (groups: string[]) => signIn(test, `${Math.random()}`, { groups })
+    const memberOf = async (username: string) =>
+      (await olga.listMembers({ organisation: 'acme' })).members.find((member) => member.username === username)
+    await signInWith(['eng', 'ml'])
+    const alice = { organisation: 'acme', username: 'alice' } as const
+    expect(await memberOf('alice')).toEqual({ username: 'alice', role: 'publisher', status: 'accepted', byGroup: true })
+    expect((await memberOf('olga'))!.byGroup).toBeUndefined()
+    for (const refused of [
+      () => olga.putMember({ ...alice, role: 'admin' }),
+      () => olga.deleteMember(alice),
+      async () => localApi(test.registry, await test.registry.getCaller('alice')).deleteMember(alice),
+      () => olga.putTeam({ organisation: 'acme', team: 'ml', members: [] }),
+    ])
+      expect(await refusalOf(refused())).toMatchObject({
+        code: 'conflict',
+        message: expect.stringContaining('a group of the identity provider'),
+      })
+    // What groups do not decide is free.
+    await olga.putTeam({ organisation: 'acme', team: 'ml', members: ['alice', 'olga'] })
+    await olga.putTeam({ organisation: 'acme', team: 'ml', members: ['alice'] })
+    // The sign-in was turned off, for example.
+    await test.admin.api.putMember({ ...alice, role: 'admin' })
+    expect((await memberOf('alice'))!.byGroup).toBeUndefined()
+    await signInWith(['eng', 'ml'])
+    expect(await memberOf('alice')).toMatchObject({ role: 'admin' })
+    await signInWith([])
+    expect(await memberOf('alice')).toMatchObject({ role: 'admin' })
+    await olga.deleteMember(alice)
+    expect(await memberOf('alice')).toBeUndefined()
+    await signInWith(['eng'])
+    expect(await memberOf('alice')).toMatchObject({ role: 'publisher', byGroup: true })
+    await test.admin.api.deleteMember(alice)
+    expect(await memberOf('alice')).toBeUndefined()
   })
 
   it('has the memberships of its groups, in teams, too, until a sign-in without them', async () => {

@@ -135,6 +135,9 @@ describeMatrix('what a key makes', (open) => {
       for (const { key } of [fromLent, below]) expect(await codeOf(test.apiWithKey(key).getMe())).toBe('unauthorized')
       const { entries } = await test.admin.api.listAudit({ action: 'key.delete', limit: 3 })
       expect(entries.map(({ subject }) => subject).toSorted()).toEqual([lent.id, fromLent.id, below.id].toSorted())
+      expect(entries.map(({ data }) => [data['username'], data['name']]).toSorted()).toEqual(
+        [['chief', 'lent'], ...[fromLent, below].map(({ name }) => ['alice', name])].toSorted(),
+      )
 
       await test.admin.api.updateUser({ username: 'chief', role: 'user' })
       await chief.api.deleteApiKey({ id: kept.id, withMade: true })

@@ -297,6 +297,21 @@ describeApi('organisations', (open) => {
       expect(await codeOf(test.api('ada').getSkill({ name: 'rita/moving' }))).toBe('not_found')
     })
 
+    it('leaves the organisation by its administrators only, not by a team', async () => {
+      const organisation = await make({ ada: 'admin', pete: 'publisher' })
+      const name = `${organisation}/kept`
+      await test.api('pete').publishSkill({ name, skillMd: skillMd('kept') })
+      const skills = [{ name: 'kept', role: 'admin' as const }]
+      await test.api('olga').putTeam({ organisation, team: 'release', members: ['pete'], skills })
+      const pete = test.api('pete')
+      await pete.publishSkill({ name, visibility: 'private' })
+      expect(await refusalOf(pete.transferSkill({ name, newOwner: 'pete' }))).toMatchObject({
+        code: 'forbidden',
+        message: expect.stringContaining(`needs the role owner or admin in ${organisation}`),
+      })
+      expect((await test.api('ada').transferSkill({ name, newOwner: 'pete' })).newOwner).toBe('pete')
+    })
+
     it('that is internal to its organisation stays so until that is lifted', async () => {
       const organisation = await make()
       const olga = test.api('olga')

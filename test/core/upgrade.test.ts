@@ -11,6 +11,7 @@ import { listSteps } from '../../packages/core/src/storage/migrate.ts'
 import { openPostgres } from '../../packages/core/src/storage/postgres.ts'
 import { openSqlite } from '../../packages/core/src/storage/sqlite/sqlite.ts'
 import { skillMd } from '../support/answers.ts'
+import { readOrganisation } from '../fixtures/schemas/organisations.ts'
 import { listSchemaFiles, loadSchema, readSchemaFile, type Row, toSchemaName } from '../fixtures/schemas/schema-file.ts'
 import { describeDatabases } from '../support/harness.ts'
 import { makeEmptyPlace, type DialectName, type Location } from '../support/places.ts'
@@ -59,6 +60,25 @@ describeDatabases('a database of an earlier release', (_open, dialect) => {
     const { location: empty } = await makeEmpty(dialect)
     await migrateTo(empty, file.tables['migrations']!)
     expect(await describeSchema(empty, dialect)).toEqual(await describeSchema(location, dialect))
+  })
+
+  it('keeps organisations with members, teams, rules, waiting versions, trusted CI jobs, keys and sessions', async () => {
+    const withOrganisation = listSchemaFiles().filter((schema) => readSchemaFile(schema).expected.organisation)
+    expect(withOrganisation.length).toBeGreaterThan(0)
+    for (const schema of withOrganisation) {
+      const { location, file } = await load(schema, dialect)
+      const registry = await open(location)
+      const { organisation } = file.expected
+      expect(organisation!['waiting for alice']).toHaveLength(2)
+      expect(await readOrganisation(registry)).toMatchObject(organisation!)
+      const { read } = partsOf(registry).database
+      for (const table of ['sessions', 'identities', 'used_states', 'members', 'team_members', 'policies'] as const) {
+        const stored = await read.selectFrom(table).selectAll().execute()
+        expect(stored, table).toHaveLength(file.tables[table]!.length)
+        expect(file.tables[table]!.length, table).toBeGreaterThan(0)
+      }
+      await decideWaiting(registry)
+    }
   })
 
   const oldest = listSchemaFiles()[0]!
@@ -151,6 +171,18 @@ async function publishMore(registry: Registry, key: string): Promise<void> {
   const { created } = await alice.publishSkill({ skillMd: skillMd('tool', { body: 'Another day.' }), version: '9.0.0' })
   expect(created).toBe(true)
   expect((await localApi(registry).getSkill({ name: 'alice/tool' })).latestVersion).toBe('9.0.0')
+}
+
+/** The second approval publishes what waited before the upgrade; the author still may not approve. */
+async function decideWaiting(registry: Registry): Promise<void> {
+  const [alice, carol] = await Promise.all(
+    ['alice', 'carol'].map(async (username) => localApi(registry, await registry.getCaller(username))),
+  )
+  const { quarantined } = await alice!.listQuarantined({})
+  const { id } = quarantined.find(({ fullName }) => fullName === 'acme/posts')!
+  await expect(carol!.reviewQuarantined({ id, verdict: 'approved' })).rejects.toThrow('You submitted this version')
+  expect(await alice!.reviewQuarantined({ id, verdict: 'approved' })).toMatchObject({ created: true })
+  expect((await localApi(registry).getSkill({ name: 'acme/posts' })).latestVersion).toBe('1.0.1')
 }
 
 async function isCaughtUp(registry: Registry): Promise<boolean> {

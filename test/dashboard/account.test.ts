@@ -355,4 +355,22 @@ describeBrowser('the account pages of the dashboard', () => {
       expect([path, overflow]).toEqual([path, 0])
     }
   })
+
+  test('set the name and the e-mail address of the account, and remove the address again', async () => {
+    const { openSignedIn, api } = await visit()
+    const page = await openSignedIn('/account')
+    const save = async (email: string) => {
+      await page.getByLabel('E-mail').fill(email)
+      await page.getByRole('button', { name: 'Save' }).click()
+    }
+    await page.getByLabel('Display name').fill('Alice A.')
+    await save('alice@example.com')
+    await page.getByText('Saved.').waitFor()
+    expect(await api.getMe({})).toMatchObject({ displayName: 'Alice A.', email: 'alice@example.com' })
+    await page.reload()
+    await expect.poll(() => page.getByLabel('E-mail').inputValue()).toBe('alice@example.com')
+    await save('')
+    await expect.poll(async () => (await api.getMe({})).email).toBeNull()
+    expect((await api.getMe({})).displayName).toBe('Alice A.')
+  })
 })

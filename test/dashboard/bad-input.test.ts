@@ -13,7 +13,7 @@ const away = { expectedStatuses: [Number.NaN] }
 describeBrowser('a dashboard whose node is unavailable', () => {
   const paths = (
     '/ /skills/alice/pdf /skills/alice/pdf/versions /packs /packs/office /trending /agents /users /users/alice ' +
-    '/requests /external /account /account/keys /account/sessions /account/webhooks /admin /admin/mirrors /admin/outbox /admin/storage'
+    '/requests /external /account /account/keys /account/ci /account/sessions /account/webhooks /admin /admin/mirrors /admin/outbox /admin/storage'
   ).split(' ')
 
   test('reports the unavailable node on every page, and loads the page when the node is available again', async () => {

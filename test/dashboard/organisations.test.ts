@@ -208,4 +208,55 @@ describeBrowser('the pages of organisations', () => {
     await remove()
     await alice.getByText('You are in no organisation').waitFor()
   })
+
+  test('trust the CI jobs of a service or of another issuer, and trust them no longer', async () => {
+    const visited = await visit()
+    const { openSignedIn, registry, createUser } = visited
+    const owner = localApi(registry, await registry.getCaller('alice'))
+    await owner.createOrganisation({ name: 'acme' })
+    const key = await createUser('ben')
+    await owner.putMember({ organisation: 'acme', username: 'ben', role: 'publisher' })
+    await localApi(registry, await registry.getCaller('ben')).acceptMembership({ organisation: 'acme' })
+    const alice = await openSignedIn('/organisations/acme', { isOwn: true, expectedStatuses: [400] })
+    await alice.getByRole('link', { name: 'CI jobs' }).click()
+    await alice.getByText('No CI job may publish').waitFor()
+    await alice.getByText('Trust CI jobs').click()
+    await nextTo(alice, 'Skill').fill('notes')
+    await nextTo(alice, 'Repository').fill('*')
+    await nextTo(alice, 'Branch or tag').fill('refs/tags/*')
+    await nextTo(alice, 'Other claims').fill('event_name = push\n\nactor=a=b')
+    await alice.getByRole('button', { name: 'Trust these jobs' }).click()
+    await alice.getByRole('alert').getByText('otherwise strangers could publish').first().waitFor()
+    expect((await owner.listTrustedPublishers({ owner: 'acme' })).total).toBe(0)
+    await nextTo(alice, 'Repository').fill('acme/skills')
+    await alice.getByRole('button', { name: 'Trust these jobs' }).click()
+    await alice.getByRole('row', { name: /acme\/notes GitHub Actions .*repository: acme\/skills/s }).waitFor()
+    expect(await findBarriers(alice)).toEqual([])
+    expect((await owner.listTrustedPublishers({ owner: 'acme' })).publishers).toMatchObject([
+      {
+        target: 'acme/notes',
+        issuer: 'https://token.actions.githubusercontent.com',
+        claims: { repository: 'acme/skills', ref: 'refs/tags/*', event_name: 'push', actor: 'a=b' },
+      },
+    ])
+    await alice.getByRole('button', { name: 'Remove' }).click()
+    await alice.getByRole('dialog').getByText('Keys that they were given end at once').waitFor()
+    await alice.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await alice.getByText('No CI job may publish').waitFor()
+
+    await goWithin(alice, '/account/ci')
+    await alice.getByText('Trust CI jobs').click()
+    await alice.getByLabel('Jobs of').selectOption('Another issuer')
+    await alice.getByLabel('Issuer').fill('https://ci.example.com')
+    await nextTo(alice, 'Claims').fill('no claim')
+    await alice.getByRole('button', { name: 'Trust these jobs' }).click()
+    await alice.getByRole('alert').waitFor()
+    await nextTo(alice, 'Claims').fill('sub=alice')
+    await alice.getByRole('button', { name: 'Trust these jobs' }).click()
+    await alice.getByRole('row', { name: /all of alice https:\/\/ci\.example\.com sub: alice/ }).waitFor()
+
+    const ben = await openSignedIn('/organisations/acme', { key, isOwn: true })
+    await ben.getByRole('link', { name: 'Rules' }).waitFor()
+    expect(await ben.getByRole('link', { name: 'CI jobs' }).count()).toBe(0)
+  })
 })

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 import { createClock } from './harness.ts'
 import { createSigningKey, listen, signToken } from './identity-node.ts'
 import { openRegistry } from './open-registry.ts'
-import { makePlace } from './places.ts'
+import { type DialectName, makePlace } from './places.ts'
 import { steady } from './steady.ts'
 
 type Claims = Record<string, unknown>
@@ -64,11 +64,11 @@ interface ExchangeAnswer {
 }
 
 /** A node that exchanges tokens of an issuer; `alice` owns the organisation `acme`. */
-export async function startExchangingNode() {
+export async function startExchangingNode(dialect: DialectName = 'SQLite') {
   const issuer = await startIssuer()
   const clock = createClock()
   clock.set(Date.now())
-  const place = await makePlace('SQLite')
+  const place = await makePlace(dialect)
   const registry = await openRegistry({ ...place.location, clock, outgoing: { allowNetworks: ['127.0.0.0/8'] } })
   const system = localApi(registry, systemCaller)
   await system.createUser({ username: 'root', role: 'admin' })

@@ -120,14 +120,20 @@ export async function startProvider({ thinTokens = false } = {}) {
     })
   }
 
+  /** The user of a subject signs in when a browser comes next. */
+  function expectUser(subject: string, claims: Claims = {}): void {
+    accounts.set(subject, { preferred_username: subject, ...claims })
+    current = subject
+  }
+
   return {
     issuer: server.url,
     accounts,
     serve,
+    expectUser,
     /** A new browser in which the user of a subject has signed in to a node. */
     async signIn(node: string, subject: string, claims: Claims = {}, next?: string) {
-      accounts.set(subject, { preferred_username: subject, ...claims })
-      current = subject
+      expectUser(subject, claims)
       const browser = createBrowser(node)
       const last = await browser.visit(`/login${next === undefined ? '' : `?next=${encodeURIComponent(next)}`}`)
       return { ...browser, last }

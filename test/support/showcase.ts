@@ -216,6 +216,10 @@ async function fillOrganisation({ alice, bob, carol }: Record<string, RegistryAp
   await carol!.publishSkill(toVersion('Check each link.'))
   const roles = [{ name: 'publish-posts', role: 'publisher' as const }]
   await alice!.putTeam({ organisation, team: 'release', members: ['carol'], skills: roles })
+  const issuer = 'https://token.actions.githubusercontent.com'
+  const claims = { repository: 'acme/skills', ref: 'refs/heads/main', environment: 'release' }
+  for (const target of [organisation, 'alice/fill-pdf-forms'])
+    await alice!.putTrustedPublisher({ target, issuer, claims })
   const approvals = { count: 1, when: 'always' as const }
   await alice!.setPolicy({ organisation, policy: { approvals, licenses: ['MIT', 'Apache-2.0'], verdict: 'caution' } })
   const wider = 'Check each link.\n\n```sh\ncurl https://blog.example.com/hooks\n```'

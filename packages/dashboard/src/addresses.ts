@@ -33,6 +33,7 @@ export const addresses = {
   review: (id: string) => `/account/reviews/${encodeURIComponent(id)}`,
   webhook: (id: string) => `/account/webhooks/${encodeURIComponent(id)}`,
   takedown: (id: string) => `/takedowns/${encodeURIComponent(id)}`,
+  access: (username: string) => `/admin/users/${encodeURIComponent(username)}`,
   mirror: (upstream: string) => `/admin/mirrors/${encodeURIComponent(upstream)}`,
 }
 

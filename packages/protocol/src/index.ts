@@ -121,6 +121,7 @@ export { matchesExactly, matchesPattern } from './matches-pattern.ts'
 export { requirableFields, type Policy, type PolicyRefusal } from './schemas/policy.ts'
 export type { Member, Organisation, Team } from './schemas/organisation.ts'
 export { PublisherIdentity, type TrustedPublisher } from './schemas/trusted-publisher.ts'
+export { ciServices } from './ci-services.ts'
 export type { LoadedMetadata, LoadedSkill, Omission, ToolDefinition } from './schemas/loading.ts'
 export { loadLevels, type LoadLevel } from './load-levels.ts'
 export {

@@ -13,6 +13,7 @@ export const nouns: Readonly<Record<string, string>> = {
   pack: 'collections of skills',
   webhooks: 'event notifications',
   keys: 'your API keys',
+  sessions: 'browsers that are signed in',
   users: 'user accounts',
   org: 'organisations',
   policy: 'rules and approvals of an organisation',
@@ -116,6 +117,10 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
       'keys create': 'create an API key',
       'keys list': 'list API keys',
       'keys revoke': 'delete an API key',
+    }),
+    from(() => import('../commands/account/sessions.ts'), {
+      'sessions list': 'list the browsers in which you are signed in',
+      'sessions end': 'sign a browser out',
     }),
     from(() => import('../commands/account/organisations.ts'), {
       'org create': 'create an organisation',

@@ -139,20 +139,17 @@ export async function deleteApiKey(
       .deleteFrom('api_keys')
       .where('id', '=', id)
       .$if(role !== 'admin', (own) => own.where('user_id', '=', userId))
-    const gone = await removal.returning('made_by').executeTakeFirst()
+    const gone = await removal.returning(deletedColumns).executeTakeFirst()
     if (!gone) throw new RegistryError('not_found', 'You have no API key with this id.')
     const [at, heir] = [context.clock.now(), gone.made_by]
-    await recordAudit(trx, { caller, action: 'key.delete', subject: id, at })
+    await recordDeletion(trx, gone, { caller, at })
     // A deleted key makes no more keys, so each round finds all keys that the keys of the previous round made.
     for (let left = [id]; left.length > 0;) {
       const ids = left.slice(0, idsMax)
       const revoked = withMade ? await deleteKeysMadeBy(trx, ids, role === 'admin' ? undefined : userId) : []
       await trx.updateTable('api_keys').set({ made_by: heir }).where('made_by', 'in', ids).execute()
       await context.onKeysRevoked(trx, { ids, withMade, heir })
-      for (const key of revoked) {
-        const data = { madeBy: key.made_by }
-        await recordAudit(trx, { caller, action: 'key.delete', subject: key.id, at, data })
-      }
+      for (const key of revoked) await recordDeletion(trx, key, { caller, at })
       left = [...left.slice(idsMax), ...revoked.map((key) => key.id)]
     }
   })
@@ -167,8 +164,21 @@ async function deleteKeysMadeBy(trx: WriteTransaction, makers: readonly string[]
     .deleteFrom('api_keys')
     .where('made_by', 'in', makers)
     .$if(userId !== undefined, (removal) => removal.where('user_id', '=', userId!))
-    .returning(['id', 'made_by'])
+    .returning(deletedColumns)
     .execute()
+}
+
+const deletedColumns = ['id', 'name', 'user_id', 'made_by'] as const
+
+async function recordDeletion(
+  trx: WriteTransaction,
+  { id, name, user_id, made_by: madeBy }: Pick<ApiKeyRow, (typeof deletedColumns)[number]>,
+  { caller, at }: { caller: Caller; at: number },
+): Promise<void> {
+  const owner = trx.selectFrom('users').select('username').where('id', '=', user_id)
+  const { username } = await owner.executeTakeFirstOrThrow()
+  const data = { username, name, ...(madeBy !== null && { madeBy }) }
+  await recordAudit(trx, { caller, action: 'key.delete', subject: id, at, data })
 }
 
 async function insertLimitedKey(

@@ -4,11 +4,13 @@ import { type Caller, callerId, requireAccount } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
-import { removeRows } from '../storage/table-rows.ts'
+import { hasRow, removeRows } from '../storage/table-rows.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { isAdministrator } from '../visibility/rights.ts'
 import { getClaimedPerson, getPerson } from './find-user.ts'
+import { changedByGroups } from './teams.ts'
 import { changeOrganisation, findMemberRole, getOrganisation, requireMemberRight } from './organisations.ts'
 
 /** GET /organisations/<name>/members, for members and administrators, by name. */
@@ -21,16 +23,17 @@ export async function listMembers(context: StorageContext, input: Input<'listMem
   const members = read.selectFrom('members').where('organisation_id', '=', id)
   const invitations = read.selectFrom('member_invitations').where('organisation_id', '=', id)
   const people = members
-    .select(['user_id', 'role', accepted])
-    .unionAll(invitations.select(['user_id', 'role', invited]))
+    .select(['user_id', 'role', accepted, 'by_groups'])
+    .unionAll(invitations.select(['user_id', 'role', invited, sql.lit(0).as('by_groups')]))
     .as('people')
-  const shown = read
+  const listed = read
     .selectFrom(people)
     .innerJoin('users', 'users.id', 'people.user_id')
-    .select(['users.username', 'people.role', 'people.status'])
+    .select(['users.username', 'people.role', 'people.status', 'people.by_groups'])
     .orderBy('users.username')
-  const { rows, paging } = await readPage(read.selectFrom(people), shown, input)
-  return { members: rows, ...paging }
+  const { rows, paging } = await readPage(read.selectFrom(people), listed, input)
+  const shown = rows.map(({ by_groups, ...member }) => ({ ...member, ...(by_groups === 1 && { byGroup: true }) }))
+  return { members: shown, ...paging }
 }
 
 /** PUT /organisations/<name>/members/<username>: invites a user, or changes the role of a member. */
@@ -49,9 +52,10 @@ export async function putMember(context: StorageContext, input: Input<'putMember
         .onConflict((conflict) => conflict.columns(['organisation_id', 'user_id']).doUpdateSet({ role }))
         .execute()
     } else {
+      await refuseByGroup(trx, row, user, caller)
       await trx
         .updateTable('members')
-        .set({ role })
+        .set({ role, by_groups: 0 })
         .where((eb) => eb.and(key))
         .execute()
       await refuseNoOwner(trx, row)
@@ -79,6 +83,7 @@ export async function deleteMember(
     const role = await findMemberRole(trx, row.id, user.id)
     if (user.id !== callerId(caller))
       await requireMemberRight(trx, row, caller, role === 'owner' ? 'own' : 'administer')
+    await refuseByGroup(trx, row, user, caller)
     const isRemoved = await removeMember(trx, row, user.id)
     if (!isRemoved)
       throw new RegistryError('not_found', `${username} is neither a member of ${organisation} nor invited.`)
@@ -87,6 +92,21 @@ export async function deleteMember(
     const data = { username, role }
     await recordAudit(trx, { caller, action: 'organisation.member.delete', subject: row.username, at, data })
   })
+}
+
+/**
+ * The next refresh of a session would undo a change of a member by groups of the identity provider. Administrators of the
+ * node may change it: the provider may be out of use. A disabled user has no session.
+ */
+async function refuseByGroup(
+  trx: WriteTransaction,
+  { id, username: organisation }: UserRow,
+  user: UserRow,
+  caller: Caller,
+): Promise<void> {
+  if (isAdministrator(caller) || user.disabled) return
+  if (await hasRow(trx, 'members', { organisation_id: id, user_id: user.id, by_groups: 1 }))
+    throw changedByGroups(`a member of ${organisation}`, user.username)
 }
 
 /** Removes a member or an invitation, with the roles by teams. Returns whether there was one. */

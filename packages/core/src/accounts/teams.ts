@@ -1,5 +1,6 @@
 import { limits, RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
+import type { Caller } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { countRows } from '../storage/count-rows.ts'
@@ -7,6 +8,7 @@ import { addRow } from '../storage/table-rows.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { isAdministrator } from '../visibility/rights.ts'
 
 /** A stored team. */
 export type TeamRow = Tables['teams']
@@ -42,6 +44,7 @@ export async function replaceTeamMembers(
   { id, username }: UserRow,
   teamId: string,
   names: readonly string[],
+  caller: Caller,
 ): Promise<void> {
   const found =
     names.length === 0
@@ -56,6 +59,18 @@ export async function replaceTeamMembers(
   const missing = names.find((name) => !found.some((user) => user.username === name))
   if (missing !== undefined) throw invalidField('members', `has '${missing}', who is not a member of ${username}`)
   const kept = found.map(({ id: userId }) => userId)
+  if (!isAdministrator(caller)) {
+    const lost = await trx
+      .selectFrom('team_members')
+      .innerJoin('users', 'users.id', 'team_members.user_id')
+      .select('users.username')
+      .where('team_members.team_id', '=', teamId)
+      .where('team_members.by_groups', '=', 1)
+      .where('users.disabled', '=', 0)
+      .$if(kept.length > 0, (query) => query.where('users.id', 'not in', kept))
+      .executeTakeFirst()
+    if (lost) throw changedByGroups('in this team', lost.username)
+  }
   await trx
     .deleteFrom('team_members')
     .where('team_id', '=', teamId)
@@ -63,6 +78,14 @@ export async function replaceTeamMembers(
     .execute()
   // Members whom groups of the identity provider added stay so.
   for (const userId of kept) await addRow(trx, 'team_members', { team_id: teamId, user_id: userId })
+}
+
+/** The refusal of a change that the next sign-in or refresh of a session would undo. */
+export function changedByGroups(what: string, username: string): RegistryError {
+  return new RegistryError(
+    'conflict',
+    `${username} is ${what} by a group of the identity provider, which would undo this. Change the groups of ${username} there, or ask an administrator of the node.`,
+  )
 }
 
 /** Removes a team that has no role on a skill any more. */

@@ -30,6 +30,8 @@ import { refuseWideClaims } from './trusted-claims.ts'
 const keyMs = 15 * minuteMs
 /** Tokens that live longer are refused: each is remembered until it expires. */
 const tokenMsMax = 24 * hourMs
+/** Characters of a claim's value that are stored with a key, and shown with its versions. */
+const shownClaimMax = 500
 
 /** GET /trusted-publishers: of the caller, or of an organisation for those who administer it. */
 export async function listTrustedPublishers(
@@ -60,9 +62,10 @@ export async function putTrustedPublisher(
   refuseWideClaims(issuer, claims)
   return context.database.writer.write(async (trx) => {
     const owner = await getTrusting(trx, name, caller)
-    const of = trx.selectFrom('trusted_publishers').selectAll().where('owner_id', '=', owner.id)
+    const of = trx.selectFrom('trusted_publishers').where('owner_id', '=', owner.id)
     const stored = JSON.stringify(Object.fromEntries(Object.entries(claims).toSorted()))
     const same = await of
+      .selectAll()
       .where('target', '=', target)
       .where('issuer', '=', issuer)
       .where('claims', '=', stored)
@@ -89,7 +92,7 @@ export async function putTrustedPublisher(
   })
 }
 
-/** DELETE /trusted-publishers/<id>: all keys that CI got from the owner end at once. */
+/** DELETE /trusted-publishers/<id>: the keys that jobs got by this identity end at once. */
 export async function deleteTrustedPublisher(
   context: StorageContext,
   { id }: Input<'deleteTrustedPublisher'>,
@@ -106,10 +109,30 @@ export async function deleteTrustedPublisher(
     if (!row || !(await mayTrust(trx, row.username, caller)))
       throw new RegistryError('not_found', 'You have no trusted identity with this id. `trust list` shows yours.')
     await trx.deleteFrom('trusted_publishers').where('id', '=', id).execute()
-    await trx.deleteFrom('api_keys').where('user_id', '=', row.owner_id).where('identity', 'is not', null).execute()
+    await endKeysOf(trx, row)
     const [at, data] = [context.clock.now(), { id, issuer: row.issuer, claims: parseJson(row.claims) }]
     await recordAudit(trx, { caller, action: 'trust.remove', subject: row.target, at, data })
   })
+}
+
+/** Ends the keys that jobs with this identity got, also those that another identity allows, too. */
+async function endKeysOf(trx: WriteTransaction, { owner_id, target, issuer, claims }: TrustedPublisherRow) {
+  const keys = await trx
+    .selectFrom('api_keys')
+    .select(['id', 'identity', 'limited_to'])
+    .where('user_id', '=', owner_id)
+    .where('identity', 'is not', null)
+    .execute()
+  const ended = keys.filter(({ identity, limited_to }) => {
+    const proven = parseJson(identity!)
+    const fits = Object.entries(parseJson(claims)).every(([name, pattern]) => {
+      const value = proven.claims[name]
+      // A longer value was cut, so that it no longer shows whether it fits.
+      return value !== undefined && (value.length >= shownClaimMax || matchesExactly(pattern, value))
+    })
+    return proven.issuer === issuer && fits && limited_to!.split(' ').some((allowed) => covers(target, allowed))
+  })
+  for (const { id } of ended) await trx.deleteFrom('api_keys').where('id', '=', id).execute()
 }
 
 function toOwner(target: string): string {
@@ -329,7 +352,7 @@ function toIdentity(
   const names = [...new Set(rows.flatMap((row) => Object.keys(parseJson(row.claims))))].toSorted()
   return {
     issuer,
-    claims: Object.fromEntries(names.map((name) => [name, (toClaimText(claims, name) ?? '').slice(0, 500)])),
+    claims: Object.fromEntries(names.map((name) => [name, (toClaimText(claims, name) ?? '').slice(0, shownClaimMax)])),
   }
 }
 

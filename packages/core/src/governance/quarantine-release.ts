@@ -2,6 +2,7 @@ import { type QuarantinedVersion, RegistryError, compareFiles, type Reply } from
 import {
   announceSubmission,
   passItemOn,
+  removeEarlierSubmissions,
   type QuarantinedPublication,
   removeQuarantined,
   toQuarantinedVersion,
@@ -114,6 +115,7 @@ export async function decideItem(
       )
     const { quarantinedFor: reasonNow, publication } = waits
     const { publisher } = publication
+    if (reasonNow === 'approval') await replaceEarlierSubmissions(trx, row)
     const moved = await passItemOn(trx, row, { reason: reasonNow, publication })
     if (reasonNow === 'approval') await announceSubmission(context, trx, moved, publisher)
     await recordAudit(trx, {
@@ -127,6 +129,23 @@ export async function decideItem(
     return { ...shown, ...(await countApprovals(trx, moved)) }
   })
   return { ...decided, quarantined }
+}
+
+/** Of one skill, only the version that was submitted last waits for reviewers. Throws `conflict` for an earlier one. */
+async function replaceEarlierSubmissions(trx: WriteTransaction, row: QuarantineItemRow): Promise<void> {
+  const later = await trx
+    .selectFrom('quarantine_items')
+    .select('version')
+    .where('full_name', '=', row.full_name)
+    .where('reason', '=', 'approval')
+    .where('id', '>', row.id)
+    .executeTakeFirst()
+  if (later)
+    throw new RegistryError(
+      'conflict',
+      `${row.full_name}@${later.version} was submitted later and waits for its reviewers, so this version cannot be released. Delete it.`,
+    )
+  await removeEarlierSubmissions(trx, row.full_name, row.id)
 }
 
 async function readItemContent(context: StorageContext, quarantineId: string, digest: string): Promise<PackedContent> {

@@ -38,7 +38,9 @@ export interface SignIn {
 export function createSignIn(registry: Registry, options: SignInOptions): SignIn {
   const context = partsOf(registry)
   if (!context.secrets.isReady)
-    throw new TypeError('The sign-in needs a registry with a `secretKey`, which encrypts refresh tokens.')
+    throw new TypeError(
+      'The sign-in encrypts refresh tokens with the secret key of the node. Set SKILLSTEAD_SECRET_KEY, or pass a `secretKey` of 32 bytes.',
+    )
   const provider = new Provider(options, () => context.clock.now(), options.outgoing)
   const { issuer, groups: rules = [], onError = printError } = options
   const parts = { registry, context, provider, issuer, rules, onError }

@@ -20,7 +20,13 @@ export const Organisation = v.object({
 export type Organisation = v.InferOutput<typeof Organisation>
 
 /** A member of an organisation, or an invited user. */
-export const Member = v.object({ username: v.string(), role: MemberRole, status: v.picklist(['invited', 'accepted']) })
+export const Member = v.object({
+  username: v.string(),
+  role: MemberRole,
+  status: v.picklist(['invited', 'accepted']),
+  /** True for a member by a group of the identity provider, whom only the provider and administrators of the node change. */
+  byGroup: v.optional(v.boolean()),
+})
 /** A member of an organisation, or an invited user. */
 export type Member = v.InferOutput<typeof Member>
 

@@ -18,7 +18,12 @@ export const Policy = v.strictObject({
       /** `widens`: only versions that use what the version before did not, and the first version. */
       when: v.optional(v.picklist(['always', 'widens']), 'always'),
       /** The users who may approve. Default: all who may review. */
-      reviewers: v.optional(boundedArray(Username, limits.policyNamesMax)),
+      reviewers: v.optional(
+        v.pipe(
+          boundedArray(Username, limits.policyNamesMax),
+          v.minLength(1, 'must name a reviewer; leave the field out for all who may review'),
+        ),
+      ),
     }),
   ),
   /** The worst verdict of the scan that is accepted. */

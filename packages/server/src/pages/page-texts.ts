@@ -129,15 +129,15 @@ export const pageRoutes: readonly PageRoute[] = [
   { path: '/organisations/:name', subjectOf: () => organisation },
   {
     path: '/organisations/:name/:section',
-    sections: ['teams', 'skills', 'rules', 'settings'],
+    sections: ['teams', 'skills', 'rules', 'ci', 'settings'],
     subjectOf: () => organisation,
   },
   { path: '/takedowns/:id', subjectOf: () => takedown },
   ...['/account', '/account/reviews/:id', '/account/webhooks/:id', '/device'].map((path) => ({ path })),
-  ...['/admin', '/admin/mirrors/:upstream', '/_components'].map((path) => ({ path })),
+  ...['/admin', '/admin/mirrors/:upstream', '/admin/users/:username', '/_components'].map((path) => ({ path })),
   {
     path: '/account/**',
-    sections: 'skills publish reviews keys sessions webhooks stars verification sign-in setup'.split(' '),
+    sections: 'skills publish reviews keys ci sessions webhooks stars verification sign-in setup'.split(' '),
   },
   {
     path: '/admin/**',

@@ -46,7 +46,7 @@ export const commands = {
     description: 'List the members of an organisation and the invited users.',
     words: { NAME: 'organisation' },
     rows: 'members',
-    toLines: ({ username, role, status }) => `${username}  ${role}  ${status}`,
+    toLines: ({ username, role, status, byGroup }) => `${username}  ${role}  ${byGroup ? 'by a group' : status}`,
   }),
   'org invite': endpointCommand('putMember', {
     description: 'Invite a user to an organisation with a role, or change the role of a member.',

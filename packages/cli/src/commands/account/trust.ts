@@ -1,16 +1,10 @@
-import type { TrustedPublisher } from '@skillstead/protocol'
+import { ciServices, type TrustedPublisher } from '@skillstead/protocol'
 import { textOption, UsageError } from '../../command/command.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 import { endpointCommand, endpointList } from '../../registry/endpoint-command.ts'
 
+const services = new Map(Object.entries(ciServices))
 const actor = 'owner of the skills'
-
-/** The issuers of services that many use. */
-const issuers: Readonly<Record<string, string>> = {
-  github: 'https://token.actions.githubusercontent.com',
-  gitlab: 'https://gitlab.com',
-  buildkite: 'https://agent.buildkite.com',
-}
 
 export const commands = {
   'trust list': endpointList('listTrustedPublishers', {
@@ -26,14 +20,18 @@ export const commands = {
     options: {
       issuer: {
         value: 'URL',
-        help: `${Object.keys(issuers).join(', ')}, or the address that issues the tokens. Default: github`,
+        help: `${Object.keys(ciServices).join(', ')}, or the address that issues the tokens. Default: github`,
       },
     },
     actor,
     async call(api, given) {
       const [target, claims] = given.words
       const issuer = textOption(given, 'issuer') ?? 'github'
-      return api.putTrustedPublisher({ target, issuer: issuers[issuer] ?? issuer, claims: readClaims(claims) })
+      return api.putTrustedPublisher({
+        target,
+        issuer: services.get(issuer)?.issuer ?? issuer,
+        claims: readClaims(claims),
+      })
     },
     show: (one) => [`Jobs with these claims may publish ${one.target}:`, ...toClaimLines(one)],
   }),

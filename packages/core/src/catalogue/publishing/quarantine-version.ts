@@ -97,7 +97,8 @@ export function toSubmissionData({ id, full_name: fullName, version }: Quarantin
   return { submission: { id, fullName, version } }
 }
 
-async function removeEarlierSubmissions(
+/** Deletes the versions of a skill that wait for reviewers, except one. */
+export async function removeEarlierSubmissions(
   trx: WriteTransaction,
   fullName: string,
   keptId: string | undefined,

@@ -2,11 +2,11 @@ import { RegistryError, toTimestamp } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { getUserByName } from '../../accounts/find-user.ts'
-import { hasMemberRight } from '../../accounts/organisations.ts'
+import { hasMemberRight, requireMemberRight } from '../../accounts/organisations.ts'
 import { type Caller, requireAccount, type UserCaller } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { recordAudit } from '../../log/audit.ts'
-import { removeRows } from '../../storage/table-rows.ts'
+import { hasRow, removeRows } from '../../storage/table-rows.ts'
 import type { SkillRow, Tables, UserRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
@@ -31,6 +31,7 @@ export async function offerTransfer(context: StorageContext, input: Input<'trans
     const now = await trx.selectFrom('skills').selectAll().where('id', '=', skill.id).executeTakeFirstOrThrow()
     refuseChangedSkill(skill, now)
     await requireRight(trx, now, caller, 'manage')
+    await requireOrganisationRight(trx, now, caller)
     const offer = { skill_id: skill.id, new_owner_id: newOwner.id, created_at: at }
     await trx.deleteFrom('transfers').where('skill_id', '=', skill.id).execute()
     await trx.insertInto('transfers').values(offer).execute()
@@ -38,6 +39,16 @@ export async function offerTransfer(context: StorageContext, input: Input<'trans
     await recordAudit(trx, { caller, action: 'skill.transfer.offer', subject: skill.full_name, at, data })
   })
   return { fullName: skill.full_name, newOwner: newOwner.username, createdAt: toTimestamp(at) }
+}
+
+/** A skill leaves an organisation by those who administer it: a team has roles on what the organisation owns, no more. */
+async function requireOrganisationRight(
+  trx: WriteTransaction,
+  { owner_id: id, owner: username }: SkillRow,
+  caller: Caller,
+) {
+  if (!(await hasRow(trx, 'users', { id, kind: 'organisation' }))) return
+  await requireMemberRight(trx, { id, username }, caller, 'administer')
 }
 
 /**

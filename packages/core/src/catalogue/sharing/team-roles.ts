@@ -32,7 +32,7 @@ export async function putTeam(context: CatalogueContext, input: Input<'putTeam'>
   const { organisation, team: name, members, skills } = input
   return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
     const team = (await findTeam(trx, row.id, name)) ?? (await insertTeam(context, trx, row, name))
-    if (members) await replaceTeamMembers(trx, row, team.id, members)
+    if (members) await replaceTeamMembers(trx, row, team.id, members, caller)
     if (skills) await replaceSkills(context, trx, row, team.id, skills)
     const [at, subject] = [context.clock.now(), row.username]
     await recordAudit(trx, {

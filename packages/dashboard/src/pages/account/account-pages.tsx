@@ -9,6 +9,7 @@ import { OwnSkillsPage } from './own-skills-page.tsx'
 import { PublishPage } from './publish/publish-page.tsx'
 import { ReviewPage } from '../reviews/review-page.tsx'
 import { ReviewsPage } from '../reviews/reviews-page.tsx'
+import { TrustedIdentitiesPage } from '../organisations/trusted-identities.tsx'
 import { SessionsPage } from './sessions-page.tsx'
 import { SetupPage } from './setup-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
@@ -23,6 +24,7 @@ const pages = [
   ['/account/publish', 'Publish', asOwn(PublishPage)],
   ['/account/reviews', 'Approvals', asOwn(ReviewsPage)],
   ['/account/keys', 'API keys', asOwn(KeysPage)],
+  ['/account/ci', 'CI jobs', asOwn(TrustedIdentitiesPage)],
   ['/account/sessions', 'Sessions', asOwn(SessionsPage)],
   ['/account/webhooks', 'Webhooks', asOwn(WebhooksPage)],
   ['/account/stars', 'Stars', asOwn(StarsPage)],

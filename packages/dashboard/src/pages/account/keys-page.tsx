@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api.ts'
+import { api, useData } from '../../api.ts'
 import { ConfirmButton, Check, Field, Form, useAction } from '../../ui/form.tsx'
-import { DataTable, Page, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
+import { DataTable, Page, toTimeColumn, type Column } from '../../ui/page.tsx'
 import { NewSecret } from '../../ui/parts.tsx'
 
 const scopes = [
@@ -28,21 +28,30 @@ const columns: readonly Column<Key>[] = [
 
 /** API keys: created here, shown once, revocable at any time. */
 export function KeysPage() {
-  const keys = usePaged(['keys'], (page) => api.listApiKeys({ page }))
   return (
     <Page
       title="API keys"
       hint="A key acts in your name. Give each program its own key, and revoke unused keys."
       aside={<NewKey />}
     >
-      <DataTable
-        of={keys}
-        items={({ apiKeys }) => apiKeys}
-        label="Your keys"
-        columns={columns}
-        toKey={({ id }) => id}
-      />
+      <KeyTable />
     </Page>
+  )
+}
+
+/** The keys of the signed-in user, or for administrators those of another one. */
+export function KeyTable({ username }: { username?: string }) {
+  // A user has at most so many.
+  const keys = useData(['keys', username], () => api.listApiKeys({ username, limit: 100 }))
+  return (
+    <DataTable
+      of={keys}
+      items={({ apiKeys }) => apiKeys}
+      label="API keys"
+      columns={columns}
+      toKey={({ id }) => id}
+      empty={username && `${username} has no API key.`}
+    />
   )
 }
 

@@ -14,7 +14,10 @@ import { Inbox } from './inbox.tsx'
 /** The signed-in user, the plan, and the public profile. */
 export function OverviewPage() {
   const me = useMe()!
-  const action = useAction(({ displayName }: Record<string, string>) => api.updateMe({ displayName }), ['session'])
+  const action = useAction(
+    ({ displayName, email }: Record<string, string>) => api.updateMe({ displayName, email: email || null }),
+    ['session'],
+  )
   const { skills, packs, webhooks, followers, following } = me.counts
   const notices = useNotices()
   const isReading = useOrganisations().isPending || notices.isPending
@@ -44,6 +47,15 @@ export function OverviewPage() {
           <h2>Profile</h2>
           <Form action={action} submit="Save" done="Saved.">
             <Field label="Display name" name="displayName" required maxLength={100} defaultValue={me.displayName} />
+            <Field
+              label="E-mail"
+              name="email"
+              type="email"
+              maxLength={254}
+              autocomplete="email"
+              defaultValue={me.email ?? ''}
+              hint="For notices about approvals, if this node sends e-mail. Only you see it."
+            />
           </Form>
           <OwnPicture />
         </>

@@ -15,17 +15,25 @@ const columns: readonly Column<Session>[] = [
 
 /** The browsers in which the user is signed in. */
 export function SessionsPage() {
-  const sessions = usePaged(['sessions'], (page) => api.listSessions({ page }))
   return (
     <Page title="Sessions" hint="The browsers in which you are signed in. End those that you do not know.">
-      <DataTable
-        of={sessions}
-        items={(found) => found.sessions}
-        label="Your sessions"
-        columns={columns}
-        toKey={({ id }) => id}
-      />
+      <SessionTable />
     </Page>
+  )
+}
+
+/** The sessions of the signed-in user, or for administrators those of another one. */
+export function SessionTable({ username }: { username?: string }) {
+  const sessions = usePaged(['sessions', username], (page) => api.listSessions({ username, page }))
+  return (
+    <DataTable
+      of={sessions}
+      items={(found) => found.sessions}
+      label="Sessions"
+      columns={columns}
+      toKey={({ id }) => id}
+      empty={username && `${username} is signed in nowhere.`}
+    />
   )
 }
 

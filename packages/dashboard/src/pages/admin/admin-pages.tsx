@@ -15,7 +15,7 @@ import { NodePage } from './node-page.tsx'
 import { OutboxPage } from './outbox-page.tsx'
 import { ReportsPage } from './reports-page.tsx'
 import { StoragePage } from './storage-page.tsx'
-import { UsersPage } from './admin-users-page.tsx'
+import { UserAccessPage, UsersPage } from './admin-users-page.tsx'
 import { VerificationsPage } from './verifications-page.tsx'
 
 const pages = [
@@ -56,6 +56,7 @@ export default function AdminPages() {
         {pages.map(([path, , component]) => (
           <Route key={path} path={path.replace('/admin', '') || '/'} component={component} />
         ))}
+        <Route path="/users/:username" component={UserAccessPage} />
         <Route path="/mirrors/:upstream" component={MirrorPage} />
         <Route default component={NotHere} />
       </Router>

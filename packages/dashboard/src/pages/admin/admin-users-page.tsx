@@ -1,9 +1,12 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api.ts'
+import { useRoute } from 'preact-iso'
+import { api, reloadData } from '../../api.ts'
 import { addresses, useAddress } from '../../addresses.ts'
 import { ConfirmButton, ActionButton, Field, Form, Outcome, SearchField, Select, useAction } from '../../ui/form.tsx'
 import { DataTable, Page, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
-import { Badge, NameLink, NewSecret } from '../../ui/parts.tsx'
+import { Badge, LinkButton, NameLink, NewSecret } from '../../ui/parts.tsx'
+import { KeyTable } from '../account/keys-page.tsx'
+import { SessionTable } from '../account/sessions-page.tsx'
 
 type User = Awaited<ReturnType<typeof api.listUsers>>['users'][number]
 
@@ -30,11 +33,24 @@ const columns: readonly Column<User>[] = [
   {
     title: 'Role',
     by: ({ role }) => role,
-    cell: (user) => <Choice user={user} field="role" label="Role" options={roleOptions} />,
+    cell: (user) =>
+      isPerson(user) ? <Choice user={user} field="role" label="Role" options={roleOptions} /> : 'organisation',
   },
-  { title: 'Access', by: ({ disabled }) => Number(disabled), cell: (user) => <Access user={user} /> },
-  { title: 'Keys', cell: ({ username }) => <IssuedKey username={username} /> },
+  {
+    title: 'Access',
+    by: ({ disabled }) => Number(disabled),
+    cell: (user) => isPerson(user) && <Access user={user} />,
+  },
+  {
+    title: 'Keys',
+    cell: (user) => isPerson(user) && <LinkButton href={addresses.access(user.username)}>Keys and sessions</LinkButton>,
+  },
 ]
+
+/** An organisation has no keys: its members act for it. */
+function isPerson({ kind }: User): boolean {
+  return kind === 'user'
+}
 
 /** The users with their plans; new users get their first key here. */
 export function UsersPage() {
@@ -52,6 +68,23 @@ export function UsersPage() {
         toKey={({ id }) => id}
         empty="No user has this in the name."
       />
+    </Page>
+  )
+}
+
+/** The keys and sessions of a user, to end them. */
+export function UserAccessPage() {
+  const { username = '' } = useRoute().params
+  return (
+    <Page
+      title={`Keys and sessions of ${username}`}
+      hint="What is ended here stops working at once. The audit log records it."
+      aside={<IssuedKey key={username} username={username} />}
+    >
+      <h2>API keys</h2>
+      <KeyTable username={username} />
+      <h2>Sessions</h2>
+      <SessionTable username={username} />
     </Page>
   )
 }
@@ -109,7 +142,10 @@ function IssuedKey({ username }: { username: string }) {
       </NewSecret>
     )
   }
-  const issue = async () => setMade(await api.issueKey({ username }))
+  const issue = async () => {
+    setMade(await api.issueKey({ username }))
+    await reloadData('keys', username)
+  }
   return (
     <ConfirmButton class="" action="Issue a key" title={`Issue a key for ${username}?`} work={issue}>
       <p>The key acts as this user, with all scopes. The user's other keys stay valid. The audit log records this.</p>

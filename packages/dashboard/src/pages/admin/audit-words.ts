@@ -5,9 +5,12 @@ const things: Readonly<Record<string, string>> = {
   copy: 'a report of a copy',
   dmca: 'a takedown case',
   external: 'an external skill',
-  identity: 'by the identity provider',
+  identity: 'a user by the identity provider',
   key: 'an API key',
   mirror: 'an upstream',
+  organisation: 'an organisation',
+  'organisation.member': 'a member',
+  'organisation.team': 'a team',
   outbox: 'a background job',
   quarantine: 'a quarantined version',
   rules: 'scan rules',
@@ -15,13 +18,16 @@ const things: Readonly<Record<string, string>> = {
   scans: 'a scan of everything',
   'skill.collaborator': 'a collaborator',
   'skill.transfer': 'a transfer',
+  trust: 'CI jobs that publish',
 }
 
 /** What was done, by the last part of the action's name; names of states are used as they are. */
 const verbs: Readonly<Record<string, string>> = {
   accept: 'accepted',
   add: 'added',
+  approve: 'approved',
   cancel: 'cancelled',
+  comment: 'commented on',
   create: 'created',
   delete: 'deleted',
   end: 'ended',
@@ -32,6 +38,8 @@ const verbs: Readonly<Record<string, string>> = {
   off: 'turned off',
   offer: 'offered',
   open: 'opened',
+  'pass-on': 'passed on',
+  policy: 'set the rules of',
   publish: 'published',
   put: 'set',
   quarantine: 'quarantined',
@@ -40,6 +48,7 @@ const verbs: Readonly<Record<string, string>> = {
   remove: 'removed',
   reset_token: 'reset the token of',
   retry: 'retried',
+  review: 'reviewed',
   rotate: 'replaced',
   share: 'shared',
   'sign-in': 'signed in',
@@ -55,11 +64,18 @@ const verbs: Readonly<Record<string, string>> = {
   yank: 'yanked',
 }
 
+/** Actions whose words do not follow from the parts of their names. */
+const wholes: Readonly<Record<string, string>> = {
+  'identity.exchange': 'gave a key to a CI job',
+  'identity.refuse-exchange': 'refused a key to a CI job',
+}
+
 /** The name of an audit action in words: `skill.publish` is `published a skill`. */
 export function toActionWords(action: string): string {
   const parts = action.split('.')
   const verb = parts.pop()!
   const thing = parts.join('.')
   if (thing === '') return action
+  if (wholes[action]) return wholes[action]
   return `${verbs[verb] ?? verb.replaceAll('_', ' ')} ${things[thing] ?? `a ${thing.replaceAll('.', ' ')}`}`
 }

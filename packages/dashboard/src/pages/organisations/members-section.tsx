@@ -25,7 +25,9 @@ export function MembersSection({ organisation: { name: organisation, role }, may
   const { route } = useLocation()
   // Only owners make owners.
   const roles = memberRoles.filter((one) => one !== 'owner' || mayDo(role, 'own') || me.role === 'admin')
-  const mayChange = (member: Member) => mayAdminister && roles.includes(member.role)
+  // The identity provider would undo a change of a member by a group.
+  const isFree = (member: Member) => !member.byGroup || me.role === 'admin'
+  const mayChange = (member: Member) => mayAdminister && roles.includes(member.role) && isFree(member)
   const invite = useAction(
     ({ username = '', role: given }: Record<string, string>) =>
       api.putMember({ organisation, username, role: given as MemberRole }),
@@ -51,12 +53,12 @@ export function MembersSection({ organisation: { name: organisation, role }, may
         mayChange(member) ? <RoleSelect organisation={organisation} member={member} roles={roles} /> : member.role,
     },
     { title: 'May', cell: (member) => roleWords[member.role] },
-    { title: 'State', cell: ({ status }) => status === 'invited' && <Badge tone="fair">invited</Badge> },
+    { title: 'State', cell: ({ status, byGroup }) => <State invited={status === 'invited'} byGroup={byGroup} /> },
     {
       title: 'Action',
       cell: (member) => {
         const isSelf = member.username === me.username
-        if (!isSelf && !mayChange(member)) return null
+        if (isSelf ? !isFree(member) : !mayChange(member)) return null
         if (member.status === 'invited') {
           return <ActionButton work={() => remove(member)}>Withdraw</ActionButton>
         }
@@ -97,6 +99,11 @@ export function MembersSection({ organisation: { name: organisation, role }, may
       )}
     </>
   )
+}
+
+function State({ invited, byGroup }: { invited: boolean; byGroup: boolean | undefined }) {
+  if (invited) return <Badge tone="fair">invited</Badge>
+  return byGroup ? <Badge>by a group</Badge> : null
 }
 
 function RoleSelect(props: { organisation: string; member: Member; roles: readonly MemberRole[] }) {

@@ -15,14 +15,19 @@ import { MembersSection } from './members-section.tsx'
 import { RulesSection } from './rules-section.tsx'
 import type { SectionProps } from './section-props.ts'
 import { TeamsSection } from './teams-section.tsx'
+import { TrustedSection } from './trusted-identities.tsx'
 
-const sections: readonly (readonly [section: string, title: string, FunctionComponent<SectionProps>])[] = [
+type Section = readonly [section: string, title: string, FunctionComponent<SectionProps>]
+const sections: readonly Section[] = [
   ['', 'Members', MembersSection],
   ['teams', 'Teams', TeamsSection],
   ['skills', 'Skills', ({ organisation: { name } }) => <OwnSkills organisation={name} />],
   ['rules', 'Rules', RulesSection],
 ]
-const settings = ['settings', 'Settings', SettingsSection] as const
+const forAdministrators: readonly Section[] = [
+  ['ci', 'CI jobs', TrustedSection],
+  ['settings', 'Settings', SettingsSection],
+]
 
 /** An organisation for its members: who they are, its teams, skills and rules. */
 export default forUsers(() => {
@@ -47,7 +52,7 @@ export default forUsers(() => {
     )
   }
   const mayAdminister = mayDo(role, 'administer') || isAdmin
-  const listed = mayAdminister ? [...sections, settings] : sections
+  const listed = mayAdminister ? [...sections, ...forAdministrators] : sections
   const Content = listed.find(([one]) => one === section)?.[2]
   return (
     <Page

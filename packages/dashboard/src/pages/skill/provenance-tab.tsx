@@ -1,4 +1,4 @@
-import { parseVersionEntry, type Provenance } from '@skillstead/protocol'
+import { parseVersionEntry, type Provenance, type PublisherIdentity } from '@skillstead/protocol'
 import { addresses, nodeUrl, toAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { Copyable, Empty, Time, NameLink, Terms } from '../../ui/parts.tsx'
@@ -11,15 +11,20 @@ export function ProvenanceTab({ shown }: { shown: ShownSkill }) {
   const { name, version } = shown
   const found = useData(
     ['skill', name, 'provenance', version],
-    () => api.getProvenance({ name, version }),
+    async () => {
+      const record = await api.getProvenance({ name, version })
+      // A version that is not public is in no log.
+      const identity = record.log ? readIdentity(record.log.entry) : (await api.getVersion({ name, version })).identity
+      return { record, identity }
+    },
     version !== '',
   )
   if (!version) return <Empty>There is no version, so there is no provenance.</Empty>
   return (
     <Shown of={found}>
-      {(record) => (
+      {({ record, identity }) => (
         <>
-          <Record record={record} />
+          <Record record={record} identity={identity} />
           <Proof key={version} shown={shown} record={record} />
           <h2>With the command line</h2>
           <p class="hint">Verifies the same with pinned keys, which a page cannot store.</p>
@@ -30,7 +35,7 @@ export function ProvenanceTab({ shown }: { shown: ShownSkill }) {
   )
 }
 
-function Record({ record }: { record: Provenance }) {
+function Record({ record, identity }: { record: Provenance; identity: PublisherIdentity | undefined }) {
   const { publisher, authorVerified, origin, log } = record
   return (
     <>
@@ -54,7 +59,7 @@ function Record({ record }: { record: Provenance }) {
               ? `Verified by ${authorVerified.join(', ')}.`
               : 'Not verified: the identity behind this account is unproven.',
           ],
-          ['Published from', <Publisher log={log} />],
+          ['Published from', <Publisher identity={identity} />],
           ['Origin', <Origin origin={origin} />],
           ['Forked from', record.forkChain.length === 0 ? 'Not a fork.' : <Chain record={record} />],
           ['Log', log ? <LogEntry log={log} /> : 'Not logged, because it is not public.'],
@@ -75,8 +80,7 @@ function LogEntry({ log }: { log: NonNullable<Provenance['log']> }) {
 }
 
 /** The CI job that published the version, as its log entry states. */
-function Publisher({ log }: Pick<Provenance, 'log'>) {
-  const identity = log && readIdentity(log.entry)
+function Publisher({ identity }: { identity: PublisherIdentity | undefined }) {
   if (!identity) return <>A person, or a program with an API key.</>
   return (
     <>

@@ -1,0 +1,175 @@
+import { ciServices, type TrustedPublisher } from '@skillstead/protocol'
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { useMe } from '../../session.ts'
+import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
+import { type Column, DataTable, Page, toTimeColumn, usePaged } from '../../ui/page.tsx'
+import type { SectionProps } from './section-props.ts'
+
+type Service = keyof typeof ciServices
+
+/** The claims that a form asks for, by service: name, label and an example; the first is required. */
+const claimFields: Readonly<Record<Service, readonly (readonly [claim: string, label: string, example: string])[]>> = {
+  github: [
+    ['repository', 'Repository', 'acme/skills'],
+    ['ref', 'Branch or tag', 'refs/heads/main, or refs/tags/*'],
+    ['environment', 'Environment', 'release'],
+    ['job_workflow_ref', 'Workflow', 'acme/skills/.github/workflows/release.yml@*'],
+  ],
+  gitlab: [
+    ['project_path', 'Project', 'acme/skills'],
+    ['ref', 'Branch or tag', 'main'],
+    ['environment', 'Environment', 'release'],
+  ],
+  buildkite: [
+    ['organization_slug', 'Organisation', 'acme'],
+    ['pipeline_slug', 'Pipeline', 'skills'],
+    ['build_branch', 'Branch', 'main'],
+  ],
+}
+const services = Object.entries(ciServices)
+const serviceOptions = [...services.map(([name, { title }]) => [name, title] as const), ['', 'Another issuer'] as const]
+
+const columns: readonly Column<TrustedPublisher>[] = [
+  { title: 'May publish', names: true, by: ({ target }) => target, cell: ({ target }) => toTargetText(target) },
+  { title: 'Jobs of', by: ({ issuer }) => issuer, cell: ({ issuer }) => toIssuerText(issuer) },
+  { title: 'With the claims', cell: (one) => <Claims of={one} /> },
+  { title: 'Added by', by: ({ createdBy }) => createdBy, cell: ({ createdBy }) => <bdi>{createdBy}</bdi> },
+  toTimeColumn('Added', ({ createdAt }) => createdAt),
+  { title: 'Action', cell: (one) => <Remove of={one} /> },
+]
+
+/** The CI jobs that may publish the skills of the signed-in user without a key. */
+export function TrustedIdentitiesPage() {
+  return (
+    <Page title="Publishing from CI">
+      <TrustedIdentities owner={useMe()!.username} />
+    </Page>
+  )
+}
+
+/** The CI jobs that may publish the skills of an organisation. */
+export function TrustedSection({ organisation }: SectionProps) {
+  return <TrustedIdentities owner={organisation.name} />
+}
+
+function TrustedIdentities({ owner }: { owner: string }) {
+  const found = usePaged(['trusted', owner], (page) => api.listTrustedPublishers({ owner, page }))
+  return (
+    <>
+      <p class="hint">
+        CI jobs that publish without a stored key: their service vouches for them.{' '}
+        <a href="/docs/ci">About publishing from CI</a>
+      </p>
+      <DataTable
+        of={found}
+        items={({ publishers }) => publishers}
+        label="Trusted identities"
+        columns={columns}
+        toKey={({ id }) => id}
+        empty="No CI job may publish."
+      />
+      {found.data && <NewIdentity owner={owner} />}
+    </>
+  )
+}
+
+function NewIdentity({ owner }: { owner: string }) {
+  const [service, choose] = useState<string>('github')
+  const fields = service in claimFields ? claimFields[service as Service] : []
+  const add = useAction(
+    ({ skill, issuer = '', more = '', ...claims }: Record<string, string>) =>
+      api.putTrustedPublisher({
+        target: skill ? `${owner}/${skill}` : owner,
+        issuer: service in ciServices ? ciServices[service as Service].issuer : issuer,
+        claims: { ...readNamed(claims), ...readLines(more) },
+      }),
+    ['trusted', owner],
+  )
+  return (
+    <Form card="Trust CI jobs" action={add} submit="Trust these jobs" done="Added.">
+      <p class="hint">
+        All that is filled in must fit, with its case; <code>*</code> stands for any text. The claims are shown with
+        each version, and are public for ever if the skill is.
+      </p>
+      <Field
+        label="Skill"
+        name="skill"
+        maxLength={64}
+        hint={`Its name without ${owner}. Empty: all skills of ${owner}.`}
+      />
+      <Select label="Jobs of" name="" value={service} options={serviceOptions} onChange={choose} />
+      {fields.length === 0 && <Field label="Issuer" name="issuer" type="url" required hint="The iss of its tokens." />}
+      {fields.map(([claim, label, example], place) => (
+        <Field
+          key={claim}
+          label={label}
+          name={claim}
+          hint={`As in ${example}.`}
+          maxLength={500}
+          required={place === 0}
+        />
+      ))}
+      <TextArea
+        key={service}
+        label={fields.length === 0 ? 'Claims' : 'Other claims'}
+        name="more"
+        hint="One per line, as in ref_protected=true."
+        required={fields.length === 0}
+      />
+    </Form>
+  )
+}
+
+function Remove({ of: { id, target, issuer, claims } }: { of: TrustedPublisher }) {
+  return (
+    <ConfirmButton
+      action="Remove"
+      title="Trust these jobs no longer?"
+      work={() => api.deleteTrustedPublisher({ id })}
+      refreshes={[['trusted']]}
+    >
+      <Claims of={{ claims }} />
+      <p>
+        Jobs of {toIssuerText(issuer)} with these claims publish {toTargetText(target)} no longer. Keys that they were
+        given end at once, so a job that is running fails. Published versions stay and go on to name these claims.
+      </p>
+    </ConfirmButton>
+  )
+}
+
+function Claims({ of: { claims } }: { of: Pick<TrustedPublisher, 'claims'> }) {
+  return (
+    <div>
+      {Object.entries(claims).map(([name, value]) => (
+        <div key={name}>
+          {name}: <code>{value}</code>
+        </div>
+      ))}
+    </div>
+  )
+}
+
+function toTargetText(target: string): string {
+  return target.includes('/') ? target : `all of ${target}`
+}
+
+function toIssuerText(issuer: string): string {
+  return services.find(([, service]) => service.issuer === issuer)?.[1].title ?? issuer
+}
+
+/** The claims of the fields that are filled in. */
+function readNamed(claims: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== ''))
+}
+
+/** The claims of a text with one `name=value` per line. The node names a claim without a name or value as invalid. */
+function readLines(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...value] = line.split('=')
+      return [name.trim(), value.join('=').trim()]
+    }),
+  )
+}
