@@ -72,6 +72,7 @@ import { getPolicy, getSkillPolicy, setPolicy, setSkillPolicy, testPolicy } from
 import { commentQuarantined, diffQuarantined, reviewQuarantined } from './governance/submissions.ts'
 import { listQuarantined } from './governance/quarantine-list.ts'
 import { releaseQuarantined } from './governance/quarantine-release.ts'
+import { endRecall, listRecalls, recallSkill } from './governance/recalls.ts'
 import { startRescan } from './governance/rescan.ts'
 import {
   acceptCollaboration,
@@ -133,6 +134,9 @@ export const operations = {
   listInstallers,
   yankVersion: (context, input, caller) => setYanked(context, input, true, caller),
   unyankVersion: (context, input, caller) => setYanked(context, input, false, caller),
+  recallSkill,
+  listRecalls,
+  endRecall,
   getProvenance: showProvenance,
   forkSkill,
   starSkill: (context, input, caller) => setStarred(context, input, true, caller),

@@ -5,7 +5,7 @@ import { type Commit, mainRef, type Ref, type Repository, type Tag } from './rep
 import type { ForRequest, VersionTrees } from './version-trees.ts'
 
 /**
- * The history of a skill as a repository: a commit for each version, a tag for each version that is not yanked, and the
+ * The history of a skill as a repository: a commit for each version, a tag for each version that is offered, and the
  * latest version as main. All objects depend only on what was published, so that every node has the same ids, and a
  * transferred skill keeps them.
  */
@@ -34,7 +34,7 @@ export async function toSkillRepository(
     const own = { versions: content, isCumulative: false, texts: [], changedTexts: [] }
     commits.set(object.id, { object, parent, timeSeconds: toUnixSeconds(by), ...own })
     if (version.version === history.latestVersion) refs.push({ name: mainRef, id: object.id })
-    if (version.isYanked) continue
+    if (!version.isOffered) continue
     const tag = toTag({ name: `v${version.version}`, commit: object.id, by, message })
     tags.set(tag.id, { object: tag, commit: object.id })
     refs.push({ name: `refs/tags/v${version.version}`, id: tag.id, peeled: object.id })
