@@ -72,7 +72,7 @@ import { getPolicy, getSkillPolicy, setPolicy, setSkillPolicy, testPolicy } from
 import { commentQuarantined, diffQuarantined, reviewQuarantined } from './governance/submissions.ts'
 import { listQuarantined } from './governance/quarantine-list.ts'
 import { releaseQuarantined } from './governance/quarantine-release.ts'
-import { endRecall, listRecalls, recallSkill } from './governance/recalls.ts'
+import { endRecall, listRecalls, recallSkill } from './governance/recall-versions.ts'
 import { startRescan } from './governance/rescan.ts'
 import {
   acceptCollaboration,
