@@ -38,7 +38,13 @@ describeMatrix('recalls', (open, { transport }) => {
     it('change the latest version, and show the recall in details and lists', async () => {
       const name = await make()
       const made = await recall(name, '>=1.1.0')
-      expect(made).toMatchObject({ range: '>=1.1.0', reason, versions: ['2.0.0', '1.1.0'], versionCount: 2, upstream: false })
+      expect(made).toMatchObject({
+        range: '>=1.1.0',
+        reason,
+        versions: ['2.0.0', '1.1.0'],
+        versionCount: 2,
+        upstream: false,
+      })
       const recalled = { range: '>=1.1.0', reason, at: made.at }
       const details = await test.api().getSkill({ name })
       expect(details).toMatchObject({ latestVersion: '1.0.0' })
@@ -170,7 +176,10 @@ describeMatrix('recalls', (open, { transport }) => {
       const short = `tool-${++made}`
       const name = `${owner.username}/${short}`
       const text = skillMd(short)
-      for (const [version, md] of [['1.0.0', skillMd(short, { body: 'First.' })], ['2.0.0', text]] as const)
+      for (const [version, md] of [
+        ['1.0.0', skillMd(short, { body: 'First.' })],
+        ['2.0.0', text],
+      ] as const)
         await owner.api.publishSkill({ skillMd: md, version })
       const { id } = await recall(name, '2.0.0')
       for (const version of ['2.0.1', undefined])
@@ -230,7 +239,11 @@ describeMatrix('recalls', (open, { transport }) => {
       await owner.api.publishSkill({ name: name.split('/')[1]!, visibility: 'public' })
       const entries = await feedOf(name)
       expect(entries.map(({ type }) => type)).toEqual(['version', 'version', 'recall', 'skill'])
-      expect(entries[2]!.data).toMatchObject({ recall: { range: '1.1.0', reason }, ended: false, latestVersion: '1.0.0' })
+      expect(entries[2]!.data).toMatchObject({
+        recall: { range: '1.1.0', reason },
+        ended: false,
+        latestVersion: '1.0.0',
+      })
     })
   })
 
@@ -258,14 +271,22 @@ describeMatrix('recalls', (open, { transport }) => {
       expect(await test.api().listRecalls({ name })).toEqual({ recalls: [] })
     })
 
-    it.each(['1.0.0', '=1.0.0', '^1.0.0', '~1.0', '1.x', '<1.1.0', '>=1.0.0 <1.1.0', '0.9.0 - 1.0.5', '1.0.0 || 7.x', '*'])(
-      'accept the range %s',
-      async (range) => {
-        const name = await make()
-        expect((await recall(name, range)).versions).toContain('1.0.0')
-        expect(await codeOf(test.api().getArchive({ name, version: '1.0.0' }))).toBe('recalled')
-      },
-    )
+    it.each([
+      '1.0.0',
+      '=1.0.0',
+      '^1.0.0',
+      '~1.0',
+      '1.x',
+      '<1.1.0',
+      '>=1.0.0 <1.1.0',
+      '0.9.0 - 1.0.5',
+      '1.0.0 || 7.x',
+      '*',
+    ])('accept the range %s', async (range) => {
+      const name = await make()
+      expect((await recall(name, range)).versions).toContain('1.0.0')
+      expect(await codeOf(test.api().getArchive({ name, version: '1.0.0' }))).toBe('recalled')
+    })
 
     it('refuse a reason that is missing, empty, invisible or too long', async () => {
       const name = await make()
@@ -316,7 +337,11 @@ describeMatrix('recalls', (open, { transport }) => {
       await owner.api.yankVersion({ name, version: '2.0.0' })
       const { at, id } = await recall(name, '2.x')
       const update = await heartbeat(name, '2.0.0')
-      expect(update).toMatchObject({ reason: 'recalled', latestVersion: '1.1.0', recalled: { range: '2.x', reason, at } })
+      expect(update).toMatchObject({
+        reason: 'recalled',
+        latestVersion: '1.1.0',
+        recalled: { range: '2.x', reason, at },
+      })
       expect(update!.message).toContain('was recalled')
       expect(update!.message).not.toContain(reason)
       expect(await heartbeat(name, '1.1.0')).toBeUndefined()
@@ -360,6 +385,8 @@ describeMatrix('recalls', (open, { transport }) => {
     const name = await make()
     await recall(name, '2.x')
     const { files } = await test.api().getVersion({ name, version: '2.0.0' })
-    expect((await bytesOf(await test.api().getBlob({ digest: files[0]!.digest }))).toString()).toContain('Version 2.0.0.')
+    expect((await bytesOf(await test.api().getBlob({ digest: files[0]!.digest }))).toString()).toContain(
+      'Version 2.0.0.',
+    )
   })
 })

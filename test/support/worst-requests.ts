@@ -67,9 +67,15 @@ export async function fillWorst(registry: Registry, sizes: WorstSizes): Promise<
   for (let i = 0; i < sizes.packs; i++) {
     await api.createPack({ name: `Pack ${i}`, slug: `pack-${i}`, description: 'Tables.', skills })
   }
-  const range = Array.from({ length: 28 }, (_, i) => `${i + 2}.x`).join(' || ').slice(0, 195)
+  const range = Array.from({ length: 28 }, (_, i) => `${i + 2}.x`)
+    .join(' || ')
+    .slice(0, 195)
   for (let i = 0; i < 20; i++) {
-    await api.recallSkill({ name: `${owner}/history`, range: range.replace(/ \|\|[^|]*$/, ''), reason: 'x'.repeat(500) })
+    await api.recallSkill({
+      name: `${owner}/history`,
+      range: range.replace(/ \|\|[^|]*$/, ''),
+      reason: 'x'.repeat(500),
+    })
   }
   return key
 }

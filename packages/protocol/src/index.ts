@@ -135,7 +135,15 @@ export {
   type SkillClient,
 } from './skill-clients.ts'
 export { toTimestamp } from './timestamp.ts'
-export { compareVersions, isVersion, nextPatch, parseVersion, toVersionSortKey, type VersionParts } from './versions.ts'
+export {
+  compareVersions,
+  isOfferedVersion,
+  isVersion,
+  nextPatch,
+  parseVersion,
+  toVersionSortKey,
+  type VersionParts,
+} from './versions.ts'
 export {
   fileRoles,
   polarities,

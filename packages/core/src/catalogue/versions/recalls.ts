@@ -52,14 +52,16 @@ export function refuseRecalled(
 ): void {
   const { recalled } = toRecalledField(skill, version)
   if (!recalled || allowRecalled) return
-  throw new RegistryError('recalled', toRecallSentence(`${skill.full_name}@${version.version}`, recalled))
+  throw toRecalledError(`${skill.full_name}@${version.version}`, recalled)
 }
 
-function toRecallSentence(subject: string, { range, reason, at }: Recalled): string {
-  const end = /[.!?]$/.test(reason) ? '' : '.'
-  return (
-    `${subject} was recalled on ${at.slice(0, 10)} (${range}): ${reason}${end} Do not use it; use another version. ` +
-    'To read it all the same, send allowRecalled=true with its exact version.'
+/** The error for content that was recalled; `subject` is `owner/name@version`. */
+export function toRecalledError(subject: string, { range, reason, at }: Recalled): RegistryError {
+  return new RegistryError(
+    'recalled',
+    `${subject} was recalled on ${at.slice(0, 10)} (range ${range}). Do not use it; use another version. ` +
+      `The reason that was given: "${reason}". ` +
+      'To read it all the same, send allowRecalled=true with its exact version.',
   )
 }
 
