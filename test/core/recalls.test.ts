@@ -11,7 +11,7 @@ describeMatrix('recalls', (open, { transport }) => {
   let test: TestRegistry
   let owner: TestUser
   let other: TestUser
-  let made = 0
+  let count = 0
   beforeAll(async () => {
     test = await open()
     owner = await test.makeUser()
@@ -23,12 +23,14 @@ describeMatrix('recalls', (open, { transport }) => {
 
   /** A new skill with these versions. */
   async function make(versions = ['1.0.0', '1.1.0', '2.0.0'], options = {}): Promise<string> {
-    const name = `tool-${++made}`
+    const name = `tool-${++count}`
     for (const version of versions) await publish(name, version, options)
     return `${owner.username}/${name}`
   }
 
   const recall = (name: string, range: string) => owner.api.recallSkill({ name, range, reason })
+  const heartbeat = async (skillName: string, version: string) =>
+    (await test.api().heartbeat({ installedSkills: [{ skillName, version }] })).updates[0]
   const feedOf = async (name: string) => {
     const { entries } = await test.api().getFeed({ limit: 1000 })
     return entries.filter(({ subject }) => subject.split('@')[0] === name)
@@ -173,7 +175,7 @@ describeMatrix('recalls', (open, { transport }) => {
     })
 
     it('refuse the content of a recalled version under another number', async () => {
-      const short = `tool-${++made}`
+      const short = `tool-${++count}`
       const name = `${owner.username}/${short}`
       const text = skillMd(short)
       for (const [version, md] of [
@@ -328,9 +330,6 @@ describeMatrix('recalls', (open, { transport }) => {
   })
 
   describe('in heartbeats', () => {
-    const heartbeat = async (skillName: string, version: string) =>
-      (await test.api().heartbeat({ installedSkills: [{ skillName, version }] })).updates[0]
-
     it('rank above a yank, and have the reason in a field of its own', async () => {
       const name = await make()
       expect(await heartbeat(name, '2.0.0')).toBeUndefined()
