@@ -52,7 +52,7 @@ function insertOwner(trx: WriteTransaction) {
 const times = { published_at: 0, created_at: 0, updated_at: 0 }
 const counters = { downloads: 0, stars: 0, forks: 0, agent_installs: 0 }
 const credits = { credited_stars: 0, credited_reviews: 0, credited_points: 0 }
-const texts = { deprecation_message: '', repository: '', moderation_reason: '', metadata_scan: '' }
+const texts = { recalls: '[]', deprecation_message: '', repository: '', moderation_reason: '', metadata_scan: '' }
 const flags = { stub: 0, deprecated: 0, verified: 0, portable: 1, holds_name: 0, security_score: null, revision: 0 }
 const forked = { forked_from: null, forked_from_version: null }
 const origin = { origin_kind: 'local', origin_upstream: null, origin_synced_at: null } as const

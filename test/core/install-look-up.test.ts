@@ -16,7 +16,7 @@ describe('the reason of an update', () => {
   const installed = fc.record({
     takenDown: fc.boolean(),
     isFlagged: fc.boolean(),
-    fault: fc.constantFrom('yanked' as const, 'drifted' as const, undefined),
+    fault: fc.constantFrom('recalled' as const, 'yanked' as const, 'drifted' as const, undefined),
     deprecated: fc.boolean(),
     had: version,
     latest: fc.constantFrom('1.0.0', '1.2.0', '1.10.0', ''),
@@ -37,6 +37,7 @@ describe('the reason of an update', () => {
   const worse: Partial<Facts>[] = [
     { takenDown: true },
     { isFlagged: true },
+    { fault: 'recalled' },
     { fault: 'yanked' },
     { fault: 'drifted' },
     { deprecated: true },
@@ -45,7 +46,7 @@ describe('the reason of an update', () => {
   const is = (had: string, latest: string) => reasonOf({ ...well, had, latest } as Facts)
 
   it('is the first reason that applies, in the order of the table', () => {
-    const order = ['taken_down', 'flagged', 'yanked', 'drifted', 'deprecated', 'outdated']
+    const order = ['taken_down', 'flagged', 'recalled', 'yanked', 'drifted', 'deprecated', 'outdated']
     expect([...updateReasons]).toEqual(order)
     fc.assert(
       fc.property(installed, (facts) => {

@@ -28,6 +28,8 @@ interface Case {
   isHidden(group: Visit['group'], reader: Reader): boolean
   /** The gateway that may show the number of the hidden version. */
   readonly numberedBy?: string
+  /** Whether details, which have no content, and numbers of the hidden version may be shown. */
+  readonly isRecalled?: boolean
 }
 
 interface Walked {
@@ -71,6 +73,20 @@ const cases: Record<string, Case> = {
     hide: ({ ann, name }) => ann.api.yankVersion({ name, version: '1.0.0' }),
     isHidden: (group) => group === 'bulk' || group === 'search',
   },
+  recalled: {
+    second: '7.3.8',
+    isNamed: true,
+    hide: ({ ann, name }) => ann.api.recallSkill({ name, range: '>=7', reason: 'It harms.' }),
+    isRecalled: true,
+    isHidden: always,
+  },
+  // Its only version is recalled.
+  withdrawn: {
+    isNamed: true,
+    hide: ({ ann, name }) => ann.api.recallSkill({ name, range: '*', reason: 'It harms.' }),
+    isRecalled: true,
+    isHidden: always,
+  },
   flagged: { hide: (walked) => moderate(walked, 'flagged'), isHidden: (group) => group === 'bulk' },
   moderated: { hide: (walked) => moderate(walked, 'hidden'), isHidden: always, isSecret: true },
   // A takedown is no secret.
@@ -91,6 +107,10 @@ const keyed = (key: string) => ({ authorization: `Bearer ${key}` })
 
 /** Whether a request asks for one skill. */
 const asksForSkill = ({ group }: Visit) => group === 'skill' || group === 'version'
+
+/** Whether a request asks for files, rather than for what is known of a version. */
+const asksForContent = ({ path }: Visit) =>
+  !/^\/clawhub\/api\/v1\/skills\/[^/]+(?:\/(?:versions|verify|moderation)|\?)/.test(path)
 
 /** Words that no other skill has. */
 const toMarks = (name: string): Record<Shown, string> => ({
@@ -185,9 +205,16 @@ describeDatabases('gateways', (open, dialect) => {
       .filter(({ visit }) => cases[name]!.isHidden(visit.group, reader))
       .flatMap(({ gateway, visit, status, text, skill }) => {
         const isCached =
-          status === 304 && skill === skills[name] && asksForSkill(visit) && cases[name]!.isHidden('version', reader)
-        const { second, numberedBy } = cases[name]!
-        const isLeak = (trace: string) => trace !== second || gateway !== numberedBy
+          status === 304 &&
+          skill === skills[name] &&
+          asksForSkill(visit) &&
+          !(cases[name]!.isRecalled && !asksForContent(visit)) &&
+          cases[name]!.isHidden('version', reader)
+        const { second, numberedBy, isRecalled } = cases[name]!
+        const { body, file } = toMarks(name)
+        const isDetail = isRecalled && gateway === 'clawhub' && !asksForContent(visit)
+        const isLeak = (trace: string) =>
+          isDetail ? trace === body || trace === file : trace !== second || !(isRecalled || gateway === numberedBy)
         const leaked = traces[name]!.filter((trace) => text.includes(trace) && !toKey(visit).includes(trace)).filter(
           isLeak,
         )

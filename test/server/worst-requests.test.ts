@@ -20,6 +20,7 @@ const exceptions: Readonly<Record<string, string>> = {
     /clawhub/api/v1/transfers/incoming /clawhub/api/v1/transfers/outgoing`,
   'Writes a few rows, and reads a body of a few kB': `
     /api/v1/skills/:name/star /api/v1/skills/:name/collaborators/:username /api/v1/skills/:name/collaborators/accept
+    /api/v1/skills/:name/recalls/:id
     /api/v1/skills/:name/transfer /api/v1/skills/:name/transfer/accept /api/v1/skills/:name/shares/:id
     /api/v1/skills/:name/agent-reviews/:id/helpful /api/v1/skills/:name/report-copy /api/v1/skills/:name/report
     /api/v1/skills/:name/appeal /api/v1/reports/:id /api/v1/copy-reports/:id /api/v1/quarantine/:id/release

@@ -67,6 +67,16 @@ export async function fillWorst(registry: Registry, sizes: WorstSizes): Promise<
   for (let i = 0; i < sizes.packs; i++) {
     await api.createPack({ name: `Pack ${i}`, slug: `pack-${i}`, description: 'Tables.', skills })
   }
+  const range = Array.from({ length: 28 }, (_, i) => `${i + 2}.x`)
+    .join(' || ')
+    .slice(0, 195)
+  for (let i = 0; i < 20; i++) {
+    await api.recallSkill({
+      name: `${owner}/history`,
+      range: range.replace(/ \|\|[^|]*$/, ''),
+      reason: 'x'.repeat(500),
+    })
+  }
   return key
 }
 
@@ -268,6 +278,7 @@ function listReads({ versions }: WorstSizes): WorstRequest[] {
     get(`${skill('large')}/files/large.png`),
     get(`${skill('history')}/forks?limit=100`),
     get(`${skill('history')}/downloads`),
+    get(`${skill('history')}/recalls`),
     get('/api/v1/checkpoint'),
     get('/api/v1/agents?limit=100'),
     get('/api/v1/reputation/leaderboard?limit=100'),

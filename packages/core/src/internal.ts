@@ -71,6 +71,7 @@ export {
 } from './catalogue/offers/offers.ts'
 export { readPublicNames } from './catalogue/offers/public-names.ts'
 export { countDownload, getSkillVersion } from './catalogue/skills/read-skill.ts'
+export { toRecalledError } from './catalogue/versions/recalls.ts'
 export { getPack, hasPackSkill } from './catalogue/sharing/read-packs.ts'
 export { getBlob } from './storage/blobs.ts'
 export { SkillMoved } from './catalogue/skills/find-skill.ts'

@@ -73,6 +73,7 @@ import { getPolicy, getSkillPolicy, setPolicy, setSkillPolicy, testPolicy } from
 import { commentQuarantined, diffQuarantined, reviewQuarantined } from './governance/submissions.ts'
 import { listQuarantined } from './governance/quarantine-list.ts'
 import { releaseQuarantined } from './governance/quarantine-release.ts'
+import { endRecall, listRecalls, recallSkill } from './governance/recall-versions.ts'
 import { startRescan } from './governance/rescan.ts'
 import {
   acceptCollaboration,
@@ -134,6 +135,9 @@ export const operations = {
   listInstallers,
   yankVersion: (context, input, caller) => setYanked(context, input, true, caller),
   unyankVersion: (context, input, caller) => setYanked(context, input, false, caller),
+  recallSkill,
+  listRecalls,
+  endRecall,
   getProvenance: showProvenance,
   getSbom: showSbom,
   forkSkill,

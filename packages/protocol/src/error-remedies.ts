@@ -12,6 +12,7 @@ export const errorRemedies: Readonly<Record<ErrorCode, string>> = {
   name_taken: 'Choose another name.',
   invalid_transition: 'Read the current state, and take an action that it allows.',
   conflict: 'Read what is stored, then decide whether to repeat the request.',
+  recalled: 'Use another version. `allowRecalled=true` with the exact version reads it in spite of the recall.',
   payload_too_large: 'Send less: the message states the limit.',
   unsupported_media_type: 'Send JSON, or an archive of a type that the endpoint accepts.',
   invalid_skill: 'Correct the files and fields in `errors`, and publish again.',

@@ -16,6 +16,7 @@ export const errorTable = {
   name_taken: { status: 409, title: 'The name is taken' },
   invalid_transition: { status: 409, title: 'The state does not allow this' },
   conflict: { status: 409, title: 'The request conflicts with what is stored' },
+  recalled: { status: 410, title: 'The version was recalled' },
   payload_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The media type of the body is not supported' },
   invalid_skill: { status: 422, title: 'The skill is not valid' },

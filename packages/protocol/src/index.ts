@@ -103,6 +103,7 @@ export { requestStatuses, type Issue, type Review, type SkillRequest } from './s
 export type {
   Downloads,
   OwnSkill,
+  Recalled,
   SearchMatch,
   SearchFacets,
   SearchResult,
@@ -113,6 +114,7 @@ export type {
   PathReason,
   Warning,
 } from './schemas/skill.ts'
+export type { Recall, Recalls } from './schemas/recall.ts'
 export type { Passage, Similarity, SimilarityMatch } from './schemas/similarity.ts'
 export { deliveryStatuses, type Delivery, type DeliveryDetails, type Webhook } from './schemas/webhook.ts'
 export { scopes, type Scope } from './scopes.ts'
@@ -134,7 +136,15 @@ export {
   type SkillClient,
 } from './skill-clients.ts'
 export { toTimestamp } from './timestamp.ts'
-export { compareVersions, isVersion, nextPatch, parseVersion, toVersionSortKey, type VersionParts } from './versions.ts'
+export {
+  compareVersions,
+  isOfferedVersion,
+  isVersion,
+  nextPatch,
+  parseVersion,
+  toVersionSortKey,
+  type VersionParts,
+} from './versions.ts'
 export {
   fileRoles,
   polarities,

@@ -36,6 +36,20 @@ export function toVersionSortKey(version: string): string {
     .join('.')
 }
 
+/**
+ * Whether a version, as details and lists have it, is offered to installers: it is neither yanked nor recalled. It can
+ * then be the latest one.
+ */
+export function isOfferedVersion({
+  yanked,
+  recalled,
+}: {
+  readonly yanked: boolean
+  readonly recalled?: unknown
+}): boolean {
+  return !yanked && recalled === undefined
+}
+
 function getParts(version: string): VersionParts {
   const parts = parseVersion(version)
   if (!parts) throw new TypeError(`'${version}' is not a three-part version.`)

@@ -1,5 +1,5 @@
 import { type ContentFile, toContentDigest } from '@skillstead/client/verify'
-import { toOneLine, type RegistryApi } from '@skillstead/protocol'
+import { toOneLine, type Recalled, type RegistryApi } from '@skillstead/protocol'
 import { readBytes } from '@skillstead/skill-format/archives'
 import { unpackPackage, type PackageCache } from './cache.ts'
 import { type Say, waitForTurn } from './offer.ts'
@@ -9,6 +9,8 @@ export interface Wanted {
   readonly fullName: string
   readonly version: string
   readonly digest: string
+  /** Set for a recalled version, which is then requested in spite of its recall. */
+  readonly recalled?: Recalled | undefined
 }
 
 /** Downloads a version, verifies its digest and caches it. Throws if the digest differs. */
@@ -20,8 +22,9 @@ export async function fetchPackage(api: RegistryApi, wanted: Wanted, cache: Pack
 
 /** Downloads a version and verifies its digest. Throws if the digest differs. */
 export async function downloadPackage(api: RegistryApi, wanted: Wanted, say: Say) {
-  const { fullName, version, digest } = wanted
-  const content = await waitForTurn(() => api.getArchive({ name: fullName, version }), say)
+  const { fullName, version, digest, recalled } = wanted
+  const allowRecalled = recalled !== undefined
+  const content = await waitForTurn(() => api.getArchive({ name: fullName, version, allowRecalled }), say)
   const zip = await readBytes(content)
   const files = await readOf(wanted, zip)
   const actual = toContentDigest(files)

@@ -4,6 +4,8 @@ import { toSkillTarget, toUsualFolders } from './install-place.ts'
 import { findLocked, isFullName, localSource, toFolded, type LockedSkill } from './lock.ts'
 import { requestOffer, getPackMembers, type Asked } from './offer.ts'
 import type { Item } from './plan-folders.ts'
+import { toRecallText } from './recall-text.ts'
+import { refuseRecalled } from './recalls.ts'
 import { getLocked, type Session } from './session.ts'
 
 /** An argument of `install`: a skill with an optional version, or a pack. */
@@ -81,18 +83,27 @@ function isRegistryUnavailable(error: unknown): boolean {
   return error instanceof RegistryError && awayCodes.has(error.code)
 }
 
-function findLockedItem(session: Session, { name, version }: Asked): Item | undefined {
+function findLockedItem(session: Session, asked: Asked): Item | undefined {
+  const found = findLockedSkill(session, asked)
+  return found && toLockedItem(session, ...found, asked)
+}
+
+function findLockedSkill(session: Session, { name, version }: Asked): [string, LockedSkill] | undefined {
   try {
-    const [fullName, locked] = getLocked(session, name)
-    return version === undefined || version === locked.version ? toLockedItem(session, fullName, locked) : undefined
+    const found = getLocked(session, name)
+    return version === undefined || version === found[1].version ? found : undefined
   } catch {
     return undefined
   }
 }
 
-/** The locked item, with its locked folders and the requested ones. */
-export function toLockedItem(session: Session, fullName: string, locked: LockedSkill): Item {
-  return { fullName, ...locked, targets: toTargets(session, fullName, locked), warnings: [] }
+/** The locked item, with its locked folders and the requested ones. Throws for one that is known to be recalled. */
+export function toLockedItem(session: Session, fullName: string, locked: LockedSkill, asked?: Asked): Item {
+  const item = { fullName, ...locked, targets: toTargets(session, fullName, locked) }
+  const recalled = session.recalls.find(item)
+  refuseRecalled(session.given, item, recalled, asked)
+  const warnings = recalled ? [`${fullName}@${locked.version} is ${toRecallText(recalled)}`] : []
+  return { ...item, recalled, warnings }
 }
 
 async function toItem(session: Session, api: RegistryApi, asked: Asked, source: string): Promise<Item> {
@@ -105,6 +116,8 @@ async function toItem(session: Session, api: RegistryApi, asked: Asked, source: 
   const isMoved = locked !== undefined && locked.source !== source && locked.source !== localSource
   const moved = isMoved ? [`${fullName} was installed from ${locked.source} before, and now comes from ${source}.`] : []
   const warnings = [...moved, ...offer.warnings]
+  refuseRecalled(session.given, { fullName, version: offer.version }, offer.recalled, asked)
+  session.recalls.note([{ source, fullName, ...offer }])
   return { ...offer, warnings, fullName, formerName, source, targets: toTargets(session, fullName, locked) }
 }
 

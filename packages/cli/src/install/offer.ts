@@ -1,4 +1,12 @@
-import { RegistryError, isVersion, type RegistryApi, type SkillDetails, toOneLine } from '@skillstead/protocol'
+import {
+  RegistryError,
+  isVersion,
+  type Recalled,
+  type RegistryApi,
+  type SkillDetails,
+  toOneLine,
+} from '@skillstead/protocol'
+import { readRecalled, toRecallText } from './recall-text.ts'
 import { isDigest, isFullName, toShortName } from './lock.ts'
 
 /** Reports to the user why a command waits. */
@@ -20,6 +28,8 @@ export interface Offer {
   readonly keywords: readonly string[]
   /** Whether the scanner rates the version dangerous. */
   readonly isDangerous: boolean
+  /** The recall of the version; the caller refuses it. */
+  readonly recalled: Recalled | undefined
   /** Warnings for the user who installs the version. */
   readonly warnings: readonly string[]
 }
@@ -39,7 +49,7 @@ export async function requestOffer(api: RegistryApi, { name, version }: Asked, s
     throw new Error(`${fullName} has not been published, only requested or reserved, so it cannot be installed.`)
   const offered = version ?? skill.latestVersion
   if (!isVersion(String(offered)) || !isDigest(skill.digest))
-    throw new Error(`${fullName} has no version to install; all of its versions may be yanked.`)
+    throw new Error(`${fullName} has no version to install; all of its versions may be yanked or recalled.`)
   return {
     fullName,
     version: offered,
@@ -47,6 +57,7 @@ export async function requestOffer(api: RegistryApi, { name, version }: Asked, s
     license: isText(skill.license) ? skill.license : '',
     keywords: isListOf(skill.keywords, isText) ? skill.keywords : [],
     isDangerous: skill.security?.verdict === 'dangerous',
+    recalled: readRecalled(skill.recalled),
     warnings: listWarnings(skill, offered, name),
   }
 }
@@ -66,6 +77,7 @@ function listWarnings(skill: SkillDetails, version: string, asked: string): stri
   const isYanked = skill.versions.some((one) => one.version === version && one.yanked)
   return [
     ...(asked.includes('/') && asked !== fullName ? [`${asked} has a new owner and is now ${fullName}.`] : []),
+    ...(skill.recalled ? [`${fullName}@${version} is ${toRecallText(skill.recalled)}`] : []),
     ...(isYanked ? [`${fullName}@${version} was yanked by its owner.`] : []),
     ...(skill.deprecated ? [toOneLine(`${fullName} is deprecated. ${skill.deprecationMessage}`)] : []),
     ...(skill.security?.verdict === 'dangerous'

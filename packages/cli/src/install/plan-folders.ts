@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path'
+import type { Recalled } from '@skillstead/protocol'
 import { toContentDigest, type ContentFile } from '@skillstead/client/verify'
 import type { Wanted } from './fetch-package.ts'
 import { describeEdits, readFolderState, toSeen, type FolderState } from './folder-state.ts'
@@ -14,6 +15,8 @@ export interface Item extends Wanted {
   readonly warnings: readonly string[]
   /** Whether the registry reports that the scanner rates the version dangerous. */
   readonly isDangerous?: boolean
+  /** The recall of the version, which the user accepted. */
+  readonly recalled?: Recalled | undefined
   /** The full name of the skill in the lock, if the owner of the skill has changed. */
   readonly formerName?: string | undefined
 }

@@ -6,6 +6,7 @@ import type { Output } from '../terminal/output.ts'
 import { openCache, type PackageCache } from './cache.ts'
 import { toInstallPlace, toSkillFolders, type Place } from './install-place.ts'
 import { localSource, readLock, toShortName, type Lock, type LockOptions, type LockedSkill } from './lock.ts'
+import { openRecalls, type KnownRecalls } from './recalls.ts'
 import { recoverInstalls } from './recover.ts'
 
 /** The state of a command on installed skills. */
@@ -15,6 +16,7 @@ export interface Session {
   readonly place: Place
   readonly lock: Lock
   readonly cache: PackageCache
+  readonly recalls: KnownRecalls
   /** The requested folders of skills; empty for the default folders. */
   readonly folders: readonly string[]
   /** Whether local changes may be overwritten. */
@@ -38,6 +40,7 @@ export async function openSession(given: Arguments, output: Output): Promise<Ses
     place,
     lock,
     cache: openCache(cacheFolder(given.io.env)),
+    recalls: openRecalls(cacheFolder(given.io.env)),
     folders,
     force: flag(given, 'force'),
   }

@@ -1,6 +1,7 @@
-import { compareVersions, isVersion, type HeartbeatResult, type RegistryApi } from '@skillstead/protocol'
+import { compareVersions, isVersion, type HeartbeatResult, type Recalled, type RegistryApi } from '@skillstead/protocol'
 import type { LockedSkill } from './lock.ts'
-import { isListOf, isObject, requireShape, waitForTurn, type Say } from './offer.ts'
+import { isListOf, isObject, requireShape, waitForTurn } from './offer.ts'
+import { readRecalled } from './recall-text.ts'
 import { withSource, type Session } from './session.ts'
 
 /** An installed skill with an update or warning from its registry. */
@@ -13,6 +14,8 @@ export interface Notice {
   readonly message: string
   /** The author's deprecation message; empty if not deprecated. */
   readonly deprecationMessage: string
+  /** The recall of the installed version. */
+  readonly recalled?: Recalled | undefined
   readonly source: string
 }
 
@@ -27,24 +30,26 @@ export async function listNotices(session: Session, locked: readonly Locked[]): 
   for (const [source, skills] of Map.groupBy(locked, ([, skill]) => skill.source)) {
     for (let at = 0; at < skills.length; at += heartbeatBatch) {
       const some = skills.slice(at, at + heartbeatBatch)
-      notices.push(...(await withSource(session.given, source, (api) => askAbout(api, some, session.output.say))))
+      notices.push(...(await withSource(session.given, source, (api) => askAbout(session, api, some))))
     }
   }
   return notices
 }
 
-async function askAbout(api: RegistryApi, skills: readonly Locked[], say: Say): Promise<Notice[]> {
+async function askAbout(session: Session, api: RegistryApi, skills: readonly Locked[]): Promise<Notice[]> {
   const installedSkills = skills.map(([skillName, { version, digest }]) => ({ skillName, version, digest }))
-  const answer = await waitForTurn(() => api.heartbeat({ installedSkills }), say)
+  const answer = await waitForTurn(() => api.heartbeat({ installedSkills }), session.output.say)
   requireShape(isListOf(answer?.updates, isUpdateRow) && Array.isArray(answer.unknown))
   const { updates, unknown } = answer
+  session.recalls.note(toReportedRecalls(skills, updates))
   return skills.flatMap(([fullName, { version, source }]): Notice[] => {
     const update = updates.find(({ skillName }) => skillName === fullName)
     if (update) {
       // Older nodes do not send this field.
       const { latestVersion, reason, message, deprecationMessage = '' } = update
       const latest = toOtherVersion(latestVersion, version)
-      return [{ fullName, version, latestVersion: latest, reason, message, deprecationMessage, source }]
+      const recalled = readRecalled(update.recalled)
+      return [{ fullName, version, latestVersion: latest, reason, message, deprecationMessage, recalled, source }]
     }
     if (!unknown.includes(fullName)) return []
     const message = `${fullName} is not in this registry, or you cannot see it.`
@@ -56,15 +61,24 @@ function isUpdateRow(row: unknown): boolean {
   return isObject(row) && [row.skillName, row.reason, row.message].every((field) => typeof field === 'string')
 }
 
-/** The text of a notice, with the author's deprecation message. */
-export function toNoticeText({ message, deprecationMessage }: Notice): string {
-  return deprecationMessage === '' ? message : `${message} Author's message: ${deprecationMessage}`
+/** What a heartbeat reported about each of the skills, for {@link Session.recalls}. */
+export function toReportedRecalls(skills: readonly Locked[], updates: HeartbeatResult['updates']) {
+  return skills.map(([fullName, { version, digest, source }]) => {
+    const update = updates.find(({ skillName }) => skillName === fullName)
+    return { source, fullName, version, digest, recalled: readRecalled(update?.recalled) }
+  })
 }
 
-/** Whether an update would install the latest version: it is newer, or the installed one was yanked. */
+/** The text of a notice, with the reason of a recall and the author's deprecation message. */
+export function toNoticeText({ message, deprecationMessage, recalled }: Notice): string {
+  const reason = recalled ? ` The reason that was given (${recalled.range}): ${recalled.reason}` : ''
+  return message + reason + (deprecationMessage === '' ? '' : ` Author's message: ${deprecationMessage}`)
+}
+
+/** Whether an update would install the latest version: it is newer, or the installed one was yanked or recalled. */
 export function isUpdate({ reason, version, latestVersion }: Notice): boolean {
   if (latestVersion === null || reason === 'taken_down' || reason === 'unknown') return false
-  return reason === 'yanked' || compareVersions(latestVersion, version) > 0
+  return reason === 'yanked' || reason === 'recalled' || compareVersions(latestVersion, version) > 0
 }
 
 function toOtherVersion(latestVersion: string, version: string): string | null {

@@ -1,4 +1,4 @@
-import { toOneLine } from '@skillstead/protocol'
+import { toOneLine, type Recalled } from '@skillstead/protocol'
 import type { Arguments } from '../command/command.ts'
 import type { Output } from '../terminal/output.ts'
 import { describeEdits, readFolderState } from './folder-state.ts'
@@ -54,6 +54,8 @@ interface TargetState {
 export interface InstalledSkill extends Omit<LockedSkill, 'targets'> {
   readonly fullName: string
   readonly targets: readonly TargetState[]
+  /** The recall of the version that its registry reported last. */
+  readonly recalled?: Recalled | undefined
 }
 
 /** Reads the folders of installed skills. Needs no network. */
@@ -65,7 +67,8 @@ export async function listInstalled(
   for (const [fullName, { targets, ...skill }] of locked) {
     const states: TargetState[] = []
     for (const target of targets) states.push(await readTarget(session, target, skill.digest))
-    skills.push({ fullName, ...skill, targets: states })
+    const recalled = session.recalls.find({ fullName, ...skill })
+    skills.push({ fullName, ...skill, targets: states, ...(recalled && { recalled }) })
   }
   return skills
 }

@@ -83,6 +83,7 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
     from(() => import('../commands/write/withdraw.ts'), {
       yank: 'yank a version: no new installs',
       unyank: 'undo the yank of a version',
+      recall: 'recall versions: clients and gateways refuse them',
       deprecate: 'mark a skill as deprecated',
     }),
     from(() => import('../commands/write/settings.ts'), {

@@ -44,7 +44,7 @@ export interface KeptAnswers {
 }
 
 /** Statuses by which a registry refuses a skill: cached responses about it must not be used any more. */
-const refusals: ReadonlySet<number> = new Set([401, 403, 404, 451])
+const refusals: ReadonlySet<number> = new Set([401, 403, 404, 410, 451])
 /** The pause between requests to an unavailable registry: without it each call would wait for its timeout. */
 const pauseMs = { atLeast: 30_000, atMost: 3_600_000 }
 

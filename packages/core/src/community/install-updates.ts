@@ -1,4 +1,5 @@
-import { parseJson } from '../storage/tables.ts'
+import { toRecalledField } from '../catalogue/versions/recalls.ts'
+import { parseJson, type VersionRow } from '../storage/tables.ts'
 import {
   accessKinds,
   compareVersions,
@@ -29,6 +30,7 @@ type Update = HeartbeatResult['updates'][number]
 const isReasonOf: { [K in UpdateReason]: (installed: InstalledSkill) => boolean } = {
   taken_down: ({ takenDown }) => takenDown,
   flagged: ({ skill, fault }) => isFlagged(skill) || fault === 'dangerous',
+  recalled: ({ fault }) => fault === 'recalled',
   yanked: ({ fault }) => fault === 'yanked',
   drifted: ({ fault }) => fault === 'drifted',
   deprecated: ({ skill }) => skill.deprecated === 1,
@@ -45,10 +47,10 @@ export async function listUpdates(
   const worst = new Map<string, UpdateFinding>()
   for (const [i, one] of installed.entries()) {
     const { id } = one.skill
-    const fault = faults.get(i)
-    const reason = toUpdateReason(fault ? { ...one, fault } : one)
+    const faulty = { ...one, ...faults.get(i) }
+    const reason = toUpdateReason(faulty)
     const before = worst.get(id)
-    if (reason && (!before || isWorse(reason, before.reason))) worst.set(id, { ...one, fault, reason })
+    if (reason && (!before || isWorse(reason, before.reason))) worst.set(id, { ...faulty, reason })
   }
   const findings = [...worst.values()]
   const replacements = await findReplacements(context, findings, asker)
@@ -82,8 +84,10 @@ const selectFaults = compileListQuery((db, param: Param<{ had: Iterable<readonly
       join.on('versions.skill_id', '=', sql<string>`had.value ->> 0`).on('sort_key', '=', sql<string>`had.value ->> 1`),
     )
     .leftJoin('scans', 'scans.version_id', 'versions.id')
-    .select([sql<number | string>`had.value ->> 3`.as('place'), 'yanked', 'verdict'])
-    .where(sql<boolean>`yanked = 1 or verdict = 'dangerous' or (had.value ->> 2 <> '' and had.value ->> 2 <> digest)`),
+    .select([sql<number | string>`had.value ->> 3`.as('place'), 'yanked', 'recalled_by', 'verdict'])
+    .where(
+      sql<boolean>`yanked = 1 or recalled_by is not null or verdict = 'dangerous' or (had.value ->> 2 <> '' and had.value ->> 2 <> digest)`,
+    ),
 )
 
 /** The problems of an agent's versions, by position in the list. */
@@ -92,16 +96,19 @@ async function readFaults({ database }: StorageContext, installed: readonly Inst
     isVersion(version) ? [[skill.id, toVersionSortKey(version), digest, place]] : [],
   )
   const rows = had.length > 0 ? await selectFaults(database, { had }) : []
-  return new Map(rows.map(({ place, ...row }) => [Number(place), toFault(row)]))
+  return new Map(rows.map(({ place, ...row }) => [Number(place), { fault: toFault(row), recalledBy: row.recalled_by }]))
 }
 
-function toFault({ yanked, verdict }: { yanked: number; verdict: string | null }): VersionFault {
+type FaultRow = Pick<VersionRow, 'yanked' | 'recalled_by'> & { readonly verdict: string | null }
+
+function toFault({ yanked, recalled_by, verdict }: FaultRow): VersionFault {
   if (verdict === 'dangerous') return 'dangerous'
+  if (recalled_by !== null) return 'recalled'
   return yanked === 1 ? 'yanked' : 'drifted'
 }
 
 function toUpdate(finding: UpdateFinding, replacement: string | null, widens: Widens | null): Update {
-  const { skill, takenDown, item, reason } = finding
+  const { skill, takenDown, item, reason, recalledBy = null } = finding
   const advice = replacement === null ? '' : ` Use ${replacement} instead.`
   return {
     skillName: item.skillName,
@@ -109,6 +116,7 @@ function toUpdate(finding: UpdateFinding, replacement: string | null, widens: Wi
     installedVersion: item.version,
     latestVersion: takenDown ? '' : skill.latest_version,
     reason,
+    ...(!takenDown && toRecalledField(skill, { recalled_by: recalledBy })),
     message: updateMessages[reason](finding) + (widens ? toWideningAdvice(widens) : '') + advice,
     deprecationMessage: skill.deprecated === 1 && !takenDown ? skill.deprecation_message : '',
     replacement,
@@ -123,6 +131,10 @@ const updateMessages: { [K in UpdateReason]: (installed: InstalledSkill) => stri
     isFlagged(skill)
       ? `${skill.full_name} is marked as dangerous. Stop using it.`
       : `The scan rates ${skill.full_name}@${version} as dangerous. Stop using it.`,
+  recalled: ({ skill, item: { version } }) =>
+    skill.latest_version === ''
+      ? `${skill.full_name}@${version} was recalled, and there is no other version. Stop using it and remove it.`
+      : `${skill.full_name}@${version} was recalled. Stop using it. Install ${skill.latest_version} instead.`,
   yanked: ({ skill, item: { version } }) =>
     skill.latest_version === ''
       ? `${skill.full_name}@${version} was yanked, and there is no other version.`
@@ -157,7 +169,7 @@ const selectWays = compileListQuery((db, param: Param<{ ways: Iterable<readonly 
 )
 
 /** Reasons to install the latest version. */
-const updating: ReadonlySet<UpdateFinding['reason']> = new Set(['outdated', 'yanked'])
+const updating: ReadonlySet<UpdateFinding['reason']> = new Set(['outdated', 'yanked', 'recalled'])
 
 /** The access that updates of skills would add, by skill id, with one query for all of them. */
 async function readWidenings({ database }: StorageContext, findings: readonly UpdateFinding[]) {

@@ -12,7 +12,7 @@ import { listedCondition } from '../visibility/conditions.ts'
 /** The columns that a heartbeat needs of a skill; the public form is not read. */
 const knownColumns = [
   ...(['id', 'owner_id', 'full_name', 'visibility', 'state', 'category', 'latest_version'] as const),
-  ...(['deprecated', 'deprecation_message', 'moderation', 'agent_installs'] as const),
+  ...(['deprecated', 'deprecation_message', 'moderation', 'agent_installs', 'recalls'] as const),
 ] as const
 const skillColumns = knownColumns.map((column) => `skills.${column}` as const)
 
@@ -33,13 +33,15 @@ interface InstalledItem {
 /** Why an agent should act on an item. */
 export type UpdateReason = (typeof updateReasons)[number]
 
-export type VersionFault = 'dangerous' | 'yanked' | 'drifted'
+export type VersionFault = 'dangerous' | 'recalled' | 'yanked' | 'drifted'
 
 /** An installed item with the matching skill. */
 export interface InstalledSkill extends FoundSkill {
   readonly item: InstalledItem
   /** The problem of the installed version, if it was published here. */
   readonly fault?: VersionFault | undefined
+  /** The id of the recall that covers the installed version. */
+  readonly recalledBy?: string | null | undefined
 }
 
 /** An item that the agent should act on. */

@@ -10,8 +10,9 @@ const namedMax = 5
 /** `owner/name` in a text, but not as part of a URL or path. */
 const fullNamePattern = /(?<![\w./-])[a-z0-9]+(?:-[a-z0-9]+)*\/[a-z0-9]+(?:-[a-z0-9]+)*(?![\w/-])/g
 
-/** Reasons to replace a skill rather than update it. A yank is such a reason only if there is no other version. */
+/** Reasons to replace a skill rather than update it. A yank or recall is such a reason only if there is no other version. */
 const leaving: { [K in UpdateReason]?: true } = { taken_down: true, flagged: true, deprecated: true }
+const withdrawing: { [K in UpdateReason]?: true } = { yanked: true, recalled: true }
 
 /**
  * Replacements of skills, by id: the first skill that the owner names in the deprecation message, else the fork by a
@@ -24,7 +25,7 @@ export async function findReplacements(
   { userIds }: Pick<Asker, 'userIds'>,
 ): Promise<ReadonlyMap<string, string>> {
   const left = findings.filter(
-    ({ reason, skill }) => leaving[reason] || (reason === 'yanked' && skill.latest_version === ''),
+    ({ reason, skill }) => leaving[reason] || (withdrawing[reason] && skill.latest_version === ''),
   )
   if (left.length === 0) return new Map()
   const [named, forked] = await Promise.all([

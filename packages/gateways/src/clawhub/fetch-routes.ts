@@ -1,5 +1,5 @@
 import { isSliceOver, nextSlice } from '@skillstead/core/internal'
-import { RegistryError, type Content, type RegistryApi } from '@skillstead/protocol'
+import { isOfferedVersion, RegistryError, type Content, type RegistryApi } from '@skillstead/protocol'
 import { apiOf } from '../scopes/skill-archives.ts'
 import { toCacheControl, type Answer } from '../gateway.ts'
 import { toFingerprint } from './fingerprint.ts'
@@ -33,7 +33,7 @@ async function sendSkillFile(asked: Asked) {
 async function resolveInstall(asked: Asked) {
   const { name: slug, author, latestVersion: version, fullName } = await asked.api.getSkill({ name: nameIn(asked) })
   if (version === '') {
-    const message = `${fullName} has no version to install: all are yanked, or none was published.`
+    const message = `${fullName} has no version to install: all are yanked or recalled, or none was published.`
     return toClawhubAnswer({ ok: false, slug, reason: 'archive_version_missing', message, status: 410 }, 410)
   }
   const query = new URLSearchParams({ slug, ownerHandle: author.username, version })
@@ -71,8 +71,8 @@ async function resolveFingerprint({ api, query }: Asked) {
 
 async function findByFingerprint(api: RegistryApi, name: string, hash: string): Promise<string | undefined> {
   for await (const page of readListedVersions(api, name)) {
-    for (const { yanked, files, version } of page) {
-      if (!yanked && toFingerprint(files) === hash) return version
+    for (const version of page) {
+      if (isOfferedVersion(version) && toFingerprint(version.files) === hash) return version.version
       if (isSliceOver()) await nextSlice()
     }
   }

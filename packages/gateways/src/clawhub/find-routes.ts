@@ -1,4 +1,4 @@
-import { RegistryError, limits, type Skill } from '@skillstead/protocol'
+import { isOfferedVersion, RegistryError, limits, type Skill } from '@skillstead/protocol'
 import { requireClientAddress } from '../gateway.ts'
 import { type Asked, nameIn, type RouteTable, toClawhubAnswer } from './route-table.ts'
 import {
@@ -85,7 +85,7 @@ async function listSkillVersions(asked: Asked) {
   const page = readPageCursor(query)
   const read = await asked.api.listVersions({ name: nameIn(asked), page, limit: readPageLimit(query) })
   return toClawhubAnswer({
-    items: read.versions.filter(({ yanked }) => !yanked).map(toClawhubVersionSummary),
+    items: read.versions.filter(isOfferedVersion).map(toClawhubVersionSummary),
     nextCursor: page < read.totalPages ? `${page + 1}` : null,
   })
 }
@@ -105,14 +105,14 @@ async function verifySkill(asked: Asked) {
   const version = readVersionQuery(query)
   const skill = await api.getSkill({ name, version })
   const provenance = await api.getProvenance({ name, version })
-  const { security, fullName } = skill
+  const { security, fullName, recalled } = skill
   const [address, { username }] = [requireClientAddress(host, call), skill.author]
-  const isGood = security !== null && security.verdict !== 'dangerous'
+  const isGood = security !== null && security.verdict !== 'dangerous' && !recalled
   return toClawhubAnswer({
     schema: 'clawhub.skill.verify.v1',
     ok: isGood,
     decision: isGood ? 'pass' : 'fail',
-    reasons: security ? toReasons(security) : ['not_scanned'],
+    reasons: [...(recalled ? ['recalled'] : []), ...(security ? toReasons(security) : ['not_scanned'])],
     slug: skill.name,
     displayName: skill.displayName,
     pageUrl: `${address}/skills/${fullName}`,

@@ -50,7 +50,7 @@ export function toClawhubSkill(skill: SkillDetails) {
   }
 }
 
-/** The latest version; null if the skill has none, or all are yanked. */
+/** The latest version; null if the skill has none, or none is offered. */
 export function toLatest({ latestVersion, versions }: SkillDetails) {
   const latest = versions.find(({ version }) => version === latestVersion)
   return latest ? toClawhubVersionSummary(latest) : null

@@ -5,8 +5,8 @@ import { type Commit, mainRef, type Ref, type Repository, type Tag } from './rep
 import type { ForRequest, VersionTrees } from './version-trees.ts'
 
 /**
- * The history of a skill as a repository: a commit for each version, a tag for each version that is not yanked, and the
- * latest version as main. All objects depend only on what was published, so that every node has the same ids, and a
+ * The history of a skill as a repository: a commit for each version that is not recalled, a tag for each version that is
+ * offered, and the latest version as main. All objects depend only on what was published, so that every node has the same ids, and a
  * transferred skill keeps them.
  */
 export async function toSkillRepository(
@@ -24,7 +24,8 @@ export async function toSkillRepository(
   for (const version of versions) {
     if (isSliceOver()) await nextSlice(request.signal)
     const tree = roots.get(version.digest)?.repositoryId
-    if (tree === undefined) continue
+    // No commit may have the content of a recalled version: clients could fetch it by the commit's id.
+    if (tree === undefined || version.isRecalled) continue
     const by = { name: version.publisher, at: version.publishedAt }
     const message = `${history.name} ${version.version}`
     const parent = lower.findLast(({ publishedAt }) => publishedAt <= version.publishedAt)?.commit
@@ -34,7 +35,7 @@ export async function toSkillRepository(
     const own = { versions: content, isCumulative: false, texts: [], changedTexts: [] }
     commits.set(object.id, { object, parent, timeSeconds: toUnixSeconds(by), ...own })
     if (version.version === history.latestVersion) refs.push({ name: mainRef, id: object.id })
-    if (version.isYanked) continue
+    if (!version.isOffered) continue
     const tag = toTag({ name: `v${version.version}`, commit: object.id, by, message })
     tags.set(tag.id, { object: tag, commit: object.id })
     refs.push({ name: `refs/tags/v${version.version}`, id: tag.id, peeled: object.id })

@@ -1,6 +1,6 @@
 import type { OfferedSkill } from '@skillstead/core/internal'
 import { readBytes } from '@skillstead/skill-format/archives'
-import { RegistryError, type RegistryApi, type Skill } from '@skillstead/protocol'
+import { isRegistryError, type RegistryApi, type Skill } from '@skillstead/protocol'
 import { isAbsent } from './failures.ts'
 import { findDocument, type ReadDocuments } from './skill-entries.ts'
 
@@ -73,7 +73,7 @@ async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
   } catch (error) {
-    if (isAbsent(error) || (error instanceof RegistryError && error.code === 'taken_down')) return undefined
+    if (isAbsent(error) || isRegistryError(error, 'taken_down') || isRegistryError(error, 'recalled')) return undefined
     throw error
   }
 }

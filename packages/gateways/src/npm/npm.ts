@@ -1,3 +1,4 @@
+import { toRecalledError } from '@skillstead/core/internal'
 import { RegistryError, type SearchResult } from '@skillstead/protocol'
 import {
   requireClientAddress,
@@ -122,6 +123,7 @@ async function describe(
   const skill = await apiOf(host, call, { counts: false }).getSkill({ name: fullName })
   if (wanted.of === 'manifest' && wanted.version !== 'latest') {
     const listed = skill.versions.find(({ version }) => version === wanted.version)
+    if (listed?.recalled) throw toRecalledError(`${fullName}@${wanted.version}`, listed.recalled)
     const facts = listed && (await archives.measure(call, { fullName, ...listed }))
     if (!facts) throw new RegistryError('not_found', `version not found: ${wanted.version}`)
     return toNpmManifest(fullName, skill, { ...listed, facts }, registry)

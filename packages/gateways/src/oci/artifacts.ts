@@ -1,3 +1,4 @@
+import { toRecalledError } from '@skillstead/core/internal'
 import { RegistryError, type SkillDetails } from '@skillstead/protocol'
 import { LRUCache } from 'lru-cache'
 import type { Answer, GatewayCall, GatewayHost } from '../gateway.ts'
@@ -13,7 +14,7 @@ export interface Repository {
 
 /** The artifacts of skills. Each is written again when it is needed; only digests are cached. */
 export interface Artifacts {
-  /** The artifact of a version, yanked or not. Undefined if there is none that the caller may read. */
+  /** The artifact of a version, yanked or not. Undefined if there is none that the caller may read. All throw `recalled`. */
   findByVersion(call: GatewayCall, repository: Repository, version: string): Promise<Artifact | undefined>
   /** The artifact with this digest of its manifest. Throws `overloaded` if the search takes too long. */
   findByManifest(call: GatewayCall, repository: Repository, digest: string): Promise<Artifact | undefined>
@@ -71,6 +72,11 @@ export function createOciArtifacts(host: GatewayHost): Artifacts {
     return artifact
   }
 
+  async function serve(call: GatewayCall, repository: Repository, listed: ListedVersion) {
+    refuseRecalled(repository, listed)
+    return build(call, repository, listed)
+  }
+
   /** Looks at the cached digests first, then at the other versions, highest first. */
   async function search(call: GatewayCall, repository: Repository, isWanted: (digests: Digests) => boolean) {
     const { versions } = repository.skill
@@ -78,7 +84,7 @@ export function createOciArtifacts(host: GatewayHost): Artifacts {
     for (const listed of versions) {
       const digests = cached.get(toArtifactKey(repository, listed))
       if (!digests) others.push(listed)
-      else if (isWanted(digests)) return build(call, repository, listed)
+      else if (isWanted(digests)) return serve(call, repository, listed)
     }
     let bytesLeft = searchedBytesMax
     for (const [index, listed] of others.entries()) {
@@ -87,7 +93,10 @@ export function createOciArtifacts(host: GatewayHost): Artifacts {
       bytesLeft -= artifact?.layer.size ?? 0
       if (!artifact) continue
       const { manifest, config, layer } = artifact
-      if (isWanted({ manifest: manifest.digest, config: config.digest, layer: layer.digest })) return artifact
+      if (isWanted({ manifest: manifest.digest, config: config.digest, layer: layer.digest })) {
+        refuseRecalled(repository, listed)
+        return artifact
+      }
     }
     return undefined
   }
@@ -95,13 +104,17 @@ export function createOciArtifacts(host: GatewayHost): Artifacts {
   return {
     async findByVersion(call, repository, version) {
       const listed = repository.skill.versions.find((one) => one.version === version)
-      return listed && build(call, repository, listed)
+      return listed && serve(call, repository, listed)
     },
     findByManifest: (call, repository, digest) => search(call, repository, ({ manifest }) => manifest === digest),
     findByBlob: (call, repository, digest) =>
       search(call, repository, ({ config, layer }) => config === digest || layer === digest),
     answerLayer: (call, { fullName }, version) => archives.answer(call, fullName, version),
   }
+}
+
+function refuseRecalled({ fullName }: Repository, { version, recalled }: ListedVersion): void {
+  if (recalled) throw toRecalledError(`${fullName}@${version}`, recalled)
 }
 
 function toArtifactKey({ fullName }: Repository, { version, digest, publishedAt }: ListedVersion): string {

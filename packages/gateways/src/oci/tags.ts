@@ -1,9 +1,9 @@
-import type { SkillDetails } from '@skillstead/protocol'
+import { isOfferedVersion, type SkillDetails } from '@skillstead/protocol'
 import { OciError } from './oci-error.ts'
 
-/** The tags of a skill in lexical order: its versions that are not yanked, and `latest`. */
+/** The tags of a skill in lexical order: its versions that are offered, and `latest`. */
 export function listTags({ versions, latestVersion }: Pick<SkillDetails, 'versions' | 'latestVersion'>): string[] {
-  const tags = versions.filter(({ yanked }) => !yanked).map(({ version }) => version)
+  const tags = versions.filter(isOfferedVersion).map(({ version }) => version)
   return (tags.includes(latestVersion) ? [...tags, 'latest'] : tags).toSorted()
 }
 

@@ -1,5 +1,6 @@
 import { localApi } from '@skillstead/core'
-import { RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
+import { toRecalledError } from '@skillstead/core/internal'
+import { isOfferedVersion, RegistryError, type RegistryApi, type SkillDetails } from '@skillstead/protocol'
 import { readArchiveFiles, type ArchiveFile } from '@skillstead/skill-format/archives'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
@@ -45,13 +46,13 @@ export interface DescribedVersion {
 
 export interface SkillArchives {
   /**
-   * The versions of a skill that clients may choose, highest first, without yanked and quarantined versions. Archives
+   * The versions of a skill that clients may choose, highest first, without yanked, recalled and quarantined versions. Archives
    * are built for the highest versions, until they have {@link describedBytesMax} bytes together.
    */
   describe(call: GatewayCall, fullName: string, skill: SkillDetails): Promise<DescribedVersion[]>
-  /** The facts of one version, yanked or not. Undefined if its files may not be read. */
+  /** The facts of one version, yanked and recalled ones too. Undefined if its files may not be read. */
   measure(call: GatewayCall, pack: Pack): Promise<ArchiveFacts | undefined>
-  /** Answers with the archive of a version, yanked or not. Counts as a download. */
+  /** Answers with the archive of a version, yanked or not. Counts as a download. Throws `recalled`. */
   answer(call: GatewayCall, fullName: string, version: string): Promise<Answer>
 }
 
@@ -94,8 +95,9 @@ export function createSkillArchives(host: GatewayHost, form: ArchiveForm): Skill
       const api = apiOf(host, call, { counts: false })
       const described: DescribedVersion[] = []
       let bytesLeft = describedBytesMax
-      for (const { version, digest, publishedAt, yanked } of versions.slice(0, versionsMax)) {
-        if (yanked) continue
+      for (const listed of versions.slice(0, versionsMax)) {
+        if (!isOfferedVersion(listed)) continue
+        const { version, digest, publishedAt } = listed
         const isWithin = bytesLeft > 0
         const facts = isWithin ? await measure(api, { fullName, version, digest }) : undefined
         // A version whose files may no longer be read cannot be installed.
@@ -107,7 +109,11 @@ export function createSkillArchives(host: GatewayHost, form: ArchiveForm): Skill
     },
     measure: (call, pack) => measure(apiOf(host, call, { counts: false }), pack),
     async answer(call, fullName, version) {
-      const { digest, size } = await apiOf(host, call, { counts: false }).getVersion({ name: fullName, version })
+      const { digest, size, recalled } = await apiOf(host, call, { counts: false }).getVersion({
+        name: fullName,
+        version,
+      })
+      if (recalled) throw toRecalledError(`${fullName}@${version}`, recalled)
       const etag = `"${form.extension}-${digest}"`
       const known: Answer = { status: 200, body: null, etag, cacheControl: toCacheControl(call) }
       if (host.isKnown(call, etag)) return known
@@ -137,15 +143,19 @@ async function writeArchiveForm(
   pack: Pack,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   try {
-    return await form.write(pack, await readPackFiles(api, pack))
+    return await form.write(pack, await readPackFiles(api, pack, { allowRecalled: true }))
   } catch (error) {
     if (error instanceof RegistryError && error.code === 'not_found') return undefined
     throw error
   }
 }
 
-async function readPackFiles(api: RegistryApi, { fullName, version }: Pack): Promise<readonly ArchiveFile[]> {
-  const { body } = await api.getArchive({ name: fullName, version })
+async function readPackFiles(
+  api: RegistryApi,
+  { fullName, version }: Pack,
+  { allowRecalled = false } = {},
+): Promise<readonly ArchiveFile[]> {
+  const { body } = await api.getArchive({ name: fullName, version, allowRecalled })
   return readArchiveFiles(body as Uint8Array, 'zip')
 }
 

@@ -10,11 +10,14 @@ import {
   Term,
   Timestamp,
   Username,
+  boundedText,
   pageLimit,
   page,
   pageFields,
+  readableText,
   wholeNumber,
 } from '../schemas/fields.ts'
+import { Recall, Recalls } from '../schemas/recall.ts'
 import { OwnSkill, Skill, SkillDetails } from '../schemas/skill.ts'
 
 const name = { name: SkillRef }
@@ -43,6 +46,29 @@ export const ownershipEndpoints = toEndpoints('Skills', {
     summary: 'Undo a yank',
     input: v.strictObject({ ...name, version: Term }),
     output: NoContent,
+  },
+  recallSkill: {
+    auth: 'key',
+    scope: 'manage',
+    status: 201,
+    summary: 'Recall the versions of a skill in a range: clients and gateways refuse them, also those published later',
+    input: v.strictObject({ ...name, range: boundedText(1000), reason: readableText(500) }),
+    output: Recall,
+  },
+  listRecalls: {
+    auth: 'none',
+    summary:
+      'List the recalls of a skill, newest first; for its owner and administrators with what is known of who has recalled versions',
+    volatile: true,
+    input: nameInput,
+    output: Recalls,
+  },
+  endRecall: {
+    auth: 'key',
+    scope: 'manage',
+    summary: 'End a recall',
+    input: v.strictObject({ ...name, id: Term }),
+    output: Recall,
   },
   forkSkill: {
     auth: 'key',

@@ -45,6 +45,8 @@ import {
 const name = { name: SkillRef }
 const nameInput = v.strictObject(name)
 const versioned = v.object({ ...name, version: ReadVersion })
+/** `allowRecalled`: whether a version is read in spite of its recall. */
+const readContent = { ...name, version: ReadVersion, allowRecalled: v.optional(Flag, false) }
 
 const PublishFile = v.strictObject({
   path: v.string(),
@@ -180,23 +182,19 @@ export const skillEndpoints = toEndpoints('Skills', {
   getSkillMd: {
     auth: 'none',
     summary: 'Read the SKILL.md of a version; counts as a download',
-    input: versioned,
+    input: v.object(readContent),
     output: ContentBody,
   },
   getArchive: {
     auth: 'none',
     summary: 'Download a version as a byte-for-byte reproducible zip; counts as a download',
-    input: versioned,
+    input: v.object(readContent),
     output: ContentBody,
   },
   getFile: {
     auth: 'none',
     summary: 'Read one file of a version',
-    input: v.object({
-      ...name,
-      path: boundedText(1024),
-      version: ReadVersion,
-    }),
+    input: v.object({ ...readContent, path: boundedText(1024) }),
     output: ContentBody,
   },
   listVersions: {
@@ -215,9 +213,8 @@ export const skillEndpoints = toEndpoints('Skills', {
     auth: 'none',
     summary: 'Load as much of a skill as an agent needs',
     input: v.object({
-      ...name,
+      ...readContent,
       level: v.optional(v.picklist(loadLevels), 'full'),
-      version: ReadVersion,
       maxTokens: v.optional(wholeNumber(0, 10_000_000)),
       priority: v.optional(commaList(100)),
     }),

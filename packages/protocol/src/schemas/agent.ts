@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Widens } from './access.ts'
 import { Count, Id, Term, Timestamp, boundedText } from './fields.ts'
-import { Skill } from './skill.ts'
+import { Recalled, Skill } from './skill.ts'
 
 /** Normalises platform names, such as `VSCode` and `Claude Code` to `vscode` and `claude-code`. */
 export const PlatformId = v.pipe(
@@ -75,7 +75,15 @@ export const AgentReview = v.object({
 export type AgentReview = v.InferOutput<typeof AgentReview>
 
 /** Why an agent should review a skill that it has installed, the most severe first. */
-export const updateReasons = ['taken_down', 'flagged', 'yanked', 'drifted', 'deprecated', 'outdated'] as const
+export const updateReasons = [
+  'taken_down',
+  'flagged',
+  'recalled',
+  'yanked',
+  'drifted',
+  'deprecated',
+  'outdated',
+] as const
 
 /** The answer to a heartbeat. */
 export const HeartbeatResult = v.object({
@@ -87,6 +95,8 @@ export const HeartbeatResult = v.object({
       /** Empty if there is no version to install. */
       latestVersion: v.string(),
       reason: v.picklist(updateReasons),
+      /** The recall of the installed version; its reason is text of the owner or an administrator. */
+      recalled: v.optional(Recalled),
       /**
        * Sentences of the registry with names, versions and numbers. They contain no text of an author, because authors
        * could give the agent instructions.

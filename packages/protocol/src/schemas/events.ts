@@ -25,6 +25,12 @@ const eventSchemas = {
     /** The resources that the version uses and the previous version does not; absent if there are none. */
     widens: v.optional(Widens),
   }),
+  /** Versions of a skill were recalled; `ended`: the recall was ended. */
+  'skill.recalled': v.object({
+    skill: FullySkill,
+    recall: v.object({ id: v.string(), range: v.string(), reason: v.string(), at: Timestamp }),
+    ended: v.boolean(),
+  }),
   /** A skill of the owner was downloaded or installed; `downloadCount` includes this download. */
   'skill.downloaded': v.object({ skill: FullySkill, client: v.string(), downloadCount: Count }),
   /** A skill of the owner received a star. */
@@ -80,6 +86,7 @@ const envelope = {
 /** The body of a delivery (docs/api.md#events): an envelope with the data of its event. */
 export const WebhookEvent = v.variant('event', [
   v.object({ ...envelope, event: v.literal('skill.published'), data: eventSchemas['skill.published'] }),
+  v.object({ ...envelope, event: v.literal('skill.recalled'), data: eventSchemas['skill.recalled'] }),
   v.object({ ...envelope, event: v.literal('skill.downloaded'), data: eventSchemas['skill.downloaded'] }),
   v.object({ ...envelope, event: v.literal('skill.starred'), data: eventSchemas['skill.starred'] }),
   v.object({ ...envelope, event: v.literal('skill.review.created'), data: eventSchemas['skill.review.created'] }),

@@ -84,12 +84,18 @@ export const VersionFile = v.object({
   executable: v.optional(v.boolean()),
 })
 
+/** The recall of a version: its range, the reason in the words of the owner or an administrator, and its time. */
+export const Recalled = v.object({ range: v.string(), reason: v.string(), at: Timestamp })
+export type Recalled = v.InferOutput<typeof Recalled>
+
 const VersionSummary = v.object({
   version: Version,
   publishedAt: Timestamp,
   digest: Digest,
   changelog: v.string(),
   yanked: v.boolean(),
+  /** The active recall that covers the version. */
+  recalled: v.optional(Recalled),
 })
 
 /** The details of a version. */
@@ -128,6 +134,8 @@ export const SkillDetails = v.object({
   size: Count,
   files: v.array(VersionFile),
   versions: v.array(VersionSummary),
+  /** The active recall that covers the shown version. */
+  recalled: v.optional(Recalled),
   forkedFrom: v.nullable(v.object({ fullName: v.string(), version: v.string() })),
   forks: Count,
   frontmatter: v.record(v.string(), v.unknown()),

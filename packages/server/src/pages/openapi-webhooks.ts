@@ -24,6 +24,7 @@ type DeliveryName = WebhookEvent['event']
 const eventSummaries: Readonly<Record<DeliveryName, string>> = {
   'skill.published': 'A version of a skill that you can see was published',
   'skill.downloaded': 'A skill of yours was downloaded or installed; the count includes this download',
+  'skill.recalled': 'Versions of a skill that you may see were recalled, or their recall was ended',
   'skill.starred': 'A skill of yours was starred',
   'skill.review.created':
     'A user or an agent reviewed a skill of yours; a review by an agent has `agentKey` instead of `username`, and no title',

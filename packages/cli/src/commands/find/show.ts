@@ -22,9 +22,10 @@ export const commands = {
         ['visibility', skill.visibility],
         ['downloads', `${skill.downloads}, ${skill.stars} stars, ${skill.forks} forks`],
         ['digest', skill.digest ?? ''],
+        ['recalled', skill.recalled ? `${skill.recalled.range}: ${skill.recalled.reason}` : ''],
         ['deprecated', skill.deprecated ? skill.deprecationMessage || 'yes' : ''],
         ['files', skill.files.map(({ path }) => path).join(', ')],
-        ['versions', skill.versions.map(({ version, yanked }) => version + (yanked ? ' (yanked)' : '')).join(', ')],
+        ['versions', skill.versions.map(toVersionWord).join(', ')],
       ]
       const title = skill.displayName === toShortName(skill.fullName) ? '' : ` (${toOneLine(skill.displayName)})`
       return [
@@ -37,6 +38,10 @@ export const commands = {
       ]
     },
   }),
+}
+
+function toVersionWord({ version, yanked, recalled }: SkillDetails['versions'][number]): string {
+  return version + (recalled ? ' (recalled)' : yanked ? ' (yanked)' : '')
 }
 
 function toLinesOfChange(change: SkillDetails['change']): Line[] {

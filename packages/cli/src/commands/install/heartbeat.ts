@@ -5,6 +5,8 @@ import { openCache } from '../../install/cache.ts'
 import { readFolderState } from '../../install/folder-state.ts'
 import { globalOption, toInstallPlace, toTargetPath, type Place } from '../../install/install-place.ts'
 import { localSource, type LockedSkill } from '../../install/lock.ts'
+import { openRecalls } from '../../install/recalls.ts'
+import { toReportedRecalls } from '../../install/update-items.ts'
 import { readPlaceLock, toLockSource } from '../../install/session.ts'
 import { placeOptions, withApi } from '../../registry/place.ts'
 
@@ -20,8 +22,8 @@ interface Heartbeat extends HeartbeatResult {
 export const commands = {
   heartbeat: command({
     description:
-      'Ask the registry about the installed skills: new versions, yanked, flagged or taken down versions, ' +
-      'and altered folders. Exit code 1 when a skill was flagged or taken down.',
+      'Ask the registry about the installed skills: new versions, recalled, yanked, flagged or taken down versions, ' +
+      'and altered folders. Exit code 1 when a skill was recalled, flagged or taken down.',
     options: {
       ...globalOption,
       platform: { value: 'ID', help: 'the program that runs the agent, such as claude-code' },
@@ -50,13 +52,16 @@ export const commands = {
       const result = await withApi(given, (api) => api.heartbeat({ installedSkills, platform, agentKey }), {
         agentToken,
       })
+      openRecalls(cacheFolder(place.env)).note(toReportedRecalls(own, result.updates))
       const missing = found.flatMap(({ name, installed }) => (installed ? [] : [name]))
       return { ...result, asked: installedSkills.length, missing, elsewhere }
     },
     show: toHeartbeatLines,
-    hasFailed: ({ updates }) => updates.some(({ reason }) => reason === 'flagged' || reason === 'taken_down'),
+    hasFailed: ({ updates }) => updates.some(({ reason }) => graveReasons.has(reason)),
   }),
 }
+
+const graveReasons: ReadonlySet<string> = new Set(['recalled', 'flagged', 'taken_down'])
 
 /** Send a registry only the names of skills that came from it: other names may be private. */
 function selectFromSource(skills: [string, LockedSkill][], source: string) {
@@ -93,9 +98,10 @@ function toHeartbeatLines({
   nextHeartbeatSeconds,
 }: Heartbeat) {
   return [
-    ...updates.flatMap(({ fullName, installedVersion, reason, message, deprecationMessage }) => [
+    ...updates.flatMap(({ fullName, installedVersion, reason, message, deprecationMessage, recalled }) => [
       `${toOneLine(fullName)}@${toOneLine(installedVersion)}  ${reason.replace('_', ' ')}`,
       `  ${toOneLine(message)}`,
+      ...(recalled ? [toOneLine(`  Recalled (${recalled.range}): ${recalled.reason}`)] : []),
       // Older nodes do not send this field.
       ...(deprecationMessage ? [`  Author's message: ${toOneLine(deprecationMessage)}`] : []),
     ]),

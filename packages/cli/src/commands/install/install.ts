@@ -10,6 +10,9 @@ import {
 } from '../../install/apply-plans.ts'
 import { askForItems, parseWord, toLockedItem, toLockedItems, type Word } from '../../install/find-items.ts'
 import { targetOptions } from '../../install/install-place.ts'
+import { type LockedSkill } from '../../install/lock.ts'
+import { recalledOption } from '../../install/recalls.ts'
+import { listNotices } from '../../install/update-items.ts'
 import { planItem, type Item, type ItemPlan } from '../../install/plan-folders.ts'
 import { withMcpOption } from '../../install/plan-servers.ts'
 import { forceOption, openSession, toLockSource, withSource, type Session } from '../../install/session.ts'
@@ -28,11 +31,13 @@ export const commands = {
       ...withMcpOption,
       ...forceOption,
       ...dangerousOption,
+      ...recalledOption,
       ...placeOptions,
     },
     async run(given, output) {
       const words = given.words.map(parseWord)
       refuseServersOption(given)
+      refuseRecalledOption(given, words)
       const session = await openSession(given, output)
       if (words.length === 0) return installLocked(session)
       if (flag(given, 'offline')) return installItems(session, toLockedItems(session, words))
@@ -48,6 +53,11 @@ function refuseServersOption(given: Arguments): void {
   if (flag(given, 'global')) throw new UsageError('--with-mcp writes to a project. Pass it without --global.')
   if (given.words.length === 0)
     throw new UsageError('--with-mcp needs the names of skills: name those whose MCP servers you want.')
+}
+
+function refuseRecalledOption(given: Arguments, words: readonly Word[]): void {
+  if (!flag(given, 'allow-recalled') || words.some((word) => 'version' in word && word.version !== undefined)) return
+  throw new UsageError('--allow-recalled needs the exact version that you want, as owner/name@1.2.3.')
 }
 
 async function installWords(session: Session, words: readonly Word[]): Promise<Installed> {
@@ -68,13 +78,23 @@ async function installLocked(session: Session): Promise<Installed> {
   const locked = Object.entries(session.lock.skills)
   if (locked.length === 0)
     throw new UsageError(`${session.place.lockFolder} has no skills.lock with skills. Name the skills to install.`)
+  if (!flag(session.given, 'offline')) await askForRecalls(session, locked)
   return installItems(
     session,
     locked.map(([fullName, skill]) => toLockedItem(session, fullName, skill)),
   )
 }
 
-/** Skills in the cache need no request to the registry. */
+/** The cache and the lock do not know what was recalled since. Without its registry, a skill is installed all the same. */
+async function askForRecalls(session: Session, locked: readonly [string, LockedSkill][]): Promise<void> {
+  try {
+    await listNotices(session, locked)
+  } catch (error) {
+    session.output.say(`Could not ask whether a skill was recalled: ${(error as Error).message}`)
+  }
+}
+
+/** Skills in the cache need no further request to the registry. */
 async function installItems(session: Session, items: readonly Item[]): Promise<Installed> {
   const plans = await planItems(session, items)
   const missing = await listMissing(session, plans)

@@ -8,7 +8,7 @@ import { placeOptions } from '../../registry/place.ts'
 export const commands = {
   outdated: command({
     description:
-      'List installed skills that have a newer version or a warning from their registry: yanked, deprecated, ' +
+      'List installed skills that have a newer version or a warning from their registry: recalled, yanked, deprecated, ' +
       'dangerous or taken down. Exit code 1 when there are any.',
     words: ['[NAME...]'],
     options: { ...globalOption, ...placeOptions },

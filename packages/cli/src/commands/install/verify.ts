@@ -167,5 +167,5 @@ async function readContentToVerify(
 ): Promise<ContentFile[]> {
   const path = textOption(given, 'content')
   if (path !== undefined) return readGivenContent(path)
-  return readZipContent(await readBytes(await api.getArchive({ name, version })))
+  return readZipContent(await readBytes(await api.getArchive({ name, version, allowRecalled: true })))
 }

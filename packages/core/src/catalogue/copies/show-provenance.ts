@@ -20,7 +20,7 @@ import { isPublished } from '../../visibility/decisions.ts'
  * proof. A client needs only the node's public key to verify the record.
  */
 export async function showProvenance(context: CatalogueContext, input: Input<'getProvenance'>, caller: Caller) {
-  const { skill, version } = await getSkillVersion(context, input, caller)
+  const { skill, version } = await getSkillVersion(context, { ...input, allowRecalled: true }, caller)
   const methods = await readVerifiedMethods(context.database.read, [skill.owner_id])
   const log = await proveVersionEntry(context, skill, version)
   const record = {

@@ -195,6 +195,8 @@ async function readOffersOfPack(
     .select(offerColumns)
     .select([ownMetadataColumn, 'pack_skills.pinned_version'])
     .where('pack_skills.pack_id', '=', pack.id)
+    // A pack may pin a yanked version, but no one is offered a recalled one.
+    .where('versions.recalled_by', 'is', null)
     .$if(name !== undefined, (select) => select.where('skills.name', '=', name!))
     .orderBy('pack_skills.position')
     .execute()

@@ -4,6 +4,7 @@ import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { parseJson, type VersionMetadata, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { isOffered } from '../versions/recalls.ts'
 import { countAndAnswer, type DiscoveryScope, type Offer, readOffersInBulk } from './offers.ts'
 
 /** A version in the history of an owner or of a pack. */
@@ -23,7 +24,7 @@ const idsPerQuery = 250
 
 /**
  * The versions of an owner's skills that everyone may see, or of a pack's skills that the caller may see, in the order
- * of their publication. Leaves out yanked and dangerous versions, and the other versions of pinned skills. The highest
+ * of their publication. Leaves out yanked, recalled and dangerous versions, and the other versions of pinned skills. The highest
  * version of each skill is its current one. Throws the reason of the signal if the client disconnected.
  */
 export function readRepositoryVersions(
@@ -75,7 +76,7 @@ async function readOfferedVersions(
       .innerJoin('versions', 'versions.skill_id', 'offered.skill_id')
       .leftJoin('scans', 'scans.version_id', 'versions.id')
       .select(['offered.id as offered_id', 'versions.id', 'versions.digest', 'versions.version', 'versions.size'])
-      .select(['versions.published_at', 'versions.yanked', 'scans.verdict'])
+      .select(['versions.published_at', 'versions.yanked', 'versions.recalled_by', 'scans.verdict'])
       .where('offered.id', 'in', [...batch.keys()])
       .$if(areOnlyOffered, (select) => select.whereRef('versions.id', '=', 'offered.id'))
       .limit(left + 1)
@@ -84,9 +85,9 @@ async function readOfferedVersions(
     if (left < 0) return undefined
     // The batch size adapts, because a skill may have one version or hundreds.
     size = rows.length < rowsPerQuery / 2 ? Math.min(size * 2, idsPerQuery) : Math.ceil(size / 2)
-    for (const { offered_id, published_at: publishedAt, yanked, verdict, ...version } of rows) {
+    for (const { offered_id, published_at: publishedAt, verdict, yanked, recalled_by, ...version } of rows) {
       const { owner, name, isPinned = false } = batch.get(offered_id)!
-      const isOlder = !isPinned && yanked === 0 && verdict !== 'dangerous'
+      const isOlder = !isPinned && isOffered({ yanked, recalled_by }) && verdict !== 'dangerous'
       if (version.id === offered_id || isOlder) versions.push({ ...version, owner, name, publishedAt })
     }
   }

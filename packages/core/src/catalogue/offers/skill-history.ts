@@ -9,15 +9,16 @@ import { countAndAnswer } from './offers.ts'
 import { getSkill } from '../skills/find-skill.ts'
 import { countDownload } from '../skills/read-skill.ts'
 import { selectListedVersions } from '../versions/skill-document.ts'
+import { isOffered } from '../versions/recalls.ts'
 import { readFileRowsOfMany } from '../versions/version-files.ts'
 import type { FileRow } from '../versions/stored-version.ts'
 
 /** A skill with all its versions, for protocols that serve its history. */
 export interface SkillHistory {
   readonly name: string
-  /** Empty if all versions are yanked. */
+  /** Empty if no version is offered. */
   readonly latestVersion: string
-  /** Lowest first, including yanked versions. */
+  /** Lowest first, including yanked and recalled versions. */
   readonly versions: readonly {
     readonly id: string
     readonly version: string
@@ -26,7 +27,9 @@ export interface SkillHistory {
     readonly publishedAt: number
     /** The user who published the version, who need not be the owner of the skill now. */
     readonly publisher: string
-    readonly isYanked: boolean
+    /** Neither yanked nor recalled. */
+    readonly isOffered: boolean
+    readonly isRecalled: boolean
   }[]
   /** Counts a download of the latest version by anyone but the owner. */
   countDownload(options: Pick<CallOptions, 'client' | 'kind' | 'address'>): void
@@ -41,8 +44,17 @@ export function readSkillHistory(context: CatalogueContext, name: string, caller
     return {
       name: skill.name,
       latestVersion: skill.latest_version,
-      versions: rows.toReversed().map(({ id, version, digest, published_at, publisher, yanked }) => {
-        return { id, version, digest, publishedAt: published_at, publisher, isYanked: yanked === 1 }
+      versions: rows.toReversed().map((row) => {
+        const { id, version, digest, published_at, publisher } = row
+        return {
+          id,
+          version,
+          digest,
+          publishedAt: published_at,
+          publisher,
+          isOffered: isOffered(row),
+          isRecalled: row.recalled_by !== null,
+        }
       }),
       countDownload: (options) =>
         countDownload(context, { skill, version: { version: skill.latest_version } }, caller, options),

@@ -2,6 +2,7 @@ import { compareVersions, isVersion, nextPatch, RegistryError } from '@skillstea
 import type { SkillRow, VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { Publication } from './publication.ts'
+import { isOffered } from '../versions/recalls.ts'
 import type { ListedVersion } from '../versions/skill-document.ts'
 
 /** The version number for new content, or the existing version that already has this content. */
@@ -27,7 +28,7 @@ export async function chooseVersion(
 
   const { digest } = publication.content
   if (wanted === undefined) {
-    const latest = versions.find(({ yanked }) => yanked === 0)
+    const latest = versions.find(isOffered)
     if (latest?.digest !== digest) return { number: getNextPatch(highest.version), versions }
     return { existing: await readVersionRow(trx, latest.id) }
   }

@@ -71,7 +71,7 @@ export async function toPublishAnswer(
   const details = await showDetails(context, skill, caller, document)
   return {
     skill: details,
-    version: toSkillVersion(version, files, security, uses),
+    version: toSkillVersion(skill, version, files, security, uses),
     created,
     warnings: [...warnings],
     omitted: [...selected.omitted],

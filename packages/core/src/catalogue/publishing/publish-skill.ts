@@ -17,6 +17,7 @@ import { quarantineVersion } from './quarantine-version.ts'
 import { toPackageTexts } from '../inspecting/metadata-scan.ts'
 import { findMovedSkill, selectByFullName } from '../skills/find-skill.ts'
 import { inspectPackage } from '../inspecting/inspect-packages.ts'
+import { offeredVersion } from '../versions/recalls.ts'
 import { cleanKeywords, readPackageFields } from '../versions/package-fields.ts'
 import type { Publication, QuarantineReason } from './publication.ts'
 import { publishVersion, requireSettings } from './publish-version.ts'
@@ -147,7 +148,7 @@ async function updateMetadata(
       .selectFrom('versions')
       .selectAll()
       .where('skill_id', '=', skill.id)
-      .orderBy('yanked')
+      .orderBy(offeredVersion, 'desc')
       .orderBy('sort_key', 'desc')
       .executeTakeFirst()
     if (!version) throw new RegistryError('invalid_skill', `${skill.full_name} has no version yet. Send skillMd.`)

@@ -3,6 +3,7 @@ import {
   compareVersions,
   type EventData,
   type Policy,
+  RegistryError,
   type Security,
   toVersionSortKey,
   type Warning,
@@ -30,6 +31,7 @@ import { type ListedVersion, selectNamedVersions, toPublicName } from '../versio
 import { applySettings, findPublishTarget, insertSkill } from '../skills/skill-rows.ts'
 import { findQuotaExcess } from '../skills/storage-quota.ts'
 import { compareNew } from '../versions/version-changes.ts'
+import { findCoveringRecall, readActiveRecalls, type StoredRecall, toRecalledField } from '../versions/recalls.ts'
 import type { ShownAccess } from '../versions/stored-version.ts'
 
 /**
@@ -77,6 +79,7 @@ export async function publishVersion(
   }
   const { imported, released } = publication
   if (excess) throw excess
+  if (!imported && !released) refuseRecalledContent(fullName, choice.versions, publication)
   if (!inspection) throw new TypeError('Inspect new content before you publish it.')
   if (before?.stub) await endStub(trx, skillId, imported ? 'import' : 'local')
   const inspected = { ...publication, inspection }
@@ -91,7 +94,14 @@ export async function publishVersion(
   const inMetadata =
     changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: skill }) : []
   const kept = isLatest && !imported ? warnOfKept(skill, publication.fields.metadata) : []
-  const allWarnings = [...warnings, ...kept, ...toScanWarnings(judged), ...toAdviceWarnings(uses), ...inMetadata]
+  const allWarnings = [
+    ...warnings,
+    ...kept,
+    ...toScanWarnings(judged),
+    ...toAdviceWarnings(uses),
+    ...inMetadata,
+    ...warnOfRecall(skill, version),
+  ]
   const files = publication.content.files.toSorted(compareFiles)
   const action = released?.includes('policy') ? 'warn' : toPolicyAction(context.scanPolicy, judged, uses)
   if (action === 'refuse') throw toPolicyRefusal(context.scanPolicy, judged, uses)
@@ -154,6 +164,30 @@ function refuseBroken({ refusals }: PolicyJudgement): void {
   if (refusals.length > 0) throw invalidFields('invalid_skill', refusals)
 }
 
+/** Refuses the content of a recalled version under another number, which its recall may not cover. */
+function refuseRecalledContent(
+  fullName: string,
+  versions: readonly ListedVersion[],
+  { content: { digest } }: Publication,
+): void {
+  const same = versions.find((version) => version.digest === digest && version.recalled_by !== null)
+  if (!same) return
+  throw new RegistryError(
+    'conflict',
+    `${fullName}@${same.version} has the same content and was recalled. Change the content, or end the recall.`,
+  )
+}
+
+/** Warns that an active recall covers the published version, so that no one is offered it. */
+function warnOfRecall(skill: SkillRow, version: VersionRow): Warning[] {
+  const { recalled } = toRecalledField(skill, version)
+  if (!recalled) return []
+  const message =
+    `An active recall of ${recalled.range} covers version ${version.version} (${recalled.reason}), so clients refuse it. ` +
+    'Publish a version outside that range, or end the recall.'
+  return [{ code: 'recalled', message }]
+}
+
 /** Warns that the skill shows what its owner changed earlier, in place of what this version says. */
 function warnOfKept(skill: SkillRow, says: VersionMetadata): Warning[] {
   const names = [
@@ -182,6 +216,8 @@ interface NewVersion extends Pick<SkillChange, 'skillId' | 'before' | 'at' | 're
   readonly number: string
   /** The existing versions, highest first. */
   readonly others: readonly ListedVersion[]
+  /** The recalls of the skill. Default: as in `before`. */
+  readonly recalls?: readonly StoredRecall[]
 }
 
 /** The stored version. */
@@ -229,7 +265,7 @@ async function insertAndRefresh(
 
 /** The change of a skill by an inserted version, with its event and, if wanted, what to send to upstreams. */
 function toVersionChange(
-  { publication, number: _number, others: _others, ...change }: NewVersion,
+  { publication, number: _number, others: _others, recalls: _recalls, ...change }: NewVersion,
   { version, uses, known }: Awaited<ReturnType<typeof insertVersion>>,
   { isForUpstreams = false } = {},
 ): SkillChange {
@@ -295,8 +331,9 @@ function toPublishedData(
 async function insertVersion(
   context: CatalogueContext,
   trx: WriteTransaction,
-  { skillId, at, publication, number, others }: NewVersion,
+  { skillId, before, at, publication, number, others, recalls }: NewVersion,
 ) {
+  const active = recalls?.filter(({ endedAt }) => endedAt === undefined) ?? (before ? readActiveRecalls(before) : [])
   const { content, fields, inspection, publisher, identity, changelog, publishedAt, yanked = false } = publication
   const version: VersionRow = {
     id: newId(),
@@ -313,6 +350,7 @@ async function insertVersion(
     publisher: publisher.username,
     metadata: JSON.stringify(fields.metadata),
     identity: identity ? JSON.stringify(identity) : null,
+    recalled_by: findCoveringRecall(active, number),
   }
   await putBlobs(trx, content.blobs)
   await insertVersionRow(trx, version)

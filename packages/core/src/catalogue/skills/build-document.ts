@@ -9,16 +9,17 @@ import {
   selectListedVersions,
   toSkillDocument,
 } from '../versions/skill-document.ts'
+import { isOffered } from '../versions/recalls.ts'
 import { showAccessAmong } from '../versions/version-changes.ts'
 import { readVersionContent, type VersionContents } from '../versions/version-files.ts'
 
-/** The latest of all versions of a skill; undefined if all are yanked. */
+/** The latest of all versions of a skill; undefined if none is offered. */
 export async function readLatestVersion(
   db: Kysely<Tables>,
   versions: readonly ListedVersion[],
   contents: VersionContents = new Map(),
 ): Promise<LatestVersion | undefined> {
-  const row = versions.find(({ yanked }) => yanked === 0)
+  const row = versions.find(isOffered)
   if (!row) return undefined
   const content = await readVersionContent(db, row.id, contents)
   const uses = content.uses ?? (await showAccessAmong(db, versions, [row.id])).get(row.id)!

@@ -23,6 +23,7 @@ import { toCurrentDocument } from './build-document.ts'
 import { findSkill, findSkillBy, getSkill, requireFound } from './find-skill.ts'
 import { findForkedFrom, readSkillDocument, showDetails } from './show-details.ts'
 import { showName } from '../versions/shown-names.ts'
+import { refuseRecalled, toRecalledField } from '../versions/recalls.ts'
 import { toSkillResponse, toPublicName, toSkillVersion } from '../versions/skill-document.ts'
 import { isOwner } from '../../visibility/rights.ts'
 
@@ -59,7 +60,7 @@ export async function showSkill(
   return answer
 }
 
-/** GET /skills/<name>/versions: highest first, including yanked versions. */
+/** GET /skills/<name>/versions: highest first, including yanked and recalled versions. */
 export async function listVersions(
   context: StorageContext,
   { name, page, limit }: { name: string; page: number; limit: number },
@@ -74,7 +75,7 @@ export async function listVersions(
   const scans = await readScansOfMany(context.database.read, ids)
   const uses = await showAccessOfMany(context.database.read, skill.id, ids)
   const versions = rows.map((row) =>
-    toSkillVersion(row, files.get(row.id) ?? [], scans.get(row.id) ?? null, uses.get(row.id)!),
+    toSkillVersion(skill, row, files.get(row.id) ?? [], scans.get(row.id) ?? null, uses.get(row.id)!),
   )
   return { versions, ...toPage(count, page, limit) }
 }
@@ -85,13 +86,13 @@ export async function showVersion(context: StorageContext, input: { name: string
   const version = await getVersion(context, skill, input.version)
   const { read } = context.database
   const files = await readFileRows(read, version.id)
-  return toSkillVersion(version, files, await readScan(read, version.id), await showAccess(read, version))
+  return toSkillVersion(skill, version, files, await readScan(read, version.id), await showAccess(read, version))
 }
 
 /** GET /skills/<name>/skill.md: the document as published. */
 export async function showSkillMd(
   context: CatalogueContext,
-  input: { name: string; version?: string },
+  input: ReadContent,
   caller: Caller,
   options: CallOptions = {},
 ): Promise<Content> {
@@ -106,7 +107,7 @@ export async function showSkillMd(
 /** GET /skills/<name>/archive: a zip with the same bytes every time. */
 export async function showArchive(
   context: CatalogueContext,
-  input: { name: string; version?: string },
+  input: ReadContent,
   caller: Caller,
   options: CallOptions = {},
 ): Promise<Content> {
@@ -124,7 +125,7 @@ export async function showArchive(
 /** GET /skills/<name>/files/<path>. */
 export async function showFile(
   context: StorageContext,
-  input: { name: string; path: string; version?: string },
+  input: ReadContent & { path: string },
   caller: Caller,
 ): Promise<Content> {
   const { skill, version } = await getSkillVersion(context, input, caller)
@@ -156,12 +157,20 @@ export async function getVersion(context: StorageContext, skill: SkillRow, numbe
   return version
 }
 
-/** The skill and the version that a caller reads: the requested version, yanked or not, or the latest version. */
-export async function getSkillVersion(
-  context: StorageContext,
-  input: { name: string; version?: string },
-  caller: Caller,
-) {
+/** Which version of a skill a caller reads. */
+interface ReadContent {
+  readonly name: string
+  /** Default: the latest. */
+  readonly version?: string
+  /** Whether a version may be read in spite of its recall. Default: false. */
+  readonly allowRecalled?: boolean
+}
+
+/**
+ * The skill and the version whose content a caller reads: the requested version, yanked or not, or the latest version.
+ * Throws `recalled` for a recalled version unless `allowRecalled`.
+ */
+export async function getSkillVersion(context: StorageContext, input: ReadContent, caller: Caller) {
   const skill = await getSkill(context, input.name, caller)
   const number = input.version ?? skill.latest_version
   if (skill.stub === 1) {
@@ -173,10 +182,11 @@ export async function getSkillVersion(
   if (number === '') {
     throw new RegistryError(
       'not_found',
-      `${skill.full_name} has no latest version because all are yanked. Request a version by its number.`,
+      `${skill.full_name} has no latest version because all are yanked or recalled. Request a version by its number.`,
     )
   }
   const version = await getVersion(context, skill, number)
+  refuseRecalled(skill, version, input.allowRecalled)
   await refuseQuarantined(context.database.read, skill, version)
   return { skill, version }
 }
@@ -195,7 +205,7 @@ async function showSkillAtVersion(context: StorageContext, skill: SkillRow, numb
   const own = isDescribing ? {} : { displayName, description, license, keywords }
   const security = scan && isDescribing ? joinScans(scan, skill.metadata_scan) : scan
   const details = await showDetails(context, skill, caller)
-  const content = { digest, size, files, security, ...uses }
+  const content = { digest, size, files, security, ...uses, ...toRecalledField(skill, version) }
   return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...own }
 }
 

@@ -4,6 +4,7 @@ import { parseJson, type SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { UpstreamLogs } from '../context/ports.ts'
 import { findForkSource } from './show-details.ts'
+import { readActiveRecalls, type StoredRecall } from '../versions/recalls.ts'
 import type { ListedVersion } from '../versions/skill-document.ts'
 import { toFileRow, type VersionContent } from '../versions/stored-version.ts'
 import { readVersionContent, type VersionContents } from '../versions/version-files.ts'
@@ -17,6 +18,8 @@ export function toVersionEntry(
   holder: boolean,
 ): LogDraft {
   const { displayName, description, license, keywords } = metadata
+  // Mirrors without the skill ignored the entries of its recalls.
+  const recalls = readActiveRecalls(skill)
   return {
     type: 'version',
     subject: `${skill.full_name}@${version.version}`,
@@ -37,6 +40,7 @@ export function toVersionEntry(
       changelog: version.changelog,
       portable: version.portable === 1,
       yanked: version.yanked === 1,
+      ...(recalls.length > 0 && { recalls: recalls.map(toLoggedRecall) }),
       category: skill.category,
       repository: skill.repository,
       deprecated: skill.deprecated === 1,
@@ -84,6 +88,25 @@ function toYankEntry(skill: SkillRow, version: ListedVersion): LogDraft {
   }
 }
 
+/** The entry of a recall or of its end. */
+function toRecallEntry(skill: SkillRow, recall: StoredRecall): LogDraft {
+  return {
+    type: 'recall',
+    subject: skill.full_name,
+    digest: null,
+    data: {
+      ...toSkillIdentity(skill),
+      recall: toLoggedRecall(recall),
+      ended: recall.endedAt !== undefined,
+      latestVersion: skill.latest_version,
+    },
+  }
+}
+
+function toLoggedRecall({ id, range, reason, at }: StoredRecall) {
+  return { id, range, reason, at: toTimestamp(at) }
+}
+
 /**
  * The entry of a skill that is no longer public: deleted, made private or renamed (`withdrawn`), or under a takedown.
  * The entry does not contain the takedown claim.
@@ -102,6 +125,7 @@ function toSkillIdentity(skill: Pick<SkillRow, 'id' | 'name' | 'full_name' | 'ow
 /** A change of a skill that the public log records. */
 export type SkillCause =
   | { readonly type: 'version' | 'yank'; readonly versionId: string }
+  | { readonly type: 'recall'; readonly recall: StoredRecall }
   | { readonly type: 'skill' }
   /** A change of only the security score or `verified`. */
   | { readonly type: 'judgement' }
@@ -158,12 +182,12 @@ async function toPublicEntries(trx: WriteTransaction, change: LoggedChange): Pro
   if (!was) return toAllEntries(trx, change)
   if (cause.type === 'skill' || cause.type === 'judgement')
     return sameInPublic(before, skill) ? [] : [toSkillEntry(skill, holder)]
-  const version = versions.find(({ id }) => id === cause.versionId)!
-  if (cause.type === 'yank') {
-    const yank = toYankEntry(skill, version)
+  const version = cause.type === 'recall' ? undefined : versions.find(({ id }) => id === cause.versionId)!
+  if (cause.type !== 'version' || !version) {
+    const entry = cause.type === 'recall' ? toRecallEntry(skill, cause.recall) : toYankEntry(skill, version!)
     // Another version describes the skill now, and mirrors need its metadata.
     const isSame = sameInPublic({ ...before, latest_version: skill.latest_version }, skill)
-    return isSame && (await showsLatest(trx, change)) ? [yank] : [yank, toSkillEntry(skill, holder)]
+    return isSame && (await showsLatest(trx, change)) ? [entry] : [entry, toSkillEntry(skill, holder)]
   }
   const entry = toVersionEntry(skill, version, await readVersionContent(trx, version.id, contents), holder)
   return (await showsLatest(trx, change)) ? [entry] : [entry, toSkillEntry(skill, holder)]
@@ -193,6 +217,7 @@ async function toAllEntries(trx: WriteTransaction, { skill, versions, contents, 
   for (const version of versions.toReversed()) {
     entries.push(toVersionEntry(skill, version, await readVersionContent(trx, version.id, contents), holder))
   }
+  for (const recall of readActiveRecalls(skill).toReversed()) entries.push(toRecallEntry(skill, recall))
   // The entry of a first version is complete; metadata that was set later needs its own entry.
   const isFirst = cause.type === 'version' && versions.length === 1
   return isFirst ? entries : [...entries, toSkillEntry(skill, holder)]

@@ -7,6 +7,7 @@ import type { SkillRow, SkillState, SkillTable, UserRow } from '../../storage/ta
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { SkillSettings } from '../context/ports.ts'
+import type { StoredRecall } from '../versions/recalls.ts'
 import { selectByFullName } from './find-skill.ts'
 import { refreshSkill } from './refresh-skill.ts'
 
@@ -49,6 +50,7 @@ export async function insertSkill(
     mirrored,
     imported,
     latest,
+    recalls = [],
   }: {
     owner: Pick<UserRow, 'id' | 'username'>
     fields: { name: string; metadata?: { category?: string | undefined } }
@@ -56,8 +58,10 @@ export async function insertSkill(
     forkedFrom?: { fullName: string; version: string } | undefined
     mirrored?: MirroredFrom
     imported?: boolean | undefined
-    /** The first version, if it is not yanked. */
+    /** The first version, if it is offered. */
     latest?: { version: string; publishedAt: number } | undefined
+    /** The recalls that its source states. Default: none. */
+    recalls?: readonly StoredRecall[]
   },
   now: number,
 ): Promise<string> {
@@ -108,6 +112,7 @@ export async function insertSkill(
     moderation_reason: '',
     moderated_at: null,
     revision: 0,
+    recalls: JSON.stringify(recalls),
     ...toSettingsColumns(settings ?? {}),
   }
   await insertSkillRow(trx, row)

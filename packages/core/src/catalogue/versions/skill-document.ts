@@ -3,11 +3,12 @@ import { toAvatarUrl } from '../../kernel/avatar-url.ts'
 import { EncodedJson } from '../../kernel/encoded-json.ts'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import { parseJson, type SkillDocumentRow, type SkillRow, type VersionRow } from '../../storage/tables.ts'
+import { toRecalledField } from './recalls.ts'
 import { toFileRow, type FileRow, type ShownAccess, type VersionContent } from './stored-version.ts'
 
 /** The columns of a version in a list. */
 const listedColumns = [
-  ...(['id', 'version', 'digest', 'size', 'changelog', 'portable', 'yanked'] as const),
+  ...(['id', 'version', 'digest', 'size', 'changelog', 'portable', 'yanked', 'recalled_by'] as const),
   ...(['published_at', 'publisher_id', 'publisher', 'identity'] as const),
 ] as const
 export type ListedVersion = Pick<VersionRow, (typeof listedColumns)[number]>
@@ -116,7 +117,7 @@ export function toSkillDocument(
     digest: latest?.row.digest ?? null,
     size: latest?.row.size ?? 0,
     files: [...(latest?.files ?? [])],
-    versions: versions.map(toVersionSummary),
+    versions: versions.map((version) => toVersionSummary(skill, version)),
     frontmatter: latest?.metadata.frontmatter ?? {},
     summary: skill.summary,
     contract: latest?.metadata.contract ?? null,
@@ -172,24 +173,26 @@ export function toSkillDetails(
   return { downloads, stars, forks, forkedFrom, ...stored }
 }
 
-function toVersionSummary(row: ListedVersion) {
+function toVersionSummary(skill: Pick<SkillRow, 'recalls'>, row: ListedVersion) {
   return {
     version: row.version,
     publishedAt: toTimestamp(row.published_at),
     digest: row.digest,
     changelog: row.changelog,
     yanked: row.yanked === 1,
+    ...toRecalledField(skill, row),
   }
 }
 
 export function toSkillVersion(
+  skill: Pick<SkillRow, 'recalls'>,
   row: VersionRow,
   files: readonly FileRow[],
   security: Security | null,
   { access, widens, change, opinion }: ShownAccess,
 ): SkillVersion {
   return {
-    ...toVersionSummary(row),
+    ...toVersionSummary(skill, row),
     size: row.size,
     files: files.map(toFileRow),
     portable: row.portable === 1,

@@ -6,6 +6,7 @@ import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import { parseJson, type Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { type Inspection, unreadAccess } from './inspection.ts'
+import { isOffered } from './recalls.ts'
 import type { ShownAccess } from './stored-version.ts'
 import { readPackageFiles } from './version-files.ts'
 
@@ -14,6 +15,7 @@ interface ListedVersion {
   readonly id: string
   readonly version: string
   readonly yanked: number
+  readonly recalled_by: string | null
   /** Milliseconds since 1970. */
   readonly published_at: number
 }
@@ -36,8 +38,8 @@ interface VersionFacts {
 }
 
 /**
- * The baseline of a version: the highest lower version that is not yanked, so that no author can hide a change by
- * publishing, yanking and publishing again. If all lower versions are yanked, the baseline is the lowest version, which
+ * The baseline of a version: the highest lower version that is offered, so that no author can hide a change by
+ * publishing, yanking and publishing again. If no lower version is offered, the baseline is the lowest version, which
  * users trusted first. A lower version that was published after a higher version is out of order and counts only if
  * there is no other lower version. Without a lower version, the baseline is the lowest version that was published
  * earlier. `versions` are all versions of the skill, highest first.
@@ -51,7 +53,7 @@ export function findBaseline<V extends ListedVersion>(
   for (const one of lower) if (one.published_at <= (inOrder.at(-1)?.published_at ?? published_at)) inOrder.push(one)
   const candidates = inOrder.length > 0 ? inOrder : lower
   return (
-    candidates.find(({ yanked }) => yanked === 0) ??
+    candidates.find(isOffered) ??
     candidates.at(-1) ??
     versions.findLast((one) => one.version !== number && one.published_at < published_at)
   )
@@ -209,7 +211,7 @@ const selectOpinion = compileQuery((db, param: Param<{ digest: string }>) =>
 const selectComparable = compileQuery((db, param: Param<{ skillId: string }>) =>
   db
     .selectFrom('versions')
-    .select(['id', 'version', 'yanked', 'published_at'])
+    .select(['id', 'version', 'yanked', 'recalled_by', 'published_at'])
     .where('skill_id', '=', param('skillId'))
     .orderBy('sort_key', 'desc'),
 )

@@ -17,6 +17,19 @@ export interface VersionMetadata {
   readonly capabilities: string[]
 }
 
+/** A recall: the versions of a skill in a range must not be used any more. */
+export interface StoredRecall {
+  readonly id: string
+  readonly range: string
+  readonly reason: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** Milliseconds since 1970; absent for an active recall. */
+  readonly endedAt?: number | undefined
+  /** Whether the recall came from the upstream of a mirrored skill, which alone ends it. */
+  readonly upstream?: true | undefined
+}
+
 /** Blobs, skills, versions and packs. */
 export const catalogueTables = {
   blobs: {
@@ -47,7 +60,7 @@ export const catalogueTables = {
     deprecated: whole,
     deprecation_message: text,
     repository: text,
-    /** Empty if every version is yanked. */
+    /** Empty if every version is yanked or recalled. */
     latest_version: text,
     /** The version whose metadata the skill shows. Settings of the owner apply until another version is the latest. */
     described_by: text,
@@ -87,6 +100,8 @@ export const catalogueTables = {
     holds_name: whole,
     /** 1 if lists contain the skill, which triggers compute: it is live, and has a version to show or is a stub. */
     listed: generated(whole),
+    /** The recalls as JSON, newest first: see `readRecalls`. */
+    recalls: json<StoredRecall[]>(),
   },
   // Separate from the skill's counters, which change often: a narrow row costs a fifth as much to write.
   skill_documents: {
@@ -125,6 +140,8 @@ export const catalogueTables = {
     metadata: json<VersionMetadata>(),
     /** The identity of CI that published the version, as JSON. Null for people and API keys. */
     identity: optional(json<PublisherIdentity>()),
+    /** The newest active recall that covers the version, by its id in `skills.recalls`. */
+    recalled_by: optional(text),
   },
   version_files: {
     version_id: text,

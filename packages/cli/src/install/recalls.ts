@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Recalled } from '@skillstead/protocol'
+import { flag, type Arguments, type Options } from '../command/command.ts'
+import { writeWhole } from '../files/write-whole.ts'
+import type { Asked } from './offer.ts'
+import { readRecalled, toRecallText } from './recall-text.ts'
+
+/** Option to install a recalled version that is named exactly. */
+export const recalledOption: Options = {
+  'allow-recalled': { help: 'install a recalled version in spite of its recall; name it exactly, as owner/name@1.2.3' },
+}
+
+/** A version of a skill of a registry, as in a lock. */
+interface LockedVersion {
+  readonly source: string
+  readonly fullName: string
+  readonly version: string
+  readonly digest: string
+}
+
+/**
+ * The recalls that registries reported last, for all projects of the user: `list` and installs from the cache know them
+ * without a request.
+ */
+export interface KnownRecalls {
+  find(version: LockedVersion): Recalled | undefined
+  /** Notes what a registry reported: a recall of each version, or none. */
+  note(reported: readonly (LockedVersion & { readonly recalled: Recalled | undefined })[]): void
+}
+
+/** The maximum size of the file, which another program may have written. */
+const fileBytesMax = 16 * 1024 * 1024
+
+/** Opens the known recalls in the cache folder. A file that is damaged or cannot be written counts as empty. */
+export function openRecalls(folder: string): KnownRecalls {
+  const file = join(folder, 'recalls.json')
+  let known = readFile(file)
+  return {
+    find: (version) => known.get(toKey(version)),
+    note(reported) {
+      const changed = reported.filter((one) => JSON.stringify(known.get(toKey(one))) !== JSON.stringify(one.recalled))
+      if (changed.length === 0) return
+      // Another command may have written meanwhile.
+      known = new Map([...known, ...readFile(file)])
+      for (const one of changed) {
+        if (one.recalled) known.set(toKey(one), one.recalled)
+        else known.delete(toKey(one))
+      }
+      try {
+        mkdirSync(folder, { recursive: true, mode: 0o700 })
+        writeWhole(file, JSON.stringify(Object.fromEntries(known)), 0o600)
+      } catch {
+        // In a read-only cache the next command asks again.
+      }
+    },
+  }
+}
+
+function toKey({ source, fullName, version, digest }: LockedVersion): string {
+  return `${source} ${fullName}@${version} ${digest}`
+}
+
+function readFile(file: string): Map<string, Recalled> {
+  try {
+    if (!existsSync(file) || statSync(file).size > fileBytesMax) return new Map()
+    const entries = Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>)
+    return new Map(
+      entries.flatMap(([key, value]) => {
+        const recalled = readRecalled(value)
+        return recalled ? [[key, recalled] as const] : []
+      }),
+    )
+  } catch {
+    return new Map()
+  }
+}
+
+/** Throws for a recalled version, unless the command names it exactly and has --allow-recalled. */
+export function refuseRecalled(
+  given: Arguments,
+  { fullName, version }: Pick<LockedVersion, 'fullName' | 'version'>,
+  recalled: Recalled | undefined,
+  asked: Asked | undefined,
+): void {
+  if (!recalled || (flag(given, 'allow-recalled') && asked?.version === version)) return
+  const name = `${fullName}@${version}`
+  throw new Error(
+    `${name} was ${toRecallText(recalled)}. Nothing was changed. Install another version, or name this one: ` +
+      `\`skillstead install ${name} --allow-recalled\`.`,
+  )
+}

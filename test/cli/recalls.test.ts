@@ -1,0 +1,147 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { makeProject, type InstalledAnswer } from '../support/install-harness.ts'
+import { startNode } from '../support/server-harness.ts'
+
+const toSkillMd = (version: string) => `---\nname: tool\ndescription: A tool\n---\nVersion ${version}.\n`
+const reason = 'It deletes the home folder.'
+
+/** A node with three versions of `alice/tool`, and a project. */
+async function start() {
+  const fixture = await startNode()
+  const { api, node } = fixture
+  for (const version of ['1.0.0', '1.1.0', '2.0.0']) await api.publishSkill({ skillMd: toSkillMd(version), version })
+  const project = await makeProject()
+  const recall = (range: string) => api.recallSkill({ name: 'alice/tool', range, reason })
+  const install = (...words: string[]) => project.run('install', ...words, '--url', node.url)
+  const read = async () => (await project.files())['.agents/skills/tool/SKILL.md']
+  return { ...fixture, project, recall, install, read }
+}
+
+describe('`install`', () => {
+  it('refuses a recalled version with the reason, unless it is named exactly with --allow-recalled', async () => {
+    const { install, project, recall, read } = await start()
+    await recall('2.x')
+    const refused = await install('alice/tool@2.0.0')
+    expect([refused.code, await read()]).toEqual([1, undefined])
+    expect(refused.stderr).toContain('alice/tool@2.0.0 was recalled (2.x): It deletes the home folder.')
+    expect(refused.stderr).toContain('--allow-recalled')
+    for (const words of [['alice/tool'], []]) {
+      const usage = await install(...words, '--allow-recalled')
+      expect([usage.code, usage.stderr.includes('exact version')]).toEqual([2, true])
+    }
+    expect((await install('alice/tool')).code).toBe(0)
+    expect(await read()).toBe(toSkillMd('1.1.0'))
+    const allowed = await install('tool@2.0.0', '--allow-recalled')
+    expect(allowed.stdout).toContain('Warning: alice/tool@2.0.0 is recalled (2.x): It deletes the home folder.')
+    expect(await read()).toBe(toSkillMd('2.0.0'))
+    expect((await project.run('list')).stdout).toContain('alice/tool@2.0.0  .agents/skills/tool  recalled (2.x)')
+    expect(JSON.parse((await project.run('list', '--json')).stdout).skills[0].recalled).toMatchObject({ reason })
+  })
+
+  it('refuses a recalled version of the lock, also from the cache and offline', async () => {
+    const { api, install, project, recall, read } = await start()
+    await install('alice/tool')
+    const { id } = await recall('2.x')
+    await rm(join(project.folder, '.agents'), { recursive: true })
+    for (const words of [[], ['--offline'], ['alice/tool', '--offline'], ['alice/tool@2.0.0', '--offline']]) {
+      const refused = await project.run('install', ...words)
+      expect([words, refused.code, refused.stderr.includes('was recalled (2.x)')]).toEqual([words, 1, true])
+      expect(await read()).toBeUndefined()
+    }
+    const accepted = await project.run('install', 'alice/tool@2.0.0', '--offline', '--allow-recalled')
+    expect([accepted.code, await read()]).toEqual([0, toSkillMd('2.0.0')])
+    // Also where nothing is to be written.
+    expect((await project.run('install')).code).toBe(1)
+    await api.endRecall({ name: 'alice/tool', id })
+    expect((await project.run('install')).code).toBe(0)
+    expect((await project.run('list')).stdout).not.toContain('recalled')
+  })
+
+  it('installs from the cache where its registry cannot be asked, and says so', async () => {
+    const { install, node, project, read } = await start()
+    await install('alice/tool')
+    await rm(join(project.folder, '.agents'), { recursive: true })
+    await node.close()
+    const installed = await project.run('install')
+    expect([installed.code, await read()]).toEqual([0, toSkillMd('2.0.0')])
+    expect(installed.stderr).toContain('Could not ask whether a skill was recalled')
+  })
+
+  it('refuses a pack that pins a recalled version', async () => {
+    const { api, install, recall, read } = await start()
+    await api.createPack({ name: 'Kit', description: '', skills: [{ name: 'alice/tool', version: '1.1.0' }] })
+    await recall('1.1.0')
+    const refused = await install('pack:kit')
+    expect([refused.code, refused.stderr.includes('alice/tool@1.1.0 was recalled')]).toEqual([1, true])
+    expect(await read()).toBeUndefined()
+  })
+})
+
+describe('an installed version that is recalled', () => {
+  it('is listed by `outdated`, and replaced by `update`, by a lower version too', async () => {
+    const { install, project, recall, read } = await start()
+    await install('alice/tool')
+    await recall('2.x')
+    expect((await project.run('list')).stdout).not.toContain('recalled')
+    const outdated = await project.run('outdated')
+    expect(outdated.code).toBe(1)
+    expect(outdated.stdout).toMatch(/alice\/tool@2\.0\.0 {2}recalled .*It deletes the home folder/)
+    // `list` asks no registry: it shows what was reported last.
+    expect((await project.run('list')).stdout).toContain('recalled (2.x): It deletes')
+    const { skills } = await project.json<InstalledAnswer>('update')
+    expect(skills).toMatchObject([{ change: 'downgraded', version: '1.1.0' }])
+    expect(await read()).toBe(toSkillMd('1.1.0'))
+    expect((await project.run('list')).stdout).not.toContain('recalled')
+  })
+
+  it('stays with a warning where there is no other version', async () => {
+    const { install, project, recall } = await start()
+    await install('alice/tool')
+    await recall('*')
+    const { warnings } = await project.json<InstalledAnswer>('update')
+    expect(warnings.join()).toContain('was recalled, and there is no other version')
+  })
+
+  it('makes `heartbeat` fail, which shows the reason', async () => {
+    const { install, node, project, recall } = await start()
+    await install('alice/tool')
+    await recall('2.x')
+    const heartbeat = await project.run('heartbeat', '--url', node.url)
+    expect(heartbeat.code).toBe(1)
+    expect(heartbeat.stdout).toContain('alice/tool@2.0.0  recalled')
+    expect(heartbeat.stdout).toContain('Recalled (2.x): It deletes the home folder.')
+    expect((await project.run('list')).stdout).toContain('recalled (2.x)')
+  })
+})
+
+describe('`recall`', () => {
+  it('recalls a range, lists the recalls, and ends one', async () => {
+    const { api, key, node, project } = await start()
+    const place = ['--url', node.url, '--key', key]
+    const run = (...words: string[]) => project.run('recall', ...words, ...place)
+    const made = await run('alice/tool@>=1.1.0 <3.0.0', '--reason', reason)
+    expect(made.code).toBe(0)
+    expect(made.stdout).toContain('Versions: 2.0.0, 1.1.0.')
+    expect((await api.getSkill({ name: 'alice/tool' })).latestVersion).toBe('1.0.0')
+    const { recalls } = await project.json<{ recalls: { id: string }[] }>('recall', 'alice/tool', ...place)
+    expect(recalls).toHaveLength(1)
+    expect((await run('alice/tool')).stdout).toContain('No one is known to have a recalled version.')
+    const ended = await run('alice/tool', '--end', recalls[0]!.id)
+    expect(ended.stdout).toContain('Ended 20')
+    expect((await api.getSkill({ name: 'alice/tool' })).latestVersion).toBe('2.0.0')
+  })
+
+  it.each([
+    ['a range without a reason', ['alice/tool@1.0.0'], 2, 'Pass --reason'],
+    ['a reason without a range', ['alice/tool', '--reason', 'x'], 2, 'NAME@RANGE'],
+    ['a range that is none', ['alice/tool@newest', '--reason', 'x'], 1, 'range must be an exact version'],
+    ['a range that matches nothing', ['alice/tool@1.0.7', '--reason', 'x'], 1, 'matches no version'],
+    ['an unknown id', ['alice/tool', '--end', 'x'], 1, 'no recall with this id'],
+  ])('refuses %s', async (_what, words, code, message) => {
+    const { key, node, project } = await start()
+    const refused = await project.run('recall', ...words, '--url', node.url, '--key', key)
+    expect([refused.code, refused.stderr.includes(message)]).toEqual([code, true])
+  })
+})
