@@ -62,6 +62,13 @@ export {
   type HeartbeatResult,
 } from './schemas/agent.ts'
 export type { Change, ChangeFinding } from './schemas/change.ts'
+export {
+  evaluationChanges,
+  evaluationResult,
+  type Evaluation,
+  type EvaluationResult,
+  type EvaluationSummary,
+} from './schemas/evaluation.ts'
 export { dmcaStatuses, type DmcaCase, type DmcaCounterNotice, type DmcaNotice } from './schemas/dmca.ts'
 export type { ExternalSkill, Trending } from './schemas/external.ts'
 export {

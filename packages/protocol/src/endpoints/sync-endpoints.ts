@@ -5,7 +5,7 @@ import { ContentBody, Count, Term, Timestamp, boundedArray, pageLimit, wholeNumb
 
 const FeedEntry = v.object({
   seq: Count,
-  type: v.picklist(['version', 'skill', 'yank', 'takedown', 'withdrawn', 'pack']),
+  type: v.picklist(['version', 'skill', 'yank', 'takedown', 'withdrawn', 'pack', 'evaluation']),
   at: Timestamp,
   subject: v.string(),
   digest: v.nullable(v.string()),

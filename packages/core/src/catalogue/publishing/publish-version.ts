@@ -313,6 +313,7 @@ async function insertVersion(
     publisher: publisher.username,
     metadata: JSON.stringify(fields.metadata),
     identity: identity ? JSON.stringify(identity) : null,
+    evaluations: null,
   }
   await putBlobs(trx, content.blobs)
   await insertVersionRow(trx, version)

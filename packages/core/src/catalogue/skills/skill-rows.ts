@@ -7,6 +7,7 @@ import type { SkillRow, SkillState, SkillTable, UserRow } from '../../storage/ta
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { SkillSettings } from '../context/ports.ts'
+import { noEffect } from '../versions/version-evaluations.ts'
 import { selectByFullName } from './find-skill.ts'
 import { refreshSkill } from './refresh-skill.ts'
 
@@ -89,6 +90,7 @@ export async function insertSkill(
     updated_at: now,
     downloads: 0,
     stars: 0,
+    effect_low: noEffect,
     forks: 0,
     security_score: null,
     metadata_scan: '',

@@ -1,6 +1,6 @@
-import type { Access, PublisherIdentity } from '@skillstead/protocol'
+import type { Access, EvaluationSummary, PublisherIdentity } from '@skillstead/protocol'
 import type { Outline } from '@skillstead/scanner'
-import { bytes, generated, json, oneOf, optional, text, whole } from './columns.ts'
+import { bytes, fraction, generated, json, oneOf, optional, text, whole } from './columns.ts'
 
 /** The metadata in a version's SKILL.md, as stored in its row. */
 export interface VersionMetadata {
@@ -87,6 +87,8 @@ export const catalogueTables = {
     holds_name: whole,
     /** 1 if lists contain the skill, which triggers compute: it is live, and has a version to show or is a stub. */
     listed: generated(whole),
+    /** The lower end of the interval of the latest version's effect; -2 without results that have one. */
+    effect_low: fraction,
   },
   // Separate from the skill's counters, which change often: a narrow row costs a fifth as much to write.
   skill_documents: {
@@ -125,6 +127,8 @@ export const catalogueTables = {
     metadata: json<VersionMetadata>(),
     /** The identity of CI that published the version, as JSON. Null for people and API keys. */
     identity: optional(json<PublisherIdentity>()),
+    /** The results of evaluations together, as JSON; null without any. */
+    evaluations: optional(json<EvaluationSummary>()),
   },
   version_files: {
     version_id: text,
