@@ -1,33 +1,11 @@
-import { differenceInterval, type EvaluationResult, wilsonInterval } from '@skillstead/protocol'
+import { differenceInterval, wilsonInterval } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, fieldsOf, refusalOf, skillMd } from '../support/answers.ts'
 import { makeOrganisation } from '../support/collaboration.ts'
+import { passed, post, publish, ranAt, result } from '../support/evaluation-acts.ts'
 import { describeDatabases, describeMatrix, type TestRegistry, type TestUser } from '../support/harness.ts'
 
-const ranAt = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString()
-const result = (more: Partial<EvaluationResult> = {}): EvaluationResult => ({
-  runner: 'skillstead eval 1.0.0',
-  model: 'model-a',
-  ranAt: ranAt(0),
-  cases: 20,
-  withSkill: { runs: 100, passed: 90 },
-  withoutSkill: { runs: 100, passed: 50 },
-  ...more,
-})
-const passed = (count: number, more: Partial<EvaluationResult> = {}) =>
-  result({ withSkill: { runs: 100, passed: count }, ...more })
 const round = (value: number) => Math.round(value * 10_000) / 10_000
-
-async function publish(user: TestUser, name: string, version: string, more = {}) {
-  const md = skillMd(name.split('/').at(-1)!, { body: `# Release ${version}\n\nSteps to follow.\n` })
-  return (await user.api.publishSkill({ skillMd: md, version, ...(name.includes('/') && { name }), ...more })).version
-}
-
-/** Posts the result of a user for a version, with the version's digest. */
-async function post(user: TestUser, name: string, version: string, given: EvaluationResult = result()) {
-  const { digest } = await user.api.getVersion({ name, version })
-  return user.api.createEvaluation({ name, version, digest, ...given })
-}
 
 async function entriesOf(test: TestRegistry) {
   return (await test.api().getFeed({ limit: 1000 })).entries.filter(({ type }) => type === 'evaluation')
@@ -254,6 +232,7 @@ describeDatabases('results of evaluations', (open) => {
       ['without a digest', { digest: undefined }, 'digest'],
       ['from the future', { ranAt: '2026-01-02T12:06:00.000Z' }, 'ranAt'],
       ['from before computers', { ranAt: '0001-01-01T00:00:00.000Z' }, 'ranAt'],
+      ['with a time that JavaScript cannot read', { ranAt: '2026-01-01T00:00:00+01' }, 'ranAt'],
       ['at no time', { ranAt: 'yesterday' }, 'ranAt'],
       ['with more passed runs than runs', { withSkill: { runs: 10, passed: 11 } }, 'withSkill'],
       ['without runs', { withSkill: { runs: 0, passed: 0 } }, 'withSkill.runs'],

@@ -53,7 +53,8 @@ export async function createEvaluation(
     throw invalidField('digest', `must be that of ${found.full_name}@${version.version}: ${version.digest}`)
   }
   const ranAt = Date.parse(given.ranAt)
-  if (ranAt < earliestMs) throw invalidField('ranAt', `must not be before ${toTimestamp(earliestMs)}`)
+  // Also for a text that is no time for `Date`.
+  if (!(ranAt >= earliestMs)) throw invalidField('ranAt', `must not be before ${toTimestamp(earliestMs)}`)
   if (ranAt > context.clock.now() + aheadMsMax) throw invalidField('ranAt', 'must not be in the future')
   await checkTexts(context, { runner: given.runner, model: given.model })
   await context.addressLimits.require('evaluation', user.userId)
@@ -114,7 +115,7 @@ export async function deleteEvaluation(
  * Stores a result or its withdrawal, and what the results then say together. `relay`: the entry of an upstream's log to
  * publish in place of an entry of this node.
  */
-async function putEvaluation(
+export async function putEvaluation(
   context: RefreshContext & Pick<StorageContext, 'clock'>,
   trx: WriteTransaction,
   change: {
@@ -144,7 +145,7 @@ async function putEvaluation(
 }
 
 /** The result of a user for a version, also a withdrawn one. `by`: whether the user is given by id or by name. */
-function findEvaluation(
+export function findEvaluation(
   trx: WriteTransaction,
   versionId: string,
   user: string,
