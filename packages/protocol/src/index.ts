@@ -94,9 +94,12 @@ export type { Backup, BackupSchedule, OutboxRow, Overview, RateLimits, StorageUs
 export type { Opinion } from './schemas/opinion.ts'
 export type { Pack } from './schemas/pack.ts'
 export {
+  parseEvaluationEntry,
   parseProvenance,
   parseVersionEntry,
+  provenEvaluationsMax,
   toSignedFields,
+  type EvaluationEntry,
   type Provenance,
   type VersionEntry,
 } from './schemas/provenance.ts'
