@@ -147,6 +147,45 @@ describeDatabases('results of evaluations', (open) => {
     expect((await test.api().getSkill({ name: 'tool' })).evaluations).toMatchObject({ comparedTo: '1.1.0' })
   })
 
+  it('tell an agent, before it updates, that the latest version does worse', async () => {
+    const test = await open()
+    const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
+    for (const name of ['tool', 'other']) for (const version of ['1.0.0', '1.1.0']) await publish(alice, name, version)
+    const beat = async (version: string) => {
+      const names = ['alice/tool', 'alice/other']
+      const { updates } = await test.api().heartbeat({
+        installedSkills: names.map((skillName) => ({ skillName, version })),
+      })
+      return updates.map(({ fullName, reason, worseThan, message }) => ({ fullName, reason, worseThan, message }))
+    }
+    for (const name of ['tool', 'other']) await post(bob, name, '1.0.0', passed(90))
+    await post(bob, 'tool', '1.1.0', passed(30))
+    await post(bob, 'other', '1.1.0', passed(85))
+    const message =
+      'alice/tool is at 1.1.0, and you have 1.0.0. Update it. Evaluations show that 1.1.0 does worse than 1.0.0.'
+    expect(await beat('1.0.0')).toEqual([
+      { fullName: 'alice/tool', reason: 'outdated', worseThan: '1.0.0', message },
+      {
+        fullName: 'alice/other',
+        reason: 'outdated',
+        worseThan: undefined,
+        message: expect.not.stringContaining('worse'),
+      },
+    ])
+    expect(await beat('1.1.0')).toEqual([])
+  })
+
+  it('are in the metadata that an agent loads, of the version that it loads', async () => {
+    const test = await open()
+    const alice = await test.makeUser('alice')
+    for (const version of ['1.0.0', '1.1.0']) await publish(alice, 'tool', version)
+    await post(alice, 'tool', '1.0.0')
+    const load = async (version?: string) =>
+      (await test.api().loadSkill({ name: 'tool', level: 'metadata', version })).metadata.evaluations
+    expect(await load('1.0.0')).toEqual((await test.api().getVersion({ name: 'tool', version: '1.0.0' })).evaluations)
+    expect(await load()).toBeUndefined()
+  })
+
   it('sort lists and searches by the lower end of the effect, skills without results last', async () => {
     const test = await open()
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
