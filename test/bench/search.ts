@@ -19,6 +19,7 @@ const unremarkable = {
   securityScore: null,
   downloads: 0,
   stars: 0,
+  effectLow: -2,
   publishedAt: 0,
 }
 const manyDocuments = 50_000

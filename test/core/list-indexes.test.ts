@@ -12,7 +12,7 @@ it('lists are counted and sorted by indexes, not by the rows of all skills', asy
   onTestFinished(() => database.close())
   for (const viewer of [null, 'a-user']) {
     const visible = selectVisible(database, viewer, { includeStubs: false })
-    const orders = ['downloads', 'published_at', 'stars'] as const
+    const orders = ['downloads', 'published_at', 'stars', 'effect_low'] as const
     const lists = orders.map((order) => visible.select('num').orderBy(order, 'desc').orderBy('full_name').limit(20))
     for (const query of [...lists, visible.select((eb) => eb.fn.countAll().as('total'))]) {
       const [first] = await query.explain<{ detail: string }>(undefined, sql`query plan`)

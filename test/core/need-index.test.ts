@@ -304,6 +304,7 @@ const searched: SearchDocument = {
   securityScore: null,
   downloads: 0,
   stars: 0,
+  effectLow: -2,
   publishedAt: 0,
   content: toContentVector(skillMd),
 }

@@ -32,6 +32,7 @@ function skill(id: number, name: string, more: Partial<SearchDocument> = {}): Se
     securityScore: null,
     downloads: 0,
     stars: 0,
+    effectLow: -2,
     publishedAt: 0,
     ...more,
   }

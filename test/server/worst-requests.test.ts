@@ -8,6 +8,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'Reads one row and those of a page of at most 100, as lists with a request do': `
     /api/v1/organisations/:organisation/teams /api/v1/skills/:name/installers /api/v1/stars /api/v1/users/me/skills /api/v1/skills/:name/collaborators /api/v1/invitations /api/v1/transfers
     /api/v1/skills/:name/shares /api/v1/skills/:name/agent-reviews /api/v1/skills/:name/reviews
+    /api/v1/skills/:name/versions/:version/evaluations
     /api/v1/skills/:name/issues /api/v1/skills/:name/moderation /api/v1/moderation /api/v1/reports /api/v1/copy-reports
     /api/v1/quarantine /api/v1/quarantine/:id /api/v1/agents/:agentKey /api/v1/requests /api/v1/requests/:id
     /api/v1/votes /api/v1/api-keys /api/v1/users/me /api/v1/users /api/v1/audit /api/v1/users/:username/reputation
@@ -19,6 +20,7 @@ const exceptions: Readonly<Record<string, string>> = {
     /clawhub/api/v1/skills/:slug/versions/:version /clawhub/api/v1/skills/-/reports
     /clawhub/api/v1/transfers/incoming /clawhub/api/v1/transfers/outgoing`,
   'Writes a few rows, and reads a body of a few kB': `
+    /api/v1/skills/:name/versions/:version/evaluations/:username
     /api/v1/skills/:name/star /api/v1/skills/:name/collaborators/:username /api/v1/skills/:name/collaborators/accept
     /api/v1/skills/:name/recalls/:id
     /api/v1/skills/:name/transfer /api/v1/skills/:name/transfer/accept /api/v1/skills/:name/shares/:id

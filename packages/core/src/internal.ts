@@ -69,6 +69,7 @@ export {
   readOfferedFiles,
   readOfferedPart,
 } from './catalogue/offers/offers.ts'
+export { evaluationEntriesMax, proveResults } from './catalogue/copies/prove-evaluations.ts'
 export { readPublicNames } from './catalogue/offers/public-names.ts'
 export { countDownload, getSkillVersion } from './catalogue/skills/read-skill.ts'
 export { toRecalledError } from './catalogue/versions/recalls.ts'
@@ -120,6 +121,7 @@ export { sketchSkillMd, type Sketch, toSketch } from './catalogue/sketches/sketc
 export { buildDocument } from './catalogue/skills/build-document.ts'
 export { type ListedVersion, selectListedVersions } from './catalogue/versions/skill-document.ts'
 export type { FileRow } from './catalogue/versions/stored-version.ts'
+export { toResultColumns } from './catalogue/versions/version-evaluations.ts'
 export { type SkillCause, toVersionEntry } from './catalogue/skills/skill-log.ts'
 export { publishedCondition } from './visibility/conditions.ts'
 export { isListedToAll, isShownToAll, isPublished } from './visibility/decisions.ts'
@@ -155,6 +157,7 @@ export { readExternalText } from './community/scan-external.ts'
 export { findDrift, recomputeStandings } from './community/reputation.ts'
 export { createNamer } from './embedding/import-names.ts'
 export { type ImportSummary, runImport } from './embedding/run-import.ts'
+export { findEvaluation, putEvaluation } from './governance/evaluations.ts'
 export { countUnscanned } from './governance/rescan.ts'
 export { followRules, getRules, removeRules, updateRules } from './governance/rules-updates.ts'
 export { isProxyUrl } from './http/proxy.ts'

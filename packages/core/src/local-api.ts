@@ -139,6 +139,8 @@ const limitedWrites: ReadonlySet<Endpoint> = new Set<Endpoint>([
   endpoints.publishSkill,
   endpoints.yankVersion,
   endpoints.unyankVersion,
+  endpoints.createEvaluation,
+  endpoints.deleteEvaluation,
 ])
 
 /** Checks whether the caller may use an endpoint. Throws `unauthorized`, `forbidden` and `plan_required`. */
@@ -152,7 +154,7 @@ export function authorize(endpoint: Endpoint, caller: Caller): void {
   if (user.limitedTo !== undefined && !endpoint.reads && !limitedWrites.has(endpoint))
     throw new RegistryError(
       'forbidden',
-      `This API key is limited to ${user.limitedTo}: it may publish and yank versions there. Use another key.`,
+      `This API key is limited to ${user.limitedTo}: it may publish, yank and evaluate versions there. Use another key.`,
     )
   if (endpoint.auth === 'admin' && user.role !== 'admin') {
     throw new RegistryError('forbidden', 'Only administrators may do this.')

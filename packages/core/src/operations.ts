@@ -34,6 +34,7 @@ import { listCases, showCase } from './governance/read-cases.ts'
 import { appealModeration, getModeration, listModerated, moderateSkill } from './governance/moderation.ts'
 import { reportSkill } from './governance/reports.ts'
 import { decideReport, listReports } from './governance/moderation-reports.ts'
+import { createEvaluation, deleteEvaluation, listEvaluations } from './governance/evaluations.ts'
 import { addExternal, deleteExternal, listExternal } from './community/external-index.ts'
 import { scanExternal } from './community/scan-external.ts'
 import { heartbeat } from './community/heartbeat.ts'
@@ -158,6 +159,10 @@ export const operations = {
   acceptTransfer,
   cancelTransfer,
   listTransfers: (context, _input, caller) => listTransfers(context, caller),
+
+  listEvaluations,
+  createEvaluation,
+  deleteEvaluation,
 
   listAgentReviews,
   createAgentReview,

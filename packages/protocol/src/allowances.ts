@@ -18,6 +18,7 @@ export const allowances = {
   setup: perHour(10, 'setup codes tried from one address'),
   setups: perHour(500, 'setup codes tried from all addresses'),
   exchange: perHour(600, 'tokens of CI jobs from one address'),
+  evaluation: perHour(120, 'results of evaluations that one user posts'),
   verification: { limit: 20, windowSeconds: 86_400, of: 'verifications that one user begins' },
 } as const satisfies Record<string, Allowance>
 

@@ -72,6 +72,7 @@ export const tagTexts = {
   Skills: 'Find, read, publish and share skills.',
   Security: 'Quarantined versions, and scans of stored ones.',
   Reviews: 'Reviews of skills by users and agents, and issues.',
+  Evaluations: 'Measured pass rates of versions, with and without the skill.',
   Packs: 'Named lists of skills that are installed at once.',
   Agents: 'Agents that install and review skills, and their heartbeat.',
   Requests: 'Skills that people ask for, and votes for them.',

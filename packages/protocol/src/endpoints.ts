@@ -15,6 +15,7 @@ import { reviewEndpoints } from './endpoints/reviews-endpoints.ts'
 import { securityEndpoints } from './endpoints/security-endpoints.ts'
 import { skillEndpoints } from './endpoints/skills-endpoints.ts'
 import { syncEndpoints } from './endpoints/sync-endpoints.ts'
+import { evaluationEndpoints } from './endpoints/evaluations-endpoints.ts'
 import type { EndpointName } from './wire.ts'
 import { webhookEndpoints } from './endpoints/webhooks-endpoints.ts'
 
@@ -22,6 +23,7 @@ import { webhookEndpoints } from './endpoints/webhooks-endpoints.ts'
 export const endpoints = {
   ...skillEndpoints,
   ...ownershipEndpoints,
+  ...evaluationEndpoints,
   ...reviewEndpoints,
   ...moderationEndpoints,
   ...securityEndpoints,

@@ -62,6 +62,13 @@ export {
   type HeartbeatResult,
 } from './schemas/agent.ts'
 export type { Change, ChangeFinding } from './schemas/change.ts'
+export {
+  evaluationChanges,
+  evaluationResult,
+  type Evaluation,
+  type EvaluationResult,
+  type EvaluationSummary,
+} from './schemas/evaluation.ts'
 export { dmcaStatuses, type DmcaCase, type DmcaCounterNotice, type DmcaNotice } from './schemas/dmca.ts'
 export type { ExternalSkill, Trending } from './schemas/external.ts'
 export {
@@ -87,9 +94,12 @@ export type { Backup, BackupSchedule, OutboxRow, Overview, RateLimits, StorageUs
 export type { Opinion } from './schemas/opinion.ts'
 export type { Pack } from './schemas/pack.ts'
 export {
+  parseEvaluationEntry,
   parseProvenance,
   parseVersionEntry,
+  provenEvaluationsMax,
   toSignedFields,
+  type EvaluationEntry,
   type Provenance,
   type VersionEntry,
 } from './schemas/provenance.ts'
@@ -135,6 +145,13 @@ export {
   type ClientReport,
   type SkillClient,
 } from './skill-clients.ts'
+export {
+  differenceInterval,
+  wilsonInterval,
+  type DifferenceInterval,
+  type PassCounts,
+  type RateInterval,
+} from './statistics.ts'
 export { toTimestamp } from './timestamp.ts'
 export {
   compareVersions,

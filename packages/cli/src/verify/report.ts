@@ -11,7 +11,7 @@ export function toVerification(checked: string, report: ProvenanceReport) {
     const problems = report.problems.map(({ part, message }) => ({ part, message }))
     return { ok: false, checked, problems } as const
   }
-  const { provenance, entry, signers, contentChecked, unproven } = report
+  const { provenance, entry, signers, contentChecked, evaluations, unproven } = report
   const { skill, version, digest, publisher, publishedAt, log, forkChain } = provenance
   return {
     ok: true,
@@ -35,6 +35,12 @@ export function toVerification(checked: string, report: ProvenanceReport) {
         loggedAt: entry.at,
       },
     forkChain,
+    evaluations: evaluations.map(({ seq, data }) => ({
+      author: data.author.username,
+      identity: data.identity ?? null,
+      ...data.result,
+      entry: seq,
+    })),
   } as const
 }
 
@@ -60,10 +66,22 @@ export function showVerification(result: Verification): string[] {
       log ? `entry ${log.index + 1} of ${log.treeSize} in the log of ${log.origin}, since ${log.loggedAt}` : noLog,
     ],
     ['logged as', log && log.loggedAs !== fullName ? `${log.loggedAs}, its name at that time` : ''],
+    ...result.evaluations.map((one): [string, string] => ['evaluation', toEvaluationText(one)]),
     ['forked from', forkChain.map((source) => `${source.fullName}@${source.version}`).join(', from ')],
     ['not proven', unproven.length > 0 ? `${unproven.join(', ')}: stated only by the mirror` : ''],
   ]
   return [`${toOneLine(fullName)}@${version} matches its record.`, ...toFactLines(facts)]
+}
+
+function toEvaluationText({
+  author,
+  model,
+  withSkill,
+  withoutSkill,
+  entry,
+}: (Verification & { ok: true })['evaluations'][number]): string {
+  const without = withoutSkill ? `, ${withoutSkill.passed} of ${withoutSkill.runs} without` : ''
+  return `${author} with ${model}: ${withSkill.passed} of ${withSkill.runs} runs passed${without} (entry ${entry})`
 }
 
 const unsigned = 'by a mirror whose key was not given; the log of the publishing node proves the version'

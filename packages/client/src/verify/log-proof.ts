@@ -1,4 +1,11 @@
-import { parseForeignJson, parseVersionEntry, type Provenance, type VersionEntry } from '@skillstead/protocol'
+import {
+  type EvaluationEntry,
+  parseEvaluationEntry,
+  parseForeignJson,
+  parseVersionEntry,
+  type Provenance,
+  type VersionEntry,
+} from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
 import { verifyCheckpoint } from './checkpoint.ts'
 import { toListDigest } from './files.ts'
@@ -25,11 +32,41 @@ export function verifyLog(
   check(() => verifyHead(log, keys))
   check(() => verifyLeaf(log))
   check(() => verifyInclusion({ ...log, proof: log.inclusionProof }))
-  const entry = check(() => parseProvenEntry(log))
+  const entry = check(() => parseProvenEntry(log, 'a version', parseVersionEntry))
   if (!entry) return undefined
   const names = checksNames ? toNameClaims(provenance, entry) : []
   for (const claim of [...toClaims(provenance, log, entry), ...names]) check(() => verifyClaim(claim))
   return check(() => verifyList(entry))
+}
+
+/**
+ * Verifies that the log contains the results of evaluations of a record, and that they are of its version. Returns the
+ * entries; the caller has verified the checkpoint of the log.
+ */
+export function verifyEvaluations(provenance: Provenance, check: Check): EvaluationEntry[] {
+  const { log, evaluations = [] } = provenance
+  return evaluations.flatMap((proof) => check(() => verifyEvaluation(provenance, log, proof)) ?? [])
+}
+
+function verifyEvaluation(
+  { digest, version, skill }: Provenance,
+  log: LogProof | null,
+  proof: NonNullable<Provenance['evaluations']>[number],
+): EvaluationEntry {
+  if (!log) throw new VerificationError('entry', 'The record has results of evaluations, but no log that proves them.')
+  verifyLeaf(proof)
+  verifyInclusion({ ...log, ...proof, proof: proof.inclusionProof })
+  const entry = parseProvenEntry(proof, 'a result of an evaluation', parseEvaluationEntry)
+  const { data } = entry
+  const claims: Claim[] = [
+    ['index', entry.seq - 1, proof.index],
+    ['subject', entry.subject, `${data.skill.fullName}@${data.version}`],
+    ['digest', entry.digest, digest],
+    ['version', data.version, version],
+    ['skill', data.skill.id, skill.id],
+  ]
+  claims.forEach(verifyClaim)
+  return entry
 }
 
 function verifyHead(log: LogProof, keys: readonly string[]): void {
@@ -47,20 +84,24 @@ const headFields = [
   ['rootHash', 'root hash'],
 ] as const
 
-function verifyLeaf({ entry, leafHash }: LogProof): void {
+function verifyLeaf({ entry, leafHash }: Pick<LogProof, 'entry' | 'leafHash'>): void {
   const actual = toLeafHash(entry)
   if (actual === leafHash) return
   throw new VerificationError('leaf', `The entry has the leaf hash ${actual}, but the record has ${leafHash}.`)
 }
 
-function parseProvenEntry({ entry }: LogProof): VersionEntry {
+function parseProvenEntry<Entry>(
+  { entry }: Pick<LogProof, 'entry'>,
+  what: string,
+  parse: (value: unknown) => Entry,
+): Entry {
   try {
     const value = parseForeignJson(entry)
     // Only canonical JSON is accepted: readers could resolve a duplicate field differently.
     if (canonicalize(value) !== entry) throw new Error('it is not canonical JSON.')
-    return parseVersionEntry(value)
+    return parse(value)
   } catch (error) {
-    throw new VerificationError('entry', `The log entry is not one of a version: ${(error as Error).message}`)
+    throw new VerificationError('entry', `The log entry is not one of ${what}: ${(error as Error).message}`)
   }
 }
 

@@ -1,7 +1,13 @@
-import { parseProvenance, toSignedFields, type Provenance, type VersionEntry } from '@skillstead/protocol'
+import {
+  type EvaluationEntry,
+  parseProvenance,
+  toSignedFields,
+  type Provenance,
+  type VersionEntry,
+} from '@skillstead/protocol'
 import canonicalize from 'canonicalize'
 import { verifyFiles, type ContentFile } from './files.ts'
-import { verifyLog } from './log-proof.ts'
+import { verifyEvaluations, verifyLog } from './log-proof.ts'
 import { parseLines, verifySignatures, type Signer } from './signed-note.ts'
 import { VerificationError } from './verification-error.ts'
 import { parseVerifierKey } from './verifier-key.ts'
@@ -35,6 +41,8 @@ export type ProvenanceReport =
       /** The log entry of the version; null if it is in no log, as for skills that are not public. */
       readonly entry: VersionEntry | null
       readonly contentChecked: boolean
+      /** The log entries of the results of evaluations in the record, the newest first. */
+      readonly evaluations: readonly EvaluationEntry[]
       /**
        * Fields that are not proven, because a mirror signed the record and no key of the mirror was given. All other
        * fields are proven by the log that the version was published to.
@@ -62,6 +70,7 @@ export function verifyProvenance(record: unknown, { keys, content }: VerifyProve
   const isUnsigned = log !== null && isOfUnknownMirror(provenance, log.origin, keys)
   const signers = isUnsigned ? [] : check(() => verifyRecordSignature(provenance, keys))
   const entry = log ? verifyLog(provenance, log, { keys, check, checksNames: isUnsigned }) : null
+  const evaluations = verifyEvaluations(provenance, check)
   // If the digest of the log entry matches, its file list shows which files differ.
   if (content) check(() => verifyFiles(content, provenance.digest, entry?.data.files ?? []))
   if (problems.length > 0 || !signers || entry === undefined) return { ok: false, problems }
@@ -73,6 +82,7 @@ export function verifyProvenance(record: unknown, { keys, content }: VerifyProve
     signers,
     entry,
     contentChecked,
+    evaluations,
     unproven: isUnsigned ? signerFields : [],
   }
 }

@@ -55,9 +55,10 @@ export async function listUpdates(
   const findings = [...worst.values()]
   const replacements = await findReplacements(context, findings, asker)
   const widenings = await readWidenings(context, findings)
+  const worse = await readWorse(context, findings)
   return findings.map((finding) => {
     const { id } = finding.skill
-    return toUpdate(finding, replacements.get(id) ?? null, widenings.get(id) ?? null)
+    return toUpdate(finding, replacements.get(id) ?? null, widenings.get(id) ?? null, worse.get(id))
   })
 }
 
@@ -107,7 +108,12 @@ function toFault({ yanked, recalled_by, verdict }: FaultRow): VersionFault {
   return yanked === 1 ? 'yanked' : 'drifted'
 }
 
-function toUpdate(finding: UpdateFinding, replacement: string | null, widens: Widens | null): Update {
+function toUpdate(
+  finding: UpdateFinding,
+  replacement: string | null,
+  widens: Widens | null,
+  worseThan: string | undefined,
+): Update {
   const { skill, takenDown, item, reason, recalledBy = null } = finding
   const advice = replacement === null ? '' : ` Use ${replacement} instead.`
   return {
@@ -117,10 +123,15 @@ function toUpdate(finding: UpdateFinding, replacement: string | null, widens: Wi
     latestVersion: takenDown ? '' : skill.latest_version,
     reason,
     ...(!takenDown && toRecalledField(skill, { recalled_by: recalledBy })),
-    message: updateMessages[reason](finding) + (widens ? toWideningAdvice(widens) : '') + advice,
+    message:
+      updateMessages[reason](finding) +
+      (worseThan === undefined ? '' : ` Evaluations show that ${skill.latest_version} does worse than ${worseThan}.`) +
+      (widens ? toWideningAdvice(widens) : '') +
+      advice,
     deprecationMessage: skill.deprecated === 1 && !takenDown ? skill.deprecation_message : '',
     replacement,
     widens,
+    ...(worseThan !== undefined && { worseThan }),
   }
 }
 
@@ -170,6 +181,26 @@ const selectWays = compileListQuery((db, param: Param<{ ways: Iterable<readonly 
 
 /** Reasons to install the latest version. */
 const updating: ReadonlySet<UpdateFinding['reason']> = new Set(['outdated', 'yanked', 'recalled'])
+
+/** Selects only the latest versions that do worse than a version before; few do. */
+const selectWorse = compileListQuery((db, param: Param<{ latest: Iterable<readonly unknown[]> }>, lists) =>
+  db
+    .selectFrom(lists.table(param('latest')).as('one'))
+    .innerJoin('versions', (join) =>
+      join.on('skill_id', '=', sql<string>`one.value ->> 0`).on('sort_key', '=', sql<string>`one.value ->> 1`),
+    )
+    .select(['skill_id', 'evaluations'])
+    .where('evaluations', 'like', '%"change":"worse"%'),
+)
+
+/** The versions than which latest versions do worse, by skill id, of the skills to update. */
+async function readWorse({ database }: StorageContext, findings: readonly UpdateFinding[]) {
+  const latest = findings.flatMap(({ skill, reason }) =>
+    updating.has(reason) && skill.latest_version !== '' ? [[skill.id, toVersionSortKey(skill.latest_version)]] : [],
+  )
+  const rows = latest.length > 0 ? await selectWorse(database, { latest }) : []
+  return new Map(rows.map(({ skill_id, evaluations }) => [skill_id, parseJson(evaluations!).comparedTo]))
+}
 
 /** The access that updates of skills would add, by skill id, with one query for all of them. */
 async function readWidenings({ database }: StorageContext, findings: readonly UpdateFinding[]) {

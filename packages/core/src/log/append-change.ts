@@ -8,7 +8,7 @@ import { hashLeaf } from './merkle.ts'
 import { growTree, splitHashes } from './log-tree.ts'
 
 /** The kinds of public change that the feed carries. */
-type LogEntryType = 'version' | 'skill' | 'yank' | 'recall' | 'takedown' | 'withdrawn' | 'pack'
+type LogEntryType = 'version' | 'skill' | 'yank' | 'recall' | 'evaluation' | 'takedown' | 'withdrawn' | 'pack'
 
 /** An entry that has no number yet. Entries are permanent, so personal data is limited to ids and usernames. */
 export interface LogDraft {

@@ -69,7 +69,11 @@ const ignore = async () => undefined
 function createDefaultHooks({ clock, database }: ExtensionParts): ExtensionHooks {
   return {
     upstreamQueue: { queuePublish: ignore, queueSettings: ignore, queueOpinion: ignore, queueInstalls: ignore },
-    upstreamLogs: { addFirstOrigins: async (_trx, _skill, drafts) => [...drafts], proveVersion: ignore },
+    upstreamLogs: {
+      addFirstOrigins: async (_trx, _skill, drafts) => [...drafts],
+      proveVersion: ignore,
+      proveEvaluations: async () => [],
+    },
     backups: {
       list: async () => ({ backups: [], total: 0, folder: null, schedule: null }),
       create: async () => {

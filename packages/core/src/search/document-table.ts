@@ -26,6 +26,7 @@ export class DocumentTable {
   #flags = new Uint8Array(1024)
   #downloads = new Float64Array(1024)
   #stars = new Float64Array(1024)
+  #effectLow = new Float64Array(1024)
   #publishedAt = new Float64Array(1024)
   #popularity = new Float64Array(1024)
 
@@ -47,6 +48,11 @@ export class DocumentTable {
   /** Stars by slot. */
   get stars(): Float64Array {
     return this.#stars
+  }
+
+  /** The lower end of the interval of the latest version's effect, by slot. */
+  get effectLow(): Float64Array {
+    return this.#effectLow
   }
 
   /** Publication time of the latest version, by slot. */
@@ -88,6 +94,7 @@ export class DocumentTable {
     this.#putReaders(slot, before?.readers ?? [], document.readers)
     this.#rows[slot] = toTableRow(document)
     this.#flags[slot] = audienceBits[document.audience] | toFilterFlags(document)
+    this.#effectLow[slot] = document.effectLow
     this.#publishedAt[slot] = document.publishedAt
     this.putCounters(slot, document.downloads, document.stars)
     return slot
@@ -174,6 +181,7 @@ export class DocumentTable {
     this.#flags = growArray(this.#flags, length)
     this.#downloads = growArray(this.#downloads, length)
     this.#stars = growArray(this.#stars, length)
+    this.#effectLow = growArray(this.#effectLow, length)
     this.#publishedAt = growArray(this.#publishedAt, length)
     this.#popularity = growArray(this.#popularity, length)
   }

@@ -27,6 +27,8 @@ export interface SearchDocument {
   securityScore: number | null
   downloads: number
   stars: number
+  /** The lower end of the interval of the effect, -2 without one. */
+  effectLow: number
   /** Milliseconds since 1970. */
   publishedAt: number
 }

@@ -22,7 +22,7 @@ export interface SearchQuery {
   /** The search text; `''` matches everything that passes the filters. */
   q: string
   /** Default: by relevance if `q` is set, otherwise by downloads. */
-  sort?: 'downloads' | 'recent' | 'stars'
+  sort?: 'downloads' | 'recent' | 'stars' | 'effect'
   /** Number of hits to skip; a non-negative integer, as is `limit`. */
   offset: number
   limit: number
@@ -134,6 +134,7 @@ export function createSearchIndex(): SearchIndex {
 
   function columnOf(sort: SearchQuery['sort']): Float64Array {
     if (sort === 'recent') return table.publishedAt
+    if (sort === 'effect') return table.effectLow
     return sort === 'stars' ? table.stars : table.downloads
   }
 

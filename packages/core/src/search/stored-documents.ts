@@ -9,7 +9,7 @@ import type { SearchDocument } from './search-document.ts'
 const documentColumns = [
   ...(['num', 'id', 'owner_id', 'owner', 'name', 'full_name', 'display_name', 'description', 'category'] as const),
   ...(['license', 'keywords', 'headings', 'summary', 'visibility', 'listed', 'stub', 'deprecated'] as const),
-  ...(['published_at', 'downloads', 'stars', 'security_score', 'verified'] as const),
+  ...(['published_at', 'downloads', 'stars', 'effect_low', 'security_score', 'verified'] as const),
 ] as const
 
 type Row = Pick<SkillRow, (typeof documentColumns)[number]> & { terms: Uint8Array | null }
@@ -97,6 +97,7 @@ async function toDocuments(database: Database, rows: readonly Row[]): Promise<Se
     securityScore: row.security_score,
     downloads: row.downloads,
     stars: row.stars,
+    effectLow: row.effect_low,
     publishedAt: row.published_at,
   }))
 }

@@ -18,6 +18,7 @@ import { identity } from './migrations/0014-identity.ts'
 import { trustedPublishers } from './migrations/0015-trusted-publishers.ts'
 import { auditEmail } from './migrations/0016-audit-email.ts'
 import { recalls } from './migrations/0017-recalls.ts'
+import { evaluations } from './migrations/0018-evaluations.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -43,6 +44,7 @@ const migrations: readonly Migration[] = [
   trustedPublishers,
   auditEmail,
   recalls,
+  evaluations,
 ]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

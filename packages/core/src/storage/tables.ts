@@ -30,6 +30,7 @@ export type AgentSkillRow = Tables['agent_skills']
 export type ApiKeyRow = Tables['api_keys']
 export type CopyReportRow = Tables['copy_reports']
 export type DmcaCaseRow = Tables['dmca_cases']
+export type EvaluationRow = Tables['evaluations']
 export type ExternalSkillRow = Tables['external_skills']
 export type QuarantineItemRow = Selectable<Tables['quarantine_items']>
 export type IssueRow = Tables['issues']

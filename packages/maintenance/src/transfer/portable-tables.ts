@@ -49,6 +49,7 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   version_terms: { key: ['version_id'] },
   scans: { key: ['version_id'] },
   opinions: { key: ['digest'] },
+  evaluations: { key: ['version_id', 'author_id'] },
   version_sketches: { key: ['num'] },
   shared_shingles: { key: ['shingle', 'skill_num'] },
   waiting_sketches: { key: ['sketch_num'] },

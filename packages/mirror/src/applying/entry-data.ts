@@ -1,4 +1,5 @@
 import {
+  evaluationResult,
   firstIssueOnly,
   isSkillName,
   isUsername,
@@ -76,6 +77,17 @@ const schemas = {
   }),
   skill: v.object({ ...identity, ...settings }),
   yank: v.object({ ...identity, version: Version, yanked: v.boolean() }),
+  evaluation: v.object({
+    ...identity,
+    version: Version,
+    author: User,
+    identity: v.optional(PublisherIdentity),
+    byOwner: v.boolean(),
+    ranAt: Time,
+    postedAt: Time,
+    /** Null if the author or an administrator withdrew the result. */
+    result: v.nullable(v.object(evaluationResult)),
+  }),
   withdrawn: v.object(identity),
   takedown: v.object(identity),
   pack: v.object({
@@ -100,15 +112,16 @@ type Parsed<T extends Type> = {
 export type VersionEntry = Parsed<'version'>
 export type SkillEntry = Parsed<'skill'>
 export type YankEntry = Parsed<'yank'>
+export type EvaluationEntry = Parsed<'evaluation'>
 export type RemovalEntry = Parsed<'withdrawn'> | Parsed<'takedown'>
 
 export type PackEntry = Parsed<'pack'>
 
 /**
  * A log entry: one public change of a skill or pack, validated. Types: a published version, changed metadata of a
- * skill, a yank, a withdrawal or takedown, or a pack.
+ * skill, a yank, a result of an evaluation, a withdrawal or takedown, or a pack.
  */
-export type ParsedEntry = VersionEntry | SkillEntry | YankEntry | RemovalEntry | PackEntry
+export type ParsedEntry = VersionEntry | SkillEntry | YankEntry | EvaluationEntry | RemovalEntry | PackEntry
 
 /** Validates an entry. Returns a sentence for an invalid entry, undefined for a type that mirrors ignore. */
 export function parseFeedEntry(entry: FeedEntry): ParsedEntry | string | undefined {
@@ -150,7 +163,7 @@ function isConsistentEntry({ type, entry, data }: ParsedEntry): boolean {
   if (type === 'pack') return entry.subject === data.pack.slug
   const { skill, owner } = data
   if (skill.fullName !== `${owner.username}/${skill.name}`) return false
-  if (type === 'version' && entry.digest === null) return false
-  const isOfVersion = type === 'version' || type === 'yank'
+  if ((type === 'version' || type === 'evaluation') && entry.digest === null) return false
+  const isOfVersion = type === 'version' || type === 'yank' || type === 'evaluation'
   return entry.subject === (isOfVersion ? `${skill.fullName}@${data.version}` : skill.fullName)
 }

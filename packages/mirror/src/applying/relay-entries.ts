@@ -53,11 +53,12 @@ export function relayedAs(relaying: Relaying, stored: Pick<SkillRow, 'id'> | und
 }
 
 function toKnownFields({ data, entry }: ParsedEntry): Record<string, unknown> {
-  const { publishedAt, cut, files, size, portable } = entry.data
+  const { publishedAt, cut, files, size, portable, ranAt, postedAt } = entry.data
   return {
     ...data,
     ...('publishedAt' in data && { publishedAt, files }),
     ...('cut' in data && { cut }),
+    ...('ranAt' in data && { ranAt, postedAt }),
     ...(typeof size === 'number' && { size }),
     ...(typeof portable === 'boolean' && { portable }),
   }
@@ -90,13 +91,15 @@ function toComparable(data: FeedEntry['data']): string | undefined {
 /**
  * Whether the entry must be added to this node's log although its content is stored already: the log has no entry about
  * the subject, or none since this node withdrew the skill. A restored skill is published again with its whole history.
+ * `part`: a part of the texts of entries to look for, where a subject has entries of several users.
  */
 export async function needsRelay(
   trx: WriteTransaction,
   { type, subject }: LogDraft,
   fullName: string,
+  part = '',
 ): Promise<boolean> {
-  const [last] = await readNewestEntries(trx, [subject], [type], 1)
+  const [last] = await readNewestEntries(trx, [subject], [type], 1, part)
   const [removal] = await readNewestEntries(trx, [fullName], ['withdrawn', 'takedown'], 1)
   return !last || last.seq < (removal?.seq ?? 0)
 }
@@ -129,12 +132,14 @@ async function readNewestEntries(
   subjects: readonly string[],
   types: readonly string[],
   count: number,
+  part = '',
 ): Promise<FeedEntry[]> {
   const rows = await trx
     .selectFrom('log')
     .select(['seq', 'entry'])
     .where('subject', 'in', subjects)
     .where('type', 'in', types)
+    .$if(part !== '', (select) => select.where('entry', 'like', `%${part}%`))
     .orderBy('seq', 'desc')
     .limit(count)
     .execute()

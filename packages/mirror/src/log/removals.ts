@@ -165,7 +165,7 @@ function toRemoval(entry: FeedEntry): Change | undefined {
   const parsed = parseFeedEntry(entry)
   if (parsed === undefined || typeof parsed === 'string' || parsed.type === 'pack') return undefined
   const { type, data } = parsed
-  const [version, yanked] = 'version' in data ? [data.version, data.yanked] : ['', false]
+  const [version, yanked] = 'yanked' in data ? [data.version, data.yanked] : ['', false]
   const { id: skillId, fullName } = data.skill
   return { type, skillId, fullName, version, digest: entry.digest ?? '', yanked }
 }

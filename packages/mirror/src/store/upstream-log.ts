@@ -3,7 +3,9 @@ import type { Kysely } from 'kysely'
 import {
   growTree,
   hashLeaf,
+  evaluationEntriesMax,
   proveIn,
+  proveResults,
   type SkillRow,
   type TreeReader,
   type TreeRows,
@@ -160,6 +162,27 @@ export async function proveMirroredVersion(
   if (!row?.checkpoint || row.log_origin === null) return undefined
   const proof = await proveIn(upstreamReader(db, upstream), row.seq - 1, row.verified)
   return { origin: row.log_origin, ...proof, checkpoint: row.checkpoint, entry: row.entry }
+}
+
+/** The proofs of the last results of evaluations of a mirrored version, in a tree that the upstream has signed. */
+export async function proveMirroredEvaluations(
+  db: Kysely<Tables>,
+  { origin_upstream: upstream }: Pick<SkillRow, 'origin_upstream'>,
+  subject: string,
+  treeSize: number,
+): Promise<NonNullable<Provenance['evaluations']>> {
+  if (upstream === null) return []
+  const rows = await withUpstreams(db)
+    .selectFrom('upstream_log')
+    .select(['seq', 'entry'])
+    .where('upstream', '=', upstream)
+    .where('subject', '=', subject)
+    .where('type', '=', 'evaluation')
+    .where('seq', '<=', treeSize)
+    .orderBy('seq', 'desc')
+    .limit(evaluationEntriesMax)
+    .execute()
+  return proveResults(upstreamReader(db, upstream), rows, treeSize)
 }
 
 /** The stored Merkle tree of an upstream's log. */

@@ -262,7 +262,8 @@ export const skillEndpoints = toEndpoints('Skills', {
   getProvenance: {
     auth: 'none',
     summary: 'Show who published a version and when, with the proof that the log contains it',
-    input: versioned,
+    /** `evaluations`: adds the proofs of the last results of evaluations. */
+    input: v.object({ ...versioned.entries, evaluations: v.optional(Flag, false) }),
     output: Provenance,
   },
   getSbom: {

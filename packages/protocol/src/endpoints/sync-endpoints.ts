@@ -5,7 +5,7 @@ import { ContentBody, Count, Term, Timestamp, boundedArray, pageLimit, wholeNumb
 
 const FeedEntry = v.object({
   seq: Count,
-  type: v.picklist(['version', 'skill', 'yank', 'recall', 'takedown', 'withdrawn', 'pack']),
+  type: v.picklist(['version', 'skill', 'yank', 'recall', 'evaluation', 'takedown', 'withdrawn', 'pack']),
   at: Timestamp,
   subject: v.string(),
   digest: v.nullable(v.string()),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Widens } from './access.ts'
-import { Count, Id, Term, Timestamp, boundedText } from './fields.ts'
+import { Count, Id, Term, Timestamp, Version, boundedText } from './fields.ts'
 import { Recalled, Skill } from './skill.ts'
 
 /** Normalises platform names, such as `VSCode` and `Claude Code` to `vscode` and `claude-code`. */
@@ -111,6 +111,8 @@ export const HeartbeatResult = v.object({
        * unknown.
        */
       widens: v.nullable(Widens),
+      /** The version than which the latest version does worse, according to results of evaluations. */
+      worseThan: v.optional(Version),
     }),
   ),
   /** Names that do not exist or that the caller may not see. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { loadLevels } from '../load-levels.ts'
+import { EvaluationSummary } from './evaluation.ts'
 import { Count, Version } from './fields.ts'
 import { Skill } from './skill.ts'
 
@@ -16,6 +17,8 @@ const metadata = v.object({
   verified,
   deprecated,
   keywords: v.array(v.string()),
+  /** Results of evaluations of the version; absent without any. */
+  evaluations: v.optional(EvaluationSummary),
 })
 
 const omission = v.object({ section: v.string(), tokens: Count })

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { firstIssueOnly } from '../parse-json.ts'
+import { evaluationResult } from './evaluation.ts'
 import { Count, Digest, Id, Timestamp, Version } from './fields.ts'
 import { SkillDetails, VersionFile } from './skill.ts'
 import { PublisherIdentity } from './trusted-publisher.ts'
@@ -24,6 +25,12 @@ const LogProof = v.object({
   entry: v.string(),
 })
 
+/** Proof that the same log, in the tree of the same size, contains the entry of a result of an evaluation. */
+const EvaluationProof = v.pick(LogProof, ['index', 'leafHash', 'inclusionProof', 'entry'])
+
+/** Results in a record with proofs: those that were posted last. */
+export const provenEvaluationsMax = 10
+
 /**
  * Who published a version and when, its origin, and the proof that the log contains it. `signature` signs
  * {@link toSignedFields} as canonical JSON, followed by a line break.
@@ -43,6 +50,8 @@ export const Provenance = v.object({
   origin: SkillDetails.entries.origin,
   /** Null for versions that are not public. */
   log: v.nullable(LogProof),
+  /** On request: the last result of each user in the log, at most ten. */
+  evaluations: v.optional(v.pipe(v.array(EvaluationProof), v.maxLength(provenEvaluationsMax))),
   /** Signature lines of a signed note (C2SP): one, or two during a key rotation. */
   signature: v.string(),
 })
@@ -53,9 +62,12 @@ export function parseProvenance(value: unknown): Provenance {
   return parseUntrusted(Provenance, value)
 }
 
-/** The fields that a record's signature covers. `log` is among them only if it is null, so its absence is signed. */
+/**
+ * The fields that a record's signature covers. `log` is among them only if it is null, so its absence is signed. The
+ * results of evaluations are proven by the log alone.
+ */
 export function toSignedFields(record: Omit<Provenance, 'signature'>): object {
-  const { log, signature: _signature, ...fields } = { signature: '', ...record }
+  const { log, evaluations: _evaluations, signature: _signature, ...fields } = { signature: '', ...record }
   return log === null ? { ...fields, log } : fields
 }
 
@@ -82,6 +94,28 @@ export type VersionEntry = v.InferOutput<typeof VersionEntry>
 /** Validates a log entry of a version. Throws an Error whose message names the invalid field. */
 export function parseVersionEntry(value: unknown): VersionEntry {
   return parseUntrusted(VersionEntry, value)
+}
+
+const EvaluationEntry = v.object({
+  seq: Count,
+  type: v.literal('evaluation'),
+  subject: v.string(),
+  digest: Digest,
+  data: v.object({
+    skill: v.object({ id: Id, fullName: v.string() }),
+    version: Version,
+    author: v.object({ id: Id, username: v.string() }),
+    /** The identity of CI that posted the result, if one did. */
+    identity: v.optional(PublisherIdentity),
+    result: v.object(evaluationResult),
+  }),
+})
+/** The fields of a result's log entry that provenance checks. */
+export type EvaluationEntry = v.InferOutput<typeof EvaluationEntry>
+
+/** Validates a log entry of a result. Throws an Error whose message names the invalid field. */
+export function parseEvaluationEntry(value: unknown): EvaluationEntry {
+  return parseUntrusted(EvaluationEntry, value)
 }
 
 function parseUntrusted<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {

@@ -3,6 +3,7 @@ import { SearchFilters } from './search-filters.ts'
 import { Access, Widens } from './access.ts'
 import { Change } from './change.ts'
 import { AvatarUrl, Count, Digest, Id, Timestamp, Version, pageFields } from './fields.ts'
+import { EvaluationSummary } from './evaluation.ts'
 import { Opinion } from './opinion.ts'
 import { PublisherIdentity } from './trusted-publisher.ts'
 import { Security } from './security.ts'
@@ -25,6 +26,8 @@ export const Skill = v.object({
   license: v.string(),
   author: Author,
   publishedAt: Timestamp,
+  /** The lower end of the interval of the latest version's effect; absent without results that have one. */
+  effectLow: v.optional(v.pipe(v.number(), v.minValue(-1), v.maxValue(1))),
 })
 export type Skill = v.InferOutput<typeof Skill>
 
@@ -42,7 +45,7 @@ const SearchMatch = v.object({
 /** How a skill matched a query, with `explain=true`. */
 export type SearchMatch = v.InferOutput<typeof SearchMatch>
 
-export const skillSorts = ['downloads', 'recent', 'stars'] as const
+export const skillSorts = ['downloads', 'recent', 'stars', 'effect'] as const
 
 const FacetValues = v.array(v.object({ value: v.string(), count: Count }))
 /**
@@ -114,6 +117,8 @@ export const SkillVersion = v.object({
   publisher: v.object({ id: Id, username: v.string() }),
   /** The identity of CI that published the version, if one did. */
   identity: v.optional(PublisherIdentity),
+  /** Absent without results of evaluations. */
+  evaluations: v.optional(EvaluationSummary),
 })
 export type SkillVersion = v.InferOutput<typeof SkillVersion>
 
@@ -152,6 +157,8 @@ export const SkillDetails = v.object({
     upstream: v.nullable(v.string()),
     syncedAt: v.nullable(Timestamp),
   }),
+  /** Results of evaluations of the version; absent without any. */
+  evaluations: v.optional(EvaluationSummary),
 })
 export type SkillDetails = v.InferOutput<typeof SkillDetails>
 

@@ -8,7 +8,7 @@ import { toScoreVerdict } from '../../scan/verdict.ts'
 import { readStandardInput } from '../../terminal/read-input.ts'
 import { styled, verdictStyles, type Line } from '../../terminal/style.ts'
 
-const sorts = ['downloads', 'recent', 'stars'] as const
+const sorts = ['downloads', 'recent', 'stars', 'effect'] as const
 
 export const commands = {
   search: apiCommand({
@@ -91,13 +91,20 @@ function toPassageLines({ description, match }: SearchResult['skills'][number]):
   return !passage || description.includes(passage) ? [] : [styled('faint', `  “${passage}”`)]
 }
 
-/** Warnings to see before an install. */
-function toMarks({ securityScore, deprecated }: SearchResult['skills'][number]): Line[] {
+/** What to know before an install. */
+function toMarks({ securityScore, deprecated, effectLow }: SearchResult['skills'][number]): Line[] {
   const verdict = toScoreVerdict(securityScore)
   return [
     ...(verdict === 'safe' ? [] : [styled(verdictStyles[verdict], `  scan: ${verdict}, ${securityScore} of 100`)]),
     ...(deprecated ? [styled('warning', '  deprecated')] : []),
+    ...(effectLow === undefined ? [] : [toEffectLine(effectLow)]),
   ]
+}
+
+function toEffectLine(effectLow: number): Line {
+  const points = Math.round(effectLow * 100)
+  if (points > 0) return `  evaluations: at least ${points} points better than without the skill`
+  return styled('faint', '  evaluations: no benefit shown')
 }
 
 function shortenDescription(description: string): string {

@@ -4,7 +4,7 @@ import { endpointCommand } from '../../registry/endpoint-command.ts'
 import { toVerdictText } from '@skillstead/scanner'
 import { toChangeLines, toChangeText } from '../../scan/change.ts'
 import { toShortFindingLines } from '../../scan/verdict.ts'
-import { toFactLines } from '../../terminal/output.ts'
+import { toCount, toFactLines } from '../../terminal/output.ts'
 import { styled, verdictStyles, type Line } from '../../terminal/style.ts'
 
 export const commands = {
@@ -34,6 +34,7 @@ export const commands = {
         ...toFactLines(facts),
         ...toSecurityLines(skill.security),
         ...toLinesOfChange(skill.change),
+        ...toEvaluationLines(skill.evaluations),
         ...toOpinionLines(skill.opinion),
       ]
     },
@@ -48,6 +49,43 @@ function toLinesOfChange(change: SkillDetails['change']): Line[] {
   if (!change) return []
   const heading = `  ${'change'.padEnd(11)} ${toChangeText(change)}`
   return [styled(verdictStyles[change.verdict], heading), ...toChangeLines(change).map((line) => `    ${line}`)]
+}
+
+function toEvaluationLines(evaluations: SkillDetails['evaluations']): Line[] {
+  if (!evaluations) return []
+  const { voices, byOwner, models, withSkill, withoutSkill, effect, comparedTo, change } = evaluations
+  const owners = byOwner === 0 ? '' : `, ${byOwner === voices ? 'all' : byOwner} by the owner`
+  const mark = change === 'better' || change === 'worse' ? `, ${change} than ${comparedTo}` : ''
+  const heading = `  ${'evaluations'.padEnd(11)} ${toCount(voices, 'user')}${owners}${mark}`
+  const rates: [string, string][] = [
+    ['models', models.join(', ')],
+    ['with', toRateText(withSkill)],
+    ['without', withoutSkill ? toRateText(withoutSkill) : 'not measured'],
+    ['effect', effect ? toEffectText(effect) : ''],
+  ]
+  return [
+    change === 'worse' ? styled('warning', heading) : heading,
+    ...toFactLines(rates, 9).map((line) => `  ${line}`),
+  ]
+}
+
+function toRateText({ rate, low, high }: { rate: number; low: number; high: number }): string {
+  return `${toPercent(rate)} of runs pass (${toPercent(low)} to ${toPercent(high)})`
+}
+
+/** Only an interval that excludes 0 shows a difference. */
+function toEffectText({ value, low, high }: { value: number; low: number; high: number }): string {
+  const shown = low > 0 || high < 0 ? '' : ': no difference shown'
+  return `${toPoints(value)} (${toPoints(low)} to ${toPoints(high)})${shown}`
+}
+
+function toPercent(share: number): string {
+  return `${Math.round(share * 100)} %`
+}
+
+function toPoints(difference: number): string {
+  const points = Math.round(difference * 100)
+  return `${points > 0 ? '+' : ''}${points} points`
 }
 
 function toOpinionLines(opinion: SkillDetails['opinion']): Line[] {

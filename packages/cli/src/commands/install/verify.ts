@@ -16,7 +16,7 @@ import { showVerification, toVerification, type Verification } from '../../verif
 export const commands = {
   verify: command({
     description:
-      'Without an argument: verify that the installed skills match skills.lock. With one: verify who published a skill and when, that the log of its node contains it, and that its content is what was published. ' +
+      'Without an argument: verify that the installed skills match skills.lock. With one: verify who published a skill and when, that the log of its node contains it and the last results of evaluations, and that its content is what was published. ' +
       'With the FILE of a saved record it needs no network. Write ./FILE if the file name looks like a skill name.',
     words: ['[FILE|NAME]'],
     options: {
@@ -104,7 +104,7 @@ function toPublished(file: ContentFile): ContentFile {
 /** Refuse a record of another skill: it would also verify, and scripts look at the exit code alone. */
 async function getRecord(given: Arguments, api: RegistryApi, name: string): Promise<Provenance> {
   const [version, file] = [textOption(given, 'version'), textOption(given, 'save')]
-  const record = await api.getProvenance({ name, version })
+  const record = await api.getProvenance({ name, version, evaluations: true })
   if (file !== undefined) writeFileSync(file, `${JSON.stringify(record, null, 2)}\n`)
   const { fullName } = parseProvenance(record).skill
   const isAsked = name.includes('/') ? fullName === name : fullName.endsWith(`/${name}`)

@@ -137,6 +137,13 @@ export interface UpstreamLogs {
     skill: Pick<SkillRow, 'origin_upstream'>,
     subject: string,
   ): Promise<NonNullable<Provenance['log']> | undefined>
+  /** The proofs of the last results of evaluations of a version, in the tree of this size of that log. */
+  proveEvaluations(
+    db: Kysely<Tables>,
+    skill: Pick<SkillRow, 'origin_upstream'>,
+    subject: string,
+    treeSize: number,
+  ): Promise<NonNullable<Provenance['evaluations']>>
 }
 
 /** The settings of the skill itself in a request; undefined fields are unchanged. */

@@ -351,6 +351,7 @@ async function insertVersion(
     metadata: JSON.stringify(fields.metadata),
     identity: identity ? JSON.stringify(identity) : null,
     recalled_by: findCoveringRecall(active, number),
+    evaluations: null,
   }
   await putBlobs(trx, content.blobs)
   await insertVersionRow(trx, version)

@@ -11,6 +11,7 @@ import {
 } from '../versions/skill-document.ts'
 import { isOffered } from '../versions/recalls.ts'
 import { showAccessAmong } from '../versions/version-changes.ts'
+import { toEffectLow } from '../versions/version-evaluations.ts'
 import { readVersionContent, type VersionContents } from '../versions/version-files.ts'
 
 /** The latest of all versions of a skill; undefined if none is offered. */
@@ -31,7 +32,11 @@ export async function buildDocument(db: Kysely<Tables>, skill: SkillRow) {
   const versions = await selectListedVersions(db, { skillId: skill.id })
   const read = await readLatestVersion(db, versions)
   const latest = read && { ...read, scan: read.scan && joinStoredScan(read.scan, skill.metadata_scan) }
-  const columns = { latest_version: latest?.row.version ?? '', security_score: latest?.scan?.score ?? null }
+  const columns = {
+    latest_version: latest?.row.version ?? '',
+    security_score: latest?.scan?.score ?? null,
+    effect_low: toEffectLow(latest?.row),
+  }
   return { document: toSkillDocument({ ...skill, ...columns }, latest, versions), columns }
 }
 

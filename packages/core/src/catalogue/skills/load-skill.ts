@@ -11,6 +11,7 @@ import { countDownload, getSkillVersion } from './read-skill.ts'
 import { showName } from '../versions/shown-names.ts'
 import { toSkillItem } from '../versions/skill-document.ts'
 import { truncateSkill } from './truncate-skill.ts'
+import { toShownEvaluations } from '../versions/version-evaluations.ts'
 import { readFileRows } from '../versions/version-files.ts'
 
 /**
@@ -60,6 +61,7 @@ async function readSkillParts(
     verified,
     deprecated,
     keywords: usesOwn ? own.keywords : parseJson(skill.keywords),
+    ...toShownEvaluations(version),
   }
   return { metadata, frontmatter, contract, capabilities, summary }
 }

@@ -24,6 +24,7 @@ import { findSkill, findSkillBy, getSkill, requireFound } from './find-skill.ts'
 import { findForkedFrom, readSkillDocument, showDetails } from './show-details.ts'
 import { showName } from '../versions/shown-names.ts'
 import { refuseRecalled, toRecalledField } from '../versions/recalls.ts'
+import { toShownEvaluations } from '../versions/version-evaluations.ts'
 import { toSkillResponse, toPublicName, toSkillVersion } from '../versions/skill-document.ts'
 import { isOwner } from '../../visibility/rights.ts'
 
@@ -204,8 +205,16 @@ async function showSkillAtVersion(context: StorageContext, skill: SkillRow, numb
   const isDescribing = skill.described_by === number
   const own = isDescribing ? {} : { displayName, description, license, keywords }
   const security = scan && isDescribing ? joinScans(scan, skill.metadata_scan) : scan
-  const details = await showDetails(context, skill, caller)
-  const content = { digest, size, files, security, ...uses, ...toRecalledField(skill, version) }
+  const { evaluations: _ofLatest, ...details } = await showDetails(context, skill, caller)
+  const content = {
+    digest,
+    size,
+    files,
+    security,
+    ...uses,
+    ...toRecalledField(skill, version),
+    ...toShownEvaluations(version),
+  }
   return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...own }
 }
 

@@ -23,6 +23,7 @@ import {
   selectListedVersions,
   toSkillDocument,
 } from '../versions/skill-document.ts'
+import { toEffectLow } from '../versions/version-evaluations.ts'
 import type { StoredScan } from '../versions/inspection.ts'
 import type { VersionContent } from '../versions/stored-version.ts'
 import { toLogEntries, type SkillCause } from './skill-log.ts'
@@ -149,9 +150,8 @@ export async function refreshWithDocument(context: RefreshContext, trx: WriteTra
  */
 async function applyLatestVersion(_trx: WriteTransaction, change: ProjectedChange): Promise<void> {
   const { skill, latest } = change
-  change.skill = latest
-    ? { ...skill, ...toVersionColumns(change, latest.row, latest.metadata) }
-    : { ...skill, latest_version: '', portable: 0 }
+  const columns = latest ? toVersionColumns(change, latest.row, latest.metadata) : { latest_version: '', portable: 0 }
+  change.skill = { ...skill, ...columns, effect_low: toEffectLow(latest?.row) }
 }
 
 function toVersionColumns(
@@ -208,7 +208,12 @@ async function appendToLog(trx: WriteTransaction, change: ProjectedChange): Prom
   const entries = await toLogEntries(trx, context.upstreamLogs, change, relay)
   const changed = await toChangedSkill(trx, change)
   const revision = await appendChange(trx, { kind: 'skill', subject: skill.id, at, entries, skill: changed }, head)
-  change.skill = { ...skill, revision, updated_at: cause.type === 'judgement' ? skill.updated_at : at }
+  change.skill = { ...skill, revision, updated_at: isJudgement(cause) ? skill.updated_at : at }
+}
+
+/** Whether a change says something about the skill that its owner did not change. */
+function isJudgement({ type }: SkillCause): boolean {
+  return type === 'judgement' || type === 'evaluation'
 }
 
 async function toChangedSkill(trx: WriteTransaction, change: ProjectedChange): Promise<ChangedSkill> {

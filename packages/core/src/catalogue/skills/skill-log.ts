@@ -1,12 +1,13 @@
 import { toTimestamp } from '@skillstead/protocol'
 import type { LogDraft } from '../../log/append-change.ts'
-import { parseJson, type SkillRow } from '../../storage/tables.ts'
+import { type EvaluationRow, parseJson, type SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { UpstreamLogs } from '../context/ports.ts'
 import { findForkSource } from './show-details.ts'
 import { readActiveRecalls, type StoredRecall } from '../versions/recalls.ts'
 import type { ListedVersion } from '../versions/skill-document.ts'
 import { toFileRow, type VersionContent } from '../versions/stored-version.ts'
+import { readSkillEvaluations, toResult } from '../versions/version-evaluations.ts'
 import { readVersionContent, type VersionContents } from '../versions/version-files.ts'
 import { isPublished } from '../../visibility/decisions.ts'
 
@@ -103,6 +104,26 @@ function toRecallEntry(skill: SkillRow, recall: StoredRecall): LogDraft {
   }
 }
 
+/** The entry of a result that a user posted for a version, or of its withdrawal. */
+function toEvaluationEntry(skill: SkillRow, version: ListedVersion, evaluation: EvaluationRow): LogDraft {
+  const { author_id, author, identity, by_owner, ran_at, posted_at, withdrawn } = evaluation
+  return {
+    type: 'evaluation',
+    subject: `${skill.full_name}@${version.version}`,
+    digest: version.digest,
+    data: {
+      ...toSkillIdentity(skill),
+      version: version.version,
+      author: { id: author_id, username: author },
+      ...(identity !== null && { identity: parseJson(identity) }),
+      byOwner: by_owner === 1,
+      ranAt: toTimestamp(ran_at),
+      postedAt: toTimestamp(posted_at),
+      result: withdrawn === 1 ? null : toResult(evaluation),
+    },
+  }
+}
+
 function toLoggedRecall({ id, range, reason, at }: StoredRecall) {
   return { id, range, reason, at: toTimestamp(at) }
 }
@@ -127,6 +148,7 @@ export type SkillCause =
   | { readonly type: 'version' | 'yank'; readonly versionId: string }
   | { readonly type: 'recall'; readonly recall: StoredRecall }
   | { readonly type: 'skill' }
+  | { readonly type: 'evaluation'; readonly evaluation: EvaluationRow }
   /** A change of only the security score or `verified`. */
   | { readonly type: 'judgement' }
 
@@ -182,6 +204,7 @@ async function toPublicEntries(trx: WriteTransaction, change: LoggedChange): Pro
   if (!was) return toAllEntries(trx, change)
   if (cause.type === 'skill' || cause.type === 'judgement')
     return sameInPublic(before, skill) ? [] : [toSkillEntry(skill, holder)]
+  if (cause.type === 'evaluation') return toEvaluationEntries(skill, versions, [cause.evaluation])
   const version = cause.type === 'recall' ? undefined : versions.find(({ id }) => id === cause.versionId)!
   if (cause.type !== 'version' || !version) {
     const entry = cause.type === 'recall' ? toRecallEntry(skill, cause.recall) : toYankEntry(skill, version!)
@@ -218,9 +241,20 @@ async function toAllEntries(trx: WriteTransaction, { skill, versions, contents, 
     entries.push(toVersionEntry(skill, version, await readVersionContent(trx, version.id, contents), holder))
   }
   for (const recall of readActiveRecalls(skill).toReversed()) entries.push(toRecallEntry(skill, recall))
+  if (versions.some(({ evaluations }) => evaluations !== null))
+    entries.push(...toEvaluationEntries(skill, versions, await readSkillEvaluations(trx, skill.id)))
   // The entry of a first version is complete; metadata that was set later needs its own entry.
   const isFirst = cause.type === 'version' && versions.length === 1
   return isFirst ? entries : [...entries, toSkillEntry(skill, holder)]
+}
+
+function toEvaluationEntries(
+  skill: SkillRow,
+  versions: readonly ListedVersion[],
+  evaluations: readonly EvaluationRow[],
+): LogDraft[] {
+  const byId = new Map(versions.map((version) => [version.id, version]))
+  return evaluations.map((evaluation) => toEvaluationEntry(skill, byId.get(evaluation.version_id)!, evaluation))
 }
 
 /** The log is permanent and public, so an entry names a fork's source only if the source is public. */

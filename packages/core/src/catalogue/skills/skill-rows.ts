@@ -8,6 +8,7 @@ import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { SkillSettings } from '../context/ports.ts'
 import type { StoredRecall } from '../versions/recalls.ts'
+import { noEffect } from '../versions/version-evaluations.ts'
 import { selectByFullName } from './find-skill.ts'
 import { refreshSkill } from './refresh-skill.ts'
 
@@ -93,6 +94,7 @@ export async function insertSkill(
     updated_at: now,
     downloads: 0,
     stars: 0,
+    effect_low: noEffect,
     forks: 0,
     security_score: null,
     metadata_scan: '',

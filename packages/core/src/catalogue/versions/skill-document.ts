@@ -4,12 +4,13 @@ import { EncodedJson } from '../../kernel/encoded-json.ts'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import { parseJson, type SkillDocumentRow, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import { toRecalledField } from './recalls.ts'
+import { noEffect, toShownEvaluations } from './version-evaluations.ts'
 import { toFileRow, type FileRow, type ShownAccess, type VersionContent } from './stored-version.ts'
 
 /** The columns of a version in a list. */
 const listedColumns = [
   ...(['id', 'version', 'digest', 'size', 'changelog', 'portable', 'yanked', 'recalled_by'] as const),
-  ...(['published_at', 'publisher_id', 'publisher', 'identity'] as const),
+  ...(['published_at', 'publisher_id', 'publisher', 'identity', 'evaluations'] as const),
 ] as const
 export type ListedVersion = Pick<VersionRow, (typeof listedColumns)[number]>
 
@@ -42,7 +43,7 @@ export const itemColumns = [
     'security_score',
   ] as const),
   ...(['verified', 'deprecated', 'category', 'license', 'owner_id', 'owner', 'published_at'] as const),
-  'stub',
+  ...(['stub', 'effect_low'] as const),
 ] as const
 export type ItemRow = Pick<SkillRow, (typeof itemColumns)[number]>
 
@@ -75,6 +76,7 @@ export function toSkillItem(skill: ItemRow): Skill {
     license: skill.license,
     author: { id: skill.owner_id, username: skill.owner, avatarUrl: toAvatarUrl(skill.owner) },
     publishedAt: toTimestamp(skill.published_at),
+    ...(skill.effect_low !== noEffect && { effectLow: skill.effect_low }),
   }
 }
 
@@ -127,6 +129,7 @@ export function toSkillDocument(
     change: latest?.uses.change ?? null,
     opinion: latest?.uses.opinion ?? null,
     origin: toSkillOrigin(skill),
+    ...(latest && toShownEvaluations(latest.row)),
   }
   return JSON.stringify({ form: documentVersion, ...document })
 }
@@ -203,6 +206,7 @@ export function toSkillVersion(
     opinion,
     publisher: { id: row.publisher_id, username: row.publisher },
     ...(row.identity !== null && { identity: parseJson(row.identity) }),
+    ...toShownEvaluations(row),
   }
 }
 

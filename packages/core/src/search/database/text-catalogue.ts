@@ -20,7 +20,12 @@ const tokenWeights = { word: 1, strong: 1, weak: 0.3 } as const satisfies Record
  * topic.
  */
 const scoreFloor = 0.3
-const sortColumns = { downloads: 'downloads', recent: 'published_at', stars: 'stars' } as const
+const sortColumns = {
+  downloads: 'downloads',
+  recent: 'published_at',
+  stars: 'stars',
+  effect: 'effect_low',
+} as const
 const noTextMatch = { score: 0, fields: [], terms: [] }
 
 /**

@@ -1,6 +1,6 @@
-import type { Access, PublisherIdentity } from '@skillstead/protocol'
+import type { Access, EvaluationSummary, PublisherIdentity } from '@skillstead/protocol'
 import type { Outline } from '@skillstead/scanner'
-import { bytes, generated, json, oneOf, optional, text, whole } from './columns.ts'
+import { bytes, fraction, generated, json, oneOf, optional, text, whole } from './columns.ts'
 
 /** The metadata in a version's SKILL.md, as stored in its row. */
 export interface VersionMetadata {
@@ -102,6 +102,8 @@ export const catalogueTables = {
     listed: generated(whole),
     /** The recalls as JSON, newest first: see `readRecalls`. */
     recalls: json<StoredRecall[]>(),
+    /** The lower end of the interval of the latest version's effect; -2 without results that have one. */
+    effect_low: fraction,
   },
   // Separate from the skill's counters, which change often: a narrow row costs a fifth as much to write.
   skill_documents: {
@@ -142,6 +144,8 @@ export const catalogueTables = {
     identity: optional(json<PublisherIdentity>()),
     /** The newest active recall that covers the version, by its id in `skills.recalls`. */
     recalled_by: optional(text),
+    /** The results of evaluations together, as JSON; null without any. */
+    evaluations: optional(json<EvaluationSummary>()),
   },
   version_files: {
     version_id: text,

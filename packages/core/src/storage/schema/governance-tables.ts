@@ -1,4 +1,13 @@
-import type { Change, DmcaCounterNotice, DmcaNotice, Opinion, Policy, Security } from '@skillstead/protocol'
+import type {
+  Change,
+  DmcaCounterNotice,
+  DmcaNotice,
+  EvaluationResult,
+  Opinion,
+  Policy,
+  PublisherIdentity,
+  Security,
+} from '@skillstead/protocol'
 import { bytes, generated, fraction, json, oneOf, optional, text, whole } from './columns.ts'
 
 const dmcaStatus = oneOf<
@@ -129,6 +138,27 @@ export const governanceTables = {
     status: dmcaStatus,
     at: whole,
     note: text,
+  },
+  /** The result that a user posted for a version: one for each user and version, the latest. */
+  evaluations: {
+    version_id: text,
+    /** The id and the name of the author at that time, who may have no account on a mirror. */
+    author_id: text,
+    author: text,
+    skill_id: text,
+    /** The identity of CI that posted the result, as JSON. Null for people and API keys. */
+    identity: optional(json<PublisherIdentity>()),
+    /** 1 if the author could publish the skill at that time. */
+    by_owner: whole,
+    model: text,
+    ran_at: whole,
+    posted_at: whole,
+    /** 1 after the result was withdrawn: the row stays, so that the same result cannot be posted again. */
+    withdrawn: whole,
+    /** The result as JSON, without the digests of transcripts, which summaries do not read. */
+    result: json<Omit<EvaluationResult, 'transcripts'>>(),
+    /** The digests as a JSON list; empty without any. */
+    transcripts: json<string[]>(),
   },
   /** The opinion of a service on the content of versions. */
   opinions: {

@@ -1,0 +1,55 @@
+import { type EvaluationResult, type EvaluationSummary, toTimestamp } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
+import { type EvaluationRow, parseJson, type Tables, type VersionRow } from '../../storage/tables.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+
+/** The value of `skills.effect_low` without an effect: below all intervals, so that lists have such skills last. */
+export const noEffect = -2
+
+/** The field of the results of a version in its details; none without results. */
+export function toShownEvaluations({ evaluations }: Pick<VersionRow, 'evaluations'>): {
+  evaluations?: EvaluationSummary
+} {
+  return evaluations === null ? {} : { evaluations: parseJson(evaluations) }
+}
+
+/** The value of `skills.effect_low` for a skill with this latest version. */
+export function toEffectLow(latest: Pick<VersionRow, 'evaluations'> | undefined): number {
+  return latest?.evaluations ? (parseJson(latest.evaluations).effect?.low ?? noEffect) : noEffect
+}
+
+/** A result as it was posted. */
+export function toResult({ result, transcripts }: Pick<EvaluationRow, 'result' | 'transcripts'>): EvaluationResult {
+  return { ...parseJson(result), ...(transcripts !== '' && { transcripts: parseJson(transcripts) }) }
+}
+
+/** The columns of a result as it was posted. */
+export function toResultColumns({ transcripts, ...result }: EvaluationResult) {
+  const { model, ranAt } = result
+  const ran_at = Date.parse(ranAt)
+  const stored = JSON.stringify({ ...result, ranAt: toTimestamp(ran_at) })
+  return { model, ran_at, result: stored, transcripts: transcripts ? JSON.stringify(transcripts) : '' }
+}
+
+/** Stores what the results of a version say together; null without results. */
+export async function putEvaluationSummary(
+  trx: WriteTransaction,
+  versionId: string,
+  summary: EvaluationSummary | null,
+): Promise<void> {
+  const evaluations = summary && JSON.stringify(summary)
+  await trx.updateTable('versions').set({ evaluations }).where('id', '=', versionId).execute()
+}
+
+/** The results of all versions of a skill that are not withdrawn, in the order in which they were posted. */
+export function readSkillEvaluations(db: Kysely<Tables>, skillId: string): Promise<EvaluationRow[]> {
+  return db
+    .selectFrom('evaluations')
+    .selectAll()
+    .where('skill_id', '=', skillId)
+    .where('withdrawn', '=', 0)
+    .orderBy('posted_at')
+    .orderBy('version_id')
+    .orderBy('author_id')
+    .execute()
+}

@@ -1,0 +1,68 @@
+import {
+  findEvaluation,
+  markSynced,
+  putEvaluation,
+  toResultColumns,
+  type CatalogueContext,
+  type SkillRow,
+  type WriteTransaction,
+} from '@skillstead/core/internal'
+import { toTimestamp } from '@skillstead/protocol'
+import { toApplied } from './apply-changes.ts'
+import type { EvaluationEntry } from './entry-data.ts'
+import type { MirrorOutcome } from './mirrored-types.ts'
+import { refusePlace } from './place-skill.ts'
+import { needsRelay, wasRelayed, type Relaying } from './relay-entries.ts'
+import { refuseTexts } from './scan-refusal.ts'
+
+const unchanged: MirrorOutcome = { result: 'unchanged' }
+
+/**
+ * Applies a result that a user posted at the upstream, or its withdrawal. A result that is not later than the stored
+ * one of the user is a replay and changes nothing.
+ */
+export async function applyEvaluation(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  { data, entry }: EvaluationEntry,
+  { before: skill, relaying }: { readonly before: SkillRow; readonly relaying: Relaying },
+): Promise<MirrorOutcome> {
+  const { relay } = relaying
+  const version = await trx
+    .selectFrom('versions')
+    .select(['id', 'skill_id', 'sort_key', 'digest'])
+    .where('skill_id', '=', skill.id)
+    .where('version', '=', data.version)
+    .executeTakeFirst()
+  if (!version || (await wasRelayed(trx, relay))) return unchanged
+  if (version.digest !== entry.digest) {
+    const sentence = `${entry.subject} exists on this node with other content than the evaluated version.`
+    return refusePlace('version_exists', sentence)
+  }
+  const before = await findEvaluation(trx, version.id, data.author.id)
+  const { author, identity, byOwner, ranAt, postedAt, result } = data
+  const withdrawn = Number(result === null)
+  // Only a result that is stored can be withdrawn.
+  if (before ? before.ran_at > ranAt : !result) return unchanged
+  const isStored = before?.ran_at === ranAt && before.withdrawn >= withdrawn
+  // Canonical JSON has its keys in this order.
+  const byAuthor = `"author":{"id":"${author.id}"`
+  if (isStored && (before.withdrawn || !(await needsRelay(trx, relay, data.skill.fullName, byAuthor)))) return unchanged
+  const refusal = result && (await refuseTexts(context, { runner: result.runner, model: result.model }, entry.subject))
+  if (refusal) return refusal
+  const at = context.clock.now()
+  const columns = result ? toResultColumns({ ...result, ranAt: toTimestamp(ranAt) }) : before!
+  const row = {
+    ...columns,
+    version_id: version.id,
+    author_id: author.id,
+    author: author.username,
+    skill_id: skill.id,
+    identity: identity ? JSON.stringify(identity) : null,
+    by_owner: Number(byOwner),
+    posted_at: Math.min(at, postedAt),
+    withdrawn,
+  }
+  await markSynced(trx, skill.id, at)
+  return toApplied(skill, await putEvaluation(context, trx, { skill, version, before, row, relay }))
+}

@@ -1,0 +1,98 @@
+import * as v from 'valibot'
+import { boundedArray, Count, Digest, Timestamp, Version, wholeNumber } from './fields.ts'
+import { PublisherIdentity } from './trusted-publisher.ts'
+
+/** Limits of a result, in this file because clients contain `limits`. The log entry has the digests of the transcripts. */
+const max = {
+  nameCharacters: 80,
+  cases: 10_000,
+  runs: 1_000_000,
+  tokens: 1_000_000_000_000,
+  seconds: 100_000_000,
+  transcripts: 500,
+} as const
+
+/** Names in log entries are permanent and read by agents: no sentences in other scripts, no invisible characters. */
+const ProgramName = v.pipe(
+  v.string(),
+  v.maxLength(max.nameCharacters),
+  v.regex(
+    /^[A-Za-z0-9][\w.:@/+()-]*(?: [\w.:@/+()-]+)*$/,
+    'must be words of the letters a to z, digits and . _ : @ / + ( ) -, separated by single spaces',
+  ),
+)
+
+/** Runs of the cases of an evaluation, on one side: with the skill, or without it. */
+const EvaluationRuns = v.pipe(
+  v.strictObject({
+    runs: wholeNumber(1, max.runs),
+    passed: wholeNumber(0, max.runs),
+    /** Tokens of all runs together. */
+    tokens: v.optional(wholeNumber(0, max.tokens)),
+    /** Duration of all runs together. */
+    seconds: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(max.seconds))),
+  }),
+  v.check(({ runs, passed }) => passed <= runs, 'must not have more passed runs than runs'),
+)
+
+/** The fields of an {@link EvaluationResult}. */
+export const evaluationResult = {
+  /** The program that ran the cases, such as `skillstead eval`. */
+  runner: ProgramName,
+  /** The model of the agent. */
+  model: ProgramName,
+  /** When the last run ended. */
+  ranAt: Timestamp,
+  /** Number of different cases. */
+  cases: wholeNumber(1, max.cases),
+  withSkill: EvaluationRuns,
+  withoutSkill: v.optional(EvaluationRuns),
+  /** Digests of the transcripts, which are not stored: they may contain secrets. */
+  transcripts: v.optional(boundedArray(Digest, max.transcripts)),
+}
+const EvaluationResult = v.object(evaluationResult)
+/** What the evaluation of a version found, as a user states it. */
+export type EvaluationResult = v.InferOutput<typeof EvaluationResult>
+
+/** A result that a user posted for a version. Each user has one for each version, the latest. */
+export const Evaluation = v.object({
+  author: v.object({ username: v.string() }),
+  /** The identity of CI that posted the result, if one did. */
+  identity: v.optional(PublisherIdentity),
+  /** Whether the author could publish the skill at that time. */
+  byOwner: v.boolean(),
+  version: Version,
+  digest: Digest,
+  ...evaluationResult,
+  postedAt: Timestamp,
+})
+export type Evaluation = v.InferOutput<typeof Evaluation>
+
+const Share = v.pipe(v.number(), v.minValue(0), v.maxValue(1))
+const Difference = v.pipe(v.number(), v.minValue(-1), v.maxValue(1))
+const Rate = v.object({ rate: Share, low: Share, high: Share })
+
+/** How a version does compared with a lower one, for the same models. Only an interval that excludes 0 is a change. */
+export const evaluationChanges = ['better', 'worse', 'same'] as const
+
+/**
+ * The results of a version together. Each user counts the same: rates are the means of the users' rates. Intervals are of
+ * 95 %: Wilson for a rate, Newcombe for a difference.
+ */
+export const EvaluationSummary = v.object({
+  /** Number of users who posted a result. */
+  voices: Count,
+  /** How many of them could publish the skill themselves. */
+  byOwner: Count,
+  /** Their models, at most ten, the most frequent first. */
+  models: v.array(v.string()),
+  withSkill: Rate,
+  /** Of the users who also measured without the skill. */
+  withoutSkill: v.optional(Rate),
+  /** How much more often a run passes with the skill, by the users who measured both. */
+  effect: v.optional(v.object({ value: Difference, low: Difference, high: Difference })),
+  /** The next lower version with results of one of these models. */
+  comparedTo: v.optional(Version),
+  change: v.optional(v.picklist(evaluationChanges)),
+})
+export type EvaluationSummary = v.InferOutput<typeof EvaluationSummary>

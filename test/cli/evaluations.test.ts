@@ -1,0 +1,59 @@
+import { localApi, systemCaller } from '@skillstead/core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
+import { passed, post, publish, ranAt } from '../support/evaluation-acts.ts'
+import { openRegistry } from '../support/open-registry.ts'
+
+describe('the command line about evaluations', () => {
+  let data: string
+  const run = (...args: string[]) => skillstead([...args, '--data', data])
+  beforeAll(async () => {
+    data = await makeFolder()
+    const registry = await openRegistry({ path: `${data}/skillstead.db` })
+    const system = localApi(registry, systemCaller)
+    for (const username of ['alice', 'bob']) await system.createUser({ username })
+    const apiOf = async (username: string) => ({ api: localApi(registry, await registry.getCaller(username)) })
+    const [alice, bob] = [await apiOf('alice'), await apiOf('bob')]
+    for (const version of ['1.0.0', '1.1.0']) await publish(alice, 'tool', version)
+    await publish(alice, 'unmeasured', '1.0.0')
+    await publish(alice, 'useless', '1.0.0')
+    await post(bob, 'tool', '1.0.0', passed(95))
+    await post(bob, 'tool', '1.1.0', passed(80))
+    await post(alice, 'tool', '1.1.0', passed(90, { model: 'model-b', withoutSkill: undefined }))
+    await post(bob, 'useless', '1.0.0', passed(50, { ranAt: ranAt(2) }))
+    await registry.close()
+  })
+
+  it('shows what they found, and marks a version that does worse', async () => {
+    const { stdout } = await run('show', 'alice/tool')
+    expect(stdout).toMatch(/ evaluations 2 users, 1 by the owner, worse than 1\.0\.0\n/)
+    expect(stdout).toMatch(/ with +85 % of runs pass \(79 % to 89 %\)\n/)
+    expect(stdout).toMatch(/ effect +\+30 points \(\+17 points to \+42 points\)\n/)
+    expect((await run('show', 'alice/useless')).stdout).toContain('no difference shown')
+    expect((await run('show', 'alice/unmeasured')).stdout).not.toContain('evaluations')
+  })
+
+  it('sorts a search by the effect', async () => {
+    const { skills } = await skillsteadJson<{ skills: { name: string }[] }>([
+      'search',
+      '',
+      '--sort',
+      'effect',
+      '--data',
+      data,
+    ])
+    expect(skills.map(({ name }) => name)).toEqual(['tool', 'useless', 'unmeasured'])
+    const { stdout } = await run('search', '', '--sort', 'effect')
+    expect(stdout).toMatch(/evaluations: at least 17 points better than without the skill/)
+    expect(stdout).toMatch(/evaluations: no benefit shown/)
+  })
+
+  it('verifies them in the log', async () => {
+    const { stdout, code } = await run('verify', 'alice/tool')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/ evaluation +alice with model-b: 90 of 100 runs passed \(entry \d+\)\n/)
+    expect(stdout).toMatch(/ evaluation +bob with model-a: 80 of 100 runs passed, 50 of 100 without \(entry \d+\)\n/)
+    const verified = await skillsteadJson<{ evaluations: unknown[] }>(['verify', 'alice/unmeasured', '--data', data])
+    expect(verified.evaluations).toEqual([])
+  })
+})

@@ -1,0 +1,159 @@
+import { createBundle, importBundle, verifyBundle } from '@skillstead/mirror'
+import type { RegistryApi } from '@skillstead/protocol'
+import { afterEach, describe, expect, it } from 'vitest'
+import { codeOf } from '../support/answers.ts'
+import { alter, bundleOf, makeFile, openPublisher } from '../support/bundle-acts.ts'
+import { passed, post, publish, ranAt, result } from '../support/evaluation-acts.ts'
+import { openFalseNode, type FalseEntry, type FalseNode } from '../support/false-node.ts'
+import { describeDatabases, describeInTurn, startMs, type Open, type TestRegistry } from '../support/harness.ts'
+import { openTestMirror } from '../support/mirror-acts.ts'
+import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
+import { findDamage } from '../support/mirror-state.ts'
+
+afterEach(endMirrors)
+
+const of = { name: 'alice/tea', version: '1.1.0' }
+
+/** What a registry says about the results of two versions. */
+async function readTold(api: RegistryApi) {
+  const { evaluations, effectLow } = await api.getSkill({ name: of.name })
+  const lists = []
+  for (const version of ['1.0.0', '1.1.0']) lists.push(await api.listEvaluations({ ...of, version }))
+  return { evaluations, effectLow, lists }
+}
+
+async function countEntries(test: Pick<TestRegistry, 'api'>): Promise<number> {
+  return (await test.api().getFeed({ limit: 1000 })).entries.filter(({ type }) => type === 'evaluation').length
+}
+
+/** Two versions with results of two users; the later is worse. */
+async function evaluate(test: TestRegistry): Promise<void> {
+  const [alice, bob] = [test.api('alice'), (await test.makeUser('bob')).api]
+  for (const version of ['1.0.0', '1.1.0']) await publish({ api: alice }, 'tea', version)
+  await post({ api: alice }, of.name, '1.0.0', passed(95))
+  await post({ api: bob }, of.name, '1.1.0', passed(30, { transcripts: [`sha256:${'c'.repeat(64)}`] }))
+  await post({ api: alice }, of.name, '1.1.0', passed(50))
+}
+
+describeDatabases('results of evaluations', (open) => {
+  it('are carried by a mirror, with replacements and withdrawals, and relayed to its mirrors', async () => {
+    const { test: upstream, url } = await openUpstream(open)
+    await evaluate(upstream)
+    const { mirror, test } = await openMirror(open)
+    await mirror.add('main', url)
+    expect(await mirror.sync('main')).toMatchObject({ applied: 5, refusedTotal: 0 })
+    const told = await readTold(upstream.api())
+    expect(told.evaluations).toMatchObject({ voices: 2, byOwner: 1, comparedTo: '1.0.0', change: 'worse' })
+    expect(await readTold(test.api())).toEqual(told)
+    const { skills } = await test.api().searchSkills({ sort: 'effect' })
+    expect(skills[0]).toMatchObject({ fullName: of.name, effectLow: told.effectLow })
+
+    await post({ api: upstream.api('bob') }, of.name, of.version, passed(99, { ranAt: ranAt(5) }))
+    await upstream.api('alice').deleteEvaluation({ ...of, username: 'alice' })
+    await mirror.sync('main')
+    const later = await readTold(upstream.api())
+    expect(later.evaluations).toMatchObject({ voices: 1, change: 'same' })
+    expect(await readTold(test.api())).toEqual(later)
+    expect(await countEntries(test)).toBe(5)
+    await mirror.sync('main', { full: true })
+    expect([await readTold(test.api()), await countEntries(test)]).toEqual([later, 5])
+    expect(await findDamage(test.registry)).toEqual([])
+  })
+
+  it('of a mirrored skill are posted and withdrawn at its upstream', async () => {
+    const { test: upstream, url } = await openUpstream(open)
+    await evaluate(upstream)
+    const { mirror, test } = await openMirror(open)
+    await mirror.add('main', url)
+    await mirror.sync('main')
+    const dora = await test.makeUser('dora')
+    expect(await codeOf(post(dora, of.name, of.version))).toBe('conflict')
+    expect(await codeOf(test.admin.api.deleteEvaluation({ ...of, username: 'bob' }))).toBe('conflict')
+    expect(await readTold(test.api())).toEqual(await readTold(upstream.api()))
+  })
+
+  it('are carried by a bundle, under a new name of the skill too', async () => {
+    const origin = await openPublisher(open)
+    await evaluate(origin.test)
+    const away = await open({ origin: 'away.example', works: false })
+    await importBundle(away.registry, await bundleOf(origin))
+    expect(await readTold(away.api())).toEqual(await readTold(origin.test.api()))
+    const bob = origin.test.api('bob')
+    await origin.alice.api.transferSkill({ name: of.name, newOwner: 'bob' })
+    await bob.acceptTransfer({ name: of.name })
+    await importBundle(away.registry, await bundleOf(origin))
+    const { evaluations } = await away.api().getSkill({ name: 'bob/tea' })
+    expect(evaluations).toEqual((await origin.test.api().getSkill({ name: 'bob/tea' })).evaluations)
+    const { entries } = await away.api().getFeed({ limit: 1000 })
+    const renamed = entries.filter(({ type, subject }) => type === 'evaluation' && subject.startsWith('bob/'))
+    expect(renamed).toHaveLength(3)
+  })
+})
+
+describe('a forged result in a bundle', () => {
+  it('is refused with the whole bundle, even if the header is signed again', async () => {
+    const { registry, user } = await openTestMirror({ origin: 'origin.example' })
+    const api = await user('alice')
+    await publish({ api }, 'tea', '1.1.0')
+    await post({ api }, of.name, of.version, passed(12))
+    const file = await makeFile()
+    await createBundle(registry, file)
+    await expect(verifyBundle(file)).resolves.toMatchObject({ header: { origin: 'origin.example' } })
+    const forged = await alter(registry, file, (parts) => {
+      const log = parts.find(({ bytes }) => Buffer.from(bytes).includes('"passed":12'))!
+      log.bytes = Buffer.from(Buffer.from(log.bytes).toString().replace('"passed":12', '"passed":99'))
+    })
+    await expect(verifyBundle(forged)).rejects.toThrow(/^The bundle is damaged/)
+  })
+})
+
+describeInTurn('results in the log of a malicious upstream', (open: Open) => {
+  const author = { id: '019b0000-0000-7000-8000-00000000000b', username: 'bob' }
+
+  function tell(node: FalseNode, version: FalseEntry, more: Record<string, unknown>, entry: Partial<FalseEntry> = {}) {
+    const { skill, owner, version: number } = version.data
+    const times = { ranAt: ranAt(0), postedAt: ranAt(1) }
+    const data = { skill, owner, version: number, author, byOwner: false, ...times, result: result(), ...more }
+    node.append({ type: 'evaluation', subject: version.subject, digest: version.digest, data, ...entry })
+  }
+
+  async function follow(spoil: (node: FalseNode, version: FalseEntry) => void) {
+    const node = await openFalseNode(startMs)
+    const version = node.publish('alice/tea', { version: '1.1.0' })
+    spoil(node, version)
+    node.publish('alice/after')
+    const { mirror, test } = await openMirror(open)
+    await mirror.add('main', node.url, { everySeconds: 0, maxAgeSeconds: 0 })
+    await mirror.sync('main')
+    expect(await test.api().getSkill({ name: 'alice/after' })).toMatchObject({ latestVersion: '1.0.0' })
+    return (await test.api().listEvaluations(of)).evaluations
+  }
+
+  it('are applied if they are valid, and a replayed or older one changes nothing', async () => {
+    const later = { ranAt: ranAt(9), result: passed(70, { ranAt: ranAt(9) }) }
+    const evaluations = await follow((node, version) => {
+      tell(node, version, {})
+      tell(node, version, later)
+      tell(node, version, {})
+      tell(node, version, { postedAt: ranAt(10) })
+    })
+    expect(evaluations).toMatchObject([{ author: { username: 'bob' }, ranAt: ranAt(9), withSkill: { passed: 70 } }])
+  })
+
+  it.each<[string, Record<string, unknown>, Partial<FalseEntry>?]>([
+    ['under another digest', {}, { digest: `sha256:${'d'.repeat(64)}` }],
+    ['without a digest', {}, { digest: null }],
+    ['of a version that does not exist', { version: '9.9.9' }, { subject: 'alice/tea@9.9.9' }],
+    ['under the subject of another skill', {}, { subject: 'alice/other@1.1.0' }],
+    ['with more passed runs than runs', { result: result({ withSkill: { runs: 1, passed: 2 } }) }],
+    ['with absurd numbers', { result: result({ withSkill: { runs: 1e300, passed: 1 } }) }],
+    ['with control characters', { result: result({ model: 'a\u0000\u001b[2J' }) }],
+    ['with a very long name', { result: result({ runner: 'x'.repeat(40_000) }) }],
+    ['with an author without a name', { author: { ...author, username: '../root' } }],
+    ['with a time that is none', { ranAt: 'never' }],
+    ['without a result', { result: null }],
+    ['with a result that is a text', { result: 'good' }],
+  ])('are refused: %s', async (_, more, entry) => {
+    expect(await follow((node, version) => tell(node, version, more, entry))).toEqual([])
+  })
+})
