@@ -43,6 +43,8 @@ export const wire = {
   loadSkill: 'GET /skills/:name/load',
   diffSkill: 'GET /skills/:name/diff',
   listForks: 'GET /skills/:name/forks',
+  listDependents: 'GET /skills/:name/dependents',
+  resolveSkills: 'POST /resolve',
   getDownloads: 'GET /skills/:name/downloads',
   listInstallers: 'GET /skills/:name/installers',
   getSimilarity: 'GET /skills/:name/similarity',

@@ -40,6 +40,8 @@ export interface InstalledSkill extends FoundSkill {
   readonly item: InstalledItem
   /** The problem of the installed version, if it was published here. */
   readonly fault?: VersionFault | undefined
+  /** A required skill of which no version in the range is offered any more. */
+  readonly withdrawn?: { readonly fullName: string; readonly range: string } | undefined
 }
 
 /** An item that the agent should act on. */

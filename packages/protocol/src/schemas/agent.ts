@@ -75,7 +75,15 @@ export const AgentReview = v.object({
 export type AgentReview = v.InferOutput<typeof AgentReview>
 
 /** Why an agent should review a skill that it has installed, the most severe first. */
-export const updateReasons = ['taken_down', 'flagged', 'yanked', 'drifted', 'deprecated', 'outdated'] as const
+export const updateReasons = [
+  'taken_down',
+  'flagged',
+  'yanked',
+  'drifted',
+  'dependency_withdrawn',
+  'deprecated',
+  'outdated',
+] as const
 
 /** The answer to a heartbeat. */
 export const HeartbeatResult = v.object({

@@ -4,6 +4,7 @@ import { Access, Widens } from './access.ts'
 import { Change } from './change.ts'
 import { AvatarUrl, Count, Digest, Id, Timestamp, Version, pageFields } from './fields.ts'
 import { Opinion } from './opinion.ts'
+import { Requires } from './requires.ts'
 import { PublisherIdentity } from './trusted-publisher.ts'
 import { Security } from './security.ts'
 
@@ -130,10 +131,13 @@ export const SkillDetails = v.object({
   versions: v.array(VersionSummary),
   forkedFrom: v.nullable(v.object({ fullName: v.string(), version: v.string() })),
   forks: Count,
+  /** Public skills whose latest version requires this skill. */
+  dependents: Count,
   frontmatter: v.record(v.string(), v.unknown()),
   summary: v.string(),
   contract: v.nullable(v.object({ inputs: v.unknown(), outputs: v.unknown() })),
   capabilities: v.array(v.string()),
+  requires: Requires,
   access: v.nullable(Access),
   widens: v.nullable(Widens),
   change: v.nullable(Change),

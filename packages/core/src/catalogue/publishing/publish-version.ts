@@ -30,6 +30,7 @@ import { type ListedVersion, selectNamedVersions, toPublicName } from '../versio
 import { applySettings, findPublishTarget, insertSkill } from '../skills/skill-rows.ts'
 import { findQuotaExcess } from '../skills/storage-quota.ts'
 import { compareNew } from '../versions/version-changes.ts'
+import { toStoredRequires } from '../versions/stored-requires.ts'
 import type { ShownAccess } from '../versions/stored-version.ts'
 
 /**
@@ -313,6 +314,7 @@ async function insertVersion(
     publisher: publisher.username,
     metadata: JSON.stringify(fields.metadata),
     identity: identity ? JSON.stringify(identity) : null,
+    requires: toStoredRequires(fields.requires),
   }
   await putBlobs(trx, content.blobs)
   await insertVersionRow(trx, version)

@@ -23,6 +23,7 @@ import { toCurrentDocument } from './build-document.ts'
 import { findSkill, findSkillBy, getSkill, requireFound } from './find-skill.ts'
 import { findForkedFrom, readSkillDocument, showDetails } from './show-details.ts'
 import { showName } from '../versions/shown-names.ts'
+import { readStoredRequires } from '../versions/stored-requires.ts'
 import { toSkillResponse, toPublicName, toSkillVersion } from '../versions/skill-document.ts'
 import { isOwner } from '../../visibility/rights.ts'
 
@@ -189,6 +190,7 @@ async function showSkillAtVersion(context: StorageContext, skill: SkillRow, numb
   const metadata = parseJson(version.metadata)
   const { frontmatter, contract, capabilities, displayName, description, license, keywords, summary } = metadata
   const { digest, size } = version
+  const requires = readStoredRequires(version)
   const publishedAt = toTimestamp(version.published_at)
   // The owner's metadata and its scan apply to the version that describes the skill; other versions use their own.
   const isDescribing = skill.described_by === number
@@ -196,7 +198,7 @@ async function showSkillAtVersion(context: StorageContext, skill: SkillRow, numb
   const security = scan && isDescribing ? joinScans(scan, skill.metadata_scan) : scan
   const details = await showDetails(context, skill, caller)
   const content = { digest, size, files, security, ...uses }
-  return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...own }
+  return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, requires, summary, ...own }
 }
 
 /** Counts a download of a version by anyone but the owner, unless `counts` is false. */

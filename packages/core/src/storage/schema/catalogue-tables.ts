@@ -1,4 +1,4 @@
-import type { Access, PublisherIdentity } from '@skillstead/protocol'
+import type { Access, PublisherIdentity, Requires } from '@skillstead/protocol'
 import type { Outline } from '@skillstead/scanner'
 import { bytes, generated, json, oneOf, optional, text, whole } from './columns.ts'
 
@@ -87,6 +87,8 @@ export const catalogueTables = {
     holds_name: whole,
     /** 1 if lists contain the skill, which triggers compute: it is live, and has a version to show or is a stub. */
     listed: generated(whole),
+    /** Public skills whose latest version requires this skill. */
+    dependents: whole,
   },
   // Separate from the skill's counters, which change often: a narrow row costs a fifth as much to write.
   skill_documents: {
@@ -125,6 +127,15 @@ export const catalogueTables = {
     metadata: json<VersionMetadata>(),
     /** The identity of CI that published the version, as JSON. Null for people and API keys. */
     identity: optional(json<PublisherIdentity>()),
+    /** What the version requires, as JSON; '' for nothing. Null if it was stored before this column existed. */
+    requires: optional(json<Requires>()),
+  },
+  /** The skills that the latest version of each skill requires. */
+  requirements: {
+    skill_id: text,
+    /** The name as written: with or without an owner. */
+    name: text,
+    range: text,
   },
   version_files: {
     version_id: text,
