@@ -1,4 +1,12 @@
-import { RegistryError, isVersion, type RegistryApi, type SkillDetails, toOneLine } from '@skillstead/protocol'
+import {
+  RegistryError,
+  isVersion,
+  limits,
+  type RegistryApi,
+  type Requires,
+  type SkillDetails,
+  toOneLine,
+} from '@skillstead/protocol'
 import { isDigest, isFullName, toShortName } from './lock.ts'
 
 /** Reports to the user why a command waits. */
@@ -18,6 +26,8 @@ export interface Offer {
   readonly digest: string
   readonly license: string
   readonly keywords: readonly string[]
+  /** What the version requires. Older nodes do not say it. */
+  readonly needs: Requires | undefined
   /** Whether the scanner rates the version dangerous. */
   readonly isDangerous: boolean
   /** Warnings for the user who installs the version. */
@@ -46,6 +56,7 @@ export async function requestOffer(api: RegistryApi, { name, version }: Asked, s
     digest: readOfferedDigest(skill, offered),
     license: isText(skill.license) ? skill.license : '',
     keywords: isListOf(skill.keywords, isText) ? skill.keywords : [],
+    needs: isRequires(skill.requires) ? skill.requires : undefined,
     isDangerous: skill.security?.verdict === 'dangerous',
     warnings: listWarnings(skill, offered, name),
   }
@@ -95,6 +106,14 @@ export function isListOf(list: unknown, isRight: (one: unknown) => boolean): boo
 /** Whether a value is an object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
+}
+
+function isRequires(requires: unknown): boolean {
+  if (!isObject(requires)) return false
+  const { skills, commands, mcpServers, env } = requires
+  const isBounded = (list: unknown) => Array.isArray(list) && list.length <= limits.requirementsMax
+  const texts = [commands, mcpServers, env]
+  return isListOf(skills, isObject) && texts.every((list) => isBounded(list) && isListOf(list, isText))
 }
 
 function isText(value: unknown): value is string {

@@ -12,6 +12,7 @@ import { askForItems, parseWord, toLockedItem, toLockedItems, type Word } from '
 import { targetOptions } from '../../install/install-place.ts'
 import { planItem, type Item, type ItemPlan } from '../../install/plan-folders.ts'
 import { withMcpOption } from '../../install/plan-servers.ts'
+import { addRequired, noDepsOption } from '../../install/requirements.ts'
 import { forceOption, openSession, toLockSource, withSource, type Session } from '../../install/session.ts'
 import { placeOptions, withApi } from '../../registry/place.ts'
 import { dangerousOption } from '../../scan/dangerous.ts'
@@ -26,6 +27,7 @@ export const commands = {
       ...targetOptions,
       offline: { help: 'install the locked versions from the cache, without requests to a registry' },
       ...withMcpOption,
+      ...noDepsOption,
       ...forceOption,
       ...dangerousOption,
       ...placeOptions,
@@ -52,7 +54,9 @@ function refuseServersOption(given: Arguments): void {
 
 async function installWords(session: Session, words: readonly Word[]): Promise<Installed> {
   const work = async (api: RegistryApi) => {
-    const asked = await planItems(session, await askForItems(session, api, words, toLockSource(session.given)))
+    const source = toLockSource(session.given)
+    const items = await addRequired(session, api, await askForItems(session, api, words, source), { source })
+    const asked = await planItems(session, items)
     refuseDangerousPlans(session, asked)
     await fetchPlans(session, api, asked)
     return asked
