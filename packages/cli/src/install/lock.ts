@@ -177,8 +177,11 @@ function isServerRecord(mcp: unknown): boolean {
 function isRangeRecord(requires: unknown): boolean {
   if (!isRecord(requires)) return false
   const ranges = Object.entries(requires)
-  const isRange = (range: unknown) => typeof range === 'string' && parseVersionRange(range) !== undefined
   return ranges.length <= limits.requirementsMax && ranges.every(([name, range]) => isFullName(name) && isRange(range))
+}
+
+function isRange(range: unknown): boolean {
+  return typeof range === 'string' && parseVersionRange(range) !== undefined
 }
 
 function isSource(source: string): boolean {

@@ -111,9 +111,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 function isRequires(requires: unknown): boolean {
   if (!isObject(requires)) return false
   const { skills, commands, mcpServers, env } = requires
-  const isBounded = (list: unknown) => Array.isArray(list) && list.length <= limits.requirementsMax
   const texts = [commands, mcpServers, env]
-  return isListOf(skills, isObject) && texts.every((list) => isBounded(list) && isListOf(list, isText))
+  return (
+    isListOf(skills, isObject) &&
+    texts.every((list) => isListOf(list, isText) && (list as string[]).length <= limits.requirementsMax)
+  )
 }
 
 function isText(value: unknown): value is string {

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { loadLevels } from '../load-levels.ts'
 import { Count, Version } from './fields.ts'
+import { Requires } from './requires.ts'
 import { Skill } from './skill.ts'
 
 const { name, fullName, description, author, downloads, securityScore, verified, deprecated } = Skill.entries
@@ -16,6 +17,8 @@ const metadata = v.object({
   verified,
   deprecated,
   keywords: v.array(v.string()),
+  /** Absent if the version requires nothing. */
+  requires: v.optional(Requires),
 })
 
 const omission = v.object({ section: v.string(), tokens: Count })

@@ -1,8 +1,8 @@
-import type { Requires } from '@skillstead/protocol'
+import { limits, type Requires } from '@skillstead/protocol'
 import { sql } from 'kysely'
 import { type Caller, callerId } from '../../kernel/caller.ts'
 import type { Param } from '../../storage/compiled-query.ts'
-import { compileListQuery } from '../../storage/list-query.ts'
+import { compileListQuery, isInList } from '../../storage/list-query.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { readSights } from '../../visibility/decisions.ts'
 import { readStoredRequires } from '../versions/stored-requires.ts'
@@ -99,6 +99,33 @@ async function lookUpSome(
       isOwnMeant || one.owner === undefined ? { skill } : { skill, heldSince: toFirst(skill) },
     )
   }
+}
+
+/**
+ * The names that the latest versions of skills require, directly and through others, as far as a resolution may go.
+ * These are what a look-up may need, not yet what the caller may see.
+ */
+export async function listReached({ database }: StorageContext, skillIds: ReadonlySet<string>): Promise<Wanted[]> {
+  if (skillIds.size === 0) return []
+  const { dialect, read } = database
+  const count = sql.lit(limits.resolveSkillsMax)
+  // SQLite stops there; PostgreSQL works in another process.
+  const bound = dialect === 'sqlite' ? sql`limit ${count}` : sql``
+  const { rows } = await sql<{ owner: string; name: string }>`with recursive reached (id) as (
+      select id from skills where ${isInList(dialect, 'id', skillIds)}
+      union
+      select coalesce(named.id, holders.skill_id) from reached
+        join requirements on requirements.skill_id = reached.id
+        join skills on skills.id = reached.id
+        left join skills as named on named.full_name =
+          case when requirements.name like '%/%' then requirements.name else skills.owner || '/' || requirements.name end
+        left join holders on holders.name = requirements.name
+        where coalesce(named.id, holders.skill_id) is not null ${bound})
+    select owner, requirements.name from reached
+      join requirements on requirements.skill_id = reached.id
+      join skills on skills.id = reached.id limit ${sql.lit(limits.resolveSkillsMax * 10)}`.execute(read)
+  const distinct = new Map(rows.map((row) => [toWantedKey(row), row]))
+  return [...distinct.values()].slice(0, limits.resolveSkillsMax)
 }
 
 function toFirst({ versions }: Choosable): number {

@@ -4,7 +4,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import { invalidField } from '../../kernel/field-errors.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
-import { lookUpWanted } from './look-up.ts'
+import { type ChoosableVersion, listReached, lookUpWanted, type Meant, type Wanted } from './look-up.ts'
 import { type Choice, type Edge, solve, toConflict } from './solver.ts'
 
 /**
@@ -23,7 +23,7 @@ export async function resolveSkills(
     if (range) return { name, range }
     throw invalidField(`skills[${i}].range`, 'must be a range such as ^1.2.0, ~1.2.0, >=1.0.0 or 1.2.3')
   })
-  const { choices, edges } = await solve(roots, (wanted) => lookUpWanted(context, wanted, caller))
+  const { choices, edges } = await solve(roots, createLookUp(context, caller))
   const missing = edges.filter(({ skill }) => skill === null)
   return {
     skills: sortForInstall(choices).map(({ skill, version, edges: own }) => ({
@@ -35,6 +35,27 @@ export async function resolveSkills(
     })),
     missing: missing.flatMap((edge) => toRequirer(edge).map((requiredBy) => ({ name: edge.name, requiredBy }))),
   }
+}
+
+/**
+ * Looks names up; the first time, also all names that the latest versions of the found skills lead to, so that a deep
+ * resolution needs few queries.
+ */
+function createLookUp(context: StorageContext, caller: Caller) {
+  let isFirst = true
+  return async (wanted: readonly Wanted[]): Promise<Map<string, Meant>> => {
+    const found = await lookUpWanted(context, wanted, caller)
+    if (!isFirst) return found
+    isFirst = false
+    const requiring = [...found.values()].filter(({ skill }) => skill.versions.some(requiresSkills))
+    const reached = await listReached(context, new Set(requiring.map(({ skill }) => skill.id)))
+    const more = await lookUpWanted(context, reached, caller)
+    return new Map([...more, ...found])
+  }
+}
+
+function requiresSkills({ requires }: ChoosableVersion): boolean {
+  return requires.skills.length > 0
 }
 
 function toRequirer({ from, range }: Edge): Resolution['skills'][number]['requiredBy'] {

@@ -55,6 +55,7 @@ const testsMax = 200_000
 /** Tests between two yields to the event loop. */
 const testsPerTurn = 2000
 
+/** May return more names than were asked for. */
 type LookUp = (wanted: readonly Wanted[]) => Promise<ReadonlyMap<string, Meant>>
 
 /**
@@ -110,13 +111,13 @@ class Search {
     const pending = this.edges.slice(this.#cursor).filter(({ skill }) => skill === undefined)
     const wanted = new Map(pending.map((edge) => [toWantedKey(toWanted(edge)), toWanted(edge)]))
     for (const key of wanted.keys()) if (this.#known.has(key)) wanted.delete(key)
-    if (this.#known.size + wanted.size > limits.resolveSkillsMax * 2) throw toTooLarge()
+    if (this.#known.size + wanted.size > limits.resolveSkillsMax * 4) throw toTooLarge()
     const found = await this.#lookUp([...wanted.values()])
-    for (const key of wanted.keys()) {
-      const meant = found.get(key)
+    for (const key of wanted.keys()) this.#known.set(key, null)
+    for (const [key, meant] of found) {
       // Several names may mean one skill.
-      if (meant && !this.#skills.has(meant.skill.id)) this.#skills.set(meant.skill.id, meant.skill)
-      this.#known.set(key, meant ? { ...meant, skill: this.#skills.get(meant.skill.id)! } : null)
+      if (!this.#skills.has(meant.skill.id)) this.#skills.set(meant.skill.id, meant.skill)
+      this.#known.set(key, { ...meant, skill: this.#skills.get(meant.skill.id)! })
     }
     for (const edge of pending) edge.skill = this.#toSkill(edge)
   }
