@@ -50,7 +50,7 @@ function insertOwner(trx: WriteTransaction) {
 
 /** What does not matter here. */
 const times = { published_at: 0, created_at: 0, updated_at: 0 }
-const counters = { downloads: 0, stars: 0, effect_low: -2, forks: 0, agent_installs: 0 }
+const counters = { downloads: 0, stars: 0, effect_low: -2, forks: 0, agent_installs: 0, dependents: 0 }
 const credits = { credited_stars: 0, credited_reviews: 0, credited_points: 0 }
 const texts = { recalls: '[]', deprecation_message: '', repository: '', moderation_reason: '', metadata_scan: '' }
 const flags = { stub: 0, deprecated: 0, verified: 0, portable: 1, holds_name: 0, security_score: null, revision: 0 }

@@ -140,6 +140,14 @@ export const parts: readonly Part[] = [
     },
   },
   {
+    name: 'resolve',
+    about: 'resolving what skills require',
+    async run(bench) {
+      const { benchResolve } = await import('./resolve.ts')
+      return bench.onEmpty(({ title, location }) => benchResolve(title, location))
+    },
+  },
+  {
     name: 'rankings',
     about: 'what trends, and leaderboards',
     async run(bench) {

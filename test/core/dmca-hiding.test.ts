@@ -25,6 +25,7 @@ const reads: Partial<Record<EndpointName, Act>> = {
   listIssues: (api, name) => api.listIssues({ name }),
   listAgentReviews: (api, name) => api.listAgentReviews({ name }),
   listForks: (api, name) => api.listForks({ name }),
+  listDependents: (api, name) => api.listDependents({ name }),
   getDownloads: (api, name) => api.getDownloads({ name }),
 }
 

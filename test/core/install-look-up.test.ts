@@ -46,7 +46,16 @@ describe('the reason of an update', () => {
   const is = (had: string, latest: string) => reasonOf({ ...well, had, latest } as Facts)
 
   it('is the first reason that applies, in the order of the table', () => {
-    const order = ['taken_down', 'flagged', 'recalled', 'yanked', 'drifted', 'deprecated', 'outdated']
+    const order = [
+      'taken_down',
+      'flagged',
+      'recalled',
+      'yanked',
+      'drifted',
+      'dependency_withdrawn',
+      'deprecated',
+      'outdated',
+    ]
     expect([...updateReasons]).toEqual(order)
     fc.assert(
       fc.property(installed, (facts) => {

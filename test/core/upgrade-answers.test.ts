@@ -49,6 +49,8 @@ const added: Readonly<Record<string, (value: unknown) => boolean>> = {
   comments: isEmptyList,
   mayReview: (value) => value === false,
   limitedTo: (value) => value === null,
+  dependents: (value) => value === 0,
+  requires: (value) => Object.values(value as object).every(isEmptyList),
 }
 
 function isEmptyList(value: unknown): boolean {

@@ -12,6 +12,8 @@ interface Shown {
   readonly description: string
   readonly body: string
   readonly files?: readonly { readonly path: string; readonly content: string; readonly executable?: true }[]
+  /** What it requires, as YAML. */
+  readonly requires?: string
   /** Texts of the changelog, one for each later version. */
   readonly changes?: readonly string[]
 }
@@ -68,6 +70,7 @@ for name, field in (PdfReader(sys.argv[1]).get_fields() or {}).items():
 const skills: readonly Shown[] = [
   {
     name: 'fill-pdf-forms',
+    requires: '{ skills: [alice/clean-tables@^1.0.0, carol/name-things], commands: [python3], env: [PDF_FONTS] }',
     owner: 'alice',
     category: 'documents',
     keywords: ['pdf', 'forms', 'office'],
@@ -232,8 +235,9 @@ async function fillOrganisation({ alice, bob, carol }: Record<string, RegistryAp
 async function publishAll(api: RegistryApi, { changes = [], files = [], ...skill }: Shown): Promise<void> {
   for (const [place, changelog] of ['', ...changes].entries()) {
     const version = `1.${place}.0`
-    const { name, description, license, category, keywords, body } = skill
+    const { name, description, license, category, keywords, body, requires } = skill
     const lines = [`name: ${name}`, `description: '${description}'`, ...(license ? [`license: ${license}`] : [])]
+    if (requires) lines.push('metadata:', `  requires: ${requires}`)
     const skillMd = `---\n${lines.join('\n')}\n---\n${body}${place > 0 ? `\n${changelog}\n` : ''}`
     await api.publishSkill({ skillMd, version, changelog, category, keywords: [...keywords], files: [...files] })
   }

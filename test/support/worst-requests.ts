@@ -36,8 +36,8 @@ export interface WorstSizes {
 
 const owner = 'worst'
 const nameOf = (i: number) => `skill-${String(i).padStart(4, '0')}`
-const toSkillMd = (name: string, body: string) =>
-  `---\nname: ${name}\ndescription: ${`What ${name} does with a table, told at some length. `.repeat(20)}\n---\n# ${name}\n\n${body}\n`
+const toSkillMd = (name: string, body: string, lines = '') =>
+  `---\nname: ${name}\ndescription: ${`What ${name} does with a table, told at some length. `.repeat(20)}\n${lines}---\n# ${name}\n\n${body}\n`
 const paragraph = (i: number) =>
   `Step ${i}: read table ${(i * 7919) % 10_007}, then compare column ${i % 13} with it.\n\n`
 const toText = (bytes: number) => {
@@ -89,7 +89,10 @@ function toSkill(index: number, files: number): ImportedVersion {
   const others = Array.from({ length: files - 1 }, (_, i) => {
     return { path: `references/part-${i}.md`, bytes: Buffer.from(`Part ${i} of ${name}.\n`) }
   })
-  return { owner, name, skillMd: toSkillMd(name, paragraph(index)), files: others }
+  // Each requires the one before: a chain as long as there are skills.
+  const before = index > 0 ? `, ${owner}/${nameOf(index - 1)}@^1.0.0` : ''
+  const requires = `metadata:\n  requires: [${owner}/required@^1.0.0${before}]\n`
+  return { owner, name, skillMd: toSkillMd(name, paragraph(index), requires), files: others }
 }
 
 function* listVersions(sizes: WorstSizes): Generator<ImportedVersion> {
@@ -104,6 +107,7 @@ function* listVersions(sizes: WorstSizes): Generator<ImportedVersion> {
   const toml = Buffer.from(`a${'.a'.repeat(32_000)} = 1\n`)
   const manifests = Array.from({ length: 8 }, (_, i) => ({ path: `${i}/pyproject.toml`, bytes: toml }))
   yield { owner, name: 'packages', skillMd: toSkillMd('packages', 'Packages.'), files: manifests }
+  yield { owner, name: 'required', skillMd: toSkillMd('required', 'Required by all.') }
   const picture = Buffer.alloc(sizes.pictureBytes, 7)
   Buffer.from('89504e470d0a1a0a', 'hex').copy(picture)
   for (const version of ['1.0.0', '1.0.1']) {
@@ -277,6 +281,7 @@ function listReads({ versions }: WorstSizes): WorstRequest[] {
     get(`${skill('wide')}/versions/1.0.0`),
     get(`${skill('large')}/files/large.png`),
     get(`${skill('history')}/forks?limit=100`),
+    get(`${skill('required')}/dependents?limit=100`),
     get(`${skill('history')}/downloads`),
     get(`${skill('history')}/recalls`),
     get('/api/v1/checkpoint'),
@@ -318,7 +323,8 @@ function listReads({ versions }: WorstSizes): WorstRequest[] {
 
 const publish = (name: string, more: object) => ({ skillMd: toSkillMd(name, 'Published.'), dryRun: true, ...more })
 
-function listBodies({ items, values, pictureBytes, wideFiles, packSkills }: WorstSizes, key: string): WorstRequest[] {
+function listBodies(sizes: WorstSizes, key: string): WorstRequest[] {
+  const { items, values, pictureBytes, wideFiles, packSkills } = sizes
   const skills = Array.from({ length: items }, (_, i) => `${owner}/${nameOf(i)}`)
   const installed = skills.map((skillName) => ({ skillName, version: '0.9.0', digest }))
   const digests = Array.from({ length: items }, (_, i) => `sha256:${String(i).padStart(64, '0')}`)
@@ -328,6 +334,7 @@ function listBodies({ items, values, pictureBytes, wideFiles, packSkills }: Wors
   return [
     send('POST /search', '/api/v1/search', { q: need.repeat(2), context, limit: 100, explain: true }),
     send('POST /blobs/batch of unknown digests', '/api/v1/blobs/batch', { digests }),
+    send('POST /resolve', '/api/v1/resolve', { skills: skills.slice(0, sizes.skills).map((name) => ({ name })) }),
     send('POST /heartbeat of a guest', '/api/v1/heartbeat', { installedSkills: installed }),
     send('POST /heartbeat of a user', '/api/v1/heartbeat', { installedSkills: installed }, { key }),
     send(

@@ -84,7 +84,15 @@ import {
   putCollaborator,
 } from './catalogue/sharing/collaborators.ts'
 import { forkSkill } from './catalogue/publishing/forks.ts'
-import { listForks, listOwnSkills, listStars, setStarred, showStar } from './catalogue/skills/skill-lists.ts'
+import { resolveSkills } from './catalogue/requires/resolve-skills.ts'
+import {
+  listDependents,
+  listForks,
+  listOwnSkills,
+  listStars,
+  setStarred,
+  showStar,
+} from './catalogue/skills/skill-lists.ts'
 import { publishSkill } from './catalogue/publishing/publish-skill.ts'
 import {
   listVersions,
@@ -132,6 +140,8 @@ export const operations = {
   loadSkill,
   diffSkill,
   listForks,
+  listDependents,
+  resolveSkills,
   getDownloads: showDownloads,
   listInstallers,
   yankVersion: (context, input, caller) => setYanked(context, input, true, caller),

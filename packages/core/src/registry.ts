@@ -15,6 +15,7 @@ import { createArtifacts } from './catalogue/offers/artifacts.ts'
 import { passOnShares } from './catalogue/sharing/share-links.ts'
 import { CopyIndex } from './catalogue/sketches/copy-index.ts'
 import { handleVerifiedSkills, refreshVerifiedSkills } from './catalogue/skills/refresh-verified.ts'
+import { handleWithdrawals } from './catalogue/requires/withdrawals.ts'
 import { scheduleDocuments } from './catalogue/skills/rebuild-documents.ts'
 import { SecondOpinion } from './catalogue/skills/second-opinion.ts'
 import { storageQuotaBytesDefault } from './catalogue/skills/storage-quota.ts'
@@ -302,6 +303,7 @@ async function beginWork({ context, onError, mailer }: RegistryParts): Promise<v
   await scheduleHousekeeping(context)
   scheduleTakedowns(context)
   handleVerifiedSkills(context)
+  handleWithdrawals(context)
   // An offline node leaves verification jobs pending. The next process with network access runs them.
   if (!context.outgoing.isOffline) {
     handleVerifications(context)

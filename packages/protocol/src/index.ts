@@ -109,6 +109,7 @@ export {
   type Reputation,
   type Verification,
 } from './schemas/reputation.ts'
+export type { Requires, Resolution } from './schemas/requires.ts'
 export { requestStatuses, type Issue, type Review, type SkillRequest } from './schemas/review.ts'
 export type {
   Downloads,

@@ -38,6 +38,10 @@ export const limits = {
   /** Quarantined versions per user: each occupies storage with its whole content. */
   quarantinedPerUserMax: 20,
   packSkillsMax: 500,
+  /** Entries of each kind in what a version requires. */
+  requirementsMax: 100,
+  /** Skills in a resolution, and its depth; the skills of a request count among them. */
+  resolveSkillsMax: 1000,
   /** Identities of CI that an owner trusts, and the claims that each names. */
   trustedPublishersPerOwnerMax: 200,
   trustedClaimsMax: 10,

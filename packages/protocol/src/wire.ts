@@ -46,6 +46,8 @@ export const wire = {
   listRecalls: 'GET /skills/:name/recalls',
   endRecall: 'DELETE /skills/:name/recalls/:id',
   listForks: 'GET /skills/:name/forks',
+  listDependents: 'GET /skills/:name/dependents',
+  resolveSkills: 'POST /resolve',
   getDownloads: 'GET /skills/:name/downloads',
   listInstallers: 'GET /skills/:name/installers',
   getSimilarity: 'GET /skills/:name/similarity',

@@ -9,6 +9,7 @@ import { changeLock, type LockedSkill } from './lock.ts'
 import { planServers, readInstalledFiles, type PlannedServers } from './plan-servers.ts'
 import type { Item, ItemPlan } from './plan-folders.ts'
 import { changeProjectServers, projectServersFile, toServerRecord } from './project-servers.ts'
+import { listNeeds } from './requirements.ts'
 import { replaceFolders } from './replace-folders.ts'
 import { toLockOptions, type Session } from './session.ts'
 
@@ -23,6 +24,8 @@ export interface Installed {
     readonly change: 'installed' | 'updated' | 'downgraded' | 'restored' | 'unchanged'
     /** The previously installed version. */
     readonly from: string | null
+    /** The skills because of which it was added; absent for those that were named. */
+    readonly requiredBy?: readonly string[]
   }[]
   /** Folders that were left unchanged, because local changes would be lost. */
   readonly skipped: readonly { fullName: string; version: string; target: string; reason: string }[]
@@ -118,7 +121,7 @@ export async function applyPlans(session: Session, plans: readonly ItemPlan[]): 
     mcp: [...servers.values()].flatMap(({ fullName, shown, change }) =>
       shown.length > 0 ? [{ fullName, servers: shown, written: change !== undefined }] : [],
     ),
-    warnings: plans.flatMap(({ item }) => item.warnings),
+    warnings: [...plans.flatMap(({ item }) => item.warnings), ...listNeeds(session, kept)],
   }
 }
 
@@ -146,18 +149,18 @@ async function addToLock(
   await changeLock(place.lockFolder, toLockOptions(place), (before) => {
     const skills: Record<string, LockedSkill> = { ...before }
     for (const { item } of plans) {
-      const { fullName, formerName, version, digest, source, targets } = item
+      const { fullName, formerName, version, digest, source, targets, requires } = item
       const entries = written.get(fullName)
       const mcp = entries ? toServerRecord(entries) : before[formerName ?? fullName]?.mcp
       if (formerName !== undefined) delete skills[formerName]
-      skills[fullName] = { version, digest, source, targets, mcp }
+      skills[fullName] = { version, digest, source, targets, mcp, requires }
     }
     return skills
   })
 }
 
 function toInstalledSkill({ lock }: Session, { item, writes }: ItemPlan): Installed['skills'][number] {
-  const { fullName, formerName, version, digest, targets } = item
+  const { fullName, formerName, version, digest, targets, requiredBy } = item
   const before = lock.skills[formerName ?? fullName]
   return {
     fullName,
@@ -166,6 +169,7 @@ function toInstalledSkill({ lock }: Session, { item, writes }: ItemPlan): Instal
     targets,
     change: toInstallChange(before, item, writes.length),
     from: before?.version ?? null,
+    ...(requiredBy && { requiredBy }),
   }
 }
 
@@ -179,8 +183,8 @@ function toInstallChange(before: LockedSkill | undefined, { version, targets }: 
 /** The result as lines of text. */
 export function showInstalled({ skills, skipped, mcp, warnings }: Installed): string[] {
   return [
-    ...skills.map(({ fullName, version, targets, change, from }) => {
-      const where = targets.join(', ')
+    ...skills.map(({ fullName, version, targets, change, from, requiredBy = [] }) => {
+      const where = `${targets.join(', ')}${requiredBy.length > 0 ? `, required by ${requiredBy.join(', ')}` : ''}`
       if (change === 'updated') return `Updated ${fullName} from ${from} to ${version} in ${where}.`
       if (change === 'downgraded') return `Downgraded ${fullName} from ${from} to ${version} in ${where}.`
       if (change === 'unchanged') return `${fullName}@${version} is already in ${where}.`

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { isSkillName, isUsername, isVersion, parseForeignJson } from '@skillstead/protocol'
+import { isSkillName, isUsername, isVersion, limits, parseForeignJson } from '@skillstead/protocol'
+import { parseVersionRange } from '@skillstead/skill-format'
 import { checkPaths, isMcpServerName } from '@skillstead/skill-format/archives'
 import { requireOwn } from '../files/file-access.ts'
 import { replaceAlone } from '../files/write-whole.ts'
@@ -16,6 +17,8 @@ export interface LockedSkill {
   readonly targets: readonly string[]
   /** The digests of the entries that `install --with-mcp` wrote to the project's MCP servers, by the server's name. */
   readonly mcp?: Readonly<Record<string, string>> | undefined
+  /** The ranges of the skills that it requires, by full name; absent if there are none. */
+  readonly requires?: Readonly<Record<string, string>> | undefined
 }
 
 /** The installed skills of a place by full name. Equal locks have equal bytes. */
@@ -81,12 +84,16 @@ function toLockText(skills: Lock['skills']): string {
 function sortSkills(skills: Lock['skills']): Lock['skills'] {
   const entries = Object.entries(skills).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return Object.fromEntries(
-    entries.map(([name, { version, digest, source, targets, mcp = {} }]) => {
-      const servers = Object.entries(mcp).toSorted(([a], [b]) => (a < b ? -1 : 1))
+    entries.map(([name, { version, digest, source, targets, mcp, requires }]) => {
       const skill = { version, digest, source, targets: targets.toSorted() }
-      return [name, servers.length > 0 ? { ...skill, mcp: Object.fromEntries(servers) } : skill]
+      return [name, { ...skill, ...sortRecord('mcp', mcp), ...sortRecord('requires', requires) }]
     }),
   )
+}
+
+function sortRecord<Key extends string>(key: Key, record: Readonly<Record<string, string>> = {}) {
+  const entries = Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return entries.length > 0 ? ({ [key]: Object.fromEntries(entries) } as { [K in Key]: Record<string, string> }) : {}
 }
 
 /** A lock comes with a project, possibly from a stranger, so validate all of it. */
@@ -129,12 +136,13 @@ function parseLockJson(file: string, text: string): unknown {
 function findLockProblem(name: string, skill: unknown, options: LockOptions): string | undefined {
   if (!isFullName(name)) return 'its name is not a full name'
   if (!isRecord(skill)) return 'its entry is not an object'
-  const { version, digest, source, targets, mcp } = skill
+  const { version, digest, source, targets, mcp, requires } = skill
   if (typeof version !== 'string' || !isVersion(version)) return 'its version is invalid'
   if (!isDigest(digest)) return 'its digest is invalid'
   if (typeof source !== 'string' || !isSource(source)) return 'its source is not a URL'
   if (!Array.isArray(targets) || targets.length > 100) return 'its targets are not a list of folders'
   if (mcp !== undefined && !isServerRecord(mcp)) return 'its MCP servers are invalid'
+  if (requires !== undefined && !isRangeRecord(requires)) return 'its requirements are invalid'
   const wrong = targets.find((target) => !isTarget(target, toShortName(name), options))
   return wrong === undefined ? undefined : `its target ${JSON.stringify(wrong)} is not an allowed folder`
 }
@@ -164,6 +172,16 @@ function isServerRecord(mcp: unknown): boolean {
   if (!isRecord(mcp)) return false
   const servers = Object.entries(mcp)
   return servers.length <= 100 && servers.every(([name, digest]) => isMcpServerName(name) && isDigest(digest))
+}
+
+function isRangeRecord(requires: unknown): boolean {
+  if (!isRecord(requires)) return false
+  const ranges = Object.entries(requires)
+  return ranges.length <= limits.requirementsMax && ranges.every(([name, range]) => isFullName(name) && isRange(range))
+}
+
+function isRange(range: unknown): boolean {
+  return typeof range === 'string' && parseVersionRange(range) !== undefined
 }
 
 function isSource(source: string): boolean {

@@ -1,8 +1,10 @@
 import {
   RegistryError,
   isVersion,
+  limits,
   type Recalled,
   type RegistryApi,
+  type Requires,
   type SkillDetails,
   toOneLine,
 } from '@skillstead/protocol'
@@ -26,6 +28,8 @@ export interface Offer {
   readonly digest: string
   readonly license: string
   readonly keywords: readonly string[]
+  /** What the version requires. Older nodes do not say it. */
+  readonly needs: Requires | undefined
   /** Whether the scanner rates the version dangerous. */
   readonly isDangerous: boolean
   /** The recall of the version; the caller refuses it. */
@@ -56,6 +60,7 @@ export async function requestOffer(api: RegistryApi, { name, version }: Asked, s
     digest: readOfferedDigest(skill, offered),
     license: isText(skill.license) ? skill.license : '',
     keywords: isListOf(skill.keywords, isText) ? skill.keywords : [],
+    needs: isRequires(skill.requires) ? skill.requires : undefined,
     isDangerous: skill.security?.verdict === 'dangerous',
     recalled: readRecalled(skill.recalled),
     warnings: listWarnings(skill, offered, name),
@@ -107,6 +112,16 @@ export function isListOf(list: unknown, isRight: (one: unknown) => boolean): boo
 /** Whether a value is an object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
+}
+
+function isRequires(requires: unknown): boolean {
+  if (!isObject(requires)) return false
+  const { skills, commands, mcpServers, env } = requires
+  const texts = [commands, mcpServers, env]
+  return (
+    isListOf(skills, isObject) &&
+    texts.every((list) => isListOf(list, isText) && (list as string[]).length <= limits.requirementsMax)
+  )
 }
 
 function isText(value: unknown): value is string {

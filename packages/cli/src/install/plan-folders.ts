@@ -1,10 +1,10 @@
 import { basename, dirname, join } from 'node:path'
-import type { Recalled } from '@skillstead/protocol'
+import type { Recalled, Requires } from '@skillstead/protocol'
 import { toContentDigest, type ContentFile } from '@skillstead/client/verify'
 import type { Wanted } from './fetch-package.ts'
 import { describeEdits, readFolderState, toSeen, type FolderState } from './folder-state.ts'
 import { toRealPath, toTargetPath } from './install-place.ts'
-import { findLocked, toFolded } from './lock.ts'
+import { findLocked, toFolded, type LockedSkill } from './lock.ts'
 import type { Session } from './session.ts'
 import type { FolderChange } from './staging.ts'
 
@@ -17,6 +17,12 @@ export interface Item extends Wanted {
   readonly isDangerous?: boolean
   /** The recall of the version, which the user accepted. */
   readonly recalled?: Recalled | undefined
+  /** What the version requires, as the registry says. */
+  readonly needs?: Requires | undefined
+  /** The ranges of the skills that it requires, for the lock. */
+  readonly requires?: LockedSkill['requires']
+  /** The skills because of which it is added. */
+  readonly requiredBy?: readonly string[]
   /** The full name of the skill in the lock, if the owner of the skill has changed. */
   readonly formerName?: string | undefined
 }

@@ -79,6 +79,16 @@ export async function changeProjectServers(
   return first.left
 }
 
+/** Whether the project's file has an MCP server of a name. An unreadable file has none. */
+export function hasProjectServer({ root }: Place, name: string): boolean {
+  try {
+    const { document } = readProjectFile(join(root, projectServersFile))
+    return Object.hasOwn((document[entriesKey] ?? {}) as Entries, name)
+  } catch {
+    return false
+  }
+}
+
 interface ProjectFile {
   /** Empty if there is no file. */
   readonly text: string

@@ -11,6 +11,7 @@ import {
 } from '@skillstead/protocol'
 import { findWidening } from '@skillstead/scanner'
 import { sql } from 'kysely'
+import { findWithdrawn } from '../catalogue/requires/find-withdrawn.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Param } from '../storage/compiled-query.ts'
 import { compileListQuery } from '../storage/list-query.ts'
@@ -33,6 +34,7 @@ const isReasonOf: { [K in UpdateReason]: (installed: InstalledSkill) => boolean 
   recalled: ({ fault }) => fault === 'recalled',
   yanked: ({ fault }) => fault === 'yanked',
   drifted: ({ fault }) => fault === 'drifted',
+  dependency_withdrawn: ({ withdrawn }) => withdrawn !== undefined,
   deprecated: ({ skill }) => skill.deprecated === 1,
   outdated: ({ skill, item }) => isOutdated(item.version, skill.latest_version),
 }
@@ -41,16 +43,21 @@ const isReasonOf: { [K in UpdateReason]: (installed: InstalledSkill) => boolean 
 export async function listUpdates(
   context: StorageContext,
   installed: readonly InstalledSkill[],
-  asker: Pick<Asker, 'userIds'>,
+  asker: Pick<Asker, 'userIds' | 'caller'>,
 ): Promise<Update[]> {
   const faults = await readFaults(context, installed)
+  const withdrawals = await findWithdrawn(
+    context,
+    installed.map(({ skill }) => skill.id),
+    asker.caller,
+  )
   const worst = new Map<string, UpdateFinding>()
   for (const [i, one] of installed.entries()) {
     const { id } = one.skill
-    const faulty = { ...one, ...faults.get(i) }
-    const reason = toUpdateReason(faulty)
+    const found = { ...one, ...faults.get(i), withdrawn: withdrawals.get(id) }
+    const reason = toUpdateReason(found)
     const before = worst.get(id)
-    if (reason && (!before || isWorse(reason, before.reason))) worst.set(id, { ...faulty, reason })
+    if (reason && (!before || isWorse(reason, before.reason))) worst.set(id, { ...found, reason })
   }
   const findings = [...worst.values()]
   const replacements = await findReplacements(context, findings, asker)
@@ -154,6 +161,8 @@ const updateMessages: { [K in UpdateReason]: (installed: InstalledSkill) => stri
     const other = isOutdated(version, skill.latest_version) ? `, or ${skill.latest_version}` : ''
     return `Your copy of ${skill.full_name}@${version} differs from the published version. Install ${version} again${other}.`
   },
+  dependency_withdrawn: ({ skill, withdrawn }) =>
+    `${skill.full_name} requires ${withdrawn?.fullName} ${withdrawn?.range}, of which no version is offered any more.`,
   deprecated: ({ skill }) => `${skill.full_name} is deprecated.`,
   outdated: ({ skill, item: { version } }) =>
     `${skill.full_name} is at ${skill.latest_version}${version === '' ? '' : `, and you have ${version}`}. Update it.`,

@@ -42,6 +42,8 @@ export interface InstalledSkill extends FoundSkill {
   readonly fault?: VersionFault | undefined
   /** The id of the recall that covers the installed version. */
   readonly recalledBy?: string | null | undefined
+  /** A required skill of which no version in the range is offered any more. */
+  readonly withdrawn?: { readonly fullName: string; readonly range: string } | undefined
 }
 
 /** An item that the agent should act on. */

@@ -19,6 +19,7 @@ import { trustedPublishers } from './migrations/0015-trusted-publishers.ts'
 import { auditEmail } from './migrations/0016-audit-email.ts'
 import { recalls } from './migrations/0017-recalls.ts'
 import { evaluations } from './migrations/0018-evaluations.ts'
+import { requires } from './migrations/0019-requires.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -45,6 +46,7 @@ const migrations: readonly Migration[] = [
   auditEmail,
   recalls,
   evaluations,
+  requires,
 ]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

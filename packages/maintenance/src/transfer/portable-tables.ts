@@ -42,6 +42,7 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   skills: { key: ['num'] },
   skill_documents: { key: ['skill_id'] },
   holders: { key: ['name'] },
+  requirements: { key: ['skill_id', 'name'] },
   aliases: { key: ['full_name'] },
   versions: { key: ['id'] },
   version_files: { key: ['version_id', 'path'] },

@@ -24,6 +24,7 @@ import {
 } from '../schemas/fields.ts'
 import { SkillDiff } from '../schemas/access.ts'
 import { Provenance } from '../schemas/provenance.ts'
+import { Resolution, ResolveInput } from '../schemas/requires.ts'
 import { QuarantinedVersion } from '../schemas/quarantine.ts'
 import { filterParameters } from '../schemas/search-filters.ts'
 import { SearchContext } from '../schemas/search-context.ts'
@@ -232,6 +233,19 @@ export const skillEndpoints = toEndpoints('Skills', {
     summary: 'List the forks of a skill, newest first',
     input: v.object({ ...name, page, limit: pageLimit() }),
     output: v.object({ skills: v.array(Skill), ...pageFields }),
+  },
+  listDependents: {
+    auth: 'none',
+    summary: 'List the skills whose latest version requires a skill',
+    input: v.object({ ...name, page, limit: pageLimit() }),
+    output: v.object({ skills: v.array(v.object({ ...Skill.entries, range: v.string() })), ...pageFields }),
+  },
+  resolveSkills: {
+    auth: 'none',
+    summary: 'Choose versions of skills and of everything that they require',
+    volatile: true,
+    input: ResolveInput,
+    output: Resolution,
   },
   getDownloads: {
     auth: 'none',

@@ -81,6 +81,7 @@ export const updateReasons = [
   'recalled',
   'yanked',
   'drifted',
+  'dependency_withdrawn',
   'deprecated',
   'outdated',
 ] as const

@@ -58,6 +58,19 @@ const eventSchemas = {
     verdict: v.picklist(['approved', 'changes_requested']),
     published: v.boolean(),
   }),
+  /** Versions of a skill that a skill of the receiver requires were yanked or recalled. */
+  'skill.dependency.withdrawn': v.object({
+    /** The skill of the receiver. */
+    skill: FullySkill,
+    dependency: v.object({
+      fullName: v.string(),
+      range: v.string(),
+      versions: v.array(v.string()),
+      reason: v.picklist(['yanked', 'recalled']),
+    }),
+    /** The highest version in the range that is still offered; null if there is none. */
+    replacement: v.nullable(v.string()),
+  }),
   /** The sync of an upstream is paused until an administrator decides; only administrators receive this event. */
   'mirror.alarm': v.object({
     upstream: v.object({ name: v.string(), location: v.string() }),
@@ -94,6 +107,11 @@ export const WebhookEvent = v.variant('event', [
   v.object({ ...envelope, event: v.literal('user.followed'), data: eventSchemas['user.followed'] }),
   v.object({ ...envelope, event: v.literal('skill.submitted'), data: eventSchemas['skill.submitted'] }),
   v.object({ ...envelope, event: v.literal('skill.reviewed'), data: eventSchemas['skill.reviewed'] }),
+  v.object({
+    ...envelope,
+    event: v.literal('skill.dependency.withdrawn'),
+    data: eventSchemas['skill.dependency.withdrawn'],
+  }),
   v.object({ ...envelope, event: v.literal('mirror.alarm'), data: eventSchemas['mirror.alarm'] }),
   v.object({ ...envelope, event: v.literal(pingEvent), data: PingData }),
 ])

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { loadLevels } from '../load-levels.ts'
 import { EvaluationSummary } from './evaluation.ts'
 import { Count, Version } from './fields.ts'
+import { Requires } from './requires.ts'
 import { Skill } from './skill.ts'
 
 const { name, fullName, description, author, downloads, securityScore, verified, deprecated } = Skill.entries
@@ -19,6 +20,8 @@ const metadata = v.object({
   keywords: v.array(v.string()),
   /** Results of evaluations of the version; absent without any. */
   evaluations: v.optional(EvaluationSummary),
+  /** Absent if the version requires nothing. */
+  requires: v.optional(Requires),
 })
 
 const omission = v.object({ section: v.string(), tokens: Count })

@@ -5,6 +5,7 @@ import { Change } from './change.ts'
 import { AvatarUrl, Count, Digest, Id, Timestamp, Version, pageFields } from './fields.ts'
 import { EvaluationSummary } from './evaluation.ts'
 import { Opinion } from './opinion.ts'
+import { Requires } from './requires.ts'
 import { PublisherIdentity } from './trusted-publisher.ts'
 import { Security } from './security.ts'
 
@@ -143,10 +144,13 @@ export const SkillDetails = v.object({
   recalled: v.optional(Recalled),
   forkedFrom: v.nullable(v.object({ fullName: v.string(), version: v.string() })),
   forks: Count,
+  /** Public skills whose latest version requires this skill. */
+  dependents: Count,
   frontmatter: v.record(v.string(), v.unknown()),
   summary: v.string(),
   contract: v.nullable(v.object({ inputs: v.unknown(), outputs: v.unknown() })),
   capabilities: v.array(v.string()),
+  requires: Requires,
   access: v.nullable(Access),
   widens: v.nullable(Widens),
   change: v.nullable(Change),

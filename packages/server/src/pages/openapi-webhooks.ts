@@ -32,6 +32,7 @@ const eventSummaries: Readonly<Record<DeliveryName, string>> = {
   'user.followed': 'A user follows you',
   'skill.submitted': 'A version waits for your approval',
   'skill.reviewed': 'A reviewer decided on a version that you submitted',
+  'skill.dependency.withdrawn': 'Versions that a skill of yours requires were yanked or recalled',
   'mirror.alarm': 'The sync of an upstream is paused until an administrator decides; sent to administrators only',
   ping: 'You requested a test delivery; it needs no subscription and is not retried',
 }

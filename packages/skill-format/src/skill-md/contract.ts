@@ -1,5 +1,5 @@
 import { readBlocks } from './blocks.ts'
-import { readKeyValue } from './fields.ts'
+import { readKeyValue } from './key-value.ts'
 import { findSections, toPlainLine, type Section } from './outline.ts'
 import { toPlainText } from './text.ts'
 import type { ParsedSkillMd } from './types.ts'

@@ -1,4 +1,6 @@
-import { isSkillName, isVersion, limits } from '@skillstead/protocol'
+import { isSkillName, isVersion, limits, type Requires } from '@skillstead/protocol'
+import { readKeyValue } from './key-value.ts'
+import { readRequires } from './requires.ts'
 import { toSlug, toPlainText } from './text.ts'
 import type { ParsedSkillMd, SkillWarning } from './types.ts'
 
@@ -14,6 +16,7 @@ export interface SkillFields {
   readonly version?: string
   readonly category?: string
   readonly keywords: readonly string[]
+  readonly requires: Requires
   readonly warnings: readonly SkillWarning[]
   /** Fields that a registry must not take as they are written, unless the request gives the field: it would guess. */
   readonly refusals: readonly FieldRefusal[]
@@ -21,7 +24,7 @@ export interface SkillFields {
 
 /** A field that is refused, as a sentence that names what is written and what to write. */
 interface FieldRefusal {
-  readonly path: 'name' | 'description' | 'version'
+  readonly path: 'name' | 'description' | 'version' | 'requires'
   /** The code of the warning that other readers of the document give for the same fault. */
   readonly code?: string
   readonly message: string
@@ -44,18 +47,10 @@ export function readSkillFields(parsed: ParsedSkillMd): SkillFields {
     version: readVersionField(reader),
     category: readFrontmatterText(reader, ['metadata.category', 'category'])?.slice(0, limits.keywordCharactersMax),
     keywords: readKeywords(parsed),
+    requires: readRequiresField(reader),
     warnings: reader.warnings,
     refusals: reader.refusals,
   }
-}
-
-/** Reads the value of a top-level key or, as `metadata.<key>`, of a key in `metadata`. */
-export function readKeyValue(frontmatter: Record<string, unknown>, path: string): unknown {
-  if (!path.startsWith('metadata.')) return Object.hasOwn(frontmatter, path) ? frontmatter[path] : undefined
-  const { metadata } = frontmatter
-  const key = path.slice('metadata.'.length)
-  if (typeof metadata !== 'object' || metadata === null || !Object.hasOwn(metadata, key)) return undefined
-  return (metadata as Record<string, unknown>)[key]
 }
 
 const licenseCharactersMax = 200
@@ -175,6 +170,13 @@ function toThreeNumbers(text: string): string | undefined {
   const written = /^v?(\d+)(?:\.(\d+)(?:\.(\d+)(?:[-+].*)?)?)?$/i.exec(text)?.slice(1)
   const version = written?.map((number = '0') => number.replace(/^0+(?=\d)/, '')).join('.')
   return version !== undefined && isVersion(version) ? version : undefined
+}
+
+function readRequiresField({ parsed, warnings, refusals }: Reader): Requires {
+  const found = readRequires(parsed)
+  warnings.push(...found.warnings, ...found.refusals)
+  refusals.push(...found.refusals.map((refusal) => ({ path: 'requires' as const, ...refusal })))
+  return found.requires
 }
 
 function isFilled(value: unknown): boolean {

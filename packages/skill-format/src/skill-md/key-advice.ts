@@ -3,8 +3,8 @@ import { skillClients, type SkillClient } from '@skillstead/protocol'
 /** What this registry reads: the fields of a skill's page, and the contract. */
 const registry = {
   title: 'Skillstead',
-  reads: ['inputs', 'outputs', 'version', 'category', 'keywords', 'tags'],
-  readsMetadata: ['version', 'category', 'keywords', 'tags'],
+  reads: ['inputs', 'outputs', 'version', 'category', 'keywords', 'tags', 'requires'],
+  readsMetadata: ['version', 'category', 'keywords', 'tags', 'requires'],
 } as const satisfies Partial<SkillClient>
 
 /** What to do with a key that is not in the open format, as sentences that name the clients which read it. */

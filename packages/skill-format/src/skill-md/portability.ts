@@ -1,7 +1,8 @@
 import { countListed, isSkillName, skillClients, standardKeys } from '@skillstead/protocol'
 import { outlineCharactersMax } from './blocks.ts'
-import { findUnread, readKeyValue, toCaseAdvice } from './fields.ts'
+import { findUnread, toCaseAdvice } from './fields.ts'
 import { adviseOnKey, adviseOnMetadata } from './key-advice.ts'
+import { readKeyValue } from './key-value.ts'
 import type { ParsedSkillMd, SkillWarning } from './types.ts'
 
 /** Whether every host reads a document in the same way, and what some hosts may reject or dislike. */

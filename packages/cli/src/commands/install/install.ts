@@ -15,6 +15,7 @@ import { recalledOption } from '../../install/recalls.ts'
 import { listNotices } from '../../install/update-items.ts'
 import { planItem, type Item, type ItemPlan } from '../../install/plan-folders.ts'
 import { withMcpOption } from '../../install/plan-servers.ts'
+import { addRequired, noDepsOption } from '../../install/requirements.ts'
 import { forceOption, openSession, toLockSource, withSource, type Session } from '../../install/session.ts'
 import { placeOptions, withApi } from '../../registry/place.ts'
 import { dangerousOption } from '../../scan/dangerous.ts'
@@ -29,6 +30,7 @@ export const commands = {
       ...targetOptions,
       offline: { help: 'install the locked versions from the cache, without requests to a registry' },
       ...withMcpOption,
+      ...noDepsOption,
       ...forceOption,
       ...dangerousOption,
       ...recalledOption,
@@ -62,7 +64,9 @@ function refuseRecalledOption(given: Arguments, words: readonly Word[]): void {
 
 async function installWords(session: Session, words: readonly Word[]): Promise<Installed> {
   const work = async (api: RegistryApi) => {
-    const asked = await planItems(session, await askForItems(session, api, words, toLockSource(session.given)))
+    const source = toLockSource(session.given)
+    const items = await addRequired(session, api, await askForItems(session, api, words, source), { source })
+    const asked = await planItems(session, items)
     refuseDangerousPlans(session, asked)
     await fetchPlans(session, api, asked)
     return asked

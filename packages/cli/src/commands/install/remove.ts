@@ -16,6 +16,8 @@ interface Removed {
   /** MCP servers that stay in the project, because they were changed or another skill has them too. */
   leftServers: string[]
   skipped: { fullName: string; target: string; reason: string }[]
+  /** Removed skills that installed skills require. */
+  required: { fullName: string; range: string; by: string }[]
 }
 
 export const commands = {
@@ -25,7 +27,7 @@ export const commands = {
     options: { ...globalOption, ...forceOption },
     async run(given, output) {
       const session = await openSession(given, output)
-      const result: Removed = { removed: [], leftServers: [], skipped: [] }
+      const result: Removed = { removed: [], leftServers: [], skipped: [], required: [] }
       const changes: FolderChange[] = []
       for (const [fullName, locked] of listLocked(session)) {
         const { folders, skipped } = await findFolders(session, fullName, locked)
@@ -42,13 +44,16 @@ export const commands = {
       } catch (error) {
         throw toFileSystemError(error)
       }
-      return result
+      return { ...result, required: listRequired(session, result) }
     },
-    show: ({ removed, leftServers, skipped }) => [
+    show: ({ removed, leftServers, skipped, required }) => [
       ...removed.map(({ fullName, version, targets }) => `Removed ${fullName}@${version} from ${targets.join(', ')}.`),
       ...leftServers.map(
         (name) =>
           `Left the MCP server '${name}' in ${projectServersFile}: it was changed, or another skill has it too.`,
+      ),
+      ...required.map(
+        ({ fullName, range, by }) => `Warning: ${by} requires ${fullName} ${range}. Install it again, or remove ${by}.`,
       ),
       ...skipped.map(
         ({ target, reason }) => `Left ${target} as it is: ${toOneLine(reason)}. Use --force to remove it anyway.`,
@@ -56,6 +61,14 @@ export const commands = {
     ],
     hasFailed: ({ skipped }) => skipped.length > 0,
   }),
+}
+
+function listRequired({ lock }: Session, { removed }: Removed): Removed['required'] {
+  const gone = new Set(removed.map(({ fullName }) => fullName))
+  const left = Object.entries(lock.skills).filter(([by]) => !gone.has(by))
+  return left.flatMap(([by, { requires = {} }]) =>
+    Object.entries(requires).flatMap(([fullName, range]) => (gone.has(fullName) ? [{ fullName, range, by }] : [])),
+  )
 }
 
 async function findFolders(session: Session, fullName: string, locked: LockedSkill) {

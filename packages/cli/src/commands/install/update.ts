@@ -3,6 +3,7 @@ import { applyPlans, fetchPlans, refuseDangerousPlans, showInstalled } from '../
 import { askForItems } from '../../install/find-items.ts'
 import { globalOption } from '../../install/install-place.ts'
 import { planItem, type ItemPlan } from '../../install/plan-folders.ts'
+import { addRequired, noDepsOption } from '../../install/requirements.ts'
 import { forceOption, listLocked, openSession, withSource, type Session } from '../../install/session.ts'
 import { isUpdate, listNotices, toNoticeText, type Notice } from '../../install/update-items.ts'
 import { placeOptions } from '../../registry/place.ts'
@@ -12,7 +13,7 @@ export const commands = {
   update: command({
     description: 'Update installed skills to their latest versions. Default: all installed skills.',
     words: ['[NAME...]'],
-    options: { ...globalOption, ...forceOption, ...dangerousOption, ...placeOptions },
+    options: { ...globalOption, ...noDepsOption, ...forceOption, ...dangerousOption, ...placeOptions },
     async run(given, output) {
       const session = await openSession(given, output)
       const notices = await listNotices(session, listLocked(session))
@@ -38,7 +39,9 @@ function planUpdates(session: Session, source: string, notices: readonly Notice[
       version: latestVersion ?? undefined,
     }))
     const plans: ItemPlan[] = []
-    for (const item of await askForItems(session, api, words, source)) plans.push(await planItem(session, item))
+    const latest = await askForItems(session, api, words, source)
+    for (const item of await addRequired(session, api, latest, { source, isUpdate: true }))
+      plans.push(await planItem(session, item))
     refuseDangerousPlans(session, plans)
     await fetchPlans(session, api, plans)
     return plans

@@ -33,7 +33,7 @@ const selectDocumented = (db: Kysely<Tables>) =>
     .selectFrom('skills')
     .innerJoin('skill_documents as documents', 'documents.skill_id', 'skills.id')
     .select(['skills.id', 'name', 'full_name', 'owner_id', 'holds_name', 'visibility', 'state'])
-    .select(['downloads', 'stars', 'forks', 'forked_from', 'forked_from_version'])
+    .select(['downloads', 'stars', 'forks', 'dependents', 'forked_from', 'forked_from_version'])
     .select(['document', 'documents.revision as document_revision', 'documents.updated_at as documented_at'])
 
 const selectDocumentedOne = compileQuery((db, param: Param<{ fullName: string }>) =>

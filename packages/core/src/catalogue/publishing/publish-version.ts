@@ -32,6 +32,7 @@ import { applySettings, findPublishTarget, insertSkill } from '../skills/skill-r
 import { findQuotaExcess } from '../skills/storage-quota.ts'
 import { compareNew } from '../versions/version-changes.ts'
 import { findCoveringRecall, readActiveRecalls, type StoredRecall, toRecalledField } from '../versions/recalls.ts'
+import { toStoredRequires } from '../versions/stored-requires.ts'
 import type { ShownAccess } from '../versions/stored-version.ts'
 
 /**
@@ -352,6 +353,7 @@ async function insertVersion(
     identity: identity ? JSON.stringify(identity) : null,
     recalled_by: findCoveringRecall(active, number),
     evaluations: null,
+    requires: toStoredRequires(fields.requires),
   }
   await putBlobs(trx, content.blobs)
   await insertVersionRow(trx, version)

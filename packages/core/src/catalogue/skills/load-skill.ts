@@ -1,3 +1,4 @@
+import type { Requires } from '@skillstead/protocol'
 import { composeSkill, type LoadedSkill, type SkillParts } from '@skillstead/skill-format/loading'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { CallOptions } from '../../kernel/call-options.ts'
@@ -9,6 +10,7 @@ import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { findScan } from '../versions/inspection.ts'
 import { countDownload, getSkillVersion } from './read-skill.ts'
 import { showName } from '../versions/shown-names.ts'
+import { readStoredRequires, toStoredRequires } from '../versions/stored-requires.ts'
 import { toSkillItem } from '../versions/skill-document.ts'
 import { truncateSkill } from './truncate-skill.ts'
 import { toShownEvaluations } from '../versions/version-evaluations.ts'
@@ -62,8 +64,13 @@ async function readSkillParts(
     deprecated,
     keywords: usesOwn ? own.keywords : parseJson(skill.keywords),
     ...toShownEvaluations(version),
+    ...(version.requires !== '' && toShownRequires(readStoredRequires(version))),
   }
   return { metadata, frontmatter, contract, capabilities, summary }
+}
+
+function toShownRequires(requires: Requires): { requires?: Requires } {
+  return toStoredRequires(requires) === '' ? {} : { requires }
 }
 
 async function readVersionScore(context: StorageContext, skill: SkillRow, version: VersionRow): Promise<number | null> {

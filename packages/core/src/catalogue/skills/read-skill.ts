@@ -25,6 +25,7 @@ import { findForkedFrom, readSkillDocument, showDetails } from './show-details.t
 import { showName } from '../versions/shown-names.ts'
 import { refuseRecalled, toRecalledField } from '../versions/recalls.ts'
 import { toShownEvaluations } from '../versions/version-evaluations.ts'
+import { readStoredRequires } from '../versions/stored-requires.ts'
 import { toSkillResponse, toPublicName, toSkillVersion } from '../versions/skill-document.ts'
 import { isOwner } from '../../visibility/rights.ts'
 
@@ -200,6 +201,7 @@ async function showSkillAtVersion(context: StorageContext, skill: SkillRow, numb
   const metadata = parseJson(version.metadata)
   const { frontmatter, contract, capabilities, displayName, description, license, keywords, summary } = metadata
   const { digest, size } = version
+  const requires = readStoredRequires(version)
   const publishedAt = toTimestamp(version.published_at)
   // The owner's metadata and its scan apply to the version that describes the skill; other versions use their own.
   const isDescribing = skill.described_by === number
@@ -215,7 +217,7 @@ async function showSkillAtVersion(context: StorageContext, skill: SkillRow, numb
     ...toRecalledField(skill, version),
     ...toShownEvaluations(version),
   }
-  return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, summary, ...own }
+  return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, requires, summary, ...own }
 }
 
 /** Counts a download of a version by anyone but the owner, unless `counts` is false. */

@@ -1,10 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
+import type { SkillDetails } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { hourMs, minuteMs } from '../../kernel/clock.ts'
 import { findMeta, putMeta } from '../../storage/meta.ts'
 import { parseJson, type Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { storeRequirements } from '../requires/requirement-rows.ts'
 import { documentVersion } from '../versions/skill-document.ts'
 import { toCurrentDocument } from './build-document.ts'
 
@@ -56,15 +58,15 @@ function isOlderWalk(walk: Walk | undefined): boolean {
   return walk === undefined || walk.version < documentVersion
 }
 
-async function rebuildDocuments({ database: { writer }, closing }: CatalogueContext): Promise<void> {
-  for (let left = documentsPerRun; left > 0 && !closing.aborted; left -= documentsPerWrite) {
-    if (!(await writer.write(rebuildDocumentBatch, { bulk: true }))) return
+async function rebuildDocuments(context: CatalogueContext): Promise<void> {
+  for (let left = documentsPerRun; left > 0 && !context.closing.aborted; left -= documentsPerWrite) {
+    if (!(await context.database.writer.write((trx) => rebuildDocumentBatch(context, trx), { bulk: true }))) return
     await setImmediate()
   }
 }
 
 /** Returns false at the end. Reads in the writing transaction: a skill may change between a read and a write. */
-async function rebuildDocumentBatch(trx: WriteTransaction): Promise<boolean> {
+async function rebuildDocumentBatch(context: CatalogueContext, trx: WriteTransaction): Promise<boolean> {
   const walk = await readDocumentWalk(trx)
   if (walk?.after === undefined || walk.version !== documentVersion) return false
   const skills = await trx
@@ -79,6 +81,9 @@ async function rebuildDocumentBatch(trx: WriteTransaction): Promise<boolean> {
     const document = await toCurrentDocument(trx, skill_id, stored)
     if (document === stored) continue
     await trx.updateTable('skill_documents').set({ document }).where('skill_id', '=', skill_id).execute()
+    const { requires } = parseJson<SkillDetails>(document)
+    const skill = await trx.selectFrom('skills').selectAll().where('id', '=', skill_id).executeTakeFirstOrThrow()
+    await storeRequirements(trx, { before: skill, skill, requires, at: context.clock.now() })
   }
   const last = skills.at(-1)
   await putDocumentWalk(trx, { version: documentVersion, ...(last && { after: last.num }) })

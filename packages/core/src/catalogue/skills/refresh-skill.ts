@@ -29,6 +29,9 @@ import type { VersionContent } from '../versions/stored-version.ts'
 import { toLogEntries, type SkillCause } from './skill-log.ts'
 import type { VersionContents } from '../versions/version-files.ts'
 import { readLatestVersion } from './build-document.ts'
+import { readMetadataRequires } from '../versions/stored-requires.ts'
+import { storeRequirements } from '../requires/requirement-rows.ts'
+import { queueWithdrawal } from '../requires/withdrawals.ts'
 import { readReaders } from '../../visibility/decisions.ts'
 
 interface KnownVersion {
@@ -88,7 +91,7 @@ interface ProjectedChange extends SkillChange {
 /** Dependencies of a refresh. */
 export type RefreshContext = Pick<
   CatalogueContext,
-  'database' | 'scanRules' | 'reputation' | 'events' | 'upstreamLogs' | 'upstreamQueue'
+  'database' | 'scanRules' | 'reputation' | 'events' | 'outbox' | 'upstreamLogs' | 'upstreamQueue'
 >
 
 /**
@@ -98,6 +101,7 @@ export type RefreshContext = Pick<
  * - the short name (already claimed) in the row before the log, because log entries name the holder of the short name;
  * - the log before the stored document, since appending gives the row its revision;
  * - the document and the search text from the final row;
+ * - the requirements after the row, because they count dependents by the rows of skills;
  * - the other projections last and concurrently, because they use the final row: the reputation of the owner, webhooks
  *   and upstreams. Stars and reviews do not use projections: their functions emit the events.
  */
@@ -109,6 +113,7 @@ const projections: readonly ((trx: WriteTransaction, change: ProjectedChange) =>
   storeRow,
   storeDocument,
   indexSkillText,
+  storeRequired,
   reportChange,
 ]
 
@@ -269,8 +274,18 @@ async function indexSkillText(
   await putSkillText(trx, dialect, skill.num, toIndexText(document, terms), { isNew: !before })
 }
 
+async function storeRequired(trx: WriteTransaction, { before, skill, latest, at }: ProjectedChange): Promise<void> {
+  const requires = latest && readMetadataRequires(latest.metadata)
+  await storeRequirements(trx, { before, skill, requires, at })
+}
+
 async function reportChange(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
-  await endAll([changeReputation(trx, change), emitEvent(trx, change), queueForUpstream(trx, change)])
+  await endAll([
+    changeReputation(trx, change),
+    emitEvent(trx, change),
+    queueForUpstream(trx, change),
+    reportYank(trx, change),
+  ])
 }
 
 async function changeReputation(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
@@ -279,6 +294,14 @@ async function changeReputation(trx: WriteTransaction, change: ProjectedChange):
 
 async function emitEvent(trx: WriteTransaction, { context, skill, toEvent }: ProjectedChange): Promise<void> {
   if (toEvent) await context.events.emit(trx, toEvent(skill))
+}
+
+/** Tells the owners of skills that require a yanked version. */
+async function reportYank(trx: WriteTransaction, { context, skill, cause, versions }: ProjectedChange): Promise<void> {
+  if (cause.type !== 'yank') return
+  const changed = versions.find(({ id }) => id === cause.versionId)
+  if (changed?.yanked === 1)
+    await queueWithdrawal(context, trx, { skill, versions: [changed.version], reason: 'yanked' })
 }
 
 async function queueForUpstream(trx: WriteTransaction, change: ProjectedChange): Promise<void> {

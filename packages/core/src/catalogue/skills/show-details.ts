@@ -12,7 +12,7 @@ import { canSee } from '../../visibility/decisions.ts'
 /** The columns that the details add to the stored document. */
 export type DetailedSkill = Pick<
   SkillRow,
-  'id' | 'name' | 'full_name' | 'owner_id' | 'holds_name' | 'downloads' | 'stars' | 'forks' | ForkColumn
+  'id' | 'name' | 'full_name' | 'owner_id' | 'holds_name' | 'downloads' | 'stars' | 'forks' | 'dependents' | ForkColumn
 >
 
 type ForkColumn = 'forked_from' | 'forked_from_version'

@@ -8,6 +8,7 @@ import { addRow, hasRow, removeRows } from '../../storage/table-rows.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { findOwnOrganisation } from '../../accounts/organisations.ts'
+import { isNamedLikeTarget, isRequirementOfTarget } from '../requires/requirement-rows.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
 import { toNamedItems } from '../versions/shown-names.ts'
 import { itemColumns, toPublicName, toPublicVisibility, toSkillItem } from '../versions/skill-document.ts'
@@ -92,6 +93,25 @@ export async function listForks(context: StorageContext, input: Input<'listForks
   const sorted = forks.select(itemColumns).orderBy('created_at', 'desc').orderBy('id', 'desc')
   const { rows, paging } = await readPage(forks, sorted, input)
   return { skills: await toNamedItems(context, rows, caller), ...paging }
+}
+
+/** GET /skills/<name>/dependents: the skills that require the skill and that the caller may see, by name. */
+export async function listDependents(context: StorageContext, input: Input<'listDependents'>, caller: Caller) {
+  const { id } = await getSkill(context, input.name, caller)
+  const dependents = context.database.read
+    .selectFrom('requirements')
+    .innerJoin('skills', 'skills.id', 'requirements.skill_id')
+    .innerJoin('skills as target', (join) => join.on('target.id', '=', id))
+    .where(isNamedLikeTarget)
+    .where(isRequirementOfTarget)
+    .where(isListedFor(caller))
+  const sorted = dependents
+    .select(itemColumns.map((column) => `skills.${column}` as const))
+    .select('requirements.range')
+    .orderBy('skills.full_name')
+  const { rows, paging } = await readPage(dependents, sorted, input)
+  const items = await toNamedItems(context, rows, caller)
+  return { skills: items.map((item, i) => ({ ...item, range: rows[i]!.range })), ...paging }
 }
 
 /** PUT and DELETE /skills/<name>/star. Idempotent. */

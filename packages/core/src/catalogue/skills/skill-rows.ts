@@ -110,6 +110,7 @@ export async function insertSkill(
     credited_reviews: 0,
     credited_points: 0,
     agent_installs: 0,
+    dependents: 0,
     moderation: 'shown',
     moderation_reason: '',
     moderated_at: null,

@@ -3,6 +3,7 @@ import {
   isSkillName,
   limits,
   type PublishSkillInput,
+  type Requires,
   toVisibleText,
   type Warning,
 } from '@skillstead/protocol'
@@ -28,6 +29,7 @@ export interface PackageFields {
   readonly version: string | undefined
   readonly portable: boolean
   readonly metadata: VersionMetadata
+  readonly requires: Requires
   readonly warnings: Warning[]
 }
 
@@ -124,6 +126,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
       contract: readContract(parsed, blocks),
       capabilities: [...readCapabilities(parsed)],
     },
+    requires: found.requires,
     warnings,
   }
 }
@@ -131,7 +134,7 @@ export function readPackageFields(skillMd: string, given: Given, rules: ReadingR
 /** What SKILL.md says of fields that the request does not give, and that would have to be guessed. */
 function listRefusals({ refusals, nameSlug }: SkillFields, given: Given): FieldError[] {
   return refusals.flatMap(({ path, code, message }) => {
-    if (given[path] !== undefined) return []
+    if (path !== 'requires' && given[path] !== undefined) return []
     if (path !== 'name' || nameSlug === undefined || code !== undefined) return [{ path, message }]
     if (given.normalizeName) return []
     return [{ path, message: `${message} To accept that name, pass the name ${nameSlug}.` }]
@@ -141,7 +144,7 @@ function listRefusals({ refusals, nameSlug }: SkillFields, given: Given): FieldE
 /** As {@link listRefusals}, where the fields are taken all the same; invalid names and versions have their own warnings. */
 function warnOfRefusals({ refusals, displayName }: SkillFields, given: Given): Warning[] {
   const others = refusals.filter(({ path, code }) => {
-    if (path === 'version') return false
+    if (path === 'version' || path === 'requires') return false
     if (path === 'name') return code !== undefined || displayName === undefined
     return given[path] === undefined
   })

@@ -1,10 +1,12 @@
 import { type Security, type Skill, type SkillDetails, type SkillVersion, toTimestamp } from '@skillstead/protocol'
 import { toAvatarUrl } from '../../kernel/avatar-url.ts'
 import { EncodedJson } from '../../kernel/encoded-json.ts'
+import { noRequires } from '@skillstead/skill-format'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import { parseJson, type SkillDocumentRow, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import { toRecalledField } from './recalls.ts'
 import { noEffect, toShownEvaluations } from './version-evaluations.ts'
+import { readMetadataRequires } from './stored-requires.ts'
 import { toFileRow, type FileRow, type ShownAccess, type VersionContent } from './stored-version.ts'
 
 /** The columns of a version in a list. */
@@ -84,13 +86,16 @@ export function toSkillItem(skill: ItemRow): Skill {
 export type ForkedFrom = SkillDetails['forkedFrom']
 
 /** Fields added at read time: counters change too often to be stored, and not every reader may see `forkedFrom`. */
-type SplicedField = 'downloads' | 'stars' | 'forks' | 'forkedFrom'
+type SplicedField = 'downloads' | 'stars' | 'forks' | 'dependents' | 'forkedFrom'
+
+/** The columns of {@link SplicedField}. */
+type CountColumn = 'downloads' | 'stars' | 'forks' | 'dependents'
 
 /**
  * The version of the form of stored documents. Increase it with each change of {@link toSkillDocument}: documents with
  * another number are built again, in the background and when they are read.
  */
-export const documentVersion: number = 1
+export const documentVersion: number = 2
 
 /** Where each stored document begins. */
 const documentHead = `{"form":${documentVersion},`
@@ -124,6 +129,7 @@ export function toSkillDocument(
     summary: skill.summary,
     contract: latest?.metadata.contract ?? null,
     capabilities: latest?.metadata.capabilities ?? [],
+    requires: latest ? readMetadataRequires(latest.metadata) : noRequires,
     access: latest?.uses.access ?? null,
     widens: latest?.uses.widens ?? null,
     change: latest?.uses.change ?? null,
@@ -153,27 +159,30 @@ const formTag = documentVersion === 1 ? '' : `-v${documentVersion}`
  * entity tags of another skill that took over the name, and of a restored database.
  */
 export function toSkillResponse(
-  skill: Pick<SkillRow, 'id' | 'downloads' | 'stars' | 'forks'>,
+  skill: Pick<SkillRow, 'id' | CountColumn>,
   { document, revision, updated_at }: Pick<SkillDocumentRow, 'document' | 'revision' | 'updated_at'>,
   forkedFrom: ForkedFrom,
 ): EncodedJson {
-  const { id, downloads, stars, forks } = skill
-  const added = JSON.stringify({ downloads, stars, forks, forkedFrom } satisfies Pick<SkillDetails, SplicedField>)
+  const { id, downloads, stars, forks, dependents } = skill
+  const added = JSON.stringify({ downloads, stars, forks, dependents, forkedFrom } satisfies Pick<
+    SkillDetails,
+    SplicedField
+  >)
   // Parsing the document would cost more than everything else.
   const text = `${added.slice(0, -1)},${document.slice(documentHead.length)}`
-  const tag = `"${id.slice(-12)}-${revision}-${updated_at.toString(36)}-${downloads}-${stars}-${forks}${forkedFrom ? '-f' : ''}${formTag}"`
+  const tag = `"${id.slice(-12)}-${revision}-${updated_at.toString(36)}-${downloads}-${stars}-${forks}-${dependents}${forkedFrom ? '-f' : ''}${formTag}"`
   return new EncodedJson(text, tag)
 }
 
 /** The complete public form as a value. */
 export function toSkillDetails(
-  skill: Pick<SkillRow, 'downloads' | 'stars' | 'forks'>,
+  skill: Pick<SkillRow, CountColumn>,
   { document }: Pick<SkillDocumentRow, 'document'>,
   forkedFrom: ForkedFrom,
 ): SkillDetails {
-  const { downloads, stars, forks } = skill
+  const { downloads, stars, forks, dependents } = skill
   const { form: _form, ...stored } = parseJson<{ form: number } & Omit<SkillDetails, SplicedField>>(document)
-  return { downloads, stars, forks, forkedFrom, ...stored }
+  return { downloads, stars, forks, dependents, forkedFrom, ...stored }
 }
 
 function toVersionSummary(skill: Pick<SkillRow, 'recalls'>, row: ListedVersion) {

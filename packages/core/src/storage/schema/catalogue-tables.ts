@@ -1,4 +1,4 @@
-import type { Access, EvaluationSummary, PublisherIdentity } from '@skillstead/protocol'
+import type { Access, EvaluationSummary, PublisherIdentity, Requires } from '@skillstead/protocol'
 import type { Outline } from '@skillstead/scanner'
 import { bytes, fraction, generated, json, oneOf, optional, text, whole } from './columns.ts'
 
@@ -104,6 +104,8 @@ export const catalogueTables = {
     recalls: json<StoredRecall[]>(),
     /** The lower end of the interval of the latest version's effect; -2 without results that have one. */
     effect_low: fraction,
+    /** Public skills whose latest version requires this skill. */
+    dependents: whole,
   },
   // Separate from the skill's counters, which change often: a narrow row costs a fifth as much to write.
   skill_documents: {
@@ -146,6 +148,15 @@ export const catalogueTables = {
     recalled_by: optional(text),
     /** The results of evaluations together, as JSON; null without any. */
     evaluations: optional(json<EvaluationSummary>()),
+    /** What the version requires, as JSON; '' for nothing. Null if it was stored before this column existed. */
+    requires: optional(json<Requires>()),
+  },
+  /** The skills that the latest version of each skill requires. */
+  requirements: {
+    skill_id: text,
+    /** The name as written: with or without an owner. */
+    name: text,
+    range: text,
   },
   version_files: {
     version_id: text,

@@ -38,6 +38,10 @@ export function FactsColumn({ shown }: { shown: ShownSkill }) {
             >{`${toBytesText(skill.size)} in ${toCount(skill.files.length, 'file')}`}</a>,
           ],
           ['Forks', <a href={toTab(shown, 'similar')}>{skill.forks.toLocaleString('en')}</a>],
+          [
+            'Used by',
+            skill.dependents > 0 ? <a href={toTab(shown, 'similar')}>{toCount(skill.dependents, 'skill')}</a> : null,
+          ],
           ['Repository', /^https?:\/\//i.test(skill.repository) ? <Repository url={skill.repository} /> : null],
           [
             'Forked from',
@@ -51,6 +55,7 @@ export function FactsColumn({ shown }: { shown: ShownSkill }) {
           ['Origin', toOrigin(shown)],
         ]}
       />
+      <Required shown={shown} />
       <h2>Cost in tokens</h2>
       <TokenCosts shown={shown} />
       <ClientList shown={shown} />
@@ -59,6 +64,32 @@ export function FactsColumn({ shown }: { shown: ShownSkill }) {
       <BadgeCode shown={shown} />
       <h2>Downloads</h2>
       <Downloads name={shown.name} />
+    </>
+  )
+}
+
+/** What the version requires. A name without an owner leads to a search: whose skill it means depends on its owner. */
+function Required({ shown: { skill } }: { shown: ShownSkill }) {
+  const { skills, commands, mcpServers, env } = skill.requires
+  const others = [...commands, ...mcpServers.map((name) => `${name} (MCP server)`), ...env.map((name) => `$${name}`)]
+  if (skills.length + others.length === 0) return null
+  return (
+    <>
+      <h2>Requires</h2>
+      <ul class="words">
+        {skills.map(({ name, range, optional }) => (
+          <li key={name}>
+            <NameLink href={name.includes('/') ? addresses.skill(name) : toAddress('/', { q: name })} name={name} />
+            {range !== '*' && ` ${range}`}
+            {optional && ' (optional)'}
+          </li>
+        ))}
+        {others.map((name) => (
+          <li key={name}>
+            <bdi>{name}</bdi>
+          </li>
+        ))}
+      </ul>
     </>
   )
 }

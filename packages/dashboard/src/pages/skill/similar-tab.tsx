@@ -6,22 +6,36 @@ import { ForkForm, ForkTree, readForkTree } from './forks.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 import { Shown, usePage } from '../../ui/page.tsx'
 
-/** What is related to the skill: packs with it, its forks, and skills with similar text. Shown at once when all is known. */
+/** What is related to the skill: skills that require it, packs with it, its forks, and skills with similar text. Shown at once when all is known. */
 export function SimilarTab({ shown }: { shown: ShownSkill }) {
   const { name } = shown
   const page = usePage()
   const found = useData(['skill', name, 'related', shown.version, page], async () => {
-    const [tree, packs, similarity] = await Promise.all([
+    const [tree, dependents, packs, similarity] = await Promise.all([
       readForkTree(shown, page),
+      api.listDependents({ name, limit: packsMax }),
       api.listPacks({ skill: name, limit: packsMax }),
       api.getSimilarity({ name }),
     ])
-    return { tree, packs, similarity }
+    return { tree, dependents, packs, similarity }
   })
   return (
     <Shown of={found}>
-      {({ tree, packs, similarity: { matches, scannedAt } }) => (
+      {({ tree, dependents, packs, similarity: { matches, scannedAt } }) => (
         <>
+          {dependents.total > 0 && (
+            <>
+              <Counted title="Required by" count={dependents.total} unit="skill" />
+              <ul class="words">
+                {dependents.skills.map(({ fullName, range }) => (
+                  <li key={fullName}>
+                    <NameLink href={addresses.skill(fullName)} name={fullName} /> {range !== '*' && range}
+                  </li>
+                ))}
+                {dependents.total > packsMax && <li>and {(dependents.total - packsMax).toLocaleString('en')} more</li>}
+              </ul>
+            </>
+          )}
           <Counted title="Used by" count={packs.total} unit="pack" />
           {packs.total === 0 && <p>No pack that you can see has it.</p>}
           <ul class="words">

@@ -1,0 +1,85 @@
+import { setImmediate } from 'node:timers/promises'
+import { compareVersions } from '@skillstead/protocol'
+import { parseVersionRange } from '@skillstead/skill-format'
+import { hourMs, minuteMs } from '../../kernel/clock.ts'
+import type { SkillRow } from '../../storage/tables.ts'
+import type { WriteTransaction } from '../../storage/writer.ts'
+import { isShownToAll, keepReaders } from '../../visibility/decisions.ts'
+import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { toPublicName } from '../versions/skill-document.ts'
+import { findDependents, selectRequirer } from './requirement-rows.ts'
+
+/** Versions that are no longer offered. */
+interface Withdrawal {
+  readonly versions: readonly string[]
+  readonly reason: 'yanked' | 'recalled'
+}
+
+const topic = 'skill.withdrawal'
+const dependentsPerWrite = 50
+
+/**
+ * Queues the notices to the owners of skills whose requirements included versions that were just withdrawn, in the
+ * transaction of the change. Costs one query if no skill requires the skill.
+ */
+export async function queueWithdrawal(
+  { outbox }: Pick<CatalogueContext, 'outbox'>,
+  trx: WriteTransaction,
+  { skill, ...withdrawal }: Withdrawal & { readonly skill: SkillRow },
+): Promise<void> {
+  const [requirer] = await selectRequirer(trx, { id: skill.id, name: skill.name, fullName: skill.full_name })
+  if (requirer) await outbox.enqueue(trx, { topic, payload: { skillId: skill.id, ...withdrawal } })
+}
+
+/** Emits `skill.dependency.withdrawn` for each dependent of a withdrawal, a few in each transaction. */
+export function handleWithdrawals(context: CatalogueContext): void {
+  context.outbox.handle(topic, {
+    retryDelaysMs: [minuteMs, 10 * minuteMs, hourMs],
+    async handle(payload) {
+      const { skillId, ...withdrawal } = payload as unknown as Withdrawal & { skillId: string }
+      for (let after: string | undefined = ''; after !== undefined && !context.closing.aborted; await setImmediate())
+        after = await context.database.writer.write((trx) => emitSome(context, trx, { skillId, ...withdrawal }, after!))
+    },
+  })
+}
+
+/** Returns the id of the last dependent that was read; undefined after the last one. */
+async function emitSome(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  { skillId, versions, reason }: Withdrawal & { readonly skillId: string },
+  after: string,
+): Promise<string | undefined> {
+  const skill = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirst()
+  if (!skill) return undefined
+  const dependents = await findDependents(trx, skillId, { after, limit: dependentsPerWrite })
+  const offered = await trx
+    .selectFrom('versions')
+    .select('version')
+    .where('skill_id', '=', skillId)
+    .where('yanked', '=', 0)
+    .execute()
+  const highest = offered.map(({ version }) => version).toSorted((a, b) => compareVersions(b, a))
+  for (const { range: text, ...dependent } of dependents) {
+    const range = parseVersionRange(text)
+    if (!range || !versions.some(range.includes) || !(await isKnownToOwner(trx, skill, dependent))) continue
+    await context.events.emit(trx, {
+      event: 'skill.dependency.withdrawn',
+      ownerId: dependent.owner_id,
+      skill: dependent,
+      data: () => ({
+        skill: { id: dependent.id, name: toPublicName(dependent), fullName: dependent.full_name },
+        dependency: { fullName: skill.full_name, range: text, versions: [...versions], reason },
+        replacement: highest.find(range.includes) ?? null,
+      }),
+    })
+  }
+  return dependents.length < dependentsPerWrite ? undefined : dependents.at(-1)!.id
+}
+
+/** The owner of a dependent learns nothing about a skill that the owner may not see. */
+async function isKnownToOwner(trx: WriteTransaction, skill: SkillRow, dependent: SkillRow): Promise<boolean> {
+  if (isShownToAll(skill) || skill.owner_id === dependent.owner_id) return true
+  const owner = { userId: dependent.owner_id, username: dependent.owner, role: 'user' as const }
+  return (await keepReaders(trx, skill, [owner])).length > 0
+}

@@ -1,0 +1,236 @@
+import { isSkillName, isUsername, limits, type Requires } from '@skillstead/protocol'
+import { readKeyValue } from './key-value.ts'
+import type { ParsedSkillMd, SkillWarning } from './types.ts'
+import { parseVersionRange } from './version-range.ts'
+
+/** What a skill requires, as its frontmatter says. */
+export interface FoundRequires {
+  readonly requires: Requires
+  /** Faults in `requires` and `metadata.requires`: a publish is refused for them. */
+  readonly refusals: readonly SkillWarning[]
+  /** Entries of other spellings that are not read. */
+  readonly warnings: readonly SkillWarning[]
+}
+
+/** What a skill without requirements requires. */
+export const noRequires: Requires = { skills: [], commands: [], mcpServers: [], env: [] }
+
+/**
+ * Reads what a skill requires. `metadata.requires` and `requires` are this registry's spelling: a list of skills, a
+ * mapping of names to ranges, or a mapping with the keys `skills`, `commands`, `mcpServers` and `env`. These are read too:
+ * - `requires` below a client's key in `metadata`, as in `metadata.openclaw.requires`, with `bins` and `anyBins`;
+ * - `depends`, `dependencies`, `depends-on`, `prerequisite-skills` and `required-skills`, from proposals for the format.
+ * Their skills are optional, because some authors mean packages or hints by them.
+ */
+export function readRequires(parsed: Pick<ParsedSkillMd, 'frontmatter' | 'keys'>): FoundRequires {
+  const reading: Reading = {
+    parsed,
+    skills: new Map(),
+    commands: new Set(),
+    mcpServers: new Set(),
+    env: new Set(),
+    refusals: [],
+    warnings: [],
+    isFull: false,
+  }
+  for (const path of ['metadata.requires', 'requires']) {
+    const value = readKeyValue(parsed.frontmatter, path)
+    if (isWritten(value)) readMapping(reading, { path, isOptional: false }, value)
+  }
+  for (const client of clientKeys) {
+    const value = (readKeyValue(parsed.frontmatter, `metadata.${client}`) as { requires?: unknown } | undefined)
+      ?.requires
+    if (isMapping(value)) readMapping(reading, { path: `metadata.${client}`, isOptional: true }, value)
+  }
+  for (const path of otherSkillKeys.flatMap((key) => [`metadata.${key}`, key])) {
+    const value = readKeyValue(parsed.frontmatter, path)
+    if (isWritten(value)) readSkills(reading, { path, isOptional: true }, value)
+  }
+  const { skills, commands, mcpServers, env, refusals, warnings } = reading
+  const requires = { skills: [...skills.values()], commands: [...commands], mcpServers: [...mcpServers], env: [...env] }
+  return { requires, refusals, warnings }
+}
+
+/** Reads one requirement, such as `pdf`, `acme/pdf@^1.2.0` or `pdf >=1.0.0`; undefined if the text is none. */
+export function parseRequirement(text: string): { name: string; range: string } | undefined {
+  const [, name = '', , written = ''] = requirementPattern.exec(text.trim()) ?? []
+  const range = parseVersionRange(written.replace(/^\((.*)\)$/s, '$1'))
+  return range && isSkillReference(name) ? { name, range: range.text } : undefined
+}
+
+const requirementPattern = /^@?([a-z0-9/-]+)(\s*@\s*|\s+|(?=[\^~<>=(]))?(.*)$/s
+/** Keys in `metadata` of clients that read `requires` there. */
+const clientKeys = ['openclaw', 'clawdbot', 'clawdis', 'moltbot', 'clawhub'] as const
+/** Keys of proposals for the format, and of other programs. */
+const otherSkillKeys = [
+  ...(['dependencies', 'depends', 'depends-on', 'depends_on'] as const),
+  ...(['prerequisite-skills', 'prerequisite_skills', 'required-skills', 'required_skills'] as const),
+]
+const keysOf = {
+  skills: ['skills', 'skill'],
+  commands: ['commands', 'bins', 'binaries', 'cli'],
+  anyCommands: ['anyBins', 'anyCommands'],
+  mcpServers: ['mcpServers', 'mcp-servers', 'mcp_servers', 'mcp'],
+  env: ['env', 'environment', 'envVars', 'env-vars', 'env_vars'],
+} as const
+const knownKeys = new Set<string>(Object.values(keysOf).flat())
+const itemPatterns = {
+  commands: /^[\w.+@-]{1,64}(?: \| [\w.+@-]{1,64}){0,7}$/,
+  mcpServers: /^[\w.@/-]{1,128}$/,
+  env: /^[A-Za-z_]\w{0,127}$/,
+} as const
+type ItemKind = keyof typeof itemPatterns
+
+interface Reading extends Record<ItemKind, Set<string>> {
+  readonly parsed: Pick<ParsedSkillMd, 'frontmatter' | 'keys'>
+  readonly skills: Map<string, Requires['skills'][number]>
+  readonly refusals: SkillWarning[]
+  readonly warnings: SkillWarning[]
+  isFull: boolean
+}
+
+interface Place {
+  /** The key, with its place below `metadata`. */
+  readonly path: string
+  readonly isOptional: boolean
+}
+
+function readMapping(reading: Reading, place: Place, value: unknown): void {
+  if (!isMapping(value) || !Object.keys(value).some((key) => knownKeys.has(key)))
+    return readSkills(reading, place, value)
+  const read = (keys: readonly string[]) => keys.map((key) => value[key]).filter(isWritten)
+  for (const skills of read(keysOf.skills)) readSkills(reading, place, skills)
+  for (const kind of ['commands', 'mcpServers', 'env'] as const) {
+    for (const items of read(keysOf[kind])) for (const item of listItems(items)) addItem(reading, place, kind, item)
+  }
+  for (const any of read(keysOf.anyCommands)) {
+    const names = listItems(any).map(toName)
+    if (names.length > 0) addItem(reading, place, 'commands', names.join(' | '))
+  }
+  const unknown = Object.keys(value).filter((key) => !knownKeys.has(key))
+  if (unknown.length > 0 && !place.isOptional) {
+    const shown = unknown.slice(0, 5).map((key) => `'${key.slice(0, 64)}'`)
+    const message = `The keys ${shown.join(', ')} in '${place.path}' are not read. Use skills, commands, mcpServers and env.`
+    addProblem(reading.warnings, reading, place, 'requires_unknown', message)
+  }
+}
+
+function readSkills(reading: Reading, place: Place, value: unknown): void {
+  for (const [name, written, isSaidOptional] of listRequirements(value)) {
+    const found = written === undefined ? parseRequirement(name) : toRequirement(name, written)
+    if (!found) {
+      const shown = `${name}${written === undefined ? '' : `: ${written}`}`.slice(0, 100)
+      const isName = isSkillReference(name.replace(/[\s@^~<>=(].*$/s, ''))
+      const advice = isName
+        ? `'${shown}' has no valid range. Write a range of versions such as ^1.2.0, ~1.2.0, >=1.0.0 or 1.2.3.`
+        : `'${shown}' is not a skill. Write owner/name, with a range such as owner/name@^1.2.0.`
+      refuse(reading, place, `${advice}`)
+    } else if (isItself(reading, found.name)) {
+      refuse(reading, place, `A skill cannot require itself: remove '${found.name}'.`)
+    } else if (reading.skills.has(found.name)) {
+      const { range } = reading.skills.get(found.name)!
+      if (range !== found.range)
+        refuse(reading, place, `'${found.name}' is required as ${range} and as ${found.range}. Keep one of them.`)
+    } else if (hasRoom(reading, place, reading.skills.size)) {
+      reading.skills.set(found.name, {
+        ...found,
+        ...((place.isOptional || isSaidOptional) && { optional: true as const }),
+      })
+    }
+  }
+}
+
+function toRequirement(name: string, written: string) {
+  const range = parseVersionRange(written)
+  const plain = name.replace(/^@/, '')
+  return range && isSkillReference(plain) ? { name: plain, range: range.text } : undefined
+}
+
+/** The names and ranges in any of the spellings; the range of a single text is still in it. */
+function listRequirements(value: unknown): (readonly [name: string, range?: string, isOptional?: boolean])[] {
+  if (isMapping(value)) {
+    const name = nameKeys.map((key) => value[key]).find(isWritten)
+    if (name === undefined)
+      return Object.entries(value).map(([key, range]) => [
+        key,
+        toText(isMapping(range) ? (range['version'] ?? '*') : range),
+      ])
+    const range = rangeKeys.map((key) => value[key]).find(isWritten)
+    const least = leastKeys.map((key) => value[key]).find(isWritten)
+    const isOptional = value['optional'] === true || value['required'] === false
+    const text = range === undefined ? (least === undefined ? undefined : `>=${toText(least)}`) : toText(range)
+    return [[toText(name), text, isOptional]]
+  }
+  return listItems(value).flatMap((item) => (isMapping(item) ? listRequirements(item) : [[toText(item)] as const]))
+}
+
+const nameKeys = ['name', 'skill', 'slug', 'id']
+const rangeKeys = ['range', 'version', 'versions']
+const leastKeys = ['min-version', 'min_version', 'minVersion']
+
+/** The items of a list, or of a text with commas or, without commas, spaces between them. */
+function listItems(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value.slice(0, entriesReadMax)
+  if (isMapping(value)) return Object.keys(value).slice(0, entriesReadMax)
+  const text = toText(value).slice(0, entriesReadMax * 64)
+  return (/[,;\n]/.test(text) ? text.split(/[,;\n]/) : text.split(/\s+(?![<>=^~|(\d*])/))
+    .map((item) => item.trim())
+    .filter(Boolean)
+}
+
+const entriesReadMax = limits.requirementsMax * 2
+
+function addItem(reading: Reading, place: Place, kind: ItemKind, item: unknown): void {
+  if (isMapping(item) && (item['required'] === false || item['optional'] === true)) return
+  const name = toName(item)
+  if (!itemPatterns[kind].test(name)) refuse(reading, place, `'${name.slice(0, 100)}' is no valid name in ${kind}.`)
+  else if (reading[kind].has(name) || hasRoom(reading, place, reading[kind].size)) reading[kind].add(name)
+}
+
+function toName(item: unknown): string {
+  return toText(isMapping(item) ? (item['name'] ?? item['value'] ?? item['command']) : item).trim()
+}
+
+function hasRoom(reading: Reading, place: Place, count: number): boolean {
+  if (count < limits.requirementsMax) return true
+  if (!reading.isFull)
+    refuse(reading, place, `There are more than ${limits.requirementsMax} entries. Remove some of them.`)
+  reading.isFull = true
+  return false
+}
+
+function isItself({ parsed }: Reading, name: string): boolean {
+  return name === parsed.frontmatter['name']
+}
+
+/** In the registry's own spelling a fault is refused; in others it may mean something else. */
+function refuse(reading: Reading, place: Place, message: string): void {
+  const list = place.isOptional ? reading.warnings : reading.refusals
+  if (list.length >= problemsMax) return
+  addProblem(list, reading, place, 'requires_invalid', `${message} (in '${place.path}')`)
+}
+
+const problemsMax = 20
+
+function addProblem(list: SkillWarning[], { parsed }: Reading, { path }: Place, code: string, message: string): void {
+  const line = parsed.keys.get(path)?.line
+  list.push({ code, message, ...(line !== undefined && { line }) })
+}
+
+function isSkillReference(text: string): boolean {
+  const [first = '', name, ...rest] = text.split('/')
+  if (name === undefined) return isSkillName(first)
+  return rest.length === 0 && isUsername(first) && isSkillName(name)
+}
+
+function isWritten(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== ''
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+}

@@ -1,0 +1,151 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { makeProject, type InstalledAnswer } from '../support/install-harness.ts'
+import { startNode } from '../support/server-harness.ts'
+
+let bodies = 0
+async function start() {
+  const { api, node } = await startNode()
+  const publish = (name: string, version: string, requires?: string) => {
+    const metadata = requires === undefined ? '' : `metadata:\n  requires: ${requires}\n`
+    const skillMd = `---\nname: ${name}\ndescription: What ${name} does.\n${metadata}---\n\n# ${name}\n\nNumber ${++bodies}.\n`
+    return api.publishSkill({ skillMd, version })
+  }
+  for (const version of ['1.0.0', '1.4.0', '2.0.0']) await publish('lib', version)
+  await publish('forms', '1.0.0', '[lib@^1.0.0]')
+  await publish('report', '1.0.0', '[lib, forms@~1.0.0]')
+  return { api, publish, url: node.url, project: await makeProject() }
+}
+
+const lockOf = async (folder: string) =>
+  (
+    JSON.parse(await readFile(join(folder, 'skills.lock'), 'utf8')) as {
+      skills: Record<string, { version: string; requires?: object }>
+    }
+  ).skills
+
+it('`install` adds what a skill requires, says why, and locks the ranges', async () => {
+  const { project, url } = await start()
+  const { code, stdout, stderr } = await project.run('install', 'report', '--url', url)
+  expect([code, stdout.split('\n')]).toEqual([
+    0,
+    [
+      'Installed alice/report@1.0.0 in .agents/skills/report.',
+      'Installed alice/lib@1.4.0 in .agents/skills/lib, required by alice/report, alice/forms.',
+      'Installed alice/forms@1.0.0 in .agents/skills/forms, required by alice/report.',
+      '',
+    ],
+  ])
+  expect(stderr).toContain('alice/report requires alice/lib *: 1.4.0 is added.\n')
+  const locked = await lockOf(project.folder)
+  expect(locked['alice/report']!.requires).toEqual({ 'alice/forms': '~1.0.0', 'alice/lib': '*' })
+  expect(locked['alice/lib']!.requires).toBeUndefined()
+  // Another project gets the same versions from the lock alone.
+  const other = await makeProject(project.home)
+  await writeFile(join(other.folder, 'skills.lock'), await readFile(join(project.folder, 'skills.lock')))
+  expect((await other.run('install', '--offline')).code).toBe(0)
+  expect(await other.files()).toEqual(await project.files())
+})
+
+it('`install --no-deps` installs what is named alone', async () => {
+  const { project, url } = await start()
+  const { skills } = await project.json<InstalledAnswer>('install', 'report', '--no-deps', '--url', url)
+  expect(skills).toMatchObject([{ fullName: 'alice/report' }])
+  expect((await lockOf(project.folder))['alice/report']!.requires).toBeUndefined()
+})
+
+it('`install` keeps installed skills in the ranges, and refuses a version outside them', async () => {
+  const { project, url } = await start()
+  await project.run('install', 'lib@1.0.0', '--url', url)
+  const { skills } = await project.json<InstalledAnswer>('install', 'forms', '--url', url)
+  expect(skills).toMatchObject([{ fullName: 'alice/forms' }])
+  expect((await lockOf(project.folder))['alice/lib']!.version).toBe('1.0.0')
+  const before = await project.files()
+  const { code, stderr } = await project.run('install', 'lib', '--url', url)
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining('alice/forms is installed and requires alice/lib ^1.0.0, which 2.0.0 is not.'),
+  ])
+  expect(await project.files()).toEqual(before)
+})
+
+it.each([
+  ['a conflict', '[lib@^2.0.0, forms]', /No version of alice\/lib satisfies all of its ranges: \^2\.0\.0 .*\^1\.0\.0/],
+  ['a cycle', '[alice/wrong]', /alice\/wrong 1\.0\.0 → alice\/wrong 1\.0\.0 is a cycle/],
+  [
+    'a skill that does not exist',
+    '[alice/nothing]',
+    /There is no skill 'alice\/nothing' that you may see, and alice\/wrong 1\.0\.0 requires it/,
+  ],
+])('`install` refuses %s, and changes nothing', async (_what, requires, message) => {
+  const { project, publish, url } = await start()
+  await publish('wrong', '1.0.0', requires)
+  const { code, stderr } = await project.run('install', 'wrong', '--url', url)
+  expect(code).toBe(1)
+  expect(stderr).toMatch(message)
+  expect(await project.files()).toEqual({})
+  expect((await project.run('install', 'wrong', '--no-deps', '--url', url)).code).toBe(0)
+})
+
+it('`install` names commands, MCP servers and environment variables that are missing', async () => {
+  const { project, publish, url } = await start()
+  await publish(
+    'needy',
+    '1.0.0',
+    '{ commands: [node, no-such-command, no-one | no-two], mcpServers: [github], env: [HOME, NO_SUCH_KEY] }',
+  )
+  const { warnings } = await project.json<InstalledAnswer>('install', 'needy', '--url', url)
+  expect(warnings).toEqual([
+    'alice/needy needs the command no-such-command, which is not in PATH.',
+    'alice/needy needs the command no-one or no-two, which is not in PATH.',
+    'alice/needy needs the MCP server github. Add it to your client if it is not there.',
+    'alice/needy needs the environment variable NO_SUCH_KEY, which is not set.',
+  ])
+  await writeFile(join(project.folder, '.mcp.json'), '{"mcpServers":{"github":{}}}')
+  await project.run('remove', 'needy')
+  expect((await project.json<InstalledAnswer>('install', 'needy', '--url', url)).warnings).toHaveLength(3)
+})
+
+it('`update` keeps skills in the ranges of those that require them, and adds what new versions require', async () => {
+  const { project, publish, url } = await start()
+  await project.run('install', 'forms', '--url', url)
+  await publish('lib', '1.5.0')
+  await publish('extra', '1.0.0')
+  const first = await project.run('update', '--url', url)
+  expect(first.stdout).toBe('Updated alice/lib from 1.4.0 to 1.5.0 in .agents/skills/lib.\n')
+  expect(first.stderr).toContain('alice/lib is updated to 1.5.0, not 2.0.0: alice/forms requires ^1.0.0.')
+  expect((await project.run('update', '--url', url)).stderr).toContain('alice/lib stays at 1.5.0, not 2.0.0')
+  await publish('forms', '1.1.0', '[lib@^2.0.0, extra]')
+  const { skills } = await project.json<InstalledAnswer>('update', '--url', url)
+  expect(skills.map(({ fullName, change }) => `${fullName} ${change}`).toSorted()).toEqual([
+    'alice/extra installed',
+    'alice/forms updated',
+    'alice/lib updated',
+  ])
+  expect((await lockOf(project.folder))['alice/forms']!.requires).toEqual({ 'alice/extra': '*', 'alice/lib': '^2.0.0' })
+})
+
+it('`remove` says which installed skills require the removed one', async () => {
+  const { project, url } = await start()
+  await project.run('install', 'forms', '--url', url)
+  const { code, stdout } = await project.run('remove', 'lib')
+  expect([code, stdout]).toEqual([
+    0,
+    'Removed alice/lib@1.4.0 from .agents/skills/lib.\n' +
+      'Warning: alice/forms requires alice/lib ^1.0.0. Install it again, or remove alice/forms.\n',
+  ])
+  await project.run('install', 'lib@1.4.0', '--url', url)
+  expect((await project.run('remove', 'lib', 'forms')).stdout).not.toContain('Warning')
+})
+
+it('a lock with invalid requirements is refused', async () => {
+  const { project, url } = await start()
+  await project.run('install', 'forms', '--url', url)
+  const file = join(project.folder, 'skills.lock')
+  const text = await readFile(file, 'utf8')
+  for (const wrong of ['">>1"', '5', '"x y"']) {
+    await writeFile(file, text.replace('"^1.0.0"', wrong))
+    expect((await project.run('list')).stderr).toContain('its requirements are invalid')
+  }
+})

@@ -1,0 +1,351 @@
+import { setTimeout } from 'node:timers/promises'
+import { limits, type Resolution } from '@skillstead/protocol'
+import { partsOf } from '@skillstead/core/internal'
+import { beforeAll, expect, it, vi } from 'vitest'
+import { codeOf, fieldsOf, refusalOf } from '../support/answers.ts'
+import { describeApi, describeDatabases, describeMatrix, type TestRegistry, type TestUser } from '../support/harness.ts'
+import { hookUp } from '../support/webhook-emitted.ts'
+
+interface Published {
+  readonly version?: string
+  readonly requires?: string
+  readonly visibility?: 'public' | 'private'
+  readonly lines?: string
+}
+
+function toSkillMd(name: string, { requires, lines = '' }: Published): string {
+  const metadata = requires === undefined ? '' : `metadata:\n  requires: ${requires}\n`
+  return `---\nname: ${name}\ndescription: What ${name} does.\n${metadata}${lines}---\n\n# ${name}\n\nSteps to follow.\n`
+}
+
+let bodies = 0
+async function publish({ api }: TestUser, name: string, options: Published = {}) {
+  const { version = '1.0.0', visibility } = options
+  const skillMd = `${toSkillMd(name, options)}\nNumber ${++bodies}.\n`
+  return api.publishSkill({ skillMd, version, visibility })
+}
+
+const textOf = ({ skills }: Resolution) => skills.map(({ fullName, version }) => `${fullName}@${version}`)
+const resolve = async ({ api }: Pick<TestUser, 'api'>, ...names: string[]) =>
+  api.resolveSkills({
+    skills: names.map((text) => {
+      const [name = '', range] = text.split('@')
+      return { name, range }
+    }),
+  })
+const conflictOf = async (...input: Parameters<typeof resolve>) => {
+  const { code, message } = await refusalOf(resolve(...input))
+  return `${code}: ${message}`
+}
+
+describeMatrix('resolving what skills require', (open) => {
+  let test: TestRegistry
+  let alice: TestUser
+  let bob: TestUser
+  beforeAll(async () => {
+    test = await open()
+    alice = await test.makeUser('alice')
+    bob = await test.makeUser('bob')
+    for (const version of ['1.0.0', '1.4.0', '2.0.0']) await publish(alice, 'pdf', { version })
+    await publish(alice, 'forms', { version: '1.0.0', requires: '[pdf@^1.0.0]' })
+    await publish(alice, 'report', { version: '1.0.0', requires: '[pdf, forms@~1.0.0]' })
+  })
+
+  it('chooses the highest versions that satisfy all ranges, in the order of installation', async () => {
+    const resolution = await resolve(alice, 'report')
+    expect(textOf(resolution)).toEqual(['alice/pdf@1.4.0', 'alice/forms@1.0.0', 'alice/report@1.0.0'])
+    const { digest } = await alice.api.getVersion({ name: 'alice/pdf', version: '1.4.0' })
+    expect(resolution.skills[0]).toEqual({
+      fullName: 'alice/pdf',
+      version: '1.4.0',
+      digest,
+      requiredBy: [
+        { fullName: 'alice/report', version: '1.0.0', range: '*' },
+        { fullName: 'alice/forms', version: '1.0.0', range: '^1.0.0' },
+      ],
+      requires: { skills: [], commands: [], mcpServers: [], env: [] },
+    })
+    expect(resolution.skills[2]!.requiredBy).toEqual([])
+    expect(resolution.missing).toEqual([])
+  })
+
+  it('takes the ranges of the request, and skills of several requests together', async () => {
+    expect(textOf(await resolve(alice, 'pdf'))).toEqual(['alice/pdf@2.0.0'])
+    expect(textOf(await resolve(alice, 'pdf@~1.0.0'))).toEqual(['alice/pdf@1.0.0'])
+    expect(textOf(await resolve(alice, 'pdf@^1.0.0', 'forms'))).toEqual(['alice/pdf@1.4.0', 'alice/forms@1.0.0'])
+    expect(await conflictOf(alice, 'pdf@2.0.0', 'forms')).toBe(
+      'conflict: No version of alice/pdf satisfies all of its ranges: 2.0.0 (requested), ^1.0.0 (required by alice/forms 1.0.0). Offered versions: 2.0.0, 1.4.0, 1.0.0.',
+    )
+    expect(await fieldsOf(resolve(alice, 'pdf', 'forms@>>1'))).toEqual(['skills[1].range'])
+    expect(await codeOf(resolve(alice, 'nothing'))).toBe('not_found')
+  })
+
+  it('goes back to a lower version of a required skill where that alone resolves a conflict', async () => {
+    await publish(bob, 'core', { version: '1.0.0' })
+    await publish(bob, 'core', { version: '2.0.0' })
+    await publish(bob, 'plugin', { version: '1.0.0', requires: '[core@^1.0.0]' })
+    await publish(bob, 'plugin', { version: '1.1.0', requires: '[core@^2.0.0]' })
+    await publish(bob, 'other', { requires: '[core@^1.0.0]' })
+    await publish(bob, 'app', { requires: '[plugin, other]' })
+    expect(textOf(await resolve(bob, 'app'))).toEqual([
+      'bob/core@1.0.0',
+      'bob/plugin@1.0.0',
+      'bob/other@1.0.0',
+      'bob/app@1.0.0',
+    ])
+  })
+
+  it('explains a conflict with the chain of each side', async () => {
+    await publish(bob, 'left', { requires: '[alice/pdf@^1.0.0]' })
+    await publish(bob, 'right', { requires: '[alice/pdf@^2.0.0]' })
+    await publish(bob, 'torn', { requires: '[left, right]' })
+    expect(await conflictOf(test.admin, 'bob/torn')).toBe(
+      'conflict: No version of alice/pdf satisfies all of its ranges: ^1.0.0 (required by bob/torn 1.0.0 → bob/left 1.0.0), ^2.0.0 (required by bob/torn 1.0.0 → bob/right 1.0.0). Offered versions: 2.0.0, 1.4.0, 1.0.0.',
+    )
+  })
+
+  it('names a cycle, and a skill that requires itself by its full name', async () => {
+    await publish(bob, 'hen', { requires: '[bob/egg]' })
+    await publish(bob, 'egg', { requires: '[chick]' })
+    await publish(bob, 'chick', { requires: '[hen]' })
+    expect(await conflictOf(bob, 'egg')).toMatch(
+      /^conflict: bob\/(egg|chick|hen) 1.0.0 → bob\/\w+ 1.0.0 → bob\/\w+ 1.0.0 → bob\/\1 1.0.0 is a cycle\. /,
+    )
+    await publish(bob, 'selfish', { requires: '[bob/selfish]' })
+    expect(await conflictOf(bob, 'selfish')).toMatch(/bob\/selfish 1.0.0 → bob\/selfish 1.0.0 is a cycle/)
+  })
+
+  it('says which skill requires one that does not exist, and leaves out optional ones', async () => {
+    await publish(bob, 'broken', { requires: '[alice/nothing@^1.0.0]' })
+    expect(await conflictOf(bob, 'broken')).toBe(
+      "conflict: There is no skill 'alice/nothing' that you may see, and bob/broken 1.0.0 requires it.",
+    )
+    await publish(bob, 'lenient', { lines: 'dependencies: [numpy, alice/pdf]\n' })
+    const resolution = await resolve(bob, 'lenient')
+    expect(textOf(resolution)).toEqual(['alice/pdf@2.0.0', 'bob/lenient@1.0.0'])
+    const requiredBy = { fullName: 'bob/lenient', version: '1.0.0', range: '*' }
+    expect(resolution.missing).toEqual([{ name: 'bob/numpy', requiredBy }])
+  })
+
+  it('takes no yanked version, unless the request names it exactly', async () => {
+    await publish(bob, 'lib', { version: '1.0.0' })
+    await publish(bob, 'lib', { version: '1.1.0' })
+    await publish(bob, 'user', { requires: '[lib@^1.1.0]' })
+    await bob.api.yankVersion({ name: 'lib', version: '1.1.0' })
+    expect(textOf(await resolve(bob, 'lib@^1.0.0'))).toEqual(['bob/lib@1.0.0'])
+    expect(textOf(await resolve(bob, 'lib@1.1.0'))).toEqual(['bob/lib@1.1.0'])
+    expect(await conflictOf(bob, 'user')).toBe(
+      'conflict: No version of bob/lib satisfies its range: ^1.1.0 (required by bob/user 1.0.0). Offered versions: 1.0.0. Yanked: 1.1.0.',
+    )
+  })
+
+  it('answers about private skills of others as if they did not exist', async () => {
+    await publish(alice, 'hush', { visibility: 'private' })
+    await publish(bob, 'nosy', { requires: '[alice/hush]' })
+    const ofPrivate = await conflictOf(bob, 'nosy')
+    expect(ofPrivate).toBe("conflict: There is no skill 'alice/hush' that you may see, and bob/nosy 1.0.0 requires it.")
+    const ofMissing = await conflictOf(bob, 'broken')
+    expect(ofPrivate).toBe(ofMissing.replace('alice/nothing', 'alice/hush').replace('bob/broken', 'bob/nosy'))
+    expect(textOf(await resolve(alice, 'bob/nosy'))).toEqual(['alice/hush@1.0.0', 'bob/nosy@1.0.0'])
+    expect(await codeOf(resolve(bob, 'alice/hush'))).toBe('not_found')
+  })
+
+  it("never lets a stranger's skill take the place of an owner's own skill or of a name that no one held", async () => {
+    const mallory = await test.makeUser()
+    await publish(alice, 'inner', { visibility: 'private' })
+    await publish(alice, 'outer', { requires: '[inner]' })
+    await publish(alice, 'early', { requires: '[soon]' })
+    await publish(alice, 'packages', { lines: 'dependencies: "numpy>=1.0.0"\n' })
+    test.clock.advance(1000)
+    for (const name of ['inner', 'soon', 'numpy']) await publish(mallory, name)
+    expect(textOf(await resolve(alice, 'outer'))).toEqual(['alice/inner@1.0.0', 'alice/outer@1.0.0'])
+    expect(await conflictOf(bob, 'outer')).toMatch(/^conflict: There is no skill 'inner' that you may see/)
+    expect(await conflictOf(bob, 'early')).toMatch(/There is no skill 'soon'.*its author may write owner\/soon/)
+    expect(textOf(await resolve(bob, 'packages'))).toEqual(['alice/packages@1.0.0'])
+    // A later version means the holder of the name.
+    test.clock.advance(1000)
+    await publish(alice, 'early', { version: '1.1.0', requires: '[soon]' })
+    expect(textOf(await resolve(bob, 'early'))).toEqual([`${mallory.username}/soon@1.0.0`, 'alice/early@1.1.0'])
+  })
+
+  it('refuses invalid requirements when they are published, and says what to write', async () => {
+    expect((await refusalOf(publish(alice, 'wrong', { requires: '[pdf@>>1]' }))).errors).toEqual([
+      {
+        path: 'requires',
+        message:
+          "'pdf@>>1' has no valid range. Write a range of versions such as ^1.2.0, ~1.2.0, >=1.0.0 or 1.2.3. (in 'metadata.requires')",
+      },
+    ])
+    for (const requires of [
+      '[wrong]',
+      '["<script>"]',
+      `[${Array.from({ length: 101 }, (_, i) => `s${i}`).join(', ')}]`,
+    ])
+      expect(await codeOf(publish(alice, 'wrong', { requires }))).toBe('invalid_skill')
+  })
+})
+
+describeDatabases('large resolutions', (open) => {
+  it(
+    'follows a chain of a thousand skills, refuses a longer one, and resolves wide ones',
+    { timeout: 120_000 },
+    async () => {
+      const test = await open()
+      const alice = await test.makeUser('alice')
+      const { database } = partsOf(test.registry)
+      await publish(alice, 'seed', { requires: '[s1]' })
+      const [skill] = await database.read
+        .selectFrom('skills')
+        .selectAll()
+        .where('full_name', '=', 'alice/seed')
+        .execute()
+      const [version] = await database.read
+        .selectFrom('versions')
+        .selectAll()
+        .where('skill_id', '=', skill!.id)
+        .execute()
+      const count = limits.resolveSkillsMax + 1
+      await database.writer.write(async (trx) => {
+        for (let i = 1; i < count; i++) {
+          const id = `chain-${i}`
+          const { num: _num, listed: _listed, ...columns } = skill!
+          await trx
+            .insertInto('skills')
+            .values({ ...columns, id, name: `s${i}`, full_name: `alice/s${i}`, holds_name: 0 })
+            .execute()
+          const skills = i === count - 1 ? [] : [{ name: `s${i + 1}`, range: '^1.0.0' }]
+          const requires = JSON.stringify({ skills, commands: [], mcpServers: [], env: [] })
+          await trx
+            .insertInto('versions')
+            .values({ ...version!, id, skill_id: id, requires })
+            .execute()
+        }
+      })
+      const deep = await resolve(alice, 's1')
+      expect(deep.skills).toHaveLength(limits.resolveSkillsMax)
+      expect(textOf(deep)[0]).toBe(`alice/s${count - 1}@1.0.0`)
+      expect(await conflictOf(alice, 'seed')).toMatch(/^invalid_request: This needs more than 1000 skills/)
+      await database.writer.write(async (trx) => {
+        const requires = JSON.stringify({ skills: [{ name: 's1', range: '*' }], commands: [], mcpServers: [], env: [] })
+        await trx
+          .updateTable('versions')
+          .set({ requires })
+          .where('id', '=', `chain-${count - 1}`)
+          .execute()
+      })
+      expect(await conflictOf(alice, 's1')).toMatch(/ more → alice\/s\d+ 1.0.0 → alice\/s\d+ 1.0.0 is a cycle/)
+    },
+  )
+
+  it('reads what versions from before the column require from their metadata', async () => {
+    const test = await open()
+    const alice = await test.makeUser('alice')
+    await publish(alice, 'pdf')
+    await publish(alice, 'report', { requires: '[pdf]' })
+    await partsOf(test.registry).database.writer.write(async (trx) => {
+      await trx.updateTable('versions').set({ requires: null }).execute()
+    })
+    expect(textOf(await resolve(alice, 'report'))).toEqual(['alice/pdf@1.0.0', 'alice/report@1.0.0'])
+  })
+})
+
+describeApi('dependents', (open) => {
+  let test: TestRegistry
+  let alice: TestUser
+  let bob: TestUser
+  beforeAll(async () => {
+    test = await open()
+    alice = await test.makeUser('alice', { plan: 'pro' })
+    bob = await test.makeUser('bob', { plan: 'pro' })
+  })
+  const dependentsOf = async (name: string, { api }: Pick<TestUser, 'api'> = { api: test.api() }) => {
+    const { skills, total } = await api.listDependents({ name })
+    expect(total).toBe(skills.length)
+    return skills.map(({ fullName, range }) => `${fullName} ${range}`)
+  }
+  const countOf = async (name: string) => (await test.api().getSkill({ name })).dependents
+
+  it('are listed to those who may see them, and counted where everyone may', async () => {
+    await publish(alice, 'base')
+    expect(await countOf('base')).toBe(0)
+    await publish(bob, 'one', { requires: '[base@^1.0.0]' })
+    await publish(bob, 'two', { requires: '[alice/base]' })
+    await publish(bob, 'dark', { requires: '[alice/base]', visibility: 'private' })
+    await publish(alice, 'three', { requires: '[base@1.x]' })
+    expect(await dependentsOf('base')).toEqual(['alice/three 1.x', 'bob/one ^1.0.0', 'bob/two *'])
+    expect(await dependentsOf('alice/base', bob)).toEqual([
+      'alice/three 1.x',
+      'bob/dark *',
+      'bob/one ^1.0.0',
+      'bob/two *',
+    ])
+    expect(await countOf('base')).toBe(3)
+    expect((await test.api().listDependents({ name: 'base', limit: 1, page: 2 })).skills).toMatchObject([
+      { fullName: 'bob/one' },
+    ])
+    expect(await codeOf(test.api().listDependents({ name: 'bob/dark' }))).toBe('not_found')
+  })
+
+  it('follow new versions, visibility, deletion and an own skill of the same name', async () => {
+    await publish(bob, 'one', { version: '1.1.0' })
+    await bob.api.publishSkill({ name: 'two', visibility: 'private' })
+    expect(await dependentsOf('base')).toEqual(['alice/three 1.x'])
+    expect(await countOf('base')).toBe(1)
+    await publish(bob, 'four', { requires: '[base]' })
+    expect(await countOf('base')).toBe(2)
+    await publish(bob, 'base')
+    expect([await countOf('alice/base'), await countOf('bob/base')]).toEqual([1, 1])
+    expect(await dependentsOf('bob/base')).toEqual(['bob/four *'])
+    await bob.api.deleteSkill({ name: 'four' })
+    expect(await countOf('bob/base')).toBe(0)
+  })
+
+  it('details show what a version requires', async () => {
+    await publish(alice, 'whole', {
+      requires: '{ skills: [base@^1.0.0], commands: [git], mcpServers: [github], env: [TOKEN] }',
+    })
+    const requires = {
+      skills: [{ name: 'base', range: '^1.0.0' }],
+      commands: ['git'],
+      mcpServers: ['github'],
+      env: ['TOKEN'],
+    }
+    expect((await test.api().getSkill({ name: 'whole' })).requires).toEqual(requires)
+    await publish(alice, 'whole', { version: '1.1.0' })
+    expect((await test.api().getSkill({ name: 'whole' })).requires.skills).toEqual([])
+    expect((await test.api().getSkill({ name: 'whole', version: '1.0.0' })).requires).toEqual(requires)
+  })
+
+  it('their owners learn by webhook and heartbeat that a version was yanked', async () => {
+    await publish(alice, 'lib', { version: '1.0.0' })
+    await publish(alice, 'lib', { version: '1.1.0' })
+    await publish(bob, 'needs-lib', { requires: '[alice/lib@^1.0.0]' })
+    await publish(bob, 'needs-old', { requires: '[alice/lib@1.0.0]' })
+    const events = ['skill.dependency.withdrawn'] as const
+    const [ofBob, ofAlice] = [
+      await hookUp(test, bob, { events: [...events] }),
+      await hookUp(test, alice, { events: [...events] }),
+    ]
+    const beat = async () => {
+      const { updates } = await test
+        .api()
+        .heartbeat({ installedSkills: [{ skillName: 'bob/needs-lib', version: '1.0.0' }] })
+      return updates.map(({ reason, message }) => `${reason}: ${message}`)
+    }
+    await alice.api.yankVersion({ name: 'lib', version: '1.1.0' })
+    const dependency = { fullName: 'alice/lib', range: '^1.0.0', versions: ['1.1.0'], reason: 'yanked' }
+    await vi.waitFor(async () => {
+      expect(await ofBob.take()).toMatchObject([
+        { data: { skill: { fullName: 'bob/needs-lib' }, dependency, replacement: '1.0.0' } },
+      ])
+    }, 10_000)
+    expect(await beat()).toEqual([])
+    await alice.api.yankVersion({ name: 'lib', version: '1.0.0' })
+    await vi.waitFor(async () => expect(await beat()).toHaveLength(1), 10_000)
+    expect(await beat()).toEqual([
+      'dependency_withdrawn: bob/needs-lib requires alice/lib ^1.0.0, of which no version is offered any more.',
+    ])
+    await setTimeout(50)
+    expect(await ofAlice.take()).toEqual([])
+  })
+})
