@@ -127,15 +127,17 @@ describeMatrix('resolving what skills require', (open) => {
     expect(resolution.missing).toEqual([{ name: 'bob/numpy', requiredBy }])
   })
 
-  it('takes no yanked version, unless the request names it exactly', async () => {
-    await publish(bob, 'lib', { version: '1.0.0' })
-    await publish(bob, 'lib', { version: '1.1.0' })
-    await publish(bob, 'user', { requires: '[lib@^1.1.0]' })
-    await bob.api.yankVersion({ name: 'lib', version: '1.1.0' })
-    expect(textOf(await resolve(bob, 'lib@^1.0.0'))).toEqual(['bob/lib@1.0.0'])
-    expect(textOf(await resolve(bob, 'lib@1.1.0'))).toEqual(['bob/lib@1.1.0'])
-    expect(await conflictOf(bob, 'user')).toBe(
-      'conflict: No version of bob/lib satisfies its range: ^1.1.0 (required by bob/user 1.0.0). Offered versions: 1.0.0. Yanked: 1.1.0.',
+  it.each(['yanked', 'recalled'] as const)('takes no %s version, unless the request names it exactly', async (how) => {
+    const lib = `lib-${how}`
+    await publish(bob, lib, { version: '1.0.0' })
+    await publish(bob, lib, { version: '1.1.0' })
+    await publish(bob, `user-${how}`, { requires: `[${lib}@^1.1.0]` })
+    await withdraw(bob, lib, '1.1.0', how)
+    expect(textOf(await resolve(bob, `${lib}@^1.0.0`))).toEqual([`bob/${lib}@1.0.0`])
+    expect(textOf(await resolve(bob, `${lib}@1.1.0`))).toEqual([`bob/${lib}@1.1.0`])
+    expect(await conflictOf(bob, `user-${how}`)).toBe(
+      `conflict: No version of bob/${lib} satisfies its range: ^1.1.0 (required by bob/user-${how} 1.0.0). ` +
+        'Offered versions: 1.0.0. Yanked or recalled: 1.1.0.',
     )
   })
 
@@ -316,11 +318,12 @@ describeApi('dependents', (open) => {
     expect((await test.api().getSkill({ name: 'whole', version: '1.0.0' })).requires).toEqual(requires)
   })
 
-  it('their owners learn by webhook and heartbeat that a version was yanked', async () => {
-    await publish(alice, 'lib', { version: '1.0.0' })
-    await publish(alice, 'lib', { version: '1.1.0' })
-    await publish(bob, 'needs-lib', { requires: '[alice/lib@^1.0.0]' })
-    await publish(bob, 'needs-old', { requires: '[alice/lib@1.0.0]' })
+  it.each(['yanked', 'recalled'] as const)('their owners learn that a version was %s', async (how) => {
+    const lib = `lib-${how}`
+    await publish(alice, lib, { version: '1.0.0' })
+    await publish(alice, lib, { version: '1.1.0' })
+    await publish(bob, `needs-${lib}`, { requires: `[alice/${lib}@^1.0.0]` })
+    await publish(bob, `needs-old-${lib}`, { requires: `[alice/${lib}@1.0.0]` })
     const events = ['skill.dependency.withdrawn'] as const
     const [ofBob, ofAlice] = [
       await hookUp(test, bob, { events: [...events] }),
@@ -329,23 +332,28 @@ describeApi('dependents', (open) => {
     const beat = async () => {
       const { updates } = await test
         .api()
-        .heartbeat({ installedSkills: [{ skillName: 'bob/needs-lib', version: '1.0.0' }] })
+        .heartbeat({ installedSkills: [{ skillName: `bob/needs-${lib}`, version: '1.0.0' }] })
       return updates.map(({ reason, message }) => `${reason}: ${message}`)
     }
-    await alice.api.yankVersion({ name: 'lib', version: '1.1.0' })
-    const dependency = { fullName: 'alice/lib', range: '^1.0.0', versions: ['1.1.0'], reason: 'yanked' }
+    await withdraw(alice, lib, '1.1.0', how)
+    const dependency = { fullName: `alice/${lib}`, range: '^1.0.0', versions: ['1.1.0'], reason: how }
     await vi.waitFor(async () => {
       expect(await ofBob.take()).toMatchObject([
-        { data: { skill: { fullName: 'bob/needs-lib' }, dependency, replacement: '1.0.0' } },
+        { data: { skill: { fullName: `bob/needs-${lib}` }, dependency, replacement: '1.0.0' } },
       ])
     }, 10_000)
     expect(await beat()).toEqual([])
-    await alice.api.yankVersion({ name: 'lib', version: '1.0.0' })
+    await withdraw(alice, lib, '1.0.0', how)
     await vi.waitFor(async () => expect(await beat()).toHaveLength(1), 10_000)
     expect(await beat()).toEqual([
-      'dependency_withdrawn: bob/needs-lib requires alice/lib ^1.0.0, of which no version is offered any more.',
+      `dependency_withdrawn: bob/needs-${lib} requires alice/${lib} ^1.0.0, of which no version is offered any more.`,
     ])
     await setTimeout(50)
     expect(await ofAlice.take()).toEqual([])
   })
 })
+
+async function withdraw({ api }: TestUser, name: string, version: string, how: 'yanked' | 'recalled'): Promise<void> {
+  if (how === 'yanked') await api.yankVersion({ name, version })
+  else await api.recallSkill({ name, range: version, reason: 'It deletes files.' })
+}

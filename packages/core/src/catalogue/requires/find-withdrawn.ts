@@ -20,7 +20,7 @@ export async function findWithdrawn(context: StorageContext, skillIds: readonly 
     const { skill, heldSince = 0 } = meant.get(toWantedKey(row)) ?? {}
     const range = parseVersionRange(row.range)
     if (!skill || !range || heldSince > row.published_at || found.has(row.skill_id)) continue
-    if (skill.versions.some(({ version, isYanked }) => !isYanked && range.includes(version))) continue
+    if (skill.versions.some(({ version, isOffered }) => isOffered && range.includes(version))) continue
     found.set(row.skill_id, { fullName: skill.fullName, range: range.text })
   }
   return found

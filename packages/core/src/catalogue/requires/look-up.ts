@@ -5,6 +5,7 @@ import type { Param } from '../../storage/compiled-query.ts'
 import { compileListQuery, isInList } from '../../storage/list-query.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { readSights } from '../../visibility/decisions.ts'
+import { isOffered } from '../versions/recalls.ts'
 import { readStoredRequires } from '../versions/stored-requires.ts'
 
 /** A name to look up: in the request (`owner` undefined), or required by a skill of an owner. */
@@ -20,14 +21,14 @@ export interface Choosable {
   readonly owner: string
   /** '' if there is none. */
   readonly latest: string
-  /** Highest first, yanked ones included. */
+  /** Highest first, withdrawn ones included. */
   readonly versions: readonly ChoosableVersion[]
 }
 
 export interface ChoosableVersion {
   readonly version: string
   readonly digest: string
-  readonly isYanked: boolean
+  readonly isOffered: boolean
   /** Milliseconds since 1970. */
   readonly publishedAt: number
   readonly requires: Requires
@@ -147,7 +148,7 @@ async function readChoosable({ database }: StorageContext, rows: readonly FoundR
     skills.get(row.skill_id)!.versions.push({
       version: row.version,
       digest: row.digest,
-      isYanked: row.yanked === 1,
+      isOffered: isOffered(row),
       publishedAt: row.published_at,
       requires: readStoredRequires(row),
     })
@@ -190,7 +191,7 @@ const selectSkills = compileListQuery(
 const selectVersions = compileListQuery((db, param: Param<{ ids: Iterable<string> }>, lists) =>
   db
     .selectFrom('versions')
-    .select(['skill_id', 'version', 'digest', 'yanked', 'published_at', 'requires'])
+    .select(['skill_id', 'version', 'digest', 'yanked', 'recalled_by', 'published_at', 'requires'])
     .select((eb) => eb.case().when('requires', 'is', null).then(eb.ref('metadata')).else(null).end().as('metadata'))
     .where(lists.has('skill_id', param('ids')))
     .orderBy('sort_key', 'desc'),

@@ -218,11 +218,11 @@ class Search {
     this.#cursor = step.cursor
   }
 
-  #isIn({ version, isYanked }: ChoosableVersion, { range, from }: Edge, { latest }: Choosable): boolean {
+  #isIn({ version, isOffered }: ChoosableVersion, { range, from }: Edge, { latest }: Choosable): boolean {
     this.#tests += 1
     if (!range) return version === latest
-    // Only a request may name a yanked version, exactly.
-    if (isYanked && (from || range.text !== version)) return false
+    // Only a request may name a yanked or recalled version, exactly.
+    if (!isOffered && (from || range.text !== version)) return false
     return range.includes(version)
   }
 
@@ -244,12 +244,12 @@ const listedMax = 5
 
 function toExplanation(skill: Choosable, edges: readonly Edge[]): string {
   const ranges = [...new Set(edges.map((edge) => `${edge.range?.text ?? 'the latest version'} (${toReason(edge)})`))]
-  const offered = skill.versions.filter(({ isYanked }) => !isYanked).map(({ version }) => version)
-  const yanked = skill.versions.filter(({ isYanked }) => isYanked).map(({ version }) => version)
+  const offered = skill.versions.filter(({ isOffered }) => isOffered).map(({ version }) => version)
+  const withdrawn = skill.versions.filter(({ isOffered }) => !isOffered).map(({ version }) => version)
   const sentences = [
     `No version of ${skill.fullName} satisfies ${ranges.length === 1 ? 'its range' : 'all of its ranges'}: ${cut(ranges)}.`,
     offered.length > 0 ? `Offered versions: ${cut(offered)}.` : 'It has no version that is offered.',
-    ...(yanked.length > 0 ? [`Yanked: ${cut(yanked)}.`] : []),
+    ...(withdrawn.length > 0 ? [`Yanked or recalled: ${cut(withdrawn)}.`] : []),
   ]
   return sentences.join(' ')
 }

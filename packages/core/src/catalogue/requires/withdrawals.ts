@@ -6,6 +6,7 @@ import type { SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { isShownToAll, keepReaders } from '../../visibility/decisions.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
+import { offeredVersion } from '../versions/recalls.ts'
 import { toPublicName } from '../versions/skill-document.ts'
 import { findDependents, selectRequirer } from './requirement-rows.ts'
 
@@ -57,7 +58,7 @@ async function emitSome(
     .selectFrom('versions')
     .select('version')
     .where('skill_id', '=', skillId)
-    .where('yanked', '=', 0)
+    .where(offeredVersion)
     .execute()
   const highest = offered.map(({ version }) => version).toSorted((a, b) => compareVersions(b, a))
   for (const { range: text, ...dependent } of dependents) {

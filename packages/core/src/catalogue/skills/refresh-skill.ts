@@ -284,7 +284,7 @@ async function reportChange(trx: WriteTransaction, change: ProjectedChange): Pro
     changeReputation(trx, change),
     emitEvent(trx, change),
     queueForUpstream(trx, change),
-    reportYank(trx, change),
+    reportWithdrawal(trx, change),
   ])
 }
 
@@ -296,12 +296,16 @@ async function emitEvent(trx: WriteTransaction, { context, skill, toEvent }: Pro
   if (toEvent) await context.events.emit(trx, toEvent(skill))
 }
 
-/** Tells the owners of skills that require a yanked version. */
-async function reportYank(trx: WriteTransaction, { context, skill, cause, versions }: ProjectedChange): Promise<void> {
-  if (cause.type !== 'yank') return
-  const changed = versions.find(({ id }) => id === cause.versionId)
-  if (changed?.yanked === 1)
-    await queueWithdrawal(context, trx, { skill, versions: [changed.version], reason: 'yanked' })
+/** Tells the owners of skills that require versions which were yanked or recalled. */
+async function reportWithdrawal(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  const { context, skill, cause, versions } = change
+  const withdrawn = versions.filter(({ id, yanked, recalled_by }) => {
+    if (cause.type === 'recall') return recalled_by === cause.recall.id
+    return cause.type === 'yank' && id === cause.versionId && yanked === 1
+  })
+  if (withdrawn.length === 0) return
+  const reason = cause.type === 'recall' ? 'recalled' : 'yanked'
+  await queueWithdrawal(context, trx, { skill, versions: withdrawn.map(({ version }) => version), reason })
 }
 
 async function queueForUpstream(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
