@@ -132,6 +132,13 @@ export {
   type ClientReport,
   type SkillClient,
 } from './skill-clients.ts'
+export {
+  differenceInterval,
+  wilsonInterval,
+  type DifferenceInterval,
+  type PassCounts,
+  type RateInterval,
+} from './statistics.ts'
 export { toTimestamp } from './timestamp.ts'
 export { compareVersions, isVersion, nextPatch, parseVersion, toVersionSortKey, type VersionParts } from './versions.ts'
 export {
