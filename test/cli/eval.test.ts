@@ -65,7 +65,7 @@ describe('skillstead eval', () => {
     })
     const agent = await skill.program(
       'agent',
-      '#!/bin/sh\nprompt=$(cat)\n[ -e left ] && exit 1\ntouch left\necho "seen $(pwd) $prompt"\nfind . -type f | sort\ntest -d .claude && ls -l .claude/skills/answers/scripts\nexit 0\n',
+      '#!/bin/sh\nprompt=$(cat)\n[ -e left ] && exit 1\ntouch left\necho "seen $(pwd) $prompt"\nfind . -type f -o -type l | sort\ntest -d .claude && ls -l .claude/skills/answers/scripts\nexit 0\n',
     )
     const report = await skill.report(['--agent', agent, '--runs', '2'])
     const texts = report.runs.map(({ arm, checks }) => ({ arm, text: checks[0]!.evidence }))
@@ -75,7 +75,7 @@ describe('skillstead eval', () => {
     for (const { arm, text } of texts) {
       expect(text).toContain('What is the answer?\n\nInput files: data/in.csv, notes.txt')
       expect(text).toContain('./data/in.csv')
-      expect(text.includes('./.claude/skills/answers/SKILL.md'), arm).toBe(arm === 'with')
+      expect(text.includes('./.claude/skills/answers\n'), arm).toBe(arm === 'with')
       expect(text.includes('./.agents/skills/answers/SKILL.md'), arm).toBe(arm === 'with')
       expect(/-rwx.*run\.sh/.test(text), arm).toBe(arm === 'with')
       expect(text).not.toContain('evals')

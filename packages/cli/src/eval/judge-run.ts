@@ -59,13 +59,18 @@ export function findUndecided(
   return undefined
 }
 
+/** Whether a check asks which files a run made. */
+export function needsFiles(check: EvalCheck): boolean {
+  return check.kind === 'file_exists' || check.kind === 'text' || ('target' in check && check.target === 'files')
+}
+
 /**
  * Decides the checks of a run that these settings decide: first those about its output and files, then those in words,
  * then scripts, which may change the files.
  */
 export async function judgeRun(run: JudgedRun, settings: JudgeSettings): Promise<CheckResult[]> {
-  await removeSkill(run.folder, run.skill)
-  const made = (await listRunFiles(run.folder)).filter((path) => !run.before.has(path))
+  if (run.one.checks.some(({ kind }) => kind === 'text' || kind === 'script')) removeSkill(run.folder, run.skill)
+  const made = run.one.checks.some(needsFiles) ? listRunFiles(run.folder).filter((path) => !run.before.has(path)) : []
   const checks = run.one.checks.filter((check) => findUndecided(check, settings) === undefined)
   const results = new Map<EvalCheck, CheckResult>()
   for (const check of checks) {

@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import { toDigest } from '@skillstead/skill-format/archives'
 import type { EvalCase } from '@skillstead/skill-format/evals'
 import { readAgentOutput } from './agent-output.ts'
-import { describeEnd, judgeRun, prepareFolder, toCommand, type CheckResult, type JudgeSettings } from './judge-run.ts'
+import {
+  describeEnd,
+  judgeRun,
+  needsFiles,
+  prepareFolder,
+  toCommand,
+  type CheckResult,
+  type JudgeSettings,
+} from './judge-run.ts'
 import { toRunId, type Journal, type RunRecord } from './journal.ts'
 import { runChild } from './run-child.ts'
 import { listRunFiles, makeRunFolder, toAgentEnvironment, type EvaluatedSkill } from './run-folder.ts'
@@ -75,10 +83,10 @@ async function executeRun(
   settings: RunSettings,
   { journal, transcripts }: { journal: Journal; transcripts: string },
 ): Promise<RunRecord | undefined> {
-  const folder = await makeRunFolder(journal.work, one, skill, arm === 'with')
+  const folder = makeRunFolder(journal.work, one, skill, arm === 'with')
   try {
     const problem = await prepareFolder(one, { skill, folder }, settings)
-    const before = new Set(await listRunFiles(folder))
+    const before = new Set(one.checks.some(needsFiles) ? listRunFiles(folder) : [])
     const prompt = toPrompt(one)
     const timeoutMs = one.timeoutSeconds === undefined ? settings.timeoutMs : one.timeoutSeconds * 1000
     const env = toAgentEnvironment(settings.env, one, folder)
@@ -106,7 +114,8 @@ async function executeRun(
       at: Date.now(),
     }
   } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined)
+    // The next run need not wait for this. What cannot be removed now is removed with the folder of all runs.
+    void rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined)
   }
 }
 

@@ -1,5 +1,14 @@
-import { chmod, lstat, mkdir, mkdtemp, open, readdir, realpath, rm, writeFile } from 'node:fs/promises'
-import { constants } from 'node:fs'
+import {
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  type Dirent,
+} from 'node:fs'
+import { lstat, open, realpath } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { isExecutable, type ArchiveFile } from '@skillstead/skill-format/archives'
 import type { EvalCase } from '@skillstead/skill-format/evals'
@@ -14,57 +23,65 @@ export interface EvaluatedSkill {
   readonly files: readonly ArchiveFile[]
 }
 
-/** Where agents look for skills of a project. */
-const skillFolders = ['.claude/skills', '.agents/skills']
+/** Where agents look for skills of a project: the folder that most share, and a link to it, as other installers make it. */
+const [sharedFolder, linkedFolder] = ['.agents/skills', '.claude/skills']
 /** Files of a run that are listed, and bytes of those that are read. */
 const listedMax = 20_000
 const readBytesMax = 8 * 1024 * 1024
 
 /**
- * Creates the folder of a run, with the files of its case, and with the skill if `skill` is given. The cases are left out
- * of the skill: an agent would find there what is expected of it.
+ * Creates the folder of a run, with the files of its case, and with the skill if `withSkill`. The cases are left out of
+ * the skill: an agent would find there what is expected of it. Synchronous: a turn of the thread pool for each of these
+ * small files takes longer than writing them.
  */
-export async function makeRunFolder(
-  root: string,
-  one: EvalCase,
-  { files, name }: EvaluatedSkill,
-  withSkill: boolean,
-): Promise<string> {
-  const folder = await mkdtemp(join(root, 'run-'))
-  const byPath = new Map(files.map((file) => [file.path, file]))
-  for (const { path, to } of one.files) await writeFileAt(folder, { ...byPath.get(path)!, path: to })
-  const installed = withSkill ? files.filter(({ path }) => !path.startsWith('evals/')) : []
-  for (const place of skillFolders) {
-    for (const file of installed) await writeFileAt(join(folder, place, name), file)
+export function makeRunFolder(root: string, one: EvalCase, skill: EvaluatedSkill, withSkill: boolean): string {
+  const folder = mkdtempSync(join(root, 'run-'))
+  const wanted = new Map(one.files.map(({ path, to }) => [path, to]))
+  for (const file of skill.files) {
+    const to = wanted.get(file.path)
+    if (to !== undefined) writeFileAt(folder, { ...file, path: to })
+    if (withSkill && !file.path.startsWith('evals/')) writeFileAt(join(folder, sharedFolder, skill.name), file)
+  }
+  if (withSkill) {
+    mkdirSync(join(folder, linkedFolder), { recursive: true })
+    const target = join(process.platform === 'win32' ? folder : '../..', sharedFolder, skill.name)
+    symlinkSync(target, join(folder, linkedFolder, skill.name), 'junction')
   }
   return folder
 }
 
 /** Removes the skill from the folder of a run, so that judges cannot know whether the run had it. */
-export async function removeSkill(folder: string, { name }: EvaluatedSkill): Promise<void> {
-  for (const place of skillFolders) await rm(join(folder, place, name), { recursive: true, force: true })
+export function removeSkill(folder: string, { name }: EvaluatedSkill): void {
+  for (const place of [linkedFolder, sharedFolder]) rmSync(join(folder, place, name), { recursive: true, force: true })
 }
 
-async function writeFileAt(folder: string, file: ArchiveFile): Promise<void> {
+function writeFileAt(folder: string, file: ArchiveFile): void {
   const place = join(folder, file.path)
-  await mkdir(dirname(place), { recursive: true })
-  await writeFile(place, file.bytes)
-  if (isExecutable(file)) await chmod(place, 0o755)
+  mkdirSync(dirname(place), { recursive: true })
+  writeFileSync(place, file.bytes, { mode: isExecutable(file) ? 0o755 : 0o644 })
 }
 
 /** The files in the folder of a run by path, without following links: at most 20,000. */
-export async function listRunFiles(folder: string): Promise<string[]> {
+export function listRunFiles(folder: string): string[] {
   const found: string[] = []
   const folders = ['']
   for (let at = folders.pop(); at !== undefined && found.length < listedMax; at = folders.pop()) {
-    const entries = await readdir(join(folder, at), { withFileTypes: true }).catch(() => [])
-    for (const entry of entries) {
+    for (const entry of listEntries(join(folder, at))) {
       const path = at === '' ? entry.name : `${at}/${entry.name}`
       if (entry.isDirectory()) folders.push(path)
       else if (entry.isFile()) found.push(path)
     }
   }
   return found.slice(0, listedMax).toSorted()
+}
+
+/** None for a folder that the agent made unreadable. */
+function listEntries(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
 }
 
 /** The text of a file that a run left; undefined if there is none, it is too large, or a link leads out of the folder. */

@@ -26,7 +26,7 @@ export interface ArmTotals extends ArmSummary {
   readonly interval?: RateInterval
 }
 
-/** A case with its counted runs, and its checks that nobody decided. */
+/** A case with its counted runs, and its checks that are not decided. */
 interface CaseSummary {
   readonly id: string
   readonly with: ArmSummary
