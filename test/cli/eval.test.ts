@@ -145,6 +145,15 @@ describe('skillstead eval', () => {
     expect(finished).toMatchObject({ code, stdout: '' })
   })
 
+  it('refuses to write its journal into the skill', async () => {
+    const skill = await makeEvalSkill([exactCase])
+    for (const out of [skill.folder, join(skill.folder, 'evals/out')]) {
+      const { code, stderr } = await skill.evaluate(['--agent', 'true', '--out', out])
+      expect(stderr).toContain('--out is in the folder of the skill')
+      expect({ code, files: await readdir(skill.folder) }).toEqual({ code: 2, files: ['SKILL.md', 'evals'] })
+    }
+  })
+
   it('does not run faulty cases, and names each fault with file and line', async () => {
     const skill = await makeEvalSkill([exactCase], { 'evals/x/prompt.md': 'Do it.' })
     const { code, stderr } = await skill.evaluate(['--agent', 'true'])

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { EvalReport } from '../../packages/cli/src/eval/reports.ts'
+import type { EvalReport } from '../../packages/cli/src/eval/eval-reports.ts'
 import { makeFolder, skillstead } from './cli-harness.ts'
 
 /** A folder with a skill that has test cases. */

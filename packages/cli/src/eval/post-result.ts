@@ -3,7 +3,7 @@ import { UsageError, textOption, type Arguments } from '../command/command.ts'
 import { parseSkillWord } from '../command/values.ts'
 import { findNode, withApi } from '../registry/place.ts'
 import { requestJson } from '../registry/request-json.ts'
-import type { EvalReport } from './reports.ts'
+import type { EvalReport } from './eval-reports.ts'
 import type { ArmTotals } from './summary.ts'
 
 /** Digests in a result. Of more transcripts, the digest of the list of their digests is posted. */
@@ -38,7 +38,7 @@ export async function requireSameDigest(
   const published = await withApi(given, (api) => api.getVersion({ name, version }))
   if (published.digest === digest) return
   throw new Error(
-    `The folder is not ${name}@${version}: its digest is ${digest}, and that of the version ${published.digest}. Publish it first, or evaluate the files of that version.`,
+    `The folder is not ${name}@${version}: its digest is ${digest}, and that of the version ${toOneLine(published.digest)}. Publish it first, or evaluate the files of that version.`,
   )
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { toOneLine } from '@skillstead/protocol'
 import { parseSkillMd, readSkillFields } from '@skillstead/skill-format'
 import {
@@ -15,7 +15,7 @@ import { UsageError, command, flag, textOption, type Arguments } from '../../com
 import { wholeNumberOption } from '../../command/values.ts'
 import { openJournal, toRunId, type Journal } from '../../eval/journal.ts'
 import { findPostedVersion, postResult, requireSameDigest } from '../../eval/post-result.ts'
-import { toJunit, toMarkdown, toReportLines, type EvalReport } from '../../eval/reports.ts'
+import { toJunit, toMarkdown, toReportLines, type EvalReport } from '../../eval/eval-reports.ts'
 import { runCases, type RunSettings } from '../../eval/run-cases.ts'
 import { removedVariables, type EvaluatedSkill } from '../../eval/run-folder.ts'
 import { splitCommand } from '../../eval/split-command.ts'
@@ -65,7 +65,7 @@ export const commands = {
       if (posted) await requireSameDigest(given, posted, skill.digest)
       const settings = { ...readSettings(given, agent), signal: listenForEnd(given) }
       warnOfInstalled(given, skill, output)
-      const out = textOption(given, 'out') ?? join(dirname(resolve(folder)), `${basename(resolve(folder))}-workspace`)
+      const out = findOut(given, skill)
       const { env: _env, signal: _signal, parallel: _parallel, ...binding } = settings
       const model = textOption(given, 'model')
       const journal = openJournal(out, { form: 1, digest: skill.digest, model, ...binding })
@@ -128,6 +128,14 @@ function readSettings(given: Arguments, agent: string): Omit<RunSettings, 'signa
     timeoutMs: 1000 * (wholeNumberOption(given, 'timeout', 'time limit in seconds', [1, 3600]) ?? 300),
     env: given.io.env,
   }
+}
+
+/** The folder of journals. Throws {@link UsageError} for one in the skill, which would change the digest of the skill. */
+function findOut(given: Arguments, { folder }: EvaluatedSkill): string {
+  const out = resolve(textOption(given, 'out') ?? join(dirname(folder), `${basename(folder)}-workspace`))
+  if (`${out}${sep}`.startsWith(`${folder}${sep}`))
+    throw new UsageError('--out is in the folder of the skill, and would be published. Pass a folder outside of it.')
+  return out
 }
 
 /** Interrupted by Ctrl+C, by SIGTERM, and when the terminal is closed. */
