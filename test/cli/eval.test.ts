@@ -137,6 +137,12 @@ describe('skillstead eval', () => {
     ['with no runs', ['--agent', 'true', '--runs', '0'], 2, /'0' is not a number of runs/],
     ['with a time limit of a day', ['--agent', 'true', '--timeout', '86400'], 2, /time limit in seconds/],
     ['with a result for no version', ['--agent', 'true', '--post', 'alice/answers'], 2, /names no version/],
+    [
+      'with a result for an invalid model',
+      ['--agent', 'true', '--model', 'a  b', '--post', 'alice/answers@1.0.0'],
+      2,
+      /'a b' is not a name of a model/,
+    ],
     ['with a result without a model', ['--agent', 'true', '--post', 'alice/answers@1.0.0'], 2, /Pass --model/],
   ])('fails with a sentence %s', async (_, args, code, message) => {
     const skill = await makeEvalSkill([exactCase])

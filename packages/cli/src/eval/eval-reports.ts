@@ -55,8 +55,9 @@ export function toReportLines(report: EvalReport): Line[] {
 /** What the figures do not say. */
 function toNotes({ withSkill, withoutSkill, cases, skipped, runs }: EvalReport): string[] {
   const broken = withSkill.broken + withoutSkill.broken
-  const first = runs.find(({ ending, code }) => ending !== 'exit' || code !== 0)
+  const first = runs.find(({ ending, code, outcome }) => outcome === 'failed' && (ending !== 'exit' || code !== 0))
   const unjudged = withSkill.unjudged + withoutSkill.unjudged
+  const open = runs.flatMap(({ checks }) => checks).find(({ outcome }) => outcome === 'unjudged')
   const undecided = [...cases, ...skipped].flatMap((one) => one.undecided.map((check) => ({ id: one.id, ...check })))
   return [
     ...(broken > 0
@@ -64,7 +65,9 @@ function toNotes({ withSkill, withoutSkill, cases, skipped, runs }: EvalReport):
           `${toCount(broken, 'run')} of the agent failed, and count as not passed. The first: ${first?.checks[0]?.evidence}`,
         ]
       : []),
-    ...(unjudged > 0 ? [`${toCount(unjudged, 'run')} could not be judged, and are not counted.`] : []),
+    ...(unjudged > 0
+      ? [`${toCount(unjudged, 'run')} could not be judged, and are not counted. The first: ${open?.evidence}`]
+      : []),
     ...skipped.map(({ id }) => `The case ${id} was not run: nothing decides its checks.`),
     ...undecided.slice(0, 20).map(({ id, check, reason }) => `Not judged: ${id}, ${check}: ${reason}`),
     ...(undecided.length > 20 ? [`${undecided.length - 20} more checks are not judged.`] : []),

@@ -9,6 +9,9 @@ import type { ArmTotals } from './summary.ts'
 /** Digests in a result. Of more transcripts, the digest of the list of their digests is posted. */
 const transcriptsMax = 500
 
+/** As nodes check it, but before the agents run. */
+const modelPattern = /^(?!.{81})[A-Za-z0-9][\w.:@/+()-]*(?: [\w.:@/+()-]+)*$/
+
 /** A version that a result is posted for. */
 export interface PostedVersion {
   readonly name: string
@@ -22,8 +25,12 @@ export function findPostedVersion(given: Arguments): PostedVersion | undefined {
   const { name, version } = parseSkillWord(word)
   if (version === undefined || version === '')
     throw new UsageError(`'${toOneLine(word)}' names no version. Use the form NAME@VERSION.`)
-  if (textOption(given, 'model') === undefined)
-    throw new UsageError('A posted result names its model. Pass --model NAME.')
+  const model = textOption(given, 'model')
+  if (model === undefined) throw new UsageError('A posted result names its model. Pass --model NAME.')
+  if (!modelPattern.test(model))
+    throw new UsageError(
+      `'${toOneLine(model)}' is not a name of a model for a result. Use up to 80 letters, digits, spaces and . _ : @ / + ( ) -.`,
+    )
   if (findNode(given)?.apiKey === undefined)
     throw new UsageError('--post needs a node and a key. Log in, or pass --url URL and --key KEY.')
   return { name, version }
