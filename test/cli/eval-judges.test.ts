@@ -221,6 +221,14 @@ describe('expectations in words', () => {
     expect(text).not.toContain('SKILL.md')
   })
 
+  it('are not judged if the answer is too long for a word of the command, and the evaluation continues', async () => {
+    const skill = await makeEvalSkill([{ prompt: 'Answer.', assertions: ['It is polite'] }])
+    const agent = await skill.program('agent', '#!/bin/sh\nyes €€€€ | head -c 600000\n')
+    const report = await skill.report(['--agent', agent, '--runs', '1', '--judge', 'echo {prompt}'])
+    expect(report).toMatchObject({ withSkill: { unjudged: 1 }, withoutSkill: { unjudged: 1 } })
+    expect(report.runs[0]!.checks[0]!.evidence).toContain('Leave out {prompt}')
+  })
+
   it.each<[string, string]>([
     ['fails', 'echo "1: PASS"; exit 1'],
     ['says nothing', 'true'],

@@ -87,6 +87,13 @@ describe('an agent', () => {
     expect(transcript.stdout.length).toBe(8 * 1024 * 1024)
   })
 
+  it('that printed more than 8 MiB when it ends is not judged by a part of it', async () => {
+    const skill = await makeEvalSkill([{ prompt: 'x', assertions: [{ type: 'contains', value: '4' }] }])
+    const agent = await skill.program('agent', '#!/bin/sh\nyes 42 | head -c 8400000\n')
+    const report = await skill.report(['--agent', agent, '--runs', '1'])
+    expect(report.runs).toMatchObject([{ ending: 'output', outcome: 'failed' }, { ending: 'output' }])
+  })
+
   it('that prints gigabytes on both outputs, and ignores signals, does not fill the memory', async () => {
     const skill = await makeEvalSkill([exactCase])
     const script = "#!/bin/sh\ntrap '' TERM\nyes 42 >&2 &\nwhile :; do yes 42; done\n"

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join, posix } from 'node:path'
 import { Validator } from '@cfworker/json-schema'
-import { parseForeignJson } from '@skillstead/protocol'
+import { parseForeignJson, readErrorCode } from '@skillstead/protocol'
 import type { CheckTarget, EvalCase, EvalCheck } from '@skillstead/skill-format/evals'
 import type { Environment } from '../terminal/io.ts'
 import { runBounded, SlowError } from './run-bounded.ts'
@@ -236,6 +236,15 @@ export function describeEnd({ ending, code, stdout, stderr, seconds }: ChildEnd)
   return last === '' ? how : `${how}: ${last}`
 }
 
+/** How a judge ends that gets its question as a word of its command. */
+const tooLong: ChildEnd = {
+  ending: 'exit',
+  code: 1,
+  stdout: '',
+  stderr: 'The question is too long for a word of the command. Leave out {prompt}: it is on standard input then.',
+  seconds: 0,
+}
+
 /** Asks a model about all expectations in words of a run. What it does not answer is not judged. */
 async function askJudge(
   judge: readonly [string, ...string[]],
@@ -252,7 +261,11 @@ async function askJudge(
     timeoutMs,
     signal,
   }
-  const end = await runChild({ ...common, ...toCommand(judge, input) })
+  const end = await runChild({ ...common, ...toCommand(judge, input) }).catch((error: unknown) => {
+    // An answer must not be able to end the evaluation by its length.
+    if (error instanceof StartError && readErrorCode(error.cause) === 'E2BIG') return tooLong
+    throw error
+  })
   const isAnswer = end.ending === 'exit' && end.code === 0
   const answers = new Map<number, { verdict: string; reason: string }[]>()
   for (const line of isAnswer ? end.stdout.split('\n') : []) {

@@ -65,7 +65,7 @@ export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   const unkillable = Promise.withResolvers<undefined>()
   const timers: NodeJS.Timeout[] = []
   const stop = (reason: ChildEnd['ending']) => {
-    if (ending !== 'exit' || child.exitCode !== null) return
+    if (ending !== 'exit') return
     ending = reason
     killGroup(group, 'SIGTERM')
     timers.push(setTimeout(() => killGroup(group, 'SIGKILL'), graceMs))
@@ -83,7 +83,7 @@ export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   }
   const interrupt = () => stop('interrupted')
   signal.addEventListener('abort', interrupt, { once: true })
-  timers.push(setTimeout(() => stop('timeout'), timeoutMs))
+  const limit = setTimeout(() => stop('timeout'), timeoutMs)
   if (signal.aborted) interrupt()
   // A command need not read its input.
   child.stdin.on('error', () => undefined)
@@ -92,6 +92,9 @@ export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   try {
     const [code, name] = (await Promise.race([once(child, 'exit'), unkillable.promise])) ?? [null, 'SIGKILL']
     const seconds = (performance.now() - startedMs) / 1000
+    // Only the limit of output can still be exceeded, by what the pipes have.
+    clearTimeout(limit)
+    signal.removeEventListener('abort', interrupt)
     killGroup(group, 'SIGKILL')
     await Promise.race([closed, sleep(drainMs, undefined, { ref: false })])
     const { stdout, stderr } = chunks
@@ -103,7 +106,7 @@ export async function runChild(options: ChildOptions): Promise<ChildEnd> {
       seconds,
     }
   } finally {
-    for (const timer of timers) clearTimeout(timer)
+    for (const timer of [limit, ...timers]) clearTimeout(timer)
     signal.removeEventListener('abort', interrupt)
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
     removeGroup(group)
