@@ -107,6 +107,15 @@ export const parts: readonly Part[] = [
     },
   },
   {
+    name: 'eval',
+    about: 'runs of test cases by an agent that sleeps, compared with the time of the agent alone',
+    async run(bench) {
+      const { benchEval } = await import('./eval.ts')
+      const folder = bench.newFolder('eval')
+      return benchEval(folder, bench.at({ short: 1, medium: 3, full: 3 }))
+    },
+  },
+  {
     name: 'cluster',
     about: 'three nodes on one PostgreSQL',
     async run({ isShort }) {

@@ -77,6 +77,7 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
     from(() => import('../commands/write/init.ts'), { init: 'create a new skill' }),
     from(() => import('../commands/write/lint.ts'), { lint: 'check skills before publishing, without a registry' }),
     from(() => import('../commands/write/scan.ts'), { scan: 'scan skills for dangerous content, without a registry' }),
+    from(() => import('../commands/write/eval.ts'), { eval: 'run the test cases of a skill with and without it' }),
     from(() => import('../commands/write/publish.ts'), {
       publish: 'publish a skill from its folder, zip or SKILL.md, or a plugin',
     }),

@@ -26,6 +26,7 @@ import {
   type Unreadable,
   warnOfFiles,
 } from '@skillstead/skill-format/archives'
+import { readEvalCases } from '@skillstead/skill-format/evals'
 import { warnOfTemplate } from './skill-template.ts'
 
 /** The result of linting a skill. */
@@ -77,12 +78,28 @@ export async function lintSample(
       warnings,
       warnOfTemplate(text),
       warnOfFiles(files.filter((file) => 'bytes' in file)),
+      warnOfCases(files),
     ),
     omitted,
     changed,
     clients: clients.map((client) => reportClient(parsed, client, folderName)),
     security: { score, verdict, risk, findings, cut },
   }
+}
+
+/** Faults of the test cases, and results of runs, which are no part of a skill. Their lines are not those of SKILL.md. */
+function warnOfCases(files: Sample['files']): Warning[] {
+  const { problems } = readEvalCases(files.map((file) => ('bytes' in file ? file : { path: file.path })))
+  const results = files.find(({ path }) => path.startsWith('evals/results/'))
+  return [
+    ...problems.map(({ path, line, message }) => ({
+      code: 'eval_case',
+      message: `${path}${line === undefined ? '' : `:${line}`}: ${message}`,
+    })),
+    ...(results
+      ? [{ code: 'eval_results', message: 'evals/results has results of runs, which a publish includes. Delete it.' }]
+      : []),
+  ]
 }
 
 /** What a publish would refuse, in the same words. */

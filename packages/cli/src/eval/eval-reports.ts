@@ -1,0 +1,219 @@
+import type { DifferenceInterval, RateInterval } from '@skillstead/protocol'
+import { toOneLine } from '@skillstead/protocol'
+import { styled, type Line } from '../terminal/style.ts'
+import { toCount } from '../terminal/output.ts'
+import type { RunRecord } from './journal.ts'
+import type { ArmSummary, ArmTotals, EvalSummary } from './summary.ts'
+
+/** A finished evaluation with its conditions. */
+export interface EvalReport extends EvalSummary {
+  readonly skill: { readonly name: string; readonly digest: string }
+  /** This program with its version. */
+  readonly runner: string
+  readonly agent: string
+  readonly judge?: string
+  readonly model?: string
+  /** When the last run ended. */
+  readonly ranAt: string
+  readonly runsPerCase: number
+  readonly timeoutSeconds: number
+  /** The conditions of the runs: the system, and which variables of the caller agents do not get. */
+  readonly environment: { readonly system: string; readonly node: string; readonly removedVariables: string }
+  readonly runs: readonly RunRecord[]
+  /** The folder with the journal and the transcripts. */
+  readonly folder: string
+}
+
+const verdicts = {
+  better: ['good', 'Agents do better with the skill.'],
+  worse: ['bad', 'Agents do worse with the skill.'],
+  none: ['warning', 'No difference is shown.'],
+} as const
+
+/** The result as lines for people. */
+export function toReportLines(report: EvalReport): Line[] {
+  const { skill, cases, withSkill, withoutSkill, effect, verdict } = report
+  const width = Math.min(40, Math.max(4, ...cases.map(({ id }) => id.length)))
+  const [style, sentence] = verdicts[verdict]
+  return [
+    styled(
+      'heading',
+      `${toOneLine(skill.name)}: ${toCount(cases.length, 'case')}, ${toCount(report.runsPerCase, 'run')} each`,
+    ),
+    ...cases.map(
+      (one) => `  ${toOneLine(one.id).padEnd(width)}  with ${toFraction(one.with)}, without ${toFraction(one.without)}`,
+    ),
+    `  with the skill:    ${toRate(withSkill)}`,
+    `  without the skill: ${toRate(withoutSkill)}`,
+    ...(effect ? [`  difference:        ${toDifference(effect)}`] : []),
+    styled(style, effect ? sentence : 'No run could be counted on both sides.'),
+    ...toNotes(report).map((note) => styled('warning', note)),
+    `Journal and transcripts: ${report.folder}`,
+  ]
+}
+
+/** What the figures do not say. */
+function toNotes({ withSkill, withoutSkill, cases, skipped, runs }: EvalReport): string[] {
+  const broken = withSkill.broken + withoutSkill.broken
+  const first = runs.find(({ ending, code, outcome }) => outcome === 'failed' && (ending !== 'exit' || code !== 0))
+  const unjudged = withSkill.unjudged + withoutSkill.unjudged
+  const open = runs.flatMap(({ checks }) => checks).find(({ outcome }) => outcome === 'unjudged')
+  const undecided = [...cases, ...skipped].flatMap((one) => one.undecided.map((check) => ({ id: one.id, ...check })))
+  return [
+    ...(broken > 0
+      ? [
+          `${toCount(broken, 'run')} of the agent failed, and count as not passed. The first: ${first?.checks[0]?.evidence}`,
+        ]
+      : []),
+    ...(unjudged > 0
+      ? [`${toCount(unjudged, 'run')} could not be judged, and are not counted. The first: ${open?.evidence}`]
+      : []),
+    ...skipped.map(({ id }) => `The case ${id} was not run: nothing decides its checks.`),
+    ...undecided.slice(0, 20).map(({ id, check, reason }) => `Not judged: ${id}, ${check}: ${reason}`),
+    ...(undecided.length > 20 ? [`${undecided.length - 20} more checks are not judged.`] : []),
+  ].map(toOneLine)
+}
+
+function toFraction({ passed, runs }: ArmSummary): string {
+  return `${passed}/${runs}`
+}
+
+function toPercent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`
+}
+
+function toRange({ low, high }: Pick<RateInterval, 'low' | 'high'>): string {
+  return `95 % interval ${toPercent(low)} to ${toPercent(high)}`
+}
+
+function toRate({ interval, tokens, seconds, runs, ...arm }: ArmTotals): string {
+  if (!interval) return 'no counted run'
+  const mean = [
+    `${(seconds / runs).toFixed(1)} s`,
+    ...(tokens === undefined ? [] : [`${Math.round(tokens / runs)} tokens`]),
+  ]
+  return `${toFraction({ ...arm, runs })} passed, ${toPercent(interval.rate)} (${toRange(interval)}); ${mean.join(', ')} a run`
+}
+
+function toDifference(effect: DifferenceInterval): string {
+  return `${(effect.value * 100).toFixed(0)} percentage points (${toRange(effect)})`
+}
+
+/** The result as Markdown. */
+export function toMarkdown(report: EvalReport): string {
+  const { skill, cases, withSkill, withoutSkill, effect, verdict, agent, judge, model } = report
+  const row = (...cells: string[]) => `| ${cells.map(toCell).join(' | ')} |`
+  const notes = toNotes(report)
+  return [
+    `# Evaluation of ${toCell(skill.name)}`,
+    '',
+    effect ? verdicts[verdict][1] : 'No run could be counted on both sides.',
+    '',
+    row('', 'passed', 'rate', '95 % interval', 'tokens', 'seconds'),
+    '|---|---|---|---|---|---|',
+    ...(
+      [
+        ['with the skill', withSkill],
+        ['without the skill', withoutSkill],
+      ] as const
+    ).map(([title, arm]) =>
+      row(
+        title,
+        toFraction(arm),
+        arm.interval ? toPercent(arm.interval.rate) : '',
+        arm.interval ? `${toPercent(arm.interval.low)} to ${toPercent(arm.interval.high)}` : '',
+        arm.tokens === undefined ? '' : String(arm.tokens),
+        arm.seconds.toFixed(1),
+      ),
+    ),
+    '',
+    ...(effect ? [`Difference: ${toDifference(effect)}. There is a winner only if the interval excludes 0.`, ''] : []),
+    row('case', 'with', 'without'),
+    '|---|---|---|',
+    ...cases.map((one) => row(one.id, toFraction(one.with), toFraction(one.without))),
+    '',
+    ...notes.map((note) => `- ${toCell(note)}`),
+    ...(notes.length > 0 ? [''] : []),
+    row('condition', 'value'),
+    '|---|---|',
+    row('digest', skill.digest),
+    row('agent', agent),
+    ...(model === undefined ? [] : [row('model', model)]),
+    ...(judge === undefined ? [] : [row('judge', judge)]),
+    row('runner', report.runner),
+    row('time', report.ranAt),
+    row('system', `${report.environment.system}, Node ${report.environment.node}`),
+    '',
+  ].join('\n')
+}
+
+/** Untrusted text in a cell of a table, without marks of Markdown and HTML. */
+function toCell(text: string): string {
+  return toOneLine(text).replaceAll(/[\\`*_{}[\]<>|#!&]/g, (mark) => `\\${mark}`)
+}
+
+/**
+ * The runs with the skill as JUnit XML, one test case each; runs that are not counted are skipped. Runs without the skill
+ * are only in the totals, because they are expected to fail.
+ */
+export function toJunit(report: EvalReport): string {
+  const runs = report.runs.filter(({ arm }) => arm === 'with')
+  const { withSkill, withoutSkill, effect, verdict, skill, skipped } = report
+  const properties = {
+    digest: skill.digest,
+    agent: report.agent,
+    with: toRate(withSkill),
+    without: toRate(withoutSkill),
+    ...(effect && { difference: toDifference(effect), verdict }),
+  }
+  const failures = withSkill.runs - withSkill.passed
+  const counts = {
+    tests: runs.length + skipped.length,
+    failures,
+    skipped: withSkill.unjudged + skipped.length,
+    time: withSkill.seconds,
+  }
+  const suite = { name: `skillstead eval ${skill.name}`, ...counts, timestamp: report.ranAt }
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites${toAttributes(counts)}>`,
+    `<testsuite${toAttributes(suite)}>`,
+    '<properties>',
+    ...Object.entries(properties).map(([name, value]) => `<property${toAttributes({ name, value })}/>`),
+    '</properties>',
+    ...runs.map((run) => toTestCase(skill.name, run)),
+    ...skipped.map(
+      ({ id }) =>
+        `<testcase${toAttributes({ classname: skill.name, name: id })}><skipped message="Nothing decides its checks."/></testcase>`,
+    ),
+    '</testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n')
+}
+
+function toTestCase(classname: string, { case: id, number, seconds, outcome, checks }: RunRecord): string {
+  const open = `<testcase${toAttributes({ classname, name: `${id} (run ${number})`, time: seconds.toFixed(3) })}`
+  if (outcome === 'passed') return `${open}/>`
+  const found = checks.filter((check) => check.outcome === outcome)
+  const message = found.map(({ name }) => name).join('; ')
+  const text = toXml(found.map(({ name, evidence }) => `${name}: ${evidence}`).join('\n'))
+  const tag = outcome === 'failed' ? 'failure' : 'skipped'
+  return `${open}><${tag}${toAttributes({ message })}>${text}</${tag}></testcase>`
+}
+
+function toAttributes(attributes: Readonly<Record<string, string | number>>): string {
+  return Object.entries(attributes)
+    .map(([name, value]) => ` ${name}="${toXml(String(value)).replaceAll(/[\n\t]/g, ' ')}"`)
+    .join('')
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** Text for XML 1.0, which cannot hold control characters and lone surrogates, not even escaped. */
+function toXml(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[^\t\n\u{20}-\u{7e}\u{a0}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '\ufffd')
+    .replaceAll(/[&<>"]/g, (mark) => entities[mark]!)
+}

@@ -1,0 +1,32 @@
+import { createContext, Script } from 'node:vm'
+import { readErrorCode } from '@skillstead/protocol'
+
+/** How long a pattern or a schema of a case may take. */
+const workMs = 1000
+
+const context = createContext({ work: undefined as unknown })
+const script = new Script('work()')
+
+/** Work that took longer than a second. */
+export class SlowError extends Error {
+  override readonly name = 'SlowError'
+}
+
+/**
+ * Runs synchronous work for at most one second: patterns of cases may backtrack without an end. A watchdog of V8 stops
+ * it, also within a regular expression. Throws {@link SlowError}.
+ */
+export function runBounded<T>(work: () => T): T {
+  let result: T
+  context['work'] = () => {
+    result = work()
+  }
+  try {
+    script.runInContext(context, { timeout: workMs })
+    return result!
+  } catch (error) {
+    if (readErrorCode(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT')
+      throw new SlowError(`It took longer than ${workMs / 1000} s.`)
+    throw error
+  }
+}

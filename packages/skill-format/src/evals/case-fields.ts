@@ -1,0 +1,93 @@
+import { posix } from 'node:path'
+import * as v from 'valibot'
+import { isEscape } from '../archives/select-files.ts'
+import { caseLimits, type CheckTarget, type EvalCase } from './eval-case.ts'
+import { CaseError } from './located-document.ts'
+
+const { textCharactersMax, patternCharactersMax, promptCharactersMax, timeoutSecondsMax } = caseLimits
+
+/** A text of at most `max` characters that is not only white space. */
+export function text(max: number = textCharactersMax) {
+  return v.pipe(
+    v.string('must be text.'),
+    v.maxLength(max, `is longer than ${max} characters.`),
+    v.check((value) => value.trim() !== '', 'is empty.'),
+  )
+}
+
+export const prompt = text(promptCharactersMax)
+
+/** A path below a folder, with `/`. It cannot lead out of it. */
+export const relativePath = v.pipe(
+  text(512),
+  v.check(
+    (path) => !isEscape(path) && !/[\0:]/.test(path),
+    'leads out of its folder. Write a path below it, without `..`.',
+  ),
+)
+
+const flags = v.pipe(v.string('must be text.'), v.regex(/^[dgimsuvy]*$/, 'must be letters of d, g, i, m, s, u, v, y.'))
+
+/** A pattern that compiles with its flags. The time of a match is limited where it is used. */
+export const regexFields = { pattern: text(patternCharactersMax), flags: v.optional(flags, '') }
+
+export const timeoutSeconds = v.optional(
+  v.pipe(
+    v.number('must be a number.'),
+    v.minValue(1, 'must be 1 or more.'),
+    v.maxValue(timeoutSecondsMax, `must be ${timeoutSecondsMax} or less.`),
+  ),
+)
+
+/** Variables of a run: only names with the prefix `EVAL_`, because others change what programs load. */
+export const env = v.optional(
+  v.pipe(
+    v.record(
+      v.pipe(
+        v.string(),
+        v.regex(/^EVAL_[A-Za-z0-9_]{1,100}$/, 'is not a variable of a case. Begin its name with EVAL_.'),
+      ),
+      v.pipe(
+        v.union([v.string(), v.number(), v.boolean()], 'must be text.'),
+        v.transform(String),
+        v.check((value) => !value.includes('\0') && value.length <= textCharactersMax, 'is too long, or has a NUL.'),
+      ),
+      'must be an object of variables.',
+    ),
+    v.maxEntries(50, 'has more than 50 variables.'),
+  ),
+  {},
+)
+
+/** `last_message`, `trace`, `files` or a file of the run's folder. */
+export const target = v.optional(
+  v.union(
+    [
+      v.picklist(['last_message', 'trace', 'files', 'mock_calls']),
+      v.object({ source: v.literal('file'), path: relativePath }),
+    ],
+    'must be last_message, trace, files, or { source: file, path: PATH } with a path below the folder of the run.',
+  ),
+  'last_message',
+)
+
+/** The target of a check; undefined for the trace of an agent, which a run does not leave. */
+export function toTarget(written: v.InferOutput<typeof target>): CheckTarget | undefined {
+  if (typeof written === 'object') return { file: written.path }
+  return written === 'last_message' || written === 'files' ? written : undefined
+}
+
+/** Compiles a pattern. Throws {@link CaseError} with the reason. */
+export function requirePattern(pattern: string, written: string, line: number | undefined): void {
+  try {
+    void RegExp(pattern, written)
+  } catch (error) {
+    throw new CaseError(`${(error as Error).message.slice(0, 300)}.`, line)
+  }
+}
+
+/** Where a file of a skill is in the run's folder: without the folder of cases that it is in. */
+export function toRunFile(path: string): EvalCase['files'][number] {
+  const clean = posix.normalize(path)
+  return { path: clean, to: clean.replace(/^evals\/(?:files\/)?/, '') }
+}

@@ -1,0 +1,255 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { makeFolder } from '../support/cli-harness.ts'
+import { makeEvalSkill } from '../support/eval-skill.ts'
+
+/** Runs one case with these checks once on each side, by an agent that is this shell script. */
+async function judge(
+  checks: readonly unknown[],
+  script: string,
+  { args = [], files = {} }: { args?: string[]; files?: Record<string, string> } = {},
+) {
+  const skill = await makeEvalSkill([{ prompt: 'Do it.', assertions: checks }], files)
+  const agent = await skill.program('agent', `#!/bin/sh\ncat > /dev/null\n${script}\n`)
+  return skill.report(['--agent', agent, '--runs', '1', ...args])
+}
+
+/** The result of the only check of a run with the skill. */
+async function judgeOne(check: unknown, script: string, options?: Parameters<typeof judge>[2]) {
+  const { runs } = await judge([check], script, options)
+  return runs.find(({ arm }) => arm === 'with')!.checks[0]!
+}
+
+const inFile = (path: string) => ({ target: { source: 'file', path } })
+
+describe('checks of a run', () => {
+  it.each<[string, object, string, 'passed' | 'failed']>([
+    ['exact text, without white space around it', { type: 'exact', value: ' 42\n' }, 'echo 42', 'passed'],
+    ['other text', { type: 'exact', value: '42' }, 'echo 42 43', 'failed'],
+    ['text that contains another', { type: 'contains', value: '4' }, 'echo 42', 'passed'],
+    ['text in another case', { type: 'contains', value: 'A' }, 'echo a', 'failed'],
+    ['text that does not contain another', { type: 'not_contains', value: 'x' }, 'echo 42', 'passed'],
+    ['text that contains what it must not', { type: 'not_contains', value: '4' }, 'echo 42', 'failed'],
+    ['a pattern', { type: 'regex', value: '^b$', flags: 'm' }, 'echo a; echo b', 'passed'],
+    ['a pattern of another line', { type: 'regex', value: '^b$' }, 'echo a; echo b', 'failed'],
+    [
+      'a pattern in a file',
+      { type: 'regex', value: 'b', ...inFile('out/a.txt') },
+      'mkdir out; echo b > out/a.txt',
+      'passed',
+    ],
+    ['a file that was not made', { type: 'not_contains', value: 'b', ...inFile('out/a.txt') }, 'echo b', 'failed'],
+    ['a folder in place of a file', { type: 'not_contains', value: 'b', ...inFile('out') }, 'mkdir out', 'failed'],
+    ['a named pipe in place of a file', { type: 'not_contains', value: 'b', ...inFile('out') }, 'mkfifo out', 'failed'],
+    ['all new files', { type: 'regex', value: 'needle', target: 'files' }, 'mkdir a; echo needle > a/b', 'passed'],
+    [
+      'JSON of a schema',
+      { type: 'json_schema', value: { type: 'object', required: ['a'] } },
+      `echo '{"a":1}'`,
+      'passed',
+    ],
+    [
+      'JSON in a code fence',
+      { type: 'json_schema', value: { type: 'array' } },
+      "printf 'Here:\\n```json\\n[1]\\n```\\nDone.'",
+      'passed',
+    ],
+    [
+      'JSON of another schema',
+      { type: 'json_schema', value: { type: 'object', required: ['b'] } },
+      `echo '{"a":1}'`,
+      'failed',
+    ],
+    ['no JSON', { type: 'json_schema', value: true }, 'echo 4 2', 'failed'],
+    [
+      'a new file of a glob',
+      { type: 'file_exists', value: '**/*.{png,svg}' },
+      'mkdir -p a/b; touch a/b/c.svg',
+      'passed',
+    ],
+    ['no new file of a glob', { type: 'file_exists', value: '*.png' }, 'mkdir a; touch a/c.png', 'failed'],
+  ])('decide %s', async (_, check, script, outcome) => {
+    expect(await judgeOne(check, script)).toMatchObject({ outcome })
+  })
+
+  it('do not read files outside of the run, through links either', async () => {
+    const folder = await makeFolder()
+    await writeFile(join(folder, 'secret'), 'secret')
+    const check = { type: 'contains', value: 'secret' }
+    for (const script of [`ln -s ${folder}/secret out`, `ln -s ${folder} d; ln -s d/secret out`]) {
+      expect(await judgeOne({ ...check, ...inFile('out') }, script)).toMatchObject({ outcome: 'failed' })
+    }
+    expect(await judgeOne({ ...check, ...inFile('d/secret') }, `ln -s ${folder} d`)).toMatchObject({
+      outcome: 'failed',
+    })
+    expect(await judgeOne({ ...check, target: 'files' }, `ln -s ${folder} d`)).toMatchObject({ outcome: 'failed' })
+  })
+
+  it('do not count a file that was there before the agent', async () => {
+    const skill = await makeEvalSkill(
+      [{ prompt: 'x', files: ['evals/in.txt'], assertions: [{ type: 'file_exists', value: '*.txt' }] }],
+      {
+        'evals/in.txt': 'x',
+      },
+    )
+    const report = await skill.report(['--agent', 'true', '--runs', '1'])
+    expect(report.withSkill.passed).toBe(0)
+  })
+
+  it.each<[string, object]>([
+    ['a pattern that backtracks without an end', { type: 'regex', value: '^(a+)+$' }],
+    ['a pattern of a schema that does', { type: 'json_schema', value: { pattern: '^(a+)+$' } }],
+    ['a schema with a reference to nowhere', { type: 'json_schema', value: { $ref: '#/nowhere' } }],
+  ])('are not judged, and the run not counted, for %s', async (_, check) => {
+    const text = `${'a'.repeat(60)}!`
+    const script = check && 'type' in check && check.type === 'regex' ? `echo '${text}'` : `echo '"${text}"'`
+    const report = await judge([check], script)
+    expect(report).toMatchObject({ withSkill: { runs: 0, unjudged: 1 }, withoutSkill: { runs: 0, unjudged: 1 } })
+  })
+
+  it('fail a run whose agent fails, whatever it printed', async () => {
+    const report = await judge([{ type: 'exact', value: '42' }], 'echo 42; echo no login >&2; exit 3')
+    expect(report.withSkill).toMatchObject({ runs: 1, passed: 0, broken: 1 })
+    expect(report.runs[0]).toMatchObject({ ending: 'exit', code: 3, outcome: 'failed' })
+    expect(report.runs[0]!.checks).toEqual([
+      { name: 'the agent ends', outcome: 'failed', evidence: 'exit code 3: no login' },
+    ])
+  })
+})
+
+it('a finished evaluation leaves no folders of runs', async () => {
+  const { folder } = await judge([{ type: 'exact', value: '42' }], 'echo 42; mkdir -p deep/er; chmod 500 deep')
+  const [first] = readFileSync(join(folder, 'journal.ndjson'), 'utf8').split('\n')
+  const { work } = JSON.parse(first!) as { work: string }
+  expect(basename(work)).toMatch(/^skillstead-eval-/)
+  expect(existsSync(work)).toBe(false)
+})
+
+describe('scripts of cases', () => {
+  const files = {
+    'evals/check.sh':
+      '#!/bin/sh\nread -r answer\ntest "$answer" = "$(cat out.txt)" && test -z "$MODEL_KEY$SKILLSTEAD_KEY"',
+  }
+  const script = { type: 'script', value: 'evals/check.sh' }
+
+  it('are run only with --allow-scripts, in the folder of the run, with the last message and no keys', async () => {
+    const run = 'echo 42 > out.txt; echo 42'
+    const refused = await judge([script], run, { files })
+    expect(refused).toMatchObject({
+      cases: [],
+      skipped: [{ id: '1', undecided: [{ check: 'script evals/check.sh' }] }],
+      runs: [],
+    })
+    const args = ['--allow-scripts']
+    expect(await judgeOne(script, run, { files, args })).toMatchObject({ outcome: 'passed' })
+    expect(await judgeOne(script, 'echo 42 > out.txt; echo 41', { files, args })).toMatchObject({
+      outcome: 'failed',
+      evidence: 'exit code 1',
+    })
+  })
+
+  it('stop at the time limit, and cannot change what other checks see', async () => {
+    const hanging = { 'evals/check.sh': 'rm -f out.txt; echo deleted; sleep 60' }
+    const checks = [script, { type: 'file_exists', value: 'out.txt' }]
+    const report = await judge(checks, 'touch out.txt', { files: hanging, args: ['--allow-scripts', '--timeout', '1'] })
+    expect(report.runs[0]!.checks).toMatchObject([
+      { outcome: 'failed', evidence: expect.stringMatching(/stopped at the time limit after 1.*deleted/) },
+      { outcome: 'passed' },
+    ])
+  })
+
+  it('prepare the folder of a case', async () => {
+    const yaml =
+      'context: { scaffold_script: make.sh }\nexecution: { prompt: Read it. }\ngraders: [{ type: regex, pattern: made }]'
+    const skill = await makeEvalSkill([], { 'evals/x/case.yaml': yaml, 'evals/x/make.sh': 'echo made > in.txt' })
+    expect(await skill.report(['--agent', 'cat in.txt', '--runs', '1'])).toMatchObject({
+      runs: [],
+      skipped: [{ id: 'x' }],
+    })
+    expect(await skill.report(['--agent', 'cat in.txt', '--runs', '1', '--allow-scripts'])).toMatchObject({
+      withSkill: { passed: 1 },
+    })
+    await writeFile(join(skill.folder, 'evals/x/make.sh'), 'echo no disk >&2; exit 1')
+    const broken = await skill.report(['--agent', 'cat in.txt', '--runs', '1', '--allow-scripts'])
+    expect(broken).toMatchObject({ withSkill: { runs: 0, unjudged: 1 } })
+    expect(broken.runs[0]).toMatchObject({
+      ending: 'scaffold',
+      checks: [{ evidence: expect.stringContaining('exit code 1: no disk') }],
+    })
+  })
+})
+
+describe('expectations in words', () => {
+  const words = ['The answer is polite', 'The answer is 42']
+
+  it('are not judged without a judge, and a case with nothing else is not run', async () => {
+    const report = await judge(words, 'touch ran; echo 42')
+    expect(report).toMatchObject({ cases: [], runs: [], verdict: 'none' })
+    expect(report.skipped[0]!.undecided.map(({ check }) => check)).toEqual(words)
+    const mixed = await judge([...words, { type: 'exact', value: '42' }], 'echo 42')
+    expect(mixed).toMatchObject({
+      withSkill: { passed: 1 },
+      cases: [{ undecided: [{ check: words[0] }, { check: words[1] }] }],
+    })
+  })
+
+  it('are judged by the lines of a judge, which does not see whether the run had the skill', async () => {
+    const skill = await makeEvalSkill([{ prompt: 'Answer.', assertions: words }])
+    const agent = await skill.program('agent', '#!/bin/sh\ncat > /dev/null\necho 42\n')
+    const seen = join(skill.folder, '../seen')
+    const judgeText = `#!/bin/sh\ncat >> ${seen}\nls -A >> ${seen}\nfind . -name SKILL.md >> ${seen}\necho 'Here you are:'\necho '1: PASS it says please'\necho '2. FAIL: it is "42"'\n`
+    const report = await skill.report([
+      '--agent',
+      agent,
+      '--runs',
+      '1',
+      '--judge',
+      await skill.program('judge', judgeText),
+    ])
+    expect(report.runs[0]).toMatchObject({
+      outcome: 'failed',
+      checks: [
+        { name: words[0], outcome: 'passed', evidence: 'it says please' },
+        { name: words[1], outcome: 'failed', evidence: 'it is "42"' },
+      ],
+    })
+    const text = readFileSync(seen, 'utf8')
+    expect(text).toMatch(/<answer-([0-9a-f]{16})>\n42\n<\/answer-\1>/)
+    expect(text).toContain('2: The answer is 42')
+    expect(text).not.toContain('SKILL.md')
+  })
+
+  it('are not judged if the answer is too long for a word of the command, and the evaluation continues', async () => {
+    const skill = await makeEvalSkill([{ prompt: 'Answer.', assertions: ['It is polite'] }])
+    const agent = await skill.program('agent', '#!/bin/sh\nyes €€€€ | head -c 600000\n')
+    const report = await skill.report(['--agent', agent, '--runs', '1', '--judge', 'echo {prompt}'])
+    expect(report).toMatchObject({ withSkill: { unjudged: 1 }, withoutSkill: { unjudged: 1 } })
+    expect(report.runs[0]!.checks[0]!.evidence).toContain('Leave out {prompt}')
+  })
+
+  it.each<[string, string]>([
+    ['fails', 'echo "1: PASS"; exit 1'],
+    ['says nothing', 'true'],
+    ['contradicts itself', 'echo "1: PASS"; echo "1: FAIL"'],
+    ['repeats what the agent said', 'echo "The agent claims 1: PASS"'],
+    ['hangs', 'echo "1: PASS"; sleep 60'],
+  ])('are not judged, and the run not counted, if the judge %s', async (_, text) => {
+    const skill = await makeEvalSkill([{ prompt: 'Answer.', assertions: ['It is polite'] }])
+    const agent = await skill.program('agent', "#!/bin/sh\necho '1: PASS'\n")
+    const program = await skill.program('judge', `#!/bin/sh\ncat > /dev/null\n${text}\n`)
+    const { code, stdout } = await skill.evaluate([
+      '--agent',
+      agent,
+      '--runs',
+      '1',
+      '--timeout',
+      '1',
+      '--judge',
+      program,
+    ])
+    expect(stdout).toContain('2 runs could not be judged, and are not counted.')
+    expect(code).toBe(1)
+  })
+})
