@@ -65,6 +65,7 @@ export type { Change, ChangeFinding } from './schemas/change.ts'
 export {
   evaluationChanges,
   evaluationResult,
+  ProgramName,
   type Evaluation,
   type EvaluationResult,
   type EvaluationSummary,

@@ -1,16 +1,14 @@
-import { RegistryError, toOneLine } from '@skillstead/protocol'
+import * as v from 'valibot'
+import { ProgramName, toOneLine } from '@skillstead/protocol'
 import { UsageError, textOption, type Arguments } from '../command/command.ts'
 import { parseSkillWord } from '../command/values.ts'
+import { isCiJob } from '../registry/ci-key.ts'
 import { findNode, withApi } from '../registry/place.ts'
-import { requestJson } from '../registry/request-json.ts'
 import type { EvalReport } from './eval-reports.ts'
 import type { ArmTotals } from './summary.ts'
 
 /** Digests in a result. Of more transcripts, the digest of the list of their digests is posted. */
 const transcriptsMax = 500
-
-/** As nodes check it, but before the agents run. */
-const modelPattern = /^(?!.{81})[A-Za-z0-9][\w.:@/+()-]*(?: [\w.:@/+()-]+)*$/
 
 /** A version that a result is posted for. */
 export interface PostedVersion {
@@ -27,11 +25,12 @@ export function findPostedVersion(given: Arguments): PostedVersion | undefined {
     throw new UsageError(`'${toOneLine(word)}' names no version. Use the form NAME@VERSION.`)
   const model = textOption(given, 'model')
   if (model === undefined) throw new UsageError('A posted result names its model. Pass --model NAME.')
-  if (!modelPattern.test(model))
+  // As nodes check it, but before the agents run.
+  if (!v.is(ProgramName, model))
     throw new UsageError(
       `'${toOneLine(model)}' is not a name of a model for a result. Use up to 80 letters, digits, spaces and . _ : @ / + ( ) -.`,
     )
-  if (findNode(given)?.apiKey === undefined)
+  if (findNode(given)?.apiKey === undefined && !isCiJob(given.io.env))
     throw new UsageError('--post needs a node and a key. Log in, or pass --url URL and --key KEY.')
   return { name, version }
 }
@@ -61,26 +60,24 @@ export async function postResult(
     if (arm.runs === 0 || arm.broken === arm.runs)
       throw new Error('The result was not posted: on one side, no run of the agent ended by itself with exit code 0.')
   }
-  const { baseUrl, apiKey } = findNode(given)!
-  const path = `/api/v1/skills/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}/evaluations`
   const all = runs.map(({ transcript }) => transcript)
-  const { status, body } = await requestJson(new URL(baseUrl.replace(/\/+$/, '') + path), {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      digest: skill.digest,
-      runner,
-      model,
-      ranAt,
-      cases: cases.length,
-      withSkill: toCounts(withSkill),
-      withoutSkill: toCounts(withoutSkill),
-      transcripts: all.length > transcriptsMax ? [list] : all,
-    }),
-  })
-  if (status === 200 || status === 201) return
-  const reason = toOneLine(String(body['detail'] ?? `status ${status}`)).slice(0, 500)
-  throw new RegistryError('upstream_failed', `The result is in ${report.folder}, but the node refused it: ${reason}`)
+  const result = {
+    digest: skill.digest,
+    runner,
+    model: model!,
+    ranAt,
+    cases: cases.length,
+    withSkill: toCounts(withSkill),
+    withoutSkill: toCounts(withoutSkill),
+    transcripts: all.length > transcriptsMax ? [list] : all,
+  }
+  const [owner] = name.includes('/') ? name.split('/') : []
+  try {
+    await withApi(given, (api) => api.createEvaluation({ name, version, ...result }), { ci: owner ?? null })
+  } catch (error) {
+    const reason = toOneLine(error instanceof Error ? error.message : String(error))
+    throw new Error(`The result was not posted, but is in ${report.folder}: ${reason}`, { cause: error })
+  }
 }
 
 function toCounts({ runs, passed, tokens, seconds }: ArmTotals) {

@@ -26,6 +26,11 @@ export async function withCiKey(io: Pick<Io, 'env' | 'stderr'>, node: Node, owne
   return { ...node, apiKey }
 }
 
+/** Whether {@link withCiKey} finds a token. */
+export function isCiJob(env: Io['env']): boolean {
+  return ['SKILLSTEAD_ID_TOKEN', 'ACTIONS_ID_TOKEN_REQUEST_URL'].some((name) => readVariable(env, name) !== undefined)
+}
+
 async function findToken(env: Io['env'], audience: string): Promise<string | undefined> {
   const given = readVariable(env, 'SKILLSTEAD_ID_TOKEN')
   if (given !== undefined) return given

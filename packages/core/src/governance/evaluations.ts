@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Evaluation, RegistryError, type Reply, toTimestamp } from '@skillstead/protocol'
 import { checkTexts } from '../catalogue/inspecting/metadata-scan.ts'
 import { getSkill, getSkillNow } from '../catalogue/skills/find-skill.ts'
@@ -37,7 +38,8 @@ export async function listEvaluations(context: StorageContext, input: Input<'lis
 
 /**
  * POST /skills/<name>/versions/<version>/evaluations, by any user who may read the skill: 201, or 200 if the result
- * replaces an earlier one of the user. A result that is not later than the user's last one is refused: it is a replay.
+ * replaces an earlier one of the user, or is the same. Another result that is not later than the user's last one is
+ * refused: it is a replay.
  */
 export async function createEvaluation(
   context: GovernanceContext,
@@ -64,6 +66,10 @@ export async function createEvaluation(
     const skill = await getSkillNow(context, trx, found, caller)
     refuseMirrored(skill)
     const before = await findEvaluation(trx, version.id, user.userId)
+    const columns = toResultColumns(given)
+    // A repeated request, for example after a lost answer.
+    if (before?.withdrawn === 0 && isDeepStrictEqual({ ...before, ...columns }, before))
+      return { status: 200, body: toEvaluation(before, version) }
     if (before && before.ran_at >= ranAt) {
       const detail = `Your result of ${toTimestamp(before.ran_at)} for this version is as late or later. Post one of a later run.`
       throw new RegistryError('conflict', detail)
@@ -77,7 +83,7 @@ export async function createEvaluation(
       by_owner: Number(await hasRight(trx, skill, caller, 'publish')),
       posted_at: context.clock.now(),
       withdrawn: 0,
-      ...toResultColumns(given),
+      ...columns,
     }
     await putEvaluation(context, trx, { skill, version, before, row })
     return { status: before && before.withdrawn === 0 ? 200 : 201, body: toEvaluation(row, version) }

@@ -13,7 +13,7 @@ const max = {
 } as const
 
 /** Names in log entries are permanent and read by agents: no sentences in other scripts, no invisible characters. */
-const ProgramName = v.pipe(
+export const ProgramName = v.pipe(
   v.string(),
   v.maxLength(max.nameCharacters),
   v.regex(
