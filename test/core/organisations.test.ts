@@ -159,6 +159,23 @@ describeApi('organisations', (open) => {
     expect(await codeOf(test.api().getOrganisation({ organisation: 'ungiven' }))).toBe('not_found')
   })
 
+  const refusalOfPublish = async (user: string, owner: string, name: string) =>
+    (await refusalOf(test.api(user).publishSkill({ name: `${owner}/${name}`, skillMd: skillMd(name) }))).message
+
+  it('refuse a publish of others with the role that it needs, unlike those of users', async () => {
+    const organisation = await make({ rita: 'reader' })
+    await publish(organisation, 'taken')
+    for (const user of ['rita', 'pete'])
+      for (const name of ['taken', 'fresh']) {
+        const message = await refusalOfPublish(user, organisation, name)
+        expect(message).toBe(
+          `You may not publish ${organisation}/${name}. Publish under ${user}, or ask an owner or admin of ` +
+            `${organisation} for the role publisher.`,
+        )
+      }
+    expect(await refusalOfPublish('pete', 'olga', 'own')).toContain('or ask olga for the write role.')
+  })
+
   it('count the skills that the caller may see, for administrators all', async () => {
     const organisation = await make({ rita: 'reader' })
     await publish(organisation, 'open')
