@@ -3,7 +3,7 @@ import { localApi } from '@skillstead/core'
 import { insertSkill, newId, partsOf, withParts, withWrite } from '@skillstead/core/internal'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { getOrganisation } from '../../packages/core/src/accounts/organisations.ts'
-import { codeOf, refusalOf, skillMd, textOf } from '../support/answers.ts'
+import { codeOf, fieldsOf, refusalOf, skillMd, textOf } from '../support/answers.ts'
 import { makeOrganisation } from '../support/collaboration.ts'
 import { countQueries } from '../support/count-queries.ts'
 import { describeMatrix, type TestRegistry } from '../support/harness.ts'
@@ -216,6 +216,25 @@ describeMatrix('approval before publishing', (open, { transport }) => {
     expect(await codeOf(test.api('rita').commentQuarantined({ id, body: 'Me too.' }))).toBe('not_found')
     for (const wrong of [{ path: 'none.txt' }, { line: 3 }])
       expect(await codeOf(test.api('rae').commentQuarantined({ id, body: 'x', ...wrong }))).toBe('invalid_request')
+  })
+
+  it('refuses a comment on a line that the file lacks', async () => {
+    const organisation = await make()
+    const texts = { 'open.txt': 'a\nb', 'ended.txt': 'a\nb\n', 'empty.txt': '' }
+    const files = Object.entries(texts).map(([path, content]) => ({ path, content }))
+    const skill = { name: `${organisation}/lines`, skillMd: skillMd('lines'), files }
+    const { id } = (await test.api('pete').publishSkill(skill)).quarantined!
+    const comment = (path: string, line: number) => test.api('rae').commentQuarantined({ id, body: 'x', path, line })
+    for (const path of ['open.txt', 'ended.txt']) {
+      expect(await comment(path, 2)).toMatchObject({ id: expect.any(String) })
+      for (const line of [3, 1_000_000])
+        expect((await refusalOf(comment(path, line))).message).toContain(`is beyond the end of ${path}, which has 2`)
+    }
+    expect(await fieldsOf(comment('empty.txt', 1))).toEqual(['line'])
+    expect((await test.api('rae').getQuarantined({ id })).comments).toHaveLength(2)
+    expect(await codeOf(test.api('rita').commentQuarantined({ id, body: 'x', path: 'open.txt', line: 9 }))).toBe(
+      'not_found',
+    )
   })
 
   it('shows an author who has left no version that was published since', async () => {

@@ -159,19 +159,46 @@ describeApi('organisations', (open) => {
     expect(await codeOf(test.api().getOrganisation({ organisation: 'ungiven' }))).toBe('not_found')
   })
 
-  it('count the skills that members and administrators may know of, for others the public ones', async () => {
+  const refusalOfPublish = async (user: string, owner: string, name: string) =>
+    (await refusalOf(test.api(user).publishSkill({ name: `${owner}/${name}`, skillMd: skillMd(name) }))).message
+
+  it('refuse a publish of others with the role that it needs, unlike those of users', async () => {
+    const organisation = await make({ rita: 'reader' })
+    await publish(organisation, 'taken')
+    for (const user of ['rita', 'pete'])
+      for (const name of ['taken', 'fresh']) {
+        const message = await refusalOfPublish(user, organisation, name)
+        expect(message).toBe(
+          `You may not publish ${organisation}/${name}. Publish under ${user}, or ask an owner or admin of ` +
+            `${organisation} for the role publisher.`,
+        )
+      }
+    expect(await refusalOfPublish('pete', 'olga', 'own')).toContain('or ask olga for the write role.')
+  })
+
+  it('count the skills that the caller may see, for administrators all', async () => {
     const organisation = await make({ rita: 'reader' })
     await publish(organisation, 'open')
-    await test
-      .api('olga')
-      .publishSkill({ name: `${organisation}/closed`, skillMd: skillMd('closed'), visibility: 'private' })
-    await test.api('olga').putTeam({ organisation, team: 'one' })
+    const { publishSkill, putTeam } = test.api('olga')
+    for (const [name, visibility, limit] of [
+      ['closed', 'private', undefined],
+      ['shared', 'private', undefined],
+      ['inside', 'internal', undefined],
+      ['own', 'internal', organisation],
+    ] as const)
+      await publishSkill({
+        name: `${organisation}/${name}`,
+        skillMd: skillMd(name),
+        visibility,
+        ...(limit !== undefined && { organisation: limit }),
+      })
+    await putTeam({ organisation, team: 'one', members: ['rita'], skills: [{ name: 'shared', role: 'reader' }] })
     const counts = { members: 2, teams: 1 }
     for (const [api, role, skills] of [
-      [test.api('olga'), 'owner', 2],
-      [test.api('rita'), 'reader', 2],
-      [test.admin.api, null, 2],
-      [test.api('pete'), null, 1],
+      [test.api('olga'), 'owner', 5],
+      [test.api('rita'), 'reader', 4],
+      [test.admin.api, null, 5],
+      [test.api('pete'), null, 2],
       [test.api(), null, 1],
     ] as const)
       expect(await api.getOrganisation({ organisation })).toMatchObject({ role, counts: { ...counts, skills } })

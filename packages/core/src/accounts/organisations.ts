@@ -8,7 +8,7 @@ import {
   rolesWith,
   toTimestamp,
 } from '@skillstead/protocol'
-import { type Kysely, sql } from 'kysely'
+import { expressionBuilder, type Kysely, sql } from 'kysely'
 import { toAvatarUrl } from '../kernel/avatar-url.ts'
 import { type Caller, callerId, requireAccount, requireUser } from '../kernel/caller.ts'
 import type { Input } from '../kernel/operation-input.ts'
@@ -19,6 +19,7 @@ import { readPage } from '../storage/read-page.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Tables, UserRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
+import { isListedFor, isListedSkill } from '../visibility/conditions.ts'
 import { isAdministrator } from '../visibility/rights.ts'
 import type { AccountsContext } from './accounts-context.ts'
 import { getClaimedPerson } from './find-user.ts'
@@ -212,18 +213,21 @@ export async function findMemberRole(
   return (await selectRole(db, { organisationId, userId }))[0]?.role
 }
 
-/** The columns that {@link toOrganisation} shows. Others than members and administrators learn of public skills only. */
+/** The columns that {@link toOrganisation} shows. Others than administrators learn only of skills that they may see. */
 function shownTo(caller: Caller) {
   const role = sql<MemberRole | null>`(select members.role from members
     where members.organisation_id = users.id and members.user_id = ${callerId(caller)})`
-  const others = isAdministrator(caller) ? sql`` : sql`and (skills.visibility = 'public' or ${role} is not null)`
+  const skills = expressionBuilder<Tables, 'users'>()
+    .selectFrom('skills')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .whereRef('skills.owner_id', '=', 'users.id')
+    .where(isAdministrator(caller) ? isListedSkill : isListedFor(caller))
   return [
     ...(['id', 'username', 'display_name', 'created_at'] as const),
     role.as('role'),
     sql<number>`(select count(*) from members where members.organisation_id = users.id)`.as('members'),
     sql<number>`(select count(*) from teams where teams.organisation_id = users.id)`.as('teams'),
-    sql<number>`(select count(*) from skills
-      where skills.owner_id = users.id and skills.listed = 1 and skills.stub = 0 ${others})`.as('skills'),
+    skills.$asScalar().$notNull().as('skills'),
   ] as const
 }
 

@@ -6,6 +6,7 @@ import {
   type Reply,
   toTimestamp,
 } from '@skillstead/protocol'
+import type { Kysely } from 'kysely'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import {
   putVerdict,
@@ -23,7 +24,7 @@ import { recordAudit } from '../log/audit.ts'
 import { unpackBlob } from '../storage/blobs.ts'
 import { countRows } from '../storage/count-rows.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
-import type { QuarantineItemRow } from '../storage/tables.ts'
+import type { QuarantineItemRow, Tables } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { keepSeen } from '../visibility/decisions.ts'
 import { getQuarantined, readItemFiles } from './quarantine.ts'
@@ -96,11 +97,11 @@ export async function commentQuarantined(
 ) {
   const { userId } = requireAccount(caller)
   if (line !== undefined && path === undefined) throw invalidField('line', 'needs the path of a file')
-  return context.database.writer.write(async (trx) => {
+  const { read, writer } = context.database
+  await getQuarantined(read, id, caller)
+  if (path !== undefined) await requirePlace(read, { id, path, line })
+  return writer.write(async (trx) => {
     const { row } = await getQuarantined(trx, id, caller)
-    const files = await readItemFiles(trx, id)
-    if (path !== undefined && !files.some((file) => file.path === path))
-      throw invalidField('path', 'is no file of this version')
     const max = limits.reviewCommentsMax
     if ((await countRows(trx.selectFrom('submission_comments').where('quarantine_id', '=', id))) >= max)
       throw new RegistryError('conflict', `This version has ${max} comments, the maximum.`)
@@ -119,6 +120,30 @@ export async function commentQuarantined(
     await recordAudit(trx, { caller, action: 'quarantine.comment', subject, at, data: { id, path, line } })
     return { id: comment.id, createdAt: toTimestamp(at) }
   })
+}
+
+/** Throws `invalid_request` for a file or a line that a version lacks. The files of a quarantined version never change. */
+async function requirePlace(
+  db: Kysely<Tables>,
+  { id, path, line }: { readonly id: string; readonly path: string; readonly line: number | undefined },
+): Promise<void> {
+  const file = await db
+    .selectFrom('quarantine_files')
+    .selectAll()
+    .where('quarantine_id', '=', id)
+    .where('path', '=', path)
+    .executeTakeFirst()
+  if (!file) throw invalidField('path', 'is no file of this version')
+  if (line === undefined) return
+  const lines = countLines(await unpackBlob(file))
+  if (line > lines) throw invalidField('line', `is beyond the end of ${path}, which has ${lines} lines`)
+}
+
+/** The last line may lack its line break. */
+function countLines(bytes: Uint8Array): number {
+  let breaks = 0
+  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) breaks += 1
+  return bytes.length === 0 || bytes.at(-1) === 0x0a ? breaks : breaks + 1
 }
 
 /**

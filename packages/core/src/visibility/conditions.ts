@@ -31,6 +31,9 @@ export function openPackVisibilities(caller: Caller) {
  */
 export const isListedRow = eb('skills.listed', '=', sql.lit(1))
 
+/** Whether a row of `skills` is in the lists of any viewer, and no stub. */
+export const isListedSkill = eb.and([isListedRow, eb('skills.stub', '=', sql.lit(0))])
+
 /** The id of a user, or the parameter of a prepared statement for the id; null for guests. */
 export type Viewer = string | Expression<string> | null
 
@@ -69,7 +72,7 @@ export function isOpenToViewer(viewer: Viewer): Expression<SqlBool> {
 
 /** Whether a row of `skills` is in the lists of a caller. */
 export function isListedFor(caller: Caller): Expression<SqlBool> {
-  return eb.and([isListedRow, eb('skills.stub', '=', sql.lit(0)), isOpenToViewer(callerId(caller))])
+  return eb.and([isListedSkill, isOpenToViewer(callerId(caller))])
 }
 
 /** Whether everyone has the given sight of a row of `skills`. */

@@ -3,7 +3,7 @@ import { warnOfFiles } from '@skillstead/skill-format/archives'
 import type { Kysely } from 'kysely'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { findCallingAgent } from '../../accounts/find-agent.ts'
-import { findOwnOrganisation } from '../../accounts/organisations.ts'
+import { findOrganisation, findOwnOrganisation } from '../../accounts/organisations.ts'
 import { requireAccount, type Caller, type UserCaller } from '../../kernel/caller.ts'
 import type { CallOptions } from '../../kernel/call-options.ts'
 import { invalidField } from '../../kernel/field-errors.ts'
@@ -203,9 +203,12 @@ async function getTarget(
   if (skill && (await hasRight(read, skill, user, 'publish'))) return { owner: await getOwner(read, skill), skill }
   const organisation = skill ? undefined : await findOwnOrganisation(read, owner, user, 'publish')
   if (organisation) return { owner: organisation }
+  const advice = (await findOrganisation(read, owner))
+    ? `ask an owner or admin of ${owner} for the role publisher`
+    : `ask ${owner} for the write role`
   throw new RegistryError(
     'forbidden',
-    `You may not publish ${owner}/${name}. Publish under ${user.username}, or ask its owner for the write role.`,
+    `You may not publish ${owner}/${name}. Publish under ${user.username}, or ${advice}.`,
   )
 }
 
