@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { RegistryApi } from '@skillstead/protocol'
 import { auditStart, partsOf, readAuditAfter, resumeAudit } from '@skillstead/core/internal'
 import { bytesOf, codeOf, fieldsOf } from '../support/answers.ts'
@@ -21,6 +21,8 @@ describeApi('audit', (open) => {
     test.clock.advance(60_000)
     await alice.api.createApiKey({ name: 'two' })
     await alice.api.createSession({})
+    // The first uses of the keys of alice and of the administrator are stored a moment later.
+    await vi.waitUntil(async () => (await list({ action: 'key.use' })).length === 2)
   })
 
   const list = async (input: Parameters<RegistryApi['listAudit']>[0]) =>
@@ -41,9 +43,9 @@ describeApi('audit', (open) => {
 
   it.each([
     ['an action', { action: 'key.create' }, 2],
-    ['the first part of an action', { action: 'key.' }, 2],
+    ['the first part of an action', { action: 'key.c' }, 2],
     ['no pattern', { action: 'key%' }, 0],
-    ['an actor', { actor: 'alice' }, 3],
+    ['an actor', { actor: 'alice' }, 4],
     ['an actor and an action', { actor: 'alice', action: 'session' }, 1],
     ['a subject', { subject: 'alice', action: 'session.create' }, 1],
     ['another subject', { subject: 'al' }, 0],
@@ -86,8 +88,9 @@ describeApi('audit', (open) => {
     expect(lines.map(({ subject }) => Number(subject))).toEqual(Array.from({ length: 1100 }, (_, i) => i))
     expect(await codeOf(alice.api.exportAudit({}))).toBe('forbidden')
     expect(await codeOf(test.api().exportAudit({}))).toBe('unauthorized')
-    const { key } = await test.admin.api.createApiKey({ name: 'reader', scopes: ['read'] })
+    const { id, key } = await test.admin.api.createApiKey({ name: 'reader', scopes: ['read'] })
     expect(await codeOf(test.apiWithKey(key).exportAudit({}))).toBe('forbidden')
+    await expect.poll(async () => (await list({ action: 'key.use', subject: id })).length).toBe(1)
   })
 
   describe('a follower', () => {
@@ -114,5 +117,23 @@ describeApi('audit', (open) => {
       expect(await resumeAudit(context, { seq: second!.position.seq, id: first!.position.id })).toEqual(first!.position)
       expect(await resumeAudit(context, { seq: 999_999, id: '0' })).toEqual(auditStart)
     })
+  })
+
+  it('records the first use of a key, and no later one', async () => {
+    const { id, key } = await alice.api.createApiKey({ name: 'three' })
+    const uses = async () => (await list({ action: 'key.use', subject: id })).map(({ actor, data }) => [actor, data])
+    expect(await uses()).toEqual([])
+    await test.apiWithKey(key).getMe()
+    await expect.poll(uses).toEqual([['alice', { name: 'three' }]])
+    const stored = async () => (await alice.api.listApiKeys({})).apiKeys.find((one) => one.id === id)!.lastUsedAt
+    const before = await stored()
+    test.clock.advance(600_000)
+    await test.apiWithKey(key).getMe()
+    await expect.poll(stored).not.toBe(before)
+    expect(await uses()).toHaveLength(1)
+    await alice.api.deleteApiKey({ id })
+    expect(await list({ action: 'key.delete', subject: id })).toMatchObject([
+      { data: { username: 'alice', name: 'three' } },
+    ])
   })
 })

@@ -54,7 +54,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'Sends a static file, or reads what a route with a request reads': `
     / /skills/:owner/:name /skills/:owner/:name/:tab /packs /packs/:slug /trending /agents /agents/:agentKey /users
     /users/:username /organisations/:name /organisations/:name/:section /requests /external /takedowns /takedowns/:id /account /account/reviews/:id /account/webhooks/:id /account/** /device /admin
-    /admin/mirrors/:upstream /admin/** /_components
+    /admin/mirrors/:upstream /admin/users/:username /admin/** /_components
     /assets/:file /licenses.md /robots.txt /t/:token /docs /docs/:guide /docs/api/:operation /docs/guides/**`,
   'Reads a thousand names at a time, once in ten minutes': '/sitemap.xml',
   'Answers without reading a list': `

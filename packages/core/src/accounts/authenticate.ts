@@ -1,10 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
 import { RegistryError, type Scope, scopes as allScopes } from '@skillstead/protocol'
-import type { UserCaller } from '../kernel/caller.ts'
+import type { Caller, UserCaller } from '../kernel/caller.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { recordAudit } from '../log/audit.ts'
 import { type Param, compileQuery } from '../storage/compiled-query.ts'
 import type { Database } from '../storage/database.ts'
 import { type ApiKeyRow, parseJson, type UserRow } from '../storage/tables.ts'
+import type { WriteTransaction } from '../storage/writer.ts'
 import { hashToken } from '../kernel/tokens.ts'
 import { hashKey, isKey } from './api-keys.ts'
 import { sessionIdleMs } from './sessions.ts'
@@ -67,7 +69,7 @@ export function createAuthenticator(
   clock: Clock,
   onError: (error: unknown) => void,
 ): Authenticator {
-  const used = new Map<string, { readonly kind: 'key' | 'session'; readonly at: number }>()
+  const used = new Map<string, Use>()
   let writing: Promise<void> | undefined
 
   /** Repeats while keys and sessions are used during a write. If a write fails, the next use of any writes the times. */
@@ -75,7 +77,8 @@ export function createAuthenticator(
     while (used.size > 0) {
       const uses = [...used]
       await database.writer.write(async (trx) => {
-        for (const [id, { kind, at }] of uses) {
+        for (const [id, { kind, at, first }] of uses) {
+          if (first) await recordFirstUse(trx, id, { at, first })
           if (kind === 'key') await trx.updateTable('api_keys').set({ last_used_at: at }).where('id', '=', id).execute()
           else await trx.updateTable('sessions').set({ used_at: at }).where('id', '=', id).execute()
         }
@@ -84,13 +87,13 @@ export function createAuthenticator(
     }
   }
 
-  function noteUse(kind: 'key' | 'session', id: string, stored: number | null): void {
+  function noteUse(kind: Use['kind'], id: string, stored: number | null, first?: Caller): void {
     if (database.isReadOnly) return
     const now = clock.now()
     const lastUsedAt = used.get(id)?.at ?? stored ?? -Infinity
     // A last use in the future, from before the clock was set back, is replaced.
     if (Math.abs(now - lastUsedAt) < lastUsePrecisionMs) return
-    used.set(id, { kind, at: now })
+    used.set(id, { kind, at: now, first })
     writing ??= writeUses()
       .catch(onError)
       .finally(() => (writing = undefined))
@@ -100,7 +103,9 @@ export function createAuthenticator(
     if (!row || row.disabled || (row.expires_at !== null && row.expires_at <= clock.now())) {
       throw new RegistryError('unauthorized', refusal)
     }
-    if (row.id !== null) noteUse('key', row.id, row.last_used_at)
+    // The audit log already has the exchange by which a CI job got its key.
+    const isFirst = row.last_used_at === null && row.identity === null
+    if (row.id !== null) noteUse('key', row.id, row.last_used_at, isFirst ? toCaller(row) : undefined)
     return row
   }
 
@@ -120,6 +125,24 @@ export function createAuthenticator(
       await writing
     },
   }
+}
+
+/** A use that is not stored yet; `first` is the user, if the key was not used before. */
+interface Use {
+  readonly kind: 'key' | 'session'
+  readonly at: number
+  readonly first: Caller | undefined
+}
+
+/** Several nodes may see a first use: the one that stores it first records it. */
+async function recordFirstUse(trx: WriteTransaction, id: string, { at, first }: { at: number; first: Caller }) {
+  const key = await trx
+    .selectFrom('api_keys')
+    .select('name')
+    .where('id', '=', id)
+    .where('last_used_at', 'is', null)
+    .executeTakeFirst()
+  if (key) await recordAudit(trx, { caller: first, action: 'key.use', subject: id, at, data: { name: key.name } })
 }
 
 async function findKey(database: Database, key: string): Promise<KeyRow | undefined> {

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
-import { api, useData } from '../../api.ts'
-import { ConfirmButton, Check, Field, Form, useAction } from '../../ui/form.tsx'
-import { DataTable, Page, toTimeColumn, type Column } from '../../ui/page.tsx'
+import { api } from '../../api.ts'
+import { Check, Field, Form, useAction } from '../../ui/form.tsx'
+import { KeyTable } from '../../ui/user-access.tsx'
+import { Page } from '../../ui/page.tsx'
 import { NewSecret } from '../../ui/parts.tsx'
 
 const scopes = [
@@ -10,21 +11,6 @@ const scopes = [
   ['manage', 'Manage', 'keys, webhooks and settings'],
 ] as const
 type Scope = (typeof scopes)[number][0]
-
-type Key = Awaited<ReturnType<typeof api.listApiKeys>>['apiKeys'][number]
-
-const columns: readonly Column<Key>[] = [
-  { title: 'Name', names: true, by: ({ name }) => name, cell: ({ name }) => <bdi>{name}</bdi> },
-  { title: 'Begins with', cell: ({ prefix }) => <code>{prefix}</code> },
-  {
-    title: 'Scopes',
-    cell: ({ scopes: granted, limitedTo }) => granted.join(', ') + (limitedTo ? `, only ${limitedTo}` : ''),
-  },
-  toTimeColumn('Created', ({ createdAt }) => createdAt),
-  toTimeColumn('Last used', ({ lastUsedAt }) => lastUsedAt, 'never'),
-  { title: 'Expires', by: ({ expiresAt }) => expiresAt, cell: ({ expiresAt }) => expiresAt?.slice(0, 10) ?? 'never' },
-  { title: 'Action', cell: (key) => <Revoke of={key} /> },
-]
 
 /** API keys: created here, shown once, revocable at any time. */
 export function KeysPage() {
@@ -36,42 +22,6 @@ export function KeysPage() {
     >
       <KeyTable />
     </Page>
-  )
-}
-
-/** The keys of the signed-in user, or for administrators those of another one. */
-export function KeyTable({ username }: { username?: string }) {
-  // A user has at most so many.
-  const keys = useData(['keys', username], () => api.listApiKeys({ username, limit: 100 }))
-  return (
-    <DataTable
-      of={keys}
-      items={({ apiKeys }) => apiKeys}
-      label="API keys"
-      columns={columns}
-      toKey={({ id }) => id}
-      empty={username && `${username} has no API key.`}
-    />
-  )
-}
-
-function Revoke({ of: { id, name, made = 0 } }: { of: Key }) {
-  const [withMade, setWithMade] = useState(false)
-  const title = (
-    <>
-      Revoke <bdi>{name}</bdi>?
-    </>
-  )
-  return (
-    <ConfirmButton action="Revoke" title={title} work={() => api.deleteApiKey({ id, withMade })} refreshes={[['keys']]}>
-      <p>Programs that use this key stop working at once, and sessions opened with it end.</p>
-      {made > 0 && (
-        <Check checked={withMade} onChange={(event) => setWithMade(event.currentTarget.checked)}>
-          This key made {made} other {made === 1 ? 'key or share link' : 'keys and share links'}: revoke them, too, and
-          what they made
-        </Check>
-      )}
-    </ConfirmButton>
   )
 }
 

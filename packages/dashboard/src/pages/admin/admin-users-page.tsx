@@ -5,8 +5,7 @@ import { addresses, useAddress } from '../../addresses.ts'
 import { ConfirmButton, ActionButton, Field, Form, Outcome, SearchField, Select, useAction } from '../../ui/form.tsx'
 import { DataTable, Page, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
 import { Badge, LinkButton, NameLink, NewSecret } from '../../ui/parts.tsx'
-import { KeyTable } from '../account/keys-page.tsx'
-import { SessionTable } from '../account/sessions-page.tsx'
+import { KeyTable, SessionTable } from '../../ui/user-access.tsx'
 
 type User = Awaited<ReturnType<typeof api.listUsers>>['users'][number]
 

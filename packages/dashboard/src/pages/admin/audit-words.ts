@@ -60,6 +60,7 @@ const verbs: Readonly<Record<string, string>> = {
   unshare: 'ended the sharing of',
   unyank: 'restored',
   update: 'changed',
+  use: 'first used',
   withdraw: 'withdrew',
   yank: 'yanked',
 }

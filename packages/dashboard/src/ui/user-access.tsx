@@ -1,0 +1,95 @@
+import { useState } from 'preact/hooks'
+import { api, useData } from '../api.ts'
+import { Check, ConfirmButton } from './form.tsx'
+import { type Column, DataTable, toTimeColumn, usePaged } from './page.tsx'
+import { Badge } from './parts.tsx'
+
+type Key = Awaited<ReturnType<typeof api.listApiKeys>>['apiKeys'][number]
+
+const keyColumns: readonly Column<Key>[] = [
+  { title: 'Name', names: true, by: ({ name }) => name, cell: ({ name }) => <bdi>{name}</bdi> },
+  { title: 'Begins with', cell: ({ prefix }) => <code>{prefix}</code> },
+  {
+    title: 'Scopes',
+    cell: ({ scopes: granted, limitedTo }) => granted.join(', ') + (limitedTo ? `, only ${limitedTo}` : ''),
+  },
+  toTimeColumn('Created', ({ createdAt }) => createdAt),
+  toTimeColumn('Last used', ({ lastUsedAt }) => lastUsedAt, 'never'),
+  { title: 'Expires', by: ({ expiresAt }) => expiresAt, cell: ({ expiresAt }) => expiresAt?.slice(0, 10) ?? 'never' },
+  { title: 'Action', cell: (key) => <Revoke of={key} /> },
+]
+
+/** The keys of the signed-in user, or for administrators those of another one. */
+export function KeyTable({ username }: { username?: string }) {
+  // A user has at most so many.
+  const keys = useData(['keys', username], () => api.listApiKeys({ username, limit: 100 }))
+  return (
+    <DataTable
+      of={keys}
+      items={({ apiKeys }) => apiKeys}
+      label="API keys"
+      columns={keyColumns}
+      toKey={({ id }) => id}
+      empty={username && `${username} has no API key.`}
+    />
+  )
+}
+
+function Revoke({ of: { id, name, made = 0 } }: { of: Key }) {
+  const [withMade, setWithMade] = useState(false)
+  const title = (
+    <>
+      Revoke <bdi>{name}</bdi>?
+    </>
+  )
+  return (
+    <ConfirmButton action="Revoke" title={title} work={() => api.deleteApiKey({ id, withMade })} refreshes={[['keys']]}>
+      <p>Programs that use this key stop working at once, and sessions opened with it end.</p>
+      {made > 0 && (
+        <Check checked={withMade} onChange={(event) => setWithMade(event.currentTarget.checked)}>
+          This key made {made} other {made === 1 ? 'key or share link' : 'keys and share links'}: revoke them, too, and
+          what they made
+        </Check>
+      )}
+    </ConfirmButton>
+  )
+}
+
+type Session = Awaited<ReturnType<typeof api.listSessions>>['sessions'][number]
+
+const sessionColumns: readonly Column<Session>[] = [
+  { title: 'Opened with', names: true, cell: ({ openedBy }) => <bdi>{openedBy}</bdi> },
+  toTimeColumn('Signed in', ({ createdAt }) => createdAt),
+  toTimeColumn('Last used', ({ lastUsedAt }) => lastUsedAt),
+  toTimeColumn('Ends', ({ expiresAt }) => expiresAt),
+  { title: 'Action', cell: (session) => <End of={session} /> },
+]
+
+/** The sessions of the signed-in user, or for administrators those of another one. */
+export function SessionTable({ username }: { username?: string }) {
+  const sessions = usePaged(['sessions', username], (page) => api.listSessions({ username, page }))
+  return (
+    <DataTable
+      of={sessions}
+      items={(found) => found.sessions}
+      label="Sessions"
+      columns={sessionColumns}
+      toKey={({ id }) => id}
+      empty={username && `${username} is signed in nowhere.`}
+    />
+  )
+}
+
+function End({ of: { id, current } }: { of: Session }) {
+  if (current) return <Badge tone="good">this browser</Badge>
+  return (
+    <ConfirmButton
+      action="End"
+      title="End this session?"
+      work={() => api.endSession({ id })}
+      refreshes={[['sessions']]}
+    >
+      <p>The browser is signed out at once. API keys stay valid.</p>
+    </ConfirmButton>
+  )
+}
