@@ -19,9 +19,6 @@ describe.skipIf(inject('postgresUrl') === null)('a recall on one of two nodes wi
       Registry,
     ]
     await localApi(a, systemCaller).createUser({ username: 'ada' })
-    await Promise.all(
-      [a, b].map((node) => expect.poll(() => partsOf(node).changes.isNoticed, { interval: 20 }).toBe(true)),
-    )
   })
   afterAll(async () => {
     await Promise.all([a?.close(), b?.close()])
@@ -29,6 +26,7 @@ describe.skipIf(inject('postgresUrl') === null)('a recall on one of two nodes wi
   })
 
   it('reaches heartbeats, content, cached details and search of the other within a second, and so does its end', async () => {
+    for (const node of [a, b]) await expect.poll(() => partsOf(node).changes.isNoticed, { interval: 20 }).toBe(true)
     const ada = localApi(a, await a.getCaller('ada'))
     for (const version of ['1.0.0', '2.0.0'])
       await ada.publishSkill({ skillMd: skillMd('heron', { body: version }), version })

@@ -29,6 +29,20 @@ describeDatabases('the recalls of an upstream', (open) => {
     return { upstream, api, recall, shown, ...followed }
   }
 
+  /** A mirror of a false node with `alice/tool`, and the data of an entry about it. */
+  async function followFalse() {
+    const node = await openFalseNode(startMs)
+    const published = node.publish(name)
+    const followed = await openMirror(open)
+    await followed.mirror.add('main', node.url, { everySeconds: 0, maxAgeSeconds: 0 })
+    await followed.mirror.sync('main')
+    const { skill, owner } = published.data
+    const recall = { id: newId(1), range: '*', reason, at: new Date(startMs).toISOString() }
+    const append = (data: object, subject = name) =>
+      node.append({ type: 'recall', subject, data: { skill, owner, recall, ended: false, ...data } })
+    return { node, recall, append, ...followed }
+  }
+
   it('arrive at the next sync, cover later versions, and end with the sync after they end', async () => {
     const { api, recall, shown, upstream, mirror, test } = await start()
     const { id, at } = await recall('2.x')
@@ -164,20 +178,6 @@ describeDatabases('the recalls of an upstream', (open) => {
   })
 
   describe('of a false node', () => {
-    /** A mirror of a false node with `alice/tool`, and the data of an entry about it. */
-    async function follow() {
-      const node = await openFalseNode(startMs)
-      const published = node.publish(name)
-      const followed = await openMirror(open)
-      await followed.mirror.add('main', node.url, { everySeconds: 0, maxAgeSeconds: 0 })
-      await followed.mirror.sync('main')
-      const { skill, owner } = published.data
-      const recall = { id: newId(1), range: '*', reason, at: new Date(startMs).toISOString() }
-      const append = (data: object, subject = name) =>
-        node.append({ type: 'recall', subject, data: { skill, owner, recall, ended: false, ...data } })
-      return { node, recall, append, ...followed }
-    }
-
     it.each([
       ['a range that is none', { range: 'all' }],
       ['a range of thousands of alternatives', { range: Array(3000).fill('1.0.0').join('||') }],
@@ -189,7 +189,7 @@ describeDatabases('the recalls of an upstream', (open) => {
       ['a long reason', { reason: 'x'.repeat(5000) }],
       ['no time', { at: 'soon' }],
     ])('are refused with %s, and the rest is applied', async (_what, wrong) => {
-      const { append, node, recall, mirror, test } = await follow()
+      const { append, node, recall, mirror, test } = await followFalse()
       append({ recall: { ...recall, ...wrong } })
       node.publish('alice/other')
       expect(await mirror.sync('main')).toMatchObject({ applied: 1, refused: [{ reason: 'malformed' }] })
@@ -197,7 +197,7 @@ describeDatabases('the recalls of an upstream', (open) => {
     })
 
     it('change no skill of this node, and none under another name', async () => {
-      const { append, mirror, test } = await follow()
+      const { append, mirror, test } = await followFalse()
       const bob = await test.makeUser('bob')
       await bob.api.publishSkill({ skillMd: skillMd('tool'), version: '1.0.0' })
       const { id, author } = await test.api().getSkill({ name: 'bob/tool' })
@@ -211,7 +211,7 @@ describeDatabases('the recalls of an upstream', (open) => {
     })
 
     it('cannot end a recall of this node, nor take its id', async () => {
-      const { append, mirror, recall, test } = await follow()
+      const { append, mirror, recall, test } = await followFalse()
       const own = await test.admin.api.recallSkill({ name, range: '*', reason: 'Not here.' })
       append({ recall: { ...recall, id: own.id }, ended: true })
       append({ recall: { ...recall, id: own.id, range: '9.9.9' } })
@@ -221,7 +221,7 @@ describeDatabases('the recalls of an upstream', (open) => {
     })
 
     it('are limited in number, and dated no later than now', async () => {
-      const { append, mirror, recall, test } = await follow()
+      const { append, mirror, recall, test } = await followFalse()
       for (let i = 1; i <= 60; i += 1) append({ recall: { ...recall, id: newId(i), at: '2999-01-01T00:00:00.000Z' } })
       await mirror.sync('main')
       const { recalls } = await test.api().listRecalls({ name })

@@ -35,7 +35,7 @@ export function createKnownReleases(
           isPrivate: row.visibility !== 'public',
           isWithdrawn: row.source_state === 'withdrawn',
           deprecated: row.deprecated === 1,
-          recallIds: readActiveRecalls(row).flatMap(({ id, upstream }) => (upstream ? [id] : [])),
+          recallIds: readActiveRecalls(row).flatMap((recall) => (recall.upstream ? [recall.id] : [])),
         }
         const skill = found.get(fullName) ?? { ...about, versions: new Map() }
         skill.versions.set(version, { digest, publishedAt, yanked: row.yanked === 1 })

@@ -14,6 +14,7 @@ const things: Readonly<Record<string, string>> = {
   session: 'a session',
   scans: 'a scan of everything',
   'skill.collaborator': 'a collaborator',
+  'skill.recall': 'a recall',
   'skill.transfer': 'a transfer',
 }
 
@@ -35,6 +36,7 @@ const verbs: Readonly<Record<string, string>> = {
   publish: 'published',
   put: 'set',
   quarantine: 'quarantined',
+  recall: 'recalled versions of',
   refuse: 'refused',
   release: 'released',
   remove: 'removed',
