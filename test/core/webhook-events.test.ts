@@ -30,6 +30,29 @@ describeApi('events', (open, { transport }) => {
     return { id, name, fullName }
   }
 
+  describe('of a recall', () => {
+    it('are sent when it begins and when it ends, to those who may see the skill', async () => {
+      const stranger = await test.makeUser(undefined, { plan: 'pro' })
+      const theirs = await hookUp(test, stranger, { events: ['skill.recalled'] })
+      const recalled = { name: world.full('main'), range: '*', reason: 'It harms.' }
+      const { id, at } = await world.owner.api.recallSkill(recalled)
+      await world.owner.api.endRecall({ name: recalled.name, id })
+      const recall = { id, range: '*', reason: 'It harms.', at }
+      const told = (await world.hook.take()).map(({ event, data }) => [event, data])
+      expect(told).toMatchObject([
+        ['skill.recalled', { skill: { fullName: recalled.name }, recall, ended: false }],
+        ['skill.recalled', { skill: { fullName: recalled.name }, recall, ended: true }],
+      ])
+      expect(await theirs.take()).toHaveLength(2)
+      await world.owner.api.endRecall({ name: recalled.name, id })
+      await world.publish('closed', '1.0.0', 'private')
+      await world.hook.take()
+      await world.owner.api.recallSkill({ ...recalled, name: world.full('closed') })
+      expect(await world.hook.take()).toHaveLength(1)
+      expect(await theirs.take()).toEqual([])
+    })
+  })
+
   describe('of a published version', () => {
     it('are sent for a new skill and each new version', async () => {
       await world.publish('new', '0.3.0')

@@ -486,6 +486,30 @@ describeBrowser('the page of a skill', () => {
     await gone.getByRole('alert').getByText('It may be private or deleted.').waitFor()
   })
 
+  test('recalls versions, shows that to everyone, and ends the recall', async () => {
+    const visited = await visit()
+    await makeTea(visited)
+    const page = await visited.openSignedIn('/skills/alice/tea/manage', { key: visited.key })
+    const main = page.getByRole('main')
+    await main.getByText('Recalls', { exact: true }).click()
+    await main.getByText('No one is known to have a recalled version.').waitFor()
+    await main.getByLabel('Versions').fill('*')
+    await main.getByLabel('Reason').fill('It harms <b>tea</b>.')
+    await main.getByRole('button', { name: 'Recall', exact: true }).click()
+    await main.getByRole('alert').getByText('It harms <b>tea</b>.').waitFor()
+    await takePicture(page, 'skill-recall')
+    const guest = await visited.open('/skills/alice/tea?version=1.0.0')
+    await guest.getByRole('alert').getByText('Version 1.0.0 is recalled.').waitFor()
+    await guest.goto(`${visited.node.url}/skills/alice/tea/versions`)
+    await guest.locator('.badge', { hasText: 'recalled' }).first().waitFor()
+    await main.getByRole('button', { name: 'End', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'End' }).click()
+    await expect.poll(() => main.getByRole('alert').count()).toBe(0)
+    expect((await visited.api.listRecalls({ name: 'alice/tea' })).recalls).toMatchObject([
+      { endedAt: expect.any(String) },
+    ])
+  })
+
   test('forks the skill to the namespace of the signed-in user', async () => {
     const visited = await visit()
     const { bobsKey } = await makeTea(visited)

@@ -72,7 +72,22 @@ export {
 export { evaluationEntriesMax, proveResults } from './catalogue/copies/prove-evaluations.ts'
 export { readPublicNames } from './catalogue/offers/public-names.ts'
 export { countDownload, getSkillVersion } from './catalogue/skills/read-skill.ts'
-export { toRecalledError } from './catalogue/versions/recalls.ts'
+export {
+  isOffered,
+  offeredVersion,
+  readActiveRecalls,
+  readRecalls,
+  type StoredRecall,
+  toRecalledError,
+} from './catalogue/versions/recalls.ts'
+export {
+  activeRecallsMax,
+  countActiveRecalls,
+  putRecalls,
+  storeRecalls,
+  withRecall,
+} from './catalogue/skills/put-recalls.ts'
+export { parseRange } from './catalogue/versions/version-ranges.ts'
 export { getPack, hasPackSkill } from './catalogue/sharing/read-packs.ts'
 export { getBlob } from './storage/blobs.ts'
 export { SkillMoved } from './catalogue/skills/find-skill.ts'

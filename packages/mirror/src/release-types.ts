@@ -22,6 +22,8 @@ export interface Release {
   deprecated?: boolean
   deprecationMessage?: string
   yanked?: boolean
+  /** The active recalls of the skill, as its source states them. Default: they stay as they are. */
+  recalls?: readonly unknown[]
   visibility?: 'public' | 'private'
   skillId?: string
   publisher?: { id: string; username: string }
@@ -35,6 +37,8 @@ export interface KnownSkill {
   /** Whether the source withdrew the skill from the public. */
   isWithdrawn: boolean
   deprecated: boolean
+  /** The ids of the active recalls of the source. */
+  recallIds: readonly string[]
   /** Versions by number. */
   versions: ReadonlyMap<string, KnownVersion>
 }

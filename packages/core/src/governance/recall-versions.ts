@@ -2,7 +2,7 @@ import { type Recall, type Recalls, RegistryError, toTimestamp } from '@skillste
 import type { Kysely } from 'kysely'
 import { changeSkill } from '../catalogue/skills/change-skill.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
-import { putRecalls, withRecall } from '../catalogue/skills/put-recalls.ts'
+import { activeRecallsMax, countActiveRecalls, putRecalls, withRecall } from '../catalogue/skills/put-recalls.ts'
 import { readRecalls, type StoredRecall } from '../catalogue/versions/recalls.ts'
 import { parseRange, rangeCharactersMax, rangeForms, reachesAbove } from '../catalogue/versions/version-ranges.ts'
 import type { Caller } from '../kernel/caller.ts'
@@ -16,8 +16,6 @@ import { hasRight, isAdministrator } from '../visibility/rights.ts'
 import { getDecidedSkill } from './find-any-skill.ts'
 import type { GovernanceContext } from './governance-context.ts'
 
-/** Active recalls of a skill: each is tested against each version. */
-const activeMax = 20
 /** Versions of a recall in an answer. */
 const shownMax = 100
 
@@ -37,10 +35,10 @@ export async function recallSkill(
   const recall: StoredRecall = { id: newId(), range, reason, at: context.clock.now() }
   const skill = await changeRecalls(context, caller, found, recall, async (trx, before) => {
     const recalls = readRecalls(before)
-    if (recalls.filter(({ endedAt }) => endedAt === undefined).length >= activeMax)
+    if (countActiveRecalls(recalls) >= activeRecallsMax)
       throw new RegistryError(
         'conflict',
-        `${before.full_name} has ${activeMax} active recalls, the maximum. End one, or recall a wider range.`,
+        `${before.full_name} has ${activeRecallsMax} active recalls, the maximum. End one, or recall a wider range.`,
       )
     await requireMatch(trx, before, range)
     return withRecall(recalls, recall)

@@ -1,4 +1,4 @@
-import { publishedCondition } from '@skillstead/core/internal'
+import { offeredVersion, publishedCondition } from '@skillstead/core/internal'
 import { sql, type RawBuilder } from 'kysely'
 import { restoreAdvice, type Check } from './finding.ts'
 
@@ -22,13 +22,13 @@ const rules: readonly { readonly find: Query; readonly toFault: (subject: string
   },
   {
     find: sql`select full_name as subject from skills where latest_version <> '' and not exists (
-      select 1 from versions where skill_id = skills.id and version = latest_version and yanked = 0)`,
-    toFault: (skill) => `The latest version of ${skill} is missing or yanked.`,
+      select 1 from versions where skill_id = skills.id and version = latest_version and ${offeredVersion})`,
+    toFault: (skill) => `The latest version of ${skill} is missing, yanked or recalled.`,
   },
   {
     find: sql`select full_name as subject from skills where latest_version = '' and exists (
-      select 1 from versions where skill_id = skills.id and yanked = 0)`,
-    toFault: (skill) => `The skill ${skill} has versions but no latest version.`,
+      select 1 from versions where skill_id = skills.id and ${offeredVersion})`,
+    toFault: (skill) => `The skill ${skill} has versions to offer but no latest version.`,
   },
   {
     find: sql`select holders.name as subject from holders join skills on skills.id = skill_id

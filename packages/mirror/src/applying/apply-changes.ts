@@ -21,7 +21,7 @@ import type { MirrorOutcome } from './mirrored-types.ts'
 const unchanged: MirrorOutcome = { result: 'unchanged' }
 
 /** The stored skill that an entry changes, and how the entry is relayed. */
-interface Change {
+export interface Change {
   readonly before: SkillRow
   readonly relaying: Relaying
 }

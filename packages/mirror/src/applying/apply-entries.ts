@@ -7,6 +7,7 @@ import {
 import type { FeedEntry } from '../types.ts'
 import { applyRemoval, applySkill, applyYank } from './apply-changes.ts'
 import { applyEvaluation } from './apply-evaluation.ts'
+import { applyRecall } from './apply-recall.ts'
 import { applyPack } from './apply-pack.ts'
 import { applyVersion } from './apply-version.ts'
 import { parseFeedEntry, type ParsedEntry, type SkillEntry, type VersionEntry } from './entry-data.ts'
@@ -107,6 +108,7 @@ async function applyOne(context: CatalogueContext, trx: WriteTransaction, applyi
   if (one.type === 'skill') return applySkill(context, trx, one, { before, relaying })
   if (one.type === 'yank') return applyYank(context, trx, one, { before, relaying })
   if (one.type === 'evaluation') return applyEvaluation(context, trx, one, { before, relaying })
+  if (one.type === 'recall') return applyRecall(context, trx, one, { before, relaying })
   return applyRemoval(context, trx, one, { before, relaying })
 }
 

@@ -8,6 +8,7 @@ import {
   refreshSkill,
   restoreSkill,
   selectListedVersions,
+  storeRecalls,
   storeVersion,
   updateVersion,
   type CatalogueContext,
@@ -15,10 +16,12 @@ import {
   type SkillCause,
   type SkillRow,
   type SkillSettings,
+  type StoredRecall,
   type UserRow,
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { toApplied } from './apply-changes.ts'
+import { replaceRecalls } from './apply-recall.ts'
 import { isEntryId } from './entry-data.ts'
 import type { ApplyReleases, MirrorRelease, ReleaseOutcome } from './mirrored-types.ts'
 import { findPlace, findSkillRow, isVersionHere, refusePlace, type Refusal } from './place-skill.ts'
@@ -122,7 +125,9 @@ async function applySame(
   // An older version would restore its old category, and the next sync would change it back.
   const isLatest = same.version === before.latest_version
   const isChanged = isLatest && (await applySettings(trx, before, toReleaseSettings(release)))
-  if (!isYank && !isChanged && !isRestored) return { result: 'unchanged' }
+  const recalls = replaceRecalls(before, release, at)
+  if (!isYank && !isChanged && !isRestored && !recalls) return { result: 'unchanged' }
+  if (recalls) await storeRecalls(trx, before.id, recalls)
   await markSynced(trx, before.id, at)
   const cause: SkillCause = isYank ? { type: 'yank', versionId: same.id } : { type: 'skill' }
   const change = { skillId: before.id, before, cause, at, mayClaimName: release.holder ?? true }
@@ -148,8 +153,10 @@ async function applyNew(
   const number = toReleaseNumber({ fields }, versions)
   const isHighest = !highest || compareVersions(number, highest.version) > 0
   const settings = isHighest || !before ? toReleaseSettings(release) : {}
+  const recalls = replaceRecalls(before, release, at)
   const skillId =
-    before?.id ?? (await insertReleasedSkill(trx, { upstream: order.upstream, release, owner, settings, at }))
+    before?.id ?? (await insertReleasedSkill(trx, { upstream: order.upstream, release, owner, settings, recalls, at }))
+  if (before && recalls) await storeRecalls(trx, skillId, recalls)
   if (before) {
     await applySettings(trx, before, settings)
     await markSynced(trx, skillId, at)
@@ -174,6 +181,7 @@ async function applyNew(
       publication,
       number,
       others: versions,
+      ...(recalls && { recalls }),
     },
     systemCaller,
   )
@@ -189,17 +197,22 @@ interface NewSkill {
   readonly release: MirrorRelease
   readonly owner: Pick<UserRow, 'id' | 'username'>
   readonly settings: SkillSettings
+  readonly recalls: readonly StoredRecall[] | undefined
   readonly at: number
 }
 
 async function insertReleasedSkill(
   trx: WriteTransaction,
-  { upstream, release, owner, settings, at }: NewSkill,
+  { upstream, release, owner, settings, recalls, at }: NewSkill,
 ): Promise<string> {
   const { skillId: id, name, publishedAt } = release
   const skillId = id !== undefined && isEntryId(id) && !(await findSkillRow(trx, id)) ? id : undefined
   const createdAt = publishedAt === undefined ? at : Math.min(at, publishedAt)
-  return insertSkill(trx, { owner, fields: { name }, settings, mirrored: { upstream, skillId, createdAt } }, at)
+  return insertSkill(
+    trx,
+    { owner, fields: { name }, settings, recalls, mirrored: { upstream, skillId, createdAt } },
+    at,
+  )
 }
 
 function toReleaseSettings(release: MirrorRelease): SkillSettings {

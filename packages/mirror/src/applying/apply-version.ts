@@ -6,6 +6,7 @@ import {
   insertSkill,
   refreshSkill,
   selectListedVersions,
+  storeRecalls,
   storeVersion,
   updateVersion,
   type CatalogueContext,
@@ -13,6 +14,7 @@ import {
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { toApplied } from './apply-changes.ts'
+import { mergeRecalls } from './apply-recall.ts'
 import { toEntryTime, type VersionEntry } from './entry-data.ts'
 import type { MirrorOutcome } from './mirrored-types.ts'
 import { refusePlace } from './place-skill.ts'
@@ -59,7 +61,9 @@ export async function applyVersion(
 
   const at = context.clock.now()
   const owner = await ensureNamespace(trx, data.owner.username, at, data.owner.id)
+  const recalls = mergeRecalls(before, same && before?.source_state === 'live' ? [] : data.recalls, at)
   const skillId = before?.id ?? (await insertRow())
+  if (before && recalls) await storeRecalls(trx, before.id, recalls)
   // The metadata in the entry of a late version is outdated if later entries of the skill were applied already.
   const isLate = isReread && before !== undefined && !same && (await isSuperseded(trx, before, relay, versions))
   const isChanged = before !== undefined && !isLate && (await updateSkill(context, trx, before, { owner, data, at }))
@@ -73,7 +77,7 @@ export async function applyVersion(
       publisher: data.publisher.username,
       identity: data.identity ? JSON.stringify(data.identity) : null,
     })
-    if (!isChanged && !isCorrected && !(await needsRelay(trx, relay, data.skill.fullName))) {
+    if (!isChanged && !isCorrected && !recalls && !(await needsRelay(trx, relay, data.skill.fullName))) {
       return { result: 'unchanged' }
     }
     const cause = { type: 'version', versionId: same.id } as const
@@ -97,6 +101,7 @@ export async function applyVersion(
       publication,
       number: data.version,
       others: versions,
+      ...(recalls && { recalls }),
     },
     systemCaller,
   )
@@ -110,6 +115,6 @@ export async function applyVersion(
     const { skill, forkedFrom } = data
     const mirrored = { upstream, skillId: skill.id, createdAt: toEntryTime(entry, at) }
     const row = { owner, fields: { name: skill.name }, settings: toMirroredSettings(data), mirrored }
-    return insertSkill(trx, { ...row, forkedFrom: forkedFrom ?? undefined }, at)
+    return insertSkill(trx, { ...row, recalls, forkedFrom: forkedFrom ?? undefined }, at)
   }
 }

@@ -1,3 +1,4 @@
+import { activeRecallsMax, parseRange } from '@skillstead/core/internal'
 import {
   evaluationResult,
   firstIssueOnly,
@@ -6,6 +7,7 @@ import {
   isVersion,
   PublisherIdentity,
   reservedOwners,
+  toVisibleText,
 } from '@skillstead/protocol'
 import * as v from 'valibot'
 import type { FeedEntry } from '../types.ts'
@@ -37,6 +39,22 @@ const Source = v.pipe(
   v.transform((source) => (source && isVersion(source.version) && isEntryName(source.fullName) ? source : null)),
 )
 const Member = v.object({ fullName: v.string(), pinnedVersion: v.nullable(Version), note: v.string() })
+
+/** A recall. Other mirrors get the entry as the upstream wrote it. */
+export const LoggedRecall = v.object({
+  id: Id,
+  range: v.pipe(
+    v.string(),
+    v.check((text) => parseRange(text) !== undefined),
+  ),
+  reason: v.pipe(
+    v.string(),
+    v.maxLength(500),
+    v.transform((text) => toVisibleText(text).replaceAll(/\s+/g, ' ').trim()),
+    v.minLength(1),
+  ),
+  at: Time,
+})
 
 const identity = {
   skill: v.object({ id: Id, name: v.pipe(v.string(), v.check(isSkillName)), fullName: v.string() }),
@@ -73,6 +91,8 @@ const schemas = {
     identity: v.optional(PublisherIdentity),
     changelog: v.string(),
     yanked: v.boolean(),
+    /** The active recalls that cover the version. */
+    recalls: v.optional(v.pipe(v.array(LoggedRecall), v.maxLength(activeRecallsMax)), []),
     forkedFrom: Source,
   }),
   skill: v.object({ ...identity, ...settings }),
@@ -88,6 +108,7 @@ const schemas = {
     /** Null if the author or an administrator withdrew the result. */
     result: v.nullable(v.object(evaluationResult)),
   }),
+  recall: v.object({ ...identity, recall: LoggedRecall, ended: v.boolean() }),
   withdrawn: v.object(identity),
   takedown: v.object(identity),
   pack: v.object({
@@ -113,15 +134,23 @@ export type VersionEntry = Parsed<'version'>
 export type SkillEntry = Parsed<'skill'>
 export type YankEntry = Parsed<'yank'>
 export type EvaluationEntry = Parsed<'evaluation'>
+export type RecallEntry = Parsed<'recall'>
 export type RemovalEntry = Parsed<'withdrawn'> | Parsed<'takedown'>
 
 export type PackEntry = Parsed<'pack'>
 
 /**
  * A log entry: one public change of a skill or pack, validated. Types: a published version, changed metadata of a
- * skill, a yank, a result of an evaluation, a withdrawal or takedown, or a pack.
+ * skill, a yank, a recall or its end, a result of an evaluation, a withdrawal or takedown, or a pack.
  */
-export type ParsedEntry = VersionEntry | SkillEntry | YankEntry | EvaluationEntry | RemovalEntry | PackEntry
+export type ParsedEntry =
+  | VersionEntry
+  | SkillEntry
+  | YankEntry
+  | RecallEntry
+  | EvaluationEntry
+  | RemovalEntry
+  | PackEntry
 
 /** Validates an entry. Returns a sentence for an invalid entry, undefined for a type that mirrors ignore. */
 export function parseFeedEntry(entry: FeedEntry): ParsedEntry | string | undefined {

@@ -53,12 +53,14 @@ export function relayedAs(relaying: Relaying, stored: Pick<SkillRow, 'id'> | und
 }
 
 function toKnownFields({ data, entry }: ParsedEntry): Record<string, unknown> {
-  const { publishedAt, cut, files, size, portable, ranAt, postedAt } = entry.data
+  const { publishedAt, cut, files, size, portable, recall, recalls, ranAt, postedAt } = entry.data
   return {
     ...data,
     ...('publishedAt' in data && { publishedAt, files }),
     ...('cut' in data && { cut }),
     ...('ranAt' in data && { ranAt, postedAt }),
+    ...('recall' in data && { recall }),
+    ...('recalls' in data && recalls !== undefined && { recalls }),
     ...(typeof size === 'number' && { size }),
     ...(typeof portable === 'boolean' && { portable }),
   }

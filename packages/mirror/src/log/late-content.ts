@@ -127,7 +127,7 @@ async function readVersionEntries({ parts, upstream }: Run, subject: string, app
   if (!version) return []
   const followers = await query
     .where('subject', 'in', [subject, toEntrySkill({ subject })])
-    .where('type', 'in', ['yank', 'skill', 'evaluation', 'withdrawn', 'takedown'])
+    .where('type', 'in', ['yank', 'recall', 'skill', 'evaluation', 'withdrawn', 'takedown'])
     .where('seq', '>', version.seq)
     .orderBy('seq')
     .limit(followersMax)

@@ -1,5 +1,6 @@
 import { parseFeedEntry } from '../applying/entry-data.ts'
 import type { EntryOutcome } from '../applying/mirrored-types.ts'
+import { offeredVersion, parseRange } from '@skillstead/core/internal'
 import { parseForeignJson } from '@skillstead/protocol'
 import { SyncAlarm } from '../alarms.ts'
 import type { Run } from '../run.ts'
@@ -37,6 +38,8 @@ interface Change {
   readonly version: string
   readonly digest: string
   readonly yanked: boolean
+  /** A recall that begins, or that ends where the range is undefined. */
+  readonly recall?: { readonly id: string; readonly range: string | undefined }
 }
 
 /** A skill that is visible now, and its predicted state after the run. */
@@ -44,6 +47,8 @@ interface Prospect {
   isGone: boolean
   /** Versions by number. */
   readonly versions: Map<string, { readonly digest: string; readonly yanked: boolean }>
+  /** The ranges of the recalls that the entries begin, by their ids. */
+  readonly recalls: Map<string, string>
 }
 
 /** Counts the skills that a run hides while it applies entries. */
@@ -66,7 +71,13 @@ export async function guardVisibility(run: Run, after: number, until: number): P
   if (run.options.allowRemovals) return noGuard
   const prospects = await readAffected(run, after, until)
   if (prospects.size <= hiddenMin) return noGuard
-  const query = selectRemovalEntries(run, until).where('type', 'in', ['version', 'yank', 'withdrawn', 'takedown'])
+  const query = selectRemovalEntries(run, until).where('type', 'in', [
+    'version',
+    'yank',
+    'recall',
+    'withdrawn',
+    'takedown',
+  ])
   await forEachChange(query, after, (changes) => {
     for (const change of changes) {
       const prospect = prospects.get(change.skillId)
@@ -86,20 +97,27 @@ function createGuard(prospects: ReadonlyMap<string, Prospect>, limit: number): H
       if (outcome.result !== 'applied' || entry.type === 'pack') return
       const { id: skillId } = entry.data['skill'] as { id: string }
       if (outcome.shown) hidden.delete(skillId)
-      // Yanks are not counted, because their effects were predicted exactly.
-      if (!outcome.hid || entry.type === 'yank' || !prospects.has(skillId)) return
+      // Yanks and recalls are not counted, because their effects were predicted exactly.
+      if (!outcome.hid || entry.type === 'yank' || entry.type === 'recall' || !prospects.has(skillId)) return
       hidden.add(skillId)
       if (hidden.size > limit) throw toAlarm(hidden.size, limit)
     },
   }
 }
 
-function isHidden({ isGone, versions }: Prospect): boolean {
-  return isGone || versions.values().every(({ yanked }) => yanked)
+function isHidden({ isGone, versions, recalls }: Prospect): boolean {
+  const ranges = [...recalls.values()].map(parseRange)
+  const isRecalled = (version: string) => ranges.some((range) => range?.test(version))
+  return isGone || versions.entries().every(([version, { yanked }]) => yanked || isRecalled(version))
 }
 
-function applyToProspect(prospect: Prospect, { type, version, digest, yanked }: Change): void {
-  const { versions } = prospect
+function applyToProspect(prospect: Prospect, { type, version, digest, yanked, recall }: Change): void {
+  const { versions, recalls } = prospect
+  if (recall) {
+    if (recall.range === undefined) recalls.delete(recall.id)
+    else recalls.set(recall.id, recall.range)
+    return
+  }
   if (type !== 'yank') prospect.isGone = type !== 'version'
   if (type === 'version' || (type === 'yank' && versions.get(version)?.digest === digest)) {
     versions.set(version, { digest, yanked })
@@ -111,7 +129,7 @@ async function readAffected(run: Run, after: number, until: number): Promise<Map
   const prospects = new Map<string, Prospect>()
   const query = selectRemovalEntries(run, until).where((eb) =>
     eb.or([
-      eb('type', 'in', ['withdrawn', 'takedown', 'yank']),
+      eb('type', 'in', ['withdrawn', 'takedown', 'yank', 'recall']),
       // Entries are canonical JSON, which has no spaces.
       eb.and([eb('type', '=', 'version'), eb('entry', 'like', '%"yanked":true%')]),
     ]),
@@ -128,6 +146,7 @@ async function readAffected(run: Run, after: number, until: number): Promise<Map
       if (versions.length === 0) continue
       prospects.set(id, {
         isGone: false,
+        recalls: new Map(),
         versions: new Map(versions.map(({ version, digest }) => [version, { digest, yanked: false }])),
       })
     }
@@ -167,7 +186,9 @@ function toRemoval(entry: FeedEntry): Change | undefined {
   const { type, data } = parsed
   const [version, yanked] = 'yanked' in data ? [data.version, data.yanked] : ['', false]
   const { id: skillId, fullName } = data.skill
-  return { type, skillId, fullName, version, digest: entry.digest ?? '', yanked }
+  const change = { type, skillId, fullName, version, digest: entry.digest ?? '', yanked }
+  if (type !== 'recall') return change
+  return { ...change, recall: { id: data.recall.id, range: data.ended ? undefined : data.recall.range } }
 }
 
 /** The visible versions of these skills (full names by id), if they were imported from the upstream. */
@@ -177,7 +198,7 @@ function readLiveVersions(run: Run, names: ReadonlyMap<string, string>) {
     .select(['skills.id', 'skills.full_name', 'versions.version', 'versions.digest'])
     .where((eb) => eb.or([eb('skills.id', 'in', [...names.keys()]), eb('skills.full_name', 'in', [...names.values()])]))
     .where('skills.state', '=', 'live')
-    .where('versions.yanked', '=', 0)
+    .where(offeredVersion)
     .execute()
 }
 

@@ -1,5 +1,6 @@
 import { withoutUndefined } from '@skillstead/protocol'
 import {
+  offeredVersion,
   type Param,
   type PublishedHere,
   type SettingsChange,
@@ -58,7 +59,7 @@ async function queueHistory(
     .selectFrom('versions')
     .select(['version', 'digest'])
     .where('skill_id', '=', skill.id)
-    .where('yanked', '=', 0)
+    .where(offeredVersion)
     .orderBy('sort_key')
     .execute()
   const { category, repository } = skill

@@ -1,4 +1,4 @@
-import type { StorageContext } from '@skillstead/core/internal'
+import { readActiveRecalls, type StorageContext } from '@skillstead/core/internal'
 import type { KnownReleases, KnownSkill, KnownVersion } from '../types.ts'
 import { withUpstreams } from '../tables/mirror-tables.ts'
 
@@ -21,6 +21,7 @@ export function createKnownReleases(
           .selectFrom('skills')
           .innerJoin('versions', 'versions.skill_id', 'skills.id')
           .select(['skills.full_name', 'skills.deprecated', 'skills.visibility', 'skills.source_state'])
+          .select('skills.recalls')
           .select(['versions.version', 'versions.digest', 'versions.published_at', 'versions.yanked'])
           .where('skills.full_name', 'in', names)
           .where('skills.origin_kind', '=', 'mirror')
@@ -34,6 +35,7 @@ export function createKnownReleases(
           isPrivate: row.visibility !== 'public',
           isWithdrawn: row.source_state === 'withdrawn',
           deprecated: row.deprecated === 1,
+          recallIds: readActiveRecalls(row).flatMap((recall) => (recall.upstream ? [recall.id] : [])),
         }
         const skill = found.get(fullName) ?? { ...about, versions: new Map() }
         skill.versions.set(version, { digest, publishedAt, yanked: row.yanked === 1 })

@@ -60,9 +60,12 @@ async function* readPrivateSkill(
     const details = await api.getSkill({ name: fullName })
     const isMeant = details.fullName === fullName && fullName.startsWith(`${details.author.username}/`)
     if (!isMeant || details.visibility !== 'private') return
-    const changed = findChanged(details, there)
+    const recalls = await findChangedRecalls(api, details, there)
+    const found = findChanged(details, there)
+    const changed = recalls && found.length === 0 ? details.versions.slice(0, 1) : found
     if (changed.length === 0) yield { releases: [], unchanged: 1 }
-    for (const { version } of changed) yield { releases: [await readPrivateVersion(api, details, version)] }
+    for (const { version } of changed)
+      yield { releases: [{ ...(await readPrivateVersion(api, details, version)), recalls }] }
   } catch (error) {
     const reason = toSkillReason(error)
     if (!reason) throw error
@@ -83,9 +86,21 @@ function findChanged({ versions, deprecated, latestVersion }: SkillDetails, ther
   })
 }
 
+/** The active recalls, if they differ from the stored ones. A recall of no version yet is read with its first version. */
+async function findChangedRecalls(
+  api: RegistryApi,
+  { fullName: name, versions }: SkillDetails,
+  there: KnownSkill | undefined,
+) {
+  const known = there?.recallIds ?? []
+  if (known.length === 0 && versions.every(({ recalled }) => recalled === undefined)) return undefined
+  const active = (await api.listRecalls({ name })).recalls.filter(({ endedAt }) => endedAt === undefined)
+  return active.length === known.length && active.every(({ id }) => known.includes(id)) ? undefined : active
+}
+
 async function readPrivateVersion(api: RegistryApi, details: SkillDetails, version: string): Promise<Release> {
   const { fullName: name, author, displayName, category, license, keywords, repository } = details
-  const { body } = await api.getArchive({ name, version })
+  const { body } = await api.getArchive({ name, version, allowRecalled: true })
   // The node has decided what belongs to the version, and its digest must stay.
   const files = await readArchiveFiles(body as Uint8Array, 'zip')
   const { digest, publishedAt, changelog, yanked } = details.versions.find((one) => one.version === version)!

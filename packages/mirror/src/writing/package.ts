@@ -1,5 +1,5 @@
 import type { MirrorContext } from '../run.ts'
-import { isShownToAll, type StorageContext, readContents, readFileRows } from '@skillstead/core/internal'
+import { isOffered, isShownToAll, type StorageContext, readContents, readFileRows } from '@skillstead/core/internal'
 import { toDigest, toPublishFile, toVersionDigest } from '@skillstead/skill-format/archives'
 import { rewriteFrontmatterName } from '@skillstead/skill-format'
 import { WriteConflict } from './problems.ts'
@@ -59,11 +59,14 @@ export async function requirePublicSkill({ database }: StorageContext, skillId: 
 async function findVersion({ database }: StorageContext, { skillId, version }: { skillId: string; version: string }) {
   const row = await database.read
     .selectFrom('versions')
-    .select(['id', 'digest', 'yanked'])
+    .select(['id', 'digest', 'yanked', 'recalled_by'])
     .where('skill_id', '=', skillId)
     .where('version', '=', version)
     .executeTakeFirst()
-  if (row?.yanked) throw changedConflict(`The version ${version} has been yanked on this node, so it is not sent.`)
+  if (row && !isOffered(row))
+    throw changedConflict(
+      `The version ${version} has been ${row.yanked ? 'yanked' : 'recalled'} on this node, so it is not sent.`,
+    )
   return row
 }
 

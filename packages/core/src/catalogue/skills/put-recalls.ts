@@ -35,7 +35,12 @@ export async function putRecalls(
   })
 }
 
-async function storeRecalls(trx: WriteTransaction, skillId: string, recalls: readonly StoredRecall[]): Promise<void> {
+/** The part of {@link putRecalls} without the event. */
+export async function storeRecalls(
+  trx: WriteTransaction,
+  skillId: string,
+  recalls: readonly StoredRecall[],
+): Promise<void> {
   await trx
     .updateTable('skills')
     .set({ recalls: JSON.stringify(recalls) })
@@ -65,6 +70,15 @@ async function storeRecalls(trx: WriteTransaction, skillId: string, recalls: rea
       await trx.updateTable('versions').set({ recalled_by }).where('id', 'in', some).execute()
     }
   }
+}
+
+/** Active recalls of a skill, and as many of its upstream: each is tested against each version. */
+export const activeRecallsMax = 20
+
+/** The number of active recalls of this node, or of the upstream. */
+export function countActiveRecalls(recalls: readonly StoredRecall[], from?: 'upstream'): number {
+  const isUpstream = from === undefined ? undefined : true
+  return recalls.filter(({ endedAt, upstream }) => endedAt === undefined && upstream === isUpstream).length
 }
 
 /** Limits the row of a skill: ended recalls beyond it are dropped, the oldest first; the log keeps their entries. */

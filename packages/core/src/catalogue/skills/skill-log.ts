@@ -4,7 +4,7 @@ import { type EvaluationRow, parseJson, type SkillRow } from '../../storage/tabl
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { UpstreamLogs } from '../context/ports.ts'
 import { findForkSource } from './show-details.ts'
-import { readActiveRecalls, type StoredRecall } from '../versions/recalls.ts'
+import { listCoveringRecalls, readActiveRecalls, type StoredRecall } from '../versions/recalls.ts'
 import type { ListedVersion } from '../versions/skill-document.ts'
 import { toFileRow, type VersionContent } from '../versions/stored-version.ts'
 import { readSkillEvaluations, toResult } from '../versions/version-evaluations.ts'
@@ -20,7 +20,7 @@ export function toVersionEntry(
 ): LogDraft {
   const { displayName, description, license, keywords } = metadata
   // Mirrors without the skill ignored the entries of its recalls.
-  const recalls = readActiveRecalls(skill)
+  const recalls = version.recalled_by === null ? [] : listCoveringRecalls(skill, version.version)
   return {
     type: 'version',
     subject: `${skill.full_name}@${version.version}`,

@@ -65,6 +65,11 @@ export function toRecalledError(subject: string, { range, reason, at }: Recalled
   )
 }
 
+/** The active recalls that cover a version, newest first. */
+export function listCoveringRecalls(skill: Pick<SkillRow, 'recalls'>, version: string): StoredRecall[] {
+  return readActiveRecalls(skill).filter(({ range }) => parseRange(range)?.test(version))
+}
+
 /** The id of the newest active recall that covers a version; null if none does. */
 export function findCoveringRecall(active: readonly StoredRecall[], version: string): string | null {
   return active.find(({ range }) => parseRange(range)?.test(version))?.id ?? null

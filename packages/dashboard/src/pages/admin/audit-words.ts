@@ -17,6 +17,7 @@ const things: Readonly<Record<string, string>> = {
   session: 'a session',
   scans: 'a scan of everything',
   'skill.collaborator': 'a collaborator',
+  'skill.recall': 'a recall',
   'skill.transfer': 'a transfer',
   trust: 'CI jobs that publish',
 }
@@ -43,6 +44,7 @@ const verbs: Readonly<Record<string, string>> = {
   publish: 'published',
   put: 'set',
   quarantine: 'quarantined',
+  recall: 'recalled versions of',
   refuse: 'refused',
   release: 'released',
   remove: 'removed',

@@ -154,6 +154,7 @@ function FileText({ shown, path, line }: { shown: ShownSkill; path: string; line
 
 /** The text of a file; null for a binary file. */
 export function useFileText({ name, version }: ShownSkill, path: string, enabled = true) {
-  const load = async () => decodeShownText(toContentBytes(await api.getFile({ name, path, version })))
+  const load = async () =>
+    decodeShownText(toContentBytes(await api.getFile({ name, path, version, allowRecalled: true })))
   return useData(['skill', name, 'file', version, path], load, enabled)
 }

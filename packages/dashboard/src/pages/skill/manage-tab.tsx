@@ -1,4 +1,4 @@
-import type { Downloads, SkillDetails } from '@skillstead/protocol'
+import type { Downloads, Recall, Recalls, SkillDetails } from '@skillstead/protocol'
 import { useLocation } from 'preact-iso'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
@@ -37,6 +37,7 @@ export function ManageTab({ shown: { skill } }: { shown: ShownSkill }) {
           <Section title="Collaborators and transfer">{() => <HandOver name={name} />}</Section>
         </>
       )}
+      {(isOwner || isAdmin) && <Section title="Recalls">{() => <RecallsOfSkill name={name} />}</Section>}
       {isAdmin && <Section title="Moderation">{() => <ModerationOfSkill name={name} />}</Section>}
       {isOwner && <Section title="Delete">{() => <Withdrawal name={name} />}</Section>}
     </>
@@ -222,6 +223,100 @@ function ModerationOfSkill({ name }: { name: string }) {
       </Shown>
       <ModerationDecision name={name} />
     </>
+  )
+}
+
+/** Recalls, who is known to have a recalled version, and the form of another recall. */
+function RecallsOfSkill({ name }: { name: string }) {
+  const found = useData(['skill', name, 'recalls'], () => api.listRecalls({ name }))
+  return (
+    <>
+      <Shown of={found}>
+        {({ recalls, known }) => (
+          <>
+            <ul class="plain">
+              {recalls.map((recall) => (
+                <RecallLine key={recall.id} name={name} recall={recall} />
+              ))}
+            </ul>
+            {known && <Known known={known} />}
+          </>
+        )}
+      </Shown>
+      <RecallForm name={name} />
+    </>
+  )
+}
+
+function RecallLine({ name, recall }: { name: string; recall: Recall }) {
+  const { id, range, reason, at, endedAt, upstream, versionCount } = recall
+  return (
+    <li class="row">
+      <code>{range}</code>
+      <bdi>{reason}</bdi>
+      <Time at={at} />
+      <span class="faint">{versionCount === 1 ? '1 version' : `${versionCount} versions`}</span>
+      {endedAt && <Time at={endedAt} verb="ended" />}
+      {!endedAt && upstream && <span class="faint">of the upstream, where alone it can be ended</span>}
+      {!endedAt && !upstream && (
+        <ConfirmButton
+          action="End"
+          title={`End the recall of ${range}?`}
+          work={() => api.endRecall({ name, id })}
+          refreshes={skillKeys}
+        >
+          <p>Its versions are offered to installers and agents again. The log keeps the recall and its end.</p>
+        </ConfirmButton>
+      )}
+    </li>
+  )
+}
+
+/** Counts only: a recall names no one. */
+function Known({ known: { agents, users } }: { known: NonNullable<Recalls['known']> }) {
+  if (agents.length + users.length === 0) return <p class="faint">No one is known to have a recalled version.</p>
+  return (
+    <>
+      <p>Known to have a recalled version, from heartbeats and installs:</p>
+      <ul>
+        {agents.map(({ version, platform, count }) => (
+          <li key={`${version} ${platform}`}>
+            {version}: {count} {count === 1 ? 'agent' : 'agents'} of <bdi>{platform}</bdi>
+          </li>
+        ))}
+        {users.map(({ version, count }) => (
+          <li key={version}>
+            {version}: {count} {count === 1 ? 'user' : 'users'}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function RecallForm({ name }: { name: string }) {
+  const action = useAction(
+    ({ range = '', reason = '' }: Record<string, string>) => api.recallSkill({ name, range, reason }),
+    ...skillKeys,
+  )
+  return (
+    <Form action={action} submit="Recall" done="Recalled.">
+      <Field
+        label="Versions"
+        name="range"
+        required
+        maxLength={200}
+        hint="Such as 1.2.3, >=1.0.0 <1.4.2, or * for all. Also covers versions published later."
+      />
+      <TextArea
+        label="Reason"
+        name="reason"
+        required
+        rows={2}
+        maxLength={500}
+        hint="Shown to everyone. Installers and agents refuse these versions at once; you can end the recall."
+      />
+    </Form>
   )
 }
 

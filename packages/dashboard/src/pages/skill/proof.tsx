@@ -48,7 +48,7 @@ async function verifyInBrowser({ name, version }: ShownSkill, record: Provenance
     import('fflate'),
   ])
   const [archive, { files }] = await Promise.all([
-    api.getArchive({ name, version }).then(toContentBytes),
+    api.getArchive({ name, version, allowRecalled: true }).then(toContentBytes),
     api.getVersion({ name, version }),
   ])
   // fflate does not return modes. A false list fails like a false mode: the digest covers both.

@@ -29,7 +29,7 @@ function Readme({ shown }: { shown: ShownSkill }) {
   const { fields } = useAddress()
   const isRaw = fields.view === 'raw'
   const read = useData(['skill', name, 'skill.md', version], async () => {
-    const bytes = toContentBytes(await api.getSkillMd({ name, version }))
+    const bytes = toContentBytes(await api.getSkillMd({ name, version, allowRecalled: true }))
     return { size: bytes.length, text: decodeShownText(bytes) ?? new TextDecoder().decode(bytes) }
   })
   return (

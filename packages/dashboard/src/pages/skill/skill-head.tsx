@@ -26,6 +26,7 @@ function Badges({ shown }: { shown: ShownSkill }) {
     <div class="facts">
       {skill.verified && <Badge tone="good">verified</Badge>}
       {skill.deprecated && <Badge tone="fair">deprecated</Badge>}
+      {skill.recalled && <Badge tone="bad">recalled</Badge>}
       {isYanked(shown) && <Badge tone="bad">yanked</Badge>}
       {skill.stub && <Badge>stub</Badge>}
       {skill.visibility !== 'public' && <Badge>{skill.visibility}</Badge>}
@@ -87,12 +88,26 @@ function StarButton({ shown: { skill, name } }: { shown: ShownSkill }) {
   )
 }
 
+/** The recall of the shown version; without a latest version, that of the highest one. */
+function RecallNotice({ shown: { skill, version } }: { shown: ShownSkill }) {
+  const recalled = skill.recalled ?? (version ? undefined : skill.versions.find((one) => one.recalled)?.recalled)
+  if (!recalled) return null
+  return (
+    <div class="notice bad" role="alert">
+      <strong>{version ? `Version ${version} is recalled.` : 'Recalled.'}</strong> Stop using versions in the range{' '}
+      <code>{recalled.range}</code>: installs and agents are refused since <Time at={recalled.at} />. Reason:{' '}
+      <bdi>{recalled.reason}</bdi>
+    </div>
+  )
+}
+
 /** Warnings to read before installing this version. */
 function Warnings({ shown }: { shown: ShownSkill }) {
   const { skill, name, version } = shown
   const [highest] = skill.versions
   return (
     <>
+      <RecallNotice shown={shown} />
       {skill.deprecated && (
         <div class="notice fair">
           <strong>Deprecated.</strong>{' '}
@@ -119,7 +134,7 @@ function Warnings({ shown }: { shown: ShownSkill }) {
       )}
       {!version && highest && (
         <div class="notice bad">
-          <strong>All versions are yanked.</strong> See{' '}
+          <strong>All versions are yanked or recalled.</strong> See{' '}
           <a href={`${addresses.skill(name)}?version=${highest.version}`}>{highest.version}</a> to see what it was.
         </div>
       )}

@@ -85,6 +85,7 @@ function Version(props: {
       </h3>
       <p class="facts">
         {version.version === skill.latestVersion && <Badge tone="good">latest</Badge>}
+        {version.recalled && <Badge tone="bad">recalled</Badge>}
         {version.yanked && <Badge tone="bad">yanked</Badge>}
         <SecurityBadge score={security?.score ?? null} />
         {change && change.verdict !== 'safe' && (

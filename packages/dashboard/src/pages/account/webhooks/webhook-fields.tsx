@@ -8,6 +8,7 @@ type EventName = Webhook['events'][number]
 const events: readonly (readonly [EventName, string])[] = [
   ['skill.published', 'a version that you can see is published'],
   ['skill.downloaded', 'a skill of yours is downloaded'],
+  ['skill.recalled', 'versions of a skill that you may see are recalled'],
   ['skill.starred', 'a skill of yours is starred'],
   ['skill.review.created', 'a skill of yours is reviewed'],
   ['skill.issue.created', 'an issue is filed for a skill of yours'],
