@@ -5,6 +5,7 @@ import { createStub } from '../support/create-stub.ts'
 import { addCollaborator } from '../support/collaboration.ts'
 import { bytesOf, codeOf, skillMd, textOf } from '../support/answers.ts'
 import { counterNotice, makeCase, notice, publish, runOut, type Submitted } from '../support/dmca-cases.ts'
+import { result } from '../support/evaluation-acts.ts'
 import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
 
 type Act = (api: RegistryApi, name: string) => Promise<unknown>
@@ -21,6 +22,7 @@ const reads: Partial<Record<EndpointName, Act>> = {
   diffSkill: (api, name) => api.diffSkill({ name, from: '1.0.0', to: '1.0.1' }),
   getSimilarity: (api, name) => api.getSimilarity({ name }),
   getProvenance: (api, name) => api.getProvenance({ name }),
+  listEvaluations: (api, name) => api.listEvaluations({ name, version: '1.0.0' }),
   listReviews: (api, name) => api.listReviews({ name }),
   listIssues: (api, name) => api.listIssues({ name }),
   listAgentReviews: (api, name) => api.listAgentReviews({ name }),
@@ -35,6 +37,9 @@ const actions: Partial<Record<EndpointName, Act>> = {
   starSkill: (api, name) => api.starSkill({ name }),
   getStar: (api, name) => api.getStar({ name }),
   unstarSkill: (api, name) => api.unstarSkill({ name }),
+  createEvaluation: (api, name) =>
+    api.createEvaluation({ name, version: '1.0.0', digest: `sha256:${'0'.repeat(64)}`, ...result() }),
+  deleteEvaluation: (api, name) => api.deleteEvaluation({ name, version: '1.0.0', username: 'alice' }),
   createReview: (api, name) => api.createReview({ name, rating: 1, title: 'T', body: 'B' }),
   createIssue: (api, name) => api.createIssue({ name, type: 'bug', title: 'T', body: 'B' }),
   createAgentReview: (api, name) =>

@@ -34,6 +34,7 @@ describeApi('what callers may see', (open) => {
     ['getFile', (api, name) => api.getFile({ name, path: 'SKILL.md' })],
     ['listVersions', (api, name) => api.listVersions({ name })],
     ['getVersion', (api, name) => api.getVersion({ name, version: '1.0.0' })],
+    ['listEvaluations', (api, name) => api.listEvaluations({ name, version: '1.0.0' })],
     ['listReviews', (api, name) => api.listReviews({ name })],
     ['listIssues', (api, name) => api.listIssues({ name })],
     ['listAgentReviews', (api, name) => api.listAgentReviews({ name })],

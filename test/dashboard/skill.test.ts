@@ -12,6 +12,7 @@ import {
 } from '../support/browser-harness.ts'
 import { settle } from '../support/browser-windows.ts'
 import { laterTeaMd, makeTea } from '../support/dashboard-skill-acts.ts'
+import { passed, post, publish } from '../support/evaluation-acts.ts'
 import { png } from '../support/image-bytes.ts'
 
 const fitsWidth = (page: Page) =>
@@ -333,6 +334,31 @@ describeBrowser('the page of a skill', () => {
     await goWithin(page, '/skills/alice/tea/versions')
     await page.locator('.timeline > li').first().waitFor()
     await expect.poll(() => page.getByLabel('From').locator('option').count()).toBe(200)
+    expect(await fitsWidth(page)).toBe(true)
+  })
+
+  test('shows what evaluations found, each result, and which version does worse', async () => {
+    const visited = await visit()
+    for (const version of ['1.0.0', '1.1.0']) await publish(visited, 'tea', version)
+    const page = await visited.open('/skills/alice/tea/versions')
+    await page.locator('.timeline > li').first().waitFor()
+    expect(await page.getByRole('region', { name: 'Evaluations' }).count()).toBe(0)
+    await post(visited, 'alice/tea', '1.0.0', passed(95))
+    await post(visited, 'alice/tea', '1.1.0', passed(40, { runner: 'a runner', model: 'model-a' }))
+    await page.reload()
+    const panel = page.getByRole('region', { name: 'Evaluations' })
+    await panel.getByText('worse than 1.0.0').waitFor()
+    await panel.getByText('1 user, all by the owner').waitFor()
+    await panel.getByText('40 % of runs pass, 95 % interval 31 % to 50 %').waitFor()
+    await panel.getByText('−10 points, 95 % interval −23 to +4: no difference shown').waitFor()
+    await expect
+      .poll(() => panel.getByRole('table').textContent())
+      .toMatch(/model-aa runner40\sof\s10050\sof\s10020alice, owner/)
+    const marks = page.locator('.timeline > li', { hasText: 'worse than 1.0.0' })
+    await expect.poll(() => marks.count()).toBe(1)
+    expect(await marks.textContent()).toContain('1.1.0')
+    await goWithin(page, '/skills/alice/tea')
+    await page.getByRole('link', { name: 'worse than 1.0.0' }).waitFor()
     expect(await fitsWidth(page)).toBe(true)
   })
 

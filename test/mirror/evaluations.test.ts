@@ -1,3 +1,5 @@
+import { verifyProvenance } from '@skillstead/client/verify'
+import { localApi } from '@skillstead/core'
 import { createBundle, importBundle, verifyBundle } from '@skillstead/mirror'
 import type { RegistryApi } from '@skillstead/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -8,6 +10,7 @@ import { openFalseNode, type FalseEntry, type FalseNode } from '../support/false
 import { describeDatabases, describeInTurn, startMs, type Open, type TestRegistry } from '../support/harness.ts'
 import { openTestMirror } from '../support/mirror-acts.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
+import { readKeys } from '../support/signed-log.ts'
 import { findDamage } from '../support/mirror-state.ts'
 
 afterEach(endMirrors)
@@ -58,6 +61,22 @@ describeDatabases('results of evaluations', (open) => {
     await mirror.sync('main', { full: true })
     expect([await readTold(test.api()), await countEntries(test)]).toEqual([later, 5])
     expect(await findDamage(test.registry)).toEqual([])
+  })
+
+  it('name the identity of CI that posted them, on the mirror and in the proof too', async () => {
+    const { test: upstream, url, alice } = await openUpstream(open)
+    await publish(alice, 'tea', '1.1.0')
+    const identity = { issuer: 'https://ci.example', claims: { repository: 'alice/skills' } }
+    const caller = { ...(await upstream.registry.getCaller('alice')), identity }
+    await post({ api: localApi(upstream.registry, caller) }, of.name, of.version)
+    const { mirror, test } = await openMirror(open)
+    await mirror.add('main', url)
+    await mirror.sync('main')
+    for (const api of [upstream.api(), test.api()])
+      expect((await api.listEvaluations(of)).evaluations).toMatchObject([{ author: { username: 'alice' }, identity }])
+    const record = await test.api().getProvenance({ ...of, evaluations: true })
+    const report = verifyProvenance(record, { keys: await readKeys(upstream.api()) })
+    expect(report.ok && report.evaluations.map(({ data }) => data.identity)).toEqual([identity])
   })
 
   it('of a mirrored skill are posted and withdrawn at its upstream', async () => {

@@ -175,6 +175,7 @@ export async function fillShowcase({
   }
   for (const skill of skills) await publishAll(apis[skill.owner]!, skill)
   const forms = { name: 'alice/fill-pdf-forms' }
+  await evaluate(apis)
   await apis.bob!.createReview({ ...forms, rating: 5, title: 'Fills what others skip', body: 'Also check boxes.' })
   await apis.carol!.createReview({ ...forms, rating: 4, title: 'Good, but slow on long forms', body: '' })
   await apis.bob!.starSkill(forms)
@@ -240,5 +241,30 @@ async function publishAll(api: RegistryApi, { changes = [], files = [], ...skill
     if (requires) lines.push('metadata:', `  requires: ${requires}`)
     const skillMd = `---\n${lines.join('\n')}\n---\n${body}${place > 0 ? `\n${changelog}\n` : ''}`
     await api.publishSkill({ skillMd, version, changelog, category, keywords: [...keywords], files: [...files] })
+  }
+}
+
+/** Results for two versions of two skills, of which one does better and one does worse. */
+async function evaluate(apis: Readonly<Record<string, RegistryApi>>): Promise<void> {
+  const results = [
+    ['alice/fill-pdf-forms', 'carol', '1.1.0', 64],
+    ['alice/fill-pdf-forms', 'carol', '1.2.0', 91],
+    ['alice/fill-pdf-forms', 'alice', '1.2.0', 88],
+    ['bob/review-migrations', 'carol', '1.0.0', 83],
+    ['bob/review-migrations', 'carol', '1.1.0', 52],
+  ] as const
+  for (const [name, user, version, passed] of results) {
+    const { digest } = await apis[user]!.getVersion({ name, version })
+    await apis[user]!.createEvaluation({
+      name,
+      version,
+      digest,
+      runner: 'skillstead eval 0.2.0',
+      model: user === 'alice' ? 'claude-opus-4-5' : 'claude-sonnet-4-5',
+      ranAt: '2026-01-01T12:00:00.000Z',
+      cases: 20,
+      withSkill: { runs: 100, passed, tokens: 1_200_000, seconds: 3600 },
+      withoutSkill: { runs: 100, passed: 41 },
+    })
   }
 }

@@ -52,7 +52,8 @@ export async function createEvaluation(
   const version = await getVersion(context, found, input.version)
   const { name: _name, version: _version, digest, ...given } = input
   if (digest !== version.digest) {
-    throw invalidField('digest', `must be that of ${found.full_name}@${version.version}: ${version.digest}`)
+    const detail = `${found.full_name}@${version.version} has the digest ${version.digest}. Evaluate this version.`
+    throw new RegistryError('conflict', detail)
   }
   const ranAt = Date.parse(given.ranAt)
   // Also for a text that is no time for `Date`.

@@ -17,6 +17,7 @@ export const sorts = [
   ['downloads', 'Most downloads'],
   ['recent', 'Newest'],
   ['stars', 'Most stars'],
+  ['effect', 'Largest measured effect'],
 ] as const
 
 /** An active filter. */

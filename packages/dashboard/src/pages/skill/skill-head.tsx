@@ -1,6 +1,7 @@
 import { addresses, useAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
+import { EvaluationBadge } from '../../ui/evaluations.tsx'
 import { ActionButton, Select } from '../../ui/form.tsx'
 import { Badge, Count, Time, NameLink, UserText } from '../../ui/parts.tsx'
 import { toShortName, toTab, type ShownSkill } from './shown-skill.ts'
@@ -28,6 +29,11 @@ function Badges({ shown }: { shown: ShownSkill }) {
       {skill.deprecated && <Badge tone="fair">deprecated</Badge>}
       {skill.recalled && <Badge tone="bad">recalled</Badge>}
       {isYanked(shown) && <Badge tone="bad">yanked</Badge>}
+      {skill.evaluations?.change === 'worse' && (
+        <a href={toTab(shown, 'versions')}>
+          <EvaluationBadge evaluations={skill.evaluations} />
+        </a>
+      )}
       {skill.stub && <Badge>stub</Badge>}
       {skill.visibility !== 'public' && <Badge>{skill.visibility}</Badge>}
       <span>

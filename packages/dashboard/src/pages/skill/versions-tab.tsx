@@ -3,6 +3,7 @@ import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { Select } from '../../ui/form.tsx'
 import { Badge, Empty, SecurityBadge, Time, toBytesText, NameLink, UserText, toCount } from '../../ui/parts.tsx'
+import { EvaluationBadge, EvaluationPanel } from '../../ui/evaluations.tsx'
 import { verdictTones } from '../../ui/findings.tsx'
 import { Uses } from './access-list.tsx'
 import { Comparison } from './comparison.tsx'
@@ -20,6 +21,7 @@ export function VersionsTab({ shown }: { shown: ShownSkill }) {
     <>
       {skill.versions.length > 1 && <Choice shown={shown} />}
       {from && to && <Comparison key={`${from} ${to}`} name={name} from={from} to={to} />}
+      {skill.evaluations && <EvaluationPanel name={name} version={shown.version} evaluations={skill.evaluations} />}
       <h2>All versions</h2>
       <ItemList class="timeline" of={found} items={({ versions }) => versions}>
         {(version) => (
@@ -91,6 +93,7 @@ function Version(props: {
         {change && change.verdict !== 'safe' && (
           <Badge tone={verdictTones[change.verdict]}>change: {change.verdict}</Badge>
         )}
+        <EvaluationBadge evaluations={version.evaluations} />
         <span>
           {version.publishedAt.slice(0, 10)}, <Time at={version.publishedAt} />
         </span>

@@ -1,0 +1,110 @@
+import type { Evaluation, EvaluationSummary } from '@skillstead/protocol'
+import { addresses } from '../addresses.ts'
+import { api, useData } from '../api.ts'
+import { type Column, Shown, Table, toTimeColumn } from './page.tsx'
+import { Badge, NameLink, Terms, toCount } from './parts.tsx'
+
+/** Whether a version does better or worse than one before; nothing without such a result. */
+export function EvaluationBadge({ evaluations }: { evaluations: EvaluationSummary | undefined }) {
+  const { change, comparedTo } = evaluations ?? {}
+  if (change !== 'better' && change !== 'worse') return null
+  return (
+    <Badge tone={change === 'better' ? 'good' : 'bad'}>
+      {change} than {comparedTo}
+    </Badge>
+  )
+}
+
+/** The most results that the panel lists. */
+const listedMax = 50
+
+/** What results of evaluations say about a version, and each of them by runner and model. */
+export function EvaluationPanel(props: { name: string; version: string; evaluations: EvaluationSummary }) {
+  const { name, version, evaluations } = props
+  const { voices, byOwner, withSkill, withoutSkill, effect } = evaluations
+  const found = useData(['skill', name, 'evaluations', version], () =>
+    api.listEvaluations({ name, version, limit: listedMax }),
+  )
+  return (
+    <section aria-label="Evaluations">
+      <h2>Evaluations of {version}</h2>
+      <p class="facts">
+        <EvaluationBadge evaluations={evaluations} />
+        <span>
+          {toCount(voices, 'user')}
+          {byOwner > 0 && `, ${byOwner === voices ? 'all' : byOwner} by the owner`}
+        </span>
+        <a href="/docs/evaluations">What this means</a>
+      </p>
+      <Terms
+        class="details"
+        of={[
+          ['With the skill', toRateText(withSkill)],
+          ['Without', withoutSkill ? toRateText(withoutSkill) : null],
+          ['Effect', effect ? toEffectText(effect) : null],
+        ]}
+      />
+      <Shown of={found}>
+        {({ evaluations: rows, total }) => (
+          <>
+            <Table columns={columns} rows={rows} toKey={({ author }) => author.username} label="Results" />
+            {total > rows.length && <p class="faint">{toCount(total - rows.length, 'earlier result')}.</p>}
+          </>
+        )}
+      </Shown>
+    </section>
+  )
+}
+
+const columns: readonly Column<Evaluation>[] = [
+  { title: 'Model', names: true, by: ({ model }) => model, cell: ({ model }) => <bdi>{model}</bdi> },
+  { title: 'Runner', by: ({ runner }) => runner, cell: ({ runner }) => <bdi>{runner}</bdi> },
+  {
+    title: 'With the skill',
+    number: true,
+    by: ({ withSkill }) => withSkill.passed / withSkill.runs,
+    cell: ({ withSkill }) => toCountsText(withSkill),
+  },
+  {
+    title: 'Without',
+    number: true,
+    by: ({ withoutSkill }) => (withoutSkill ? withoutSkill.passed / withoutSkill.runs : null),
+    cell: ({ withoutSkill }) => (withoutSkill ? toCountsText(withoutSkill) : ''),
+  },
+  { title: 'Cases', number: true, by: ({ cases }) => cases, cell: ({ cases }) => cases.toLocaleString('en') },
+  {
+    title: 'By',
+    by: ({ author }) => author.username,
+    cell: ({ author, byOwner, identity }) => (
+      <span>
+        <NameLink href={addresses.user(author.username)} name={author.username} />
+        {byOwner && ', owner'}
+        {identity && ', from CI'}
+      </span>
+    ),
+  },
+  toTimeColumn('Ran', ({ ranAt }) => ranAt),
+]
+
+function toCountsText({ passed, runs }: Evaluation['withSkill']): string {
+  return `${passed.toLocaleString('en')}\u00a0of\u00a0${runs.toLocaleString('en')}`
+}
+
+function toRateText({ rate, low, high }: EvaluationSummary['withSkill']): string {
+  return `${toPercent(rate)} of runs pass, 95 % interval ${toPercent(low)} to ${toPercent(high)}`
+}
+
+/** Only an interval that excludes 0 shows a difference. */
+function toEffectText({ value, low, high }: NonNullable<EvaluationSummary['effect']>): string {
+  const text = `${toPoints(value)} points, 95 % interval ${toPoints(low)} to ${toPoints(high)}`
+  return low > 0 || high < 0 ? text : `${text}: no difference shown`
+}
+
+function toPercent(share: number): string {
+  return `${Math.round(share * 100)} %`
+}
+
+function toPoints(difference: number): string {
+  const points = Math.round(difference * 100)
+  return points > 0 ? `+${points}` : `${points}`.replace('-', '−')
+}
