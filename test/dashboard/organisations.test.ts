@@ -47,6 +47,7 @@ describeBrowser('the pages of organisations', () => {
     await anna.reload()
     await anna.getByText('acme invites you to become a member, as publisher').waitFor()
     await anna.getByRole('button', { name: 'Accept' }).click()
+    await anna.getByText('acme invites you').waitFor({ state: 'detached' })
     await anna.getByRole('link', { name: 'acme' }).click()
     await anna.getByRole('row', { name: /alice.*owner/ }).waitFor()
     expect(await anna.getByText('Invite a member').count()).toBe(0)
