@@ -101,8 +101,9 @@ function RecallNotice({ shown: { skill, version } }: { shown: ShownSkill }) {
   return (
     <div class="notice bad" role="alert">
       <strong>{version ? `Version ${version} is recalled.` : 'Recalled.'}</strong> Stop using versions in the range{' '}
-      <code>{recalled.range}</code>: installs and agents are refused since <Time at={recalled.at} />. Reason:{' '}
-      <bdi>{recalled.reason}</bdi>
+      <code>{recalled.range}</code>. Installers and agents are refused these versions (
+      <Time at={recalled.at} verb="recalled" />
+      ). Reason: <bdi>{recalled.reason}</bdi>
     </div>
   )
 }
