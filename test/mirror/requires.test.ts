@@ -11,9 +11,10 @@ import { localApi } from '@skillstead/core'
 
 afterEach(endMirrors)
 
+const toSkillMd = (name: string, lines = '') =>
+  `---\nname: ${name}\ndescription: Does ${name}.\n${lines}---\n# ${name}\n`
+
 async function publishAll({ api }: TestUser): Promise<void> {
-  const toSkillMd = (name: string, lines = '') =>
-    `---\nname: ${name}\ndescription: Does ${name}.\n${lines}---\n# ${name}\n`
   await api.publishSkill({ skillMd: toSkillMd('report', 'metadata:\n  requires: [lib@^1.0.0]\n') })
   for (const version of ['1.0.0', '1.1.0'])
     await api.publishSkill({ skillMd: `${toSkillMd('lib')}Version ${version}.\n`, version })
