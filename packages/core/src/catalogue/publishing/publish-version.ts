@@ -18,6 +18,7 @@ import type { SkillRow, VersionMetadata, VersionRow } from '../../storage/tables
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { PolicyJudgement } from '../context/ports.ts'
+import { warnOfRequired } from '../requires/required-warnings.ts'
 import { readChangedRows } from '../skills/changed-skill.ts'
 import { chooseVersion } from './choose-version.ts'
 import type { Publication, Published } from './publication.ts'
@@ -92,7 +93,16 @@ export async function publishVersion(
   const inMetadata =
     changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: skill }) : []
   const kept = isLatest && !imported ? warnOfKept(skill, publication.fields.metadata) : []
-  const allWarnings = [...warnings, ...kept, ...toScanWarnings(judged), ...toAdviceWarnings(uses), ...inMetadata]
+  const inside = { ...context, database: { ...context.database, read: trx } }
+  const required = imported ? [] : await warnOfRequired(inside, fields.requires, publication.owner.username, caller)
+  const allWarnings = [
+    ...warnings,
+    ...required,
+    ...kept,
+    ...toScanWarnings(judged),
+    ...toAdviceWarnings(uses),
+    ...inMetadata,
+  ]
   const files = publication.content.files.toSorted(compareFiles)
   const action = released?.includes('policy') ? 'warn' : toPolicyAction(context.scanPolicy, judged, uses)
   if (action === 'refuse') throw toPolicyRefusal(context.scanPolicy, judged, uses)
