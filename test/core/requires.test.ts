@@ -170,6 +170,22 @@ describeMatrix('resolving what skills require', (open) => {
     expect(textOf(await resolve(bob, 'early'))).toEqual([`${mallory.username}/soon@1.0.0`, 'alice/early@1.1.0'])
   })
 
+  it('warns the author of required skills that are missing, out of range or of another owner', async () => {
+    const requires = '[alice/pdf@^9.0.0, bob/nothing, pdf, core@^1.0.0]'
+    const { warnings } = await publish(bob, 'careless', { requires })
+    expect(warnings.filter(({ code }) => code.startsWith('required_'))).toEqual([
+      { code: 'required_range', message: 'alice/pdf has no version in the range ^9.0.0 that is offered.' },
+      {
+        code: 'required_missing',
+        message: "There is no skill 'bob/nothing' that you may see. Publish it, or write another name in requires.",
+      },
+      {
+        code: 'required_owner',
+        message: "'pdf' means alice/pdf. Write that name in requires, so that it always does.",
+      },
+    ])
+  })
+
   it('refuses invalid requirements when they are published, and says what to write', async () => {
     expect((await refusalOf(publish(alice, 'wrong', { requires: '[pdf@>>1]' }))).errors).toEqual([
       {

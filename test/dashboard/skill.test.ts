@@ -398,6 +398,27 @@ describeBrowser('the page of a skill', () => {
     expect(await own.getByText('Badge for a README').count()).toBe(0)
   })
 
+  test('shows what a skill requires and which skills require it, with links', async () => {
+    const visited = await visit()
+    await visited.api.publishSkill({ skillMd: '---\nname: pot\ndescription: Heats water\n---\nHeat.\n' })
+    const requires = '{ skills: [alice/pot@^1.0.0, cups], commands: [kettle], env: [WATER] }'
+    const skillMd = `---\nname: brew\ndescription: Makes tea\nmetadata:\n  requires: ${requires}\n---\nBrew.\n`
+    await visited.api.publishSkill({ skillMd })
+    const page = await visited.open('/skills/alice/brew')
+    const facts = page.getByRole('complementary', { name: 'Facts' })
+    await facts.getByRole('heading', { name: 'Requires' }).waitFor()
+    await facts.getByText('$WATER').waitFor()
+    await facts.getByText('kettle').waitFor()
+    expect(await facts.getByRole('link', { name: 'cups' }).getAttribute('href')).toMatch(/\/\?q=cups$/)
+    await facts.getByRole('link', { name: 'alice/pot' }).click()
+    await page.getByRole('heading', { level: 1, name: 'pot' }).waitFor()
+    await facts.getByRole('link', { name: '1 skill' }).click()
+    const main = page.getByRole('main')
+    await main.getByRole('heading', { name: 'Required by 1 skill' }).waitFor()
+    await main.getByRole('link', { name: 'alice/brew' }).click()
+    await page.getByRole('heading', { level: 1, name: 'brew' }).waitFor()
+  })
+
   test('shows the part of a long file that contains the linked line, or the last part if the number is too high', async () => {
     const visited = await visit()
     const steps = Array.from({ length: 4500 }, (_, at) => `Step ${at + 1}.`).join('\n')

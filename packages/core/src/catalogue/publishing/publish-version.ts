@@ -19,6 +19,7 @@ import type { SkillRow, VersionMetadata, VersionRow } from '../../storage/tables
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { PolicyJudgement } from '../context/ports.ts'
+import { warnOfRequired } from '../requires/required-warnings.ts'
 import { readChangedRows } from '../skills/changed-skill.ts'
 import { chooseVersion } from './choose-version.ts'
 import type { Publication, Published } from './publication.ts'
@@ -95,8 +96,11 @@ export async function publishVersion(
   const inMetadata =
     changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: skill }) : []
   const kept = isLatest && !imported ? warnOfKept(skill, publication.fields.metadata) : []
+  const inside = { ...context, database: { ...context.database, read: trx } }
+  const required = imported ? [] : await warnOfRequired(inside, fields.requires, publication.owner.username, caller)
   const allWarnings = [
     ...warnings,
+    ...required,
     ...kept,
     ...toScanWarnings(judged),
     ...toAdviceWarnings(uses),

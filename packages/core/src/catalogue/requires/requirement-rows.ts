@@ -11,6 +11,9 @@ import { isPublished } from '../../visibility/decisions.ts'
 interface ChangedSkill {
   readonly before: SkillRow | undefined
   readonly skill: SkillRow
+  /** Whether requirements of the skill are stored, and whether a requirement of another skill has its name. */
+  readonly hasRequirements: boolean
+  readonly isNamed: boolean
   /** What the latest version requires; undefined if there is none. */
   readonly requires: Requires | undefined
   readonly at: number
@@ -21,10 +24,10 @@ interface ChangedSkill {
  * that the change concerns. Call this function after the change is appended to the log, which serialises writers.
  */
 export async function storeRequirements(trx: WriteTransaction, change: ChangedSkill): Promise<void> {
-  const { before, skill, requires, at } = change
+  const { before, skill, requires, hasRequirements, isNamed, at } = change
   const required = skill.state === 'withdrawn' ? [] : (requires?.skills ?? [])
   const wanted = required.map((one) => ({ name: toMeantName(one, skill.owner), range: one.range }))
-  const stored = before ? await selectRequirements(trx, { skillId: skill.id }) : []
+  const stored = hasRequirements ? await selectRequirements(trx, { skillId: skill.id }) : []
   const isSame = toText(stored) === toText(wanted)
   if (!isSame) {
     if (stored.length > 0) await trx.deleteFrom('requirements').where('skill_id', '=', skill.id).execute()
@@ -35,8 +38,7 @@ export async function storeRequirements(trx: WriteTransaction, change: ChangedSk
   const concerned = !isSame || isMoved || isShown !== (before !== undefined && isPublished(before))
   const names = concerned ? [...stored, ...wanted].map(({ name }) => name) : []
   // A name without an owner may mean this skill from now on.
-  if (isMoved && (await selectRequirer(trx, { id: skill.id, name: skill.name, fullName: skill.full_name })).length > 0)
-    names.push(skill.name, skill.full_name)
+  if (isMoved && isNamed) names.push(skill.name, skill.full_name)
   if (names.length > 0) await recountDependents(trx, new Set(names), skill.owner, at)
 }
 

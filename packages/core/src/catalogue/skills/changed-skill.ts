@@ -14,6 +14,9 @@ export interface ChangedRows {
   readonly isHolder: boolean
   /** The metadata of the version that describes the skill so far, as JSON; null before the first version. */
   readonly describing: string | null
+  /** Whether requirements of the skill are stored, and whether a requirement of another skill has its name. */
+  readonly hasRequirements: boolean
+  readonly isNamed: boolean
   readonly head: LogHead
 }
 
@@ -27,8 +30,16 @@ export async function readChangedRows(
   const wanted = { id: change.skillId, describedBy: number ? toVersionSortKey(number) : '' }
   const [[row], head] = await Promise.all([selectChangedSkill(trx, wanted), readLogHead(trx)])
   if (!row) throw new TypeError('Insert the row of a skill before you refresh it.')
-  const { is_verified, holder_id, describing, ...skill } = row
-  return { skill, isVerified: Boolean(is_verified), isHolder: holder_id === skill.id, describing, head }
+  const { is_verified, holder_id, describing, has_requirements, is_named, ...skill } = row
+  const requirements = { hasRequirements: Boolean(has_requirements), isNamed: Boolean(is_named) }
+  return {
+    skill,
+    isVerified: Boolean(is_verified),
+    isHolder: holder_id === skill.id,
+    describing,
+    ...requirements,
+    head,
+  }
 }
 
 const selectChangedSkill = compileQuery((db, param: Param<{ id: string; describedBy: string }>) =>
@@ -52,6 +63,19 @@ const selectChangedSkill = compileQuery((db, param: Param<{ id: string; describe
         .whereRef('versions.skill_id', '=', 'skills.id')
         .where('versions.sort_key', '=', param('describedBy'))
         .as('describing'),
+      eb
+        .exists(
+          eb.selectFrom('requirements').select('requirements.name').whereRef('requirements.skill_id', '=', 'skills.id'),
+        )
+        .as('has_requirements'),
+      eb
+        .exists(
+          eb
+            .selectFrom('requirements')
+            .select('requirements.name')
+            .where((of) => of('requirements.name', 'in', [of.ref('skills.name'), of.ref('skills.full_name')])),
+        )
+        .as('is_named'),
     ])
     .where('skills.id', '=', param('id')),
 )

@@ -83,7 +83,14 @@ async function rebuildDocumentBatch(context: CatalogueContext, trx: WriteTransac
     await trx.updateTable('skill_documents').set({ document }).where('skill_id', '=', skill_id).execute()
     const { requires } = parseJson<SkillDetails>(document)
     const skill = await trx.selectFrom('skills').selectAll().where('id', '=', skill_id).executeTakeFirstOrThrow()
-    await storeRequirements(trx, { before: skill, skill, requires, at: context.clock.now() })
+    await storeRequirements(trx, {
+      before: skill,
+      skill,
+      requires,
+      hasRequirements: true,
+      isNamed: true,
+      at: context.clock.now(),
+    })
   }
   const last = skills.at(-1)
   await putDocumentWalk(trx, { version: documentVersion, ...(last && { after: last.num }) })

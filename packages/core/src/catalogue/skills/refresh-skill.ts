@@ -79,6 +79,7 @@ interface ProjectedChange extends SkillChange {
   readonly isVerified: boolean
   readonly head: ChangedRows['head']
   readonly describing: ChangedRows['describing']
+  readonly requirements: Pick<ChangedRows, 'hasRequirements' | 'isNamed'>
   /** The row, which the projections change. */
   skill: SkillRow
   /** Whether the skill holds its short name. */
@@ -129,7 +130,8 @@ export async function refreshSkill(
 /** As {@link refreshSkill}; returns also the stored document. */
 export async function refreshWithDocument(context: RefreshContext, trx: WriteTransaction, change: SkillChange) {
   const { skillId, known } = change
-  const { skill, isVerified, isHolder, describing, head } = change.read ?? (await readChangedRows(trx, change))
+  const { skill, isVerified, isHolder, describing, head, ...requirements } =
+    change.read ?? (await readChangedRows(trx, change))
   const contents: VersionContents = new Map(known && [[known.id, known.content]])
   const versions = known?.versions ?? (await selectListedVersions(trx, { skillId }))
   const latest = await readLatestVersion(trx, versions, contents)
@@ -142,6 +144,7 @@ export async function refreshWithDocument(context: RefreshContext, trx: WriteTra
     isVerified,
     head,
     describing,
+    requirements,
     skill,
     holder: isHolder,
   }
@@ -274,9 +277,10 @@ async function indexSkillText(
   await putSkillText(trx, dialect, skill.num, toIndexText(document, terms), { isNew: !before })
 }
 
-async function storeRequired(trx: WriteTransaction, { before, skill, latest, at }: ProjectedChange): Promise<void> {
+async function storeRequired(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
+  const { before, skill, latest, requirements, at } = change
   const requires = latest && readMetadataRequires(latest.metadata)
-  await storeRequirements(trx, { before, skill, requires, at })
+  await storeRequirements(trx, { before, skill, requires, ...requirements, at })
 }
 
 async function reportChange(trx: WriteTransaction, change: ProjectedChange): Promise<void> {
