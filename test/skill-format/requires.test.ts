@@ -123,13 +123,14 @@ describe('a range of versions', () => {
     ['1.2.3', ['1.2.3'], ['1.2.4']],
     ['1.0.0 - 1.2.0', ['1.2.0'], ['1.2.1']],
     ['^1 || ^3', ['1.5.0', '3.0.0'], ['2.0.0']],
-    ['', ['0.0.0', '9999999999.0.0'], []],
+    ['*', ['0.0.0', '9999999999.0.0'], []],
+    [' >=1.0.0   <2 ', ['1.5.0'], ['2.0.0']],
   ])('%s', (text, inside, outside) => {
     const range = parseVersionRange(text)!
     expect([...inside, ...outside].filter(range.includes)).toEqual(inside)
   })
 
-  it.each(['>>1', '1.0.0-beta', '^1.0.0-rc.1', 'abc', 'x'.repeat(101), '1.0.0+build', '!1'])('is not %s', (text) => {
+  it.each(['', '1 ||', 'latest', '>>1', '1.0.0-beta', '^1.0.0-rc.1', 'abc', '1'.repeat(201), '1.0.0+build', '!1'])('is not %s', (text) => {
     expect(parseVersionRange(text)).toBeUndefined()
   })
 })

@@ -87,7 +87,6 @@ export {
   storeRecalls,
   withRecall,
 } from './catalogue/skills/put-recalls.ts'
-export { parseRange } from './catalogue/versions/version-ranges.ts'
 export { getPack, hasPackSkill } from './catalogue/sharing/read-packs.ts'
 export { getBlob } from './storage/blobs.ts'
 export { SkillMoved } from './catalogue/skills/find-skill.ts'

@@ -1,10 +1,10 @@
 import { type Recall, type Recalls, RegistryError, toTimestamp } from '@skillstead/protocol'
+import { parseVersionRange, rangeCharactersMax, rangeForms } from '@skillstead/skill-format'
 import type { Kysely } from 'kysely'
 import { changeSkill } from '../catalogue/skills/change-skill.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
 import { activeRecallsMax, countActiveRecalls, putRecalls, withRecall } from '../catalogue/skills/put-recalls.ts'
 import { readRecalls, type StoredRecall } from '../catalogue/versions/recalls.ts'
-import { parseRange, rangeCharactersMax, rangeForms, reachesAbove } from '../catalogue/versions/version-ranges.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { invalidFields } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
@@ -108,18 +108,19 @@ function changeRecalls(
 }
 
 function readRange(text: string): string {
-  if (parseRange(text)) return text.trim().replaceAll(/\s+/g, ' ')
+  const range = parseVersionRange(text)
+  if (range) return range.text
   const message = `must be ${rangeForms}, of at most ${rangeCharactersMax} characters`
   throw invalidFields('invalid_skill', [{ path: 'range', message }])
 }
 
 /** A range in which no version is, and none above the highest can be, is a mistake. */
 async function requireMatch(trx: WriteTransaction, { id, full_name }: SkillRow, text: string): Promise<void> {
-  const range = parseRange(text)!
+  const range = parseVersionRange(text)!
   const versions = await selectVersions(trx, id)
-  if (versions.some((version) => range.test(version))) return
+  if (versions.some((version) => range.includes(version))) return
   const [highest = '0.0.0'] = versions
-  if (reachesAbove(range, highest)) return
+  if (range.reachesAbove(highest)) return
   const message = `matches no version of ${full_name}, nor any above ${highest}, its highest`
   throw invalidFields('invalid_skill', [{ path: 'range', message }])
 }
@@ -141,8 +142,8 @@ function requireRecall(skill: SkillRow, id: string): StoredRecall {
 }
 
 async function toRecall(db: Kysely<Tables>, { id: skillId }: SkillRow, recall: StoredRecall): Promise<Recall> {
-  const range = parseRange(recall.range)
-  const versions = (await selectVersions(db, skillId)).filter((version) => range?.test(version))
+  const range = parseVersionRange(recall.range)
+  const versions = (await selectVersions(db, skillId)).filter((version) => range?.includes(version))
   return {
     id: recall.id,
     range: recall.range,

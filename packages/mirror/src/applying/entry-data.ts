@@ -1,4 +1,4 @@
-import { activeRecallsMax, parseRange } from '@skillstead/core/internal'
+import { activeRecallsMax } from '@skillstead/core/internal'
 import {
   evaluationResult,
   firstIssueOnly,
@@ -9,6 +9,7 @@ import {
   reservedOwners,
   toVisibleText,
 } from '@skillstead/protocol'
+import { parseVersionRange } from '@skillstead/skill-format'
 import * as v from 'valibot'
 import type { FeedEntry } from '../types.ts'
 
@@ -45,7 +46,7 @@ export const LoggedRecall = v.object({
   id: Id,
   range: v.pipe(
     v.string(),
-    v.check((text) => parseRange(text) !== undefined),
+    v.check((text) => parseVersionRange(text) !== undefined),
   ),
   reason: v.pipe(
     v.string(),

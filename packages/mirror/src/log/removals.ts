@@ -1,7 +1,8 @@
 import { parseFeedEntry } from '../applying/entry-data.ts'
 import type { EntryOutcome } from '../applying/mirrored-types.ts'
-import { offeredVersion, parseRange } from '@skillstead/core/internal'
+import { offeredVersion } from '@skillstead/core/internal'
 import { parseForeignJson } from '@skillstead/protocol'
+import { parseVersionRange } from '@skillstead/skill-format'
 import { SyncAlarm } from '../alarms.ts'
 import type { Run } from '../run.ts'
 import type { FeedEntry } from '../types.ts'
@@ -106,7 +107,7 @@ function createGuard(prospects: ReadonlyMap<string, Prospect>, limit: number): H
 }
 
 function isHidden({ isGone, versions, recalls }: Prospect): boolean {
-  const ranges = [...recalls.values()].map(parseRange)
+  const ranges = [...recalls.values()].map(parseVersionRange)
   const isRecalled = (version: string) => ranges.some((range) => range?.test(version))
   return isGone || versions.entries().every(([version, { yanked }]) => yanked || isRecalled(version))
 }

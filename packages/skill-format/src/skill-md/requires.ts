@@ -54,7 +54,7 @@ export function readRequires(parsed: Pick<ParsedSkillMd, 'frontmatter' | 'keys'>
 /** Reads one requirement, such as `pdf`, `acme/pdf@^1.2.0` or `pdf >=1.0.0`; undefined if the text is none. */
 export function parseRequirement(text: string): { name: string; range: string } | undefined {
   const [, name = '', , written = ''] = requirementPattern.exec(text.trim()) ?? []
-  const range = parseVersionRange(written.replace(/^\((.*)\)$/s, '$1'))
+  const range = parseRequiredRange(written.replace(/^\((.*)\)$/s, '$1'))
   return range && isSkillReference(name) ? { name, range: range.text } : undefined
 }
 
@@ -140,8 +140,13 @@ function readSkills(reading: Reading, place: Place, value: unknown): void {
   }
 }
 
+/** Here `latest` and no range mean any version. */
+function parseRequiredRange(written: string) {
+  return parseVersionRange(/^\s*(?:latest\s*)?$/.test(written) ? '*' : written)
+}
+
 function toRequirement(name: string, written: string) {
-  const range = parseVersionRange(written)
+  const range = parseRequiredRange(written)
   const plain = name.replace(/^@/, '')
   return range && isSkillReference(plain) ? { name: plain, range: range.text } : undefined
 }

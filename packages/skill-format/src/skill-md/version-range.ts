@@ -1,32 +1,47 @@
-import semver from 'semver'
+import Range from 'semver/classes/range.js'
+import intersects from 'semver/ranges/intersects.js'
 
 /** A range of versions, such as `^1.2.0`, `~1.2.0`, `1.x`, `>=1.0.0 <3.0.0`, `1.2.3` or `*`. */
 export interface VersionRange {
   readonly text: string
   /** Whether a version, three numbers, is in the range. */
   includes(version: string): boolean
+  /** Whether a version above this one could be in the range. */
+  reachesAbove(version: string): boolean
 }
 
-const rangeCharactersMax = 100
+/** How to write a range, as the end of a sentence. */
+export const rangeForms =
+  'an exact version or a range such as 1.2.3, ^1.2.0, ~1.2, >=1.0.0 <1.4.2, 1.0.0 - 1.3.0, 1.x, or * for all versions'
+
+/** The maximum length of a range. */
+export const rangeCharactersMax = 200
+
+/** The characters of a range; a hyphen stands alone, since no version here has a prerelease. */
+const rangePattern = /^(?:[\dvxX*.^~<>=|\s]|(?<=\s)-(?=\s))+$/
 
 /**
- * Parses a range in the notation of npm; `latest` and an empty text mean any version. Returns undefined for anything
- * else, and for pre-releases, which versions of skills cannot be.
+ * Parses a range in the notation of npm (`^ ~ < <= > >= =`, exact, `*`, `a - b`, `||`). Returns undefined for anything
+ * else, also for an empty text or alternative, which would mean all versions, and for prereleases, which versions of
+ * skills cannot be.
  */
 export function parseVersionRange(written: string): VersionRange | undefined {
-  const trimmed = written.trim()
-  const text = trimmed === '' || trimmed === 'latest' ? '*' : trimmed
-  if (text.length > rangeCharactersMax) return undefined
+  const text = written.trim().replaceAll(/\s+/g, ' ')
   const known = ranges.get(text)
   if (known) return known
-  let range: semver.Range
+  if (text.length > rangeCharactersMax || !rangePattern.test(text)) return undefined
+  if (text.split('||').some((part) => part.trim() === '')) return undefined
+  let range: Range
   try {
-    range = new semver.Range(text)
+    range = new Range(text)
   } catch {
     return undefined
   }
-  if (/\d-[a-z0-9]|\+/i.test(text)) return undefined
-  const parsed: VersionRange = { text, includes: (version) => range.test(version) }
+  const parsed: VersionRange = {
+    text,
+    includes: (version) => range.test(version),
+    reachesAbove: (version) => intersects(range, `>${version}`),
+  }
   if (ranges.size >= rangesMax) ranges.clear()
   ranges.set(text, parsed)
   return parsed

@@ -25,7 +25,7 @@ export async function warnOfRequired(
       const message = `There is no skill '${name}' that you may see. Publish it, or write another name in requires.`
       return [{ code: 'required_missing', message }]
     }
-    if (!skill.versions.some(({ version, isYanked }) => !isYanked && isWithin(version)))
+    if (!skill.versions.some(({ version, isOffered }) => isOffered && isWithin(version)))
       return [
         { code: 'required_range', message: `${skill.fullName} has no version in the range ${range} that is offered.` },
       ]

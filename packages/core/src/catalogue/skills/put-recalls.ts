@@ -1,12 +1,11 @@
 import { toTimestamp } from '@skillstead/protocol'
-import SemVer from 'semver/classes/semver.js'
+import { parseVersionRange } from '@skillstead/skill-format'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { StoredRecall } from '../versions/recalls.ts'
 import { toPublicName } from '../versions/skill-document.ts'
-import { parseRange } from '../versions/version-ranges.ts'
 
 /** Versions per statement. */
 const idsPerUpdate = 500
@@ -53,12 +52,11 @@ export async function storeRecalls(
     .execute()
   const active = recalls
     .filter(({ endedAt }) => endedAt === undefined)
-    .map(({ id, range }) => ({ id, range: parseRange(range) }))
+    .map(({ id, range }) => ({ id, range: parseVersionRange(range) }))
   const changed = new Map<string | null, string[]>()
   for (const { id, version, recalled_by } of versions) {
     if (isSliceOver()) await nextSlice()
-    const parsed = new SemVer(version)
-    const covering = active.find(({ range }) => range?.test(parsed))?.id ?? null
+    const covering = active.find(({ range }) => range?.includes(version))?.id ?? null
     if (covering === recalled_by) continue
     const ids = changed.get(covering)
     if (ids) ids.push(id)
@@ -82,7 +80,7 @@ export function countActiveRecalls(recalls: readonly StoredRecall[], from?: 'ups
 }
 
 /** Limits the row of a skill: ended recalls beyond it are dropped, the oldest first; the log keeps their entries. */
-const storedMax = 100
+const storedMax = 50
 
 /** The recalls of a skill with one more, or with another state of one; newest first. */
 export function withRecall(recalls: readonly StoredRecall[], recall: StoredRecall): StoredRecall[] {

@@ -1,8 +1,8 @@
 import { RegistryError, type Recalled, toTimestamp } from '@skillstead/protocol'
+import { parseVersionRange } from '@skillstead/skill-format'
 import { sql, type SqlBool } from 'kysely'
 import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import type { StoredRecall } from '../../storage/schema/catalogue-tables.ts'
-import { parseRange } from './version-ranges.ts'
 
 export type { StoredRecall }
 
@@ -67,10 +67,10 @@ export function toRecalledError(subject: string, { range, reason, at }: Recalled
 
 /** The active recalls that cover a version, newest first. */
 export function listCoveringRecalls(skill: Pick<SkillRow, 'recalls'>, version: string): StoredRecall[] {
-  return readActiveRecalls(skill).filter(({ range }) => parseRange(range)?.test(version))
+  return readActiveRecalls(skill).filter(({ range }) => parseVersionRange(range)?.includes(version))
 }
 
 /** The id of the newest active recall that covers a version; null if none does. */
 export function findCoveringRecall(active: readonly StoredRecall[], version: string): string | null {
-  return active.find(({ range }) => parseRange(range)?.test(version))?.id ?? null
+  return active.find(({ range }) => parseVersionRange(range)?.includes(version))?.id ?? null
 }
