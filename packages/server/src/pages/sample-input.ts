@@ -22,6 +22,7 @@ const samples: Readonly<Record<string, unknown>> = {
   path: 'SKILL.md',
   platformId: 'claude-code',
   q: 'fill in a form',
+  'resolveSkills.skills': [{ name: 'alice/pdf', range: '^1.0.0' }],
   signature: 'Alice Example',
   skill: 'alice/pdf',
   skillMd: '---\nname: pdf\ndescription: Fills in PDF forms.\n---\n# PDF\n',
