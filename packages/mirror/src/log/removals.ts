@@ -108,7 +108,7 @@ function createGuard(prospects: ReadonlyMap<string, Prospect>, limit: number): H
 
 function isHidden({ isGone, versions, recalls }: Prospect): boolean {
   const ranges = [...recalls.values()].map(parseVersionRange)
-  const isRecalled = (version: string) => ranges.some((range) => range?.test(version))
+  const isRecalled = (version: string) => ranges.some((range) => range?.includes(version))
   return isGone || versions.entries().every(([version, { yanked }]) => yanked || isRecalled(version))
 }
 

@@ -38,8 +38,11 @@ export function handleWithdrawals(context: CatalogueContext): void {
     retryDelaysMs: [minuteMs, 10 * minuteMs, hourMs],
     async handle(payload) {
       const { skillId, ...withdrawal } = payload as unknown as Withdrawal & { skillId: string }
-      for (let after: string | undefined = ''; after !== undefined && !context.closing.aborted; await setImmediate())
+      for (let after: string | undefined = ''; after !== undefined; await setImmediate()) {
+        // A failed attempt is repeated: notices may come twice, but none is lost.
+        context.closing.throwIfAborted()
         after = await context.database.writer.write((trx) => emitSome(context, trx, { skillId, ...withdrawal }, after!))
+      }
     },
   })
 }
