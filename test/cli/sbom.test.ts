@@ -52,9 +52,11 @@ it('`sbom` writes the same bytes again, to a file or as one line of JSON', async
 it('`sbom --lock` describes the installed skills, from the cache or from unchanged folders, without a network', async () => {
   const { api, node } = await startNode()
   await api.publishSkill({ skillMd, files: others, version: '2.0.0' })
-  await api.publishSkill({ skillMd: '---\nname: csv\ndescription: Reads tables\nlicense: MIT\n---\n# CSV\n' })
+  const csvMd =
+    '---\nname: csv\ndescription: Reads tables\nlicense: MIT\nmetadata:\n  requires: [pdf@^2.0.0]\n---\n# CSV\n'
+  await api.publishSkill({ skillMd: csvMd })
   const project = await makeProject()
-  await project.run('install', 'pdf', 'csv', '--url', node.url)
+  await project.run('install', 'csv', '--url', node.url)
   await node.close()
   const read = async () => {
     const { code, stdout, stderr } = await project.run('sbom', '--lock', 'skills.lock')
@@ -69,6 +71,8 @@ it('`sbom --lock` describes the installed skills, from the cache or from unchang
   ])
   const [csv, pdf] = first.document.components
   expect(csv).toMatchObject({ licenses: [{ license: { id: 'MIT' } }], components: [{ name: 'SKILL.md' }] })
+  expect(first.document.dependencies.find(({ ref }) => ref === csv!['bom-ref'])!.dependsOn).toEqual([pdf!['bom-ref']])
+  expect(listFacts(pdf!, 'required')).toEqual(['pkg:generic/alice/csv@1.0.0 ^2.0.0'])
   expect(listFacts(pdf!, 'source')).toEqual([node.url])
   expect(listFacts(pdf!, 'verdict')).toHaveLength(1)
 

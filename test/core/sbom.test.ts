@@ -56,6 +56,28 @@ describeMatrix('bills of materials', (open, { transport }) => {
     expect(document.components.flatMap(({ purl }) => purl ?? [])).toEqual(['pkg:npm/zod@4.1.0'])
   })
 
+  it('have what the version requires, and its recall', async () => {
+    const requires = '{ skills: { lib: ^1.0.0, bob/tool: "*" }, commands: [git], mcpServers: [github], env: [TOKEN] }'
+    const needy = `---\nname: needy\ndescription: Needs others\nmetadata:\n  requires: ${requires}\n---\n`
+    await alice.api.publishSkill({ skillMd: needy })
+    await alice.api.recallSkill({ name: 'needy', range: '1.0.0', reason: 'It deletes files.' })
+    const { metadata, components, dependencies } = readSbom(await readText('needy'))
+    expect(
+      ['recalled', 'requires:command', 'requires:mcp-server', 'requires:env'].map((fact) =>
+        listFacts(metadata.component, fact),
+      ),
+    ).toEqual([['It deletes files.'], ['git'], ['github'], ['TOKEN']])
+    const required = components.filter(({ type }) => type === 'application')
+    expect(required.map((one) => [one['bom-ref'], one.purl, listFacts(one, 'required')])).toEqual([
+      ['required:lib', 'pkg:generic/lib', ['pkg:generic/alice/needy@1.0.0 ^1.0.0']],
+      ['required:bob/tool', 'pkg:generic/bob/tool', ['pkg:generic/alice/needy@1.0.0 *']],
+    ])
+    expect(dependencies.find(({ ref }) => ref === metadata.component['bom-ref'])!.dependsOn).toEqual([
+      'required:bob/tool',
+      'required:lib',
+    ])
+  })
+
   it('are the same for every reader and every time, until the version changes its state', async () => {
     await publish(alice, 'same')
     const text = await readText('same')

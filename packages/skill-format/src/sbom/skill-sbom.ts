@@ -9,6 +9,7 @@ import {
   accessKinds,
   type ManifestFile,
   type PublisherIdentity,
+  type Requires,
   type Security,
 } from '@skillstead/protocol'
 import { PackageURL } from 'packageurl-js'
@@ -38,6 +39,10 @@ export interface SkillBill {
   /** The versions from which the skill was forked, nearest first. */
   readonly forkChain?: readonly { readonly fullName: string; readonly version: string; readonly digest: string }[]
   readonly yanked?: boolean
+  /** The reason of the recall of the version. */
+  readonly recalled?: string | undefined
+  /** What it requires. In a project, its skills have full names. */
+  readonly requires?: Requires
   /** The URL of the registry that it was installed from. */
   readonly source?: string | undefined
 }
@@ -55,23 +60,26 @@ export function writeSkillSbom(bill: SkillBill, publishedAt?: number): string {
   const skill = toSkillComponent(bill)
   const packages = new Packages()
   packages.add(bill, skill)
-  return write(skill, [...toFileComponents(bill, skill), ...packages.list()], publishedAt)
+  const required = new Map<string, Component>()
+  linkRequired(bill, skill, required)
+  return write(skill, [...toFileComponents(bill, skill), ...required.values(), ...packages.list()], publishedAt)
 }
 
 /** As {@link writeSkillSbom}, for the skills of a project. */
 export function writeProjectSbom(bills: readonly (SkillBill | UnreadSkill)[]): string {
   const project = new Component(ComponentType.Application, 'skills.lock', { bomRef: 'skills.lock' })
   const packages = new Packages()
-  const skills = bills.map((bill) => {
-    const skill = toSkillComponent(bill)
+  const skills = new Map(bills.map((bill) => [bill.name, toSkillComponent(bill)]))
+  for (const bill of bills) {
+    const skill = skills.get(bill.name)!
     if ('files' in bill) {
       for (const file of toFileComponents(bill, skill)) skill.components.add(file)
       packages.add(bill, skill)
+      linkRequired(bill, skill, skills)
     }
     project.dependencies.add(skill.bomRef)
-    return skill
-  })
-  return write(project, [...skills, ...packages.list()])
+  }
+  return write(project, [...skills.values(), ...packages.list()])
 }
 
 function write(subject: Component, components: readonly Component[], publishedAt?: number): string {
@@ -98,7 +106,24 @@ function toUuid(text: string): string {
   ].join('-')
 }
 
-// Requirements between skills belong here: each required skill, by its reference, into `dependencies` of the component.
+/** Links a skill with the skills that it requires, and adds those that `known` lacks, by name. */
+function linkRequired({ requires }: SkillBill, skill: Component, known: Map<string, Component>): void {
+  for (const { name, range, optional } of requires?.skills ?? []) {
+    const required = known.get(name) ?? toRequiredComponent(name, optional)
+    known.set(name, required)
+    skill.dependencies.add(required.bomRef)
+    required.properties.add(property('required', `${skill.bomRef.value} ${range}`))
+  }
+}
+
+/** A skill whose version is not decided. */
+function toRequiredComponent(name: string, optional = false): Component {
+  const [short = name, group] = name.split('/').toReversed()
+  const purl = new PackageURL('generic', group, short).toString()
+  const scope = optional ? ComponentScope.Optional : ComponentScope.Required
+  return new Component(ComponentType.Application, short, { bomRef: `required:${name}`, purl, group, scope })
+}
+
 function toSkillComponent(bill: SkillBill | UnreadSkill): Component {
   const { name, version } = bill
   const [short = name, group] = name.split('/').toReversed()
@@ -121,7 +146,8 @@ function toSkillComponent(bill: SkillBill | UnreadSkill): Component {
 }
 
 function* listFacts(skill: SkillBill): Generator<[key: string, value: string]> {
-  const { digest, identity, security, access, yanked, declared, capabilities = [], forkChain = [], source } = skill
+  const { digest, identity, security, access, yanked, recalled, declared, requires, source } = skill
+  const { capabilities = [], forkChain = [] } = skill
   yield ['digest', digest]
   if (source !== undefined) yield ['source', source]
   yield ['verdict', security?.verdict ?? 'not scanned']
@@ -130,12 +156,16 @@ function* listFacts(skill: SkillBill): Generator<[key: string, value: string]> {
     yield ['rules-version', security.rulesVersion]
   }
   if (yanked) yield ['yanked', 'true']
+  if (recalled !== undefined) yield ['recalled', recalled]
   if (identity) {
     yield ['publisher:issuer', identity.issuer]
     for (const [claim, value] of Object.entries(identity.claims)) yield [`publisher:claim:${claim}`, value]
   }
   for (const fork of forkChain) yield ['forked-from', `${fork.fullName}@${fork.version} ${fork.digest}`]
   for (const capability of capabilities) yield ['capability', capability]
+  for (const command of requires?.commands ?? []) yield ['requires:command', command]
+  for (const server of requires?.mcpServers ?? []) yield ['requires:mcp-server', server]
+  for (const variable of requires?.env ?? []) yield ['requires:env', variable]
   for (const kind of access ? accessKinds : []) for (const item of access![kind]) yield [`access:${kind}`, item]
   for (const sentence of access?.cut ?? []) yield ['not-read', sentence]
   for (const { path, reason } of declared.unread) yield ['not-read', path === '' ? reason : `${path}: ${reason}`]

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { compareFiles } from '@skillstead/protocol'
 import { inspectAccess, scanPackage } from '@skillstead/scanner'
-import { parseSkillMd, readCapabilities, readSkillFields } from '@skillstead/skill-format'
+import { parseSkillMd, readCapabilities, readRequires, readSkillFields } from '@skillstead/skill-format'
 import {
   type ArchiveFile,
   decodeText,
@@ -64,10 +64,17 @@ async function writeLockSbom(file: string, env: Environment): Promise<string> {
   const { writeProjectSbom } = await import('@skillstead/skill-format/sbom')
   const bills: (SkillBill | UnreadSkill)[] = []
   for (const [name, skill] of Object.entries((await readLock(root)).skills)) {
-    const { version, digest, source } = skill
+    const { version, digest, source, requires = {} } = skill
     const content = (await cache.find(digest)) ?? (await findInstalled(place, skill, cache))
     const reason = 'Its content is not here, or was changed. Run `skillstead install`.'
-    bills.push(content ? await toBill(content, { name, version, source }) : { name, version, digest, reason })
+    if (!content) {
+      bills.push({ name, version, digest, reason })
+      continue
+    }
+    const bill = await toBill(content, { name, version, source })
+    // The lock has the names that were resolved.
+    const skills = Object.entries(requires).map(([required, range]) => ({ name: required, range }))
+    bills.push({ ...bill, requires: { ...bill.requires!, skills } })
   }
   return writeProjectSbom(bills)
 }
@@ -104,5 +111,6 @@ async function toBill(
     security: await scanPackage(files, Date.now()),
     access: await inspectAccess(files),
     capabilities: readCapabilities(parsed),
+    requires: readRequires(parsed).requires,
   }
 }

@@ -6,6 +6,8 @@ import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import { getBlob } from '../../storage/blobs.ts'
 import { parseJson } from '../../storage/tables.ts'
 import { getSkillVersion } from '../skills/read-skill.ts'
+import { toRecalledField } from '../versions/recalls.ts'
+import { readStoredRequires } from '../versions/stored-requires.ts'
 import { readScan } from '../versions/inspection.ts'
 import { showAccess } from '../versions/version-changes.ts'
 import { readFileRows } from '../versions/version-files.ts'
@@ -15,7 +17,7 @@ import { readForkChain } from './lineage.ts'
 export async function showSbom(context: StorageContext, input: Input<'getSbom'>, caller: Caller): Promise<Content> {
   const { mayDeclarePackages, readDeclaredPackages, sbomType, writeSkillSbom } =
     await import('@skillstead/skill-format/sbom')
-  const { skill, version } = await getSkillVersion(context, input, caller)
+  const { skill, version } = await getSkillVersion(context, { ...input, allowRecalled: true }, caller)
   const { read } = context.database
   const files = await readFileRows(read, version.id)
   const manifests = []
@@ -42,6 +44,8 @@ export async function showSbom(context: StorageContext, input: Input<'getSbom'>,
     capabilities,
     forkChain: await readForkChain(context, skill, caller),
     yanked: version.yanked === 1,
+    recalled: toRecalledField(skill, version).recalled?.reason,
+    requires: readStoredRequires(version),
   }
   return {
     contentType: sbomType,
