@@ -72,7 +72,7 @@ export {
 export { readPublicNames } from './catalogue/offers/public-names.ts'
 export { countDownload, getSkillVersion } from './catalogue/skills/read-skill.ts'
 export { getPack, hasPackSkill } from './catalogue/sharing/read-packs.ts'
-export { getBlob } from './storage/blobs.ts'
+export { getBlob } from './storage/read-blobs.ts'
 export { SkillMoved } from './catalogue/skills/find-skill.ts'
 export {
   type Imported,
@@ -188,7 +188,12 @@ export type { Outbox } from './outbox/outbox.ts'
 export { partsOf, withParts } from './registry.ts'
 export { toIndexText } from './search/index-text.ts'
 export { putTerms } from './search/database/version-terms.ts'
-export { type Blob, type BlobPart, findBlob, unpackBlob } from './storage/blobs.ts'
+export { type Blob, type BlobPart, createBlob, unpackBlob } from './storage/blobs.ts'
+export { type BlobRow, findBlob, noBucketAdvice, openBlob } from './storage/read-blobs.ts'
+export type { Bucket } from './storage/bucket/bucket.ts'
+export { moveToBucket, moveToDatabase } from './storage/bucket/move-blobs.ts'
+export type { BucketOptions } from './storage/bucket/s3-objects.ts'
+export { findUnusedObjects, removeUnusedObjects } from './storage/bucket/unused-objects.ts'
 export { compileInsert, compileQuery, type Param } from './storage/compiled-query.ts'
 export { copySqliteFile } from './storage/sqlite/copy-file.ts'
 export { countRows } from './storage/count-rows.ts'
@@ -196,6 +201,7 @@ export {
   connectPostgres,
   type Database,
   type DatabaseLocation,
+  openBucket,
   openDatabase,
   type OpenDatabaseOptions,
 } from './storage/database.ts'

@@ -12,6 +12,7 @@ import { createPublicNames } from './catalogue/context/use-counts.ts'
 import { scheduleSketches } from './catalogue/copies/sketch-versions.ts'
 import { scheduleTexts } from './catalogue/finding/index-texts.ts'
 import { createArtifacts } from './catalogue/offers/artifacts.ts'
+import { scheduleBlobMoves } from './catalogue/publishing/move-blobs-job.ts'
 import { passOnShares } from './catalogue/sharing/share-links.ts'
 import { CopyIndex } from './catalogue/sketches/copy-index.ts'
 import { handleVerifiedSkills, refreshVerifiedSkills } from './catalogue/skills/refresh-verified.ts'
@@ -228,7 +229,8 @@ async function openBase(options: RegistryOptions) {
   if (options.threads !== undefined) placeThreads(options.threads)
   const secrets = createSecrets(options.secretKey)
   const outgoing = createOutgoing(options.outgoing ?? {})
-  const database = await openDatabase(options)
+  const { ca, proxy } = options.outgoing ?? {}
+  const database = await openDatabase({ ...options, ...(options.blobs && { blobs: { ca, proxy, ...options.blobs } }) })
   const { origin, epoch } = await openIdentity(database, options.origin, clock)
   const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))
   const changes = await ChangeFollower.open(database, onError, options.pollMs)
@@ -297,6 +299,7 @@ async function beginWork({ context, onError, mailer }: RegistryParts): Promise<v
   if (mailer) handleMailNotices(context, mailer)
   await scheduleRescan(context)
   await scheduleRulesUpdates(context, onError)
+  await scheduleBlobMoves(context)
   await scheduleSketches(context)
   await scheduleTexts(context)
   await scheduleDocuments(context)

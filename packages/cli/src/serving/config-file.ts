@@ -41,6 +41,8 @@ export const settings = {
   host: Text,
   data: Text,
   'database-url': Text,
+  blobs: Text,
+  'blobs-endpoint': Text,
   'rate-limits': Table,
   'connection-limits': Table,
   'trusted-proxies': List,

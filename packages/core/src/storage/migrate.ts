@@ -17,6 +17,7 @@ import { organisations } from './migrations/0013-organisations.ts'
 import { identity } from './migrations/0014-identity.ts'
 import { trustedPublishers } from './migrations/0015-trusted-publishers.ts'
 import { auditEmail } from './migrations/0016-audit-email.ts'
+import { blobPlaces } from './migrations/0021-blob-places.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -41,6 +42,7 @@ const migrations: readonly Migration[] = [
   identity,
   trustedPublishers,
   auditEmail,
+  blobPlaces,
 ]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

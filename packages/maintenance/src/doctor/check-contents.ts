@@ -1,10 +1,14 @@
 import { sql } from 'kysely'
 import { setImmediate } from 'node:timers/promises'
+import { RegistryError } from '@skillstead/protocol'
 import {
   type Blob,
+  type BlobRow,
   countRows,
   createProgress,
   type CatalogueContext,
+  type Database,
+  openBlob,
   readPages,
   type Report,
   unpackBlob,
@@ -35,7 +39,7 @@ async function checkBlobs({ database }: CatalogueContext, faults: Faults, report
   const read = (after: string) =>
     database.read
       .selectFrom('blobs')
-      .select(['digest', sql<number>`length(bytes)`.as('stored')])
+      .select(['digest', sql<number>`case place when 'bucket' then size else length(bytes) end`.as('stored')])
       .where('digest', '>', after)
       .orderBy('digest')
       .limit(pageRows)
@@ -43,7 +47,7 @@ async function checkBlobs({ database }: CatalogueContext, faults: Faults, report
   for await (const rows of readPages('', read, ({ digest }) => digest)) {
     for (const digests of toBlobBatches(rows)) {
       const blobs = await database.read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()
-      for (const blob of blobs) await checkBlob(blob, `Content ${blob.digest}`, faults)
+      await Promise.all(blobs.map((blob) => checkStored(database, blob, faults)))
       progress(digests.length)
       await setImmediate()
     }
@@ -64,6 +68,15 @@ function* toBlobBatches(rows: readonly { digest: string; stored: number }[]): Ge
     bytes += stored
   }
   yield batch
+}
+
+/** Contents in the bucket are compared with their digests when they are read. */
+async function checkStored(database: Database, row: BlobRow, faults: Faults): Promise<void> {
+  if (row.place !== 'bucket') return checkBlob({ ...row, place: row.place }, `Content ${row.digest}`, faults)
+  await openBlob(database, row).catch((error: Error) => {
+    const { message } = error instanceof RegistryError && error.cause instanceof Error ? error.cause : error
+    faults.add(`Content ${row.digest} cannot be read from the bucket: ${message}`)
+  })
 }
 
 async function checkBlob(blob: Blob, name: string, faults: Faults): Promise<void> {

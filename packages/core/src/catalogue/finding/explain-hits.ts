@@ -5,7 +5,7 @@ import type { SearchMatch } from '../../search/explanation.ts'
 import { PassageFinder, type TermValues } from '../../search/passage.ts'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import { selectVisible } from '../../search/database/visible-skills.ts'
-import { unpackBlob } from '../../storage/blobs.ts'
+import { openBlob } from '../../storage/read-blobs.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { decodeSkillMd } from '../sketches/sketch.ts'
 import { readFileRowsOfMany } from '../versions/version-files.ts'
@@ -39,7 +39,7 @@ export async function explainHits(
     .execute()
   const finder = new PassageFinder(values)
   for (const blob of blobs) {
-    const passage = finder.find(decodeSkillMd(await unpackBlob(blob)))
+    const passage = finder.find(decodeSkillMd(await openBlob(context.database, blob)))
     // A page may have a hundred documents, and each takes about a millisecond.
     await setImmediate()
     if (!passage) continue

@@ -19,6 +19,7 @@ import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { PolicyJudgement } from '../context/ports.ts'
 import { readChangedRows } from '../skills/changed-skill.ts'
+import { moveBlobsJob } from './move-blobs-job.ts'
 import { chooseVersion } from './choose-version.ts'
 import type { Publication, Published } from './publication.ts'
 import { type Inspection, recordInspection } from '../versions/inspection.ts'
@@ -314,7 +315,7 @@ async function insertVersion(
     metadata: JSON.stringify(fields.metadata),
     identity: identity ? JSON.stringify(identity) : null,
   }
-  await putBlobs(trx, content.blobs)
+  if (await putBlobs(trx, content.blobs, context.database)) await context.outbox.enqueue(trx, moveBlobsJob)
   await insertVersionRow(trx, version)
   await insertVersionFiles(
     trx,
