@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import S3rver from '@20minutes/s3rver'
 import type { BucketOptions } from '@skillstead/core/internal'
 import { onFileFinished } from './file-end.ts'
@@ -57,6 +57,13 @@ export async function openS3Server() {
     },
     readObject: (key: string) => readFile(toFile(key)),
     writeObject: (key: string, bytes: Uint8Array) => writeFile(toFile(key), bytes),
+    /** Copies an object with its metadata, to a key that the service need not have made. */
+    async copyObject(from: string, to: string) {
+      const [folder, name] = [join(directory, 'skills', from, '..'), basename(from)]
+      for (const file of await readdir(folder))
+        if (file.startsWith(`${name}._S3rver`))
+          await copyFile(join(folder, file), join(directory, 'skills', to) + file.slice(name.length))
+    },
     removeObject: (key: string) => rm(toFile(key)),
     /** Sets the time of an upload. */
     setTime: (key: string, ms: number) => utimes(toFile(key), ms / 1000, ms / 1000),
@@ -68,7 +75,9 @@ export function failWith(status: number, code: string, ...methods: readonly stri
   return (method, response) => {
     if (methods.length > 0 && !methods.includes(method)) return false
     response.writeHead(status, { 'content-type': 'application/xml' })
-    response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>&lt;b&gt; of a hostile service</Message></Error>`)
+    response.end(
+      `<?xml version="1.0"?><Error><Code>${code}</Code><Message>&lt;b&gt; of a hostile service</Message></Error>`,
+    )
     return true
   }
 }

@@ -84,7 +84,9 @@ async function findScopeArtifact(
     read: (options) =>
       countAndAnswer(context, async () => {
         const body =
-          kind === 'md' ? await getBlob(database, files[0]!.digest) : writeZip(await readPackageFiles(database, version.id))
+          kind === 'md'
+            ? await getBlob(database, files[0]!.digest)
+            : writeZip(await readPackageFiles(database, version.id))
         countDownload(context, { skill, version }, reader, options)
         return { contentType: contentTypes[kind], body, etag, filename }
       }),

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { setImmediate } from 'node:timers/promises'
-import { RegistryError } from '@skillstead/protocol'
 import {
   type Blob,
   type BlobRow,
@@ -8,7 +7,7 @@ import {
   createProgress,
   type CatalogueContext,
   type Database,
-  openBlob,
+  noBucketAdvice,
   readPages,
   type Report,
   unpackBlob,
@@ -73,8 +72,8 @@ function* toBlobBatches(rows: readonly { digest: string; stored: number }[]): Ge
 /** Contents in the bucket are compared with their digests when they are read. */
 async function checkStored(database: Database, row: BlobRow, faults: Faults): Promise<void> {
   if (row.place !== 'bucket') return checkBlob({ ...row, place: row.place }, `Content ${row.digest}`, faults)
-  await openBlob(database, row).catch((error: Error) => {
-    const { message } = error instanceof RegistryError && error.cause instanceof Error ? error.cause : error
+  const reading = database.bucket ? database.bucket.open(row) : Promise.reject(new Error(noBucketAdvice))
+  await reading.catch(({ message }: Error) => {
     faults.add(`Content ${row.digest} cannot be read from the bucket: ${message}`)
   })
 }

@@ -7,7 +7,6 @@ import { type Clock, systemClock } from '@skillstead/core'
 import {
   type BlobRow,
   type Bucket,
-  createBlob,
   type DatabaseLocation,
   type Dialect,
   mapInBatches,
@@ -192,15 +191,14 @@ async function fillBlobRows(
     // Only the row of an empty file has no bytes.
     if ((row[bytes] as Uint8Array).length > 0 || row[size] === 0) return row
     if (!bucket) throw new Error(noBucketAdvice)
-    const content = await bucket.read({
+    const opened = await bucket.open({
       digest: row[digest] as string,
       size: row[size] as number,
       encoding: row[encoding] as BlobRow['encoding'],
       bytes: new Uint8Array(),
       place: 'bucket',
     })
-    const blob = await createBlob(content)
-    return row.with(encoding, blob.encoding).with(bytes, blob.bytes)
+    return row.with(bytes, opened.bytes)
   })
 }
 

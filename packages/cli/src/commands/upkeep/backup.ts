@@ -29,7 +29,9 @@ export const commands = {
     show: ({ file, bytes, inBucket }) => [
       `Wrote ${file} (${toSize(bytes)}) and checked it: the copy is intact.`,
       ...(inBucket > 0
-        ? [`It does not contain ${inBucket} large files, which are in the bucket. \`skillstead export\` writes them, too.`]
+        ? [
+            `It does not contain ${inBucket} large files, which are in the bucket. \`skillstead export\` writes them, too.`,
+          ]
         : []),
     ],
   }),

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { RegistryError } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { type BlobPart, toMissingBlob, unpackBlob } from '../blobs.ts'
+import { type BlobPart, unpackBlob } from '../blobs.ts'
 import type { Tables } from '../tables.ts'
 import type { BlobObjects } from './s3-objects.ts'
 
@@ -10,6 +10,12 @@ type BlobRow = Tables['blobs']
 const cachedBytesMax = 32 * 1024 * 1024
 /** Memory of a cached content in addition to its bytes. */
 const overheadBytes = 300
+
+/** The content and the stored bytes of a row. */
+interface OpenedObject {
+  readonly content: Uint8Array
+  readonly bytes: Uint8Array
+}
 
 /** The bucket of a registry, as readers see it: contents are compared with their digests, and the last ones cached. */
 export class Bucket {
@@ -22,7 +28,10 @@ export class Bucket {
       maxSize: cachedBytesMax,
       sizeCalculation: ({ length }) => length + overheadBytes,
       // Concurrent readers of one content share a request.
-      fetchMethod: (_digest, _stale, { context }) => this.#fetch(context),
+      fetchMethod: async (_digest, _stale, { context }) => {
+        const ask = () => this.#ask(() => this.objects.get(context.digest))
+        return (await this.#open(context, ask)).content
+      },
     })
   }
 
@@ -35,18 +44,31 @@ export class Bucket {
   }
 
   /** Stored bytes of a row from an offset on, which cannot be compared with the digest. Throws like {@link read}. */
-  async readPart({ digest, encoding }: Pick<BlobRow, 'digest' | 'encoding'>, part: { from: number; bytesMax: number }): Promise<BlobPart> {
+  async readPart(
+    { digest, encoding }: Pick<BlobRow, 'digest' | 'encoding'>,
+    part: { from: number; bytesMax: number },
+  ): Promise<BlobPart> {
     const found = await this.#ask(() => this.objects.getPart(digest, part))
     if (!found) throw this.#toMissing(digest)
     return { encoding, ...found }
   }
 
-  async #fetch(row: BlobRow): Promise<Uint8Array> {
-    const bytes = await this.#ask(() => this.objects.get(row.digest))
+  /**
+   * The content of a row whose bytes are in the bucket, and the stored bytes, for operators: errors name the bucket and
+   * the reason, and nothing is cached.
+   */
+  open(row: BlobRow): Promise<OpenedObject> {
+    return this.#open(row, () => this.objects.get(row.digest))
+  }
+
+  async #open(row: BlobRow, get: () => Promise<Uint8Array | undefined>): Promise<OpenedObject> {
+    const bytes = await get()
     if (!bytes) throw this.#toMissing(row.digest)
     const content = await unpackBlob({ ...row, bytes, place: null }).catch(() => undefined)
-    if (content && toDigest(content) === row.digest) return content
-    throw new Error(`${this.objects.name} has other bytes than those of the digest ${row.digest}. Run \`skillstead doctor --deep\`.`)
+    if (content && toDigest(content) === row.digest) return { content, bytes }
+    throw new Error(
+      `${this.objects.name} has other bytes for the digest ${row.digest}. Run \`skillstead doctor --deep\`.`,
+    )
   }
 
   /** Callers are not told where the contents are. The reason is in the cause, for the operator. */
@@ -61,6 +83,6 @@ export class Bucket {
   }
 
   #toMissing(digest: string): Error {
-    return new Error(toMissingBlob(digest).message, { cause: new Error(`${this.objects.name} has no such object.`) })
+    return new Error(`${this.objects.name} lacks the object of ${digest}. Run \`skillstead doctor --deep\`.`)
   }
 }

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import pLimit from 'p-limit'
 import { hourMs } from '../../kernel/clock.ts'
-import { bucketBytesMin, createBlob } from '../blobs.ts'
+import { bucketBytesMin } from '../blobs.ts'
 import type { Database } from '../database.ts'
 import { findMeta } from '../meta.ts'
 import { noBucketAdvice } from '../read-blobs.ts'
@@ -33,12 +33,16 @@ export async function claimBucket({ read, bucket }: Database): Promise<Bucket> {
   const origin = (await findMeta(read, 'origin'))!
   const owner = await objects.claim(origin)
   if (owner === origin) return bucket!
-  throw new Error(`${objects.name} belongs to the registry ${owner}. Choose another bucket, or another prefix in this one.`)
+  throw new Error(
+    `${objects.name} belongs to the registry ${owner}. Choose another bucket, or another prefix in this one.`,
+  )
 }
 
 /** Whether rows have bytes that wait for their move to the bucket, or bytes there. */
 export async function hasBlobsAt(db: Kysely<Tables>, place: 'waiting' | 'bucket'): Promise<boolean> {
-  return (await db.selectFrom('blobs').select('digest').where('place', '=', place).limit(1).executeTakeFirst()) !== undefined
+  return (
+    (await db.selectFrom('blobs').select('digest').where('place', '=', place).limit(1).executeTakeFirst()) !== undefined
+  )
 }
 
 /**
@@ -64,7 +68,10 @@ export async function moveWaitingBlobs(context: StorageContext, signal: AbortSig
 /** Moves all large contents of the database to the bucket, in batches; yields the number of each. A node may serve it. */
 export async function* moveToBucket(context: StorageContext): AsyncGenerator<number> {
   await claimBucket(context.database)
-  for await (const rows of readBatches(context.database, sql<boolean>`(place is null or place = 'waiting') and length(bytes) >= ${bucketBytesMin}`)) {
+  for await (const rows of readBatches(
+    context.database,
+    sql<boolean>`(place is null or place = 'waiting') and length(bytes) >= ${bucketBytesMin}`,
+  )) {
     await moveBatch(context, rows)
     yield rows.length
   }
@@ -142,9 +149,15 @@ function toBusy(): Error {
 async function moveBack({ read, writer, bucket }: Database, digest: string): Promise<void> {
   const row = await read.selectFrom('blobs').selectAll().where('digest', '=', digest).executeTakeFirst()
   if (row?.place !== 'bucket') return
-  const { encoding, bytes } = await createBlob(await bucket!.read(row))
+  const { bytes } = await bucket!.open(row)
   await writer.write(
-    (trx) => trx.updateTable('blobs').set({ encoding, bytes, place: null }).where('digest', '=', digest).where('place', '=', 'bucket').execute(),
+    (trx) =>
+      trx
+        .updateTable('blobs')
+        .set({ bytes, place: null })
+        .where('digest', '=', digest)
+        .where('place', '=', 'bucket')
+        .execute(),
     { bulk: true },
   )
 }

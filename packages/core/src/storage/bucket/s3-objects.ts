@@ -72,17 +72,13 @@ const ownerKey = 'registry'
 const bucketPattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w-][\w.-]*)*)\/?$/
 
 interface S3Request extends Pick<HttpRequest, 'method'> {
-  readonly key: string
+  /** Without the prefix. Default: the bucket itself. */
+  readonly key?: string
   readonly query?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array
   readonly bytesMax?: number
   readonly isRepeated?: false
-}
-
-/** Whether a text names a bucket in the form of {@link BucketOptions}. */
-export function isBucketUrl(url: string): boolean {
-  return bucketPattern.test(url)
 }
 
 /** Connects to nothing before the first call. Throws a TypeError for invalid URLs and missing credentials. */
@@ -98,7 +94,7 @@ export function openS3Objects(options: BucketOptions): BlobObjects {
     loading ??= import('aws4fetch').then(({ AwsV4Signer: Signer }) => Signer)
     const signer = new (await loading)({
       method,
-      url: `${base}${prefix}${key}${query}`,
+      url: key === undefined ? base.slice(0, -1) + query : base + prefix + key,
       headers: {
         'accept-encoding': 'identity',
         // The service compares the received bytes with their digest.
@@ -155,7 +151,7 @@ export function openS3Objects(options: BucketOptions): BlobObjects {
     async *list() {
       for (let after = ''; ;) {
         const query = `?list-type=2&prefix=${encodeURIComponent(prefix)}${after && `&start-after=${encodeURIComponent(after)}`}`
-        const response = await send({ method: 'GET', key: '', query, bytesMax: listBytesMax })
+        const response = await send({ method: 'GET', query, bytesMax: listBytesMax })
         const text = response.bytes.toString()
         const found = [...text.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, one]) => one!)
         yield found.flatMap((one) => toListed(one, prefix))
@@ -185,7 +181,8 @@ export function openS3Objects(options: BucketOptions): BlobObjects {
 /** The URL before the key, and the prefix, which is a part of each key. */
 function toPlace({ url, endpoint }: BucketOptions, region: string) {
   const [, bucket, folder] = bucketPattern.exec(url) ?? []
-  if (bucket === undefined) throw new TypeError(`'${url}' is not a bucket. Use the form s3://BUCKET or s3://BUCKET/PREFIX.`)
+  if (bucket === undefined)
+    throw new TypeError(`'${url}' is not a bucket. Use the form s3://BUCKET or s3://BUCKET/PREFIX.`)
   const prefix = folder ? `${folder.slice(1)}/` : ''
   const name = `The bucket s3://${bucket}${folder}`
   if (endpoint !== undefined) {
@@ -223,7 +220,10 @@ function isMissingKey(bytes: Uint8Array): boolean {
 /** What the operator can do about an error code of the service; the first match counts. */
 const advice: readonly (readonly [RegExp, string])[] = [
   [/^NoSuchBucket$/, 'Create the bucket, or correct --blobs.'],
-  [/^(InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken)$/, 'Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.'],
+  [
+    /^(InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken)$/,
+    'Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
+  ],
   [/^AccessDenied$/, 'Let these credentials list, read, write and delete objects of the bucket.'],
   [/^(PermanentRedirect|AuthorizationHeaderMalformed)$/, 'Check AWS_REGION.'],
   [/^RequestTimeTooSkewed$/, 'Correct the clock of this machine.'],
