@@ -74,7 +74,7 @@ describe('skillstead blobs move', () => {
       skillstead(['blobs', 'move', '--data', data, ...args], { env: { ...s3.env, ...env } })
     const cases = [
       [await run([]), 1, 'Pass it with --blobs'],
-      [await run(['--blobs', 'skills']), 2, "'skills' is not a bucket. Use the form s3://BUCKET"],
+      [await run(['--blobs', 'skills']), 1, "'skills' is not a bucket. Use the form s3://BUCKET"],
       [await run(['--blobs', 's3://skills/../x']), 1, 'is not a bucket. Use the form s3://BUCKET'],
       [await run(['--blobs-endpoint', 'http://127.0.0.1:1']), 2, 'Pass --blobs with --blobs-endpoint.'],
       [await run(['--blobs', 's3://skills', '--blobs-endpoint', 'minio:9000']), 2, "'minio:9000' is not an HTTP URL"],

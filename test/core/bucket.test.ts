@@ -116,7 +116,7 @@ describeDatabases('a bucket of large files', (open, dialect) => {
       { skillMd: sampleOf('dangerous', 'evil'), files: files() },
     ]
     for (const input of refused) await alice.api.publishSkill(input).catch(() => {})
-    expect((await alice.api.listQuarantine({})).total).toBe(1)
+    expect((await alice.api.listQuarantined({})).total).toBe(1)
     expect([...(await placesOf(test)).values()].filter(({ place }) => place !== null).length).toBe(1)
     const requests = s3.requests.length
     await publish(alice, 'later', randomBytes(30_000))
