@@ -40,7 +40,9 @@ describe('skillstead blobs move', () => {
 
     const without = await skillstead(['doctor', ...at])
     expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('Pass it with --blobs') })
-    expect((await skillstead(['doctor', '--deep', ...at], { env })).stdout).toContain('2 contents are in the bucket.')
+    expect((await skillstead(['doctor', '--deep', ...at], { env })).stdout).toContain(
+      '2 contents are in the bucket, and 0 wait for it.',
+    )
     const backup = join(await makeFolder(), 'backup.db')
     const saved = await skillstead(['backup', backup, ...at], { env })
     expect(saved.stdout).toContain('It does not contain 2 large files, which are in the bucket.')

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
-import { localApi } from '@skillstead/core'
+import { localApi, systemCaller } from '@skillstead/core'
 import {
   findUnusedObjects,
   moveToBucket,
@@ -33,6 +33,10 @@ async function untilMoved(test: TestRegistry): Promise<void> {
     .toEqual([])
 }
 
+const makeFiles = () => [
+  { path: 'large.bin', content: randomBytes(30_000).toString('base64'), encoding: 'base64' as const },
+]
+
 const toHex = (digest: string) => digest.slice('sha256:'.length)
 
 /** Publishes a skill with a large and a small file. */
@@ -60,7 +64,9 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     const digest = await publish(alice, 'text', Buffer.concat([text, randomBytes(40_000)]))
     await untilMoved(test)
     const places = await placesOf(test)
-    expect([random, digest].map((each) => places.get(each))).toEqual(Array(2).fill({ place: 'bucket', stored: 0 }))
+    expect([random, digest].map((each) => places.get(each))).toEqual(
+      [random, digest].map(() => ({ place: 'bucket', stored: 0 })),
+    )
     expect([...places.values()].filter(({ place }) => place === null).length, 'small files stay').toBeGreaterThan(2)
     expect((await s3.listKeys(prefix)).toSorted()).toEqual([toHex(random), toHex(digest), 'registry'].toSorted())
 
@@ -107,13 +113,11 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     await publish(alice, 'tea', randomBytes(30_000))
     await untilMoved(test)
     const keys = await s3.listKeys(prefix)
-    const content = () => ({ content: randomBytes(30_000).toString('base64'), encoding: 'base64' as const })
-    const files = () => [{ path: 'large.bin', ...content() }]
     const refused = [
-      { skillMd: skillMd('tea', { version: '1.0.0' }), files: files() },
-      { skillMd: skillMd('dry', { version: '1.0.0' }), files: files(), dryRun: true },
-      { skillMd: skillMd('bob/tea'), files: files() },
-      { skillMd: sampleOf('dangerous', 'evil'), files: files() },
+      { skillMd: skillMd('tea', { version: '1.0.0' }), files: makeFiles() },
+      { skillMd: skillMd('dry', { version: '1.0.0' }), files: makeFiles(), dryRun: true },
+      { skillMd: skillMd('bob/tea'), files: makeFiles() },
+      { skillMd: sampleOf('dangerous', 'evil'), files: makeFiles() },
     ]
     for (const input of refused) await alice.api.publishSkill(input).catch(() => {})
     expect((await alice.api.listQuarantined({})).total).toBe(1)
@@ -123,6 +127,37 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     await untilMoved(test)
     expect((await s3.listKeys(prefix)).length).toBe(keys.length + 1)
     expect(s3.requests.slice(requests).filter((request) => request.startsWith('PUT'))).toHaveLength(1)
+  })
+
+  it('never has a SKILL.md: searches and loads do not depend on it', async () => {
+    const prefix = takePrefix()
+    const test = await open({ blobs: s3.toOptions(prefix), onError: () => {} })
+    const alice = await test.makeUser('alice')
+    const body = `Brews tea. ${randomBytes(60_000)
+      .toString('base64')
+      .replaceAll(/(.{60})/g, '$1\n')}`
+    const first = await open({ at: test.location })
+    await localApi(first.registry, await first.registry.getCaller('alice')).publishSkill({
+      skillMd: skillMd('old', { body }),
+    })
+    await first.close()
+    await alice.api.publishSkill({ skillMd: skillMd('tea', { body }), files: makeFiles() })
+    // Content that is there already may be a SKILL.md later.
+    const later = skillMd('later', { body })
+    await alice.api.publishSkill({
+      skillMd: skillMd('other'),
+      files: [{ path: 'copy.md', content: later, encoding: 'utf8' }],
+    })
+    await untilMoved(test)
+    await alice.api.publishSkill({ skillMd: later })
+    for await (const _ of moveToBucket(partsOf(test.registry)));
+    expect(await s3.listKeys(prefix)).toHaveLength(3)
+    s3.setFault(failWith(500, 'InternalError'))
+    const { skills } = await alice.api.searchSkills({ q: 'brews tea' })
+    expect(skills.length).toBeGreaterThan(1)
+    await alice.api.publishSkill({ skillMd: skillMd('copy', { body }) })
+    expect((await alice.api.loadSkill({ name: 'tea', level: 'full' })).fullContent).toContain(body.slice(0, 1000))
+    s3.setFault(undefined)
   })
 
   it('answers 503 while the bucket fails, without its name, and repeats failed requests', async () => {
@@ -179,14 +214,16 @@ describeDatabases('a bucket of large files', (open, dialect) => {
       (key) => s3.writeObject(key, randomBytes(1000)),
       (key) => s3.writeObject(key, Buffer.alloc(0)),
       async (key) => s3.writeObject(key, (await s3.readObject(key)).subarray(0, 5000)),
-      (key) => s3.writeObject(key, deflateRawSync(Buffer.alloc(9 * 1024 * 1024))),
+      (key) => s3.writeObject(key, deflateRawSync(Buffer.alloc(64 * 1024 * 1024))),
       (key) => s3.writeObject(key, Buffer.alloc(11 * 1024 * 1024)),
     ]
     for (const [i, damage] of variants.entries()) {
       const digest = await publish(alice, `tea-${i}`, Buffer.concat([text, Buffer.from(`${i}`)]))
       await untilMoved(test)
       await damage(`${prefix}/${toHex(digest)}`)
-      await expect(alice.api.getFile({ name: `tea-${i}`, path: 'large.bin' }), `variant ${i}`).rejects.toThrow()
+      await expect(alice.api.getFile({ name: `tea-${i}`, path: 'large.bin' }), `variant ${i}`).rejects.toThrow(
+        /The (?:bucket|storage of large files) /,
+      )
     }
     const contents = (await checkRegistry(test.registry, { deep: true })).find(({ name }) => name === 'contents')
     expect(contents).toMatchObject({ ok: false, detail: expect.stringContaining('cannot be read from the bucket') })
@@ -309,6 +346,20 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     expect(blobs).toMatchObject({ ok: false, detail: expect.stringContaining('Pass it with --blobs') })
     await registry.close()
   })
+})
+
+it('a bucket that does not answer is asked again after 5 seconds', async () => {
+  const registry = await openRegistry({ path: ':memory:', blobs: s3.toOptions('slow'), works: false })
+  await localApi(registry, systemCaller).createUser({ username: 'alice' })
+  const alice = localApi(registry, await registry.getCaller('alice'))
+  await alice.publishSkill({ skillMd: skillMd('tea'), files: makeFiles() })
+  for await (const _ of moveToBucket(partsOf(registry)));
+  const before = s3.requests.length
+  s3.setFault(() => s3.requests.length === before + 1)
+  expect((await bytesOf(await alice.getFile({ name: 'tea', path: 'large.bin' }))).length).toBe(30_000)
+  s3.setFault(undefined)
+  expect(s3.requests.slice(before)).toHaveLength(2)
+  await registry.close()
 })
 
 describe('the options of a bucket', () => {

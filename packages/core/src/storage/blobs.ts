@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib'
+import { limits } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { type Param, compileWrite } from './compiled-query.ts'
 import type { BlobEncoding, Tables } from './tables.ts'
@@ -34,28 +35,13 @@ export async function createBlob(bytes: Uint8Array): Promise<Blob> {
   return packed.length < bytes.length * 0.9 ? { ...identity, encoding: 'deflate-raw', bytes: packed } : identity
 }
 
-/**
- * Smaller contents, in stored bytes, stay in their rows. A request to a bucket takes longer than reading such a row, and
- * nearly every SKILL.md, which searches and loads read most, is smaller.
- */
-export const bucketBytesMin = 16 * 1024
-
-/**
- * Stores blobs; existing ones stay unchanged. With a bucket, large ones wait in their rows until they are moved there:
- * returns whether one does.
- */
+/** Stores blobs; existing ones stay unchanged. Those of `isMoved` wait in their rows until they are moved to the bucket. */
 export async function putBlobs(
   trx: WriteTransaction,
   blobs: readonly Blob[],
-  { bucket }: { readonly bucket?: unknown } = {},
-): Promise<boolean> {
-  let areWaiting = false
-  for (const blob of blobs) {
-    const isWaiting = bucket !== undefined && blob.bytes.length >= bucketBytesMin
-    areWaiting ||= isWaiting
-    await insertBlob(trx, { ...blob, place: isWaiting ? 'waiting' : null })
-  }
-  return areWaiting
+  isMoved: (blob: Blob) => boolean = () => false,
+): Promise<void> {
+  for (const blob of blobs) await insertBlob(trx, { ...blob, place: isMoved(blob) ? 'waiting' : null })
 }
 
 const insertBlob = compileWrite((db, param: Param<Tables['blobs']>) =>
@@ -85,7 +71,9 @@ export interface BlobPart extends Pick<Blob, 'encoding' | 'bytes'> {
 /** Returns the uncompressed bytes of a stored blob. */
 export async function unpackBlob(blob: Blob): Promise<Uint8Array> {
   if (blob.encoding === 'identity') return blob.bytes
-  if (blob.size >= threadBytesMin) return inflateInThread(blob.bytes)
+  // Rejects decompression bombs.
+  const maxOutputLength = Math.max(blob.size, limits.fileBytesMax)
+  if (blob.size >= threadBytesMin) return inflateInThread(blob.bytes, { maxOutputLength })
   // A single chunk for the file and one extra byte, which detects the end; zlib would allocate 16 kB by default.
-  return inflateRawSync(blob.bytes, { chunkSize: Math.max(chunkBytesMin, blob.size + 1) })
+  return inflateRawSync(blob.bytes, { maxOutputLength, chunkSize: Math.max(chunkBytesMin, blob.size + 1) })
 }

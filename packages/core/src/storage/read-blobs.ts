@@ -71,6 +71,11 @@ function getBucket({ bucket }: Pick<Database, 'bucket'>) {
   })
 }
 
+/** For `catch`, where a content may be left out while the bucket is unavailable. */
+export function skipUnavailable(error: unknown): undefined {
+  if (!(error instanceof RegistryError) || error.code !== 'overloaded') throw error
+}
+
 /** For an operator who opened a registry with a bucket without that bucket. */
 export const noBucketAdvice =
   'Large files of this registry are in a bucket. Pass it with --blobs, or in the option `blobs` of `openRegistry`.'

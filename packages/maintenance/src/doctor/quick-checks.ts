@@ -59,7 +59,8 @@ export const blobsCheck: Check = {
     )
     const inBucket = await countRows(database.read.selectFrom('blobs').where('place', '=', 'bucket'))
     if (inBucket > 0 && !database.bucket) return { ok: false, detail: noBucketAdvice }
-    const also = inBucket > 0 ? ` ${inBucket} contents are in the bucket.` : ''
+    const waiting = await countRows(database.read.selectFrom('blobs').where('place', '=', 'waiting'))
+    const also = inBucket + waiting > 0 ? ` ${inBucket} contents are in the bucket, and ${waiting} wait for it.` : ''
     if (missing === 0) return { ok: true, detail: `Every file of every version exists.${also}` }
     return { ok: false, detail: `${missing} files of versions are missing. ${restoreAdvice}` }
   },

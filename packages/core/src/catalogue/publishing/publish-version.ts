@@ -13,6 +13,7 @@ import { invalidField, invalidFields } from '../../kernel/field-errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { putBlobs } from '../../storage/blobs.ts'
+import { toMoveRule } from '../../storage/bucket/move-blobs.ts'
 import { compileInsert } from '../../storage/compiled-query.ts'
 import type { SkillRow, VersionMetadata, VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
@@ -315,7 +316,9 @@ async function insertVersion(
     metadata: JSON.stringify(fields.metadata),
     identity: identity ? JSON.stringify(identity) : null,
   }
-  if (await putBlobs(trx, content.blobs, context.database)) await context.outbox.enqueue(trx, moveBlobsJob)
+  const isMoved = toMoveRule(context.database, content.files)
+  await putBlobs(trx, content.blobs, isMoved)
+  if (content.blobs.some(isMoved)) await context.outbox.enqueue(trx, moveBlobsJob)
   await insertVersionRow(trx, version)
   await insertVersionFiles(
     trx,

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import pLimit from 'p-limit'
 import { hourMs } from '../../kernel/clock.ts'
-import { bucketBytesMin } from '../blobs.ts'
+import type { Blob } from '../blobs.ts'
 import type { Database } from '../database.ts'
 import { findMeta } from '../meta.ts'
 import { noBucketAdvice } from '../read-blobs.ts'
@@ -9,6 +9,8 @@ import type { StorageContext } from '../storage-context.ts'
 import type { BlobEncoding, Tables } from '../tables.ts'
 import type { Bucket } from './bucket.ts'
 
+/** Smaller contents stay in their rows: a request to a bucket takes longer than reading such a row. In stored bytes. */
+const bucketBytesMin = 16 * 1024
 /** Contents per transaction. */
 const batchRows = 32
 /** Contents in memory at a time, of up to 10 MiB each. */
@@ -25,6 +27,19 @@ const removalMs = hourMs
 export function requireBucket({ bucket }: Pick<Database, 'bucket'>): Bucket {
   if (!bucket) throw new Error(noBucketAdvice)
   return bucket
+}
+
+/**
+ * Which contents of a version are moved to the bucket. SKILL.md stays in the database: searches, loads and copy checks
+ * read it, and must not depend on the bucket.
+ */
+export function toMoveRule(
+  { bucket }: Pick<Database, 'bucket'>,
+  files: readonly { path: string; digest: string }[],
+): (blob: Blob) => boolean {
+  if (!bucket) return () => false
+  const skillMd = files.find(({ path }) => path === 'SKILL.md')?.digest
+  return ({ digest, bytes }) => bytes.length >= bucketBytesMin && digest !== skillMd
 }
 
 /** Throws if the bucket and prefix belong to another registry, whose objects would be unused ones of this registry. */
@@ -70,7 +85,8 @@ export async function* moveToBucket(context: StorageContext): AsyncGenerator<num
   await claimBucket(context.database)
   for await (const rows of readBatches(
     context.database,
-    sql<boolean>`(place is null or place = 'waiting') and length(bytes) >= ${bucketBytesMin}`,
+    sql<boolean>`(place is null or place = 'waiting') and length(bytes) >= ${bucketBytesMin} and not exists
+      (select 1 from version_files where version_files.digest = blobs.digest and path = 'SKILL.md')`,
   )) {
     await moveBatch(context, rows)
     yield rows.length

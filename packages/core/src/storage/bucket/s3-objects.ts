@@ -61,7 +61,8 @@ export interface BlobObjects {
   close(): Promise<void>
 }
 
-const timeLimits = { timeoutMs: 30_000, idleMs: 5000 }
+const readLimits = { timeoutMs: 30_000, idleMs: 5000 }
+const uploadLimits = { timeoutMs: 60_000 }
 const retries = { retries: 2, minTimeout: 200, maxTimeout: 1000 }
 const connectionsMax = 16
 const listBytesMax = 4 * 1024 * 1024
@@ -109,7 +110,7 @@ export function openS3Objects(options: BucketOptions): BlobObjects {
     })
     const { url, headers: signed } = await signer.sign()
     const request = { method, headers: Object.fromEntries(signed), ...(body && { body }) }
-    const response = await client.send(url, request, { ...timeLimits, bytesMax })
+    const response = await client.send(url, request, { ...(body ? uploadLimits : readLimits), bytesMax })
     const { status } = response
     if ((status >= 200 && status < 300) || (status === 404 && isMissingKey(response.bytes))) return response
     throw new StatusError(name, status, readTag(response.bytes.toString(), 'Code'))
