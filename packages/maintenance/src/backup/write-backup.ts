@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs'
 import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { RegistryError } from '@skillstead/protocol'
-import { copySqliteFile, countRows, openSqliteForReading } from '@skillstead/core/internal'
-import { readColumns } from '../transfer/portable-columns.ts'
+import { copySqliteFile } from '@skillstead/core/internal'
 import { placeFile } from './place-file.ts'
 
 /** Free space that must remain on the disk after the copy. */
@@ -19,19 +18,6 @@ const spareBytes = 64 * 1024 * 1024
 export async function writeBackup(from: string, to: string, signal?: AbortSignal): Promise<number> {
   await copyRegistry(from, to, { signal })
   return (await stat(to)).size
-}
-
-/** The number of large files of a backup that are in a bucket, and not in the backup. */
-export async function countInBucket(backup: string): Promise<number> {
-  const { main, close } = openSqliteForReading(backup)
-  try {
-    // The backup may be of an older program, which had no buckets.
-    const columns = await readColumns(main, 'sqlite', 'blobs')
-    if (columns.every(({ name }) => name !== 'place')) return 0
-    return await countRows(main.selectFrom('blobs').where('place', '=', 'bucket'))
-  } finally {
-    await close()
-  }
 }
 
 interface CopyOptions {

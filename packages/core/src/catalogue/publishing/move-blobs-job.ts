@@ -1,5 +1,5 @@
 import { minuteMs } from '../../kernel/clock.ts'
-import { hasBlobsAt, moveWaitingBlobs } from '../../storage/bucket/move-blobs.ts'
+import { hasBlobsAt, moveWaitingBlobs } from '../../storage/move-blobs.ts'
 import { noBucketAdvice } from '../../storage/read-blobs.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 

@@ -1,12 +1,12 @@
 import pLimit from 'p-limit'
 import type { Kysely } from 'kysely'
-import { dayMs } from '../../kernel/clock.ts'
-import { newId } from '../../kernel/ids.ts'
-import { putMeta } from '../meta.ts'
-import type { StorageContext } from '../storage-context.ts'
-import type { Tables } from '../tables.ts'
+import { dayMs } from '../kernel/clock.ts'
+import { newId } from '../kernel/ids.ts'
+import { putMeta } from './meta.ts'
+import type { StorageContext } from './storage-context.ts'
+import type { Tables } from './tables.ts'
 import { claimBucket, removalKey, requireBucket } from './move-blobs.ts'
-import type { ListedObject } from './s3-objects.ts'
+import type { ListedObject } from './bucket/s3-answers.ts'
 
 /** Younger objects are never unused: their rows may belong to a transaction that has not ended. */
 const unusedMs = 7 * dayMs

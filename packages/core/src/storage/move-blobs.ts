@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 import pLimit from 'p-limit'
-import { hourMs } from '../../kernel/clock.ts'
-import type { Blob } from '../blobs.ts'
-import type { Database } from '../database.ts'
-import { findMeta } from '../meta.ts'
-import { noBucketAdvice } from '../read-blobs.ts'
-import type { StorageContext } from '../storage-context.ts'
-import type { BlobEncoding, Tables } from '../tables.ts'
-import type { Bucket } from './bucket.ts'
+import { hourMs } from '../kernel/clock.ts'
+import type { Blob } from './blobs.ts'
+import type { Database } from './database.ts'
+import { findMeta } from './meta.ts'
+import { noBucketAdvice } from './read-blobs.ts'
+import type { StorageContext } from './storage-context.ts'
+import type { BlobEncoding, Tables } from './tables.ts'
+import type { Bucket } from './bucket/bucket.ts'
 
 /** Smaller contents stay in their rows: a request to a bucket takes longer than reading such a row. In stored bytes. */
 const bucketBytesMin = 16 * 1024
