@@ -45,7 +45,9 @@ it('a node loads the sign-in by an identity provider, and the client of a bucket
     expect(stdout).toContain('Skillstead listens on')
     return stdout
       .split('\n')
-      .filter((line) => /packages\/identity\/|storage\/bucket\/|node_modules\/(?:openid-client|oauth4webapi|aws4fetch)\//.test(line))
+      .filter((line) =>
+        /packages\/identity\/|storage\/bucket\/|node_modules\/(?:openid-client|oauth4webapi|aws4fetch)\//.test(line),
+      )
   }
   expect(await start()).toEqual([])
   const settings = ['--sign-in-issuer', 'https://login.example.com', '--sign-in-client', 'skillstead']

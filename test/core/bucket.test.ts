@@ -362,6 +362,20 @@ it('a bucket that does not answer is asked again after 5 seconds', async () => {
   await registry.close()
 })
 
+it('a bucket that never answers does not keep a registry from closing', async () => {
+  const registry = await openRegistry({ path: ':memory:', blobs: s3.toOptions('hangs'), onError: () => {} })
+  await localApi(registry, systemCaller).createUser({ username: 'alice' })
+  const before = s3.requests.length
+  s3.setFault(() => true)
+  await localApi(registry, await registry.getCaller('alice')).publishSkill({
+    skillMd: skillMd('tea'),
+    files: makeFiles(),
+  })
+  await expect.poll(() => s3.requests.length).toBeGreaterThan(before)
+  await registry.close()
+  s3.setFault(undefined)
+})
+
 describe('the options of a bucket', () => {
   it('are refused if they name none', async () => {
     const urls = ['', 'skills', 'https://skills', 's3://', 's3://a', 's3://UPPER', 's3://skills/../x', 's3://skills//x']

@@ -216,7 +216,7 @@ async function openParts(options: RegistryOptions) {
   if (comparison) metricReaders.push(...comparison.metricReaders)
   if (secondOpinion) metricReaders.push(async () => toOpinionMetrics(secondOpinion.counts))
   const closeClients = async () => {
-    await Promise.all([outgoing.close(), comparison?.close(), secondOpinion?.close()])
+    await Promise.all([outgoing.close(), comparison?.close(), secondOpinion?.close(), database.bucket?.objects.close()])
   }
   const authenticator = createAuthenticator(database, clock, onError)
   const { endNotices } = base
