@@ -139,6 +139,8 @@ export function openS3Objects(options: BucketOptions): BlobObjects {
       if (response.status === 404) return undefined
       const [, first, all] = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get('content-range') ?? '') ?? []
       if (response.status === 206 && Number(first) === from) return { bytes: response.bytes, storedBytes: Number(all) }
+      if (response.status === 206)
+        throw new Error(`${name} returned another range of an object than the requested one.`)
       // A server may ignore the header and send the whole object (RFC 9110, section 14.2).
       return { bytes: response.bytes.subarray(from, from + bytesMax), storedBytes: response.bytes.length }
     },
