@@ -15,6 +15,8 @@ function open(prefix: string) {
   return objects
 }
 
+const toItem = (key: string, time: string) => `<Contents><Key>${key}</Key>${time}<Size>7</Size></Contents>`
+
 const answerWith =
   (status: number, body: string | Uint8Array, headers: Record<string, string> = {}): S3Fault =>
   (_method, response) => {
@@ -23,11 +25,10 @@ const answerWith =
   }
 
 it('lists all pages, without objects that are not contents, and with those without a time as new', async () => {
-  const item = (key: string, time: string) => `<Contents><Key>${key}</Key>${time}<Size>7</Size></Contents>`
   const time = '<LastModified>2026-01-02T12:00:00.000Z</LastModified>'
   const pages = [
-    `<ListBucketResult><IsTruncated>true</IsTruncated>${item(keyOf('a'), time)}${item('lists/a&amp;b', time)}${item(keyOf('b'), '')}</ListBucketResult>`,
-    `<ListBucketResult>${item('lists/registry', time)}${item(keyOf('c'), time)}${item(`other/${'d'.repeat(64)}`, time)}</ListBucketResult>`,
+    `<ListBucketResult><IsTruncated>true</IsTruncated>${toItem(keyOf('a'), time)}${toItem('lists/a&amp;b', time)}${toItem(keyOf('b'), '')}</ListBucketResult>`,
+    `<ListBucketResult>${toItem('lists/registry', time)}${toItem(keyOf('c'), time)}${toItem(`other/${'d'.repeat(64)}`, time)}</ListBucketResult>`,
   ]
   s3.setFault((method, response) => answerWith(200, pages.shift()!)(method, response))
   const before = s3.requests.length
