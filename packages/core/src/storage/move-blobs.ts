@@ -18,7 +18,7 @@ const parallelMax = 4
 /** Objects per run of {@link moveWaitingBlobs}. */
 const runRows = 512
 
-/** Key in `meta` of the removal of unused objects that is in progress, or of the last one. */
+/** Key in `meta` of the removal of unused objects: its start while it is in progress, then its id. */
 export const removalKey = 'blobs.removal'
 /** After this time a removal that did not end was interrupted. */
 const removalMs = hourMs
@@ -43,11 +43,12 @@ export function toMoveRule(
 }
 
 /** Throws if the bucket and prefix belong to another registry, whose objects would be unused ones of this registry. */
-export async function claimBucket({ read, bucket }: Database): Promise<Bucket> {
-  const { objects } = requireBucket({ ...(bucket && { bucket }) })
-  const origin = (await findMeta(read, 'origin'))!
+export async function claimBucket(database: Database): Promise<Bucket> {
+  const bucket = requireBucket(database)
+  const { objects } = bucket
+  const origin = (await findMeta(database.read, 'origin'))!
   const owner = await objects.claim(origin)
-  if (owner === origin) return bucket!
+  if (owner === origin) return bucket
   throw new Error(
     `${objects.name} belongs to the registry ${owner}. Choose another bucket, or another prefix in this one.`,
   )
@@ -55,9 +56,8 @@ export async function claimBucket({ read, bucket }: Database): Promise<Bucket> {
 
 /** Whether rows have bytes that wait for their move to the bucket, or bytes there. */
 export async function hasBlobsAt(db: Kysely<Tables>, place: 'waiting' | 'bucket'): Promise<boolean> {
-  return (
-    (await db.selectFrom('blobs').select('digest').where('place', '=', place).limit(1).executeTakeFirst()) !== undefined
-  )
+  const row = await db.selectFrom('blobs').select('digest').where('place', '=', place).limit(1).executeTakeFirst()
+  return row !== undefined
 }
 
 /**
@@ -65,18 +65,11 @@ export async function hasBlobsAt(db: Kysely<Tables>, place: 'waiting' | 'bucket'
  * A row gives its bytes up only when the bucket has them. Throws if the bucket cannot be written.
  */
 export async function moveWaitingBlobs(context: StorageContext, signal: AbortSignal): Promise<void> {
-  const { database } = context
-  await claimBucket(database)
-  for (let left = runRows; left > 0 && !signal.aborted; left -= batchRows) {
-    const rows = await database.read
-      .selectFrom('blobs')
-      .select('digest')
-      .where('place', '=', 'waiting')
-      .orderBy('digest')
-      .limit(batchRows)
-      .execute()
-    if (rows.length === 0) return
+  await claimBucket(context.database)
+  let left = runRows
+  for await (const rows of readBatches(context.database, sql<boolean>`place = 'waiting'`)) {
     await moveBatch(context, rows)
+    if ((left -= rows.length) <= 0 || signal.aborted) return
   }
 }
 
@@ -126,18 +119,17 @@ async function moveBatch({ database, clock }: StorageContext, rows: readonly { d
   const { read, writer } = database
   const { objects } = requireBucket(database)
   const before = await findMeta(read, removalKey)
-  if (isRemoving(before, clock.now())) throw toBusy()
+  if (Math.abs(clock.now() - Number.parseInt(before ?? '', 10)) < removalMs) throw toBusy()
   const uploaded: { digest: string; encoding: BlobEncoding }[] = []
-  const inTurn = pLimit(parallelMax)
-  await inTurn.map(rows, async ({ digest }) => {
+  await pLimit(parallelMax).map(rows, async ({ digest }) => {
     const row = await read.selectFrom('blobs').selectAll().where('digest', '=', digest).executeTakeFirst()
     if (!row || row.place === 'bucket') return
     await objects.put(digest, row.bytes)
     uploaded.push({ digest, encoding: row.encoding })
   })
-  const isMoved = await writer.write(
+  await writer.write(
     async (trx) => {
-      if ((await findMeta(trx, removalKey)) !== before) return false
+      if ((await findMeta(trx, removalKey)) !== before) throw toBusy()
       for (const { digest, encoding } of uploaded)
         await trx
           .updateTable('blobs')
@@ -147,15 +139,9 @@ async function moveBatch({ database, clock }: StorageContext, rows: readonly { d
           .where('encoding', '=', encoding)
           .where((eb) => eb.or([eb('place', 'is', null), eb('place', '=', 'waiting')]))
           .execute()
-      return true
     },
     { bulk: true },
   )
-  if (!isMoved) throw toBusy()
-}
-
-function isRemoving(removal: string | undefined, now: number): boolean {
-  return Math.abs(now - Number.parseInt(removal ?? '', 10)) < removalMs
 }
 
 function toBusy(): Error {

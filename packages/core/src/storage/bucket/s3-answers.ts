@@ -31,10 +31,7 @@ export function isMissingKey(bytes: Uint8Array): boolean {
 /** What the operator can do about an error code of the service; the first match counts. */
 const advice: readonly (readonly [RegExp, string])[] = [
   [/^NoSuchBucket$/, 'Create the bucket, or correct --blobs.'],
-  [
-    /^(InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken)$/,
-    'Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
-  ],
+  [/^(InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken)$/, 'Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.'],
   [/^AccessDenied$/, 'Let these credentials list, read, write and delete objects of the bucket.'],
   [/^(PermanentRedirect|AuthorizationHeaderMalformed)$/, 'Check AWS_REGION.'],
   [/^RequestTimeTooSkewed$/, 'Correct the clock of this machine.'],
