@@ -4,7 +4,7 @@ import { makeFolder, runFile } from '../support/cli-harness.ts'
 
 /** These commands work on the files of a registry, or on the logs of its upstreams. */
 const ofRegistries = new Set(
-  'start serve examples import mirror bundle mcp backup restore export doctor gc completion external'.split(' '),
+  'start serve examples import mirror bundle mcp backup restore export doctor gc blobs completion external'.split(' '),
 )
 const source = new URL('../../packages/cli/src/', import.meta.url).href
 const listModules = `import { registerHooks } from 'node:module'
@@ -36,7 +36,7 @@ const serve = `const { run } = await import(process.env.RUN)
   await run(process.env.ARGS.split(' '), { ...processIo, interruption: () => ending.signal })
   clearInterval(stop)`
 
-it('a node loads the sign-in by an identity provider only with its settings', async () => {
+it('a node loads the sign-in by an identity provider, and the client of a bucket, only with their settings', async () => {
   const data = await makeFolder()
   const start = async (...settings: string[]) => {
     const ARGS = ['serve', '--port', '0', '--data', data, ...settings].join(' ')
@@ -46,7 +46,9 @@ it('a node loads the sign-in by an identity provider only with its settings', as
     expect(stdout, 'is loaded when a bill of materials is read').not.toContain('cyclonedx')
     return stdout
       .split('\n')
-      .filter((line) => /packages\/identity\/|node_modules\/(?:openid-client|oauth4webapi)\//.test(line))
+      .filter((line) =>
+        /packages\/identity\/|storage\/bucket\/|node_modules\/(?:openid-client|oauth4webapi|aws4fetch)\//.test(line),
+      )
   }
   expect(await start()).toEqual([])
   const settings = ['--sign-in-issuer', 'https://login.example.com', '--sign-in-client', 'skillstead']

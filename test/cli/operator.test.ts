@@ -198,7 +198,7 @@ describe('backup', () => {
     const made = await skillsteadJson(['backup', file, '--data', data])
     await server.stop()
     const { size, mode } = await stat(file)
-    expect(made).toEqual({ file, bytes: size, verified: true })
+    expect(made).toEqual({ file, bytes: size, verified: true, inBucket: 0 })
     expect(mode & 0o777).toBe(0o600)
     const { users } = await skillsteadJson<{ users: object[] }>(['users', 'list', '--data', copied])
     expect(users).toMatchObject([{ username: 'ada' }])

@@ -26,7 +26,7 @@ export interface Fixture {
 
 export const skillMd = '---\nname: pdf\ndescription: Reads PDF files\n---\n# PDF\n\nReads them.\n'
 
-type Opening = Pick<RegistryOptions, 'outgoing' | 'clock' | 'scanPolicy'>
+type Opening = Pick<RegistryOptions, 'outgoing' | 'clock' | 'scanPolicy' | 'blobs'>
 
 /** A node that ends with the test. */
 export async function startNode(

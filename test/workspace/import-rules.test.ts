@@ -48,10 +48,10 @@ const allowed: Record<string, readonly string[]> = {
 /** The folders of core, lowest first: a folder imports only lower ones. The files next to them connect the folders. */
 const rooms = [
   'kernel',
+  'http',
   'storage',
   'log',
   'outbox',
-  'http',
   'visibility',
   'search',
   'accounts',

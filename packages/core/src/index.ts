@@ -31,5 +31,6 @@ export type {
   SkillDetails,
   SkillVersion,
 } from '@skillstead/protocol'
+export type { BucketOptions } from './storage/bucket/s3-objects.ts'
 export type { EmbeddingsOptions } from './search/embeddings-reranker.ts'
 export type { Reranker, RerankText } from './search/reranker.ts'

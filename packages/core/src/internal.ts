@@ -88,7 +88,7 @@ export {
   withRecall,
 } from './catalogue/skills/put-recalls.ts'
 export { getPack, hasPackSkill } from './catalogue/sharing/read-packs.ts'
-export { getBlob } from './storage/blobs.ts'
+export { getBlob } from './storage/read-blobs.ts'
 export { SkillMoved } from './catalogue/skills/find-skill.ts'
 export {
   type Imported,
@@ -206,7 +206,12 @@ export type { Outbox } from './outbox/outbox.ts'
 export { partsOf, withParts } from './registry.ts'
 export { toIndexText } from './search/index-text.ts'
 export { putTerms } from './search/database/version-terms.ts'
-export { type Blob, type BlobPart, findBlob, unpackBlob } from './storage/blobs.ts'
+export { type Blob, type BlobPart, unpackBlob } from './storage/blobs.ts'
+export { type BlobRow, findBlob, noBucketAdvice, openBlob } from './storage/read-blobs.ts'
+export type { Bucket } from './storage/bucket/bucket.ts'
+export { moveToBucket, moveToDatabase } from './storage/move-blobs.ts'
+export type { BucketOptions } from './storage/bucket/s3-objects.ts'
+export { findUnusedObjects, removeUnusedObjects } from './storage/unused-objects.ts'
 export { compileInsert, compileQuery, type Param } from './storage/compiled-query.ts'
 export { copySqliteFile } from './storage/sqlite/copy-file.ts'
 export { countRows } from './storage/count-rows.ts'
@@ -214,6 +219,7 @@ export {
   connectPostgres,
   type Database,
   type DatabaseLocation,
+  openBucket,
   openDatabase,
   type OpenDatabaseOptions,
 } from './storage/database.ts'

@@ -12,6 +12,7 @@ import { createPublicNames } from './catalogue/context/use-counts.ts'
 import { scheduleSketches } from './catalogue/copies/sketch-versions.ts'
 import { scheduleTexts } from './catalogue/finding/index-texts.ts'
 import { createArtifacts } from './catalogue/offers/artifacts.ts'
+import { scheduleBlobMoves } from './catalogue/publishing/move-blobs-job.ts'
 import { passOnShares } from './catalogue/sharing/share-links.ts'
 import { CopyIndex } from './catalogue/sketches/copy-index.ts'
 import { handleVerifiedSkills, refreshVerifiedSkills } from './catalogue/skills/refresh-verified.ts'
@@ -218,7 +219,7 @@ async function openParts(options: RegistryOptions) {
   if (comparison) metricReaders.push(...comparison.metricReaders)
   if (secondOpinion) metricReaders.push(async () => toOpinionMetrics(secondOpinion.counts))
   const closeClients = async () => {
-    await Promise.all([outgoing.close(), comparison?.close(), secondOpinion?.close()])
+    await Promise.all([outgoing.close(), comparison?.close(), secondOpinion?.close(), database.bucket?.objects.close()])
   }
   const authenticator = createAuthenticator(database, clock, onError)
   const { endNotices } = base
@@ -231,7 +232,8 @@ async function openBase(options: RegistryOptions) {
   if (options.threads !== undefined) placeThreads(options.threads)
   const secrets = createSecrets(options.secretKey)
   const outgoing = createOutgoing(options.outgoing ?? {})
-  const database = await openDatabase(options)
+  const { ca, proxy } = options.outgoing ?? {}
+  const database = await openDatabase({ ...options, ...(options.blobs && { blobs: { ca, proxy, ...options.blobs } }) })
   const { origin, epoch } = await openIdentity(database, options.origin, clock)
   const replica = await openReplica(options, database, { origin, epoch }, onError)
   const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))
@@ -313,6 +315,7 @@ async function beginWork({ context, onError, mailer }: RegistryParts): Promise<v
   if (mailer) handleMailNotices(context, mailer)
   await scheduleRescan(context)
   await scheduleRulesUpdates(context, onError)
+  await scheduleBlobMoves(context)
   await scheduleSketches(context)
   await scheduleTexts(context)
   await scheduleDocuments(context)

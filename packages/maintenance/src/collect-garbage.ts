@@ -5,9 +5,11 @@ import {
   countRows,
   createProgress,
   findUnusedBlobs,
+  findUnusedObjects,
   readPages,
   recordAudit,
   removeUnusedBlobs,
+  removeUnusedObjects,
   type StorageContext,
   type Report,
 } from '@skillstead/core/internal'
@@ -15,7 +17,7 @@ import { findPartialFiles, removePartialFiles } from './backup/place-file.ts'
 
 /** Unreferenced data of one kind. */
 export interface Garbage {
-  readonly name: 'blobs' | 'sessions' | 'answers' | 'shares' | 'backups'
+  readonly name: 'blobs' | 'objects' | 'sessions' | 'answers' | 'shares' | 'backups'
   readonly count: number
   /** Stored bytes; 0 for rows too small to count. */
   readonly bytes: number
@@ -24,6 +26,11 @@ export interface Garbage {
 interface CollectOptions {
   /** Counts unreferenced data without removing it. */
   readonly dryRun?: boolean
+  /**
+   * Whether objects in the bucket are removed, too, that no row has referred to for a week. Not on a copy of a registry
+   * that is opened with the bucket of the original: the copy does not know the newer objects. Default: false.
+   */
+  readonly objects?: boolean
   readonly report?: Report
 }
 
@@ -34,10 +41,11 @@ const removedPerWrite = 500
  * blob is checked again in the transaction that removes it, so that no new reference is lost.
  */
 export async function collectGarbage(parts: StorageContext, options: CollectOptions = {}): Promise<Garbage[]> {
-  const { dryRun = false, report = () => {} } = options
+  const { dryRun = false, objects = false, report = () => {} } = options
   const now = parts.clock.now()
   const garbage = [
     await collectBlobs(parts, dryRun, report),
+    ...(objects && parts.database.bucket ? [await collectObjects(parts, dryRun)] : []),
     await collectRows(parts, dryRun, { name: 'sessions', table: 'sessions', column: 'expires_at', before: now }),
     await collectRows(parts, dryRun, {
       name: 'answers',
@@ -65,6 +73,16 @@ async function collectBlobs({ database }: StorageContext, dryRun: boolean, repor
     }
   }
   return { name: 'blobs', count, bytes }
+}
+
+async function collectObjects(parts: StorageContext, dryRun: boolean): Promise<Garbage> {
+  let [count, bytes] = [0, 0]
+  for await (const unused of findUnusedObjects(parts)) {
+    const gone = dryRun ? unused : await removeUnusedObjects(parts, unused)
+    count += gone.length
+    bytes += gone.reduce((sum, object) => sum + object.bytes, 0)
+  }
+  return { name: 'objects', count, bytes }
 }
 
 interface Ended {

@@ -1,6 +1,7 @@
 export { checkRegistry, repairRegistry } from './doctor/check-registry.ts'
 export type { Finding } from './doctor/finding.ts'
 export { writeBackup } from './backup/write-backup.ts'
+export { countInBucket } from './transfer/open-reading.ts'
 export { maintenanceExtension, type BackupPlan, type MaintenanceOptions } from './extension.ts'
 export { collectGarbage, type Garbage } from './collect-garbage.ts'
 export { compact, readUse, type FileUse } from './compact.ts'

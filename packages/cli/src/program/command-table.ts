@@ -21,6 +21,7 @@ export const nouns: Readonly<Record<string, string>> = {
   external: 'skills of other registries',
   mirror: 'upstreams',
   bundle: 'a registry in one signed file',
+  blobs: 'large files in a bucket',
   rules: 'signed scanner rules',
   quarantine: 'versions in quarantine',
   reports: 'reports of skills and appeals',
@@ -201,6 +202,7 @@ const groups: Readonly<Record<string, readonly Module[]>> = {
     from(() => import('../commands/upkeep/doctor.ts'), { doctor: 'check a registry and the machine it runs on' }),
     from(() => import('../commands/upkeep/health.ts'), { health: 'ask a node whether it can take traffic' }),
     from(() => import('../commands/upkeep/gc.ts'), { gc: 'delete unreferenced data' }),
+    from(() => import('../commands/upkeep/blobs.ts'), { 'blobs move': 'move large files to the bucket, or back' }),
   ],
   'Mirror other registries, also without a network': [
     from(() => import('../commands/mirror/mirror.ts'), {

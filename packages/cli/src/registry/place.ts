@@ -6,6 +6,7 @@ import { RegistryError, type PlanName, type RegistryApi } from '@skillstead/prot
 import { UsageError, textOption, type Arguments, type Options } from '../command/command.ts'
 import { readVariable } from '../terminal/io.ts'
 import { createErrorLog } from '../terminal/output.ts'
+import { blobsOptions, toBlobs } from './blobs-options.ts'
 import { withCiKey } from './ci-key.ts'
 import { findCredential, findCurrentNode } from './credentials.ts'
 import { useProxyOfEnvironment } from './proxy.ts'
@@ -14,6 +15,7 @@ import { useProxyOfEnvironment } from './proxy.ts'
 export const storeOptions: Options = {
   data: { value: 'DIR', help: 'the folder of the registry' },
   'database-url': { value: 'URL', help: 'the URL of a PostgreSQL database, instead of --data (or DATABASE_URL)' },
+  ...blobsOptions,
 }
 
 /** Like {@link storeOptions}, or a running node. */
@@ -37,19 +39,20 @@ export const nodeDefaultPlan: PlanName = 'team'
 export function toStoreLocation(
   given: Arguments,
   { make }: { make?: (folder: string) => void } = {},
-): Pick<RegistryOptions, 'path' | 'databaseUrl'> {
+): Pick<RegistryOptions, 'path' | 'databaseUrl' | 'blobs'> {
+  const blobs = toBlobs(given)
   const data = textOption(given, 'data')
   const databaseUrl = textOption(given, 'database-url') ?? readVariable(given.io.env, 'DATABASE_URL')
   if (data === undefined) {
     if (databaseUrl !== undefined)
-      return { databaseUrl: requireDatabase(databaseUrl, '--database-url or DATABASE_URL') }
+      return { databaseUrl: requireDatabase(databaseUrl, '--database-url or DATABASE_URL'), blobs }
     throw new UsageError('The registry is missing. Pass --data DIR or --database-url URL.')
   }
   const path = join(data, 'skillstead.db')
   if (!make && !existsSync(path))
     throw new Error(`There is no registry in ${data}. Pass the folder of a registry with --data.`)
   make?.(data)
-  return { path }
+  return { path, blobs }
 }
 
 interface OpenOptions extends Pick<RegistryOptions, 'origin' | 'outgoing' | 'scanPolicy' | 'secretKey'> {

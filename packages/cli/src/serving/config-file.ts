@@ -42,6 +42,8 @@ export const settings = {
   data: Text,
   'database-url': Text,
   'database-read-url': Text,
+  blobs: Text,
+  'blobs-endpoint': Text,
   'rate-limits': Table,
   'connection-limits': Table,
   'trusted-proxies': List,

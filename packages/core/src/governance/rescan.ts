@@ -1,3 +1,4 @@
+import { RegistryError } from '@skillstead/protocol'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Outline } from '@skillstead/scanner'
@@ -162,7 +163,11 @@ async function rescanVersion(
   const { read } = context.database
   const paths = (await readFileRows(read, id)).map(({ path }) => path)
   const isQuarantined = findGitProblems(paths).length > 0
-  const files = await readPackageFiles(read, id).catch(() => undefined)
+  const files = await readPackageFiles(context.database, id).catch((error: unknown) => {
+    // While the bucket of large files is unavailable, the batch fails and is repeated: no version is left out.
+    if (error instanceof RegistryError) throw error
+    return undefined
+  })
   if (context.closing.aborted) return undefined
   if (!files) return { scan: undefined, isQuarantined }
   const { scan, outline } = await inspectPackage(context, { content: { digest, size, sources: files } })

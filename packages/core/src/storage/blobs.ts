@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib'
-import { type Kysely, sql } from 'kysely'
+import { limits } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { type Param, compileWrite } from './compiled-query.ts'
 import type { BlobEncoding, Tables } from './tables.ts'
@@ -12,6 +12,8 @@ export interface Blob {
   readonly size: number
   readonly encoding: BlobEncoding
   readonly bytes: Uint8Array
+  /** A row whose bytes may be in the bucket is no `Blob`: `openBlob` reads it. */
+  readonly place?: null | 'waiting'
 }
 
 /** Below this size, compression saves less than the overhead of a row. */
@@ -33,32 +35,30 @@ export async function createBlob(bytes: Uint8Array): Promise<Blob> {
   return packed.length < bytes.length * 0.9 ? { ...identity, encoding: 'deflate-raw', bytes: packed } : identity
 }
 
-/** Stores blobs; existing ones stay unchanged. */
-export async function putBlobs(trx: WriteTransaction, blobs: readonly Blob[]): Promise<void> {
-  for (const blob of blobs) await insertBlob(trx, blob)
+/** Stores blobs; existing ones stay unchanged. Those of `isMoved` wait in their rows until they are moved to the bucket. */
+export async function putBlobs(
+  trx: WriteTransaction,
+  blobs: readonly Blob[],
+  isMoved: (blob: Blob) => boolean = () => false,
+): Promise<void> {
+  for (const blob of blobs) await insertBlob(trx, { ...blob, place: isMoved(blob) ? 'waiting' : null })
 }
 
-const insertBlob = compileWrite((db, param: Param<Blob>) =>
+const insertBlob = compileWrite((db, param: Param<Tables['blobs']>) =>
   db
     .insertInto('blobs')
-    .values({ digest: param('digest'), size: param('size'), encoding: param('encoding'), bytes: param('bytes') })
+    .values({
+      digest: param('digest'),
+      size: param('size'),
+      encoding: param('encoding'),
+      bytes: param('bytes'),
+      place: param('place'),
+    })
     .onConflict((conflict) => conflict.column('digest').doNothing()),
 )
 
-/** Reads the bytes with a digest; undefined if they are not stored. */
-export async function findBlob(db: Kysely<Tables>, digest: string): Promise<Uint8Array | undefined> {
-  const row = await db.selectFrom('blobs').selectAll().where('digest', '=', digest).executeTakeFirst()
-  return row && unpackBlob(row)
-}
-
-/** Reads the bytes with a digest that another row refers to. Throws if they are missing. */
-export async function getBlob(db: Kysely<Tables>, digest: string): Promise<Uint8Array> {
-  const bytes = await findBlob(db, digest)
-  if (!bytes) throw toMissingBlob(digest)
-  return bytes
-}
-
-function toMissingBlob(digest: string): Error {
+/** The error of a digest that another row refers to, without its bytes. */
+export function toMissingBlob(digest: string): Error {
   return new Error(`The blob ${digest} is missing from the storage. Run \`skillstead doctor\`.`)
 }
 
@@ -68,26 +68,12 @@ export interface BlobPart extends Pick<Blob, 'encoding' | 'bytes'> {
   readonly storedBytes: number
 }
 
-/** Reads stored bytes from an offset on. Throws if the blob is missing. */
-export async function readBlobPart(
-  db: Kysely<Tables>,
-  digest: string,
-  { from, bytesMax }: { from: number; bytesMax: number },
-): Promise<BlobPart> {
-  const part = await db
-    .selectFrom('blobs')
-    .select(['encoding', sql<number>`length(bytes)`.as('storedBytes')])
-    .select(sql<Uint8Array>`substr(bytes, ${from + 1}, ${bytesMax})`.as('bytes'))
-    .where('digest', '=', digest)
-    .executeTakeFirst()
-  if (!part) throw toMissingBlob(digest)
-  return part
-}
-
 /** Returns the uncompressed bytes of a stored blob. */
 export async function unpackBlob(blob: Blob): Promise<Uint8Array> {
   if (blob.encoding === 'identity') return blob.bytes
-  if (blob.size >= threadBytesMin) return inflateInThread(blob.bytes)
+  // Rejects decompression bombs.
+  const maxOutputLength = Math.max(blob.size, limits.fileBytesMax)
+  if (blob.size >= threadBytesMin) return inflateInThread(blob.bytes, { maxOutputLength })
   // A single chunk for the file and one extra byte, which detects the end; zlib would allocate 16 kB by default.
-  return inflateRawSync(blob.bytes, { chunkSize: Math.max(chunkBytesMin, blob.size + 1) })
+  return inflateRawSync(blob.bytes, { maxOutputLength, chunkSize: Math.max(chunkBytesMin, blob.size + 1) })
 }

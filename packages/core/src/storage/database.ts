@@ -2,6 +2,8 @@ import { statSync } from 'node:fs'
 import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import pRetry from 'p-retry'
+import type { Bucket } from './bucket/bucket.ts'
+import type { BucketOptions } from './bucket/s3-objects.ts'
 import type { Connections, Listener } from './connections.ts'
 import type { Dialect } from './dialect.ts'
 import { migrate, requireCurrentSchema } from './migrate.ts'
@@ -26,6 +28,12 @@ export interface DatabaseLocation {
   readonly mode?: 'create' | 'write' | 'read'
   /** `postgres://...`. Exactly one of `path` and `databaseUrl` is required. */
   readonly databaseUrl?: string
+  /**
+   * The bucket of the large files, of any service that speaks the S3 API. New ones are moved there soon after they are
+   * stored, those that the database has by `skillstead blobs move`. Every process needs it once it has files. Default:
+   * all files are in the database.
+   */
+  readonly blobs?: BucketOptions | undefined
 }
 
 export interface OpenDatabaseOptions extends DatabaseLocation {
@@ -39,6 +47,8 @@ export interface Database {
   readonly isReadOnly: boolean
   readonly read: Kysely<Tables>
   readonly writer: Writer
+  /** Where large files are. Undefined if all are in the database. */
+  readonly bucket?: Bucket
   /** Path of the SQLite file; undefined for an in-memory database and on PostgreSQL. */
   readonly path?: string
   /** See {@link Connections.listen}. */
@@ -96,9 +106,11 @@ export function writeApart<T>(
 async function openOnce(location: OpenDatabaseOptions): Promise<Database> {
   const isReadOnly = location.mode === 'read'
   const connections = await openConnections(location)
+  let bucket: Bucket | undefined
   try {
     const prepare = isReadOnly ? requireCurrentSchema : migrate
     await prepare(connections.main, connections.dialect, location.extensions)
+    bucket = location.blobs && (await openBucket(location.blobs))
   } catch (error) {
     await connections.close()
     throw error
@@ -109,11 +121,13 @@ async function openOnce(location: OpenDatabaseOptions): Promise<Database> {
     isReadOnly,
     read: connections.read,
     writer,
+    ...(bucket && { bucket }),
     ...(connections.listen && { listen: connections.listen }),
     ...(connections.compact && { compact: connections.compact }),
     ...(location.path !== undefined && location.path !== ':memory:' && { path: location.path }),
     async close() {
       await writer.drain()
+      await bucket?.objects.close()
       await connections.close()
     },
   }
@@ -124,6 +138,15 @@ async function openConnections({ path, databaseUrl, mode }: DatabaseLocation): P
   if (databaseUrl !== undefined && path === undefined) return connectPostgres(databaseUrl, isReadOnly)
   if (path !== undefined && databaseUrl === undefined) return isReadOnly ? openSqliteForReading(path) : openSqlite(path)
   throw new TypeError('Pass exactly one of `path` and `databaseUrl`.')
+}
+
+/** Opens the bucket of large files. Its client is loaded on use: most registries have none. */
+export async function openBucket(options: BucketOptions): Promise<Bucket> {
+  const [{ Bucket: Opened }, { openS3Objects }] = await Promise.all([
+    import('./bucket/bucket.ts'),
+    import('./bucket/s3-objects.ts'),
+  ])
+  return new Opened(openS3Objects(options))
 }
 
 /** Opens a PostgreSQL database. The driver is loaded on use: most registries are stored in an SQLite file. */

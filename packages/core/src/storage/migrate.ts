@@ -20,6 +20,7 @@ import { auditEmail } from './migrations/0016-audit-email.ts'
 import { recalls } from './migrations/0017-recalls.ts'
 import { evaluations } from './migrations/0018-evaluations.ts'
 import { requires } from './migrations/0019-requires.ts'
+import { blobPlaces } from './migrations/0020-blob-places.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -47,6 +48,7 @@ const migrations: readonly Migration[] = [
   recalls,
   evaluations,
   requires,
+  blobPlaces,
 ]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

@@ -77,7 +77,7 @@ export function findIndexedFile(
       bytes: file.size,
       read: (options) =>
         countAndAnswer(context, async () => {
-          const body = await getBlob(read, file.digest)
+          const body = await getBlob(context.database, file.digest)
           if (path === 'SKILL.md') countDownload(context, { skill, version }, reader, options)
           return { contentType: toContentType(path), body, etag, filename: path.slice(path.lastIndexOf('/') + 1) }
         }),

@@ -69,11 +69,11 @@ async function findScopeArtifact(
   const { name, version: number } = parsed
   const { fullName, reader, packId } = await findScopeSkill(context, place, name, caller)
   const { skill, version } = await getSkillVersion(context, { name: fullName, version: number }, reader)
-  const { read } = context.database
+  const { database } = context
   // Any version is served: a newer one may have been published since the client read the index.
   const isListed = packId === undefined || (await hasPackSkill(context, packId, skill.id))
   if (!isListed) throw noArtifact()
-  const files = await readFileRows(read, version.id)
+  const files = await readFileRows(database.read, version.id)
   const kind = files.length === 1 && !place.zips ? 'md' : 'zip'
   if (place.file !== `${name}-${number}.${kind}`) throw noArtifact()
   const filename = `${name}-${version.version}.${kind}`
@@ -84,7 +84,9 @@ async function findScopeArtifact(
     read: (options) =>
       countAndAnswer(context, async () => {
         const body =
-          kind === 'md' ? await getBlob(read, files[0]!.digest) : writeZip(await readPackageFiles(read, version.id))
+          kind === 'md'
+            ? await getBlob(database, files[0]!.digest)
+            : writeZip(await readPackageFiles(database, version.id))
         countDownload(context, { skill, version }, reader, options)
         return { contentType: contentTypes[kind], body, etag, filename }
       }),

@@ -2,9 +2,12 @@ import { sql } from 'kysely'
 import { setImmediate } from 'node:timers/promises'
 import {
   type Blob,
+  type BlobRow,
   countRows,
   createProgress,
   type CatalogueContext,
+  type Database,
+  noBucketAdvice,
   readPages,
   type Report,
   unpackBlob,
@@ -35,7 +38,7 @@ async function checkBlobs({ database }: CatalogueContext, faults: Faults, report
   const read = (after: string) =>
     database.read
       .selectFrom('blobs')
-      .select(['digest', sql<number>`length(bytes)`.as('stored')])
+      .select(['digest', sql<number>`case place when 'bucket' then size else length(bytes) end`.as('stored')])
       .where('digest', '>', after)
       .orderBy('digest')
       .limit(pageRows)
@@ -43,7 +46,7 @@ async function checkBlobs({ database }: CatalogueContext, faults: Faults, report
   for await (const rows of readPages('', read, ({ digest }) => digest)) {
     for (const digests of toBlobBatches(rows)) {
       const blobs = await database.read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()
-      for (const blob of blobs) await checkBlob(blob, `Content ${blob.digest}`, faults)
+      await Promise.all(blobs.map((blob) => checkStored(database, blob, faults)))
       progress(digests.length)
       await setImmediate()
     }
@@ -64,6 +67,15 @@ function* toBlobBatches(rows: readonly { digest: string; stored: number }[]): Ge
     bytes += stored
   }
   yield batch
+}
+
+/** Contents in the bucket are compared with their digests when they are read. */
+async function checkStored(database: Database, row: BlobRow, faults: Faults): Promise<void> {
+  if (row.place !== 'bucket') return checkBlob({ ...row, place: row.place }, `Content ${row.digest}`, faults)
+  const reading = database.bucket ? database.bucket.open(row) : Promise.reject(new Error(noBucketAdvice))
+  await reading.catch(({ message }: Error) => {
+    faults.add(`Content ${row.digest} cannot be read from the bucket: ${message}`)
+  })
 }
 
 async function checkBlob(blob: Blob, name: string, faults: Faults): Promise<void> {

@@ -67,7 +67,7 @@ async function findSketchProblem(
 }
 
 async function readSketch({ database }: CatalogueContext, digest: string): Promise<Sketch | undefined> {
-  const bytes = await findBlob(database.read, digest).catch(() => undefined)
+  const bytes = await findBlob(database, digest).catch(() => undefined)
   return bytes && toSketch(bytes)
 }
 

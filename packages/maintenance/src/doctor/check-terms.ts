@@ -58,7 +58,7 @@ async function findWrong({ database }: CatalogueContext, page: readonly { row: R
   const wrong: { id: string; name: string; stored: boolean; terms: Uint8Array }[] = []
   for (const { row, digest } of page) {
     const { id, full_name, version, terms: stored } = row
-    const bytes = digest === undefined ? undefined : await findBlob(database.read, digest).catch(() => undefined)
+    const bytes = digest === undefined ? undefined : await findBlob(database, digest).catch(() => undefined)
     if (!bytes) continue
     const { terms } = sketchSkillMd(bytes)
     await setImmediate()

@@ -5,6 +5,7 @@ import {
   countUnscanned,
   findDrift,
   hasDiskSpace,
+  noBucketAdvice,
   recomputeStandings,
   recordAudit,
 } from '@skillstead/core/internal'
@@ -56,7 +57,11 @@ export const blobsCheck: Check = {
         .leftJoin('blobs', 'blobs.digest', 'version_files.digest')
         .where('blobs.digest', 'is', null),
     )
-    if (missing === 0) return { ok: true, detail: 'Every file of every version exists.' }
+    const inBucket = await countRows(database.read.selectFrom('blobs').where('place', '=', 'bucket'))
+    if (inBucket > 0 && !database.bucket) return { ok: false, detail: noBucketAdvice }
+    const waiting = await countRows(database.read.selectFrom('blobs').where('place', '=', 'waiting'))
+    const also = inBucket + waiting > 0 ? ` ${inBucket} contents are in the bucket, and ${waiting} wait for it.` : ''
+    if (missing === 0) return { ok: true, detail: `Every file of every version exists.${also}` }
     return { ok: false, detail: `${missing} files of versions are missing. ${restoreAdvice}` }
   },
 }

@@ -5,8 +5,13 @@ import type { Kysely } from 'kysely'
 import { toTimestamp } from '@skillstead/protocol'
 import { type Clock, systemClock } from '@skillstead/core'
 import {
+  type BlobRow,
+  type Bucket,
   type DatabaseLocation,
   type Dialect,
+  mapInBatches,
+  noBucketAdvice,
+  openBucket,
   readTreeHead,
   type SchemaExtension,
   type Tables,
@@ -15,7 +20,7 @@ import {
 import { placeFile } from '../backup/place-file.ts'
 import { readColumns, type Column } from './portable-columns.ts'
 import { openRegistryReading, readSchema } from './open-reading.ts'
-import { readTableRows } from './read-rows.ts'
+import { readTableRows, type Row } from './read-rows.ts'
 import { toTableRules, type TableRules } from './portable-tables.ts'
 import { createCompressor } from './compression.ts'
 import {
@@ -66,9 +71,10 @@ export async function exportRegistry(
 ): Promise<ExportSummary> {
   if (from.path !== undefined && !existsSync(from.path)) throw new Error(`There is no registry at ${from.path}.`)
   const compressor = typeof to === 'string' ? createCompressor(to) : undefined
+  const bucket = from.blobs && (await openBucket(from.blobs))
   const write = () =>
     openRegistryReading(from, options.extensions, async (trx, dialect, used) => {
-      const read = { trx, dialect, rules: toTableRules(used) }
+      const read = { trx, dialect, rules: toTableRules(used), bucket }
       if (typeof to !== 'string') return writeTo(to, read, options)
       let summary: ExportSummary | undefined
       await placeFile(to, async (partial) => {
@@ -82,7 +88,11 @@ export async function exportRegistry(
       })
       return summary!
     })
-  return unlessStopped(options.signal, write)
+  try {
+    return await unlessStopped(options.signal, write)
+  } finally {
+    await bucket?.objects.close()
+  }
 }
 
 /** A consistent snapshot of a registry that is read. */
@@ -91,6 +101,7 @@ export interface Reading {
   readonly dialect: Dialect
   /** The tables of the registry. */
   readonly rules: TableRules
+  readonly bucket?: Bucket | undefined
 }
 
 async function writeTo(
@@ -155,15 +166,40 @@ export async function readTableColumns({ trx, dialect, rules }: Reading): Promis
 
 /** The rows of every table as lines, in batches. */
 export async function* readTables(
-  { trx, dialect, rules }: Reading,
+  { trx, dialect, rules, bucket }: Reading,
   columns: ReadonlyMap<string, readonly Column[]>,
 ): AsyncGenerator<{ table: string; lines: string; count: number }> {
   for (const [table, rule] of rules) {
     const those = columns.get(table)!
-    for await (const rows of readTableRows(trx, dialect, { table, rule, columns: those })) {
+    for await (const read of readTableRows(trx, dialect, { table, rule, columns: those })) {
+      const rows = table === 'blobs' ? await fillBlobRows(those, read, bucket) : read
       yield { table, lines: toExportLines(table, those, rows), count: rows.length }
     }
   }
+}
+
+/** An export has all contents: those in the bucket are written as if they were in their rows. */
+async function fillBlobRows(
+  columns: readonly Column[],
+  rows: readonly Row[],
+  bucket: Bucket | undefined,
+): Promise<readonly Row[]> {
+  const [digest, size, encoding, bytes] = ['digest', 'size', 'encoding', 'bytes'].map((wanted) =>
+    columns.findIndex(({ name }) => name === wanted),
+  ) as [number, number, number, number]
+  return mapInBatches(rows, async (row) => {
+    // Only the row of an empty file has no bytes.
+    if ((row[bytes] as Uint8Array).length > 0 || row[size] === 0) return row
+    if (!bucket) throw new Error(noBucketAdvice)
+    const opened = await bucket.open({
+      digest: row[digest] as string,
+      size: row[size] as number,
+      encoding: row[encoding] as BlobRow['encoding'],
+      bytes: new Uint8Array(),
+      place: 'bucket',
+    })
+    return row.with(bytes, opened.bytes)
+  })
 }
 
 async function* gatherExportLines(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {

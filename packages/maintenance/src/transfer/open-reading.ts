@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import {
   connectPostgres,
+  countRows,
   type DatabaseLocation,
   type Dialect,
   findUnknownSteps,
@@ -57,4 +58,17 @@ function requireSchema(schema: readonly string[], extensions: readonly SchemaExt
   throw new Error(
     'The database was created by an older Skillstead. Use that version, or migrate the database first by running `skillstead doctor`.',
   )
+}
+
+/** The number of large files of a backup that are in a bucket, and not in the backup. */
+export async function countInBucket(backup: string): Promise<number> {
+  const { main, close } = openSqliteForReading(backup)
+  try {
+    // The backup may be of an older program, which had no buckets.
+    const columns = await readColumns(main, 'sqlite', 'blobs')
+    if (columns.every(({ name }) => name !== 'place')) return 0
+    return await countRows(main.selectFrom('blobs').where('place', '=', 'bucket'))
+  } finally {
+    await close()
+  }
 }

@@ -38,7 +38,7 @@ const coreTables: Readonly<Record<Exclude<keyof Tables, keyof typeof leftOut>, T
   member_invitations: { key: ['organisation_id', 'user_id'] },
   teams: { key: ['id'] },
   team_members: { key: ['team_id', 'user_id'] },
-  blobs: { key: ['digest'], isHeavy: true },
+  blobs: { key: ['digest'], isHeavy: true, instead: { place: 'null' } },
   skills: { key: ['num'] },
   skill_documents: { key: ['skill_id'] },
   holders: { key: ['name'] },

@@ -1,4 +1,4 @@
-import { inspectEach, mapInBatches, unpackBlob, type CatalogueContext } from '@skillstead/core/internal'
+import { inspectEach, mapInBatches, openBlob, type CatalogueContext } from '@skillstead/core/internal'
 import { type ManifestFile } from '@skillstead/protocol'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { VersionEntry } from './entry-data.ts'
@@ -63,7 +63,7 @@ async function addStoredFiles(
     database.read.selectFrom('blobs').selectAll().where('digest', 'in', batch).execute(),
   )
   const all = new Map(contents)
-  for (const row of rows) all.set(row.digest, await unpackBlob(row))
+  for (const row of rows) all.set(row.digest, await openBlob(database, row))
   return all
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { writeBackup } from '@skillstead/maintenance'
+import { countInBucket, writeBackup } from '@skillstead/maintenance'
 import { UsageError, command } from '../../command/command.ts'
 import { storeOptions, toStoreLocation } from '../../registry/place.ts'
 import { toSize } from '../../terminal/output.ts'
@@ -24,8 +24,15 @@ export const commands = {
       // Do not open the file as a registry: opening migrates a database of an older version, and a node may be serving
       // it.
       const bytes = await writeBackup(path, file, given.io.interruption())
-      return { file, bytes, verified: true }
+      return { file, bytes, verified: true, inBucket: await countInBucket(file) }
     },
-    show: ({ file, bytes }) => [`Wrote ${file} (${toSize(bytes)}) and checked it: the copy is intact.`],
+    show: ({ file, bytes, inBucket }) => [
+      `Wrote ${file} (${toSize(bytes)}) and checked it: the copy is intact.`,
+      ...(inBucket > 0
+        ? [
+            `It does not contain ${inBucket} large files, which are in the bucket. \`skillstead export\` writes them, too.`,
+          ]
+        : []),
+    ],
   }),
 }

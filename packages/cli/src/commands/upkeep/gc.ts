@@ -17,7 +17,7 @@ export const commands = {
       const compacted = flag(given, 'vacuum') && !dryRun
       return withRegistry(given, async (registry) => {
         const parts = partsOf(registry)
-        const garbage = await collectGarbage(parts, { dryRun, report: output.say })
+        const garbage = await collectGarbage(parts, { dryRun, objects: true, report: output.say })
         const file = compacted ? await compact(parts) : await readUse(parts)
         return { dryRun, garbage, file: file ?? null, compacted }
       })
@@ -32,6 +32,7 @@ export const commands = {
 
 const kinds: Readonly<Record<Garbage['name'], string>> = {
   blobs: 'contents without a version',
+  objects: 'objects of the bucket without a row',
   sessions: 'expired sessions',
   answers: 'expired idempotent responses',
   shares: 'expired share links',

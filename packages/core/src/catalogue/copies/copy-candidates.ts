@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { RegistryError } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import { findBlob, getBlob } from '../../storage/blobs.ts'
+import { findBlob, getBlob, skipUnavailable } from '../../storage/read-blobs.ts'
 import type { SharedGroup } from '../../storage/shared-shingles.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
@@ -170,7 +170,7 @@ export async function compareCandidates(
     if (!compared) {
       left -= size
       if (left < 0 && read.size >= candidatesMin) break
-      const skillMd = await findSkillMd(context, digest)
+      const skillMd = await findSkillMd(context, digest).catch(skipUnavailable)
       if (skillMd === undefined) continue
       read.set(digest, (compared = compare(readCompared(skillMd))))
       // A long document takes about 10 ms.
@@ -216,14 +216,14 @@ export async function readSkillMdRows(context: StorageContext, versionIds: reado
 }
 
 async function readComparedDocument(context: StorageContext, digest: string): Promise<ComparedDocument> {
-  const skillMd = decodeSkillMd(await getBlob(context.database.read, digest))
+  const skillMd = decodeSkillMd(await getBlob(context.database, digest))
   return { skillMd, ...readCompared(skillMd) }
 }
 
 /** The SKILL.md for a comparison; undefined if its bytes are missing or damaged, which `doctor` reports. */
 export async function findSkillMd(context: StorageContext, digest: string): Promise<string | undefined> {
   try {
-    const bytes = await findBlob(context.database.read, digest)
+    const bytes = await findBlob(context.database, digest)
     return bytes && decodeSkillMd(bytes)
   } catch (error) {
     if (isDecompressionError(error)) return undefined

@@ -3,7 +3,7 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
-import { getBlob } from '../../storage/blobs.ts'
+import { getBlob } from '../../storage/read-blobs.ts'
 import { parseJson } from '../../storage/tables.ts'
 import { getSkillVersion } from '../skills/read-skill.ts'
 import { toRecalledField } from '../versions/recalls.ts'
@@ -23,7 +23,7 @@ export async function showSbom(context: StorageContext, input: Input<'getSbom'>,
   const manifests = []
   for (const { path, digest } of files) {
     if (!mayDeclarePackages(path)) continue
-    manifests.push({ path, bytes: await getBlob(read, digest) })
+    manifests.push({ path, bytes: await getBlob(context.database, digest) })
     if (isSliceOver()) await nextSlice()
   }
   const { capabilities, ...metadata } = parseJson(version.metadata)

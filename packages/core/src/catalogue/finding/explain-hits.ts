@@ -5,7 +5,7 @@ import type { SearchMatch } from '../../search/explanation.ts'
 import { PassageFinder, type TermValues } from '../../search/passage.ts'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import { selectVisible } from '../../search/database/visible-skills.ts'
-import { unpackBlob } from '../../storage/blobs.ts'
+import { openBlob, skipUnavailable } from '../../storage/read-blobs.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { decodeSkillMd } from '../sketches/sketch.ts'
 import { readFileRowsOfMany } from '../versions/version-files.ts'
@@ -20,8 +20,8 @@ export interface ShownHit {
 
 /**
  * Adds to each match the passage of the shown version's SKILL.md that answers the query best. Returns matches by skill
- * number. There is no passage for a skill that the viewer may no longer see, for a quarantined version, and for removed
- * content.
+ * number. There is no passage for a skill that the viewer may no longer see, for a quarantined version, and for content
+ * that was removed or is unavailable.
  */
 export async function explainHits(
   context: StorageContext,
@@ -39,7 +39,8 @@ export async function explainHits(
     .execute()
   const finder = new PassageFinder(values)
   for (const blob of blobs) {
-    const passage = finder.find(decodeSkillMd(await unpackBlob(blob)))
+    const bytes = await openBlob(context.database, blob).catch(skipUnavailable)
+    const passage = bytes && finder.find(decodeSkillMd(bytes))
     // A page may have a hundred documents, and each takes about a millisecond.
     await setImmediate()
     if (!passage) continue

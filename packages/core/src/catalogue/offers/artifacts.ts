@@ -1,13 +1,11 @@
 import { webcrypto } from 'node:crypto'
 import { isStrictlyReadable } from '@skillstead/skill-format'
 import { type ArchiveFile, isPluginRoot, writeZip } from '@skillstead/skill-format/archives'
-import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
-import { unpackBlob } from '../../storage/blobs.ts'
-import type { Database } from '../../storage/database.ts'
-import type { Tables, VersionRow } from '../../storage/tables.ts'
+import { type BlobSource, openBlobs } from '../../storage/read-blobs.ts'
+import type { VersionRow } from '../../storage/tables.ts'
 import type { Artifact, Artifacts } from '../context/ports.ts'
 import { readFileRowsOfMany } from '../versions/version-files.ts'
 import type { FileRow } from '../versions/stored-version.ts'
@@ -22,7 +20,7 @@ interface CachedArtifact {
 /** The maximum number of cached artifacts, of about 400 bytes each. */
 const artifactsMax = 20_000
 
-export function createArtifacts({ read }: Pick<Database, 'read'>): Artifacts {
+export function createArtifacts(source: BlobSource): Artifacts {
   const cached = new LRUCache<string, CachedArtifact>({ maxSize: artifactsMax, sizeCalculation: () => 1 })
   // One batch at a time: concurrent callers share the results, and memory is bounded.
   const inTurn = pLimit(1)
@@ -32,13 +30,13 @@ export function createArtifacts({ read }: Pick<Database, 'read'>): Artifacts {
       const found = new Map<string, Artifact | null>()
       const missing = takeCached(cached, found, versions)
       const files = await readFileRowsOfMany(
-        read,
+        source.read,
         missing.map(({ id }) => id),
       )
       const packed = missing.map(({ id, digest }) => ({ digest, files: files.get(id) ?? [] }))
       for (const batch of toVersionBatches(packed)) {
         await inTurn(async () => {
-          for await (const [digest, artifact] of describeArtifacts(read, takeCached(cached, found, batch))) {
+          for await (const [digest, artifact] of describeArtifacts(source, takeCached(cached, found, batch))) {
             found.set(digest, artifact)
             cached.set(digest, { artifact })
           }
@@ -77,12 +75,12 @@ function* toVersionBatches(versions: readonly PackedVersion[]): Generator<Packed
 }
 
 async function* describeArtifacts(
-  read: Kysely<Tables>,
+  source: BlobSource,
   versions: readonly PackedVersion[],
 ): AsyncGenerator<[digest: string, Artifact | null]> {
   const sizes = new Map(versions.flatMap(({ files }) => files.map(({ digest, size }) => [digest, size])))
   const blobs = new Map<string, Uint8Array>()
-  for await (const [digest, bytes] of readBlobsByDigest(read, sizes)) blobs.set(digest, bytes)
+  for await (const [digest, bytes] of readBlobsByDigest(source, sizes)) blobs.set(digest, bytes)
   for (const { digest, files } of versions) {
     const contents = files.map(({ path, digest: of, executable }) => ({ path, bytes: blobs.get(of)!, executable }))
     yield [digest, await describeArtifact(contents, files)]
@@ -123,15 +121,15 @@ function* batchesBySize<T>(items: Iterable<T>, measure: (item: T) => { bytes: nu
 
 /** Reads blobs in batches. `sizes` has the size of each digest. Throws if the storage lacks a blob. */
 export async function* readBlobsByDigest(
-  read: Kysely<Tables>,
+  source: BlobSource,
   sizes: ReadonlyMap<string, number>,
 ): AsyncGenerator<[digest: string, bytes: Uint8Array]> {
   for (const group of batchesBySize(sizes, ([, bytes]) => ({ bytes, files: 1 }))) {
     const digests = group.map(([digest]) => digest)
-    const rows = await read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()
+    const rows = await source.read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()
     const lacking = digests.find((digest) => !rows.some((row) => row.digest === digest))
     if (lacking) throw new Error(`Blob ${lacking} is missing from the storage. Run skillstead doctor.`)
-    for (const row of rows) yield [row.digest, await unpackBlob(row)]
+    yield* await openBlobs(source, rows)
     if (isSliceOver()) await nextSlice()
   }
 }

@@ -2,7 +2,7 @@ import { type Content, RegistryError, toManifest } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import type { Input } from '../../kernel/operation-input.ts'
-import { findBlob } from '../../storage/blobs.ts'
+import { findBlob } from '../../storage/read-blobs.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { createQuarantineCheck, readFileRows } from '../versions/version-files.ts'
 import { isPublicWith } from '../../visibility/conditions.ts'
@@ -65,7 +65,7 @@ async function toBlobLine(reader: Reader, digest: string, bytesLeft: number): Pr
 }
 
 async function findPublicBlob(context: StorageContext, digest: string, size: number | undefined) {
-  return size === undefined ? findPublicManifest(context, digest, 'seen') : findBlob(context.database.read, digest)
+  return size === undefined ? findPublicManifest(context, digest, 'seen') : findBlob(context.database, digest)
 }
 
 async function toBlobRefusal(reader: Reader, digest: string): Promise<RegistryError> {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { LogContext } from '../../log/log-context.ts'
 import { readFrontier } from '../../log/log-proofs.ts'
 import { readerOf } from '../../log/tree-rows.ts'
-import { unpackBlob } from '../../storage/blobs.ts'
+import { openBlobs } from '../../storage/read-blobs.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { createQuarantineCheck } from '../versions/version-files.ts'
 import { publicCondition } from '../../visibility/conditions.ts'
@@ -100,7 +100,5 @@ export async function findPublicVersions({ database }: Pick<CatalogueContext, 'd
 /** The contents of all digests, in memory together. The caller must limit their total size. */
 export async function readContents({ database }: Pick<CatalogueContext, 'database'>, digests: readonly string[]) {
   const rows = await database.read.selectFrom('blobs').selectAll().where('digest', 'in', digests).execute()
-  const contents = new Map<string, Uint8Array>()
-  for (const row of rows) contents.set(row.digest, await unpackBlob(row))
-  return contents
+  return openBlobs(database, rows)
 }

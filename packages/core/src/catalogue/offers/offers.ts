@@ -1,7 +1,7 @@
 import { RegistryError } from '@skillstead/protocol'
 import { isDangerousScore } from '@skillstead/scanner'
 import { sql } from 'kysely'
-import { readBlobPart } from '../../storage/blobs.ts'
+import { readBlobPart } from '../../storage/read-blobs.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { getUserByName } from '../../accounts/find-user.ts'
 import { type Caller, callerId, guest } from '../../kernel/caller.ts'
@@ -286,12 +286,12 @@ export async function addOfferedFiles(
 
 /** The bytes, by digest and in batches, of files that {@link listOffers} returned. Does not check permissions. */
 export function readOfferedFiles(context: StorageContext, files: readonly FileRow[]) {
-  return readBlobsByDigest(context.database.read, new Map(files.map(({ digest, size }) => [digest, size])))
+  return readBlobsByDigest(context.database, new Map(files.map(({ digest, size }) => [digest, size])))
 }
 
 /** Stored bytes of a file that {@link listOffers} returned, from an offset on. Does not check permissions. */
 export function readOfferedPart(context: StorageContext, digest: string, part: { from: number; bytesMax: number }) {
-  return readBlobPart(context.database.read, digest, part)
+  return readBlobPart(context.database, digest, part)
 }
 
 /** The skills that an index covers. */

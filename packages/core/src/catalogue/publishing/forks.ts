@@ -67,7 +67,7 @@ export async function countFork(trx: WriteTransaction, sourceId: string, at: num
 }
 
 async function readStoredPackage(context: StorageContext, version: VersionRow): Promise<SkillPackage> {
-  const [skillMd, ...rest] = await readPackageFiles(context.database.read, version.id)
+  const [skillMd, ...rest] = await readPackageFiles(context.database, version.id)
   return { skillMd: Buffer.from(skillMd!.bytes).toString(), files: rest }
 }
 

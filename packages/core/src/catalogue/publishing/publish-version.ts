@@ -14,6 +14,7 @@ import { invalidField, invalidFields } from '../../kernel/field-errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { putBlobs } from '../../storage/blobs.ts'
+import { toMoveRule } from '../../storage/move-blobs.ts'
 import { compileInsert } from '../../storage/compiled-query.ts'
 import type { SkillRow, VersionMetadata, VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
@@ -21,6 +22,7 @@ import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { PolicyJudgement } from '../context/ports.ts'
 import { warnOfRequired } from '../requires/required-warnings.ts'
 import { readChangedRows } from '../skills/changed-skill.ts'
+import { moveBlobsJob } from './move-blobs-job.ts'
 import { chooseVersion } from './choose-version.ts'
 import type { Publication, Published } from './publication.ts'
 import { type Inspection, recordInspection } from '../versions/inspection.ts'
@@ -359,7 +361,9 @@ async function insertVersion(
     evaluations: null,
     requires: toStoredRequires(fields.requires),
   }
-  await putBlobs(trx, content.blobs)
+  const isMoved = toMoveRule(context.database, content.files)
+  await putBlobs(trx, content.blobs, isMoved)
+  if (content.blobs.some(isMoved)) await context.outbox.enqueue(trx, moveBlobsJob)
   await insertVersionRow(trx, version)
   await insertVersionFiles(
     trx,

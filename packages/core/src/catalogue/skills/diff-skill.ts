@@ -5,7 +5,7 @@ import { formatPatch, structuredPatch, type StructuredPatch } from 'diff'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
-import { getBlob } from '../../storage/blobs.ts'
+import { getBlob } from '../../storage/read-blobs.ts'
 import { getSkill } from './find-skill.ts'
 import { readAccessOfMany, readScansOfMany, unreadAccess } from '../versions/inspection.ts'
 import { getVersion } from './read-skill.ts'
@@ -45,10 +45,10 @@ function toDiffVerdict(scan: Security | undefined): SkillDiff['security']['from'
 
 /** How files differ; `readNew` reads the new ones. Yields after each file, so that other requests wait for at most one file. */
 export async function diffFiles(
-  { database: { read } }: StorageContext,
+  { database }: StorageContext,
   from: readonly FileRow[],
   to: readonly FileRow[],
-  readNew: (digest: string) => Promise<Uint8Array> = (digest) => getBlob(read, digest),
+  readNew: (digest: string) => Promise<Uint8Array> = (digest) => getBlob(database, digest),
 ) {
   const files: FileDiff[] = []
   let left = { characters: patchCharactersMax, bytes: diffBytesMax }
@@ -61,7 +61,7 @@ export async function diffFiles(
       continue
     }
     const [before, after] = await Promise.all([
-      rows[0] && getBlob(read, rows[0].digest),
+      rows[0] && getBlob(database, rows[0].digest),
       rows[1] && readNew(rows[1].digest),
     ])
     const file = { ...shown, ...diffFile({ ...shown, from: before, to: after }) }

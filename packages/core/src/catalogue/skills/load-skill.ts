@@ -4,7 +4,7 @@ import type { StorageContext } from '../../storage/storage-context.ts'
 import type { CallOptions } from '../../kernel/call-options.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
-import { getBlob } from '../../storage/blobs.ts'
+import { getBlob } from '../../storage/read-blobs.ts'
 import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { findScan } from '../versions/inspection.ts'
@@ -80,6 +80,6 @@ async function readVersionScore(context: StorageContext, skill: SkillRow, versio
 
 async function readSkillMdText(context: StorageContext, version: VersionRow): Promise<string> {
   const [document] = await readFileRows(context.database.read, version.id)
-  const bytes = await getBlob(context.database.read, document!.digest)
+  const bytes = await getBlob(context.database, document!.digest)
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
 }

@@ -3,7 +3,7 @@ import { readScan, readScansOfMany } from '../versions/inspection.ts'
 import { showAccess, showAccessOfMany } from '../versions/version-changes.ts'
 import { writeZip } from '@skillstead/skill-format/archives'
 import type { StorageContext } from '../../storage/storage-context.ts'
-import { getBlob } from '../../storage/blobs.ts'
+import { getBlob } from '../../storage/read-blobs.ts'
 import { type Caller, callerId, seesPublicOnly } from '../../kernel/caller.ts'
 import type { CallOptions } from '../../kernel/call-options.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
@@ -101,7 +101,7 @@ export async function showSkillMd(
   const { skill, version } = await getSkillVersion(context, input, caller)
   const files = await readFileRows(context.database.read, version.id)
   const digest = files[0]!.digest
-  const body = await getBlob(context.database.read, digest)
+  const body = await getBlob(context.database, digest)
   countDownload(context, { skill, version }, caller, options)
   return { contentType: 'text/markdown; charset=utf-8', body, etag: `"${digest}"` }
 }
@@ -114,7 +114,7 @@ export async function showArchive(
   options: CallOptions = {},
 ): Promise<Content> {
   const { skill, version } = await getSkillVersion(context, input, caller)
-  const files = await readPackageFiles(context.database.read, version.id)
+  const files = await readPackageFiles(context.database, version.id)
   countDownload(context, { skill, version }, caller, options)
   return {
     contentType: 'application/zip',
@@ -141,7 +141,7 @@ export async function showFile(
   const contentType = toContentType(input.path)
   return {
     contentType,
-    body: await getBlob(context.database.read, file.digest),
+    body: await getBlob(context.database, file.digest),
     etag: `"${file.digest}"`,
     filename: input.path.slice(input.path.lastIndexOf('/') + 1),
   }

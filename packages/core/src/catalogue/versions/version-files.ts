@@ -2,7 +2,7 @@ import { compareFiles, RegistryError } from '@skillstead/protocol'
 import { findGitProblems } from '@skillstead/skill-format/archives'
 import type { Kysely } from 'kysely'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
-import { getBlob } from '../../storage/blobs.ts'
+import { type BlobSource, getBlob } from '../../storage/read-blobs.ts'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import { parseJson, type SkillRow, type Tables, type VersionRow } from '../../storage/tables.ts'
 import { findScan } from './inspection.ts'
@@ -20,10 +20,10 @@ const selectFiles = compileQuery((db, param: Param<{ versionId: string }>) =>
 )
 
 /** The files of a version with their bytes, in order. */
-export async function readPackageFiles(db: Kysely<Tables>, versionId: string) {
+export async function readPackageFiles(source: BlobSource, versionId: string) {
   const files: PackageFile[] = []
-  for (const { path, digest, executable = false } of await readFileRows(db, versionId)) {
-    files.push({ path, bytes: await getBlob(db, digest), executable })
+  for (const { path, digest, executable = false } of await readFileRows(source.read, versionId)) {
+    files.push({ path, bytes: await getBlob(source, digest), executable })
     if (isSliceOver()) await nextSlice()
   }
   return files

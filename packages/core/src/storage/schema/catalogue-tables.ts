@@ -36,7 +36,10 @@ export const catalogueTables = {
     digest: text,
     size: whole,
     encoding: oneOf<'identity' | 'deflate-raw'>(),
+    /** Empty if the place is the bucket. */
     bytes,
+    /** Null: this row, for good. `waiting`: this row, until the bytes are in the bucket. */
+    place: optional(oneOf<'waiting' | 'bucket'>()),
   },
   skills: {
     num: generated(whole),

@@ -1,0 +1,88 @@
+import { LRUCache } from 'lru-cache'
+import { RegistryError } from '@skillstead/protocol'
+import { toDigest } from '@skillstead/skill-format/archives'
+import { type BlobPart, unpackBlob } from '../blobs.ts'
+import type { Tables } from '../tables.ts'
+import type { BlobObjects } from './s3-objects.ts'
+
+type BlobRow = Tables['blobs']
+
+const cachedBytesMax = 32 * 1024 * 1024
+/** Memory of a cached content in addition to its bytes. */
+const overheadBytes = 300
+
+/** The content and the stored bytes of a row. */
+interface OpenedObject {
+  readonly content: Uint8Array
+  readonly bytes: Uint8Array
+}
+
+/** The bucket of a registry, as readers see it: contents are compared with their digests, and the last ones cached. */
+export class Bucket {
+  readonly objects: BlobObjects
+  readonly #contents: LRUCache<string, Uint8Array, BlobRow>
+
+  constructor(objects: BlobObjects) {
+    this.objects = objects
+    this.#contents = new LRUCache<string, Uint8Array, BlobRow>({
+      maxSize: cachedBytesMax,
+      sizeCalculation: ({ length }) => length + overheadBytes,
+      // Concurrent readers of one content share a request.
+      fetchMethod: async (_digest, _stale, { context }) => {
+        const ask = () => this.#ask(() => this.objects.get(context.digest))
+        return (await this.#open(context, ask)).content
+      },
+    })
+  }
+
+  /**
+   * The content of a row whose bytes are in the bucket. Throws `overloaded` if the bucket cannot be read at the moment,
+   * and an Error if the object is missing or does not match its digest. The returned bytes are shared: do not change them.
+   */
+  async read(row: BlobRow): Promise<Uint8Array> {
+    return (await this.#contents.fetch(row.digest, { context: row }))!
+  }
+
+  /** Stored bytes of a row from an offset on, which cannot be compared with the digest. Throws like {@link read}. */
+  async readPart(
+    { digest, encoding }: Pick<BlobRow, 'digest' | 'encoding'>,
+    part: { from: number; bytesMax: number },
+  ): Promise<BlobPart> {
+    const found = await this.#ask(() => this.objects.getPart(digest, part))
+    if (!found) throw this.#toMissing(digest)
+    return { encoding, ...found }
+  }
+
+  /**
+   * The content of a row whose bytes are in the bucket, and the stored bytes, for operators: errors name the bucket and
+   * the reason, and nothing is cached.
+   */
+  open(row: BlobRow): Promise<OpenedObject> {
+    return this.#open(row, () => this.objects.get(row.digest))
+  }
+
+  async #open(row: BlobRow, get: () => Promise<Uint8Array | undefined>): Promise<OpenedObject> {
+    const bytes = await get()
+    if (!bytes) throw this.#toMissing(row.digest)
+    const content = await unpackBlob({ ...row, bytes, place: null }).catch(() => undefined)
+    if (content && toDigest(content) === row.digest) return { content, bytes }
+    throw new Error(
+      `${this.objects.name} has other bytes for the digest ${row.digest}. Run \`skillstead doctor --deep\`.`,
+    )
+  }
+
+  /** Callers are not told where the contents are. The reason is in the cause, for the operator. */
+  async #ask<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (cause) {
+      if (cause instanceof RegistryError) throw cause
+      const detail = 'The storage of large files is unavailable at the moment. Try again shortly.'
+      throw new RegistryError('overloaded', detail, { retryAfterSeconds: 5, cause })
+    }
+  }
+
+  #toMissing(digest: string): Error {
+    return new Error(`${this.objects.name} lacks the object of ${digest}. Run \`skillstead doctor --deep\`.`)
+  }
+}

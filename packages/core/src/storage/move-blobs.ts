@@ -1,0 +1,165 @@
+import { type Kysely, sql } from 'kysely'
+import pLimit from 'p-limit'
+import { hourMs } from '../kernel/clock.ts'
+import type { Blob } from './blobs.ts'
+import type { Database } from './database.ts'
+import { findMeta } from './meta.ts'
+import { noBucketAdvice } from './read-blobs.ts'
+import type { StorageContext } from './storage-context.ts'
+import type { BlobEncoding, Tables } from './tables.ts'
+import type { Bucket } from './bucket/bucket.ts'
+
+/** Smaller contents stay in their rows: a request to a bucket takes longer than reading such a row. In stored bytes. */
+const bucketBytesMin = 16 * 1024
+/** Contents per transaction. */
+const batchRows = 32
+/** Contents in memory at a time, of up to 10 MiB each. */
+const parallelMax = 4
+/** Objects per run of {@link moveWaitingBlobs}. */
+const runRows = 512
+
+/** Key in `meta` of the removal of unused objects: its start while it is in progress, then its id. */
+export const removalKey = 'blobs.removal'
+/** After this time a removal that did not end was interrupted. */
+const removalMs = hourMs
+
+/** The bucket of a registry. Throws if it was opened without one. */
+export function requireBucket({ bucket }: Pick<Database, 'bucket'>): Bucket {
+  if (!bucket) throw new Error(noBucketAdvice)
+  return bucket
+}
+
+/**
+ * Which contents of a version are moved to the bucket. SKILL.md stays in the database: searches, loads and copy checks
+ * read it, and must not depend on the bucket.
+ */
+export function toMoveRule(
+  { bucket }: Pick<Database, 'bucket'>,
+  files: readonly { path: string; digest: string }[],
+): (blob: Blob) => boolean {
+  if (!bucket) return () => false
+  const skillMd = files.find(({ path }) => path === 'SKILL.md')?.digest
+  return ({ digest, bytes }) => bytes.length >= bucketBytesMin && digest !== skillMd
+}
+
+/** Throws if the bucket and prefix belong to another registry, whose objects would be unused ones of this registry. */
+export async function claimBucket(database: Database): Promise<Bucket> {
+  const bucket = requireBucket(database)
+  const { objects } = bucket
+  const origin = (await findMeta(database.read, 'origin'))!
+  const owner = await objects.claim(origin)
+  if (owner === origin) return bucket
+  throw new Error(
+    `${objects.name} belongs to the registry ${owner}. Choose another bucket, or another prefix in this one.`,
+  )
+}
+
+/** Whether rows have bytes that wait for their move to the bucket, or bytes there. */
+export async function hasBlobsAt(db: Kysely<Tables>, place: 'waiting' | 'bucket'): Promise<boolean> {
+  const row = await db.selectFrom('blobs').select('digest').where('place', '=', place).limit(1).executeTakeFirst()
+  return row !== undefined
+}
+
+/**
+ * Moves contents that wait for it to the bucket, until none waits or the signal is aborted; at most some hundred.
+ * A row gives its bytes up only when the bucket has them. Throws if the bucket cannot be written.
+ */
+export async function moveWaitingBlobs(context: StorageContext, signal: AbortSignal): Promise<void> {
+  await claimBucket(context.database)
+  let left = runRows
+  for await (const rows of readBatches(context.database, sql<boolean>`place = 'waiting'`)) {
+    await moveBatch(context, rows)
+    if ((left -= rows.length) <= 0 || signal.aborted) return
+  }
+}
+
+/** Moves all large contents of the database to the bucket, in batches; yields the number of each. A node may serve it. */
+export async function* moveToBucket(context: StorageContext): AsyncGenerator<number> {
+  await claimBucket(context.database)
+  for await (const rows of readBatches(
+    context.database,
+    sql<boolean>`(place is null or place = 'waiting') and length(bytes) >= ${bucketBytesMin} and not exists
+      (select 1 from version_files where version_files.digest = blobs.digest and path = 'SKILL.md')`,
+  )) {
+    await moveBatch(context, rows)
+    yield rows.length
+  }
+}
+
+/** Moves all contents from the bucket back to the database, in batches; yields the number of each. The objects stay. */
+export async function* moveToDatabase({ database }: StorageContext): AsyncGenerator<number> {
+  requireBucket(database)
+  for await (const rows of readBatches(database, sql<boolean>`place = 'bucket'`)) {
+    for (const { digest } of rows) await moveBack(database, digest)
+    yield rows.length
+  }
+}
+
+async function* readBatches({ read }: Database, condition: ReturnType<typeof sql<boolean>>) {
+  for (let after = ''; ;) {
+    const rows = await read
+      .selectFrom('blobs')
+      .select('digest')
+      .where('digest', '>', after)
+      .where(condition)
+      .orderBy('digest')
+      .limit(batchRows)
+      .execute()
+    if (rows.length === 0) return
+    yield rows
+    after = rows.at(-1)!.digest
+  }
+}
+
+/**
+ * Uploads the bytes of rows, and then empties the rows in one transaction: unless a removal of unused objects began in the
+ * meantime, or has not ended. It may not have known the rows, and have removed their objects.
+ */
+async function moveBatch({ database, clock }: StorageContext, rows: readonly { digest: string }[]): Promise<void> {
+  const { read, writer } = database
+  const { objects } = requireBucket(database)
+  const before = await findMeta(read, removalKey)
+  if (Math.abs(clock.now() - Number.parseInt(before ?? '', 10)) < removalMs) throw toBusy()
+  const uploaded: { digest: string; encoding: BlobEncoding }[] = []
+  await pLimit(parallelMax).map(rows, async ({ digest }) => {
+    const row = await read.selectFrom('blobs').selectAll().where('digest', '=', digest).executeTakeFirst()
+    if (!row || row.place === 'bucket') return
+    await objects.put(digest, row.bytes)
+    uploaded.push({ digest, encoding: row.encoding })
+  })
+  await writer.write(
+    async (trx) => {
+      if ((await findMeta(trx, removalKey)) !== before) throw toBusy()
+      for (const { digest, encoding } of uploaded)
+        await trx
+          .updateTable('blobs')
+          .set({ bytes: Buffer.alloc(0), place: 'bucket' })
+          .where('digest', '=', digest)
+          // A row that was removed and stored again meanwhile may have other bytes for the same content.
+          .where('encoding', '=', encoding)
+          .where((eb) => eb.or([eb('place', 'is', null), eb('place', '=', 'waiting')]))
+          .execute()
+    },
+    { bulk: true },
+  )
+}
+
+function toBusy(): Error {
+  return new Error('Unused objects are being removed from the bucket. Try again when that has ended.')
+}
+
+async function moveBack({ read, writer, bucket }: Database, digest: string): Promise<void> {
+  const row = await read.selectFrom('blobs').selectAll().where('digest', '=', digest).executeTakeFirst()
+  if (row?.place !== 'bucket') return
+  const { bytes } = await bucket!.open(row)
+  await writer.write(
+    (trx) =>
+      trx
+        .updateTable('blobs')
+        .set({ bytes, place: null })
+        .where('digest', '=', digest)
+        .where('place', '=', 'bucket')
+        .execute(),
+    { bulk: true },
+  )
+}

@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import { RegistryError } from '@skillstead/protocol'
+import { type Blob, type BlobPart, toMissingBlob, unpackBlob } from './blobs.ts'
+import type { Database } from './database.ts'
+import type { Tables } from './tables.ts'
+
+/** Where contents are read. Without the bucket, those in it cannot be read: as in transactions, which must not wait. */
+export type BlobSource = Pick<Database, 'read' | 'bucket'>
+
+/** A row of the table of contents. */
+export type BlobRow = Tables['blobs']
+
+/** Reads the bytes with a digest; undefined if they are not stored. Throws like {@link openBlob}. */
+export async function findBlob(source: BlobSource, digest: string): Promise<Uint8Array | undefined> {
+  const row = await source.read.selectFrom('blobs').selectAll().where('digest', '=', digest).executeTakeFirst()
+  return row && openBlob(source, row)
+}
+
+/** Reads the bytes with a digest that another row refers to. Throws if they are missing, and like {@link openBlob}. */
+export async function getBlob(source: BlobSource, digest: string): Promise<Uint8Array> {
+  const bytes = await findBlob(source, digest)
+  if (!bytes) throw toMissingBlob(digest)
+  return bytes
+}
+
+/**
+ * The uncompressed bytes of a row, from the bucket if they are there. Throws `overloaded` if the bucket cannot be read at
+ * the moment, and an Error if it has lost or changed the bytes.
+ */
+export async function openBlob(source: Pick<Database, 'bucket'>, row: BlobRow): Promise<Uint8Array> {
+  return isInRow(row) ? unpackBlob(row) : getBucket(source).read(row)
+}
+
+/** As {@link openBlob} for many rows, by digest. Those in the bucket are read at the same time. */
+export async function openBlobs(
+  source: Pick<Database, 'bucket'>,
+  rows: readonly BlobRow[],
+): Promise<Map<string, Uint8Array>> {
+  const opened = new Map<string, Uint8Array>()
+  const inBucket = rows.filter((row) => !isInRow(row))
+  await Promise.all(inBucket.map(async (row) => opened.set(row.digest, await openBlob(source, row))))
+  for (const row of rows) if (!opened.has(row.digest)) opened.set(row.digest, await openBlob(source, row))
+  return opened
+}
+
+/** Reads stored bytes from an offset on. Throws if the blob is missing, and like {@link openBlob}. */
+export async function readBlobPart(
+  source: BlobSource,
+  digest: string,
+  part: { from: number; bytesMax: number },
+): Promise<BlobPart> {
+  const found = await source.read
+    .selectFrom('blobs')
+    .select(['encoding', 'place', sql<number>`length(bytes)`.as('storedBytes')])
+    .select(sql<Uint8Array>`substr(bytes, ${part.from + 1}, ${part.bytesMax})`.as('bytes'))
+    .where('digest', '=', digest)
+    .executeTakeFirst()
+  if (!found) throw toMissingBlob(digest)
+  if (found.place !== 'bucket') return found
+  return getBucket(source).readPart({ digest, encoding: found.encoding }, part)
+}
+
+function isInRow(row: BlobRow): row is BlobRow & Blob {
+  return row.place !== 'bucket'
+}
+
+function getBucket({ bucket }: Pick<Database, 'bucket'>) {
+  if (bucket) return bucket
+  throw new RegistryError('overloaded', 'The storage of large files is unavailable at the moment. Try again shortly.', {
+    cause: new Error(noBucketAdvice),
+  })
+}
+
+/** For `catch`, where a content may be left out while the bucket is unavailable. */
+export function skipUnavailable(error: unknown): undefined {
+  if (!(error instanceof RegistryError) || error.code !== 'overloaded') throw error
+}
+
+/** For an operator who opened a registry with a bucket without that bucket. */
+export const noBucketAdvice =
+  'Large files of this registry are in a bucket. Pass it with --blobs, or in the option `blobs` of `openRegistry`.'
