@@ -23,6 +23,8 @@ const reads: Partial<Record<EndpointName, Act>> = {
   getSimilarity: (api, name) => api.getSimilarity({ name }),
   getProvenance: (api, name) => api.getProvenance({ name }),
   listEvaluations: (api, name) => api.listEvaluations({ name, version: '1.0.0' }),
+  listRecalls: (api, name) => api.listRecalls({ name }),
+  getSbom: (api, name) => api.getSbom({ name, version: '1.0.0' }),
   listReviews: (api, name) => api.listReviews({ name }),
   listIssues: (api, name) => api.listIssues({ name }),
   listAgentReviews: (api, name) => api.listAgentReviews({ name }),
@@ -66,7 +68,7 @@ const ownerActions: Partial<Record<EndpointName, Act>> = {
   listInstallers: (api, name) => api.listInstallers({ name }),
 }
 
-/** Endpoints for the parties of an offer or invitation in any state of the skill, and for moderation. */
+/** Endpoints for the parties of an offer or invitation, for moderation, and for recalls, in any state of the skill. */
 const otherwise = [
   'acceptCollaboration',
   'acceptTransfer',
@@ -74,6 +76,8 @@ const otherwise = [
   'appealModeration',
   'getModeration',
   'moderateSkill',
+  'recallSkill',
+  'endRecall',
 ]
 
 it('every endpoint about a skill has a takedown test', () => {

@@ -42,6 +42,8 @@ describeMatrix('reading', (open, { transport }) => {
       downloads: 0,
       stars: 0,
       forks: 0,
+      dependents: 0,
+      requires: { skills: [], commands: [], mcpServers: [], env: [] },
       securityScore: 100,
       verified: false,
       deprecated: false,

@@ -73,8 +73,8 @@ describeMatrix('bills of materials', (open, { transport }) => {
       ['required:bob/tool', 'pkg:generic/bob/tool', ['pkg:generic/alice/needy@1.0.0 *']],
     ])
     expect(dependencies.find(({ ref }) => ref === metadata.component['bom-ref'])!.dependsOn).toEqual([
-      'required:bob/tool',
       'required:lib',
+      'required:bob/tool',
     ])
   })
 

@@ -57,7 +57,7 @@ describeBrowser('the administration pages of the dashboard', () => {
     const { openSignedIn, api } = await visit()
     await api.createApiKey({ name: 'a\u202Eb' })
     const page = await openSignedIn('/admin/audit')
-    const entry = page.locator('code', { hasText: '"name"' }).first()
+    const entry = page.locator('code', { hasText: '"action":"key.create"' }).first()
     await expect.poll(() => entry.textContent()).toContain('"name":"a\\u202eb"')
   })
 
