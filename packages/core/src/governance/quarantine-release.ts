@@ -7,6 +7,7 @@ import {
   removeQuarantined,
   toQuarantinedVersion,
 } from '../catalogue/publishing/quarantine-version.ts'
+import { readMetadataRequires } from '../catalogue/versions/stored-requires.ts'
 import type { CatalogueContext } from '../catalogue/context/catalogue-context.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import { attributeTo } from '../community/agent-actions.ts'
@@ -63,6 +64,14 @@ interface Decision {
   decide(trx: WriteTransaction): Promise<{ row: QuarantineItemRow; isAccepted: boolean }>
 }
 
+/** Versions that waited before requirements were read have none in their fields. */
+function readPublication({ publication }: QuarantineItemRow): QuarantinedPublication {
+  const stored = JSON.parse(publication) as QuarantinedPublication
+  const { fields } = stored
+  const { requires = readMetadataRequires(fields.metadata) } = fields as Partial<typeof fields>
+  return { ...stored, fields: { ...fields, requires } }
+}
+
 /**
  * Publishes a quarantined version in the transaction of the decision that accepts it. A version that then has to wait
  * for someone else stays in quarantine for that reason, and is returned as `quarantined`.
@@ -80,7 +89,7 @@ export async function decideItem(
   const decided = await context.database.writer.write(async (trx) => {
     const { row, isAccepted } = await decide(trx)
     if (!isAccepted) return { row }
-    const publication = JSON.parse(row.publication) as QuarantinedPublication
+    const publication = readPublication(row)
     await requireAllowedPublisher(trx, publication)
     const released = [...(publication.released ?? []), reason]
     const published = await publishVersion(context, trx, { ...publication, content, inspection, released }, caller)
