@@ -4,6 +4,7 @@ import { checkRegistry } from '@skillstead/maintenance'
 import { listenNode } from '@skillstead/server'
 import { sql } from 'kysely'
 import { expect, it, onTestFinished } from 'vitest'
+import { documentVersion } from '../../packages/core/src/catalogue/versions/skill-document.ts'
 import { skillMd } from '../support/answers.ts'
 import { describeDatabases } from '../support/harness.ts'
 import { openRegistry } from '../support/open-registry.ts'
@@ -11,8 +12,10 @@ import { addUpstream, pull } from '../support/mirrored-acts.ts'
 import { makePlace } from '../support/places.ts'
 
 const names = ['first', 'second', 'third']
+/** The beginning of the current form. */
+const form = `{"form":${documentVersion},`
 /** A form that lacks a field. */
-const oldDocument = sql<string>`replace(replace(document, '{"form":1,', '{"form":0,'), '"displayName":', '"title":')`
+const oldDocument = sql<string>`replace(replace(document, ${form}, '{"form":0,'), '"displayName":', '"title":')`
 
 describeDatabases('the stored public forms of skills by an earlier program', (suite, dialect) => {
   it('are not shown, and are built again in the background, with the same answers', async () => {
@@ -46,7 +49,7 @@ describeDatabases('the stored public forms of skills by an earlier program', (su
   })
 
   it('are built again after the last one that was stored before the process ended', async () => {
-    const { open } = await makeOld({ version: 1, after: 1 })
+    const { open } = await makeOld({ version: documentVersion, after: 1 })
     const node = await open({ works: false })
     await partsOf(node).database.writer.write((trx) =>
       partsOf(node).outbox.enqueue(trx, { topic: 'skills.documents', payload: {}, uniqueKey: 'skills.documents' }),
@@ -55,7 +58,7 @@ describeDatabases('the stored public forms of skills by an earlier program', (su
     const next = await open({})
     // The test marked the first skill as stored, so that it is the only one that still has its old form.
     await expect.poll(() => countOld(next)).toBe(1)
-    await expect.poll(() => readWalk(next)).toEqual({ version: 1 })
+    await expect.poll(() => readWalk(next)).toEqual({ version: documentVersion })
     expect(await countOld(next)).toBe(1)
   })
 
@@ -74,10 +77,11 @@ describeDatabases('the stored public forms of skills by an earlier program', (su
   })
 
   it('stay while a program of a later version builds its own', async () => {
-    const { open } = await makeOld({ version: 2, after: 0 })
+    const walk = { version: documentVersion + 1, after: 0 }
+    const { open } = await makeOld(walk)
     const node = await open({})
     await localApi(node).searchSkills({})
-    expect(await readWalk(node)).toEqual({ version: 2, after: 0 })
+    expect(await readWalk(node)).toEqual(walk)
     expect(await countOld(node)).toBe(3)
   })
 
@@ -92,7 +96,8 @@ describeDatabases('the stored public forms of skills by an earlier program', (su
     await database.writer.write(async (trx) => {
       await trx.updateTable('skill_documents').set({ document: oldDocument }).execute()
       await trx.updateTable('skills').set({ origin_synced_at: 1 }).execute()
-      await trx.updateTable('meta').set({ value: '{"version":1,"after":0}' }).where('key', '=', 'documents').execute()
+      const walk = JSON.stringify({ version: documentVersion, after: 0 })
+      await trx.updateTable('meta').set({ value: walk }).where('key', '=', 'documents').execute()
     })
     expect(await mirror.api().getSkill({ name: 'alice/tea' })).toEqual(shown)
     await database.writer.write((trx) => outbox.enqueue(trx, { topic: 'skills.documents', payload: {} }))
@@ -139,7 +144,7 @@ it('of a database without numbers are answered as they are, and get a number', a
   const { document } = await stored()
   const answer = await localApi(registry).getSkill({ name: 'alice/first' })
   await writer.write(async (trx) => {
-    const unnumbered = document.replace('"form":1,', '')
+    const unnumbered = document.replace(form, '{')
     await trx.updateTable('skill_documents').set({ document: unnumbered }).execute()
     await trx.deleteFrom('meta').where('key', '=', 'documents').execute()
   })
@@ -166,7 +171,7 @@ async function readEtags(registry: Registry): Promise<(string | null)[]> {
 async function countOld(registry: Registry): Promise<number> {
   const { read } = partsOf(registry).database
   const rows = await read.selectFrom('skill_documents').select('document').execute()
-  return rows.filter(({ document }) => !document.startsWith('{"form":1,')).length
+  return rows.filter(({ document }) => !document.startsWith(form)).length
 }
 
 async function readWalk(registry: Registry): Promise<unknown> {

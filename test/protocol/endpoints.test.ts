@@ -28,6 +28,7 @@ const codes: Record<number, readonly string[]> = {
   404: ['not_found'],
   405: ['method_not_allowed'],
   409: ['version_exists', 'name_taken', 'invalid_transition', 'conflict'],
+  410: ['recalled'],
   413: ['payload_too_large'],
   415: ['unsupported_media_type'],
   422: ['invalid_skill', 'idempotency_key_reused'],

@@ -60,7 +60,7 @@ export const ownershipEndpoints = toEndpoints('Skills', {
     summary:
       'List the recalls of a skill, newest first; for its owner and administrators with what is known of who has recalled versions',
     volatile: true,
-    input: nameInput,
+    input: v.object(name),
     output: Recalls,
   },
   endRecall: {
