@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { localApi, type Registry, systemCaller } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
@@ -89,13 +91,28 @@ describe.skipIf(inject('postgresUrl') === null)('a replica for lists and searche
     expect(await readCounts(gone.registry)).toEqual([0, 2])
   })
 
-  it('never reads the database of another registry', async () => {
+  it('never reads the database of another registry, or a copy that does not follow', async () => {
     const first = await open()
     await first.api.publishSkill({ skillMd: skillMd('foreign') })
     await first.names()
-    const second = await open(() => `${replica.url}skillstead_1`)
-    expect(await second.names()).toEqual([])
-    expect(second.errors).toEqual([expect.stringContaining('so it is no replica of')])
+    const copied = new URL(await primary.createDatabase())
+    for (const other of [`${replica.url}skillstead_1`, copied.href, `${primary.url}skillstead_1`]) {
+      const { names, errors } = await open(() => other)
+      expect(await names()).toEqual([])
+      expect(errors).toEqual([expect.stringContaining('is no streaming replica of')])
+    }
+  })
+
+  it('lets the primary answer while the replica is silent, and closes', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    onTestFinished(() => void silent.close())
+    const { port } = silent.address() as AddressInfo
+    const { api, names, errors, registry } = await open(() => `postgres://postgres:password@127.0.0.1:${port}/x`)
+    await api.publishSkill({ skillMd: skillMd('there') })
+    expect(await Promise.all([names(), names('there')])).toEqual([['there'], ['there']])
+    expect(errors).toEqual([expect.stringContaining('The replica did not answer within')])
+    await registry.close()
   })
 
   it('needs the database that it is a replica of', async () => {

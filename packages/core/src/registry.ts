@@ -37,7 +37,7 @@ import { createResponseCache } from './kernel/response-cache.ts'
 import { createSecrets } from './kernel/secrets.ts'
 import { ChangeFollower } from './log/change-follower.ts'
 import { createTransparency } from './log/log-context.ts'
-import { type Identity, openIdentity } from './log/node-identity.ts'
+import { openIdentity } from './log/node-identity.ts'
 import { isNoteName } from './log/signed-notes.ts'
 import { readVerifierKeys, type VerifierKey } from './log/signing-keys.ts'
 import { connectExtensions } from './operator/extension.ts'
@@ -235,7 +235,7 @@ async function openBase(options: RegistryOptions) {
   const { ca, proxy } = options.outgoing ?? {}
   const database = await openDatabase({ ...options, ...(options.blobs && { blobs: { ca, proxy, ...options.blobs } }) })
   const { origin, epoch } = await openIdentity(database, options.origin, clock)
-  const replica = await openReplica(options, database, { origin, epoch }, onError)
+  const replica = await openReplica(options, database, onError)
   const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))
   const changes = await ChangeFollower.open(database, onError, options.pollMs)
   const traffic = { calls: 0 }
@@ -248,12 +248,11 @@ async function openBase(options: RegistryOptions) {
 async function openReplica(
   { databaseUrl, databaseReadUrl }: RegistryOptions,
   database: Database,
-  name: Identity,
   onError: (error: unknown) => void,
 ): Promise<Replica | undefined> {
   if (databaseReadUrl === undefined) return undefined
   if (databaseUrl === undefined) throw new TypeError('`databaseReadUrl` is a replica of `databaseUrl`: pass both.')
-  return new Replica(database, await connectPostgres(databaseReadUrl, true), name, onError)
+  return new Replica(database, await connectPostgres(databaseReadUrl, true), onError)
 }
 
 type Base = Awaited<ReturnType<typeof openBase>>

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Connections } from './connections.ts'
 import type { Database } from './database.ts'
@@ -7,15 +6,13 @@ import { toRegistryError } from './storage-error.ts'
 /** How long a read waits for the replica to have what the primary has, in milliseconds. Then it reads the primary. */
 const patienceMs = 100
 const askAgainMs = 4
+/** How long a read of the replica may take, in milliseconds. Then it is repeated on the primary. */
+const readMsMax = 5_000
 /** How long all reads use the primary after the replica was late, and after it failed, in milliseconds. */
 const lateMs = 1_000
 const failedMs = 5_000
-
-/** The name of a database: a replica must have the same. */
-interface Name {
-  readonly origin: string
-  readonly epoch: number
-}
+/** How long a stop waits for the connections of the replica, in milliseconds. */
+const closeMsMax = 1_000
 
 /**
  * A streaming replica of a PostgreSQL database, for lists and searches. They see all that was committed before they
@@ -27,7 +24,6 @@ export class Replica {
   readonly database: Database
   readonly #main: Database
   readonly #connections: Connections
-  readonly #name: Name
   readonly #onError: (error: unknown) => void
   #pausedUntilMs = 0
   #running: Promise<boolean> | undefined
@@ -35,11 +31,10 @@ export class Replica {
   /** Reads of the replica, and those that used the primary because the replica was late or failed. */
   readonly counts = { used: 0, refused: 0 }
 
-  constructor(main: Database, connections: Connections, name: Name, onError: (error: unknown) => void) {
+  constructor(main: Database, connections: Connections, onError: (error: unknown) => void) {
     this.database = { ...main, read: connections.read }
     this.#main = main
     this.#connections = connections
-    this.#name = name
     this.#onError = onError
   }
 
@@ -50,20 +45,20 @@ export class Replica {
       return work(this.#main)
     }
     try {
-      const output = await work(this.database)
+      const output = await within(readMsMax, work(this.database))
       this.counts.used += 1
       return output
     } catch (error) {
       // Such as a lost connection, or a row version that the replica no longer has.
-      if (toRegistryError(error) === error) throw error
+      if (!(error instanceof SilentError) && toRegistryError(error) === error) throw error
       this.#fail(error)
       this.counts.refused += 1
       return work(this.#main)
     }
   }
 
-  close(): Promise<void> {
-    return this.#connections.close()
+  async close(): Promise<void> {
+    await within(closeMsMax, this.#connections.close()).catch(() => {})
   }
 
   /** Calls that come while the databases are asked share the next question. */
@@ -76,6 +71,8 @@ export class Replica {
     await running
     this.#running = this.#next
     this.#next = undefined
+    // The answer before may have been that the replica is away.
+    if (performance.now() < this.#pausedUntilMs) return false
     try {
       const isCurrent = await this.#ask()
       if (!isCurrent) this.#pausedUntilMs = performance.now() + lateMs
@@ -87,25 +84,24 @@ export class Replica {
   }
 
   async #ask(): Promise<boolean> {
-    const { rows: head } = await sql<{ at: string }>`select cast(pg_current_wal_flush_lsn() as text) as at`.execute(
-      this.#main.read,
-    )
-    const { at } = head[0]!
+    const { rows: main } = await sql<Position>`select ${name} as name,
+      cast(case current_setting('synchronous_commit') when 'off' then pg_current_wal_insert_lsn()
+        else pg_current_wal_flush_lsn() end as text) as at`.execute(this.#main.read)
+    const { at, name: expected } = main[0]!
     const deadline = performance.now() + patienceMs
     do {
-      const { rows } = await sql<{ has: boolean | null; origin: string; epoch: string }>`select
-        case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end
-          >= cast(${at} as pg_lsn) as has,
-        (select value from meta where key = 'origin') as origin,
-        (select value from meta where key = 'epoch') as epoch`.execute(this.#connections.read)
-      const { has, origin, epoch } = rows[0]!
-      if (has) {
-        if (origin === this.#name.origin && Number(epoch) === this.#name.epoch) return true
-        throw new Error(
-          `The database for reads has the log '${origin}', so it is no replica of '${this.#name.origin}'.`,
-        )
-      }
-      await sleep(askAgainMs)
+      const { rows } = await within(
+        Math.max(patienceMs, deadline - performance.now()),
+        sql<Position & { has: boolean | null }>`select ${name} as name,
+          case when pg_is_in_recovery() then pg_last_wal_replay_lsn() >= cast(${at} as pg_lsn) end as has`.execute(
+          this.#connections.read,
+        ),
+      )
+      const { has, name: found } = rows[0]!
+      if (found !== expected || has === null)
+        throw new Error('The database for reads (--database-read-url) is no streaming replica of --database-url.')
+      if (has) return true
+      await new Promise((resolve) => setTimeout(resolve, askAgainMs))
     } while (performance.now() < deadline)
     return false
   }
@@ -113,5 +109,32 @@ export class Replica {
   #fail(error: unknown): void {
     this.#pausedUntilMs = performance.now() + failedMs
     this.#onError(error)
+  }
+}
+
+interface Position {
+  /** The server's identifier, which its replicas share and copies of its databases lack, and the database. */
+  readonly name: string
+  readonly at: string
+}
+
+const name = sql`(select system_identifier from pg_control_system()) || ' ' || current_database()`
+
+/** The replica did not answer in time. */
+class SilentError extends Error {
+  override readonly name = 'SilentError'
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new SilentError(`The replica did not answer within ${Math.round(ms)} ms.`)), ms)
+  })
+  // A late failure of the work is of no interest.
+  work.catch(() => {})
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
   }
 }
