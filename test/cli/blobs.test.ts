@@ -76,10 +76,14 @@ describe('skillstead blobs move', () => {
       skillstead(['blobs', 'move', '--data', data, ...args], { env: { ...s3.env, ...env } })
     const cases = [
       [await run([]), 1, 'Pass it with --blobs'],
-      [await run(['--blobs', 'skills']), 1, "'skills' is not a bucket. Use the form s3://BUCKET"],
-      [await run(['--blobs', 's3://skills/../x']), 1, 'is not a bucket. Use the form s3://BUCKET'],
+      [await run(['--blobs', 'skills']), 1, 'This is not the URL of a bucket. Use the form s3://BUCKET'],
+      [await run(['--blobs', 's3://skills/../x']), 1, 'This is not the URL of a bucket. Use the form s3://BUCKET'],
       [await run(['--blobs-endpoint', 'http://127.0.0.1:1']), 2, 'Pass --blobs with --blobs-endpoint.'],
-      [await run(['--blobs', 's3://skills', '--blobs-endpoint', 'minio:9000']), 2, "'minio:9000' is not an HTTP URL"],
+      [
+        await run(['--blobs', 's3://skills', '--blobs-endpoint', 'minio:9000']),
+        2,
+        '--blobs-endpoint is not an HTTP URL',
+      ],
       [await run(['--blobs', 's3://skills'], { AWS_SECRET_ACCESS_KEY: '' }), 2, 'Set AWS_ACCESS_KEY_ID and AWS_SECRET'],
       [await run(['--blobs', 's3://missing']), 1, 'answered 404 NoSuchBucket. Create the bucket, or correct --blobs.'],
       [

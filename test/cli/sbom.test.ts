@@ -87,6 +87,33 @@ it('`sbom --lock` describes the installed skills, from the cache or from unchang
   )
 })
 
+it('`sbom --lock` reads the folders of the global lock', async () => {
+  const { api, node } = await startNode()
+  await api.publishSkill({ skillMd, files: others, version: '2.0.0' })
+  const { folder, home } = await makeProject()
+  const options = { cwd: folder, env: { HOME: home, XDG_CONFIG_HOME: join(home, '.config') } }
+  expect((await skillstead(['install', 'pdf', '--global', '--url', node.url], options)).stderr).toBe('')
+  await rm(join(home, '.cache'), { recursive: true })
+  const lock = join(home, '.config/skillstead/skills.lock')
+  const { stdout, stderr } = await skillstead(['sbom', '--lock', lock], options)
+  expect(stderr).toBe('')
+  expect(listFacts(readSbom(stdout).components[0]!, 'not-read')).toEqual([])
+})
+
+it('`sbom` names requirements that it did not read, and no credentials of addresses', async () => {
+  const folder = await makeSkill()
+  await writeFile(
+    join(folder, 'SKILL.md'),
+    skillMd.replace('\n---\n', '\nmetadata:\n  requires: [acme/ok@^x.9.z]\n---\n'),
+  )
+  const json = { dependencies: { g: 'git+https://user:tok-en@git.example/x/y' } }
+  await writeFile(join(folder, 'package.json'), JSON.stringify(json))
+  const { stdout } = await skillstead(['sbom', folder])
+  expect(listFacts(readSbom(stdout).metadata.component, 'not-read').join()).toContain('acme/ok')
+  expect(stdout).toContain('git+https://git.example/x/y')
+  expect(stdout).not.toContain('tok-en')
+})
+
 it('`sbom` names what it did not read of a damaged skill', async () => {
   const folder = await makeSkill({ 'package.json': '{', 'poetry.lock': '' })
   const { stdout } = await skillstead(['sbom', folder])

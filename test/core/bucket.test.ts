@@ -385,7 +385,7 @@ describe('the options of a bucket', () => {
     const urls = ['', 'skills', 'https://skills', 's3://', 's3://a', 's3://UPPER', 's3://skills/../x', 's3://skills//x']
     for (const url of [...urls, 's3://skills/a b', 's3://user:secret@skills', 's3://skills/x?y', 's3://skills/<key>'])
       await expect(openRegistry({ path: ':memory:', blobs: s3.toOptions('', { url }) }), url).rejects.toThrow(
-        'is not a bucket',
+        'This is not the URL of a bucket',
       )
     const wrong = [{ endpoint: 'ftp://host' }, { endpoint: 'http://user:secret@host' }, { accessKeyId: '' }]
     for (const options of wrong) {

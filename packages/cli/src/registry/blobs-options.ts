@@ -1,5 +1,4 @@
 import type { RegistryOptions } from '@skillstead/core'
-import { toOneLine } from '@skillstead/protocol'
 import { UsageError, textOption, type Arguments, type Options } from '../command/command.ts'
 import { isHttpUrl } from '../command/values.ts'
 import { readVariable } from '../terminal/io.ts'
@@ -33,7 +32,7 @@ export function toBlobs(given: Arguments): RegistryOptions['blobs'] {
     names.map((name) => readVariable(env, name)).find((value) => value !== undefined)
   const endpoint = textOption(given, 'blobs-endpoint') ?? variable('AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL')
   if (endpoint !== undefined && !isHttpUrl(endpoint))
-    throw new UsageError(`'${toOneLine(endpoint)}' is not an HTTP URL. Use http:// or https://, without credentials.`)
+    throw new UsageError('--blobs-endpoint is not an HTTP URL. Use http:// or https://, without credentials.')
   const [accessKeyId, secretAccessKey] = [variable('AWS_ACCESS_KEY_ID'), variable('AWS_SECRET_ACCESS_KEY')]
   if (accessKeyId === undefined || secretAccessKey === undefined)
     throw new UsageError('The credentials of the bucket are missing. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.')

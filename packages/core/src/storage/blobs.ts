@@ -35,7 +35,10 @@ export async function createBlob(bytes: Uint8Array): Promise<Blob> {
   return packed.length < bytes.length * 0.9 ? { ...identity, encoding: 'deflate-raw', bytes: packed } : identity
 }
 
-/** Stores blobs; existing ones stay unchanged. Those of `isMoved` wait in their rows until they are moved to the bucket. */
+/**
+ * Stores blobs; existing ones stay unchanged. Those of `isMoved` wait in their rows until they are moved to the bucket;
+ * the others are in the database afterwards.
+ */
 export async function putBlobs(
   trx: WriteTransaction,
   blobs: readonly Blob[],
@@ -54,7 +57,13 @@ const insertBlob = compileWrite((db, param: Param<Tables['blobs']>) =>
       bytes: param('bytes'),
       place: param('place'),
     })
-    .onConflict((conflict) => conflict.column('digest').doNothing()),
+    .onConflict((conflict) =>
+      conflict
+        .column('digest')
+        .doUpdateSet((eb) => ({ place: null, encoding: eb.ref('excluded.encoding'), bytes: eb.ref('excluded.bytes') }))
+        .where('blobs.place', 'is not', null)
+        .where('excluded.place', 'is', null),
+    ),
 )
 
 /** The error of a digest that another row refers to, without its bytes. */

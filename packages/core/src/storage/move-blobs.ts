@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql, type SqlBool } from 'kysely'
 import pLimit from 'p-limit'
 import { hourMs } from '../kernel/clock.ts'
 import type { Blob } from './blobs.ts'
@@ -67,7 +67,7 @@ export async function hasBlobsAt(db: Kysely<Tables>, place: 'waiting' | 'bucket'
 export async function moveWaitingBlobs(context: StorageContext, signal: AbortSignal): Promise<void> {
   await claimBucket(context.database)
   let left = runRows
-  for await (const rows of readBatches(context.database, sql<boolean>`place = 'waiting'`)) {
+  for await (const rows of readBatches(context.database, sql<boolean>`place = 'waiting' and ${isNoSkillMd}`)) {
     await moveBatch(context, rows)
     if ((left -= rows.length) <= 0 || signal.aborted) return
   }
@@ -78,8 +78,7 @@ export async function* moveToBucket(context: StorageContext): AsyncGenerator<num
   await claimBucket(context.database)
   for await (const rows of readBatches(
     context.database,
-    sql<boolean>`(place is null or place = 'waiting') and length(bytes) >= ${bucketBytesMin} and not exists
-      (select 1 from version_files where version_files.digest = blobs.digest and path = 'SKILL.md')`,
+    sql<boolean>`(place is null or place = 'waiting') and length(bytes) >= ${bucketBytesMin} and ${isNoSkillMd}`,
   )) {
     await moveBatch(context, rows)
     yield rows.length
@@ -94,6 +93,10 @@ export async function* moveToDatabase({ database }: StorageContext): AsyncGenera
     yield rows.length
   }
 }
+
+/** A SKILL.md stays in the database, also where another version has the same file under another name. */
+const isNoSkillMd = sql<SqlBool>`not exists
+  (select 1 from version_files where version_files.digest = blobs.digest and path = 'SKILL.md')`
 
 async function* readBatches({ read }: Database, condition: ReturnType<typeof sql<boolean>>) {
   for (let after = ''; ;) {
@@ -138,6 +141,7 @@ async function moveBatch({ database, clock }: StorageContext, rows: readonly { d
           // A row that was removed and stored again meanwhile may have other bytes for the same content.
           .where('encoding', '=', encoding)
           .where((eb) => eb.or([eb('place', 'is', null), eb('place', '=', 'waiting')]))
+          .where(isNoSkillMd)
           .execute()
     },
     { bulk: true },

@@ -76,7 +76,8 @@ export class FoundPackages {
       this.#more += 1
       return
     }
-    const text = shorten(range)
+    // Bills are handed on, so they contain no credentials of an address.
+    const text = shorten(range.replaceAll(/:\/\/[^/\s]*@/g, '://'))
     const version = rules.pinned.exec(text)?.[1]
     const isRegistered = rules.range.test(text)
     this.#packages.push({ ecosystem, name, range: text, version, isRegistered, scope, path: this.#path })

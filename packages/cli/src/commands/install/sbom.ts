@@ -12,7 +12,7 @@ import {
 } from '@skillstead/skill-format/archives'
 import type { SkillBill, UnreadSkill } from '@skillstead/skill-format/sbom'
 import { UsageError, command, textOption } from '../../command/command.ts'
-import { cacheFolder } from '../../files/config.ts'
+import { cacheFolder, configFile, homeFolder } from '../../files/config.ts'
 import { readSkillFolder } from '../../files/read-skill-folder.ts'
 import { writeWhole } from '../../files/write-whole.ts'
 import { openCache, type PackageCache } from '../../install/cache.ts'
@@ -59,11 +59,12 @@ async function writeLockSbom(file: string, env: Environment): Promise<string> {
   if (basename(file) !== 'skills.lock' || !statSync(file, { throwIfNoEntry: false })?.isFile())
     throw new Error(`${file} is not the skills.lock of a project.`)
   const root = dirname(resolve(file))
-  const place: Place = { isGlobal: false, root, lockFolder: root, env }
+  const isGlobal = root === dirname(configFile('skills.lock', env))
+  const place: Place = { isGlobal, root: isGlobal ? homeFolder(env) : root, lockFolder: root, env }
   const cache = openCache(cacheFolder(env))
   const { writeProjectSbom } = await import('@skillstead/skill-format/sbom')
   const bills: (SkillBill | UnreadSkill)[] = []
-  for (const [name, skill] of Object.entries((await readLock(root)).skills)) {
+  for (const [name, skill] of Object.entries((await readLock(root, { anywhere: isGlobal })).skills)) {
     const { version, digest, source, requires = {} } = skill
     const content = (await cache.find(digest)) ?? (await findInstalled(place, skill, cache))
     const reason = 'Its content is not here, or was changed. Run `skillstead install`.'
@@ -97,6 +98,9 @@ async function toBill(
   const files = unsorted.toSorted(compareFiles)
   const parsed = parseSkillMd(decodeText(files[0]!.bytes))
   const { description, license } = readSkillFields(parsed)
+  const declared = await readDeclaredPackages(files)
+  const { requires, refusals, warnings } = readRequires(parsed)
+  const faults = [...refusals, ...warnings].map(({ message }) => ({ path: 'SKILL.md', reason: message }))
   const listed = files.map((file) => {
     const { path, bytes } = file
     return { path, size: bytes.length, digest: toDigest(bytes), executable: isExecutable(file) }
@@ -107,10 +111,10 @@ async function toBill(
     license,
     digest: toVersionDigest(files),
     files: listed,
-    declared: await readDeclaredPackages(files),
+    declared: { ...declared, unread: [...declared.unread, ...faults] },
     security: await scanPackage(files, Date.now()),
     access: await inspectAccess(files),
     capabilities: readCapabilities(parsed),
-    requires: readRequires(parsed).requires,
+    requires,
   }
 }

@@ -178,7 +178,7 @@ export function openS3Objects(options: BucketOptions): BlobObjects {
 function toPlace({ url, endpoint }: BucketOptions, region: string) {
   const [, bucket, folder] = bucketPattern.exec(url) ?? []
   if (bucket === undefined)
-    throw new TypeError(`'${url}' is not a bucket. Use the form s3://BUCKET or s3://BUCKET/PREFIX.`)
+    throw new TypeError('This is not the URL of a bucket. Use the form s3://BUCKET or s3://BUCKET/PREFIX.')
   const prefix = folder ? `${folder.slice(1)}/` : ''
   const name = `The bucket s3://${bucket}${folder}`
   if (endpoint !== undefined) {
