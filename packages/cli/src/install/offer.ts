@@ -78,11 +78,12 @@ function readOfferedDigest(skill: SkillDetails, version: string): string {
 }
 
 function listWarnings(skill: SkillDetails, version: string, asked: string): string[] {
+  const recalled = readRecalled(skill.recalled)
   const { fullName } = skill
   const isYanked = skill.versions.some((one) => one.version === version && one.yanked)
   return [
     ...(asked.includes('/') && asked !== fullName ? [`${asked} has a new owner and is now ${fullName}.`] : []),
-    ...(skill.recalled ? [`${fullName}@${version} is ${toRecallText(skill.recalled)}`] : []),
+    ...(recalled ? [`${fullName}@${version} is ${toRecallText(recalled)}`] : []),
     ...(isYanked ? [`${fullName}@${version} was yanked by its owner.`] : []),
     ...(skill.deprecated ? [toOneLine(`${fullName} is deprecated. ${skill.deprecationMessage}`)] : []),
     ...(skill.security?.verdict === 'dangerous'

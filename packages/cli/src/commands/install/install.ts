@@ -89,12 +89,17 @@ async function installLocked(session: Session): Promise<Installed> {
   )
 }
 
-/** The cache and the lock do not know what was recalled since. Without its registry, a skill is installed all the same. */
+/**
+ * The cache and the lock do not know what was recalled since. Without its registry, a skill is installed as far as what
+ * was reported last allows it.
+ */
 async function askForRecalls(session: Session, locked: readonly [string, LockedSkill][]): Promise<void> {
-  try {
-    await listNotices(session, locked)
-  } catch (error) {
-    session.output.say(`Could not ask whether a skill was recalled: ${(error as Error).message}`)
+  for (const [source, skills] of Map.groupBy(locked, ([, skill]) => skill.source)) {
+    try {
+      await listNotices(session, skills)
+    } catch (error) {
+      session.output.say(`Could not ask ${source} whether its skills were recalled: ${(error as Error).message}`)
+    }
   }
 }
 
