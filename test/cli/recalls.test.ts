@@ -84,7 +84,11 @@ describe('`install`', () => {
     await rm(join(project.folder, '.agents'), { recursive: true })
     for (const words of [[], ['--offline'], ['alice/tool', '--offline'], ['alice/tool@2.0.0', '--offline']]) {
       const refused = await project.run('install', ...words)
-      expect([words, refused.code, refused.stderr.includes('was recalled (2.x)')]).toEqual([words, 1, true])
+      expect([words, refused.code, (refused.stdout + refused.stderr).includes('was recalled (2.x)')]).toEqual([
+        words,
+        1,
+        true,
+      ])
       expect(await read()).toBeUndefined()
     }
     const accepted = await project.run('install', 'alice/tool@2.0.0', '--offline', '--allow-recalled')
@@ -94,6 +98,22 @@ describe('`install`', () => {
     await api.endRecall({ name: 'alice/tool', id })
     expect((await project.run('install')).code).toBe(0)
     expect((await project.run('list')).stdout).not.toContain('recalled')
+  })
+
+  it('installs the other skills of the lock', async () => {
+    const { api, install, project, recall } = await start()
+    await api.publishSkill({ skillMd: toSkillMd('other').replace('tool', 'other'), version: '1.0.0' })
+    await install('alice/tool', 'alice/other')
+    await recall('2.x')
+    for (const words of [[], ['--offline']]) {
+      await rm(join(project.folder, '.agents'), { recursive: true })
+      const { code, stdout } = await project.run('install', ...words)
+      expect([code, Object.keys(await project.files())]).toEqual([1, ['.agents/skills/other/SKILL.md', 'skills.lock']])
+      expect(stdout).toContain('Restored alice/other@1.0.0')
+      expect(stdout).toContain('alice/tool@2.0.0 was recalled (2.x): It deletes the home folder. It is left as it is.')
+    }
+    const { recalled } = JSON.parse((await project.run('install', '--json')).stdout) as { recalled: unknown }
+    expect(recalled).toEqual([{ fullName: 'alice/tool', version: '2.0.0' }])
   })
 
   it('installs from the cache where its registry cannot be asked, and says so', async () => {
@@ -113,6 +133,22 @@ describe('`install`', () => {
     const refused = await install('pack:kit')
     expect([refused.code, refused.stderr.includes('alice/tool@1.1.0 was recalled')]).toEqual([1, true])
     expect(await read()).toBeUndefined()
+  })
+})
+
+describe('`install` with --allow-recalled', () => {
+  it('opens no recalled member of a pack that the command does not name', async () => {
+    const { api, install, recall, read } = await start()
+    await api.publishSkill({ skillMd: toSkillMd('other').replace('tool', 'other'), version: '1.2.0' })
+    await api.createPack({ name: 'Kit', description: '', skills: [{ name: 'alice/tool', version: '1.1.0' }] })
+    await recall('1.1.0')
+    for (const other of ['alice/other@1.2.0', 'alice/tool@1.0.0']) {
+      const refused = await install('pack:kit', other, '--allow-recalled')
+      expect([refused.code, refused.stderr.includes('alice/tool@1.1.0 was recalled')]).toEqual([1, true])
+      expect(await read()).toBeUndefined()
+    }
+    const accepted = await install('pack:kit', 'alice/tool@1.1.0', '--allow-recalled')
+    expect([accepted.code, await read()]).toEqual([0, toSkillMd('1.1.0')])
   })
 })
 
@@ -137,8 +173,11 @@ describe('an installed version that is recalled', () => {
     const { install, project, recall } = await start()
     await install('alice/tool')
     await recall('*')
-    const { warnings } = await project.json<InstalledAnswer>('update')
-    expect(warnings.join()).toContain('was recalled, and there is no other version')
+    const { code, stdout } = await project.run('update')
+    expect([code, stdout.split('was recalled, and there is no other version')]).toEqual([
+      1,
+      [expect.anything(), expect.anything()],
+    ])
   })
 
   it('makes `heartbeat` fail, which shows the reason', async () => {
@@ -150,6 +189,33 @@ describe('an installed version that is recalled', () => {
     expect(heartbeat.stdout).toContain('alice/tool@2.0.0  recalled')
     expect(heartbeat.stdout).toContain('Recalled (2.x): It deletes the home folder.')
     expect((await project.run('list')).stdout).toContain('recalled (2.x)')
+  })
+})
+
+describe('a recalled version', () => {
+  it('is named by `verify`, which still compares the files', async () => {
+    const { install, node, project, recall } = await start()
+    await install('alice/tool')
+    await recall('2.x')
+    await project.run('heartbeat', '--url', node.url)
+    const { code, stdout } = await project.run('verify')
+    expect([code, stdout.split('\n')]).toEqual([
+      0,
+      [
+        'The installed skill matches skills.lock, byte for byte.',
+        'Warning: alice/tool@2.0.0 was recalled (2.x): It deletes the home folder. Stop using it.',
+        '',
+      ],
+    ])
+  })
+
+  it('gives `show` and `install` its reason where no version is offered', async () => {
+    const { api, install, node, project, recall } = await start()
+    await recall('1.x')
+    await api.recallSkill({ name: 'alice/tool', range: '>=2.0.0', reason: 'The newest is worse.' })
+    const { stdout } = await project.run('show', 'alice/tool', '--url', node.url)
+    expect(stdout).toMatch(/recalled +>=2\.0\.0: The newest is worse\./)
+    expect((await install('alice/tool')).stderr).toContain('2.0.0 was recalled (>=2.0.0): The newest is worse.')
   })
 })
 

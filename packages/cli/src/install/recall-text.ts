@@ -25,3 +25,17 @@ function readText(value: unknown, lengthMax: number, missing: string): string {
 export function toRecallText({ range, reason }: Recalled): string {
   return toOneLine(`recalled (${range}): ${reason}`)
 }
+
+/** A recall as the end of a sentence, with its period. */
+export function endWithRecall(recalled: Recalled): string {
+  const text = toRecallText(recalled)
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
+/** The highest recalled version of a list that a registry sends in order, highest first; undefined if there is none. */
+export function findNewestRecall(versions: readonly { readonly version: string; readonly recalled?: unknown }[]) {
+  return versions.flatMap(({ version, recalled: value }) => {
+    const recalled = readRecalled(value)
+    return recalled ? [{ version, recalled }] : []
+  })[0]
+}

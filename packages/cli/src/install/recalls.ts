@@ -5,7 +5,7 @@ import type { Recalled } from '@skillstead/protocol'
 import { flag, type Arguments, type Options } from '../command/command.ts'
 import { writeWhole } from '../files/write-whole.ts'
 import type { Asked } from './offer.ts'
-import { readRecalled, toRecallText } from './recall-text.ts'
+import { readRecalled, endWithRecall } from './recall-text.ts'
 
 /** Option to install a recalled version that is named exactly. */
 export const recalledOption: Options = {
@@ -97,14 +97,23 @@ function readFile(file: string): Map<string, Recalled> {
 /** Throws for a recalled version, unless the command names it exactly and has --allow-recalled. */
 export function refuseRecalled(
   given: Arguments,
-  { fullName, version }: Pick<LockedVersion, 'fullName' | 'version'>,
+  version: Pick<LockedVersion, 'fullName' | 'version'>,
   recalled: Recalled | undefined,
   asked: Asked | undefined,
 ): void {
-  if (!recalled || (flag(given, 'allow-recalled') && asked?.version === version)) return
+  if (!recalled || (flag(given, 'allow-recalled') && asked?.isNamed && asked.version === version.version)) return
+  throw new Error(toRefusal(version, recalled, 'Nothing was changed.'))
+}
+
+/** Why a recalled version is not installed, what that leaves, and what to do. */
+export function toRefusal(
+  { fullName, version }: Pick<LockedVersion, 'fullName' | 'version'>,
+  recalled: Recalled,
+  outcome: string,
+): string {
   const name = `${fullName}@${version}`
-  throw new Error(
-    `${name} was ${toRecallText(recalled)}. Nothing was changed. Install another version, or name this one: ` +
-      `\`skillstead install ${name} --allow-recalled\`.`,
+  return (
+    `${name} was ${endWithRecall(recalled)} ${outcome} Install another version, or name this one: ` +
+    `\`skillstead install ${name} --allow-recalled\`.`
   )
 }

@@ -86,9 +86,15 @@ export function toNoticeText({ message, deprecationMessage, recalled }: Notice):
 }
 
 /** Whether an update would install the latest version: it is newer, or the installed one was yanked or recalled. */
-export function isUpdate({ reason, version, latestVersion }: Notice): boolean {
+export function isUpdate(notice: Notice): boolean {
+  const { reason, version, latestVersion } = notice
   if (latestVersion === null || reason === 'taken_down' || reason === 'unknown') return false
-  return reason === 'yanked' || reason === 'recalled' || compareVersions(latestVersion, version) > 0
+  return isWithdrawn(notice) || compareVersions(latestVersion, version) > 0
+}
+
+/** Whether the installed version was yanked or recalled. */
+export function isWithdrawn({ reason }: Notice): boolean {
+  return reason === 'yanked' || reason === 'recalled'
 }
 
 function toOtherVersion(latestVersion: string, version: string): string | null {

@@ -5,7 +5,7 @@ import { globalOption } from '../../install/install-place.ts'
 import { planItem, type ItemPlan } from '../../install/plan-folders.ts'
 import { addRequired, noDepsOption } from '../../install/requirements.ts'
 import { forceOption, listLocked, openSession, withSource, type Session } from '../../install/session.ts'
-import { isUpdate, listNotices, toNoticeText, type Notice } from '../../install/update-items.ts'
+import { isUpdate, isWithdrawn, listNotices, toNoticeText, type Notice } from '../../install/update-items.ts'
 import { placeOptions } from '../../registry/place.ts'
 import { dangerousOption } from '../../scan/dangerous.ts'
 
@@ -22,14 +22,26 @@ export const commands = {
         plans.push(...(await planUpdates(session, source, some)))
       const others = notices.filter((notice) => !isUpdate(notice)).map(toNoticeText)
       const result = await applyPlans(session, plans)
-      return { ...result, warnings: [...result.warnings, ...others] }
+      const recalled = notices.filter(({ reason, fullName }) => reason === 'recalled' && !isPlanned(plans, fullName))
+      return { ...result, recalled: recalled.map(toName), warnings: [...result.warnings, ...others] }
     },
     show(result) {
       const lines = showInstalled(result)
-      return lines.length > 0 ? lines : ['All skills are at their latest version.']
+      const left = result.recalled.map(
+        ({ fullName, version }) => `${fullName}@${version} was recalled and is still here.`,
+      )
+      return [...lines, ...left].length > 0 ? [...lines, ...left] : ['All skills are at their latest version.']
     },
-    hasFailed: ({ skipped }) => skipped.length > 0,
+    hasFailed: ({ skipped, recalled }) => skipped.length > 0 || recalled.length > 0,
   }),
+}
+
+function isPlanned(plans: readonly ItemPlan[], name: string): boolean {
+  return plans.some(({ item: { fullName, formerName } }) => fullName === name || formerName === name)
+}
+
+function toName({ fullName, version }: Notice) {
+  return { fullName, version }
 }
 
 function planUpdates(session: Session, source: string, notices: readonly Notice[]): Promise<ItemPlan[]> {
@@ -38,9 +50,10 @@ function planUpdates(session: Session, source: string, notices: readonly Notice[
       name: fullName,
       version: latestVersion ?? undefined,
     }))
+    const withdrawn = new Set(notices.filter(isWithdrawn).map(({ fullName }) => fullName))
     const plans: ItemPlan[] = []
     const latest = await askForItems(session, api, words, source)
-    for (const item of await addRequired(session, api, latest, { source, isUpdate: true }))
+    for (const item of await addRequired(session, api, latest, { source, isUpdate: true, withdrawn }))
       plans.push(await planItem(session, item))
     refuseDangerousPlans(session, plans)
     await fetchPlans(session, api, plans)
