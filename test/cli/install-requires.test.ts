@@ -148,6 +148,27 @@ describe('a recalled skill that others require', () => {
     expect(stderr).toMatch(/No version of alice\/lib satisfies its range.*Yanked or recalled: /)
   })
 
+  it('that cannot be replaced does not keep `update` from other skills', async () => {
+    const { api, project, publish, url } = await start()
+    await publish('tool', '1.0.0')
+    await publish('spare', '1.0.0')
+    await project.run('install', 'forms', 'tool', 'spare', '--url', url)
+    for (const name of ['tool', 'spare']) await publish(name, '1.1.0')
+    await api.recallSkill({ name: 'alice/spare', range: '1.0.0', reason: 'It is bad.' })
+    await recall(api, '1.x')
+    const { code, stdout, stderr } = await project.run('update', '--url', url)
+    expect([code, stdout.trimEnd().split('\n').toSorted()]).toEqual([
+      1,
+      [
+        'Updated alice/spare from 1.0.0 to 1.1.0 in .agents/skills/spare.',
+        'Updated alice/tool from 1.0.0 to 1.1.0 in .agents/skills/tool.',
+        'Warning: alice/forms requires alice/lib ^1.0.0, of which no version is offered any more.',
+        'Warning: alice/lib@1.4.0 was recalled. Stop using it. Install 2.0.0 instead. The reason that was given (1.x): It is bad.',
+      ],
+    ])
+    expect(stderr).toMatch(/No version of alice\/lib satisfies/)
+  })
+
   it('goes to the latest version with `update` where the new version of the other requires it no more', async () => {
     const { api, project, publish, url } = await start()
     await project.run('install', 'forms', '--url', url)

@@ -24,7 +24,8 @@ interface Constraint {
 
 type Roots = { name: string; range: string }[]
 
-interface Adding {
+/** How {@link addRequired} adds skills. */
+export interface Adding {
   readonly source: string
   readonly isUpdate?: boolean
   /** The full names of skills whose installed version was yanked or recalled: an update may go to a lower one. */
