@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import type { RegistryApi } from '@skillstead/protocol'
+import { describe, expect, it } from 'vitest'
 import { makeProject, type InstalledAnswer } from '../support/install-harness.ts'
 import { startNode } from '../support/server-harness.ts'
 
@@ -124,6 +125,79 @@ it('`update` keeps skills in the ranges of those that require them, and adds wha
     'alice/lib updated',
   ])
   expect((await lockOf(project.folder))['alice/forms']!.requires).toEqual({ 'alice/extra': '*', 'alice/lib': '^2.0.0' })
+})
+
+const recall = (api: RegistryApi, range: string) => api.recallSkill({ name: 'alice/lib', range, reason: 'It is bad.' })
+
+describe('a recalled skill that others require', () => {
+  it('goes back to a lower version in the ranges with `update`', async () => {
+    const { api, project, url } = await start()
+    await project.run('install', 'forms', '--url', url)
+    await recall(api, '1.4.0')
+    const { code, stdout, stderr } = await project.run('update', '--url', url)
+    expect([code, stdout]).toEqual([0, 'Downgraded alice/lib from 1.4.0 to 1.0.0 in .agents/skills/lib.\n'])
+    expect(stderr).toContain('alice/lib goes back to 1.0.0, not 2.0.0: alice/forms requires ^1.0.0.')
+  })
+
+  it('is not called up to date by `update` where no version in the ranges is left', async () => {
+    const { api, project, url } = await start()
+    await project.run('install', 'forms', '--url', url)
+    await recall(api, '1.x')
+    const { code, stderr } = await project.run('update', '--url', url)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/No version of alice\/lib satisfies its range.*Yanked or recalled: /)
+  })
+
+  it('that cannot be replaced does not keep `update` from other skills', async () => {
+    const { api, project, publish, url } = await start()
+    await publish('tool', '1.0.0')
+    await publish('spare', '1.0.0')
+    await project.run('install', 'forms', 'tool', 'spare', '--url', url)
+    for (const name of ['tool', 'spare']) await publish(name, '1.1.0')
+    await api.recallSkill({ name: 'alice/spare', range: '1.0.0', reason: 'It is bad.' })
+    await recall(api, '1.x')
+    const { code, stdout, stderr } = await project.run('update', '--url', url)
+    expect([code, stdout.trimEnd().split('\n').toSorted()]).toEqual([
+      1,
+      [
+        'Updated alice/spare from 1.0.0 to 1.1.0 in .agents/skills/spare.',
+        'Updated alice/tool from 1.0.0 to 1.1.0 in .agents/skills/tool.',
+        'Warning: alice/forms requires alice/lib ^1.0.0, of which no version is offered any more.',
+        'Warning: alice/lib@1.4.0 was recalled. Stop using it. Install 2.0.0 instead. The reason that was given (1.x): It is bad.',
+      ],
+    ])
+    expect(stderr).toMatch(/No version of alice\/lib satisfies/)
+  })
+
+  it('goes to the latest version with `update` where the new version of the other requires it no more', async () => {
+    const { api, project, publish, url } = await start()
+    await project.run('install', 'forms', '--url', url)
+    await recall(api, '1.x')
+    await publish('forms', '1.1.0')
+    const { code } = await project.run('update', '--url', url)
+    expect([code, (await lockOf(project.folder))['alice/lib']!.version]).toEqual([0, '2.0.0'])
+  })
+
+  it('is replaced by `install` of another skill that requires it', async () => {
+    const { api, project, publish, url } = await start()
+    await project.run('install', 'lib@1.4.0', '--url', url)
+    await recall(api, '1.4.0')
+    await project.run('outdated', '--url', url)
+    await publish('depc', '1.0.0', '[lib@^1.0.0]')
+    const { skills } = await project.json<InstalledAnswer>('install', 'depc', '--url', url)
+    expect(skills.map(({ fullName, version }) => `${fullName}@${version}`).toSorted()).toEqual([
+      'alice/depc@1.0.0',
+      'alice/lib@1.0.0',
+    ])
+  })
+
+  it('with a yank goes back as well', async () => {
+    const { api, project, url } = await start()
+    await project.run('install', 'forms', '--url', url)
+    await api.yankVersion({ name: 'alice/lib', version: '1.4.0' })
+    expect((await project.run('update', '--url', url)).code).toBe(0)
+    expect((await lockOf(project.folder))['alice/lib']!.version).toBe('1.0.0')
+  })
 })
 
 it('`remove` says which installed skills require the removed one', async () => {

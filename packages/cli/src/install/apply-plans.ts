@@ -29,6 +29,8 @@ export interface Installed {
   }[]
   /** Folders that were left unchanged, because local changes would be lost. */
   readonly skipped: readonly { fullName: string; version: string; target: string; reason: string }[]
+  /** Recalled versions: those of the lock that `install` left as they are, and those that `update` could not replace. */
+  readonly recalled: readonly { readonly fullName: string; readonly version: string }[]
   /** The MCP servers of skills: those that were written to the project, and those that `--with-mcp` would write. */
   readonly mcp: readonly { fullName: string; servers: readonly string[]; written: boolean }[]
   readonly warnings: readonly string[]
@@ -118,6 +120,7 @@ export async function applyPlans(session: Session, plans: readonly ItemPlan[]): 
     skipped: plans.flatMap(({ item: { fullName, version }, skipped }) =>
       skipped ? [{ fullName, version, ...skipped }] : [],
     ),
+    recalled: [],
     mcp: [...servers.values()].flatMap(({ fullName, shown, change }) =>
       shown.length > 0 ? [{ fullName, servers: shown, written: change !== undefined }] : [],
     ),

@@ -16,7 +16,9 @@ export function parseWord(word: string): Word {
   const slug = /^pack:(.*)$/.exec(word)?.[1]
   if (slug !== undefined && isSkillName(slug)) return { pack: slug }
   const [, name = '', version] = /^([a-z0-9/-]+)(?:@(latest|\d+\.\d+\.\d+))?$/.exec(word) ?? []
-  if (isFullName(name) || isSkillName(name)) return { name, version: version === 'latest' ? undefined : version }
+  if (isFullName(name) || isSkillName(name)) {
+    return { name, version: version === 'latest' ? undefined : version, isNamed: true }
+  }
   throw new UsageError(`'${word}' is not a skill or pack. Use owner/name, name, owner/name@1.2.3 or pack:SLUG.`)
 }
 
@@ -29,7 +31,7 @@ export async function askForItems(
 ): Promise<Item[]> {
   const items = new Map<string, Item>()
   for (const word of words) {
-    const asked = 'pack' in word ? await getPackMembers(api, word.pack, session.output.say) : [word]
+    const asked = 'pack' in word ? await listMembers(session, api, word.pack, words) : [word]
     for (const one of asked) {
       const item = await askForItem(session, api, one, source)
       const other = items.get(item.fullName)
@@ -41,6 +43,14 @@ export async function askForItems(
     }
   }
   return [...items.values()]
+}
+
+/** The skills of a pack. Those that the command also names count as named. */
+async function listMembers(session: Session, api: RegistryApi, slug: string, words: readonly Word[]) {
+  const members = await getPackMembers(api, slug, session.output.say)
+  return members.map(
+    (one) => words.find((word) => 'name' in word && word.name === one.name && word.version === one.version) ?? one,
+  ) as Asked[]
 }
 
 /** If the registry is unavailable, the locked version is used. */

@@ -8,7 +8,7 @@ import {
   type SkillDetails,
   toOneLine,
 } from '@skillstead/protocol'
-import { readRecalled, toRecallText } from './recall-text.ts'
+import { endWithRecall, findNewestRecall, readRecalled, toRecallText } from './recall-text.ts'
 import { isDigest, isFullName, toShortName } from './lock.ts'
 
 /** Reports to the user why a command waits. */
@@ -19,6 +19,8 @@ export interface Asked {
   /** A full or a short name. */
   readonly name: string
   readonly version?: string | undefined
+  /** Whether the command names it, in contrast to a member of a pack or a requirement. */
+  readonly isNamed?: boolean
 }
 
 /** The version that a registry offers for an install. Its fields were validated, because a node may send anything. */
@@ -53,7 +55,7 @@ export async function requestOffer(api: RegistryApi, { name, version }: Asked, s
     throw new Error(`${fullName} has not been published, only requested or reserved, so it cannot be installed.`)
   const offered = version ?? skill.latestVersion
   if (!isVersion(String(offered)) || !isDigest(skill.digest))
-    throw new Error(`${fullName} has no version to install; all of its versions may be yanked or recalled.`)
+    throw new Error(`${fullName} has no version to install; ${toWithdrawnText(skill)}`)
   return {
     fullName,
     version: offered,
@@ -67,6 +69,13 @@ export async function requestOffer(api: RegistryApi, { name, version }: Asked, s
   }
 }
 
+/** Why a skill has no latest version, with the newest recall. */
+function toWithdrawnText({ versions }: SkillDetails): string {
+  const newest = findNewestRecall(versions)
+  if (!newest) return 'all of its versions may be yanked or recalled.'
+  return `all of its versions are yanked or recalled. ${toOneLine(newest.version)} was ${endWithRecall(newest.recalled)}`
+}
+
 /** The response has the digest twice. Reject a registry that contradicts itself. */
 function readOfferedDigest(skill: SkillDetails, version: string): string {
   const listed = skill.versions.find((one) => one.version === version)
@@ -78,11 +87,12 @@ function readOfferedDigest(skill: SkillDetails, version: string): string {
 }
 
 function listWarnings(skill: SkillDetails, version: string, asked: string): string[] {
+  const recalled = readRecalled(skill.recalled)
   const { fullName } = skill
   const isYanked = skill.versions.some((one) => one.version === version && one.yanked)
   return [
     ...(asked.includes('/') && asked !== fullName ? [`${asked} has a new owner and is now ${fullName}.`] : []),
-    ...(skill.recalled ? [`${fullName}@${version} is ${toRecallText(skill.recalled)}`] : []),
+    ...(recalled ? [`${fullName}@${version} is ${toRecallText(recalled)}`] : []),
     ...(isYanked ? [`${fullName}@${version} was yanked by its owner.`] : []),
     ...(skill.deprecated ? [toOneLine(`${fullName} is deprecated. ${skill.deprecationMessage}`)] : []),
     ...(skill.security?.verdict === 'dangerous'

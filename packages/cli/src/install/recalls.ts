@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Recalled } from '@skillstead/protocol'
 import { flag, type Arguments, type Options } from '../command/command.ts'
 import { writeWhole } from '../files/write-whole.ts'
 import type { Asked } from './offer.ts'
-import { readRecalled, toRecallText } from './recall-text.ts'
+import { readRecalled, endWithRecall } from './recall-text.ts'
 
 /** Option to install a recalled version that is named exactly. */
 export const recalledOption: Options = {
@@ -29,36 +30,53 @@ export interface KnownRecalls {
   note(reported: readonly (LockedVersion & { readonly recalled: Recalled | undefined })[]): void
 }
 
-/** The maximum size of the file, which another program may have written. */
+/** The maximum size of a file, which another program may have written. */
 const fileBytesMax = 16 * 1024 * 1024
 
-/** Opens the known recalls in the cache folder. A file that is damaged or cannot be written counts as empty. */
+/** The maximum number of recalls of one registry; the oldest are dropped. */
+const recallsMax = 3000
+
+/**
+ * Opens the known recalls in the cache folder. Each registry has its own file, so that none can displace the recalls of
+ * another. A file that is damaged or cannot be written counts as empty.
+ */
 export function openRecalls(folder: string): KnownRecalls {
-  const file = join(folder, 'recalls.json')
-  let known = readFile(file)
+  const files = join(folder, 'recalls')
+  const toFile = (source: string) => join(files, `${createHash('sha256').update(source).digest('hex')}.json`)
+  const known = new Map<string, Map<string, Recalled>>()
+  const readKnown = (source: string) => {
+    const recalls = known.get(source) ?? readFile(toFile(source))
+    known.set(source, recalls)
+    return recalls
+  }
   return {
-    find: (version) => known.get(toKey(version)),
+    find: (version) => readKnown(version.source).get(toKey(version)),
     note(reported) {
-      const changed = reported.filter((one) => JSON.stringify(known.get(toKey(one))) !== JSON.stringify(one.recalled))
-      if (changed.length === 0) return
-      // Another command may have written meanwhile.
-      known = new Map([...known, ...readFile(file)])
-      for (const one of changed) {
-        if (one.recalled) known.set(toKey(one), one.recalled)
-        else known.delete(toKey(one))
-      }
-      try {
-        mkdirSync(folder, { recursive: true, mode: 0o700 })
-        writeWhole(file, JSON.stringify(Object.fromEntries(known)), 0o600)
-      } catch {
-        // In a read-only cache the next command asks again.
+      for (const [source, some] of Map.groupBy(reported, (one) => one.source)) {
+        const before = readKnown(source)
+        const changed = some.filter((one) => JSON.stringify(before.get(toKey(one))) !== JSON.stringify(one.recalled))
+        if (changed.length === 0) continue
+        // Another command may have written meanwhile.
+        const recalls = new Map([...before, ...readFile(toFile(source))])
+        for (const one of changed) {
+          recalls.delete(toKey(one))
+          if (one.recalled) recalls.set(toKey(one), one.recalled)
+        }
+        known.set(source, recalls)
+        try {
+          mkdirSync(files, { recursive: true, mode: 0o700 })
+          const newest = [...recalls].slice(-recallsMax)
+          writeWhole(toFile(source), JSON.stringify(Object.fromEntries(newest)), 0o600)
+        } catch {
+          // In a read-only cache the next command asks again.
+        }
       }
     },
   }
 }
 
-function toKey({ source, fullName, version, digest }: LockedVersion): string {
-  return `${source} ${fullName}@${version} ${digest}`
+function toKey({ fullName, version, digest }: LockedVersion): string {
+  return `${fullName}@${version} ${digest}`
 }
 
 function readFile(file: string): Map<string, Recalled> {
@@ -79,14 +97,23 @@ function readFile(file: string): Map<string, Recalled> {
 /** Throws for a recalled version, unless the command names it exactly and has --allow-recalled. */
 export function refuseRecalled(
   given: Arguments,
-  { fullName, version }: Pick<LockedVersion, 'fullName' | 'version'>,
+  version: Pick<LockedVersion, 'fullName' | 'version'>,
   recalled: Recalled | undefined,
   asked: Asked | undefined,
 ): void {
-  if (!recalled || (flag(given, 'allow-recalled') && asked?.version === version)) return
+  if (!recalled || (flag(given, 'allow-recalled') && asked?.isNamed && asked.version === version.version)) return
+  throw new Error(toRefusal(version, recalled, 'Nothing was changed.'))
+}
+
+/** Why a recalled version is not installed, what that leaves, and what to do. */
+export function toRefusal(
+  { fullName, version }: Pick<LockedVersion, 'fullName' | 'version'>,
+  recalled: Recalled,
+  outcome: string,
+): string {
   const name = `${fullName}@${version}`
-  throw new Error(
-    `${name} was ${toRecallText(recalled)}. Nothing was changed. Install another version, or name this one: ` +
-      `\`skillstead install ${name} --allow-recalled\`.`,
+  return (
+    `${name} was ${endWithRecall(recalled)} ${outcome} Install another version, or name this one: ` +
+    `\`skillstead install ${name} --allow-recalled\`.`
   )
 }

@@ -24,9 +24,17 @@ interface Constraint {
 
 type Roots = { name: string; range: string }[]
 
+/** How {@link addRequired} adds skills. */
+export interface Adding {
+  readonly source: string
+  readonly isUpdate?: boolean
+  /** The full names of skills whose installed version was yanked or recalled: an update may go to a lower one. */
+  readonly withdrawn?: ReadonlySet<string>
+}
+
 /**
  * The items of a command with the skills that they require, from the same registry. Installed skills stay as they are
- * where they are in the ranges. An update keeps a skill in the ranges of the installed skills that require it; an install
+ * where they are in the ranges and not known to be recalled. An update keeps a skill in the ranges of the installed skills that require it; an install
  * of a version outside them is refused. Throws for conflicts, cycles and skills that do not exist, as the registry
  * explains them.
  */
@@ -34,7 +42,7 @@ export async function addRequired(
   session: Session,
   api: RegistryApi,
   asked: readonly Item[],
-  { source, isUpdate = false }: { readonly source: string; readonly isUpdate?: boolean },
+  { source, isUpdate = false, withdrawn }: Adding,
 ): Promise<Item[]> {
   if (flag(session.given, 'no-deps')) return [...asked]
   const names = new Set(asked.map(({ fullName }) => fullName))
@@ -53,7 +61,16 @@ export async function addRequired(
   for (const item of asked) {
     const chosen = resolution.skills.find(({ fullName }) => fullName === item.fullName)
     if (!isUpdate || chosen?.version === item.version) items.push(item)
-    else items.push(...(await stayInRange(session, api, { item, chosen: chosen?.version, source, all })))
+    else
+      items.push(
+        ...(await stayInRange(session, api, {
+          item,
+          chosen: chosen?.version,
+          source,
+          all,
+          isWithdrawn: withdrawn?.has(item.fullName) ?? false,
+        })),
+      )
   }
   for (const one of listAdded(session, resolution, { names, kept, source })) {
     const [by] = one.requiredBy
@@ -120,25 +137,36 @@ function isRequirer(row: unknown): boolean {
   return isObject(row) && isFullName(String(row.fullName)) && parseVersionRange(String(row.range)) !== undefined
 }
 
-/** An update of a skill that others require: to the chosen version if it is newer, else none, with the reason. */
+/**
+ * An update of a skill that others require: to the chosen version if it is newer or the installed one was withdrawn, else
+ * none, with the reason.
+ */
 async function stayInRange(
   session: Session,
   api: RegistryApi,
-  { item, chosen, source, all }: { item: Item; chosen: string | undefined; source: string; all: Constraint[] },
+  {
+    item,
+    chosen,
+    source,
+    all,
+    isWithdrawn,
+  }: { item: Item; chosen: string | undefined; source: string; all: Constraint[]; isWithdrawn: boolean },
 ): Promise<Item[]> {
+  // The updates of the others no longer require it.
+  if (isWithdrawn && chosen === undefined) return [item]
   const { fullName, version: latest } = item
   const current = session.lock.skills[fullName]!.version
   const by = all.filter(({ name }) => name === fullName).map((one) => `${one.by} requires ${one.range}`)
-  const target = chosen !== undefined && compareVersions(chosen, current) > 0 ? chosen : undefined
-  session.output.say(
-    `${fullName} ${target ? `is updated to ${target}` : `stays at ${current}`}, not ${latest}: ${by.join(', ')}.`,
-  )
+  const step = chosen === undefined ? 0 : compareVersions(chosen, current)
+  const target = step > 0 || (step < 0 && isWithdrawn) ? chosen : undefined
+  const change = target === undefined ? `stays at ${current}` : `${step > 0 ? 'is updated' : 'goes back'} to ${target}`
+  session.output.say(`${fullName} ${change}, not ${latest}: ${by.join(', ')}.`)
   return target === undefined ? [] : askForItems(session, api, [{ name: fullName, version: target }], source)
 }
 
 /** The skills of a resolution that are to be installed besides the named ones. */
 function listAdded(
-  { lock }: Session,
+  { lock, recalls }: Session,
   { skills }: Resolution,
   { names, kept, source }: { names: ReadonlySet<string>; kept: readonly Constraint[]; source: string },
 ): Resolution['skills'] {
@@ -150,7 +178,8 @@ function listAdded(
     if (names.has(fullName) || !requiredBy.some((requirer) => wanted.has(requirer.fullName))) continue
     const locked = Object.hasOwn(lock.skills, fullName) ? lock.skills[fullName] : undefined
     const ranges = [...requiredBy, ...kept.filter(({ name }) => name === fullName)]
-    if (locked?.source === source && isWithin(locked.version, ranges)) continue
+    const isKept = locked?.source === source && isWithin(locked.version, ranges)
+    if (isKept && !recalls.find({ ...locked, fullName })) continue
     wanted.add(fullName)
     added.unshift(one)
   }

@@ -41,14 +41,14 @@ async function askAbout(session: Session, api: RegistryApi, skills: readonly Loc
   const answer = await waitForTurn(() => api.heartbeat({ installedSkills }), session.output.say)
   requireShape(isListOf(answer?.updates, isUpdateRow) && Array.isArray(answer.unknown))
   const { updates, unknown } = answer
-  session.recalls.note(toReportedRecalls(skills, updates))
+  session.recalls.note(toReportedRecalls(skills, answer))
   return skills.flatMap(([fullName, { version, source }]): Notice[] => {
     const update = updates.find(({ skillName }) => skillName === fullName)
     if (update) {
       // Older nodes do not send this field.
       const { latestVersion, reason, message, deprecationMessage = '' } = update
       const latest = toOtherVersion(latestVersion, version)
-      const recalled = readRecalled(update.recalled)
+      const recalled = toRecalled(update)
       return [{ fullName, version, latestVersion: latest, reason, message, deprecationMessage, recalled, source }]
     }
     if (!unknown.includes(fullName)) return []
@@ -61,12 +61,22 @@ function isUpdateRow(row: unknown): boolean {
   return isObject(row) && [row.skillName, row.reason, row.message].every((field) => typeof field === 'string')
 }
 
-/** What a heartbeat reported about each of the skills, for {@link Session.recalls}. */
-export function toReportedRecalls(skills: readonly Locked[], updates: HeartbeatResult['updates']) {
-  return skills.map(([fullName, { version, digest, source }]) => {
+/**
+ * What a heartbeat reported about each of the skills that it asked about, for {@link Session.recalls}. The answer about a
+ * skill that is not there or is taken down does not say whether the version is recalled.
+ */
+export function toReportedRecalls(skills: readonly Locked[], { updates, unknown }: HeartbeatResult) {
+  return skills.flatMap(([fullName, { version, digest, source }]) => {
     const update = updates.find(({ skillName }) => skillName === fullName)
-    return { source, fullName, version, digest, recalled: readRecalled(update?.recalled) }
+    const recalled = toRecalled(update)
+    if (!recalled && (update?.reason === 'taken_down' || unknown.includes(fullName))) return []
+    return [{ source, fullName, version, digest, recalled }]
   })
+}
+
+/** The recall that a row reports; its texts may be missing. */
+export function toRecalled(update: HeartbeatResult['updates'][number] | undefined): Recalled | undefined {
+  return readRecalled(update?.recalled ?? (update?.reason === 'recalled' ? {} : undefined))
 }
 
 /** The text of a notice, with the reason of a recall and the author's deprecation message. */
@@ -76,9 +86,15 @@ export function toNoticeText({ message, deprecationMessage, recalled }: Notice):
 }
 
 /** Whether an update would install the latest version: it is newer, or the installed one was yanked or recalled. */
-export function isUpdate({ reason, version, latestVersion }: Notice): boolean {
+export function isUpdate(notice: Notice): boolean {
+  const { reason, version, latestVersion } = notice
   if (latestVersion === null || reason === 'taken_down' || reason === 'unknown') return false
-  return reason === 'yanked' || reason === 'recalled' || compareVersions(latestVersion, version) > 0
+  return isWithdrawn(notice) || compareVersions(latestVersion, version) > 0
+}
+
+/** Whether the installed version was yanked or recalled. */
+export function isWithdrawn({ reason }: Notice): boolean {
+  return reason === 'yanked' || reason === 'recalled'
 }
 
 function toOtherVersion(latestVersion: string, version: string): string | null {

@@ -4,6 +4,7 @@ import type { Output } from '../terminal/output.ts'
 import { describeEdits, readFolderState } from './folder-state.ts'
 import { toTargetPath } from './install-place.ts'
 import type { LockedSkill } from './lock.ts'
+import { endWithRecall } from './recall-text.ts'
 import { openSession, type Session } from './session.ts'
 
 /** The installed skills, compared with the lock. */
@@ -34,10 +35,14 @@ export function showInstalledReport({ ok, installed }: InstalledReport): string[
   )
   const count =
     installed.length === 1 ? 'The installed skill matches' : `All ${installed.length} installed skills match`
-  if (ok) return [`${count} skills.lock, byte for byte.`]
+  const warnings = installed.flatMap(({ fullName, version, recalled }) =>
+    recalled ? [`Warning: ${fullName}@${version} was ${endWithRecall(recalled)} Stop using it.`] : [],
+  )
+  if (ok) return [`${count} skills.lock, byte for byte.`, ...warnings]
   return [
     'The installed skills do not match skills.lock:',
     ...problems,
+    ...warnings,
     'Run `skillstead install` to restore missing files, and with --force also edited ones.',
   ]
 }

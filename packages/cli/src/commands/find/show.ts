@@ -1,5 +1,6 @@
 import { toOneLine, type SkillDetails, verdictWords } from '@skillstead/protocol'
 import { toShortName } from '../../install/lock.ts'
+import { findNewestRecall } from '../../install/recall-text.ts'
 import { endpointCommand } from '../../registry/endpoint-command.ts'
 import { toVerdictText } from '@skillstead/scanner'
 import { toChangeLines, toChangeText } from '../../scan/change.ts'
@@ -13,6 +14,9 @@ export const commands = {
     words: { NAME: 'name' },
     options: { version: { value: 'VERSION', help: 'the version to show. Default: the latest' } },
     show(skill) {
+      // Without a latest version, the response is about none.
+      const recalled =
+        skill.recalled ?? (skill.latestVersion === '' ? findNewestRecall(skill.versions)?.recalled : undefined)
       const facts: [string, string][] = [
         ['version', skill.latestVersion],
         ['published', skill.publishedAt],
@@ -22,7 +26,7 @@ export const commands = {
         ['visibility', skill.visibility],
         ['downloads', `${skill.downloads}, ${skill.stars} stars, ${skill.forks} forks`],
         ['digest', skill.digest ?? ''],
-        ['recalled', skill.recalled ? `${skill.recalled.range}: ${skill.recalled.reason}` : ''],
+        ['recalled', recalled ? `${recalled.range}: ${recalled.reason}` : ''],
         ['deprecated', skill.deprecated ? skill.deprecationMessage || 'yes' : ''],
         ['files', skill.files.map(({ path }) => path).join(', ')],
         ['versions', skill.versions.map(toVersionWord).join(', ')],

@@ -6,7 +6,7 @@ import { readFolderState } from '../../install/folder-state.ts'
 import { globalOption, toInstallPlace, toTargetPath, type Place } from '../../install/install-place.ts'
 import { localSource, type LockedSkill } from '../../install/lock.ts'
 import { openRecalls } from '../../install/recalls.ts'
-import { toReportedRecalls } from '../../install/update-items.ts'
+import { toRecalled, toReportedRecalls } from '../../install/update-items.ts'
 import { readPlaceLock, toLockSource } from '../../install/session.ts'
 import { placeOptions, withApi } from '../../registry/place.ts'
 
@@ -52,7 +52,8 @@ export const commands = {
       const result = await withApi(given, (api) => api.heartbeat({ installedSkills, platform, agentKey }), {
         agentToken,
       })
-      openRecalls(cacheFolder(place.env)).note(toReportedRecalls(own, result.updates))
+      const asked = own.filter((_, i) => found[i]?.installed)
+      openRecalls(cacheFolder(place.env)).note(toReportedRecalls(asked, result))
       const missing = found.flatMap(({ name, installed }) => (installed ? [] : [name]))
       return { ...result, asked: installedSkills.length, missing, elsewhere }
     },
@@ -98,13 +99,17 @@ function toHeartbeatLines({
   nextHeartbeatSeconds,
 }: Heartbeat) {
   return [
-    ...updates.flatMap(({ fullName, installedVersion, reason, message, deprecationMessage, recalled }) => [
-      `${toOneLine(fullName)}@${toOneLine(installedVersion)}  ${reason.replace('_', ' ')}`,
-      `  ${toOneLine(message)}`,
-      ...(recalled ? [toOneLine(`  Recalled (${recalled.range}): ${recalled.reason}`)] : []),
-      // Older nodes do not send this field.
-      ...(deprecationMessage ? [`  Author's message: ${toOneLine(deprecationMessage)}`] : []),
-    ]),
+    ...updates.flatMap((update) => {
+      const { fullName, installedVersion, reason, message, deprecationMessage } = update
+      const recalled = toRecalled(update)
+      return [
+        `${toOneLine(fullName)}@${toOneLine(installedVersion)}  ${reason.replace('_', ' ')}`,
+        `  ${toOneLine(message)}`,
+        ...(recalled ? [toOneLine(`  Recalled (${recalled.range}): ${recalled.reason}`)] : []),
+        // Older nodes do not send this field.
+        ...(deprecationMessage ? [`  Author's message: ${toOneLine(deprecationMessage)}`] : []),
+      ]
+    }),
     ...unknown.map((name) => `${toOneLine(name)}  unknown\n  The registry has no skill of this name that you can see.`),
     ...missing.map((name) => `${name}  missing\n  It is in the lock but not installed: run \`skillstead install\`.`),
     ...elsewhere.map((source) => `Other skills are from ${toHint(source)}`),

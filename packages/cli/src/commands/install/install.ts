@@ -11,7 +11,7 @@ import {
 import { askForItems, parseWord, toLockedItem, toLockedItems, type Word } from '../../install/find-items.ts'
 import { targetOptions } from '../../install/install-place.ts'
 import { type LockedSkill } from '../../install/lock.ts'
-import { recalledOption } from '../../install/recalls.ts'
+import { recalledOption, toRefusal } from '../../install/recalls.ts'
 import { listNotices } from '../../install/update-items.ts'
 import { planItem, type Item, type ItemPlan } from '../../install/plan-folders.ts'
 import { withMcpOption } from '../../install/plan-servers.ts'
@@ -46,7 +46,7 @@ export const commands = {
       return installWords(session, words)
     },
     show: showInstalled,
-    hasFailed: ({ skipped }) => skipped.length > 0,
+    hasFailed: ({ skipped, recalled }) => skipped.length > 0 || recalled.length > 0,
   }),
 }
 
@@ -75,7 +75,7 @@ async function installWords(session: Session, words: readonly Word[]): Promise<I
   return applyPlans(session, plans)
 }
 
-/** Installs exactly what the lock says and leaves the lock unchanged. */
+/** Installs exactly what the lock says, except for recalled versions, and leaves the lock unchanged. */
 async function installLocked(session: Session): Promise<Installed> {
   if (session.folders.length > 0)
     throw new UsageError('--agent and --dir need the names of skills. Without names, skills.lock sets the folders.')
@@ -83,18 +83,33 @@ async function installLocked(session: Session): Promise<Installed> {
   if (locked.length === 0)
     throw new UsageError(`${session.place.lockFolder} has no skills.lock with skills. Name the skills to install.`)
   if (!flag(session.given, 'offline')) await askForRecalls(session, locked)
-  return installItems(
+  const recalled = locked.flatMap(([fullName, skill]) => {
+    const found = session.recalls.find({ fullName, ...skill })
+    return found ? [{ fullName, version: skill.version, found }] : []
+  })
+  const others = locked.filter(([name]) => !recalled.some(({ fullName }) => fullName === name))
+  const result = await installItems(
     session,
-    locked.map(([fullName, skill]) => toLockedItem(session, fullName, skill)),
+    others.map(([fullName, skill]) => toLockedItem(session, fullName, skill)),
   )
+  return {
+    ...result,
+    recalled: recalled.map(({ fullName, version }) => ({ fullName, version })),
+    warnings: [...result.warnings, ...recalled.map((one) => toRefusal(one, one.found, 'It is left as it is.'))],
+  }
 }
 
-/** The cache and the lock do not know what was recalled since. Without its registry, a skill is installed all the same. */
+/**
+ * The cache and the lock do not know what was recalled since. Without its registry, a skill is installed as far as what
+ * was reported last allows it.
+ */
 async function askForRecalls(session: Session, locked: readonly [string, LockedSkill][]): Promise<void> {
-  try {
-    await listNotices(session, locked)
-  } catch (error) {
-    session.output.say(`Could not ask whether a skill was recalled: ${(error as Error).message}`)
+  for (const [source, skills] of Map.groupBy(locked, ([, skill]) => skill.source)) {
+    try {
+      await listNotices(session, skills)
+    } catch (error) {
+      session.output.say(`Could not ask ${source} whether its skills were recalled: ${(error as Error).message}`)
+    }
   }
 }
 
