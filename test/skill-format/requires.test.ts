@@ -80,7 +80,7 @@ describe('what a skill requires', () => {
       `requires: [${Array.from({ length: limits.requirementsMax + 1 }, (_, i) => `skill-${i}`).join(', ')}]`,
       /more than 100/,
     ],
-    [`requires: ["pdf@${'^1 || '.repeat(30)}^1"]`, /no valid range/],
+    [`requires: ["pdf@${'^1 || '.repeat(40)}^1"]`, /no valid range/],
   ])('refuses %s', (line, message) => {
     const { refusals } = read(line)
     expect(refusals).toMatchObject([{ code: 'requires_invalid', line: 4 }])
