@@ -348,6 +348,19 @@ describeApi('versions that are quarantined', (open) => {
     expect(origin.kind).toBe('import')
   })
 
+  it('keeps the content of a recalled version, whose recall may not cover the number', async () => {
+    const name = `${alice.username}/recalled`
+    const skillMd = sampleOf('dangerous', 'recalled')
+    const publish = async (version: string) => (await alice.api.publishSkill({ skillMd, version })).quarantined!.id
+    await test.admin.api.releaseQuarantined({ id: await publish('1.0.0') })
+    const second = await publish('2.0.0')
+    const { id } = await alice.api.recallSkill({ name, range: '1.0.0', reason: 'It harms.' })
+    expect(await codeOf(test.admin.api.releaseQuarantined({ id: second }))).toBe('conflict')
+    await alice.api.endRecall({ name, id })
+    await test.admin.api.releaseQuarantined({ id: second })
+    expect((await alice.api.getSkill({ name })).latestVersion).toBe('2.0.0')
+  })
+
   it('can be read and decided by administrators only with the scope `manage`', async () => {
     const quarantined = await hold(alice, 'scoped')
     const keyOf = async (user: TestUser, ...scopes: ('read' | 'publish' | 'manage')[]) =>

@@ -37,11 +37,11 @@ describeApi('events', (open, { transport }) => {
       const recalled = { name: world.full('main'), range: '*', reason: 'It harms.' }
       const { id, at } = await world.owner.api.recallSkill(recalled)
       await world.owner.api.endRecall({ name: recalled.name, id })
-      const recall = { id, range: '*', reason: 'It harms.', at }
+      const recall = { id, range: '*', reason: 'It harms.', at, versions: ['1.0.0'], versionCount: 1 }
       const told = (await world.hook.take()).map(({ event, data }) => [event, data])
       expect(told).toMatchObject([
         ['skill.recalled', { skill: { fullName: recalled.name }, recall, ended: false }],
-        ['skill.recalled', { skill: { fullName: recalled.name }, recall, ended: true }],
+        ['skill.recalled', { skill: { fullName: recalled.name }, recall: { ...recall, endedAt: at }, ended: true }],
       ])
       expect(await theirs.take()).toHaveLength(2)
       await world.owner.api.endRecall({ name: recalled.name, id })

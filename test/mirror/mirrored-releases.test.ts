@@ -42,6 +42,24 @@ describeDatabases('the import of releases from a registry without a log', (open)
   }
   const show = (name: string, username?: string) => mirror.api(username).getSkill({ name })
 
+  it('stores the recalls of the source with an event, and refuses bad ones', async () => {
+    const hook = await hookUp(mirror, await mirror.makeUser('alan', { plan: 'enterprise' }), {
+      events: ['skill.recalled'],
+    })
+    const recall = { id: '019b0000-0000-7000-8000-000000000001', range: '*', reason: 'It harms.' }
+    const at = new Date(startMs).toISOString()
+    const first = { version: '1.0.0', publishedAt: startMs }
+    expect(await apply([release('tea', 'One.', first)])).toEqual(['applied'])
+    const second = { version: '1.1.0', publishedAt: startMs }
+    const bad = release('tea', 'Two.', { ...second, recalls: [{ ...recall, at: 'soon' }] })
+    expect(await apply([bad])).toEqual(['malformed'])
+    expect(await apply([release('tea', 'Two.', { ...second, recalls: [{ ...recall, at }] })])).toEqual(['applied'])
+    expect(await mirror.api().getSkill({ name: 'alice/tea' })).toMatchObject({ latestVersion: '' })
+    expect(await hook.take()).toMatchObject([
+      { event: 'skill.recalled', data: { recall: { range: '*', versions: ['1.1.0', '1.0.0'] }, ended: false } },
+    ])
+  })
+
   it('keeps version numbers, times, texts and files', async () => {
     const hook = await hookUp(mirror, mirror.admin, { events: ['skill.published'] })
     const publisher = { id: '019b0000-0000-7000-8000-000000000007', username: 'bob' }

@@ -134,6 +134,42 @@ describeDatabases('the recalls of an upstream', (open) => {
     expect(await shown()).toEqual(['2.0.0 -', '1.1.0 -', `1.0.0 ${stays.range}`])
   })
 
+  it('reach a mirror of the mirror that skips the version which brought them', async () => {
+    const upstream = await openUpstream(open)
+    const { api } = upstream.alice
+    for (const version of ['1.0.0', '1.1.0']) await upstream.publish('tool', version)
+    const first = await openMirror(open)
+    const node = await listenNode(first.test.registry, { port: 0, rates: 'off' })
+    const second = await openMirror(open)
+    await first.mirror.add('main', upstream.url)
+    await second.mirror.add('near', node.url, { filters: { sizeMax: 1000 } })
+    const sync = async () => {
+      await first.mirror.sync('main')
+      await second.mirror.sync('near')
+    }
+    await sync()
+    const publicly = (visibility: 'public' | 'private') => api.publishSkill({ name: 'tool', visibility })
+    await publicly('private')
+    await sync()
+    const { id } = await api.recallSkill({ name, range: '>=1.1.0 <1.3.0', reason })
+    await upstream.publish('tool', '1.2.0', { body: 'Long. '.repeat(500) })
+    await publicly('public')
+    await sync()
+    for (const { test } of [first, second]) {
+      expect((await test.api().listRecalls({ name })).recalls.map((one) => one.id)).toEqual([id])
+      expect((await test.api().getSkill({ name })).latestVersion).toBe('1.0.0')
+    }
+    const { entries } = await first.test.api().getFeed({ limit: 100 })
+    expect(entries.filter(({ type }) => type === 'recall')).toHaveLength(1)
+    await api.endRecall({ name, id })
+    await sync()
+    await second.test.api().getArchive({ name, version: '1.1.0' })
+    await first.mirror.sync('main', { full: true })
+    await second.mirror.sync('near', { full: true })
+    await second.test.api().getArchive({ name, version: '1.1.0' })
+    await node.close()
+  })
+
   it('of many skills pause the sync, as other removals do', async () => {
     const upstream = await openUpstream(open)
     for (let i = 0; i < 8; i += 1) await upstream.publish(`skill-${i}`)
@@ -220,12 +256,65 @@ describeDatabases('the recalls of an upstream', (open) => {
       expect((await test.api().listRecalls({ name })).recalls).toEqual([own])
     })
 
+    it('that come with a new version also cover the earlier ones', async () => {
+      const { node, recall, mirror, test } = await followFalse()
+      node.publish(name, {
+        version: '9.0.0',
+        files: { 'SKILL.md': skillMd('tool', { body: 'New.' }) },
+        data: { recalls: [recall] },
+      })
+      await mirror.sync('main')
+      const details = await test.api().getSkill({ name })
+      expect(details.latestVersion).toBe('')
+      expect(details.versions.map(({ recalled }) => recalled?.range)).toEqual(['*', '*'])
+      expect((await test.api().searchSkills({})).total).toBe(0)
+    })
+
+    it('that come with an entry of a version they do not cover are refused', async () => {
+      const { node, recall, mirror, test } = await followFalse()
+      const recalls = [{ ...recall, range: '1.0.0' }]
+      node.publish(name, {
+        version: '9.0.0',
+        files: { 'SKILL.md': skillMd('tool', { body: 'New.' }) },
+        data: { recalls },
+      })
+      expect(await mirror.sync('main')).toMatchObject({ applied: 0, refused: [{ reason: 'malformed' }] })
+      await test.api().getArchive({ name, version: '1.0.0' })
+    })
+
+    it('that come with versions of many skills pause the sync', async () => {
+      const { node, recall, mirror, alarms, test } = await followFalse()
+      for (let i = 0; i < 8; i += 1) node.publish(`alice/skill-${i}`)
+      await mirror.sync('main')
+      for (let i = 0; i < 8; i += 1) {
+        const recalls = [{ ...recall, id: newId(100 + i) }]
+        const files = { 'SKILL.md': skillMd(`skill-${i}`, { body: 'New.' }) }
+        node.publish(`alice/skill-${i}`, { version: '2.0.0', files, data: { recalls } })
+      }
+      expect(await codeOf(mirror.sync('main'))).toBe('conflict')
+      expect(alarms).toEqual(['main: mass_removal'])
+      expect((await test.api().searchSkills({})).total).toBe(9)
+    })
+
+    it('come with a version even if they are more than a node keeps', async () => {
+      const { node, recall, mirror, test } = await followFalse()
+      const recalls = Array.from({ length: 60 }, (_, i) => ({ ...recall, id: newId(100 - i) }))
+      node.publish(name, {
+        version: '9.0.0',
+        files: { 'SKILL.md': skillMd('tool', { body: 'New.' }) },
+        data: { recalls },
+      })
+      expect(await mirror.sync('main')).toMatchObject({ applied: 1, refused: [] })
+      expect((await test.api().listRecalls({ name })).recalls).toHaveLength(40)
+      expect(await codeOf(test.api().getArchive({ name, version: '9.0.0' }))).toBe('recalled')
+    })
+
     it('are limited in number, and dated no later than now', async () => {
       const { append, mirror, recall, test } = await followFalse()
       for (let i = 1; i <= 60; i += 1) append({ recall: { ...recall, id: newId(i), at: '2999-01-01T00:00:00.000Z' } })
       await mirror.sync('main')
       const { recalls } = await test.api().listRecalls({ name })
-      expect(recalls).toHaveLength(20)
+      expect(recalls).toHaveLength(40)
       expect(Date.parse(recalls[0]!.at)).toBeLessThanOrEqual(test.clock.now())
       // An administrator of this node may still recall it.
       await test.admin.api.recallSkill({ name, range: '*', reason: 'Not here.' })

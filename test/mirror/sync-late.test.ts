@@ -108,6 +108,20 @@ describeDatabases('content that an upstream serves late', (open) => {
     },
   )
 
+  it('follows its log to the end, also after many entries', async () => {
+    const { upstream, mirror, test, hidden } = await openShy()
+    const { api } = upstream.alice
+    await upstream.publish('tea')
+    for (let i = 0; i < 130; i += 1) await api.publishSkill({ name: 'tea', deprecated: i % 2 === 0 })
+    await api.recallSkill({ name: 'alice/tea', range: '*', reason: 'It is hot.' })
+    hidden.add('# tea')
+    expect(await mirror.sync('main')).toMatchObject({ refusedTotal: 1 })
+    hidden.clear()
+    expect(await mirror.sync('main')).toMatchObject({ refusedTotal: 0 })
+    expect(await codeOf(test.api().getArchive({ name: 'alice/tea', version: '1.0.0' }))).toBe('recalled')
+    expect((await test.api().getSkill({ name: 'alice/tea' })).latestVersion).toBe('')
+  })
+
   it('adds its skill to the mirrored pack, and mirrors of the mirror receive the changed pack', async () => {
     const { upstream, mirror, test, hidden } = await openShy()
     for (const name of ['tea', 'cake', 'jam']) await upstream.publish(name)

@@ -73,6 +73,7 @@ export { evaluationEntriesMax, proveResults } from './catalogue/copies/prove-eva
 export { readPublicNames } from './catalogue/offers/public-names.ts'
 export { countDownload, getSkillVersion } from './catalogue/skills/read-skill.ts'
 export {
+  covers,
   isOffered,
   offeredVersion,
   readActiveRecalls,
@@ -80,13 +81,7 @@ export {
   type StoredRecall,
   toRecalledError,
 } from './catalogue/versions/recalls.ts'
-export {
-  activeRecallsMax,
-  countActiveRecalls,
-  putRecalls,
-  storeRecalls,
-  withRecall,
-} from './catalogue/skills/put-recalls.ts'
+export { emitRecall, storeRecalls, upstreamRecallsMax, withRecall } from './catalogue/skills/put-recalls.ts'
 export { getPack, hasPackSkill } from './catalogue/sharing/read-packs.ts'
 export { getBlob } from './storage/read-blobs.ts'
 export { SkillMoved } from './catalogue/skills/find-skill.ts'

@@ -7,10 +7,20 @@ import type { SkillRow } from '../storage/tables.ts'
 
 /** Finds a skill in any state for its owner or an administrator. Throws like {@link getSkill} for other callers. */
 export async function getDecidedSkill(context: StorageContext, ref: string, caller: Caller): Promise<SkillRow> {
+  return (await findDecidedSkill(context, ref, caller)) ?? refuseAsReader(context, ref, caller)
+}
+
+/** Finds a skill in any state for its owner or an administrator; undefined for other callers. */
+export async function findDecidedSkill(
+  context: StorageContext,
+  ref: string,
+  caller: Caller,
+): Promise<SkillRow | undefined> {
+  if (caller.kind === 'guest') return undefined
   const skill = await findAnySkill(context, ref, caller)
-  return skill && (isAdministrator(caller) || (await hasRight(context.database.read, skill, caller, 'manage')))
-    ? skill
-    : refuseAsReader(context, ref, caller)
+  if (!skill) return undefined
+  const isDecider = isAdministrator(caller) || (await hasRight(context.database.read, skill, caller, 'manage'))
+  return isDecider ? skill : undefined
 }
 
 /**

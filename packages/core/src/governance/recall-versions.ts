@@ -1,27 +1,26 @@
 import { type Recall, type Recalls, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { parseVersionRange, rangeCharactersMax, rangeForms } from '@skillstead/skill-format'
-import type { Kysely } from 'kysely'
 import { changeSkill } from '../catalogue/skills/change-skill.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
 import { activeRecallsMax, countActiveRecalls, putRecalls, withRecall } from '../catalogue/skills/put-recalls.ts'
-import { readRecalls, type StoredRecall } from '../catalogue/versions/recalls.ts'
+import { readRecalls, selectVersionNumbers, type StoredRecall, toCovered } from '../catalogue/versions/recalls.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { invalidFields } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Input } from '../kernel/operation-input.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
-import type { SkillRow, Tables } from '../storage/tables.ts'
+import type { SkillRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 import { hasRight, isAdministrator } from '../visibility/rights.ts'
-import { getDecidedSkill } from './find-any-skill.ts'
+import { findDecidedSkill, getDecidedSkill } from './find-any-skill.ts'
 import type { GovernanceContext } from './governance-context.ts'
 
-/** Versions of a recall in an answer. */
-const shownMax = 100
+/** Rows of each list of who has a recalled version. */
+const knownMax = 100
 
 /**
  * POST /skills/<name>/recalls, for the owner, those who may manage the skill, and administrators. Covers the published
- * versions in the range and those published later. Throws `invalid_skill` for a range that is not valid or in which no
+ * versions in the range and those published later. Throws `invalid_request` for a range that is not valid or in which no
  * version is or can follow the latest ones.
  */
 export async function recallSkill(
@@ -32,9 +31,12 @@ export async function recallSkill(
   const found = await getDecidedSkill(context, input.name, caller)
   const range = readRange(input.range)
   const reason = input.reason.replaceAll(/\s+/g, ' ').trim()
-  const recall: StoredRecall = { id: newId(), range, reason, at: context.clock.now() }
+  const isManager = await hasRight(context.database.read, found, caller, 'manage')
+  const byAdministrator = !isManager && isAdministrator(caller) ? ({ byAdministrator: true } as const) : {}
+  const recall: StoredRecall = { id: newId(), range, reason, at: context.clock.now(), ...byAdministrator }
   const skill = await changeRecalls(context, caller, found, recall, async (trx, before) => {
     const recalls = readRecalls(before)
+    if (findEqual(recalls, recall)) return undefined
     if (countActiveRecalls(recalls) >= activeRecallsMax)
       throw new RegistryError(
         'conflict',
@@ -43,10 +45,25 @@ export async function recallSkill(
     await requireMatch(trx, before, range)
     return withRecall(recalls, recall)
   })
-  return toRecall(context.database.read, skill, recall)
+  return readRecall(context, skill, findEqual(readRecalls(skill), recall) ?? recall)
 }
 
-/** DELETE /skills/<name>/recalls/<id>: ends a recall. Throws `conflict` for a recall of an upstream. */
+/** The active recall of this node that says the same, so that a repeated request adds none. */
+function findEqual(recalls: readonly StoredRecall[], wanted: StoredRecall): StoredRecall | undefined {
+  return recalls.find(
+    ({ range, reason, endedAt, upstream, byAdministrator }) =>
+      endedAt === undefined &&
+      !upstream &&
+      range === wanted.range &&
+      reason === wanted.reason &&
+      byAdministrator === wanted.byAdministrator,
+  )
+}
+
+/**
+ * DELETE /skills/<name>/recalls/<id>: ends a recall. Throws `conflict` for a recall of an upstream, `forbidden`
+ * for one of an administrator if the caller is none. The answer tells which versions another recall still covers.
+ */
 export async function endRecall(
   context: GovernanceContext,
   input: Input<'endRecall'>,
@@ -63,9 +80,17 @@ export async function endRecall(
         `This recall came from ${before.origin_upstream ?? 'an upstream'}, where alone it can be ended. ` +
           'This node then follows at its next sync.',
       )
+    if (now.byAdministrator && !isAdministrator(caller))
+      throw new RegistryError(
+        'forbidden',
+        'An administrator of this node made this recall, and only administrators can end it. Ask them.',
+      )
     return now.endedAt === undefined ? withRecall(readRecalls(before), ended) : undefined
   })
-  return toRecall(context.database.read, skill, requireRecall(skill, input.id))
+  const recall = requireRecall(skill, input.id)
+  const { read } = context.database
+  const { versions: stillRecalled } = await toCovered(recall, await selectVersionNumbers(read, skill.id, 'recalled'))
+  return { ...(await readRecall(context, skill, recall)), stillRecalled }
 }
 
 /** GET /skills/<name>/recalls: for the owner and administrators also who has a recalled version, as counts. */
@@ -75,9 +100,11 @@ export async function listRecalls(
   caller: Caller,
 ): Promise<Recalls> {
   const { read } = context.database
-  const skill = await getSkill(context, input.name, caller)
+  const skill = (await findDecidedSkill(context, input.name, caller)) ?? (await getSkill(context, input.name, caller))
+  const all = readRecalls(skill)
+  const versions = all.length > 0 ? await selectVersionNumbers(read, skill.id) : []
   const recalls: Recall[] = []
-  for (const recall of readRecalls(skill)) recalls.push(await toRecall(read, skill, recall))
+  for (const recall of all) recalls.push(await toRecall(recall, versions))
   const isInsider = isAdministrator(caller) || (await hasRight(read, skill, caller, 'manage'))
   return isInsider ? { recalls, known: await readKnown(context, skill) } : { recalls }
 }
@@ -111,28 +138,18 @@ function readRange(text: string): string {
   const range = parseVersionRange(text)
   if (range) return range.text
   const message = `must be ${rangeForms}, of at most ${rangeCharactersMax} characters`
-  throw invalidFields('invalid_skill', [{ path: 'range', message }])
+  throw invalidFields('invalid_request', [{ path: 'range', message }])
 }
 
 /** A range in which no version is, and none above the highest can be, is a mistake. */
 async function requireMatch(trx: WriteTransaction, { id, full_name }: SkillRow, text: string): Promise<void> {
   const range = parseVersionRange(text)!
-  const versions = await selectVersions(trx, id)
+  const versions = await selectVersionNumbers(trx, id)
   if (versions.some((version) => range.includes(version))) return
   const [highest = '0.0.0'] = versions
   if (range.reachesAbove(highest)) return
   const message = `matches no version of ${full_name}, nor any above ${highest}, its highest`
-  throw invalidFields('invalid_skill', [{ path: 'range', message }])
-}
-
-async function selectVersions(db: Kysely<Tables>, skillId: string): Promise<string[]> {
-  const rows = await db
-    .selectFrom('versions')
-    .select('version')
-    .where('skill_id', '=', skillId)
-    .orderBy('sort_key', 'desc')
-    .execute()
-  return rows.map(({ version }) => version)
+  throw invalidFields('invalid_request', [{ path: 'range', message }])
 }
 
 function requireRecall(skill: SkillRow, id: string): StoredRecall {
@@ -141,9 +158,11 @@ function requireRecall(skill: SkillRow, id: string): StoredRecall {
   throw new RegistryError('not_found', `${skill.full_name} has no recall with this id. List them with GET recalls.`)
 }
 
-async function toRecall(db: Kysely<Tables>, { id: skillId }: SkillRow, recall: StoredRecall): Promise<Recall> {
-  const range = parseVersionRange(recall.range)
-  const versions = (await selectVersions(db, skillId)).filter((version) => range?.includes(version))
+async function readRecall({ database }: StorageContext, skill: SkillRow, recall: StoredRecall): Promise<Recall> {
+  return toRecall(recall, await selectVersionNumbers(database.read, skill.id))
+}
+
+async function toRecall(recall: StoredRecall, versions: readonly string[]): Promise<Recall> {
   return {
     id: recall.id,
     range: recall.range,
@@ -151,8 +170,8 @@ async function toRecall(db: Kysely<Tables>, { id: skillId }: SkillRow, recall: S
     at: toTimestamp(recall.at),
     ...(recall.endedAt !== undefined && { endedAt: toTimestamp(recall.endedAt) }),
     upstream: recall.upstream ?? false,
-    versions: versions.slice(0, shownMax),
-    versionCount: versions.length,
+    ...(recall.byAdministrator && { byAdministrator: true }),
+    ...(await toCovered(recall, versions)),
   }
 }
 
@@ -176,7 +195,7 @@ async function readKnown(
     .orderBy('count', 'desc')
     .orderBy('version')
     .orderBy('platform_id')
-    .limit(shownMax)
+    .limit(knownMax)
     .execute()
   const users = await read
     .selectFrom('installers')
@@ -186,7 +205,7 @@ async function readKnown(
     .groupBy('version')
     .orderBy('count', 'desc')
     .orderBy('version')
-    .limit(shownMax)
+    .limit(knownMax)
     .execute()
   return {
     agents: agents.map((row) => ({ ...row, count: Number(row.count) })),

@@ -1,10 +1,9 @@
 import {
-  activeRecallsMax,
-  countActiveRecalls,
+  emitRecall,
   markSynced,
-  putRecalls,
   readRecalls,
   refreshSkill,
+  storeRecalls,
   withRecall,
   type CatalogueContext,
   type SkillRow,
@@ -13,10 +12,9 @@ import {
 } from '@skillstead/core/internal'
 import * as v from 'valibot'
 import { toApplied, type Change } from './apply-changes.ts'
-import { LoggedRecall, toEntryTime, type RecallEntry } from './entry-data.ts'
+import { LoggedRecalls, toEntryTime, type RecallEntry } from './entry-data.ts'
 import type { MirrorOutcome, MirrorRelease } from './mirrored-types.ts'
-import { refusePlace } from './place-skill.ts'
-import { wasRelayed } from './relay-entries.ts'
+import { needsRelay, wasRelayed } from './relay-entries.ts'
 
 type Logged = RecallEntry['data']['recall']
 
@@ -34,56 +32,81 @@ export async function applyRecall(
 ): Promise<MirrorOutcome> {
   const recalls = readRecalls(before)
   const known = recalls.find(({ id }) => id === data.recall.id)
+  const { relay } = relaying
   const isNews = data.ended ? known?.upstream === true && known.endedAt === undefined : known === undefined
-  if (!isNews || (await wasRelayed(trx, relaying.relay))) return unchanged
+  // An entry of a version brought the recall before; mirrors of this node may not have that version.
+  const isNewsToMirrors =
+    known?.upstream === true &&
+    data.ended === (known.endedAt !== undefined) &&
+    (await needsRelay(trx, relay, before.full_name, data.recall.id))
+  if ((!isNews && !isNewsToMirrors) || (await wasRelayed(trx, relay))) return unchanged
   const at = context.clock.now()
-  const recall = known ? { ...known, endedAt: toEntryTime(entry, at) } : toUpstreamRecall(data.recall, at)
-  if (!known && isFull(recalls))
-    return refusePlace('malformed', `${before.full_name} has more active recalls than a skill can have.`)
-  await putRecalls(context, trx, before, withRecall(recalls, recall), recall)
+  const recall = known
+    ? isNews
+      ? { ...known, endedAt: toEntryTime(entry, at) }
+      : known
+    : toUpstreamRecall(data.recall, at)
+  if (isNews) await storeRecalls(trx, before.id, withRecall(recalls, recall))
   await markSynced(trx, before.id, at)
   const cause = { type: 'recall', recall } as const
-  return toApplied(
-    before,
-    await refreshSkill(context, trx, { skillId: before.id, before, cause, at, relay: relaying.relay }),
-  )
+  const skill = await refreshSkill(context, trx, { skillId: before.id, before, cause, at, relay })
+  if (isNews) await emitRecall(context, trx, skill, recall)
+  return toApplied(before, skill)
 }
 
 /**
  * The recalls of a skill after an entry of a version, which names the active ones that cover the version: entries of
  * recalls came before, and were ignored if the skill was not here. A skill that its source had withdrawn comes with all
- * of its active recalls. Undefined if they stay as they are.
+ * of its active recalls. A recall that ended here stays ended. Undefined if they stay as they are.
  */
 export function mergeRecalls(
   before: SkillRow | undefined,
   logged: readonly Logged[],
   now: number,
-): StoredRecall[] | undefined {
+): ReceivedRecalls | undefined {
   const all = before ? readRecalls(before) : []
   const base = before && before.source_state !== 'live' ? all.filter(({ upstream }) => !upstream) : all
-  const news = logged.filter(({ id }) => !base.some((one) => one.id === id))
+  const news = logged.filter(({ id }) => !base.some((one) => one.id === id)).map((one) => toUpstreamRecall(one, now))
   if (base.length === all.length && news.length === 0) return undefined
-  return news.reduce<StoredRecall[]>(
-    (recalls, one) => (isFull(recalls) ? recalls : withRecall(recalls, toUpstreamRecall(one, now))),
-    base,
-  )
+  return { recalls: news.reduce<StoredRecall[]>(withRecall, base), news: withoutKnown(news, all) }
 }
 
-/** The recalls of a skill after a release whose source states the active ones. Undefined if it states none or bad ones. */
+/**
+ * The recalls of a skill after a release whose source states the active ones. Undefined if it states none,
+ * `malformed` for bad ones.
+ */
 export function replaceRecalls(
   before: SkillRow | undefined,
   { recalls }: Pick<MirrorRelease, 'recalls'>,
   now: number,
-): StoredRecall[] | undefined {
-  const parsed = v.safeParse(v.pipe(v.array(LoggedRecall), v.maxLength(activeRecallsMax)), recalls)
-  if (!parsed.success) return undefined
-  const own = before ? readRecalls(before).filter(({ upstream }) => !upstream) : []
-  return parsed.output.reduce<StoredRecall[]>((all, one) => withRecall(all, toUpstreamRecall(one, now)), own)
+): ReceivedRecalls | 'malformed' | undefined {
+  if (recalls === undefined) return undefined
+  const parsed = v.safeParse(LoggedRecalls, recalls)
+  if (!parsed.success) return 'malformed'
+  const all = before ? readRecalls(before) : []
+  const stated = parsed.output.map((one) => toUpstreamRecall(one, now))
+  const own = all.filter(({ upstream }) => !upstream)
+  return { recalls: stated.reduce<StoredRecall[]>(withRecall, own), news: withoutKnown(stated, all) }
 }
 
-/** Whether the upstream has as many active recalls of a skill as a node can have. */
-function isFull(recalls: readonly StoredRecall[]): boolean {
-  return countActiveRecalls(recalls, 'upstream') >= activeRecallsMax
+function withoutKnown(recalls: readonly StoredRecall[], known: readonly StoredRecall[]): StoredRecall[] {
+  return recalls.filter(({ id }) => !known.some((one) => one.id === id))
+}
+
+/** The recalls of a skill after an entry or release, and those of them that this node did not know. */
+export interface ReceivedRecalls {
+  readonly recalls: readonly StoredRecall[]
+  readonly news: readonly StoredRecall[]
+}
+
+/** Emits the events of recalls that came with a version. */
+export async function emitRecalls(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  skill: SkillRow,
+  received: ReceivedRecalls | undefined,
+): Promise<void> {
+  for (const recall of received?.news ?? []) await emitRecall(context, trx, skill, recall)
 }
 
 /** A recall that came from an upstream. `at`: milliseconds since 1970. */

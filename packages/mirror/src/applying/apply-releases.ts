@@ -21,7 +21,7 @@ import {
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { toApplied } from './apply-changes.ts'
-import { replaceRecalls } from './apply-recall.ts'
+import { emitRecalls, type ReceivedRecalls, replaceRecalls } from './apply-recall.ts'
 import { isEntryId } from './entry-data.ts'
 import type { ApplyReleases, MirrorRelease, ReleaseOutcome } from './mirrored-types.ts'
 import { findPlace, findSkillRow, isVersionHere, refusePlace, type Refusal } from './place-skill.ts'
@@ -98,13 +98,16 @@ async function applyPrepared(
     const scanned = await refuseScan(context, trx, { ...compared, subject: fullName })
     if (scanned) return scanned
   }
+  const received = replaceRecalls(before, release, context.clock.now())
+  if (received === 'malformed')
+    return refusePlace('malformed', `The recalls of ${fullName} at its source are not valid.`)
   // The source now shows the skill only to its owner, so it became private. No log records that.
   const isRestored =
     before?.source_state === 'withdrawn' &&
     release.visibility === 'private' &&
     (await restoreSkill(trx, before.id, { visibility: 'private' }))
-  if (same) return applySame(context, trx, { before: before!, same, release, isRestored })
-  return applyNew(context, trx, { order, before, versions, release, ready })
+  if (same) return applySame(context, trx, { before: before!, same, release, isRestored, received })
+  return applyNew(context, trx, { order, before, versions, release, ready, received })
 }
 
 interface SameRelease {
@@ -112,37 +115,40 @@ interface SameRelease {
   readonly same: ListedVersion
   readonly release: MirrorRelease
   readonly isRestored: boolean
+  readonly received: ReceivedRecalls | undefined
 }
 
 /** Updates a stored version: whether it is yanked and, if it is the latest one, the settings of its skill. */
 async function applySame(
   context: CatalogueContext,
   trx: WriteTransaction,
-  { before, same, release, isRestored }: SameRelease,
+  { before, same, release, isRestored, received }: SameRelease,
 ): Promise<ReleaseOutcome> {
   const at = context.clock.now()
   const isYank = release.yanked !== undefined && (await updateVersion(trx, same, { yanked: Number(release.yanked) }))
   // An older version would restore its old category, and the next sync would change it back.
   const isLatest = same.version === before.latest_version
   const isChanged = isLatest && (await applySettings(trx, before, toReleaseSettings(release)))
-  const recalls = replaceRecalls(before, release, at)
-  if (!isYank && !isChanged && !isRestored && !recalls) return { result: 'unchanged' }
-  if (recalls) await storeRecalls(trx, before.id, recalls)
+  if (!isYank && !isChanged && !isRestored && !received) return { result: 'unchanged' }
+  if (received) await storeRecalls(trx, before.id, received.recalls)
   await markSynced(trx, before.id, at)
   const cause: SkillCause = isYank ? { type: 'yank', versionId: same.id } : { type: 'skill' }
   const change = { skillId: before.id, before, cause, at, mayClaimName: release.holder ?? true }
-  return toApplied(before, await refreshSkill(context, trx, change))
+  const skill = await refreshSkill(context, trx, change)
+  await emitRecalls(context, trx, skill, received)
+  return toApplied(before, skill)
 }
 
 interface NewRelease extends Readable {
   readonly before: SkillRow | undefined
   readonly versions: readonly ListedVersion[]
+  readonly received: ReceivedRecalls | undefined
 }
 
 async function applyNew(
   context: CatalogueContext,
   trx: WriteTransaction,
-  { order, before, versions, release, ready: { fields, content, inspection } }: NewRelease,
+  { order, before, versions, release, received, ready: { fields, content, inspection } }: NewRelease,
 ): Promise<ReleaseOutcome> {
   if (!inspection) {
     throw new Error(`${release.owner}/${release.name} disappeared from this node during the sync. Sync again.`)
@@ -153,7 +159,7 @@ async function applyNew(
   const number = toReleaseNumber({ fields }, versions)
   const isHighest = !highest || compareVersions(number, highest.version) > 0
   const settings = isHighest || !before ? toReleaseSettings(release) : {}
-  const recalls = replaceRecalls(before, release, at)
+  const recalls = received?.recalls
   const skillId =
     before?.id ?? (await insertReleasedSkill(trx, { upstream: order.upstream, release, owner, settings, recalls, at }))
   if (before && recalls) await storeRecalls(trx, skillId, recalls)
@@ -180,11 +186,13 @@ async function applyNew(
       ...change,
       publication,
       number,
-      others: versions,
+      // With what the recalls above changed.
+      others: recalls ? await selectListedVersions(trx, { skillId }) : versions,
       ...(recalls && { recalls }),
     },
     systemCaller,
   )
+  await emitRecalls(context, trx, stored.skill, received)
   return toApplied(before, stored.skill)
 }
 

@@ -14,7 +14,7 @@ import {
   type WriteTransaction,
 } from '@skillstead/core/internal'
 import { toApplied } from './apply-changes.ts'
-import { mergeRecalls } from './apply-recall.ts'
+import { emitRecalls, mergeRecalls } from './apply-recall.ts'
 import { toEntryTime, type VersionEntry } from './entry-data.ts'
 import type { MirrorOutcome } from './mirrored-types.ts'
 import { refusePlace } from './place-skill.ts'
@@ -61,9 +61,9 @@ export async function applyVersion(
 
   const at = context.clock.now()
   const owner = await ensureNamespace(trx, data.owner.username, at, data.owner.id)
-  const recalls = mergeRecalls(before, same && before?.source_state === 'live' ? [] : data.recalls, at)
+  const received = mergeRecalls(before, data.recalls, at)
   const skillId = before?.id ?? (await insertRow())
-  if (before && recalls) await storeRecalls(trx, before.id, recalls)
+  if (before && received) await storeRecalls(trx, before.id, received.recalls)
   // The metadata in the entry of a late version is outdated if later entries of the skill were applied already.
   const isLate = isReread && before !== undefined && !same && (await isSuperseded(trx, before, relay, versions))
   const isChanged = before !== undefined && !isLate && (await updateSkill(context, trx, before, { owner, data, at }))
@@ -77,11 +77,13 @@ export async function applyVersion(
       publisher: data.publisher.username,
       identity: data.identity ? JSON.stringify(data.identity) : null,
     })
-    if (!isChanged && !isCorrected && !recalls && !(await needsRelay(trx, relay, data.skill.fullName))) {
+    if (!isChanged && !isCorrected && !received && !(await needsRelay(trx, relay, data.skill.fullName))) {
       return { result: 'unchanged' }
     }
     const cause = { type: 'version', versionId: same.id } as const
-    return toApplied(before, await refreshSkill(context, trx, { ...change, cause }))
+    const skill = await refreshSkill(context, trx, { ...change, cause })
+    await emitRecalls(context, trx, skill, received)
+    return toApplied(before, skill)
   }
   const publication = {
     owner,
@@ -100,11 +102,13 @@ export async function applyVersion(
       ...change,
       publication,
       number: data.version,
-      others: versions,
-      ...(recalls && { recalls }),
+      // With what the recalls above changed.
+      others: received ? await selectListedVersions(trx, { skillId }) : versions,
+      ...(received && { recalls: received.recalls }),
     },
     systemCaller,
   )
+  await emitRecalls(context, trx, stored.skill, received)
   if (!before && data.forkedFrom) {
     const source = await findForkSource(trx, data.forkedFrom.fullName)
     if (source) await countFork(trx, source.id, at)
@@ -115,6 +119,6 @@ export async function applyVersion(
     const { skill, forkedFrom } = data
     const mirrored = { upstream, skillId: skill.id, createdAt: toEntryTime(entry, at) }
     const row = { owner, fields: { name: skill.name }, settings: toMirroredSettings(data), mirrored }
-    return insertSkill(trx, { ...row, recalls, forkedFrom: forkedFrom ?? undefined }, at)
+    return insertSkill(trx, { ...row, recalls: received?.recalls, forkedFrom: forkedFrom ?? undefined }, at)
   }
 }

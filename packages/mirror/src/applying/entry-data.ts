@@ -1,4 +1,4 @@
-import { activeRecallsMax } from '@skillstead/core/internal'
+import { covers, upstreamRecallsMax } from '@skillstead/core/internal'
 import {
   evaluationResult,
   firstIssueOnly,
@@ -42,7 +42,7 @@ const Source = v.pipe(
 const Member = v.object({ fullName: v.string(), pinnedVersion: v.nullable(Version), note: v.string() })
 
 /** A recall. Other mirrors get the entry as the upstream wrote it. */
-export const LoggedRecall = v.object({
+const LoggedRecall = v.object({
   id: Id,
   range: v.pipe(
     v.string(),
@@ -56,6 +56,12 @@ export const LoggedRecall = v.object({
   ),
   at: Time,
 })
+
+/** Active recalls of one skill, newest first: those beyond what a node keeps of an upstream are dropped. */
+export const LoggedRecalls = v.pipe(
+  v.array(LoggedRecall),
+  v.transform((recalls) => recalls.slice(0, upstreamRecallsMax)),
+)
 
 const identity = {
   skill: v.object({ id: Id, name: v.pipe(v.string(), v.check(isSkillName)), fullName: v.string() }),
@@ -83,19 +89,22 @@ const settings = {
 
 /** The fields of each type of entry that a mirror uses. The entries are created in core's `catalogue/skills/skill-log.ts`. */
 const schemas = {
-  version: v.object({
-    ...identity,
-    ...settings,
-    version: Version,
-    publishedAt: Time,
-    publisher: User,
-    identity: v.optional(PublisherIdentity),
-    changelog: v.string(),
-    yanked: v.boolean(),
-    /** The active recalls that cover the version. */
-    recalls: v.optional(v.pipe(v.array(LoggedRecall), v.maxLength(activeRecallsMax)), []),
-    forkedFrom: Source,
-  }),
+  version: v.pipe(
+    v.object({
+      ...identity,
+      ...settings,
+      version: Version,
+      publishedAt: Time,
+      publisher: User,
+      identity: v.optional(PublisherIdentity),
+      changelog: v.string(),
+      yanked: v.boolean(),
+      /** The active recalls that cover the version. */
+      recalls: v.optional(LoggedRecalls, []),
+      forkedFrom: Source,
+    }),
+    v.check(({ version, recalls }) => recalls.every((recall) => covers(recall, version))),
+  ),
   skill: v.object({ ...identity, ...settings }),
   yank: v.object({ ...identity, version: Version, yanked: v.boolean() }),
   evaluation: v.object({

@@ -15,8 +15,8 @@ import { withUpstreams } from '../tables/mirror-tables.ts'
 const retriedMax = 20
 /** Minimum minutes between two attempts, by the number of attempts so far; the last value repeats. */
 const pausesMinutes = [0, 5, 30, 120, 720, 1440]
-/** Maximum number of later entries that are read for one version. */
-const followersMax = 100
+/** Maximum number of later entries that are applied at once. */
+const followersPerPage = 100
 
 /**
  * Imports late content: versions whose content the upstream did not return before (listed by `due`), and skills of
@@ -84,55 +84,81 @@ async function retryVersion(
   subject: string,
 ): Promise<void> {
   const { context } = run.parts
-  const [version, ...followers] = await readVersionEntries(run, subject, applied)
-  const isGone = followers.some(({ type }) => type === 'withdrawn' || type === 'takedown')
-  if (!version || isGone || !wanted.wants(version)) {
+  const found = await readVersionEntry(run, subject, applied)
+  if (!found || found.isGone || !wanted.wants(found.version)) {
     await context.database.writer.write(async (trx) => {
       await updateOwn(trx, run, {})
       await refusals.forget(trx, subject)
     })
     return
   }
+  const { version, seq } = found
   const reason = wanted.refuse(version) ?? (await findUnverified(run, source, [version])).get(version)
-  const entries = [version, ...followers]
-  const outcomes = await applyEntries(context, {
-    upstream: { name: run.upstream.name, origin: known.origin!, epoch: known.epoch! },
-    entries,
-    contents: await fetchBlobs(run, source, reason === undefined ? [version] : [], new Map()),
-    accepts: (entry) => (entry === version ? reason : undefined),
-    isReread: true,
-    acceptsScan: (_, { score }) => explainScore(score, run.upstream.settings.filters),
-    async also(trx, entry, outcome) {
-      // The stored position stays, because it is behind these entries.
-      await updateOwn(trx, run, {})
-      await refusals.record(trx, entry.subject, outcome)
-    },
-  })
-  outcomes.forEach((outcome, i) => run.tally.add(entries[i]!.subject, outcome))
+  const contents = await fetchBlobs(run, source, reason === undefined ? [version] : [], new Map())
+  await apply([version])
+  for (let after = seq; ;) {
+    requireActive(run)
+    const rows = await selectFollowers(run, subject, applied)
+      .select(['seq', 'entry'])
+      .where('seq', '>', after)
+      .orderBy('seq')
+      .limit(followersPerPage)
+      .execute()
+    await apply(rows.map(({ entry }) => parseForeignJson(entry) as FeedEntry))
+    if (rows.length < followersPerPage) return
+    after = rows.at(-1)!.seq
+  }
+
+  async function apply(entries: readonly FeedEntry[]): Promise<void> {
+    const outcomes = await applyEntries(context, {
+      upstream: { name: run.upstream.name, origin: known.origin!, epoch: known.epoch! },
+      entries,
+      contents,
+      accepts: (entry) => (entry === version ? reason : undefined),
+      isReread: true,
+      acceptsScan: (_, { score }) => explainScore(score, run.upstream.settings.filters),
+      async also(trx, entry, outcome) {
+        // The stored position stays, because it is behind these entries.
+        await updateOwn(trx, run, {})
+        await refusals.record(trx, entry.subject, outcome)
+      },
+    })
+    outcomes.forEach((outcome, i) => run.tally.add(entries[i]!.subject, outcome))
+  }
 }
 
-/** The newest entry of a version, and the later entries about it and its skill. */
-async function readVersionEntries({ parts, upstream }: Run, subject: string, applied: number): Promise<FeedEntry[]> {
-  const query = withUpstreams(parts.context.database.read)
-    .selectFrom('upstream_log')
+/** The newest entry of a version, and whether a later one removed its skill. */
+async function readVersionEntry(run: Run, subject: string, applied: number) {
+  const version = await selectEntries(run, applied)
     .select(['seq', 'entry'])
-    .where('upstream', '=', upstream.name)
-    .where('seq', '<=', applied)
-  const version = await query
     .where('subject', '=', subject)
     .where('type', '=', 'version')
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst()
-  if (!version) return []
-  const followers = await query
+  if (!version) return undefined
+  const removal = await selectFollowers(run, subject, applied)
+    .select('seq')
+    .where('type', 'in', ['withdrawn', 'takedown'])
+    .where('seq', '>', version.seq)
+    .limit(1)
+    .executeTakeFirst()
+  const entry = parseForeignJson(version.entry) as FeedEntry
+  return { version: entry, seq: version.seq, isGone: removal !== undefined }
+}
+
+/** The entries about a version and its skill that change it. */
+function selectFollowers(run: Run, subject: string, applied: number) {
+  return selectEntries(run, applied)
     .where('subject', 'in', [subject, toEntrySkill({ subject })])
     .where('type', 'in', ['yank', 'recall', 'skill', 'evaluation', 'withdrawn', 'takedown'])
-    .where('seq', '>', version.seq)
-    .orderBy('seq')
-    .limit(followersMax)
-    .execute()
-  return [version, ...followers].map(({ entry }) => parseForeignJson(entry) as FeedEntry)
+}
+
+function selectEntries({ parts, upstream }: Run, applied: number) {
+  return withUpstreams(parts.context.database.read)
+    .selectFrom('upstream_log')
+    .where('upstream', '=', upstream.name)
+    .where('seq', '<=', applied)
 }
 
 /** Whether any change was imported since the last successful run, by whichever path. */

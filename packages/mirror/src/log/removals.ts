@@ -39,8 +39,8 @@ interface Change {
   readonly version: string
   readonly digest: string
   readonly yanked: boolean
-  /** A recall that begins, or that ends where the range is undefined. */
-  readonly recall?: { readonly id: string; readonly range: string | undefined }
+  /** Recalls that begin, or that end where the range is undefined. */
+  readonly recalls: readonly { readonly id: string; readonly range: string | undefined }[]
 }
 
 /** A skill that is visible now, and its predicted state after the run. */
@@ -112,13 +112,14 @@ function isHidden({ isGone, versions, recalls }: Prospect): boolean {
   return isGone || versions.entries().every(([version, { yanked }]) => yanked || isRecalled(version))
 }
 
-function applyToProspect(prospect: Prospect, { type, version, digest, yanked, recall }: Change): void {
+function applyToProspect(prospect: Prospect, change: Change): void {
+  const { type, version, digest, yanked } = change
   const { versions, recalls } = prospect
-  if (recall) {
-    if (recall.range === undefined) recalls.delete(recall.id)
-    else recalls.set(recall.id, recall.range)
-    return
+  for (const { id, range } of change.recalls) {
+    if (range === undefined) recalls.delete(id)
+    else recalls.set(id, range)
   }
+  if (type === 'recall') return
   if (type !== 'yank') prospect.isGone = type !== 'version'
   if (type === 'version' || (type === 'yank' && versions.get(version)?.digest === digest)) {
     versions.set(version, { digest, yanked })
@@ -132,7 +133,10 @@ async function readAffected(run: Run, after: number, until: number): Promise<Map
     eb.or([
       eb('type', 'in', ['withdrawn', 'takedown', 'yank', 'recall']),
       // Entries are canonical JSON, which has no spaces.
-      eb.and([eb('type', '=', 'version'), eb('entry', 'like', '%"yanked":true%')]),
+      eb.and([
+        eb('type', '=', 'version'),
+        eb.or([eb('entry', 'like', '%"yanked":true%'), eb('entry', 'like', '%"recalls":[{%')]),
+      ]),
     ]),
   )
   await forEachChange(query, after, async (changes) => {
@@ -187,9 +191,17 @@ function toRemoval(entry: FeedEntry): Change | undefined {
   const { type, data } = parsed
   const [version, yanked] = 'yanked' in data ? [data.version, data.yanked] : ['', false]
   const { id: skillId, fullName } = data.skill
-  const change = { type, skillId, fullName, version, digest: entry.digest ?? '', yanked }
-  if (type !== 'recall') return change
-  return { ...change, recall: { id: data.recall.id, range: data.ended ? undefined : data.recall.range } }
+  const recalls = 'recalls' in data ? data.recalls : 'recall' in data ? [data.recall] : []
+  const isEnd = 'ended' in data && data.ended
+  return {
+    type,
+    skillId,
+    fullName,
+    version,
+    digest: entry.digest ?? '',
+    yanked,
+    recalls: recalls.map(({ id, range }) => ({ id, range: isEnd ? undefined : range })),
+  }
 }
 
 /** The visible versions of these skills (full names by id), if they were imported from the upstream. */

@@ -225,7 +225,7 @@ export const skillEndpoints = toEndpoints('Skills', {
     auth: 'none',
     summary: 'Compare two versions of a skill',
     costly: true,
-    input: v.object({ ...name, from: Version, to: Version }),
+    input: v.object({ ...name, from: Version, to: Version, allowRecalled: readContent.allowRecalled }),
     output: SkillDiff,
   },
   listForks: {

@@ -28,7 +28,16 @@ const eventSchemas = {
   /** Versions of a skill were recalled; `ended`: the recall was ended. */
   'skill.recalled': v.object({
     skill: FullySkill,
-    recall: v.object({ id: v.string(), range: v.string(), reason: v.string(), at: Timestamp }),
+    recall: v.object({
+      id: v.string(),
+      range: v.string(),
+      reason: v.string(),
+      at: Timestamp,
+      endedAt: v.optional(Timestamp),
+      /** The published versions in the range, highest first, at most 100 of them. */
+      versions: v.array(v.string()),
+      versionCount: Count,
+    }),
     ended: v.boolean(),
   }),
   /** A skill of the owner was downloaded or installed; `downloadCount` includes this download. */

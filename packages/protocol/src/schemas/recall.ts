@@ -9,9 +9,13 @@ export const Recall = v.object({
   endedAt: v.optional(Timestamp),
   /** Whether the recall came from the upstream of a mirrored skill, where alone it can be ended. */
   upstream: v.boolean(),
+  /** Whether an administrator of the node recalled, who alone ends it. */
+  byAdministrator: v.optional(v.boolean()),
   /** The published versions in the range, highest first, at most 100 of them. */
   versions: v.array(v.string()),
   versionCount: Count,
+  /** In the answer to its end: those of the versions in the range that another recall still covers, at most 100. */
+  stillRecalled: v.optional(v.array(v.string())),
 })
 export type Recall = v.InferOutput<typeof Recall>
 

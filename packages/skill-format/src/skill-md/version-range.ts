@@ -1,5 +1,6 @@
 import Range from 'semver/classes/range.js'
-import intersects from 'semver/ranges/intersects.js'
+import SemVer from 'semver/classes/semver.js'
+import gt from 'semver/functions/gt.js'
 
 /** A range of versions, such as `^1.2.0`, `~1.2.0`, `1.x`, `>=1.0.0 <3.0.0`, `1.2.3` or `*`. */
 export interface VersionRange {
@@ -40,11 +41,20 @@ export function parseVersionRange(written: string): VersionRange | undefined {
   const parsed: VersionRange = {
     text,
     includes: (version) => range.test(version),
-    reachesAbove: (version) => intersects(range, `>${version}`),
+    reachesAbove: (version) => listLowest(range, version).some((lowest) => gt(lowest, version) && range.test(lowest)),
   }
   if (ranges.size >= rangesMax) ranges.clear()
   ranges.set(text, parsed)
   return parsed
+}
+
+/** The versions, three numbers, that can be the lowest one of a range above another. */
+function listLowest(range: Range, above: string): SemVer[] {
+  const bounds = range.set.flat().filter(({ semver, operator }) => semver instanceof SemVer && operator !== '<')
+  return [
+    new SemVer(above).inc('patch'),
+    ...bounds.map(({ semver, operator }) => (operator === '>' ? new SemVer(semver).inc('patch') : semver)),
+  ]
 }
 
 /** Few texts occur again and again, and parsing takes fifty times as long as a test. */

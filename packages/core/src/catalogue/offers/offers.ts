@@ -15,6 +15,7 @@ import { getSkillVersion } from '../skills/read-skill.ts'
 import { withShare } from '../sharing/share-links.ts'
 import type { FileRow } from '../versions/stored-version.ts'
 import { searchSkills } from '../finding/skill-search.ts'
+import { offeredVersion } from '../versions/recalls.ts'
 import { readFileRowsOfMany } from '../versions/version-files.ts'
 import { keepSeen } from '../../visibility/decisions.ts'
 import { openVisibilities } from '../../visibility/conditions.ts'
@@ -169,7 +170,10 @@ function selectLatestOffers({ database }: StorageContext) {
   return database.read
     .selectFrom('skills')
     .innerJoin('versions', (join) =>
-      join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
+      join
+        .onRef('versions.skill_id', '=', 'skills.id')
+        .onRef('versions.version', '=', 'skills.latest_version')
+        .on(offeredVersion),
     )
     .leftJoin('scans', 'scans.version_id', 'versions.id')
     .select(offerColumns)

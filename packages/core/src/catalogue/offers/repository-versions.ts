@@ -88,7 +88,8 @@ async function readOfferedVersions(
     for (const { offered_id, published_at: publishedAt, verdict, yanked, recalled_by, ...version } of rows) {
       const { owner, name, isPinned = false } = batch.get(offered_id)!
       const isOlder = !isPinned && isOffered({ yanked, recalled_by }) && verdict !== 'dangerous'
-      if (version.id === offered_id || isOlder) versions.push({ ...version, owner, name, publishedAt })
+      if (recalled_by === null && (version.id === offered_id || isOlder))
+        versions.push({ ...version, owner, name, publishedAt })
     }
   }
   return versions

@@ -83,7 +83,7 @@ export async function publishVersion(
   }
   const { imported, released } = publication
   if (excess) throw excess
-  if (!imported && !released) refuseRecalledContent(fullName, choice.versions, publication)
+  refuseRecalledContent(fullName, choice.versions, publication)
   if (!inspection) throw new TypeError('Inspect new content before you publish it.')
   if (before?.stub) await endStub(trx, skillId, imported ? 'import' : 'local')
   const inspected = { ...publication, inspection }

@@ -9,6 +9,7 @@ import { getBlob } from '../../storage/read-blobs.ts'
 import { getSkill } from './find-skill.ts'
 import { readAccessOfMany, readScansOfMany, unreadAccess } from '../versions/inspection.ts'
 import { getVersion } from './read-skill.ts'
+import { refuseRecalled } from '../versions/recalls.ts'
 import { showChange } from '../versions/version-changes.ts'
 import { readFileRows, refuseQuarantined } from '../versions/version-files.ts'
 import type { FileRow } from '../versions/stored-version.ts'
@@ -24,7 +25,10 @@ export async function diffSkill(context: StorageContext, input: Input<'diffSkill
   const from = await getVersion(context, skill, input.from)
   const to = await getVersion(context, skill, input.to)
   const { read } = context.database
-  for (const version of [from, to]) await refuseQuarantined(read, skill, version)
+  for (const version of [from, to]) {
+    refuseRecalled(skill, version, input.allowRecalled)
+    await refuseQuarantined(read, skill, version)
+  }
   const ids = [from.id, to.id]
   const [access, scans] = [await readAccessOfMany(read, ids), await readScansOfMany(read, ids)]
   const [before, after] = [access.get(from.id) ?? unreadAccess, access.get(to.id) ?? unreadAccess]

@@ -1,10 +1,9 @@
 import { toTimestamp } from '@skillstead/protocol'
-import { parseVersionRange } from '@skillstead/skill-format'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import type { StoredRecall } from '../versions/recalls.ts'
+import { findCoveringRecall, selectVersionNumbers, type StoredRecall, toCovered } from '../versions/recalls.ts'
 import { toPublicName } from '../versions/skill-document.ts'
 
 /** Versions per statement. */
@@ -22,13 +21,30 @@ export async function putRecalls(
   changed: StoredRecall,
 ): Promise<void> {
   await storeRecalls(trx, skill.id, recalls)
+  await emitRecall({ events }, trx, skill, changed)
+}
+
+/** Emits the event of a recall that began or ended, with the versions in its range. */
+export async function emitRecall(
+  { events }: Pick<CatalogueContext, 'events'>,
+  trx: WriteTransaction,
+  skill: SkillRow,
+  changed: StoredRecall,
+): Promise<void> {
   const { id, range, reason, at, endedAt } = changed
   await events.emit(trx, {
     event: 'skill.recalled',
     skill,
-    data: () => ({
+    data: async () => ({
       skill: { id: skill.id, name: toPublicName(skill), fullName: skill.full_name },
-      recall: { id, range, reason, at: toTimestamp(at) },
+      recall: {
+        id,
+        range,
+        reason,
+        at: toTimestamp(at),
+        ...(endedAt !== undefined && { endedAt: toTimestamp(endedAt) }),
+        ...(await toCovered(changed, await selectVersionNumbers(trx, skill.id))),
+      },
       ended: endedAt !== undefined,
     }),
   })
@@ -50,13 +66,11 @@ export async function storeRecalls(
     .select(['id', 'version', 'recalled_by'])
     .where('skill_id', '=', skillId)
     .execute()
-  const active = recalls
-    .filter(({ endedAt }) => endedAt === undefined)
-    .map(({ id, range }) => ({ id, range: parseVersionRange(range) }))
+  const active = recalls.filter(({ endedAt }) => endedAt === undefined)
   const changed = new Map<string | null, string[]>()
   for (const { id, version, recalled_by } of versions) {
     if (isSliceOver()) await nextSlice()
-    const covering = active.find(({ range }) => range?.includes(version))?.id ?? null
+    const covering = findCoveringRecall(active, version)
     if (covering === recalled_by) continue
     const ids = changed.get(covering)
     if (ids) ids.push(id)
@@ -70,13 +84,15 @@ export async function storeRecalls(
   }
 }
 
-/** Active recalls of a skill, and as many of its upstream: each is tested against each version. */
+/** Active recalls that this node can add to a skill: each is tested against each version. */
 export const activeRecallsMax = 20
 
-/** The number of active recalls of this node, or of the upstream. */
-export function countActiveRecalls(recalls: readonly StoredRecall[], from?: 'upstream'): number {
-  const isUpstream = from === undefined ? undefined : true
-  return recalls.filter(({ endedAt, upstream }) => endedAt === undefined && upstream === isUpstream).length
+/** Active recalls of an upstream, which may have its own and those of its upstream; the oldest beyond it are dropped. */
+export const upstreamRecallsMax = 2 * activeRecallsMax
+
+/** The number of active recalls of this node. */
+export function countActiveRecalls(recalls: readonly StoredRecall[]): number {
+  return recalls.filter(({ endedAt, upstream }) => endedAt === undefined && !upstream).length
 }
 
 /** Limits the row of a skill: ended recalls beyond it are dropped, the oldest first; the log keeps their entries. */
@@ -86,5 +102,9 @@ const storedMax = 50
 export function withRecall(recalls: readonly StoredRecall[], recall: StoredRecall): StoredRecall[] {
   const others = recalls.filter(({ id }) => id !== recall.id)
   const all = [...others, recall].toSorted((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
-  return all.filter(({ endedAt }, i) => endedAt === undefined || i < storedMax)
+  let theirs = 0
+  return all.filter(({ endedAt, upstream }, i) => {
+    if (endedAt !== undefined) return i < storedMax
+    return !upstream || ++theirs <= upstreamRecallsMax
+  })
 }

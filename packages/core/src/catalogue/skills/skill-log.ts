@@ -124,8 +124,8 @@ function toEvaluationEntry(skill: SkillRow, version: ListedVersion, evaluation: 
   }
 }
 
-function toLoggedRecall({ id, range, reason, at }: StoredRecall) {
-  return { id, range, reason, at: toTimestamp(at) }
+function toLoggedRecall({ id, range, reason, at, byAdministrator }: StoredRecall) {
+  return { id, range, reason, at: toTimestamp(at), ...(byAdministrator && { byAdministrator }) }
 }
 
 /**

@@ -1,7 +1,8 @@
-import { RegistryError, type Recalled, toTimestamp } from '@skillstead/protocol'
+import { type Recall, type Recalled, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { parseVersionRange } from '@skillstead/skill-format'
-import { sql, type SqlBool } from 'kysely'
-import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
+import { type Kysely, sql, type SqlBool } from 'kysely'
+import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
+import { parseJson, type SkillRow, type Tables, type VersionRow } from '../../storage/tables.ts'
 import type { StoredRecall } from '../../storage/schema/catalogue-tables.ts'
 
 export type { StoredRecall }
@@ -35,9 +36,17 @@ export function toRecalledField(
   { recalled_by }: Pick<VersionRow, 'recalled_by'>,
 ): { recalled?: Recalled } {
   if (recalled_by === null) return {}
-  const recall = readRecalls(skill).find(({ id }) => id === recalled_by)
+  const recall = readParsed(skill.recalls).find(({ id }) => id === recalled_by)
   return recall ? { recalled: toRecalled(recall) } : {}
 }
+
+/** Lists ask for each version of a skill in turn, so the recalls of the last skill stay parsed. */
+function readParsed(recalls: string): readonly StoredRecall[] {
+  if (parsed.recalls !== recalls) parsed = { recalls, value: readRecalls({ recalls }) }
+  return parsed.value
+}
+
+let parsed: { readonly recalls: string; readonly value: readonly StoredRecall[] } = { recalls: '[]', value: [] }
 
 /** The public form of a recall on a version. */
 function toRecalled({ range, reason, at }: StoredRecall): Recalled {
@@ -50,27 +59,61 @@ export function refuseRecalled(
   version: Pick<VersionRow, 'version' | 'recalled_by'>,
   allowRecalled: boolean | undefined,
 ): void {
-  const { recalled } = toRecalledField(skill, version)
-  if (!recalled || allowRecalled) return
-  throw toRecalledError(`${skill.full_name}@${version.version}`, recalled)
+  if (version.recalled_by === null || allowRecalled) return
+  // The skill may have been read before the recall.
+  throw toRecalledError(`${skill.full_name}@${version.version}`, toRecalledField(skill, version).recalled)
 }
 
 /** The error for content that was recalled; `subject` is `owner/name@version`. */
-export function toRecalledError(subject: string, { range, reason, at }: Recalled): RegistryError {
+export function toRecalledError(subject: string, recalled: Recalled | undefined): RegistryError {
+  const advice = 'Do not use it; use another version.'
+  if (!recalled) return new RegistryError('recalled', `${subject} was recalled. ${advice}`)
+  const { range, reason, at } = recalled
   return new RegistryError(
     'recalled',
-    `${subject} was recalled on ${at.slice(0, 10)} (range ${range}). Do not use it; use another version. ` +
-      `The reason that was given: "${reason}". ` +
-      'To read it all the same, send allowRecalled=true with its exact version.',
+    `${subject} was recalled on ${at.slice(0, 10)} (range ${range}). ${advice} The reason that was given: "${reason}".`,
   )
 }
 
 /** The active recalls that cover a version, newest first. */
 export function listCoveringRecalls(skill: Pick<SkillRow, 'recalls'>, version: string): StoredRecall[] {
-  return readActiveRecalls(skill).filter(({ range }) => parseVersionRange(range)?.includes(version))
+  return readActiveRecalls(skill).filter((recall) => covers(recall, version))
 }
 
 /** The id of the newest active recall that covers a version; null if none does. */
 export function findCoveringRecall(active: readonly StoredRecall[], version: string): string | null {
-  return active.find(({ range }) => parseVersionRange(range)?.includes(version))?.id ?? null
+  return active.find((recall) => covers(recall, version))?.id ?? null
+}
+
+/** Whether a version is in the range of a recall. */
+export function covers({ range }: Pick<StoredRecall, 'range'>, version: string): boolean {
+  return parseVersionRange(range)?.includes(version) ?? false
+}
+
+/** Versions of a recall in an answer or event. */
+const shownMax = 100
+
+/** The versions of a skill in the range of a recall, highest first, at most 100 of them, and their number. */
+export async function toCovered(
+  recall: Pick<StoredRecall, 'range'>,
+  all: readonly string[],
+): Promise<Pick<Recall, 'versions' | 'versionCount'>> {
+  const versions: string[] = []
+  for (const version of all) {
+    if (isSliceOver()) await nextSlice()
+    if (covers(recall, version)) versions.push(version)
+  }
+  return { versions: versions.slice(0, shownMax), versionCount: versions.length }
+}
+
+/** The numbers of the versions of a skill, or of the recalled ones, highest first. */
+export async function selectVersionNumbers(db: Kysely<Tables>, skillId: string, which?: 'recalled'): Promise<string[]> {
+  const rows = await db
+    .selectFrom('versions')
+    .select('version')
+    .where('skill_id', '=', skillId)
+    .$if(which === 'recalled', (select) => select.where('recalled_by', 'is not', null))
+    .orderBy('sort_key', 'desc')
+    .execute()
+  return rows.map(({ version }) => version)
 }

@@ -8,7 +8,7 @@ import { AccessList, isEmptyAccess } from './access-list.tsx'
 
 /** The comparison of two versions: newly used tools and hosts, then file by file. */
 export function Comparison({ name, from, to }: { name: string; from: string; to: string }) {
-  const found = useData(['skill', name, 'diff', from, to], () => api.diffSkill({ name, from, to }))
+  const found = useData(['skill', name, 'diff', from, to], () => api.diffSkill({ name, from, to, allowRecalled: true }))
   return (
     <section class="comparison" aria-label={`From ${from} to ${to}`}>
       <h2>

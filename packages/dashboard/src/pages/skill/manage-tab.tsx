@@ -265,7 +265,10 @@ function RecallLine({ name, recall }: { name: string; recall: Recall }) {
           work={() => api.endRecall({ name, id })}
           refreshes={skillKeys}
         >
-          <p>Its versions are offered to installers and agents again. The log keeps the recall and its end.</p>
+          <p>
+            Versions that are not yanked, and that no other recall covers, are offered to installers and agents again.
+            The log keeps the recall and its end.
+          </p>
         </ConfirmButton>
       )}
     </li>
