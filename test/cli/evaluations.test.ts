@@ -17,7 +17,7 @@ describe('the command line about evaluations', () => {
     for (const version of ['1.0.0', '1.1.0']) await publish(alice, 'tool', version)
     await publish(alice, 'unmeasured', '1.0.0')
     await publish(alice, 'useless', '1.0.0')
-    await post(bob, 'tool', '1.0.0', passed(95))
+    await post(alice, 'tool', '1.0.0', passed(100, { model: 'model-b' }))
     await post(bob, 'tool', '1.1.0', passed(80))
     await post(alice, 'tool', '1.1.0', passed(90, { model: 'model-b', withoutSkill: undefined }))
     await post(bob, 'useless', '1.0.0', passed(50, { ranAt: ranAt(2) }))
