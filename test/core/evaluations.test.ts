@@ -124,11 +124,19 @@ describeMatrix('results of evaluations', (open) => {
   })
 })
 
+/** What the results of a version of alice/tool say compared with a lower one. */
+async function changeOf(test: TestRegistry, version: string) {
+  const { evaluations } = await test.api().getVersion({ name: 'tool', version })
+  return [evaluations?.comparedTo, evaluations?.comparedBy, evaluations?.change]
+}
+
+/** Posts results of a user for both versions of alice/tool, of which so many of 100 runs passed. */
+async function postBoth(user: TestUser, before: number, after: number): Promise<void> {
+  await post(user, 'tool', '1.0.0', passed(before))
+  await post(user, 'tool', '1.1.0', passed(after))
+}
+
 describeDatabases('results of evaluations', (open) => {
-  const changeOf = async (test: TestRegistry, version: string) => {
-    const { evaluations } = await test.api().getVersion({ name: 'tool', version })
-    return [evaluations?.comparedTo, evaluations?.comparedBy, evaluations?.change]
-  }
   const none = [undefined, undefined, undefined]
 
   async function openTool(versions: readonly string[]) {
@@ -159,13 +167,9 @@ describeDatabases('results of evaluations', (open) => {
 
   it('of fewer than three other users, or of different ones, compare nothing', async () => {
     const { test, alice, bob, carol, dora } = await openTool(['1.0.0', '1.1.0'])
-    const both = async (user: TestUser, before: number, after: number) => {
-      await post(user, 'tool', '1.0.0', passed(before))
-      await post(user, 'tool', '1.1.0', passed(after))
-    }
     await post(dora, 'tool', '1.0.0', passed(100))
-    await both(bob, 100, 0)
-    await both(carol, 100, 0)
+    await postBoth(bob, 100, 0)
+    await postBoth(carol, 100, 0)
     expect(await changeOf(test, '1.1.0')).toEqual(none)
     await post(dora, 'tool', '1.1.0', passed(0, { model: 'model-b' }))
     expect(await changeOf(test, '1.1.0')).toEqual(none)
@@ -175,7 +179,7 @@ describeDatabases('results of evaluations', (open) => {
     expect(await changeOf(test, '1.1.0')).toEqual(['1.0.0', 3, 'worse'])
     // Most users, and not the extreme of one, make a change.
     await dora.api.deleteEvaluation({ name: 'tool', version: '1.1.0', username: 'dora' })
-    await both(alice, 90, 90)
+    await postBoth(alice, 90, 90)
     await post(carol, 'tool', '1.1.0', passed(100, { ranAt: ranAt(3) }))
     expect(await changeOf(test, '1.1.0')).toEqual(['1.0.0', 3, 'same'])
   })
