@@ -53,6 +53,7 @@ describe('the command line about evaluations', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/ evaluation +alice with model-b: 90 of 100 runs passed \(entry \d+\)\n/)
     expect(stdout).toMatch(/ evaluation +bob with model-a: 80 of 100 runs passed, 50 of 100 without \(entry \d+\)\n/)
+    expect(stdout).toMatch(/ stated by +\S+: users do not sign their results\n/)
     const verified = await skillsteadJson<{ evaluations: unknown[] }>(['verify', 'alice/unmeasured', '--data', data])
     expect(verified.evaluations).toEqual([])
   })

@@ -1,4 +1,5 @@
 import { localApi } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { differenceInterval, wilsonInterval } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, fieldsOf, refusalOf } from '../support/answers.ts'
@@ -182,6 +183,22 @@ describeDatabases('results of evaluations', (open) => {
     await postBoth(alice, 90, 90)
     await post(carol, 'tool', '1.1.0', passed(100, { ranAt: ranAt(3) }))
     expect(await changeOf(test, '1.1.0')).toEqual(['1.0.0', 3, 'same'])
+  })
+
+  it('are accepted if only an old result of many has their model', async () => {
+    const { test, alice, bob } = await openTool(['1.0.0', '1.1.0'])
+    await post(bob, 'tool', '1.0.0', passed(90, { model: 'model-z' }))
+    await partsOf(test.registry).database.writer.write(async (trx) => {
+      const row = await trx.selectFrom('evaluations').selectAll().executeTakeFirstOrThrow()
+      const rows = Array.from({ length: 1000 }, (_, n) => ({
+        ...row,
+        ...{ author_id: `user-${n}`, author: `user-${n}`, model: 'model-a', posted_at: row.posted_at + 1 },
+      }))
+      await trx.insertInto('evaluations').values(rows).execute()
+    })
+    await post(alice, 'tool', '1.1.0', passed(90, { model: 'model-z' }))
+    expect(await changeOf(test, '1.1.0')).toEqual(none)
+    expect((await test.api().getSkill({ name: 'tool' })).evaluations).toMatchObject({ voices: 1, models: ['model-z'] })
   })
 
   it('are not compared with versions that are yanked or recalled', async () => {
