@@ -192,7 +192,10 @@ describeDatabases('results of evaluations', (open) => {
       const row = await trx.selectFrom('evaluations').selectAll().executeTakeFirstOrThrow()
       const rows = Array.from({ length: 1000 }, (_, n) => ({
         ...row,
-        ...{ author_id: `user-${n}`, author: `user-${n}`, model: 'model-a', posted_at: row.posted_at + 1 },
+        author_id: `user-${n}`,
+        author: `user-${n}`,
+        model: 'model-a',
+        posted_at: row.posted_at + 1,
       }))
       await trx.insertInto('evaluations').values(rows).execute()
     })
