@@ -1,4 +1,6 @@
 import { verifyProvenance } from '@skillstead/client/verify'
+import { localApi } from '@skillstead/core'
+import { withParts } from '@skillstead/core/internal'
 import type { Provenance } from '@skillstead/protocol'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { passed, post, publish, ranAt } from '../support/evaluation-acts.ts'
@@ -84,6 +86,30 @@ describe('the results of evaluations in a record', () => {
   afterEach(endMirrors)
 
   describeInTurn('of a mirror', (open) => {
+    it('are one for each user, of which a flood displaces no other', async () => {
+      const { test: upstream, url, alice } = await openUpstream(open)
+      await publish(alice, 'tea', '1.0.0')
+      await post(alice, tea.name, tea.version)
+      await post(await upstream.makeUser('bob'), tea.name, tea.version)
+      await upstream.makeUser('mallory')
+      const addressLimits = { take: async () => true, require: async () => {} }
+      const unlimited = withParts(upstream.registry, { addressLimits })
+      const mallory = { api: localApi(unlimited, await upstream.registry.getCaller('mallory')) }
+      for (let minute = 0; minute < 55; minute++)
+        await post(mallory, tea.name, tea.version, passed(minute, { ranAt: ranAt(minute) }))
+      const { mirror, test } = await openMirror(open)
+      await mirror.add('main', url)
+      await mirror.sync('main')
+      for (const api of [upstream.api(), test.api()]) {
+        const report = verifyProvenance(await api.getProvenance(tea), { keys: await readKeys(upstream.api()) })
+        const proven = report.ok
+          ? report.evaluations.map(({ data }) => [data.author.username, data.result.withSkill])
+          : []
+        expect(proven).toHaveLength(3)
+        expect(Object.fromEntries(proven)).toMatchObject({ alice: {}, bob: {}, mallory: { passed: 54 } })
+      }
+    })
+
     it('are proven by the key of the publishing node', async () => {
       const { test: upstream, url, alice } = await openUpstream(open)
       await publish(alice, 'tea', '1.0.0')

@@ -1,6 +1,8 @@
+import { localApi } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
 import { differenceInterval, wilsonInterval } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { codeOf, fieldsOf, refusalOf, skillMd } from '../support/answers.ts'
+import { codeOf, fieldsOf, refusalOf } from '../support/answers.ts'
 import { makeOrganisation } from '../support/collaboration.ts'
 import { passed, post, publish, ranAt, result } from '../support/evaluation-acts.ts'
 import { describeDatabases, describeMatrix, type TestRegistry, type TestUser } from '../support/harness.ts'
@@ -28,7 +30,7 @@ describeMatrix('results of evaluations', (open) => {
     expect(details).not.toHaveProperty('effectLow')
     const given = result({
       withSkill: { runs: 100, passed: 90, tokens: 12_345, seconds: 61.5 },
-      transcripts: [`sha256:${'a'.repeat(64)}`],
+      transcripts: `sha256:${'a'.repeat(64)}`,
     })
     const posted = { author: { username: 'bob' }, byOwner: false, version: '1.0.0', digest, ...given }
     const of = { name: 'first', version: '1.0.0' }
@@ -50,6 +52,7 @@ describeMatrix('results of evaluations', (open) => {
       withSkill: { rate: 0.9, low: round(rate!.low), high: round(rate!.high) },
       withoutSkill: { rate: 0.5, low: round(rateWithout!.low), high: round(rateWithout!.high) },
       effect: { value: 0.4, low: round(effect.low), high: round(effect.high) },
+      effectLow: round(effect.low),
     }
     const shown = await test.api().getSkill({ name: 'first' })
     expect(shown).toMatchObject({ evaluations: summary, effectLow: summary.effect.low, updatedAt: details.updatedAt })
@@ -122,29 +125,109 @@ describeMatrix('results of evaluations', (open) => {
   })
 })
 
+/** What the results of a version of alice/tool say compared with a lower one. */
+async function changeOf(test: TestRegistry, version: string) {
+  const { evaluations } = await test.api().getVersion({ name: 'tool', version })
+  return [evaluations?.comparedTo, evaluations?.comparedBy, evaluations?.change]
+}
+
+/** Posts results of a user for both versions of alice/tool, of which so many of 100 runs passed. */
+async function postBoth(user: TestUser, before: number, after: number): Promise<void> {
+  await post(user, 'tool', '1.0.0', passed(before))
+  await post(user, 'tool', '1.1.0', passed(after))
+}
+
 describeDatabases('results of evaluations', (open) => {
-  it('mark a version that does worse than the one before with the same model', async () => {
+  const none = [undefined, undefined, undefined]
+
+  async function openTool(versions: readonly string[]) {
     const test = await open()
-    const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
-    for (const version of ['1.0.0', '1.1.0', '1.2.0', '1.3.0']) await publish(alice, 'tool', version)
-    const changeOf = async (version: string) => {
-      const { evaluations } = await test.api().getVersion({ name: 'tool', version })
-      return [evaluations?.comparedTo, evaluations?.change]
-    }
-    await post(bob, 'tool', '1.3.0', passed(50))
-    expect(await changeOf('1.3.0')).toEqual([undefined, undefined])
-    await post(bob, 'tool', '1.2.0', passed(90, { model: 'model-b' }))
-    expect(await changeOf('1.3.0')).toEqual([undefined, undefined])
-    await post(bob, 'tool', '1.1.0', passed(55))
-    expect(await changeOf('1.3.0')).toEqual(['1.1.0', 'same'])
+    const [alice, bob, carol, dora] = await Promise.all(
+      ['alice', 'bob', 'carol', 'dora'].map((name) => test.makeUser(name)),
+    )
+    for (const version of versions) await publish(alice!, 'tool', version)
+    return { test, alice: alice!, bob: bob!, carol: carol!, dora: dora! }
+  }
+
+  it('mark a version that does worse than the one before, by the same users', async () => {
+    const { test, alice, bob } = await openTool(['1.0.0', '1.1.0', '1.2.0', '1.3.0'])
+    await post(alice, 'tool', '1.3.0', passed(50))
+    expect(await changeOf(test, '1.3.0')).toEqual(none)
+    await post(bob, 'tool', '1.2.0', passed(90))
+    expect(await changeOf(test, '1.3.0')).toEqual(none)
+    await post(alice, 'tool', '1.1.0', passed(55))
+    expect(await changeOf(test, '1.3.0')).toEqual(['1.1.0', 1, 'same'])
     await post(alice, 'tool', '1.2.0', passed(90))
-    expect(await changeOf('1.3.0')).toEqual(['1.2.0', 'worse'])
-    expect(await changeOf('1.2.0')).toEqual(['1.1.0', 'better'])
+    expect(await changeOf(test, '1.3.0')).toEqual(['1.2.0', 1, 'worse'])
+    expect(await changeOf(test, '1.2.0')).toEqual(['1.1.0', 1, 'better'])
     expect((await test.api().getSkill({ name: 'tool' })).evaluations).toMatchObject({ change: 'worse' })
     await alice.api.deleteEvaluation({ name: 'tool', version: '1.2.0', username: 'alice' })
-    expect(await changeOf('1.2.0')).toEqual([undefined, undefined])
-    expect(await changeOf('1.3.0')).toEqual(['1.1.0', 'same'])
-    expect((await test.api().getSkill({ name: 'tool' })).evaluations).toMatchObject({ comparedTo: '1.1.0' })
+    expect(await changeOf(test, '1.2.0')).toEqual(none)
+    expect(await changeOf(test, '1.3.0')).toEqual(['1.1.0', 1, 'same'])
+  })
+
+  it('of fewer than three other users, or of different ones, compare nothing', async () => {
+    const { test, alice, bob, carol, dora } = await openTool(['1.0.0', '1.1.0'])
+    await post(dora, 'tool', '1.0.0', passed(100))
+    await postBoth(bob, 100, 0)
+    await postBoth(carol, 100, 0)
+    expect(await changeOf(test, '1.1.0')).toEqual(none)
+    await post(dora, 'tool', '1.1.0', passed(0, { model: 'model-b' }))
+    expect(await changeOf(test, '1.1.0')).toEqual(none)
+    await post(dora, 'tool', '1.1.0', passed(0, { ranAt: ranAt(1), cases: 10 }))
+    expect(await changeOf(test, '1.1.0')).toEqual(none)
+    await post(dora, 'tool', '1.1.0', passed(0, { ranAt: ranAt(2) }))
+    expect(await changeOf(test, '1.1.0')).toEqual(['1.0.0', 3, 'worse'])
+    // Most users, and not the extreme of one, make a change.
+    await dora.api.deleteEvaluation({ name: 'tool', version: '1.1.0', username: 'dora' })
+    await postBoth(alice, 90, 90)
+    await post(carol, 'tool', '1.1.0', passed(100, { ranAt: ranAt(3) }))
+    expect(await changeOf(test, '1.1.0')).toEqual(['1.0.0', 3, 'same'])
+  })
+
+  it('are accepted if only an old result of many has their model', async () => {
+    const { test, alice, bob } = await openTool(['1.0.0', '1.1.0'])
+    await post(bob, 'tool', '1.0.0', passed(90, { model: 'model-z' }))
+    await partsOf(test.registry).database.writer.write(async (trx) => {
+      const row = await trx.selectFrom('evaluations').selectAll().executeTakeFirstOrThrow()
+      const rows = Array.from({ length: 1000 }, (_, n) => ({
+        ...row,
+        author_id: `user-${n}`,
+        author: `user-${n}`,
+        model: 'model-a',
+        posted_at: row.posted_at + 1,
+      }))
+      await trx.insertInto('evaluations').values(rows).execute()
+    })
+    await post(alice, 'tool', '1.1.0', passed(90, { model: 'model-z' }))
+    expect(await changeOf(test, '1.1.0')).toEqual(none)
+    expect((await test.api().getSkill({ name: 'tool' })).evaluations).toMatchObject({ voices: 1, models: ['model-z'] })
+  })
+
+  it('are not compared with versions that are yanked or recalled', async () => {
+    const { test, alice } = await openTool(['1.0.0', '1.1.0', '1.2.0', '1.3.0'])
+    await alice.api.yankVersion({ name: 'tool', version: '1.2.0' })
+    await alice.api.recallSkill({ name: 'tool', range: '1.1.0', reason: 'It deletes files.' })
+    for (const version of ['1.0.0', '1.1.0', '1.2.0']) await post(alice, 'tool', version, passed(95))
+    await post(alice, 'tool', '1.3.0', passed(10))
+    expect(await changeOf(test, '1.3.0')).toEqual(['1.0.0', 1, 'worse'])
+  })
+
+  it('of few runs or few cases widen the intervals of those of many', async () => {
+    const test = await open()
+    const [alice, bob, carol] = [await test.makeUser('alice'), await test.makeUser('bob'), await test.makeUser('carol')]
+    await publish(alice, 'tool', '1.0.0')
+    await post(bob, 'tool', '1.0.0', passed(50))
+    const one = { cases: 1, withSkill: { runs: 1, passed: 1 }, withoutSkill: { runs: 1, passed: 0 } }
+    await post(carol, 'tool', '1.0.0', result(one))
+    const { evaluations } = await test.api().getSkill({ name: 'tool' })
+    expect(evaluations!.effect!.value).toBe(0.5)
+    expect(evaluations!.effect!.low).toBeLessThan(0)
+    const repeated = { cases: 1, withSkill: { runs: 100, passed: 100 }, withoutSkill: { runs: 100, passed: 0 } }
+    await publish(alice, 'repeated', '1.0.0')
+    await post(bob, 'repeated', '1.0.0', result(repeated))
+    const { low } = wilsonInterval(5, 5)
+    expect((await test.api().getSkill({ name: 'repeated' })).evaluations!.withSkill).toMatchObject({ low: round(low) })
   })
 
   it('tell an agent, before it updates, that the latest version does worse', async () => {
@@ -158,21 +241,43 @@ describeDatabases('results of evaluations', (open) => {
       })
       return updates.map(({ fullName, reason, worseThan, message }) => ({ fullName, reason, worseThan, message }))
     }
-    for (const name of ['tool', 'other']) await post(bob, name, '1.0.0', passed(90))
-    await post(bob, 'tool', '1.1.0', passed(30))
-    await post(bob, 'other', '1.1.0', passed(85))
-    const message =
-      'alice/tool is at 1.1.0, and you have 1.0.0. Update it. Evaluations show that 1.1.0 does worse than 1.0.0.'
-    expect(await beat('1.0.0')).toEqual([
-      { fullName: 'alice/tool', reason: 'outdated', worseThan: '1.0.0', message },
-      {
-        fullName: 'alice/other',
-        reason: 'outdated',
-        worseThan: undefined,
-        message: expect.not.stringContaining('worse'),
-      },
-    ])
+    await post(alice, 'tool', '1.0.0', passed(90))
+    await post(bob, 'other', '1.0.0', passed(90))
+    await post(alice, 'tool', '1.1.0', passed(30))
+    await post(bob, 'other', '1.1.0', passed(0))
+    const outdated = { fullName: 'alice/tool', reason: 'outdated', worseThan: '1.0.0' }
+    const message = 'alice/tool is at 1.1.0, and you have 1.0.0. Update it.'
+    const other = expect.objectContaining({
+      fullName: 'alice/other',
+      worseThan: undefined,
+      message: expect.not.stringContaining('worse'),
+    })
+    const told = `${message} 1 user reports that 1.1.0 does worse than 1.0.0.`
+    expect(await beat('1.0.0')).toEqual([{ ...outdated, message: told }, other])
     expect(await beat('1.1.0')).toEqual([])
+    expect(await beat('0.9.0')).toMatchObject([{ worseThan: '1.0.0' }, {}])
+    await alice.api.recallSkill({ name: 'tool', range: '1.0.0', reason: 'It deletes files.' })
+    for (const version of ['1.0.0', '0.9.0']) {
+      const [{ worseThan, message: advice }] = (await beat(version)) as [Awaited<ReturnType<typeof beat>>[number]]
+      expect([worseThan, advice]).toEqual([undefined, expect.not.stringContaining('worse')])
+    }
+  })
+
+  it('never warn of the version that replaces a yanked or recalled one', async () => {
+    const { test, alice, bob, carol, dora } = await openTool(['1.0.0', '1.1.0', '1.2.0'])
+    for (const version of ['1.0.0', '1.1.0', '1.2.0'])
+      for (const user of [bob, carol, dora]) await post(user, 'tool', version, passed(version === '1.2.0' ? 0 : 100))
+    const beat = async () => {
+      const { updates } = await test
+        .api()
+        .heartbeat({ installedSkills: [{ skillName: 'alice/tool', version: '1.0.0' }] })
+      return [updates[0]!.reason, updates[0]!.worseThan, updates[0]!.message.includes('worse')]
+    }
+    expect(await beat()).toEqual(['outdated', '1.1.0', true])
+    await alice.api.yankVersion({ name: 'tool', version: '1.0.0' })
+    expect(await beat()).toEqual(['yanked', undefined, false])
+    await alice.api.recallSkill({ name: 'tool', range: '1.0.0', reason: 'It deletes files.' })
+    expect(await beat()).toEqual(['recalled', undefined, false])
   })
 
   it('are in the metadata that an agent loads, of the version that it loads', async () => {
@@ -192,7 +297,7 @@ describeDatabases('results of evaluations', (open) => {
     for (const name of ['tool-a', 'tool-b', 'tool-c', 'tool-d']) await publish(alice, name, '1.0.0')
     await post(bob, 'tool-b', '1.0.0', passed(20))
     await post(bob, 'tool-c', '1.0.0', passed(95))
-    await post(bob, 'tool-d', '1.0.0', passed(95, { withSkill: { runs: 3, passed: 3 } }))
+    await post(bob, 'tool-d', '1.0.0', passed(95, { cases: 3, withSkill: { runs: 3, passed: 3 } }))
     for (const q of ['', 'tool']) {
       const { skills } = await test.api().searchSkills({ q, sort: 'effect' })
       expect(skills.map(({ name }) => name)).toEqual(['tool-c', 'tool-d', 'tool-b', 'tool-a'])
@@ -202,6 +307,24 @@ describeDatabases('results of evaluations', (open) => {
     await publish(alice, 'tool-c', '1.1.0')
     const { skills } = await test.api().searchSkills({ q: 'tool', sort: 'effect' })
     expect(skills.map(({ name }) => name)).toEqual(['tool-d', 'tool-b', 'tool-a', 'tool-c'])
+  })
+
+  it('of an owner alone do not decide the order of lists; those of trusted CI do', async () => {
+    const test = await open()
+    const alice = await test.makeUser('alice')
+    for (const name of ['own', 'built']) await publish(alice, name, '1.0.0')
+    await post(alice, 'own', '1.0.0', passed(100))
+    const identity = { issuer: 'https://ci.example', claims: { repository: 'alice/skills' } }
+    const caller = { ...(await test.registry.getCaller('alice')), identity }
+    await post({ api: localApi(test.registry, caller) }, 'built', '1.0.0', passed(70))
+    const { skills } = await test.api().searchSkills({ q: '', sort: 'effect' })
+    expect(skills.map(({ name, effectLow }) => [name, effectLow !== undefined])).toEqual([
+      ['built', true],
+      ['own', false],
+    ])
+    const { evaluations } = await test.api().getSkill({ name: 'own' })
+    expect(evaluations).toMatchObject({ byOwner: 1, effect: { value: 0.5 } })
+    expect(evaluations).not.toHaveProperty('effectLow')
   })
 
   it('of skills that are not public stay on the node, until the skill becomes public', async () => {
@@ -277,7 +400,7 @@ describeDatabases('results of evaluations', (open) => {
       ['with negative runs', { withSkill: { runs: 10, passed: -1 } }, 'withSkill.passed'],
       ['with half a run', { withSkill: { runs: 10, passed: 0.5 } }, 'withSkill.passed'],
       ['with absurdly many runs', { withSkill: { runs: 1e9, passed: 1 } }, 'withSkill.runs'],
-      ['with absurdly many tokens', { withSkill: { runs: 1, passed: 1, tokens: 1e15 } }, 'withSkill.tokens'],
+      ['with absurdly many tokens', { withSkill: { runs: 1_000_000, passed: 1, tokens: 1e13 } }, 'withSkill.tokens'],
       ['with absurdly many seconds', { withSkill: { runs: 1, passed: 1, seconds: 1e300 } }, 'withSkill.seconds'],
       ['with negative seconds', { withoutSkill: { runs: 1, passed: 1, seconds: -1 } }, 'withoutSkill.seconds'],
       ['with absurdly many cases', { cases: 1e9 }, 'cases'],
@@ -288,8 +411,11 @@ describeDatabases('results of evaluations', (open) => {
       ['with an empty runner', { runner: '' }, 'runner'],
       ['with a very long model', { model: 'a'.repeat(81) }, 'model'],
       ['with markup in the model', { model: '<img src=x>' }, 'model'],
-      ['with a transcript in place of its digest', { transcripts: ['the secret is 1234'] }, 'transcripts.0'],
-      ['with too many transcripts', { transcripts: Array(501).fill(`sha256:${'a'.repeat(64)}`) }, 'transcripts'],
+      ['with more cases than runs', { cases: 101 }, 'cases'],
+      ['with more cases than runs without the skill', { withoutSkill: { runs: 19, passed: 1 } }, 'cases'],
+      ['with absurdly many tokens of a run', { withSkill: { runs: 20, passed: 1, tokens: 1e8 * 20 + 1 } }, 'withSkill'],
+      ['with a transcript in place of its digest', { transcripts: 'the secret is 1234' }, 'transcripts'],
+      ['with a list of digests', { transcripts: [`sha256:${'a'.repeat(64)}`] }, 'transcripts'],
       ['with unknown fields', { author: 'alice' }, 'author'],
     ])('are refused: %s', async (_, more, field) => {
       const call = bob!.api.createEvaluation({ ...of, digest, ...result(), ...more })
@@ -311,16 +437,28 @@ describeDatabases('results of evaluations', (open) => {
       expect((await test.api().listEvaluations({ ...of, version: '1.1.0' })).total).toBe(0)
     })
 
-    it('are refused after many of one user in an hour', async () => {
-      await alice!.api.publishSkill({ skillMd: skillMd('flooded'), version: '1.0.0' })
-      let minute = 0
-      const flood = async () => {
-        for (;;) await post(alice!, 'flooded', '1.0.0', result({ ranAt: ranAt(minute++) }))
+    it('are refused after many of one user in an hour, or for one version in a day', async () => {
+      let count = 0
+      const flood = async (name: string, max = Infinity) => {
+        for (let minute = 0; minute < max; minute++, count++) {
+          await post(alice!, name, '1.0.0', result({ ranAt: ranAt(minute) }))
+        }
       }
-      expect(await codeOf(flood())).toBe('rate_limited')
-      expect(minute).toBe(121)
+      await publish(alice!, 'flooded', '1.0.0')
+      const refusal = await refusalOf(flood('flooded'))
+      expect([refusal.code, refusal.message]).toEqual(['rate_limited', expect.stringContaining('in the last day')])
+      expect(count).toBe(6)
       expect(await post(bob!, 'flooded', '1.0.0')).toMatchObject({ author: { username: 'bob' } })
       expect((await test.api().listEvaluations({ name: 'flooded', version: '1.0.0' })).total).toBe(2)
+      const many = async () => {
+        for (let n = 0; ; n++) {
+          await publish(alice!, `flooded-${n}`, '1.0.0')
+          await flood(`flooded-${n}`, 6)
+        }
+      }
+      const later = await refusalOf(many())
+      expect([later.code, later.message]).toEqual(['rate_limited', expect.stringContaining('in the last hour')])
+      expect(count).toBe(119)
     })
   })
 })

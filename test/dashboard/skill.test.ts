@@ -349,6 +349,7 @@ describeBrowser('the page of a skill', () => {
     const panel = page.getByRole('region', { name: 'Evaluations' })
     await panel.getByText('worse than 1.0.0').waitFor()
     await panel.getByText('1 user, all by the owner').waitFor()
+    await panel.getByText('1 user compared it with 1.0.0').waitFor()
     await panel.getByText('40 % of runs pass, 95 % interval 31 % to 50 %').waitFor()
     await panel.getByText('−10 points, 95 % interval −23 to +4: no difference shown').waitFor()
     await expect

@@ -247,11 +247,11 @@ async function publishAll(api: RegistryApi, { changes = [], files = [], ...skill
 /** Results for two versions of two skills, of which one does better and one does worse. */
 async function evaluate(apis: Readonly<Record<string, RegistryApi>>): Promise<void> {
   const results = [
-    ['alice/fill-pdf-forms', 'carol', '1.1.0', 64],
+    ['alice/fill-pdf-forms', 'alice', '1.1.0', 64],
     ['alice/fill-pdf-forms', 'carol', '1.2.0', 91],
     ['alice/fill-pdf-forms', 'alice', '1.2.0', 88],
-    ['bob/review-migrations', 'carol', '1.0.0', 83],
-    ['bob/review-migrations', 'carol', '1.1.0', 52],
+    ['bob/review-migrations', 'bob', '1.0.0', 83],
+    ['bob/review-migrations', 'bob', '1.1.0', 52],
   ] as const
   for (const [name, user, version, passed] of results) {
     const { digest } = await apis[user]!.getVersion({ name, version })

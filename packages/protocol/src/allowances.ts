@@ -19,6 +19,7 @@ export const allowances = {
   setups: perHour(500, 'setup codes tried from all addresses'),
   exchange: perHour(600, 'tokens of CI jobs from one address'),
   evaluation: perHour(120, 'results of evaluations that one user posts'),
+  replacement: { limit: 6, windowSeconds: 86_400, of: 'results that one user posts for one version' },
   verification: { limit: 20, windowSeconds: 86_400, of: 'verifications that one user begins' },
 } as const satisfies Record<string, Allowance>
 

@@ -64,10 +64,10 @@ export {
 export type { Change, ChangeFinding } from './schemas/change.ts'
 export {
   evaluationChanges,
-  evaluationResult,
+  EvaluationResult,
+  hasRunOfEachCase,
   ProgramName,
   type Evaluation,
-  type EvaluationResult,
   type EvaluationSummary,
 } from './schemas/evaluation.ts'
 export { dmcaStatuses, type DmcaCase, type DmcaCounterNotice, type DmcaNotice } from './schemas/dmca.ts'

@@ -7,9 +7,6 @@ import { findNode, withApi } from '../registry/place.ts'
 import type { EvalReport } from './eval-reports.ts'
 import type { ArmTotals } from './summary.ts'
 
-/** Digests in a result. Of more transcripts, the digest of the list of their digests is posted. */
-const transcriptsMax = 500
-
 /** A version that a result is posted for. */
 export interface PostedVersion {
   readonly name: string
@@ -48,28 +45,30 @@ export async function requireSameDigest(
   )
 }
 
-/** Posts the counted runs. Of transcripts only digests are sent. Throws if no run of a side is meaningful. */
+/** Posts the counted runs, and of the transcripts the digest of their list. Throws if no run of a side is meaningful. */
 export async function postResult(
   given: Arguments,
   { name, version }: PostedVersion,
   report: EvalReport,
   list: string,
 ): Promise<void> {
-  const { withSkill, withoutSkill, runs, cases, skill, runner, model, ranAt } = report
+  const { withSkill, withoutSkill, cases, skill, runner, model, ranAt } = report
   for (const arm of [withSkill, withoutSkill]) {
     if (arm.runs === 0 || arm.broken === arm.runs)
       throw new Error('The result was not posted: on one side, no run of the agent ended by itself with exit code 0.')
   }
-  const all = runs.map(({ transcript }) => transcript)
+  const counted = cases.filter((one) => one.with.runs > 0 && one.without.runs > 0)
+  if (counted.length === 0)
+    throw new Error('The result was not posted: no case has a counted run both with and without the skill.')
   const result = {
     digest: skill.digest,
     runner,
     model: model!,
     ranAt,
-    cases: cases.length,
+    cases: counted.length,
     withSkill: toCounts(withSkill),
     withoutSkill: toCounts(withoutSkill),
-    transcripts: all.length > transcriptsMax ? [list] : all,
+    transcripts: list,
   }
   const [owner] = name.includes('/') ? name.split('/') : []
   try {

@@ -67,6 +67,7 @@ export function showVerification(result: Verification): string[] {
     ],
     ['logged as', log && log.loggedAs !== fullName ? `${log.loggedAs}, its name at that time` : ''],
     ...result.evaluations.map((one): [string, string] => ['evaluation', toEvaluationText(one)]),
+    ['stated by', log && result.evaluations.length > 0 ? `${log.origin}: users do not sign their results` : ''],
     ['forked from', forkChain.map((source) => `${source.fullName}@${source.version}`).join(', from ')],
     ['not proven', unproven.length > 0 ? `${unproven.join(', ')}: stated only by the mirror` : ''],
   ]

@@ -58,7 +58,7 @@ export function createAddressLimits(shared?: SharedLimits): AddressLimits {
       const minutes = Math.ceil(retryAfterSeconds / 60)
       throw new RegistryError(
         'rate_limited',
-        `Too many requests of this kind in the last hour. Try again in ${minutes} min.`,
+        `Too many requests of this kind in the last ${allowances[limit].windowSeconds > 3600 ? 'day' : 'hour'}. Try again in ${minutes} min.`,
         { retryAfterSeconds, allowance: limit },
       )
     },

@@ -1,4 +1,4 @@
-import { toRecalledField } from '../catalogue/versions/recalls.ts'
+import { offeredVersion, toRecalledField } from '../catalogue/versions/recalls.ts'
 import { parseJson, type VersionRow } from '../storage/tables.ts'
 import {
   accessKinds,
@@ -119,7 +119,7 @@ function toUpdate(
   finding: UpdateFinding,
   replacement: string | null,
   widens: Widens | null,
-  worseThan: string | undefined,
+  worse: Worse | undefined,
 ): Update {
   const { skill, takenDown, item, reason, recalledBy = null } = finding
   const advice = replacement === null ? '' : ` Use ${replacement} instead.`
@@ -132,13 +132,13 @@ function toUpdate(
     ...(!takenDown && toRecalledField(skill, { recalled_by: recalledBy })),
     message:
       updateMessages[reason](finding) +
-      (worseThan === undefined ? '' : ` Evaluations show that ${skill.latest_version} does worse than ${worseThan}.`) +
+      (worse ? toWorseAdvice(skill.latest_version, worse) : '') +
       (widens ? toWideningAdvice(widens) : '') +
       advice,
     deprecationMessage: skill.deprecated === 1 && !takenDown ? skill.deprecation_message : '',
     replacement,
     widens,
-    ...(worseThan !== undefined && { worseThan }),
+    ...(worse && { worseThan: worse.than }),
   }
 }
 
@@ -191,24 +191,47 @@ const selectWays = compileListQuery((db, param: Param<{ ways: Iterable<readonly 
 /** Reasons to install the latest version. */
 const updating: ReadonlySet<UpdateFinding['reason']> = new Set(['outdated', 'yanked', 'recalled'])
 
-/** Selects only the latest versions that do worse than a version before; few do. */
+/** What users report about the latest version of a skill. */
+interface Worse {
+  readonly than: string
+  readonly voices: number
+}
+
+/** Selects only the latest versions that do worse than a version that is still offered; few do. */
 const selectWorse = compileListQuery((db, param: Param<{ latest: Iterable<readonly unknown[]> }>, lists) =>
   db
     .selectFrom(lists.table(param('latest')).as('one'))
-    .innerJoin('versions', (join) =>
-      join.on('skill_id', '=', sql<string>`one.value ->> 0`).on('sort_key', '=', sql<string>`one.value ->> 1`),
+    .innerJoin('versions as latest', (join) =>
+      join
+        .on('latest.skill_id', '=', sql<string>`one.value ->> 0`)
+        .on('latest.sort_key', '=', sql<string>`one.value ->> 1`),
     )
-    .select(['skill_id', 'evaluations'])
-    .where('evaluations', 'like', '%"change":"worse"%'),
+    .innerJoin('versions', 'versions.skill_id', 'latest.skill_id')
+    .select(['latest.skill_id', 'latest.evaluations'])
+    .where('latest.evaluations', 'like', '%"change":"worse"%')
+    .where(sql<boolean>`latest.evaluations like '%"comparedTo":"' || versions.version || '"%'`)
+    .where(offeredVersion),
 )
 
-/** The versions than which latest versions do worse, by skill id, of the skills to update. */
+/**
+ * The versions than which latest versions do worse, by skill id, of the outdated skills. A recalled or yanked version is
+ * to be replaced in any case, and no one may keep users from that.
+ */
 async function readWorse({ database }: StorageContext, findings: readonly UpdateFinding[]) {
   const latest = findings.flatMap(({ skill, reason }) =>
-    updating.has(reason) && skill.latest_version !== '' ? [[skill.id, toVersionSortKey(skill.latest_version)]] : [],
+    reason === 'outdated' ? [[skill.id, toVersionSortKey(skill.latest_version)]] : [],
   )
   const rows = latest.length > 0 ? await selectWorse(database, { latest }) : []
-  return new Map(rows.map(({ skill_id, evaluations }) => [skill_id, parseJson(evaluations!).comparedTo]))
+  return new Map(
+    rows.map(({ skill_id, evaluations }): [string, Worse] => {
+      const { comparedTo, comparedBy } = parseJson(evaluations!)
+      return [skill_id, { than: comparedTo!, voices: comparedBy! }]
+    }),
+  )
+}
+
+function toWorseAdvice(latest: string, { than, voices }: Worse): string {
+  return ` ${voices === 1 ? '1 user reports' : `${voices} users report`} that ${latest} does worse than ${than}.`
 }
 
 /** The access that updates of skills would add, by skill id, with one query for all of them. */

@@ -5,37 +5,48 @@ import {
   type RateInterval,
   wilsonInterval,
 } from '@skillstead/protocol'
+import { offeredVersion } from '../catalogue/versions/recalls.ts'
 import { putEvaluationSummary } from '../catalogue/versions/version-evaluations.ts'
-import { compileQuery, type Param } from '../storage/compiled-query.ts'
 import { parseJson, type VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
 /** A result may state a million runs, which no one can check: more than these do not narrow an interval. */
 const runsPerVoiceMax = 100
+/** Runs of the same case tell less than runs of different ones: more than these for each case do not count. */
+const runsPerCaseMax = 5
 /** Results of a version that count: the last posted. */
 const voicesMax = 1000
 const modelsShownMax = 10
+/** Users without rights on the skill who must agree before a version is called better or worse than another. */
+const comparedVoicesMin = 3
+/** Versions before that are candidates for a comparison, and versions after that are compared again. */
+const candidatesMax = 5
 
 type Evaluated = Pick<VersionRow, 'id' | 'skill_id' | 'sort_key'>
 
 /**
- * Summarizes the results of a version again, and those of the versions that are compared with it by one of the models
- * of the changed result. No other version is: of the versions above that have a result of a model, each but the lowest
- * has a nearer one to be compared with.
+ * Summarizes the results of a version again, and those of the next versions that the author of the changed result
+ * measured with one of its models, since they may be compared with it.
  */
 export async function updateSummaries(
   trx: WriteTransaction,
   version: Evaluated,
-  models: readonly string[],
+  { authorId, models }: { readonly authorId: string; readonly models: readonly string[] },
 ): Promise<void> {
   await updateSummary(trx, version)
-  const { skill_id: skillId, sort_key: sortKey } = version
-  const above = new Map<string, Evaluated>()
-  for (const model of new Set(models)) {
-    const [next] = await selectNextAbove(trx, { skillId, sortKey, model })
-    if (next) above.set(next.id, next)
-  }
-  for (const next of above.values()) await updateSummary(trx, next)
+  const above = await trx
+    .selectFrom('evaluations')
+    .innerJoin('versions', 'versions.id', 'evaluations.version_id')
+    .select(['versions.id', 'versions.skill_id', 'versions.sort_key'])
+    .where('evaluations.skill_id', '=', version.skill_id)
+    .where('evaluations.author_id', '=', authorId)
+    .where('evaluations.model', 'in', models)
+    .where('evaluations.withdrawn', '=', 0)
+    .where('versions.sort_key', '>', version.sort_key)
+    .orderBy('versions.sort_key')
+    .limit(candidatesMax)
+    .execute()
+  for (const next of above) await updateSummary(trx, next)
 }
 
 async function updateSummary(trx: WriteTransaction, version: Evaluated): Promise<void> {
@@ -47,6 +58,9 @@ async function updateSummary(trx: WriteTransaction, version: Evaluated): Promise
 interface Voice {
   readonly model: string
   readonly byOwner: boolean
+  /** Whether the result is of another user than those who may publish the skill, or of their trusted CI. */
+  readonly isIndependent: boolean
+  readonly cases: number
   readonly withSkill: PassCounts
   readonly withoutSkill?: PassCounts | undefined
 }
@@ -54,16 +68,17 @@ interface Voice {
 async function readVoices(trx: WriteTransaction, versionId: string): Promise<Voice[]> {
   const rows = await trx
     .selectFrom('evaluations')
-    .select(['model', 'by_owner', 'result'])
+    .select(['model', 'by_owner', 'identity', 'result'])
     .where('version_id', '=', versionId)
     .where('withdrawn', '=', 0)
     .orderBy('posted_at', 'desc')
     .orderBy('author_id')
     .limit(voicesMax)
     .execute()
-  return rows.map(({ model, by_owner, result }) => {
-    const { withSkill, withoutSkill } = parseJson(result)
-    return { model, byOwner: by_owner === 1, withSkill, withoutSkill }
+  return rows.map(({ model, by_owner, identity, result }) => {
+    const { cases, withSkill, withoutSkill } = parseJson(result)
+    const byOwner = by_owner === 1
+    return { model, byOwner, isIndependent: !byOwner || identity !== null, cases, withSkill, withoutSkill }
   })
 }
 
@@ -72,19 +87,17 @@ async function summarize(
   version: Evaluated,
   voices: readonly Voice[],
 ): Promise<EvaluationSummary> {
-  const paired = voices.flatMap(({ withSkill, withoutSkill }) => (withoutSkill ? [{ withSkill, withoutSkill }] : []))
-  const models = toModels(voices)
-  const summary: EvaluationSummary = {
+  const effect = toEffect(voices)
+  const independent = toEffect(voices.filter(({ isIndependent }) => isIndependent))
+  return {
     voices: voices.length,
     byOwner: voices.filter(({ byOwner }) => byOwner).length,
-    models,
-    withSkill: toRate(pool(voices.map(({ withSkill }) => withSkill))),
-    ...(paired.length > 0 && toEffect(paired)),
+    models: toModels(voices),
+    withSkill: toRate(pool(voices.map(({ cases, withSkill }) => ({ cases, ...withSkill })))),
+    ...effect,
+    ...(independent && { effectLow: independent.effect.low }),
+    ...(await compareToLower(trx, version)),
   }
-  const lower = await findCompared(trx, version, models)
-  if (!lower) return summary
-  const { low, high } = compareByModel(voices, await readVoices(trx, lower.id), models)
-  return { ...summary, comparedTo: lower.version, change: low > 0 ? 'better' : high < 0 ? 'worse' : 'same' }
 }
 
 /** The models of results, the most frequent first. */
@@ -94,24 +107,32 @@ function toModels(voices: readonly Voice[]): string[] {
   return sorted.slice(0, modelsShownMax).map(([model]) => model)
 }
 
-function toEffect(paired: readonly { readonly withSkill: PassCounts; readonly withoutSkill: PassCounts }[]) {
-  const withSkill = pool(paired.map((one) => one.withSkill))
-  const withoutSkill = pool(paired.map((one) => one.withoutSkill))
-  const { value, low, high } = differenceInterval(withSkill, withoutSkill)
+/** The effect by the users who measured with and without the skill; undefined without any. */
+function toEffect(voices: readonly Voice[]) {
+  const paired = voices.flatMap(({ cases, withSkill, withoutSkill }) =>
+    withoutSkill ? [[{ cases, ...withSkill } as const, { cases, ...withoutSkill } as const] as const] : [],
+  )
+  if (paired.length === 0) return undefined
+  const withoutSkill = pool(paired.map(([, without]) => without))
+  const { value, low, high } = differenceInterval(pool(paired.map(([first]) => first)), withoutSkill)
   return { withoutSkill: toRate(withoutSkill), effect: { value: round(value), low: round(low), high: round(high) } }
 }
 
-/** The difference to a lower version, by the models of both: each model counts the same on both sides. */
-function compareByModel(voices: readonly Voice[], lower: readonly Voice[], models: readonly string[]) {
-  const shared = models.filter((model) => lower.some((voice) => voice.model === model))
-  const ofModel = (all: readonly Voice[]) => (model: string) =>
-    pool(all.filter((voice) => voice.model === model).map(({ withSkill }) => withSkill))
-  return differenceInterval(pool(shared.map(ofModel(voices)), Infinity), pool(shared.map(ofModel(lower)), Infinity))
+/** Runs of a number of different cases. */
+interface CaseCounts extends PassCounts {
+  readonly cases: number
 }
 
-/** Counts as if of one experiment, whose rate is the mean of the rates, so that each voice counts the same. */
-function pool(counts: readonly PassCounts[], runsMax = runsPerVoiceMax): PassCounts {
-  const runs = counts.reduce((sum, one) => sum + Math.min(one.runs, runsMax), 0)
+/**
+ * Counts as if of one experiment, whose rate is the mean of the rates, so that each voice counts the same. It has so
+ * many runs that its variance is that of the mean: a voice of few runs widens the interval.
+ */
+function pool(counts: readonly CaseCounts[]): PassCounts {
+  const variance = counts.reduce(
+    (sum, { runs, cases }) => sum + 1 / Math.min(runs, runsPerVoiceMax, cases * runsPerCaseMax),
+    0,
+  )
+  const runs = counts.length ** 2 / variance
   const rate = counts.reduce((sum, one) => sum + one.passed / one.runs, 0) / counts.length
   return { runs, passed: Math.min(runs, rate * runs) }
 }
@@ -125,30 +146,82 @@ function round(value: number): number {
   return Math.round(value * 10_000) / 10_000
 }
 
-/** The next lower version that has a result of one of the models. */
-async function findCompared(trx: WriteTransaction, { skill_id, sort_key }: Evaluated, models: readonly string[]) {
-  return trx
-    .selectFrom('evaluations')
-    .innerJoin('versions', 'versions.id', 'evaluations.version_id')
-    .select(['versions.id', 'versions.version'])
-    .where('evaluations.skill_id', '=', skill_id)
-    .where('evaluations.model', 'in', models)
-    .where('evaluations.withdrawn', '=', 0)
-    .where('versions.sort_key', '<', sort_key)
-    .orderBy('versions.sort_key', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+/** The results of one user with one model for the same number of cases, of two versions. */
+interface Pair {
+  readonly byOwner: boolean
+  readonly before: CaseCounts
+  readonly after: CaseCounts
 }
 
-const selectNextAbove = compileQuery((db, param: Param<{ skillId: string; sortKey: string; model: string }>) =>
-  db
-    .selectFrom('evaluations')
-    .innerJoin('versions', 'versions.id', 'evaluations.version_id')
-    .select(['versions.id', 'versions.skill_id', 'versions.sort_key'])
-    .where('evaluations.skill_id', '=', param('skillId'))
-    .where('evaluations.model', '=', param('model'))
-    .where('evaluations.withdrawn', '=', 0)
-    .where('versions.sort_key', '>', param('sortKey'))
-    .orderBy('versions.sort_key')
-    .limit(1),
-)
+/**
+ * The comparison with the next lower version that is offered and that enough of the same users measured: one who may
+ * publish the skill, or several others. No user alone can warn of a version of others.
+ */
+async function compareToLower(trx: WriteTransaction, version: Evaluated) {
+  for (const [comparedTo, all] of await readPairs(trx, version)) {
+    const pairs = all.length < comparedVoicesMin ? all.filter(({ byOwner }) => byOwner) : all
+    if (pairs.length > 0) return { comparedTo, comparedBy: pairs.length, change: toChange(pairs) }
+  }
+  return undefined
+}
+
+/** Better or worse if the interval of the difference excludes 0, and if most of the users found so. */
+function toChange(pairs: readonly Pair[]): EvaluationSummary['change'] {
+  const { low, high } = differenceInterval(
+    pool(pairs.map(({ after }) => after)),
+    pool(pairs.map(({ before }) => before)),
+  )
+  const signs = pairs.map(({ before, after }) => Math.sign(after.passed / after.runs - before.passed / before.runs))
+  const isMost = (sign: number) => signs.filter((one) => one === sign).length * 2 > signs.length
+  if (low > 0 && isMost(1)) return 'better'
+  return high < 0 && isMost(-1) ? 'worse' : 'same'
+}
+
+/** The pairs of results of a version and of lower ones, by the lower version, the highest first. */
+async function readPairs(trx: WriteTransaction, { id, skill_id, sort_key }: Evaluated): Promise<Map<string, Pair[]>> {
+  const lower = await trx
+    .selectFrom('versions')
+    .select(['id', 'version'])
+    .where('skill_id', '=', skill_id)
+    .where('sort_key', '<', sort_key)
+    .where('evaluations', 'is not', null)
+    .where(offeredVersion)
+    .orderBy('sort_key', 'desc')
+    .limit(candidatesMax)
+    .execute()
+  const pairs = new Map(lower.map(({ version }): [string, Pair[]] => [version, []]))
+  if (lower.length === 0) return pairs
+  const rows = await trx
+    .selectFrom('evaluations as later')
+    .innerJoin('evaluations as earlier', (join) =>
+      join
+        .onRef('earlier.author_id', '=', 'later.author_id')
+        .onRef('earlier.model', '=', 'later.model')
+        .on('earlier.withdrawn', '=', 0),
+    )
+    .innerJoin('versions', 'versions.id', 'earlier.version_id')
+    .select(['versions.version', 'earlier.result as before', 'later.result as after'])
+    .select(['earlier.by_owner as owned', 'later.by_owner as owns'])
+    .where('later.version_id', '=', id)
+    .where('later.withdrawn', '=', 0)
+    .where(
+      'earlier.version_id',
+      'in',
+      lower.map((one) => one.id),
+    )
+    .orderBy('versions.sort_key', 'desc')
+    .orderBy('later.posted_at', 'desc')
+    .orderBy('later.author_id')
+    .limit(voicesMax)
+    .execute()
+  for (const row of rows) {
+    const [before, after] = [parseJson(row.before), parseJson(row.after)]
+    if (before.cases !== after.cases) continue
+    pairs.get(row.version)!.push({
+      byOwner: row.owned === 1 && row.owns === 1,
+      before: { cases: before.cases, ...before.withSkill },
+      after: { cases: after.cases, ...after.withSkill },
+    })
+  }
+  return pairs
+}

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Evaluation, RegistryError, type Reply, toTimestamp } from '@skillstead/protocol'
+import { type Evaluation, hasRunOfEachCase, RegistryError, type Reply, toTimestamp } from '@skillstead/protocol'
 import { checkTexts } from '../catalogue/inspecting/metadata-scan.ts'
 import { getSkill, getSkillNow } from '../catalogue/skills/find-skill.ts'
 import { getVersion } from '../catalogue/skills/read-skill.ts'
@@ -55,12 +55,15 @@ export async function createEvaluation(
     const detail = `${found.full_name}@${version.version} has the digest ${version.digest}. Evaluate this version.`
     throw new RegistryError('conflict', detail)
   }
+  if (!hasRunOfEachCase(given)) throw invalidField('cases', 'must not be more than the runs on each side')
   const ranAt = Date.parse(given.ranAt)
   // Also for a text that is no time for `Date`.
   if (!(ranAt >= earliestMs)) throw invalidField('ranAt', `must not be before ${toTimestamp(earliestMs)}`)
   if (ranAt > context.clock.now() + aheadMsMax) throw invalidField('ranAt', 'must not be in the future')
   await checkTexts(context, { runner: given.runner, model: given.model })
   await context.addressLimits.require('evaluation', user.userId)
+  // The log keeps each result for ever.
+  await context.addressLimits.require('replacement', user.userId, version.id)
   return context.database.writer.write(async (trx) => {
     // Concurrent results of one version would each be summarized without the other.
     await lockHeads(trx)
@@ -140,7 +143,8 @@ export async function putEvaluation(
     .values(row)
     .onConflict((conflict) => conflict.columns(['version_id', 'author_id']).doUpdateSet(columns))
     .execute()
-  await updateSummaries(trx, version, before ? [before.model, row.model] : [row.model])
+  const models = before ? [before.model, row.model] : [row.model]
+  await updateSummaries(trx, version, { authorId: row.author_id, models })
   const cause = { type: 'evaluation', evaluation: row } as const
   return refreshSkill(context, trx, {
     skillId: skill.id,

@@ -21,7 +21,7 @@ const listedMax = 50
 /** What results of evaluations say about a version, and each of them by runner and model. */
 export function EvaluationPanel(props: { name: string; version: string; evaluations: EvaluationSummary }) {
   const { name, version, evaluations } = props
-  const { voices, byOwner, withSkill, withoutSkill, effect } = evaluations
+  const { voices, byOwner, withSkill, withoutSkill, effect, comparedTo, comparedBy } = evaluations
   const found = useData(['skill', name, 'evaluations', version], () =>
     api.listEvaluations({ name, version, limit: listedMax }),
   )
@@ -34,6 +34,11 @@ export function EvaluationPanel(props: { name: string; version: string; evaluati
           {toCount(voices, 'user')}
           {byOwner > 0 && `, ${byOwner === voices ? 'all' : byOwner} by the owner`}
         </span>
+        {comparedBy && (
+          <span>
+            {toCount(comparedBy, 'user')} compared it with {comparedTo}
+          </span>
+        )}
         <a href="/docs/evaluations">What this means</a>
       </p>
       <Terms

@@ -2,6 +2,7 @@ import {
   findEvaluation,
   markSynced,
   putEvaluation,
+  toAuthorPart,
   toResultColumns,
   type CatalogueContext,
   type SkillRow,
@@ -45,8 +46,7 @@ export async function applyEvaluation(
   // Only a result that is stored can be withdrawn.
   if (before ? before.ran_at > ranAt : !result) return unchanged
   const isStored = before?.ran_at === ranAt && before.withdrawn >= withdrawn
-  // Canonical JSON has its keys in this order.
-  const byAuthor = `"author":{"id":"${author.id}"`
+  const byAuthor = toAuthorPart(author.id)
   if (isStored && (before.withdrawn || !(await needsRelay(trx, relay, data.skill.fullName, byAuthor)))) return unchanged
   const refusal = result && (await refuseTexts(context, { runner: result.runner, model: result.model }, entry.subject))
   if (refusal) return refusal

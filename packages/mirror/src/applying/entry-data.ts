@@ -1,6 +1,6 @@
 import { covers, upstreamRecallsMax } from '@skillstead/core/internal'
 import {
-  evaluationResult,
+  EvaluationResult,
   firstIssueOnly,
   isSkillName,
   isUsername,
@@ -116,7 +116,7 @@ const schemas = {
     ranAt: Time,
     postedAt: Time,
     /** Null if the author or an administrator withdrew the result. */
-    result: v.nullable(v.object(evaluationResult)),
+    result: v.nullable(EvaluationResult),
   }),
   recall: v.object({ ...identity, recall: LoggedRecall, ended: v.boolean() }),
   withdrawn: v.object(identity),

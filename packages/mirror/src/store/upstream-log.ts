@@ -3,7 +3,6 @@ import type { Kysely } from 'kysely'
 import {
   growTree,
   hashLeaf,
-  evaluationEntriesMax,
   proveIn,
   proveResults,
   type SkillRow,
@@ -164,25 +163,26 @@ export async function proveMirroredVersion(
   return { origin: row.log_origin, ...proof, checkpoint: row.checkpoint, entry: row.entry }
 }
 
-/** The proofs of the last results of evaluations of a mirrored version, in a tree that the upstream has signed. */
+/** The proofs of the last results of these users for a mirrored version, in a tree that the upstream has signed. */
 export async function proveMirroredEvaluations(
   db: Kysely<Tables>,
   { origin_upstream: upstream }: Pick<SkillRow, 'origin_upstream'>,
-  subject: string,
-  treeSize: number,
+  { subject, treeSize, authors }: { subject: string; treeSize: number; authors: readonly string[] },
 ): Promise<NonNullable<Provenance['evaluations']>> {
   if (upstream === null) return []
-  const rows = await withUpstreams(db)
-    .selectFrom('upstream_log')
-    .select(['seq', 'entry'])
-    .where('upstream', '=', upstream)
-    .where('subject', '=', subject)
-    .where('type', '=', 'evaluation')
-    .where('seq', '<=', treeSize)
-    .orderBy('seq', 'desc')
-    .limit(evaluationEntriesMax)
-    .execute()
-  return proveResults(upstreamReader(db, upstream), rows, treeSize)
+  return proveResults(upstreamReader(db, upstream), treeSize, authors, (pattern) =>
+    withUpstreams(db)
+      .selectFrom('upstream_log')
+      .select(['seq', 'entry'])
+      .where('upstream', '=', upstream)
+      .where('subject', '=', subject)
+      .where('type', '=', 'evaluation')
+      .where('seq', '<=', treeSize)
+      .where('entry', 'like', pattern)
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .executeTakeFirst(),
+  )
 }
 
 /** The stored Merkle tree of an upstream's log. */

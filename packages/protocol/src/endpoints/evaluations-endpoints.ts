@@ -18,7 +18,7 @@ export const evaluationEndpoints = toEndpoints('Evaluations', {
     scope: 'publish',
     status: [201, 200],
     summary: 'Post the result of an evaluation of a version, or a later one in place of yours',
-    allowances: ['evaluation'],
+    allowances: ['evaluation', 'replacement'],
     input: v.strictObject({
       ...version,
       /** The digest of the version that was evaluated. */

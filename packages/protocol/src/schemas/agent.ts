@@ -112,7 +112,7 @@ export const HeartbeatResult = v.object({
        * unknown.
        */
       widens: v.nullable(Widens),
-      /** The version than which the latest version does worse, according to results of evaluations. */
+      /** The version than which the latest version does worse, as users report; only for `outdated`. */
       worseThan: v.optional(Version),
     }),
   ),

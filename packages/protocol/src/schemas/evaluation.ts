@@ -1,15 +1,15 @@
 import * as v from 'valibot'
-import { boundedArray, Count, Digest, Timestamp, Version, wholeNumber } from './fields.ts'
+import { Count, Digest, Timestamp, Version, wholeNumber } from './fields.ts'
 import { PublisherIdentity } from './trusted-publisher.ts'
 
-/** Limits of a result, in this file because clients contain `limits`. The log entry has the digests of the transcripts. */
+/** Limits of a result, in this file because clients contain `limits`. */
 const max = {
   nameCharacters: 80,
   cases: 10_000,
   runs: 1_000_000,
   tokens: 1_000_000_000_000,
+  tokensPerRun: 100_000_000,
   seconds: 100_000_000,
-  transcripts: 500,
 } as const
 
 /** Names in log entries are permanent and read by agents: no sentences in other scripts, no invisible characters. */
@@ -33,6 +33,10 @@ const EvaluationRuns = v.pipe(
     seconds: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(max.seconds))),
   }),
   v.check(({ runs, passed }) => passed <= runs, 'must not have more passed runs than runs'),
+  v.check(
+    ({ runs, tokens = 0 }) => tokens <= runs * max.tokensPerRun,
+    `must not have more than ${max.tokensPerRun} tokens for each run`,
+  ),
 )
 
 /** The fields of an {@link EvaluationResult}. */
@@ -47,11 +51,27 @@ export const evaluationResult = {
   cases: wholeNumber(1, max.cases),
   withSkill: EvaluationRuns,
   withoutSkill: v.optional(EvaluationRuns),
-  /** Digests of the transcripts, which are not stored: they may contain secrets. */
-  transcripts: v.optional(boundedArray(Digest, max.transcripts)),
+  /** The digest of the list of the digests of all transcripts. They are not stored: they may contain secrets. */
+  transcripts: v.optional(Digest),
 }
-const EvaluationResult = v.object(evaluationResult)
+
+/** The runs of a result. */
+interface ResultRuns {
+  readonly cases: number
+  readonly withSkill: { readonly runs: number }
+  readonly withoutSkill?: { readonly runs: number } | undefined
+}
+
+/** Whether each side has at least as many runs as there are cases. */
+export function hasRunOfEachCase({ cases, withSkill, withoutSkill }: ResultRuns): boolean {
+  return cases <= Math.min(withSkill.runs, withoutSkill?.runs ?? Infinity)
+}
+
 /** What the evaluation of a version found, as a user states it. */
+export const EvaluationResult = v.pipe(
+  v.object(evaluationResult),
+  v.check((result) => hasRunOfEachCase(result), 'must not have more cases than runs on a side'),
+)
 export type EvaluationResult = v.InferOutput<typeof EvaluationResult>
 
 /** A result that a user posted for a version. Each user has one for each version, the latest. */
@@ -72,7 +92,7 @@ const Share = v.pipe(v.number(), v.minValue(0), v.maxValue(1))
 const Difference = v.pipe(v.number(), v.minValue(-1), v.maxValue(1))
 const Rate = v.object({ rate: Share, low: Share, high: Share })
 
-/** How a version does compared with a lower one, for the same models. Only an interval that excludes 0 is a change. */
+/** How a version does compared with a lower one. A change is what most users found, if the interval excludes 0. */
 export const evaluationChanges = ['better', 'worse', 'same'] as const
 
 /**
@@ -91,8 +111,15 @@ export const EvaluationSummary = v.object({
   withoutSkill: v.optional(Rate),
   /** How much more often a run passes with the skill, by the users who measured both. */
   effect: v.optional(v.object({ value: Difference, low: Difference, high: Difference })),
-  /** The next lower version with results of one of these models. */
+  /** The lower end of the effect without the results of those who may publish the skill, but with those of their CI. */
+  effectLow: v.optional(Difference),
+  /**
+   * The next lower version that is offered and that the same users measured, with the same model and number of cases: one
+   * who may publish the skill, or at least three others.
+   */
   comparedTo: v.optional(Version),
+  /** Number of users who measured both. */
+  comparedBy: v.optional(Count),
   change: v.optional(v.picklist(evaluationChanges)),
 })
 export type EvaluationSummary = v.InferOutput<typeof EvaluationSummary>

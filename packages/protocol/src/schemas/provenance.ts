@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { firstIssueOnly } from '../parse-json.ts'
-import { evaluationResult } from './evaluation.ts'
+import { EvaluationResult } from './evaluation.ts'
 import { Count, Digest, Id, Timestamp, Version } from './fields.ts'
 import { SkillDetails, VersionFile } from './skill.ts'
 import { PublisherIdentity } from './trusted-publisher.ts'
@@ -107,7 +107,7 @@ const EvaluationEntry = v.object({
     author: v.object({ id: Id, username: v.string() }),
     /** The identity of CI that posted the result, if one did. */
     identity: v.optional(PublisherIdentity),
-    result: v.object(evaluationResult),
+    result: EvaluationResult,
   }),
 })
 /** The fields of a result's log entry that provenance checks. */

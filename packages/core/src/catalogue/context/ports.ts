@@ -137,12 +137,11 @@ export interface UpstreamLogs {
     skill: Pick<SkillRow, 'origin_upstream'>,
     subject: string,
   ): Promise<NonNullable<Provenance['log']> | undefined>
-  /** The proofs of the last results of evaluations of a version, in the tree of this size of that log. */
+  /** The proofs of the last results of these users for a version, in the tree of this size of that log. */
   proveEvaluations(
     db: Kysely<Tables>,
     skill: Pick<SkillRow, 'origin_upstream'>,
-    subject: string,
-    treeSize: number,
+    of: { readonly subject: string; readonly treeSize: number; readonly authors: readonly string[] },
   ): Promise<NonNullable<Provenance['evaluations']>>
 }
 

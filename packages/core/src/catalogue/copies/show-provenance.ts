@@ -11,7 +11,7 @@ import { signText } from '../../log/signing-keys.ts'
 import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { readForkChain } from './lineage.ts'
-import { proveEvaluations } from './prove-evaluations.ts'
+import { proveEvaluations, readProvenAuthors } from './prove-evaluations.ts'
 import { getSkillVersion } from '../skills/read-skill.ts'
 import { toSkillOrigin } from '../versions/skill-document.ts'
 import { isPublished } from '../../visibility/decisions.ts'
@@ -41,15 +41,16 @@ export async function showProvenance(context: CatalogueContext, input: Input<'ge
 }
 
 /** The proofs of the last results of evaluations, in the log that contains the version. */
-function proveResultsOf(
+async function proveResultsOf(
   context: CatalogueContext,
   skill: SkillRow,
-  { version }: Pick<VersionRow, 'version'>,
+  { id, version }: Pick<VersionRow, 'id' | 'version'>,
   { origin, treeSize }: NonNullable<Provenance['log']>,
 ) {
   const subject = `${skill.full_name}@${version}`
-  if (origin === context.origin) return proveEvaluations(context, subject, treeSize)
-  return context.upstreamLogs.proveEvaluations(context.database.read, skill, subject, treeSize)
+  const authors = await readProvenAuthors(context.database.read, id)
+  if (origin === context.origin) return proveEvaluations(context, subject, treeSize, authors)
+  return context.upstreamLogs.proveEvaluations(context.database.read, skill, { subject, treeSize, authors })
 }
 
 /**

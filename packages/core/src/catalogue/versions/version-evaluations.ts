@@ -15,20 +15,20 @@ export function toShownEvaluations({ evaluations }: Pick<VersionRow, 'evaluation
 
 /** The value of `skills.effect_low` for a skill with this latest version. */
 export function toEffectLow(latest: Pick<VersionRow, 'evaluations'> | undefined): number {
-  return latest?.evaluations ? (parseJson(latest.evaluations).effect?.low ?? noEffect) : noEffect
+  return latest?.evaluations ? (parseJson(latest.evaluations).effectLow ?? noEffect) : noEffect
 }
 
 /** A result as it was posted. */
 export function toResult({ result, transcripts }: Pick<EvaluationRow, 'result' | 'transcripts'>): EvaluationResult {
-  return { ...parseJson(result), ...(transcripts !== '' && { transcripts: parseJson(transcripts) }) }
+  return { ...parseJson(result), ...(transcripts !== '' && { transcripts }) }
 }
 
 /** The columns of a result as it was posted. */
-export function toResultColumns({ transcripts, ...result }: EvaluationResult) {
+export function toResultColumns({ transcripts = '', ...result }: EvaluationResult) {
   const { model, ranAt } = result
   const ran_at = Date.parse(ranAt)
   const stored = JSON.stringify({ ...result, ranAt: toTimestamp(ran_at) })
-  return { model, ran_at, result: stored, transcripts: transcripts ? JSON.stringify(transcripts) : '' }
+  return { model, ran_at, result: stored, transcripts }
 }
 
 /** Stores what the results of a version say together; null without results. */

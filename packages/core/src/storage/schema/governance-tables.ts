@@ -155,10 +155,10 @@ export const governanceTables = {
     posted_at: whole,
     /** 1 after the result was withdrawn: the row stays, so that the same result cannot be posted again. */
     withdrawn: whole,
-    /** The result as JSON, without the digests of transcripts, which summaries do not read. */
+    /** The result as JSON, without the digest of transcripts. */
     result: json<Omit<EvaluationResult, 'transcripts'>>(),
-    /** The digests as a JSON list; empty without any. */
-    transcripts: json<string[]>(),
+    /** The digest of the list of the transcripts' digests; empty without any. */
+    transcripts: text,
   },
   /** The opinion of a service on the content of versions. */
   opinions: {
