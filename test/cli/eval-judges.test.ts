@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeFolder } from '../support/cli-harness.ts'
 import { makeEvalSkill } from '../support/eval-skill.ts'
@@ -121,11 +121,28 @@ describe('checks of a run', () => {
 
 it('a finished evaluation leaves no folders of runs', async () => {
   const { folder } = await judge([{ type: 'exact', value: '42' }], 'echo 42; mkdir -p deep/er; chmod 500 deep')
-  const [first] = readFileSync(join(folder, 'journal.ndjson'), 'utf8').split('\n')
-  const { work } = JSON.parse(first!) as { work: string }
-  expect(basename(work)).toMatch(/^skillstead-eval-/)
-  expect(existsSync(work)).toBe(false)
+  const works = [...readFileSync(join(folder, 'journal.ndjson'), 'utf8').matchAll(/^\{"work":"([^"]+)"/gm)]
+  expect(works).toHaveLength(2)
+  for (const [, work] of works) {
+    expect(basename(work!)).toMatch(/^skillstead-eval-/)
+    expect(existsSync(work!)).toBe(false)
+  }
 })
+
+it.each(['.claude', '.claude/skills', '.agents', '.agents/skills'])(
+  'deletes nothing outside of the run through a link in place of %s',
+  async (place) => {
+    const outside = await makeFolder()
+    const kept = join(outside, place.endsWith('skills') ? 'answers' : 'skills/answers', 'SKILL.md')
+    await mkdir(dirname(kept), { recursive: true })
+    await writeFile(kept, 'The skill of the user.')
+    const script = `rm -rf ${place}; mkdir -p ${dirname(place)}; ln -s ${outside} ${place}; echo 42`
+    const files = { 'evals/check.sh': `test ! -e ${place}/answers && test ! -e ${place}/skills/answers` }
+    const check = { type: 'script', value: 'evals/check.sh' }
+    expect(await judgeOne(check, script, { args: ['--allow-scripts'], files })).toMatchObject({ outcome: 'passed' })
+    expect(readFileSync(kept, 'utf8')).toBe('The skill of the user.')
+  },
+)
 
 describe('scripts of cases', () => {
   const files = {

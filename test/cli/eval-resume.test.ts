@@ -66,9 +66,9 @@ describe('an evaluation that was killed', () => {
     // Folders of the killed processes are removed.
     const [key] = readdirSync(out)
     const works = readFileSync(join(out, key!, 'journal.ndjson'), 'utf8').matchAll(/^\{"work":"([^"]+)"/gm)
-    expect([...works].map(([, work]) => existsSync(work!))).toEqual(
-      Array.from({ length: points.length + 1 }, () => false),
-    )
+    const left = [...works].map(([, work]) => existsSync(work!))
+    expect(left.length).toBeGreaterThanOrEqual(30)
+    expect(new Set(left)).toEqual(new Set([false]))
   })
 
   it('ignores a line that the kill cut off, and runs that again', async () => {

@@ -39,11 +39,14 @@ export interface RunRecord {
 export interface Journal {
   /** The folder of this evaluation. */
   readonly folder: string
-  /** A new folder for the folders of runs. */
-  readonly work: string
   /** The finished runs by {@link toRunId}. */
   readonly done: ReadonlyMap<string, RunRecord>
   add(record: RunRecord): void
+  /**
+   * A new folder for one run or one judge. Agents read instructions and skills of the folders above theirs, so none is
+   * shared.
+   */
+  makeFolder(): string
   /** Removes the folders of runs, and lets other processes continue. */
   close(): void
 }
@@ -71,26 +74,31 @@ export function openJournal(out: string, binding: object): Journal {
     if ('work' in line) removeWork(line.work)
     else if ('case' in line) done.set(toRunId(line), line)
   }
-  const work = mkdtempSync(join(tmpdir(), workPrefix))
+  const folders: string[] = []
   const append = (line: object) => appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
-  append({ work, binding })
+  append({ binding })
   return {
     folder,
-    work,
     done,
     add(record) {
       append(record)
       done.set(toRunId(record), record)
     },
+    makeFolder() {
+      const work = mkdtempSync(join(tmpdir(), workPrefix))
+      folders.push(work)
+      append({ work })
+      return work
+    },
     close() {
-      removeWork(work)
+      for (const work of folders) removeWork(work)
       rmSync(lock, { force: true })
     },
   }
 }
 
 /** The lines of a journal. A kill may have cut the last one off, which is removed. */
-function readLines(file: string): (RunRecord | { readonly work: string })[] {
+function readLines(file: string): (RunRecord | { readonly work: string } | { readonly binding: object })[] {
   if (!existsSync(file)) return []
   const bytes = readFileSync(file)
   const end = bytes.lastIndexOf('\n') + 1

@@ -83,7 +83,8 @@ async function executeRun(
   settings: RunSettings,
   { journal, transcripts }: { journal: Journal; transcripts: string },
 ): Promise<RunRecord | undefined> {
-  const folder = makeRunFolder(journal.work, one, skill, arm === 'with')
+  const root = journal.makeFolder()
+  const folder = makeRunFolder(root, one, skill, arm === 'with')
   try {
     const problem = await prepareFolder(one, { skill, folder }, settings)
     const before = new Set(one.checks.some(needsFiles) ? listRunFiles(folder) : [])
@@ -114,8 +115,8 @@ async function executeRun(
       at: Date.now(),
     }
   } finally {
-    // The next run need not wait for this. What cannot be removed now is removed with the folder of all runs.
-    void rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined)
+    // The next run need not wait for this. What cannot be removed now is removed at the end.
+    void rm(root, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined)
   }
 }
 
