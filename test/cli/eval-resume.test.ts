@@ -86,6 +86,28 @@ describe('an evaluation that was killed', () => {
   })
 })
 
+describe('runs of an agent that fails', () => {
+  it('are repeated by the same command, and the others are not', async () => {
+    const skill = await makeEvalSkill([exactCase])
+    const [began, login] = [join(skill.folder, '../began'), join(skill.folder, '../login')]
+    const agent = `#!/bin/sh\necho run >> ${began}\n[ -d .claude ] || [ -e ${login} ] || exit 3\necho 42\n`
+    const args = ['--agent', await skill.program('agent', agent), '--runs', '2', '--parallel', '1']
+    expect(await skill.report(args)).toMatchObject({ withSkill: { passed: 2 }, withoutSkill: { broken: 2 } })
+    writeFileSync(login, '')
+    expect(await skill.report(args)).toMatchObject({ withSkill: { passed: 2 }, withoutSkill: { passed: 2, broken: 0 } })
+    expect(await readAppended(began)).toHaveLength(6)
+  })
+
+  it('stop the evaluation after 5 in a row', async () => {
+    const skill = await makeEvalSkill([exactCase])
+    const began = join(skill.folder, '../began')
+    const agent = await skill.program('agent', `#!/bin/sh\necho run >> ${began}\necho no login >&2\nexit 3\n`)
+    const { code, stderr } = await skill.evaluate(['--agent', agent, '--parallel', '1'])
+    expect(stderr).toMatch(/Stopped after 5 failed runs in a row\. The last: exit code 3: no login/)
+    expect({ code, runs: (await readAppended(began)).length }).toEqual({ code: 1, runs: 5 })
+  })
+})
+
 describe('an evaluation that is finished', () => {
   it('is not repeated, until the skill, a case or a setting changes', async () => {
     const skill = await makeEvalSkill([exactCase])

@@ -2,8 +2,8 @@ import type { DifferenceInterval, RateInterval } from '@skillstead/protocol'
 import { toOneLine } from '@skillstead/protocol'
 import { styled, type Line } from '../terminal/style.ts'
 import { toCount } from '../terminal/output.ts'
-import type { RunRecord } from './journal.ts'
-import type { ArmSummary, ArmTotals, EvalSummary } from './summary.ts'
+import { isBroken, type RunRecord } from './journal.ts'
+import { isCompared, type ArmSummary, type ArmTotals, type EvalSummary } from './summary.ts'
 
 /** A finished evaluation with its conditions. */
 export interface EvalReport extends EvalSummary {
@@ -34,7 +34,7 @@ const verdicts = {
 export function toReportLines(report: EvalReport): Line[] {
   const { skill, cases, withSkill, withoutSkill, effect, verdict } = report
   const width = Math.min(40, Math.max(4, ...cases.map(({ id }) => id.length)))
-  const [style, sentence] = verdicts[verdict]
+  const [style] = verdicts[verdict]
   return [
     styled(
       'heading',
@@ -46,16 +46,23 @@ export function toReportLines(report: EvalReport): Line[] {
     `  with the skill:    ${toRate(withSkill)}`,
     `  without the skill: ${toRate(withoutSkill)}`,
     ...(effect ? [`  difference:        ${toDifference(effect)}`] : []),
-    styled(style, effect ? sentence : 'No run could be counted on both sides.'),
+    styled(style, toSentence(report)),
     ...toNotes(report).map((note) => styled('warning', note)),
     `Journal and transcripts: ${report.folder}`,
   ]
 }
 
+function toSentence({ effect, verdict, isSpoilt }: EvalReport): string {
+  if (effect) return verdicts[verdict][1]
+  return isSpoilt
+    ? 'There is no verdict: more than 5 % of the runs could not be judged.'
+    : 'No run could be counted on both sides.'
+}
+
 /** What the figures do not say. */
 function toNotes({ withSkill, withoutSkill, cases, skipped, runs }: EvalReport): string[] {
   const broken = withSkill.broken + withoutSkill.broken
-  const first = runs.find(({ ending, code, outcome }) => outcome === 'failed' && (ending !== 'exit' || code !== 0))
+  const first = runs.find((run) => run.outcome === 'failed' && isBroken(run))
   const unjudged = withSkill.unjudged + withoutSkill.unjudged
   const open = runs.flatMap(({ checks }) => checks).find(({ outcome }) => outcome === 'unjudged')
   const undecided = [...cases, ...skipped].flatMap((one) => one.undecided.map((check) => ({ id: one.id, ...check })))
@@ -68,6 +75,9 @@ function toNotes({ withSkill, withoutSkill, cases, skipped, runs }: EvalReport):
     ...(unjudged > 0
       ? [`${toCount(unjudged, 'run')} could not be judged, and are not counted. The first: ${open?.evidence}`]
       : []),
+    ...cases
+      .filter((one) => !isCompared(one))
+      .map(({ id }) => `The case ${id} has no counted run on one side, and is not in the totals.`),
     ...skipped.map(({ id }) => `The case ${id} was not run: nothing decides its checks.`),
     ...undecided.slice(0, 20).map(({ id, check, reason }) => `Not judged: ${id}, ${check}: ${reason}`),
     ...(undecided.length > 20 ? [`${undecided.length - 20} more checks are not judged.`] : []),
@@ -101,13 +111,13 @@ function toDifference(effect: DifferenceInterval): string {
 
 /** The result as Markdown. */
 export function toMarkdown(report: EvalReport): string {
-  const { skill, cases, withSkill, withoutSkill, effect, verdict, agent, judge, model } = report
+  const { skill, cases, withSkill, withoutSkill, effect, agent, judge, model } = report
   const row = (...cells: string[]) => `| ${cells.map(toCell).join(' | ')} |`
   const notes = toNotes(report)
   return [
     `# Evaluation of ${toCell(skill.name)}`,
     '',
-    effect ? verdicts[verdict][1] : 'No run could be counted on both sides.',
+    toSentence(report),
     '',
     row('', 'passed', 'rate', '95 % interval', 'tokens', 'seconds'),
     '|---|---|---|---|---|---|',
@@ -166,7 +176,7 @@ export function toJunit(report: EvalReport): string {
     without: toRate(withoutSkill),
     ...(effect && { difference: toDifference(effect), verdict }),
   }
-  const failures = withSkill.runs - withSkill.passed
+  const failures = runs.filter(({ outcome }) => outcome === 'failed').length
   const counts = {
     tests: runs.length + skipped.length,
     failures,

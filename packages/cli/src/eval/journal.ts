@@ -23,7 +23,8 @@ export interface RunRecord {
   readonly arm: 'with' | 'without'
   /** 1 for the first repetition. */
   readonly number: number
-  readonly ending: ChildEnd['ending'] | 'scaffold'
+  /** `error`: the agent ended by itself, but its JSON has no result or reports an error. */
+  readonly ending: ChildEnd['ending'] | 'scaffold' | 'error'
   readonly code: number
   readonly outcome: CheckResult['outcome']
   readonly checks: readonly CheckResult[]
@@ -35,11 +36,16 @@ export interface RunRecord {
   readonly at: number
 }
 
+/** Whether a run was not carried out as a whole. A later command repeats it. */
+export function isBroken({ ending, code }: Pick<RunRecord, 'ending' | 'code'>): boolean {
+  return ending !== 'exit' || code !== 0
+}
+
 /** The finished runs of an evaluation, on disk. */
 export interface Journal {
   /** The folder of this evaluation. */
   readonly folder: string
-  /** The finished runs by {@link toRunId}. */
+  /** The finished runs by {@link toRunId}: also broken ones of this command, but not of earlier ones. */
   readonly done: ReadonlyMap<string, RunRecord>
   add(record: RunRecord): void
   /**
@@ -72,7 +78,7 @@ export function openJournal(out: string, binding: object): Journal {
   const done = new Map<string, RunRecord>()
   for (const line of readLines(file)) {
     if ('work' in line) removeWork(line.work)
-    else if ('case' in line) done.set(toRunId(line), line)
+    else if ('case' in line && !isBroken(line)) done.set(toRunId(line), line)
   }
   const folders: string[] = []
   const append = (line: object) => appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 })

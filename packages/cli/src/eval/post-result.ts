@@ -5,7 +5,7 @@ import { parseSkillWord } from '../command/values.ts'
 import { isCiJob } from '../registry/ci-key.ts'
 import { findNode, withApi } from '../registry/place.ts'
 import type { EvalReport } from './eval-reports.ts'
-import type { ArmTotals } from './summary.ts'
+import { isCompared, spoiltShareMax, type ArmTotals } from './summary.ts'
 
 /** Digests in a result. Of more transcripts, the digest of the list of their digests is posted. */
 const transcriptsMax = 500
@@ -48,25 +48,31 @@ export async function requireSameDigest(
   )
 }
 
-/** Posts the counted runs. Of transcripts only digests are sent. Throws if no run of a side is meaningful. */
+/** Posts the counted runs. Of transcripts only digests are sent. Throws if too many runs are broken or not judged. */
 export async function postResult(
   given: Arguments,
   { name, version }: PostedVersion,
   report: EvalReport,
   list: string,
 ): Promise<void> {
-  const { withSkill, withoutSkill, runs, cases, skill, runner, model, ranAt } = report
-  for (const arm of [withSkill, withoutSkill]) {
-    if (arm.runs === 0 || arm.broken === arm.runs)
-      throw new Error('The result was not posted: on one side, no run of the agent ended by itself with exit code 0.')
-  }
+  const { withSkill, withoutSkill, isSpoilt, runs, cases, skill, runner, model, ranAt } = report
+  if (withSkill.runs === 0)
+    throw new Error('The result was not posted: no case has runs that could be counted on both sides.')
+  if (withSkill.broken + withoutSkill.broken > spoiltShareMax * runs.length)
+    throw new Error(
+      'The result was not posted: more than 5 % of the runs of the agent failed. The same command repeats them.',
+    )
+  if (isSpoilt)
+    throw new Error(
+      `The result was not posted: more than 5 % of the runs could not be judged. Correct that, delete ${report.folder}, and repeat the command.`,
+    )
   const all = runs.map(({ transcript }) => transcript)
   const result = {
     digest: skill.digest,
     runner,
     model: model!,
     ranAt,
-    cases: cases.length,
+    cases: cases.filter(isCompared).length,
     withSkill: toCounts(withSkill),
     withoutSkill: toCounts(withoutSkill),
     transcripts: all.length > transcriptsMax ? [list] : all,

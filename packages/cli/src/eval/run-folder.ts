@@ -17,7 +17,7 @@ export interface EvaluatedSkill {
 /** Where agents look for skills of a project: the folder that most share, and a link to it, as other installers make it. */
 const [sharedFolder, linkedFolder] = ['.agents/skills', '.claude/skills']
 /** Files of a run that are listed, and bytes of those that are read. */
-const listedMax = 20_000
+export const listedMax = 20_000
 const readBytesMax = 8 * 1024 * 1024
 
 /**
@@ -106,7 +106,7 @@ export const removedVariables =
   /^(?:SKILLSTEAD_.*|DATABASE_URL|ACTIONS_.*|.*_ID_TOKEN.*|GITHUB_TOKEN|CI_JOB_(?:TOKEN|JWT.*)|PWD|OLDPWD)$/i
 
 /** The environment of an agent: that of this command without {@link removedVariables}, with the variables of the case. */
-export function toAgentEnvironment(env: Environment, one: EvalCase, folder: string): NodeJS.ProcessEnv {
+export function toAgentEnvironment(env: Environment, one: Pick<EvalCase, 'env'>, folder: string): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !removedVariables.test(name))
   return { ...Object.fromEntries(kept), PWD: folder, ...one.env }
 }
