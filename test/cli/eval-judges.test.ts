@@ -328,15 +328,15 @@ describe('expectations in words', () => {
   })
 
   it('give no verdict if more than 5 % of the runs are not judged, and cases count only if they do on both sides', async () => {
-    const fine = { ...{ id: 'fine', prompt: 'x' }, assertions: [{ type: 'exact', value: '42' }] }
+    const fine = { id: 'fine', prompt: 'x', assertions: [{ type: 'exact', value: '42' }] }
     const hard = { id: 'hard', prompt: 'y', assertions: ['It is good'] }
     const skill = await makeEvalSkill([fine, hard])
     const agent = await skill.program(
       'agent',
       '#!/bin/sh\nif [ -d .claude ]; then echo 42; elif grep -q y; then echo hide; else echo 41; fi\n',
     )
-    const judge = await skill.program('judge', judging('echo "$question" | grep -qx hide || echo "$code 1: PASS"'))
-    const report = await skill.report(['--agent', agent, '--judge', judge])
+    const asked = await skill.program('judge', judging('echo "$question" | grep -qx hide || echo "$code 1: PASS"'))
+    const report = await skill.report(['--agent', agent, '--judge', asked])
     expect(report).toMatchObject({
       verdict: 'none',
       isSpoilt: true,
@@ -344,7 +344,7 @@ describe('expectations in words', () => {
       withoutSkill: { runs: 5, passed: 0, unjudged: 5 },
     })
     expect(report.effect).toBeUndefined()
-    const { stdout, code } = await skill.evaluate(['--agent', agent, '--judge', judge])
+    const { stdout, code } = await skill.evaluate(['--agent', agent, '--judge', asked])
     expect(stdout).toContain('There is no verdict: more than 5 % of the runs could not be judged.')
     expect(code).toBe(1)
   })

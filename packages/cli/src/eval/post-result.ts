@@ -2,8 +2,9 @@ import * as v from 'valibot'
 import { ProgramName, toOneLine } from '@skillstead/protocol'
 import { UsageError, textOption, type Arguments } from '../command/command.ts'
 import { parseSkillWord } from '../command/values.ts'
-import { isCiJob } from '../registry/ci-key.ts'
+import { isCiJob, withCiKey } from '../registry/ci-key.ts'
 import { findNode, withApi } from '../registry/place.ts'
+import { readVariable } from '../terminal/io.ts'
 import type { EvalReport } from './eval-reports.ts'
 import { isCompared, spoiltShareMax, type ArmTotals } from './summary.ts'
 
@@ -30,22 +31,36 @@ export function findPostedVersion(given: Arguments): PostedVersion | undefined {
     throw new UsageError(
       `'${toOneLine(model)}' is not a name of a model for a result. Use up to 80 letters, digits, spaces and . _ : @ / + ( ) -.`,
     )
-  if (findNode(given)?.apiKey === undefined && !isCiJob(given.io.env))
+  const node = findNode(given)
+  if (!node || (node.apiKey === undefined && !isCiJob(given.io.env)))
     throw new UsageError('--post needs a node and a key. Log in, or pass --url URL and --key KEY.')
+  if (node.apiKey === undefined && !name.includes('/'))
+    throw new UsageError('A CI job posts for one owner. Use the form --post OWNER/NAME@VERSION.')
   return { name, version }
 }
 
-/** Throws if the folder is not the version, before agents spend anything. */
-export async function requireSameDigest(
+/**
+ * Throws if the folder is not the version, or the token of a CI job is not accepted, before agents spend anything. Returns
+ * the arguments to post with: SKILLSTEAD_ID_TOKEN can be exchanged for a key only once.
+ */
+export async function preparePost(
   given: Arguments,
   { name, version }: PostedVersion,
   digest: string,
-): Promise<void> {
-  const published = await withApi(given, (api) => api.getVersion({ name, version }))
-  if (published.digest === digest) return
+): Promise<Arguments> {
+  const node = findNode(given)!
+  const key = (await withCiKey(given.io, node, toOwner(name))).apiKey
+  const keyed = { ...given, options: { ...given.options, key } }
+  const published = await withApi(keyed, (api) => api.getVersion({ name, version }))
+  if (published.digest === digest)
+    return readVariable(given.io.env, 'SKILLSTEAD_ID_TOKEN') === undefined ? given : keyed
   throw new Error(
     `The folder is not ${name}@${version}: its digest is ${digest}, and that of the version ${toOneLine(published.digest)}. Publish it first, or evaluate the files of that version.`,
   )
+}
+
+function toOwner(name: string): string | null {
+  return name.includes('/') ? name.slice(0, name.indexOf('/')) : null
 }
 
 /** Posts the counted runs. Of transcripts only digests are sent. Throws if too many runs are broken or not judged. */
@@ -77,9 +92,8 @@ export async function postResult(
     withoutSkill: toCounts(withoutSkill),
     transcripts: all.length > transcriptsMax ? [list] : all,
   }
-  const [owner] = name.includes('/') ? name.split('/') : []
   try {
-    await withApi(given, (api) => api.createEvaluation({ name, version, ...result }), { ci: owner ?? null })
+    await withApi(given, (api) => api.createEvaluation({ name, version, ...result }), { ci: toOwner(name) })
   } catch (error) {
     const reason = toOneLine(error instanceof Error ? error.message : String(error))
     throw new Error(`The result was not posted, but is in ${report.folder}: ${reason}`, { cause: error })
