@@ -212,8 +212,20 @@ describe('skillstead eval', () => {
     expect(xml).not.toMatch(/[\0-\x08\x0b-\x1f]/)
     expect(xml.match(/<\w+/g)!.length).toBe(xml.match(/<\/\w+|\/>/g)!.length)
     const text = readFileSync(markdown!, 'utf8')
-    expect(text).toContain('| a\\|\\<b\\>\\&"\\` | 0/1 | 0/1 |')
+    expect(text).toContain('| `` a¦<b>&"` `` | 0/1 | 0/1 |')
     expect(text).toContain('No difference is shown.')
+  })
+
+  it('writes addresses and names of an agent into Markdown as code, in which they are no links', async () => {
+    const skill = await makeEvalSkill([exactCase])
+    const hostile = 'see https://evil.example www.evil.example @octocat \\| ``` <img>'
+    const agent = await skill.program('agent', `#!/bin/sh\nprintf '%s' '${hostile}' >&2\nexit 1\n`)
+    const markdown = join(skill.folder, '../report.md')
+    await skill.evaluate(['--agent', agent, '--runs', '1', '--markdown', markdown])
+    const note = readFileSync(markdown, 'utf8')
+      .split('\n')
+      .find((line) => line.includes('@octocat'))!
+    expect(note).toMatch(/^- (`{4}) 2 runs of the agent failed.*@octocat \\¦ ``` <img> \1$/)
   })
 
   it('keeps journal and transcripts next to the skill, for its user only', async () => {

@@ -1,5 +1,5 @@
 import type { DifferenceInterval, RateInterval } from '@skillstead/protocol'
-import { toOneLine } from '@skillstead/protocol'
+import { toOneLine, toPercent, toPoints } from '@skillstead/protocol'
 import { styled, type Line } from '../terminal/style.ts'
 import { toCount } from '../terminal/output.ts'
 import { isBroken, type RunRecord } from './journal.ts'
@@ -88,10 +88,6 @@ function toFraction({ passed, runs }: ArmSummary): string {
   return `${passed}/${runs}`
 }
 
-function toPercent(share: number): string {
-  return `${(share * 100).toFixed(0)} %`
-}
-
 function toRange({ low, high }: Pick<RateInterval, 'low' | 'high'>): string {
   return `95 % interval ${toPercent(low)} to ${toPercent(high)}`
 }
@@ -106,16 +102,20 @@ function toRate({ interval, tokens, seconds, runs, ...arm }: ArmTotals): string 
 }
 
 function toDifference(effect: DifferenceInterval): string {
-  return `${(effect.value * 100).toFixed(0)} percentage points (${toRange(effect)})`
+  const { value, low, high } = effect
+  return `${toPoints(value)} percentage points (95 % interval ${toPoints(low)} to ${toPoints(high)})`
+}
+
+function row(...cells: string[]): string {
+  return `| ${cells.join(' | ')} |`
 }
 
 /** The result as Markdown. */
 export function toMarkdown(report: EvalReport): string {
   const { skill, cases, withSkill, withoutSkill, effect, agent, judge, model } = report
-  const row = (...cells: string[]) => `| ${cells.map(toCell).join(' | ')} |`
   const notes = toNotes(report)
   return [
-    `# Evaluation of ${toCell(skill.name)}`,
+    `# Evaluation of ${toCode(skill.name)}`,
     '',
     toSentence(report),
     '',
@@ -140,26 +140,32 @@ export function toMarkdown(report: EvalReport): string {
     ...(effect ? [`Difference: ${toDifference(effect)}. There is a winner only if the interval excludes 0.`, ''] : []),
     row('case', 'with', 'without'),
     '|---|---|---|',
-    ...cases.map((one) => row(one.id, toFraction(one.with), toFraction(one.without))),
+    ...cases.map((one) => row(toCode(one.id), toFraction(one.with), toFraction(one.without))),
     '',
-    ...notes.map((note) => `- ${toCell(note)}`),
+    ...notes.map((note) => `- ${toCode(note)}`),
     ...(notes.length > 0 ? [''] : []),
     row('condition', 'value'),
     '|---|---|',
-    row('digest', skill.digest),
-    row('agent', agent),
-    ...(model === undefined ? [] : [row('model', model)]),
-    ...(judge === undefined ? [] : [row('judge', judge)]),
-    row('runner', report.runner),
-    row('time', report.ranAt),
+    row('digest', toCode(skill.digest)),
+    row('agent', toCode(agent)),
+    ...(model === undefined ? [] : [row('model', toCode(model))]),
+    ...(judge === undefined ? [] : [row('judge', toCode(judge))]),
+    row('runner', toCode(report.runner)),
+    row('time', toCode(report.ranAt)),
     row('system', `${report.environment.system}, Node ${report.environment.node}`),
     '',
   ].join('\n')
 }
 
-/** Untrusted text in a cell of a table, without marks of Markdown and HTML. */
-function toCell(text: string): string {
-  return toOneLine(text).replaceAll(/[\\`*_{}[\]<>|#!&]/g, (mark) => `\\${mark}`)
+/**
+ * Untrusted text as code of Markdown, in which no markup, address or @name is live. A cell of a table ends at each `|`,
+ * which a backslash before it would bring back, so that it becomes another character.
+ */
+function toCode(text: string): string {
+  const line = toOneLine(text).replaceAll('|', '¦')
+  const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map((marks) => marks.length))
+  const mark = '`'.repeat(longest + 1)
+  return `${mark} ${line} ${mark}`
 }
 
 /**
