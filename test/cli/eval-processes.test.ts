@@ -99,8 +99,8 @@ describe('an agent', () => {
     const script = "#!/bin/sh\ntrap '' TERM\nyes 42 >&2 &\nwhile :; do yes 42; done\n"
     const agent = await skill.program('agent', script)
     const before = process.memoryUsage().rss
-    const report = await skill.report(['--agent', agent, '--runs', '3', '--parallel', '2'])
-    expect(report.withSkill.broken).toBe(3)
+    const report = await skill.report(['--agent', agent, '--runs', '2', '--parallel', '2'])
+    expect(report.withSkill.broken).toBe(2)
     expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 * 1024)
   })
 

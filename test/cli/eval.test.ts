@@ -82,6 +82,13 @@ describe('skillstead eval', () => {
     }
   })
 
+  it('gives each run a parent folder of its own, so that no run leaves instructions for another', async () => {
+    const skill = await makeEvalSkill([exactCase])
+    const agent = await skill.program('agent', '#!/bin/sh\n[ -e ../CLAUDE.md ] && echo 42\ntouch ../CLAUDE.md\n')
+    const report = await skill.report(['--agent', agent, '--runs', '3', '--parallel', '1'])
+    expect(report).toMatchObject({ withSkill: { runs: 3, passed: 0 }, withoutSkill: { runs: 3, passed: 0 } })
+  })
+
   it('gives the prompt as a word for {prompt}, unchanged, and no shell sees it', async () => {
     const prompt = '"; touch $(pwd)/../pwned; echo `id` $HOME'
     const skill = await makeEvalSkill([{ prompt, assertions: [{ type: 'exact', value: `[${prompt}] 0` }] }])
@@ -94,11 +101,17 @@ describe('skillstead eval', () => {
     const prompt = '---\nenv: { EVAL_MODE: fast }\n---\nPrint the environment.'
     const grader = '---\ntype: regex\npattern: .\n---\n'
     const skill = await makeEvalSkill([], { 'evals/env/prompt.md': prompt, 'evals/env/graders/any.md': grader })
-    const agent = await skill.program(
-      'agent',
-      '#!/bin/sh\nenv | grep -E "^(EVAL_|SKILLSTEAD_|DATABASE_URL|MODEL_KEY)" | sort\n',
-    )
-    const env = { SKILLSTEAD_KEY: 'secret-1', DATABASE_URL: 'postgres://secret-2', MODEL_KEY: 'kept' }
+    const agent = await skill.program('agent', '#!/bin/sh\nenv | grep -E "^(EVAL_|MODEL_KEY)|secret-" | sort\n')
+    const env = {
+      SKILLSTEAD_KEY: 'secret-1',
+      DATABASE_URL: 'postgres://secret-2',
+      ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'secret-3',
+      ACTIONS_RUNTIME_TOKEN: 'secret-4',
+      GITHUB_TOKEN: 'secret-5',
+      OTHER_ID_TOKEN: 'secret-6',
+      CI_JOB_TOKEN: 'secret-7',
+      MODEL_KEY: 'kept',
+    }
     const { runs } = await skill.report(['--agent', agent, '--runs', '1'], { env })
     expect(runs[0]!.checks[0]!.evidence).toMatch(/EVAL_MODE=fast\nMODEL_KEY=kept$/)
     expect(JSON.stringify(runs)).not.toContain('secret-')
@@ -199,8 +212,20 @@ describe('skillstead eval', () => {
     expect(xml).not.toMatch(/[\0-\x08\x0b-\x1f]/)
     expect(xml.match(/<\w+/g)!.length).toBe(xml.match(/<\/\w+|\/>/g)!.length)
     const text = readFileSync(markdown!, 'utf8')
-    expect(text).toContain('| a\\|\\<b\\>\\&"\\` | 0/1 | 0/1 |')
+    expect(text).toContain('| `` a¦<b>&"` `` | 0/1 | 0/1 |')
     expect(text).toContain('No difference is shown.')
+  })
+
+  it('writes addresses and names of an agent into Markdown as code, in which they are no links', async () => {
+    const skill = await makeEvalSkill([exactCase])
+    const hostile = 'see https://evil.example www.evil.example @octocat \\| ``` <img>'
+    const agent = await skill.program('agent', `#!/bin/sh\nprintf '%s' '${hostile}' >&2\nexit 1\n`)
+    const markdown = join(skill.folder, '../report.md')
+    await skill.evaluate(['--agent', agent, '--runs', '1', '--markdown', markdown])
+    const note = readFileSync(markdown, 'utf8')
+      .split('\n')
+      .find((line) => line.includes('@octocat'))!
+    expect(note).toMatch(/^- (`{4}) 2 runs of the agent failed.*@octocat \\¦ ``` <img> \1$/)
   })
 
   it('keeps journal and transcripts next to the skill, for its user only', async () => {

@@ -1,4 +1,4 @@
-import { differenceInterval, wilsonInterval } from '@skillstead/protocol'
+import { differenceInterval, toPercent, toPoints, wilsonInterval } from '@skillstead/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
@@ -92,4 +92,12 @@ describe("Newcombe's interval of a difference", () => {
       }),
     )
   })
+})
+
+it.each<[number, string, string]>([
+  [0.846, '85 %', '+85'],
+  [0, '0 %', '0'],
+  [-0.3, '-30 %', '−30'],
+])('the difference %d is shown as whole per cent and points', (value, percent, points) => {
+  expect({ percent: toPercent(value), points: toPoints(value) }).toEqual({ percent, points })
 })

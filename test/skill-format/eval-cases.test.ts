@@ -132,6 +132,30 @@ describe('cases in evals/evals.json', () => {
     expect(problems).toMatchObject([{ path: 'evals/evals.json', line, message: expect.stringContaining(message) }])
   })
 
+  it.each<[string, string[], string]>([
+    ['two files in one place', ['a.txt', 'evals/files/a.txt'], 'a.txt: The path equals'],
+    ['two that differ in case only', ['evals/A.txt', 'evals/files/a.TXT'], 'The path equals'],
+    ['a file in place of a folder', ['evals/a', 'evals/files/a/b'], 'a: The path is also the folder'],
+    ['a file in the place of the skill', ['evals/files/.agents/skills/csv/SKILL.md'], 'Runs have the skill there'],
+    ['a file in place of the folder of skills', ['evals/.Claude'], 'Runs have the skill there'],
+    ['a device of Windows', ['evals/files/aux.txt'], 'aux.txt: The path contains a device name'],
+  ])('are refused for %s of a run', (_, files, message) => {
+    const { cases, problems } = read({
+      ...Object.fromEntries(files.map((path) => [path, 'x'])),
+      'evals/evals.json': json({ prompt: 'x', files }),
+    })
+    expect(cases).toEqual([])
+    expect(problems).toMatchObject([{ path: 'evals/evals.json', line: 4, message: expect.stringContaining(message) }])
+  })
+
+  it('may name a file twice', () => {
+    const { problems } = read({
+      'evals/a.txt': 'x',
+      'evals/evals.json': json({ prompt: 'x', files: ['evals/a.txt', './evals/a.txt'] }),
+    })
+    expect(problems).toEqual([])
+  })
+
   it.each<[string, string, string, number | undefined]>([
     ['is no JSON', '{\n  "evals": [\n    {,}\n  ]\n}', 'is not JSON', 3],
     ['is empty', '', 'is not JSON', undefined],

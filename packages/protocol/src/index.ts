@@ -149,6 +149,8 @@ export {
 } from './skill-clients.ts'
 export {
   differenceInterval,
+  toPercent,
+  toPoints,
   wilsonInterval,
   type DifferenceInterval,
   type PassCounts,

@@ -65,3 +65,14 @@ export function differenceInterval(withSkill: PassCounts, withoutSkill: PassCoun
     high: Math.min(1, value + Math.hypot(first.high - first.rate, second.rate - second.low)),
   }
 }
+
+/** A share as whole per cent, such as `85 %`. */
+export function toPercent(share: number): string {
+  return `${Math.round(share * 100)} %`
+}
+
+/** A difference of two shares as whole percentage points with its sign, such as `+30`. */
+export function toPoints(difference: number): string {
+  const points = Math.round(difference * 100)
+  return points > 0 ? `+${points}` : `${points}`.replace('-', '−')
+}

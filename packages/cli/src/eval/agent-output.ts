@@ -4,6 +4,8 @@ import { parseForeignJson } from '@skillstead/protocol'
 export interface AgentAnswer {
   readonly message: string
   readonly tokens?: number
+  /** The JSON has no last message, or says that it is an error, such as a reached limit of turns. */
+  readonly hasFailed: boolean
 }
 
 /**
@@ -12,11 +14,16 @@ export interface AgentAnswer {
  */
 export function readAgentOutput(stdout: string): AgentAnswer {
   const text = stdout.trim()
-  if (!text.startsWith('{')) return { message: text }
+  if (!text.startsWith('{')) return { message: text, hasFailed: false }
+  let isAgent = false
+  let isError = false
   let message: string | undefined
   let tokens: number | undefined
   for (const line of text.split('\n')) {
     const event = parseLine(line)
+    isAgent ||= typeof event?.['type'] === 'string' && eventPattern.test(event['type'])
+    if (event?.['type'] === 'result' || event?.['type'] === 'turn.completed') isError = event['is_error'] === true
+    if (event?.['type'] === 'turn.failed') isError = true
     if (event?.['type'] === 'result' && typeof event['result'] === 'string') message = event['result']
     const item = event?.['item']
     if (event?.['type'] === 'item.completed' && isObject(item) && item['type'] === 'agent_message')
@@ -25,9 +32,12 @@ export function readAgentOutput(stdout: string): AgentAnswer {
     // Codex reports the tokens of each turn.
     if (event?.['type'] === 'turn.completed') tokens = (tokens ?? 0) + (countTokens(event['usage']) ?? 0)
   }
-  if (message === undefined) return { message: text }
-  return { message: message.trim(), ...(tokens !== undefined && { tokens }) }
+  if (message === undefined) return { message: text, hasFailed: isAgent }
+  return { message: message.trim(), ...(tokens !== undefined && { tokens }), hasFailed: isError }
 }
+
+/** The first events of both agents, and those that end them. Other JSON is an answer. */
+const eventPattern = /^(?:system|result|thread\.started|turn\.(?:started|completed|failed))$/
 
 /** Cached tokens of Claude are counted apart from its input, those of Codex within it. */
 const tokenFields = ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens']

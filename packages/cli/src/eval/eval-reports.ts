@@ -1,9 +1,9 @@
 import type { DifferenceInterval, RateInterval } from '@skillstead/protocol'
-import { toOneLine } from '@skillstead/protocol'
+import { toOneLine, toPercent, toPoints } from '@skillstead/protocol'
 import { styled, type Line } from '../terminal/style.ts'
 import { toCount } from '../terminal/output.ts'
-import type { RunRecord } from './journal.ts'
-import type { ArmSummary, ArmTotals, EvalSummary } from './summary.ts'
+import { isBroken, type RunRecord } from './journal.ts'
+import { isCompared, type ArmSummary, type ArmTotals, type EvalSummary } from './summary.ts'
 
 /** A finished evaluation with its conditions. */
 export interface EvalReport extends EvalSummary {
@@ -34,7 +34,7 @@ const verdicts = {
 export function toReportLines(report: EvalReport): Line[] {
   const { skill, cases, withSkill, withoutSkill, effect, verdict } = report
   const width = Math.min(40, Math.max(4, ...cases.map(({ id }) => id.length)))
-  const [style, sentence] = verdicts[verdict]
+  const [style] = verdicts[verdict]
   return [
     styled(
       'heading',
@@ -46,16 +46,23 @@ export function toReportLines(report: EvalReport): Line[] {
     `  with the skill:    ${toRate(withSkill)}`,
     `  without the skill: ${toRate(withoutSkill)}`,
     ...(effect ? [`  difference:        ${toDifference(effect)}`] : []),
-    styled(style, effect ? sentence : 'No run could be counted on both sides.'),
+    styled(style, toSentence(report)),
     ...toNotes(report).map((note) => styled('warning', note)),
     `Journal and transcripts: ${report.folder}`,
   ]
 }
 
+function toSentence({ effect, verdict, isSpoilt }: EvalReport): string {
+  if (effect) return verdicts[verdict][1]
+  return isSpoilt
+    ? 'There is no verdict: more than 5 % of the runs could not be judged.'
+    : 'No run could be counted on both sides.'
+}
+
 /** What the figures do not say. */
 function toNotes({ withSkill, withoutSkill, cases, skipped, runs }: EvalReport): string[] {
   const broken = withSkill.broken + withoutSkill.broken
-  const first = runs.find(({ ending, code, outcome }) => outcome === 'failed' && (ending !== 'exit' || code !== 0))
+  const first = runs.find((run) => run.outcome === 'failed' && isBroken(run))
   const unjudged = withSkill.unjudged + withoutSkill.unjudged
   const open = runs.flatMap(({ checks }) => checks).find(({ outcome }) => outcome === 'unjudged')
   const undecided = [...cases, ...skipped].flatMap((one) => one.undecided.map((check) => ({ id: one.id, ...check })))
@@ -68,6 +75,9 @@ function toNotes({ withSkill, withoutSkill, cases, skipped, runs }: EvalReport):
     ...(unjudged > 0
       ? [`${toCount(unjudged, 'run')} could not be judged, and are not counted. The first: ${open?.evidence}`]
       : []),
+    ...cases
+      .filter((one) => !isCompared(one))
+      .map(({ id }) => `The case ${id} has no counted run on one side, and is not in the totals.`),
     ...skipped.map(({ id }) => `The case ${id} was not run: nothing decides its checks.`),
     ...undecided.slice(0, 20).map(({ id, check, reason }) => `Not judged: ${id}, ${check}: ${reason}`),
     ...(undecided.length > 20 ? [`${undecided.length - 20} more checks are not judged.`] : []),
@@ -76,10 +86,6 @@ function toNotes({ withSkill, withoutSkill, cases, skipped, runs }: EvalReport):
 
 function toFraction({ passed, runs }: ArmSummary): string {
   return `${passed}/${runs}`
-}
-
-function toPercent(share: number): string {
-  return `${(share * 100).toFixed(0)} %`
 }
 
 function toRange({ low, high }: Pick<RateInterval, 'low' | 'high'>): string {
@@ -96,18 +102,22 @@ function toRate({ interval, tokens, seconds, runs, ...arm }: ArmTotals): string 
 }
 
 function toDifference(effect: DifferenceInterval): string {
-  return `${(effect.value * 100).toFixed(0)} percentage points (${toRange(effect)})`
+  const { value, low, high } = effect
+  return `${toPoints(value)} percentage points (95 % interval ${toPoints(low)} to ${toPoints(high)})`
+}
+
+function row(...cells: string[]): string {
+  return `| ${cells.join(' | ')} |`
 }
 
 /** The result as Markdown. */
 export function toMarkdown(report: EvalReport): string {
-  const { skill, cases, withSkill, withoutSkill, effect, verdict, agent, judge, model } = report
-  const row = (...cells: string[]) => `| ${cells.map(toCell).join(' | ')} |`
+  const { skill, cases, withSkill, withoutSkill, effect, agent, judge, model } = report
   const notes = toNotes(report)
   return [
-    `# Evaluation of ${toCell(skill.name)}`,
+    `# Evaluation of ${toCode(skill.name)}`,
     '',
-    effect ? verdicts[verdict][1] : 'No run could be counted on both sides.',
+    toSentence(report),
     '',
     row('', 'passed', 'rate', '95 % interval', 'tokens', 'seconds'),
     '|---|---|---|---|---|---|',
@@ -130,26 +140,32 @@ export function toMarkdown(report: EvalReport): string {
     ...(effect ? [`Difference: ${toDifference(effect)}. There is a winner only if the interval excludes 0.`, ''] : []),
     row('case', 'with', 'without'),
     '|---|---|---|',
-    ...cases.map((one) => row(one.id, toFraction(one.with), toFraction(one.without))),
+    ...cases.map((one) => row(toCode(one.id), toFraction(one.with), toFraction(one.without))),
     '',
-    ...notes.map((note) => `- ${toCell(note)}`),
+    ...notes.map((note) => `- ${toCode(note)}`),
     ...(notes.length > 0 ? [''] : []),
     row('condition', 'value'),
     '|---|---|',
-    row('digest', skill.digest),
-    row('agent', agent),
-    ...(model === undefined ? [] : [row('model', model)]),
-    ...(judge === undefined ? [] : [row('judge', judge)]),
-    row('runner', report.runner),
-    row('time', report.ranAt),
+    row('digest', toCode(skill.digest)),
+    row('agent', toCode(agent)),
+    ...(model === undefined ? [] : [row('model', toCode(model))]),
+    ...(judge === undefined ? [] : [row('judge', toCode(judge))]),
+    row('runner', toCode(report.runner)),
+    row('time', toCode(report.ranAt)),
     row('system', `${report.environment.system}, Node ${report.environment.node}`),
     '',
   ].join('\n')
 }
 
-/** Untrusted text in a cell of a table, without marks of Markdown and HTML. */
-function toCell(text: string): string {
-  return toOneLine(text).replaceAll(/[\\`*_{}[\]<>|#!&]/g, (mark) => `\\${mark}`)
+/**
+ * Untrusted text as code of Markdown, in which no markup, address or @name is live. A cell of a table ends at each `|`,
+ * which a backslash before it would bring back, so that it becomes another character.
+ */
+function toCode(text: string): string {
+  const line = toOneLine(text).replaceAll('|', '¦')
+  const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map((marks) => marks.length))
+  const mark = '`'.repeat(longest + 1)
+  return `${mark} ${line} ${mark}`
 }
 
 /**
@@ -166,7 +182,7 @@ export function toJunit(report: EvalReport): string {
     without: toRate(withoutSkill),
     ...(effect && { difference: toDifference(effect), verdict }),
   }
-  const failures = withSkill.runs - withSkill.passed
+  const failures = runs.filter(({ outcome }) => outcome === 'failed').length
   const counts = {
     tests: runs.length + skipped.length,
     failures,

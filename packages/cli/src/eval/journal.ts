@@ -23,7 +23,8 @@ export interface RunRecord {
   readonly arm: 'with' | 'without'
   /** 1 for the first repetition. */
   readonly number: number
-  readonly ending: ChildEnd['ending'] | 'scaffold'
+  /** `error`: the agent ended by itself, but its JSON has no result or reports an error. */
+  readonly ending: ChildEnd['ending'] | 'scaffold' | 'error'
   readonly code: number
   readonly outcome: CheckResult['outcome']
   readonly checks: readonly CheckResult[]
@@ -35,15 +36,23 @@ export interface RunRecord {
   readonly at: number
 }
 
+/** Whether a run was not carried out as a whole. A later command repeats it. */
+export function isBroken({ ending, code }: Pick<RunRecord, 'ending' | 'code'>): boolean {
+  return ending !== 'exit' || code !== 0
+}
+
 /** The finished runs of an evaluation, on disk. */
 export interface Journal {
   /** The folder of this evaluation. */
   readonly folder: string
-  /** A new folder for the folders of runs. */
-  readonly work: string
-  /** The finished runs by {@link toRunId}. */
+  /** The finished runs by {@link toRunId}: also broken ones of this command, but not of earlier ones. */
   readonly done: ReadonlyMap<string, RunRecord>
   add(record: RunRecord): void
+  /**
+   * A new folder for one run or one judge. Agents read instructions and skills of the folders above theirs, so none is
+   * shared.
+   */
+  makeFolder(): string
   /** Removes the folders of runs, and lets other processes continue. */
   close(): void
 }
@@ -69,28 +78,33 @@ export function openJournal(out: string, binding: object): Journal {
   const done = new Map<string, RunRecord>()
   for (const line of readLines(file)) {
     if ('work' in line) removeWork(line.work)
-    else if ('case' in line) done.set(toRunId(line), line)
+    else if ('case' in line && !isBroken(line)) done.set(toRunId(line), line)
   }
-  const work = mkdtempSync(join(tmpdir(), workPrefix))
+  const folders: string[] = []
   const append = (line: object) => appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
-  append({ work, binding })
+  append({ binding })
   return {
     folder,
-    work,
     done,
     add(record) {
       append(record)
       done.set(toRunId(record), record)
     },
+    makeFolder() {
+      const work = mkdtempSync(join(tmpdir(), workPrefix))
+      folders.push(work)
+      append({ work })
+      return work
+    },
     close() {
-      removeWork(work)
+      for (const work of folders) removeWork(work)
       rmSync(lock, { force: true })
     },
   }
 }
 
 /** The lines of a journal. A kill may have cut the last one off, which is removed. */
-function readLines(file: string): (RunRecord | { readonly work: string })[] {
+function readLines(file: string): (RunRecord | { readonly work: string } | { readonly binding: object })[] {
   if (!existsSync(file)) return []
   const bytes = readFileSync(file)
   const end = bytes.lastIndexOf('\n') + 1

@@ -2,10 +2,11 @@ import * as v from 'valibot'
 import { ProgramName, toOneLine } from '@skillstead/protocol'
 import { UsageError, textOption, type Arguments } from '../command/command.ts'
 import { parseSkillWord } from '../command/values.ts'
-import { isCiJob } from '../registry/ci-key.ts'
+import { isCiJob, withCiKey } from '../registry/ci-key.ts'
 import { findNode, withApi } from '../registry/place.ts'
+import { readVariable } from '../terminal/io.ts'
 import type { EvalReport } from './eval-reports.ts'
-import type { ArmTotals } from './summary.ts'
+import { isCompared, spoiltShareMax, type ArmTotals } from './summary.ts'
 
 /** A version that a result is posted for. */
 export interface PostedVersion {
@@ -27,52 +28,68 @@ export function findPostedVersion(given: Arguments): PostedVersion | undefined {
     throw new UsageError(
       `'${toOneLine(model)}' is not a name of a model for a result. Use up to 80 letters, digits, spaces and . _ : @ / + ( ) -.`,
     )
-  if (findNode(given)?.apiKey === undefined && !isCiJob(given.io.env))
+  const node = findNode(given)
+  if (!node || (node.apiKey === undefined && !isCiJob(given.io.env)))
     throw new UsageError('--post needs a node and a key. Log in, or pass --url URL and --key KEY.')
+  if (node.apiKey === undefined && !name.includes('/'))
+    throw new UsageError('A CI job posts for one owner. Use the form --post OWNER/NAME@VERSION.')
   return { name, version }
 }
 
-/** Throws if the folder is not the version, before agents spend anything. */
-export async function requireSameDigest(
+/**
+ * Throws if the folder is not the version, or the token of a CI job is not accepted, before agents spend anything. Returns
+ * the arguments to post with: SKILLSTEAD_ID_TOKEN can be exchanged for a key only once.
+ */
+export async function preparePost(
   given: Arguments,
   { name, version }: PostedVersion,
   digest: string,
-): Promise<void> {
-  const published = await withApi(given, (api) => api.getVersion({ name, version }))
-  if (published.digest === digest) return
+): Promise<Arguments> {
+  const node = findNode(given)!
+  const key = (await withCiKey(given.io, node, toOwner(name))).apiKey
+  const keyed = { ...given, options: { ...given.options, key } }
+  const published = await withApi(keyed, (api) => api.getVersion({ name, version }))
+  if (published.digest === digest)
+    return readVariable(given.io.env, 'SKILLSTEAD_ID_TOKEN') === undefined ? given : keyed
   throw new Error(
     `The folder is not ${name}@${version}: its digest is ${digest}, and that of the version ${toOneLine(published.digest)}. Publish it first, or evaluate the files of that version.`,
   )
 }
 
-/** Posts the counted runs, and of the transcripts the digest of their list. Throws if no run of a side is meaningful. */
+function toOwner(name: string): string | null {
+  return name.includes('/') ? name.slice(0, name.indexOf('/')) : null
+}
+
+/** Posts the counted runs, and of the transcripts the digest of their list. Throws if too many runs are broken or not judged. */
 export async function postResult(
   given: Arguments,
   { name, version }: PostedVersion,
   report: EvalReport,
   list: string,
 ): Promise<void> {
-  const { withSkill, withoutSkill, cases, skill, runner, model, ranAt } = report
-  for (const arm of [withSkill, withoutSkill]) {
-    if (arm.runs === 0 || arm.broken === arm.runs)
-      throw new Error('The result was not posted: on one side, no run of the agent ended by itself with exit code 0.')
-  }
-  const counted = cases.filter((one) => one.with.runs > 0 && one.without.runs > 0)
-  if (counted.length === 0)
-    throw new Error('The result was not posted: no case has a counted run both with and without the skill.')
+  const { withSkill, withoutSkill, isSpoilt, runs, cases, skill, runner, model, ranAt } = report
+  if (withSkill.runs === 0)
+    throw new Error('The result was not posted: no case has runs that could be counted on both sides.')
+  if (withSkill.broken + withoutSkill.broken > spoiltShareMax * runs.length)
+    throw new Error(
+      'The result was not posted: more than 5 % of the runs of the agent failed. The same command repeats them.',
+    )
+  if (isSpoilt)
+    throw new Error(
+      `The result was not posted: more than 5 % of the runs could not be judged. Correct that, delete ${report.folder}, and repeat the command.`,
+    )
   const result = {
     digest: skill.digest,
     runner,
     model: model!,
     ranAt,
-    cases: counted.length,
+    cases: cases.filter(isCompared).length,
     withSkill: toCounts(withSkill),
     withoutSkill: toCounts(withoutSkill),
     transcripts: list,
   }
-  const [owner] = name.includes('/') ? name.split('/') : []
   try {
-    await withApi(given, (api) => api.createEvaluation({ name, version, ...result }), { ci: owner ?? null })
+    await withApi(given, (api) => api.createEvaluation({ name, version, ...result }), { ci: toOwner(name) })
   } catch (error) {
     const reason = toOneLine(error instanceof Error ? error.message : String(error))
     throw new Error(`The result was not posted, but is in ${report.folder}: ${reason}`, { cause: error })

@@ -1,20 +1,22 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { toOneLine } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
 import type { EvalCase } from '@skillstead/skill-format/evals'
-import { readAgentOutput } from './agent-output.ts'
+import { readAgentOutput, type AgentAnswer } from './agent-output.ts'
 import {
   describeEnd,
   judgeRun,
   needsFiles,
   prepareFolder,
+  requireJudge,
   toCommand,
   type CheckResult,
   type JudgeSettings,
 } from './judge-run.ts'
-import { toRunId, type Journal, type RunRecord } from './journal.ts'
-import { runChild } from './run-child.ts'
+import { isBroken, toRunId, type Journal, type RunRecord } from './journal.ts'
+import { runChild, type ChildEnd } from './run-child.ts'
 import { listRunFiles, makeRunFolder, toAgentEnvironment, type EvaluatedSkill } from './run-folder.ts'
 
 /** How cases are run. */
@@ -26,13 +28,16 @@ export interface RunSettings extends JudgeSettings {
 
 type Run = Pick<RunRecord, 'arm' | 'number'> & { readonly one: EvalCase; readonly file: string }
 
+/** Broken runs in a row after which the others are not tried: each costs money. */
+const brokenMax = 5
+
 /** More output than an agent needs. */
 const outputBytesMax = 8 * 1024 * 1024
 
 /**
  * Runs the cases with and without the skill, each repetition in a folder of its own, and writes each finished run to the
  * journal. Runs that the journal has are not repeated. Ends after `settings.signal` is aborted, and throws `StartError` for
- * an agent that cannot be started.
+ * an agent or a judge that cannot be started, and an error after 5 broken runs in a row.
  */
 export async function runCases(
   skill: EvaluatedSkill,
@@ -46,8 +51,11 @@ export async function runCases(
     ({ one, ...run }) => !journal.done.has(toRunId({ ...run, case: one.id })),
   )
   const queue = left.values()
+  if (left.some(({ one }) => one.checks.some(({ kind }) => kind === 'text')))
+    await requireJudge(settings, journal.makeFolder())
   const transcripts = join(journal.folder, 'transcripts')
   mkdirSync(transcripts, { recursive: true, mode: 0o700 })
+  let brokenInRow = 0
   const work = async () => {
     for (const run of queue) {
       if (signal.aborted) return
@@ -56,6 +64,11 @@ export async function runCases(
       if (signal.aborted || !record) return
       journal.add(record)
       onDone()
+      brokenInRow = isBroken(record) ? brokenInRow + 1 : 0
+      if (brokenInRow >= brokenMax)
+        throw new Error(
+          `Stopped after ${brokenMax} failed runs in a row. The last: ${toOneLine(record.checks[0]!.evidence).slice(0, 200)}. Check the command of the agent and its login; the same command repeats failed runs and continues.`,
+        )
     }
   }
   const guarded = () =>
@@ -83,7 +96,8 @@ async function executeRun(
   settings: RunSettings,
   { journal, transcripts }: { journal: Journal; transcripts: string },
 ): Promise<RunRecord | undefined> {
-  const folder = makeRunFolder(journal.work, one, skill, arm === 'with')
+  const root = journal.makeFolder()
+  const folder = makeRunFolder(root, one, skill, arm === 'with')
   try {
     const problem = await prepareFolder(one, { skill, folder }, settings)
     const before = new Set(one.checks.some(needsFiles) ? listRunFiles(folder) : [])
@@ -94,17 +108,18 @@ async function executeRun(
     const end = problem === undefined ? await runChild({ ...common, ...toCommand(settings.agent, prompt) }) : undefined
     if (settings.signal.aborted) return undefined
     const answer = readAgentOutput(end?.stdout ?? '')
-    const isWhole = end?.ending === 'exit' && end.code === 0
+    const isWhole = end?.ending === 'exit' && end.code === 0 && !answer.hasFailed
+    const run = { one, skill, folder, before, message: answer.message, makeFolder: () => journal.makeFolder() }
     const checks = isWhole
-      ? await judgeRun({ one, skill, folder, before, message: answer.message }, settings)
-      : [toEndResult(problem ?? describeEnd(end!), problem === undefined ? 'failed' : 'unjudged')]
+      ? await judgeRun(run, settings)
+      : [toEndResult(problem ?? toReason(end!, answer), problem === undefined ? 'failed' : 'unjudged')]
     const transcript = JSON.stringify({ case: one.id, arm, number, prompt, ...end })
     writeFileSync(join(transcripts, file), transcript, { mode: 0o600 })
     return {
       case: one.id,
       arm,
       number,
-      ending: end?.ending ?? 'scaffold',
+      ending: end === undefined ? 'scaffold' : end.ending === 'exit' && answer.hasFailed ? 'error' : end.ending,
       code: end?.code ?? 0,
       outcome: toOutcome(checks),
       checks,
@@ -114,14 +129,19 @@ async function executeRun(
       at: Date.now(),
     }
   } finally {
-    // The next run need not wait for this. What cannot be removed now is removed with the folder of all runs.
-    void rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined)
+    // The next run need not wait for this. What cannot be removed now is removed at the end.
+    void rm(root, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined)
   }
 }
 
 /** The prompt as the evaluation guide gives it to an agent: with the names of the input files. */
 function toPrompt({ prompt, files }: EvalCase): string {
   return files.length === 0 ? prompt : `${prompt}\n\nInput files: ${files.map(({ to }) => to).join(', ')}`
+}
+
+function toReason(end: ChildEnd, { hasFailed }: AgentAnswer): string {
+  if (!hasFailed || end.ending !== 'exit' || end.code !== 0) return describeEnd(end)
+  return `its JSON has no result, or reports an error: ${(end.stderr.trim() || end.stdout.trim()).slice(-300)}`
 }
 
 function toEndResult(evidence: string, outcome: CheckResult['outcome']): CheckResult {

@@ -1,13 +1,4 @@
-import {
-  constants,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-  type Dirent,
-} from 'node:fs'
+import { constants, lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync, type Dirent } from 'node:fs'
 import { lstat, open, realpath } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { isExecutable, type ArchiveFile } from '@skillstead/skill-format/archives'
@@ -26,16 +17,17 @@ export interface EvaluatedSkill {
 /** Where agents look for skills of a project: the folder that most share, and a link to it, as other installers make it. */
 const [sharedFolder, linkedFolder] = ['.agents/skills', '.claude/skills']
 /** Files of a run that are listed, and bytes of those that are read. */
-const listedMax = 20_000
+export const listedMax = 20_000
 const readBytesMax = 8 * 1024 * 1024
 
 /**
- * Creates the folder of a run, with the files of its case, and with the skill if `withSkill`. The cases are left out of
+ * Creates the folder of a run in `root`, with the files of its case, and with the skill if `withSkill`. The cases are left out of
  * the skill: an agent would find there what is expected of it. Synchronous: a turn of the thread pool for each of these
  * small files takes longer than writing them.
  */
 export function makeRunFolder(root: string, one: EvalCase, skill: EvaluatedSkill, withSkill: boolean): string {
-  const folder = mkdtempSync(join(root, 'run-'))
+  const folder = join(root, 'work')
+  mkdirSync(folder)
   const wanted = new Map(one.files.map(({ path, to }) => [path, to]))
   for (const file of skill.files) {
     const to = wanted.get(file.path)
@@ -50,9 +42,16 @@ export function makeRunFolder(root: string, one: EvalCase, skill: EvaluatedSkill
   return folder
 }
 
-/** Removes the skill from the folder of a run, so that judges cannot know whether the run had it. */
+/**
+ * Removes the skill from the folder of a run, so that judges cannot know whether the run had it. A link that the agent
+ * put in place of a folder on the way is removed, and never followed: it may lead to skills of the user.
+ */
 export function removeSkill(folder: string, { name }: EvaluatedSkill): void {
-  for (const place of [linkedFolder, sharedFolder]) rmSync(join(folder, place, name), { recursive: true, force: true })
+  for (const place of [linkedFolder, sharedFolder]) {
+    const ways = [dirname(place), place].map((way) => join(folder, way))
+    const link = ways.find((way) => lstatSync(way, { throwIfNoEntry: false })?.isDirectory() === false)
+    rmSync(link ?? join(folder, place, name), { recursive: true, force: true })
+  }
 }
 
 function writeFileAt(folder: string, file: ArchiveFile): void {
@@ -102,11 +101,12 @@ export async function readRunFile(folder: string, path: string): Promise<string 
   }
 }
 
-/** What an agent does not get: addresses and keys of registries. */
-export const removedVariables = /^(?:SKILLSTEAD_.*|DATABASE_URL|PWD|OLDPWD)$/
+/** What an agent does not get: addresses and keys of registries, and tokens of CI jobs that are exchanged for keys. */
+export const removedVariables =
+  /^(?:SKILLSTEAD_.*|DATABASE_URL|ACTIONS_.*|.*_ID_TOKEN.*|GITHUB_TOKEN|CI_JOB_(?:TOKEN|JWT.*)|PWD|OLDPWD)$/i
 
 /** The environment of an agent: that of this command without {@link removedVariables}, with the variables of the case. */
-export function toAgentEnvironment(env: Environment, one: EvalCase, folder: string): NodeJS.ProcessEnv {
+export function toAgentEnvironment(env: Environment, one: Pick<EvalCase, 'env'>, folder: string): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !removedVariables.test(name))
   return { ...Object.fromEntries(kept), PWD: folder, ...one.env }
 }

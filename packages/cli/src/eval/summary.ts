@@ -7,7 +7,10 @@ import {
 } from '@skillstead/protocol'
 import type { EvalCase } from '@skillstead/skill-format/evals'
 import { findUndecided, type JudgeSettings } from './judge-run.ts'
-import type { RunRecord } from './journal.ts'
+import { isBroken, type RunRecord } from './journal.ts'
+
+/** The share of runs up to which broken or unjudged ones do not spoil a result. */
+export const spoiltShareMax = 0.05
 
 /** The counted runs of a case or of all cases, with or without the skill. */
 export interface ArmSummary extends PassCounts {
@@ -15,9 +18,9 @@ export interface ArmSummary extends PassCounts {
   readonly unjudged: number
 }
 
-/** All counted runs with or without the skill. */
+/** All counted runs with or without the skill, of the cases that have counted runs on both sides. */
 export interface ArmTotals extends ArmSummary {
-  /** Runs of the agent that failed, were stopped at a limit, or printed too much. They count as not passed. */
+  /** Runs of all cases of the agent that failed, were stopped at a limit, or printed too much. They count as not passed. */
   readonly broken: number
   /** The sum of the counted runs; undefined if the agent reports none. */
   readonly tokens?: number
@@ -40,9 +43,11 @@ export interface EvalSummary {
   readonly cases: readonly CaseSummary[]
   /** Cases without a check that these settings decide, which were not run. */
   readonly skipped: readonly Omit<CaseSummary, 'with' | 'without'>[]
+  /** More than 5 % of the runs are not judged: an agent may have caused that for runs that would fail. */
+  readonly isSpoilt: boolean
   readonly withSkill: ArmTotals
   readonly withoutSkill: ArmTotals
-  /** The difference in passed runs with its 95 % interval; undefined unless both sides have a counted run. */
+  /** The difference in passed runs with its 95 % interval; undefined unless a case has counted runs on both sides, and if too many runs are not judged. */
   readonly effect?: DifferenceInterval
   /** `none`: the interval includes 0, so that no difference is shown. */
   readonly verdict: 'better' | 'worse' | 'none'
@@ -65,7 +70,7 @@ export function isDecided(one: EvalCase, settings: Pick<JudgeSettings, 'judge' |
   return isPrepared && one.checks.some((check) => findUndecided(check, settings) === undefined)
 }
 
-/** Counts the runs. There is a winner only if the interval of the difference excludes 0. */
+/** Counts the runs. Cases without a counted run on one side are left out of the totals, which would be biased. There is a winner only if the interval of the difference excludes 0. */
 export function summarize(
   all: readonly EvalCase[],
   records: readonly RunRecord[],
@@ -86,11 +91,17 @@ export function summarize(
       const { id, undecided } = toFacts(one)
       return { id, undecided: one.scaffold === undefined ? undecided : [scripted, ...undecided] }
     })
-  const [withSkill, withoutSkill] = [totalArm(records, 'with'), totalArm(records, 'without')]
-  const isBoth = withSkill.runs > 0 && withoutSkill.runs > 0
-  const effect = isBoth ? differenceInterval(withSkill, withoutSkill) : undefined
+  const compared = new Set(cases.filter(isCompared).map(({ id }) => id))
+  const [withSkill, withoutSkill] = [totalArm(records, 'with', compared), totalArm(records, 'without', compared)]
+  const isSpoilt = withSkill.unjudged + withoutSkill.unjudged > spoiltShareMax * records.length
+  const effect = !isSpoilt && compared.size > 0 ? differenceInterval(withSkill, withoutSkill) : undefined
   const verdict = !effect ? 'none' : effect.low > 0 ? 'better' : effect.high < 0 ? 'worse' : 'none'
-  return { cases, skipped, withSkill, withoutSkill, ...(effect && { effect }), verdict }
+  return { cases, skipped, isSpoilt, withSkill, withoutSkill, ...(effect && { effect }), verdict }
+}
+
+/** Whether a case has counted runs on both sides. */
+export function isCompared(one: Pick<CaseSummary, 'with' | 'without'>): boolean {
+  return one.with.runs > 0 && one.without.runs > 0
 }
 
 function countArm(records: readonly RunRecord[], arm: RunRecord['arm']): ArmSummary {
@@ -100,16 +111,22 @@ function countArm(records: readonly RunRecord[], arm: RunRecord['arm']): ArmSumm
   return { runs: own.length - unjudged, passed, unjudged }
 }
 
-function totalArm(records: readonly RunRecord[], arm: RunRecord['arm']): ArmTotals {
-  const counts = countArm(records, arm)
-  const counted = records.filter((record) => record.arm === arm && record.outcome !== 'unjudged')
+function totalArm(records: readonly RunRecord[], arm: RunRecord['arm'], compared: ReadonlySet<string>): ArmTotals {
+  const own = records.filter((record) => record.arm === arm)
+  const { runs, passed } = countArm(
+    own.filter((record) => compared.has(record.case)),
+    arm,
+  )
+  const counted = own.filter((record) => compared.has(record.case) && record.outcome !== 'unjudged')
   const sum = (read: (record: RunRecord) => number) => counted.reduce((total, record) => total + read(record), 0)
   const hasTokens = counted.some(({ tokens }) => tokens !== undefined)
   return {
-    ...counts,
-    broken: counted.filter(({ ending, code }) => ending !== 'exit' || code !== 0).length,
+    runs,
+    passed,
+    unjudged: countArm(own, arm).unjudged,
+    broken: own.filter((record) => record.outcome !== 'unjudged' && isBroken(record)).length,
     ...(hasTokens && { tokens: sum(({ tokens = 0 }) => tokens) }),
     seconds: Math.round(sum(({ seconds }) => seconds) * 1000) / 1000,
-    ...(counts.runs > 0 && { interval: wilsonInterval(counts.passed, counts.runs) }),
+    ...(runs > 0 && { interval: wilsonInterval(passed, runs) }),
   }
 }

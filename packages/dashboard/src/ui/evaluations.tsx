@@ -1,4 +1,4 @@
-import type { Evaluation, EvaluationSummary } from '@skillstead/protocol'
+import { toPercent, toPoints, type Evaluation, type EvaluationSummary } from '@skillstead/protocol'
 import { addresses } from '../addresses.ts'
 import { api, useData } from '../api.ts'
 import { type Column, Shown, Table, toTimeColumn } from './page.tsx'
@@ -103,13 +103,4 @@ function toRateText({ rate, low, high }: EvaluationSummary['withSkill']): string
 function toEffectText({ value, low, high }: NonNullable<EvaluationSummary['effect']>): string {
   const text = `${toPoints(value)} points, 95 % interval ${toPoints(low)} to ${toPoints(high)}`
   return low > 0 || high < 0 ? text : `${text}: no difference shown`
-}
-
-function toPercent(share: number): string {
-  return `${Math.round(share * 100)} %`
-}
-
-function toPoints(difference: number): string {
-  const points = Math.round(difference * 100)
-  return points > 0 ? `+${points}` : `${points}`.replace('-', '−')
 }

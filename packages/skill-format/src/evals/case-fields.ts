@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import * as v from 'valibot'
+import { checkPaths, toFoldedPath } from '../archives/file-paths.ts'
 import { isEscape } from '../archives/select-files.ts'
 import { caseLimits, type CheckTarget, type EvalCase } from './eval-case.ts'
 import { CaseError } from './located-document.ts'
@@ -90,4 +91,19 @@ export function requirePattern(pattern: string, written: string, line: number | 
 export function toRunFile(path: string): EvalCase['files'][number] {
   const clean = posix.normalize(path)
   return { path: clean, to: clean.replace(/^evals\/(?:files\/)?/, '') }
+}
+
+/** Where runs have the skill itself. */
+const skillFolders = /^\.(?:agents|claude)(?:\/|$)/
+
+/**
+ * What is wrong with the places of a case's files in the run's folder, as a sentence: a path that some system cannot
+ * store, two files in one place or within each other, or a place of the skill itself.
+ */
+export function findPlaceFault(files: EvalCase['files']): string | undefined {
+  const places = [...new Map(files.map(({ path, to }) => [path, to])).values()]
+  const taken = places.find((to) => skillFolders.test(toFoldedPath(to)))
+  if (taken !== undefined) return `${taken}: Runs have the skill there. Rename the folder.`
+  const [problem] = checkPaths(places.map((path) => ({ path })))
+  return problem && `${problem.path}: ${problem.message}`
 }

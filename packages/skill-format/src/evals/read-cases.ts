@@ -1,3 +1,4 @@
+import { findPlaceFault } from './case-fields.ts'
 import { listCaseFolders, readCaseFolder } from './case-folder.ts'
 import { caseLimits, type CaseFile, type CaseProblem, type EvalCase } from './eval-case.ts'
 import { evalsJson, readEvalsJson, type ReadCase } from './evals-json.ts'
@@ -62,12 +63,13 @@ function checkAgainstFiles(
       ...(one.scaffold === undefined ? [] : [one.scaffold]),
     ]
     const missing = named.find((name) => !paths.has(name))
+    const fault = findPlaceFault(one.files)
     const message =
       missing !== undefined
         ? `The case '${one.id}' names ${missing}, which is no file of the skill. Add the file, or write its path from SKILL.md.`
         : ids.has(one.id)
           ? `The case '${one.id}' occurs twice. Give each case an identifier of its own.`
-          : undefined
+          : fault && `The case '${one.id}' cannot have its files in the folder of a run. ${fault}`
     ids.add(one.id)
     if (message === undefined) return [one]
     const line = lineOf?.()

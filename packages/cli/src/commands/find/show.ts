@@ -1,4 +1,4 @@
-import { toOneLine, type SkillDetails, verdictWords } from '@skillstead/protocol'
+import { toOneLine, toPercent, toPoints, type SkillDetails, verdictWords } from '@skillstead/protocol'
 import { toShortName } from '../../install/lock.ts'
 import { findNewestRecall } from '../../install/recall-text.ts'
 import { endpointCommand } from '../../registry/endpoint-command.ts'
@@ -80,16 +80,7 @@ function toRateText({ rate, low, high }: { rate: number; low: number; high: numb
 /** Only an interval that excludes 0 shows a difference. */
 function toEffectText({ value, low, high }: { value: number; low: number; high: number }): string {
   const shown = low > 0 || high < 0 ? '' : ': no difference shown'
-  return `${toPoints(value)} (${toPoints(low)} to ${toPoints(high)})${shown}`
-}
-
-function toPercent(share: number): string {
-  return `${Math.round(share * 100)} %`
-}
-
-function toPoints(difference: number): string {
-  const points = Math.round(difference * 100)
-  return `${points > 0 ? '+' : ''}${points} points`
+  return `${toPoints(value)} points (${toPoints(low)} to ${toPoints(high)} points)${shown}`
 }
 
 function toOpinionLines(opinion: SkillDetails['opinion']): Line[] {

@@ -14,7 +14,7 @@ import { readEvalCases, type EvalCase } from '@skillstead/skill-format/evals'
 import { UsageError, command, flag, textOption, type Arguments } from '../../command/command.ts'
 import { wholeNumberOption } from '../../command/values.ts'
 import { openJournal, toRunId, type Journal } from '../../eval/journal.ts'
-import { findPostedVersion, postResult, requireSameDigest } from '../../eval/post-result.ts'
+import { findPostedVersion, postResult, preparePost } from '../../eval/post-result.ts'
 import { toJunit, toMarkdown, toReportLines, type EvalReport } from '../../eval/eval-reports.ts'
 import { runCases, type RunSettings } from '../../eval/run-cases.ts'
 import { removedVariables, type EvaluatedSkill } from '../../eval/run-folder.ts'
@@ -62,7 +62,7 @@ export const commands = {
       const posted = findPostedVersion(given)
       const skill = await readSkill(folder)
       const cases = readCases(skill)
-      if (posted) await requireSameDigest(given, posted, skill.digest)
+      const posting = posted && (await preparePost(given, posted, skill.digest))
       const settings = { ...readSettings(given, agent), signal: listenForEnd(given) }
       warnOfInstalled(given, skill, output)
       const out = findOut(given, skill)
@@ -73,8 +73,8 @@ export const commands = {
         await runAll({ skill, cases, settings, journal, output })
         const report = toReport(given, { skill, cases, settings, journal })
         const list = writeReports(given, report)
-        if (posted) {
-          await postResult(given, posted, report, list)
+        if (posting) {
+          await postResult(posting, posted, report, list)
           output.say(`Posted the result for ${posted.name}@${posted.version}.`)
         }
         return report
