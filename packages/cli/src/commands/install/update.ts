@@ -2,7 +2,7 @@ import { command } from '../../command/command.ts'
 import { applyPlans, fetchPlans, refuseDangerousPlans, showInstalled } from '../../install/apply-plans.ts'
 import { askForItems } from '../../install/find-items.ts'
 import { globalOption } from '../../install/install-place.ts'
-import { planItem, type ItemPlan } from '../../install/plan-folders.ts'
+import { planItem, refuseSharedFolder, type ItemPlan } from '../../install/plan-folders.ts'
 import { addRequired, noDepsOption } from '../../install/requirements.ts'
 import { forceOption, listLocked, openSession, withSource, type Session } from '../../install/session.ts'
 import { isUpdate, listNotices, toNoticeText, type Notice } from '../../install/update-items.ts'
@@ -42,6 +42,7 @@ function planUpdates(session: Session, source: string, notices: readonly Notice[
     const latest = await askForItems(session, api, words, source)
     for (const item of await addRequired(session, api, latest, { source, isUpdate: true }))
       plans.push(await planItem(session, item))
+    refuseSharedFolder(plans.map(({ item }) => item))
     refuseDangerousPlans(session, plans)
     await fetchPlans(session, api, plans)
     return plans
