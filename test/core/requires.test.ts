@@ -42,6 +42,13 @@ const conflictOf = async (...input: Parameters<typeof resolve>) => {
   return `${code}: ${message}`
 }
 
+const toMissing = (name: string, advice: string) => ({
+  code: 'required_missing',
+  message: `There is no skill '${name}' that you may see. ${advice}`,
+})
+const toOwnerAdvice = (name: string) =>
+  `A name without an owner means a skill of the same owner. Publish it, or write ${name} in requires.`
+
 describeMatrix('resolving what skills require', (open) => {
   let test: TestRegistry
   let alice: TestUser
@@ -185,17 +192,11 @@ describeMatrix('resolving what skills require', (open) => {
     await publish(alice, 'veiled', { visibility: 'private' })
     const requires = '[alice/pdf@^9.0.0, bob/nothing, pdf, veiled, core@^1.0.0]'
     const { warnings } = await publish(bob, 'careless', { requires })
-    const missing = (name: string, advice: string) => ({
-      code: 'required_missing',
-      message: `There is no skill '${name}' that you may see. ${advice}`,
-    })
-    const toOwner = (name: string) =>
-      `A name without an owner means a skill of the same owner. Publish it, or write ${name} in requires.`
     expect(warnings.filter(({ code }) => code.startsWith('required_'))).toEqual([
       { code: 'required_range', message: 'alice/pdf has no version in the range ^9.0.0 that is offered.' },
-      missing('bob/nothing', 'Publish it, or write another name in requires.'),
-      missing('bob/pdf', toOwner('alice/pdf')),
-      missing('bob/veiled', toOwner('owner/veiled')),
+      toMissing('bob/nothing', 'Publish it, or write another name in requires.'),
+      toMissing('bob/pdf', toOwnerAdvice('alice/pdf')),
+      toMissing('bob/veiled', toOwnerAdvice('owner/veiled')),
     ])
   })
 
@@ -216,10 +217,10 @@ describeMatrix('resolving what skills require', (open) => {
   })
 
   it('takes ranges as long as a skill may write them', async () => {
-    const rangeOf = (count: number) => Array.from({ length: count }, () => '^1.0.0').join(' || ')
-    const of = (text: string) => alice.api.resolveSkills({ skills: [{ name: 'pdf', range: text }] })
-    expect(textOf(await of(rangeOf(20)))).toEqual(['alice/pdf@1.4.0'])
-    expect(await codeOf(of(rangeOf(21)))).toBe('invalid_request')
+    expect(textOf(await resolve(alice, `pdf@${Array.from({ length: 20 }, () => '^1.0.0').join(' || ')}`))).toEqual([
+      'alice/pdf@1.4.0',
+    ])
+    expect(await codeOf(resolve(alice, `pdf@${'1'.repeat(limits.rangeCharactersMax + 1)}`))).toBe('invalid_request')
   })
 
   it('explains only conflicts of which no other version is a solution', async () => {
