@@ -115,6 +115,16 @@ describeMatrix('resolving what skills require', (open) => {
     )
   })
 
+  it('does not explain a conflict that another version resolved', async () => {
+    for (const version of ['1.0.0', '2.0.0']) await publish(bob, 'kernel', { version })
+    await publish(bob, 'strict', { requires: '[kernel@^1.0.0]' })
+    await publish(bob, 'deep', { requires: '[alice/pdf@^9.0.0]' })
+    await publish(bob, 'doomed', { requires: '[kernel, strict, deep]' })
+    expect(await conflictOf(bob, 'doomed')).toBe(
+      'conflict: No version of alice/pdf satisfies its range: ^9.0.0 (required by bob/doomed 1.0.0 → bob/deep 1.0.0). Offered versions: 2.0.0, 1.4.0, 1.0.0.',
+    )
+  })
+
   it('names a cycle', async () => {
     await publish(bob, 'hen', { requires: '[bob/egg]' })
     await publish(bob, 'egg', { requires: '[chick]' })
