@@ -73,7 +73,11 @@ it('`install` keeps installed skills in the ranges, and refuses a version outsid
 
 it.each([
   ['a conflict', '[lib@^2.0.0, forms]', /No version of alice\/lib satisfies all of its ranges: \^2\.0\.0 .*\^1\.0\.0/],
-  ['a cycle', '[alice/wrong]', /alice\/wrong 1\.0\.0 → alice\/wrong 1\.0\.0 is a cycle/],
+  [
+    'a cycle',
+    '[back]',
+    /alice\/back 1\.0\.0 → alice\/wrong 1\.0\.0 → alice\/back 1\.0\.0 is a cycle|alice\/wrong 1\.0\.0 → alice\/back 1\.0\.0 → alice\/wrong 1\.0\.0 is a cycle/,
+  ],
   [
     'a skill that does not exist',
     '[alice/nothing]',
@@ -81,6 +85,7 @@ it.each([
   ],
 ])('`install` refuses %s, and changes nothing', async (_what, requires, message) => {
   const { project, publish, url } = await start()
+  await publish('back', '1.0.0', '[wrong]')
   await publish('wrong', '1.0.0', requires)
   const { code, stderr } = await project.run('install', 'wrong', '--url', url)
   expect(code).toBe(1)
@@ -198,6 +203,32 @@ describe('a recalled skill that others require', () => {
     expect((await project.run('update', '--url', url)).code).toBe(0)
     expect((await lockOf(project.folder))['alice/lib']!.version).toBe('1.0.0')
   })
+})
+
+it('`update` says which installed skill excludes the versions that another one requires', async () => {
+  const { project, publish, url } = await start()
+  await publish('cc', '1.0.0', '[lib@^1.0.0]')
+  await publish('wide', '1.0.0', '[lib]')
+  await project.run('install', 'cc', 'wide', '--url', url)
+  await publish('wide', '1.1.0', '[lib@^2.0.0]')
+  const { code, stderr } = await project.run('update', '--url', url)
+  expect(code).toBe(1)
+  expect(stderr).toContain('^1.0.0 (required by the installed alice/cc 1.0.0)')
+  expect(stderr).toContain('^2.0.0 (required by alice/wide 1.1.0)')
+  expect(stderr).not.toContain('requested')
+})
+
+it('`update` refuses to add two skills of the same short name', async () => {
+  const { api, project, publish, url } = await start()
+  await api.createOrganisation({ name: 'acme' })
+  await api.publishSkill({ skillMd: '---\nname: extra\ndescription: Another.\n---\n# Other\n', owner: 'acme' })
+  await publish('extra', '1.0.0')
+  await project.run('install', 'forms', '--url', url)
+  await publish('forms', '1.1.0', '[lib@^1.0.0, extra, acme/extra]')
+  const before = await project.files()
+  const { code, stderr } = await project.run('update', '--url', url)
+  expect([code, stderr]).toEqual([1, expect.stringContaining('would both be installed in .agents/skills/extra')])
+  expect(await project.files()).toEqual(before)
 })
 
 it('`remove` says which installed skills require the removed one', async () => {

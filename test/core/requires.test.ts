@@ -1,9 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { limits, type Resolution } from '@skillstead/protocol'
 import { partsOf } from '@skillstead/core/internal'
+import { parseVersionRange } from '@skillstead/skill-format'
 import { beforeAll, expect, it, vi } from 'vitest'
 import { codeOf, fieldsOf, refusalOf } from '../support/answers.ts'
 import { describeApi, describeDatabases, describeMatrix, type TestRegistry, type TestUser } from '../support/harness.ts'
+import { seededRandom } from '../support/random.ts'
 import { hookUp } from '../support/webhook-emitted.ts'
 
 interface Published {
@@ -33,10 +35,19 @@ const resolve = async ({ api }: Pick<TestUser, 'api'>, ...names: string[]) =>
       return { name, range }
     }),
   })
+const noDeps =
+  ' Install without what is required (--no-deps), or ask the author for a version that requires an existing owner/name.'
 const conflictOf = async (...input: Parameters<typeof resolve>) => {
   const { code, message } = await refusalOf(resolve(...input))
   return `${code}: ${message}`
 }
+
+const toMissing = (name: string, advice: string) => ({
+  code: 'required_missing',
+  message: `There is no skill '${name}' that you may see. ${advice}`,
+})
+const toOwnerAdvice = (name: string) =>
+  `A name without an owner means a skill of the same owner. Publish it, or write ${name} in requires.`
 
 describeMatrix('resolving what skills require', (open) => {
   let test: TestRegistry
@@ -104,21 +115,29 @@ describeMatrix('resolving what skills require', (open) => {
     )
   })
 
-  it('names a cycle, and a skill that requires itself by its full name', async () => {
+  it('does not explain a conflict that another version resolved', async () => {
+    for (const version of ['1.0.0', '2.0.0']) await publish(bob, 'kernel', { version })
+    await publish(bob, 'strict', { requires: '[kernel@^1.0.0]' })
+    await publish(bob, 'deep', { requires: '[alice/pdf@^9.0.0]' })
+    await publish(bob, 'doomed', { requires: '[kernel, strict, deep]' })
+    expect(await conflictOf(bob, 'doomed')).toBe(
+      'conflict: No version of alice/pdf satisfies its range: ^9.0.0 (required by bob/doomed 1.0.0 → bob/deep 1.0.0). Offered versions: 2.0.0, 1.4.0, 1.0.0.',
+    )
+  })
+
+  it('names a cycle', async () => {
     await publish(bob, 'hen', { requires: '[bob/egg]' })
     await publish(bob, 'egg', { requires: '[chick]' })
     await publish(bob, 'chick', { requires: '[hen]' })
     expect(await conflictOf(bob, 'egg')).toMatch(
       /^conflict: bob\/(egg|chick|hen) 1.0.0 → bob\/\w+ 1.0.0 → bob\/\w+ 1.0.0 → bob\/\1 1.0.0 is a cycle\. /,
     )
-    await publish(bob, 'selfish', { requires: '[bob/selfish]' })
-    expect(await conflictOf(bob, 'selfish')).toMatch(/bob\/selfish 1.0.0 → bob\/selfish 1.0.0 is a cycle/)
   })
 
   it('says which skill requires one that does not exist, and leaves out optional ones', async () => {
     await publish(bob, 'broken', { requires: '[alice/nothing@^1.0.0]' })
     expect(await conflictOf(bob, 'broken')).toBe(
-      "conflict: There is no skill 'alice/nothing' that you may see, and bob/broken 1.0.0 requires it.",
+      `conflict: There is no skill 'alice/nothing' that you may see, and bob/broken 1.0.0 requires it.${noDeps}`,
     )
     await publish(bob, 'lenient', { lines: 'dependencies: [numpy, alice/pdf]\n' })
     const resolution = await resolve(bob, 'lenient')
@@ -145,45 +164,96 @@ describeMatrix('resolving what skills require', (open) => {
     await publish(alice, 'hush', { visibility: 'private' })
     await publish(bob, 'nosy', { requires: '[alice/hush]' })
     const ofPrivate = await conflictOf(bob, 'nosy')
-    expect(ofPrivate).toBe("conflict: There is no skill 'alice/hush' that you may see, and bob/nosy 1.0.0 requires it.")
+    expect(ofPrivate).toBe(
+      `conflict: There is no skill 'alice/hush' that you may see, and bob/nosy 1.0.0 requires it.${noDeps}`,
+    )
     const ofMissing = await conflictOf(bob, 'broken')
     expect(ofPrivate).toBe(ofMissing.replace('alice/nothing', 'alice/hush').replace('bob/broken', 'bob/nosy'))
     expect(textOf(await resolve(alice, 'bob/nosy'))).toEqual(['alice/hush@1.0.0', 'bob/nosy@1.0.0'])
     expect(await codeOf(resolve(bob, 'alice/hush'))).toBe('not_found')
   })
 
-  it("never lets a stranger's skill take the place of an owner's own skill or of a name that no one held", async () => {
-    const mallory = await test.makeUser()
+  it('a name without an owner means a skill of the same owner alone', async () => {
+    const mallory = await test.makeUser('mallory')
     await publish(alice, 'inner', { visibility: 'private' })
     await publish(alice, 'outer', { requires: '[inner]' })
-    await publish(alice, 'early', { requires: '[soon]' })
+    await publish(mallory, 'held')
+    await publish(mallory, 'stock', { visibility: 'private' })
+    test.clock.advance(1000)
+    await publish(alice, 'early', { requires: '[held, stock, soon]' })
     await publish(alice, 'packages', { lines: 'dependencies: "numpy>=1.0.0"\n' })
     test.clock.advance(1000)
     for (const name of ['inner', 'soon', 'numpy']) await publish(mallory, name)
+    await mallory.api.publishSkill({ name: 'stock', visibility: 'public' })
     expect(textOf(await resolve(alice, 'outer'))).toEqual(['alice/inner@1.0.0', 'alice/outer@1.0.0'])
-    expect(await conflictOf(bob, 'outer')).toMatch(/^conflict: There is no skill 'inner' that you may see/)
-    expect(await conflictOf(bob, 'early')).toMatch(/There is no skill 'soon'.*its author may write owner\/soon/)
+    expect(await conflictOf(bob, 'outer')).toMatch(/^conflict: There is no skill 'alice\/inner' that you may see/)
+    expect(await conflictOf(bob, 'early')).toBe(
+      "conflict: There is no skill 'alice/held' that you may see, and alice/early 1.0.0 requires it. Without an owner, 'held' means a " +
+        'skill of alice. Install without what is required (--no-deps), or ask the author for a version that requires an existing owner/name.',
+    )
     expect(textOf(await resolve(bob, 'packages'))).toEqual(['alice/packages@1.0.0'])
-    // A later version means the holder of the name.
-    test.clock.advance(1000)
-    await publish(alice, 'early', { version: '1.1.0', requires: '[soon]' })
-    expect(textOf(await resolve(bob, 'early'))).toEqual([`${mallory.username}/soon@1.0.0`, 'alice/early@1.1.0'])
+    for (const name of ['held', 'stock', 'soon'])
+      expect((await mallory.api.listDependents({ name: `mallory/${name}` })).total).toBe(0)
+    for (const name of ['held', 'stock', 'soon']) await publish(alice, name)
+    expect(textOf(await resolve(bob, 'early'))).toHaveLength(4)
   })
 
-  it('warns the author of required skills that are missing, out of range or of another owner', async () => {
-    const requires = '[alice/pdf@^9.0.0, bob/nothing, pdf, core@^1.0.0]'
+  it('warns the author of required skills that are missing or out of range, and names the skill that may be meant', async () => {
+    await publish(alice, 'veiled', { visibility: 'private' })
+    const requires = '[alice/pdf@^9.0.0, bob/nothing, pdf, veiled, core@^1.0.0]'
     const { warnings } = await publish(bob, 'careless', { requires })
     expect(warnings.filter(({ code }) => code.startsWith('required_'))).toEqual([
       { code: 'required_range', message: 'alice/pdf has no version in the range ^9.0.0 that is offered.' },
-      {
-        code: 'required_missing',
-        message: "There is no skill 'bob/nothing' that you may see. Publish it, or write another name in requires.",
-      },
-      {
-        code: 'required_owner',
-        message: "'pdf' means alice/pdf. Write that name in requires, so that it always does.",
-      },
+      toMissing('bob/nothing', 'Publish it, or write another name in requires.'),
+      toMissing('bob/pdf', toOwnerAdvice('alice/pdf')),
+      toMissing('bob/veiled', toOwnerAdvice('owner/veiled')),
     ])
+  })
+
+  it.each(['[bob/selfish]', '[selfish]', '{ skills: [bob/selfish@^1.0.0] }'])(
+    'refuses a skill that requires itself, as %s',
+    async (requires) => {
+      const { code, errors } = await refusalOf(publish(bob, 'selfish', { requires }))
+      expect([code, errors]).toEqual([
+        'invalid_skill',
+        [{ path: 'requires', message: expect.stringContaining('A skill cannot require itself') }],
+      ])
+    },
+  )
+
+  it('takes the requirement of itself in another spelling for none', async () => {
+    await publish(bob, 'dreamer', { lines: 'dependencies: [bob/dreamer]\n' })
+    expect(textOf(await resolve(bob, 'dreamer'))).toEqual(['bob/dreamer@1.0.0'])
+  })
+
+  it('takes ranges as long as a skill may write them', async () => {
+    expect(textOf(await resolve(alice, `pdf@${Array.from({ length: 20 }, () => '^1.0.0').join(' || ')}`))).toEqual([
+      'alice/pdf@1.4.0',
+    ])
+    expect(await codeOf(resolve(alice, `pdf@${'1'.repeat(limits.rangeCharactersMax + 1)}`))).toBe('invalid_request')
+  })
+
+  it('explains only conflicts of which no other version is a solution', async () => {
+    const random = seededRandom(7)
+    const pick = (count: number) => Math.floor(random() * count)
+    for (const round of Array.from({ length: 10 }, (_, i) => i)) {
+      const names = Array.from({ length: 5 }, (_, i) => `r${round}-${i}`)
+      for (const [i, name] of names.entries()) {
+        const others = names.slice(0, i)
+        for (const version of ['1.0.0', '2.0.0', '3.0.0']) {
+          const ranges = ['^1.0.0', '^2.0.0', '^3.0.0', '>=2.0.0', '<3.0.0']
+          const wanted = others.filter(() => pick(3) > 0).map((other) => `"${other}@${ranges[pick(ranges.length)]}"`)
+          await publish(bob, name, { version, requires: `[${wanted.join(', ')}]` })
+        }
+      }
+      const text = await resolve(bob, names[4]!).then(textOf, ({ message }: Error) => message)
+      if (typeof text !== 'string') continue
+      const [, listed = ''] = /^No version of \S+ satisfies (?:all of its ranges|its range): (.*)\. Offered/.exec(text)!
+      const ranges = [...listed.matchAll(/(?:^|, )([^(,]+) \(/g)].map(([, range]) => parseVersionRange(range!)!)
+      expect(ranges).not.toEqual([])
+      const offered = ['1.0.0', '2.0.0', '3.0.0']
+      expect([text, offered.filter((version) => ranges.every((range) => range.includes(version)))]).toEqual([text, []])
+    }
   })
 
   it('refuses invalid requirements when they are published, and says what to write', async () => {
@@ -286,7 +356,8 @@ describeApi('dependents', (open) => {
   it('are listed to those who may see them, and counted where everyone may', async () => {
     await publish(alice, 'base')
     expect(await countOf('base')).toBe(0)
-    await publish(bob, 'one', { requires: '[base@^1.0.0]' })
+    await publish(bob, 'one', { requires: '[alice/base@^1.0.0]' })
+    await publish(bob, 'short', { requires: '[base]' })
     await publish(bob, 'two', { requires: '[alice/base]' })
     await publish(bob, 'dark', { requires: '[alice/base]', visibility: 'private' })
     await publish(alice, 'three', { requires: '[base@1.x]' })
@@ -304,17 +375,17 @@ describeApi('dependents', (open) => {
     expect(await codeOf(test.api().listDependents({ name: 'bob/dark' }))).toBe('not_found')
   })
 
-  it('follow new versions, visibility, deletion and an own skill of the same name', async () => {
+  it('follow new versions, visibility, deletion and a later skill of the same owner', async () => {
     await publish(bob, 'one', { version: '1.1.0' })
     await bob.api.publishSkill({ name: 'two', visibility: 'private' })
     expect(await dependentsOf('base')).toEqual(['alice/three 1.x'])
     expect(await countOf('base')).toBe(1)
-    await publish(bob, 'four', { requires: '[base]' })
+    await publish(bob, 'four', { requires: '[alice/base]' })
     expect(await countOf('base')).toBe(2)
     await publish(bob, 'base')
-    expect([await countOf('alice/base'), await countOf('bob/base')]).toEqual([1, 1])
-    expect(await dependentsOf('bob/base')).toEqual(['bob/four *'])
-    await bob.api.deleteSkill({ name: 'four' })
+    expect([await countOf('alice/base'), await countOf('bob/base')]).toEqual([2, 1])
+    expect(await dependentsOf('bob/base')).toEqual(['bob/short *'])
+    await bob.api.deleteSkill({ name: 'short' })
     expect(await countOf('bob/base')).toBe(0)
   })
 
@@ -359,8 +430,11 @@ describeApi('dependents', (open) => {
       ])
     }, 10_000)
     expect(await beat()).toEqual([])
+    // What another version requires says nothing about the installed one.
+    await publish(bob, `needs-${lib}`, { version: '1.1.0', requires: `[alice/${lib}@1.1.0]` })
+    expect(await beat()).toEqual([expect.stringMatching(/^outdated: /)])
     await withdraw(alice, lib, '1.0.0', how)
-    await vi.waitFor(async () => expect(await beat()).toHaveLength(1), 10_000)
+    await publish(bob, `needs-${lib}`, { version: '1.2.0' })
     expect(await beat()).toEqual([
       `dependency_withdrawn: bob/needs-${lib} requires alice/${lib} ^1.0.0, of which no version is offered any more.`,
     ])

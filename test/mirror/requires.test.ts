@@ -78,7 +78,7 @@ describeDatabases('what skills require', (open) => {
       await using registry = await openRegistry({ ...location, works: false })
       expect(await read(localApi(registry))).toEqual(wanted)
       const rows = await partsOf(registry).database.read.selectFrom('requirements').select(['name', 'range']).execute()
-      expect(rows).toEqual([{ name: 'lib', range: '^1.0.0' }])
+      expect(rows).toEqual([{ name: 'alice/lib', range: '^1.0.0' }])
     } finally {
       await remove()
     }

@@ -40,6 +40,8 @@ export const limits = {
   packSkillsMax: 500,
   /** Entries of each kind in what a version requires. */
   requirementsMax: 100,
+  /** Characters of a range of versions. */
+  rangeCharactersMax: 200,
   /** Skills in a resolution, and its depth; the skills of a request count among them. */
   resolveSkillsMax: 1000,
   /** Identities of CI that an owner trusts, and the claims that each names. */

@@ -38,6 +38,21 @@ export interface ItemPlan {
   readonly skipped?: { readonly target: string; readonly reason: string }
 }
 
+/** Two skills with the same short name would overwrite each other. */
+export function refuseSharedFolder(items: readonly Item[]): void {
+  const owners = new Map<string, string>()
+  for (const { fullName, targets } of items) {
+    for (const target of targets) {
+      const other = owners.get(target)
+      if (other !== undefined && other !== fullName)
+        throw new Error(
+          `${other} and ${fullName} would both be installed in ${target}. Install one of them elsewhere with --dir.`,
+        )
+      owners.set(target, fullName)
+    }
+  }
+}
+
 /**
  * Reads the folders of an item. A folder with unknown content blocks all folders of the item, unless --force is set.
  */

@@ -1,6 +1,13 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { compareVersions, isVersion, type RegistryApi, type Resolution } from '@skillstead/protocol'
+import {
+  compareVersions,
+  isRegistryError,
+  isVersion,
+  RegistryError,
+  type RegistryApi,
+  type Resolution,
+} from '@skillstead/protocol'
 import { parseVersionRange } from '@skillstead/skill-format'
 import { flag, type Options } from '../command/command.ts'
 import { askForItems } from './find-items.ts'
@@ -22,7 +29,8 @@ interface Constraint {
   readonly range: string
 }
 
-type Roots = { name: string; range: string }[]
+/** `by`: the installed skill that sets the range. */
+type Roots = { name: string; range: string; by?: string }[]
 
 /** How {@link addRequired} adds skills. */
 export interface Adding {
@@ -119,12 +127,29 @@ async function resolveWithin(
   return outside.length === 0 ? first : resolve(session, api, [...roots, ...outside])
 }
 
-async function resolve({ output }: Session, api: RegistryApi, roots: Roots): Promise<Resolution> {
+async function resolve({ output, lock }: Session, api: RegistryApi, roots: Roots): Promise<Resolution> {
   const skills = roots.map(({ name, range }) => ({ name, range }))
   if (skills.length === 0) return { skills: [], missing: [] }
-  const resolution = await waitForTurn(() => api.resolveSkills({ skills }), output.say)
+  const resolution = await waitForTurn(() => api.resolveSkills({ skills }), output.say).catch((error: unknown) => {
+    throw nameInstalled(error, roots, lock)
+  })
   requireShape(isListOf(resolution?.skills, isResolved))
   return resolution
+}
+
+/** To the registry, the range that an installed skill sets is requested. */
+function nameInstalled(error: unknown, roots: Roots, { skills }: Lock): unknown {
+  if (!isRegistryError(error, 'conflict')) return error
+  let { message } = error
+  for (const { name, range, by } of roots) {
+    if (by === undefined || !message.startsWith(`No version of ${name} `)) continue
+    const text = `${parseVersionRange(range)?.text} (`
+    message = message.replace(
+      `${text}requested)`,
+      () => `${text}required by the installed ${by} ${skills[by]?.version})`,
+    )
+  }
+  return new RegistryError('conflict', message)
 }
 
 function isResolved(row: unknown): boolean {

@@ -48,13 +48,13 @@ export async function listUpdates(
   const faults = await readFaults(context, installed)
   const withdrawals = await findWithdrawn(
     context,
-    installed.map(({ skill }) => skill.id),
+    installed.map(({ skill, item }) => ({ skillId: skill.id, version: item.version })),
     asker.caller,
   )
   const worst = new Map<string, UpdateFinding>()
   for (const [i, one] of installed.entries()) {
     const { id } = one.skill
-    const found = { ...one, ...faults.get(i), withdrawn: withdrawals.get(id) }
+    const found = { ...one, ...faults.get(i), withdrawn: withdrawals.get(i) }
     const reason = toUpdateReason(found)
     const before = worst.get(id)
     if (reason && (!before || isWorse(reason, before.reason))) worst.set(id, { ...found, reason })

@@ -1,5 +1,5 @@
-import { type Recall, type Recalls, RegistryError, toTimestamp } from '@skillstead/protocol'
-import { parseVersionRange, rangeCharactersMax, rangeForms } from '@skillstead/skill-format'
+import { limits, type Recall, type Recalls, RegistryError, toTimestamp } from '@skillstead/protocol'
+import { parseVersionRange, rangeForms } from '@skillstead/skill-format'
 import { changeSkill } from '../catalogue/skills/change-skill.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
 import { activeRecallsMax, countActiveRecalls, putRecalls, withRecall } from '../catalogue/skills/put-recalls.ts'
@@ -137,7 +137,7 @@ function changeRecalls(
 function readRange(text: string): string {
   const range = parseVersionRange(text)
   if (range) return range.text
-  const message = `must be ${rangeForms}, of at most ${rangeCharactersMax} characters`
+  const message = `must be ${rangeForms}, of at most ${limits.rangeCharactersMax} characters`
   throw invalidFields('invalid_request', [{ path: 'range', message }])
 }
 

@@ -3,8 +3,7 @@ import { boundedArray, boundedText, Digest, SkillRef, Version } from './fields.t
 import { limits } from '../limits.ts'
 
 /**
- * A skill that another one requires. A name without an owner means a skill of the same owner, or else the holder of the
- * short name. An optional one is left out where it does not exist.
+ * A skill that another one requires. A name without an owner means a skill of the same owner. An optional one is left out where it does not exist.
  */
 const RequiredSkill = v.object({
   name: v.string(),
@@ -22,7 +21,7 @@ export type Requires = v.InferOutput<typeof Requires>
 /** Skills to resolve. Without a range, the latest version. */
 export const ResolveInput = v.strictObject({
   skills: boundedArray(
-    v.strictObject({ name: SkillRef, range: v.optional(boundedText(100)) }),
+    v.strictObject({ name: SkillRef, range: v.optional(boundedText(limits.rangeCharactersMax)) }),
     limits.resolveSkillsMax,
     1,
   ),

@@ -155,23 +155,40 @@ function toRequirement(name: string, written: string) {
 function listRequirements(value: unknown): (readonly [name: string, range?: string, isOptional?: boolean])[] {
   if (isMapping(value)) {
     const name = nameKeys.map((key) => value[key]).find(isWritten)
-    if (name === undefined)
-      return Object.entries(value).map(([key, range]) => [
-        key,
-        toText(isMapping(range) ? (range['version'] ?? '*') : range),
-      ])
-    const range = rangeKeys.map((key) => value[key]).find(isWritten)
-    const least = leastKeys.map((key) => value[key]).find(isWritten)
-    const isOptional = value['optional'] === true || value['required'] === false
-    const text = range === undefined ? (least === undefined ? undefined : `>=${toText(least)}`) : toText(range)
-    return [[toText(name), text, isOptional]]
+    if (name !== undefined) return [[toText(name), ...readEntry(value)]]
+    return Object.entries(value).map(([key, entry]) => {
+      if (!isMapping(entry)) return [key, toRangeText(entry)]
+      // A mapping without a range that is not known to be an entry is no range.
+      const isEntry = Object.keys(entry).some((one) => entryKeys.has(one))
+      const [range = '*', isOptional] = readEntry(entry)
+      return [key, isEntry ? range : noText, isOptional]
+    })
   }
   return listItems(value).flatMap((item) => (isMapping(item) ? listRequirements(item) : [[toText(item)] as const]))
+}
+
+function readEntry(entry: Record<string, unknown>): [range: string | undefined, isOptional: boolean] {
+  const range = rangeKeys.map((key) => entry[key]).find(isWritten)
+  const least = leastKeys.map((key) => entry[key]).find(isWritten)
+  const isOptional = entry['optional'] === true || entry['required'] === false
+  if (range !== undefined) return [toRangeText(range), isOptional]
+  return [least === undefined ? undefined : `>=${toText(least)}`, isOptional]
+}
+
+/** Stands for a mapping or list that is no range. */
+const noText = '{…}'
+
+/** A list of one range is that range. */
+function toRangeText(value: unknown): string {
+  const [only, ...others] = Array.isArray(value) ? value : [value]
+  if (!isWritten(value)) return ''
+  return isWritten(only) && typeof only !== 'object' && others.length === 0 ? toText(only) : noText
 }
 
 const nameKeys = ['name', 'skill', 'slug', 'id']
 const rangeKeys = ['range', 'version', 'versions']
 const leastKeys = ['min-version', 'min_version', 'minVersion']
+const entryKeys = new Set([...rangeKeys, ...leastKeys, 'optional', 'required'])
 
 /** The items of a list, or of a text with commas or, without commas, spaces between them. */
 function listItems(value: unknown): unknown[] {

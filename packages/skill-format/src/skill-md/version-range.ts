@@ -1,3 +1,4 @@
+import { limits } from '@skillstead/protocol'
 import Range from 'semver/classes/range.js'
 import SemVer from 'semver/classes/semver.js'
 import gt from 'semver/functions/gt.js'
@@ -15,9 +16,6 @@ export interface VersionRange {
 export const rangeForms =
   'an exact version or a range such as 1.2.3, ^1.2.0, ~1.2, >=1.0.0 <1.4.2, 1.0.0 - 1.3.0, 1.x, or * for all versions'
 
-/** The maximum length of a range. */
-export const rangeCharactersMax = 200
-
 /** The characters of a range; a hyphen stands alone, since no version here has a prerelease. */
 const rangePattern = /^(?:[\dvxX*.^~<>=|\s]|(?<=\s)-(?=\s))+$/
 
@@ -30,7 +28,7 @@ export function parseVersionRange(written: string): VersionRange | undefined {
   const text = written.trim().replaceAll(/\s+/g, ' ')
   const known = ranges.get(text)
   if (known) return known
-  if (text.length > rangeCharactersMax || !rangePattern.test(text)) return undefined
+  if (text.length > limits.rangeCharactersMax || !rangePattern.test(text)) return undefined
   if (text.split('||').some((part) => part.trim() === '')) return undefined
   let range: Range
   try {

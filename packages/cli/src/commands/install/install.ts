@@ -13,7 +13,7 @@ import { targetOptions } from '../../install/install-place.ts'
 import { type LockedSkill } from '../../install/lock.ts'
 import { recalledOption, toRefusal } from '../../install/recalls.ts'
 import { listNotices } from '../../install/update-items.ts'
-import { planItem, type Item, type ItemPlan } from '../../install/plan-folders.ts'
+import { planItem, refuseSharedFolder, type Item, type ItemPlan } from '../../install/plan-folders.ts'
 import { withMcpOption } from '../../install/plan-servers.ts'
 import { addRequired, noDepsOption } from '../../install/requirements.ts'
 import { forceOption, openSession, toLockSource, withSource, type Session } from '../../install/session.ts'
@@ -133,19 +133,4 @@ async function planItems(session: Session, items: readonly Item[]): Promise<Item
   for (const item of items) plans.push(await planItem(session, item))
   refuseSharedFolder(items)
   return plans
-}
-
-/** Two skills with the same short name would overwrite each other. */
-function refuseSharedFolder(items: readonly Item[]): void {
-  const owners = new Map<string, string>()
-  for (const { fullName, targets } of items) {
-    for (const target of targets) {
-      const other = owners.get(target)
-      if (other !== undefined && other !== fullName)
-        throw new Error(
-          `${other} and ${fullName} would both be installed in ${target}. Install one of them elsewhere with --dir.`,
-        )
-      owners.set(target, fullName)
-    }
-  }
 }

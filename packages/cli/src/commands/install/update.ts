@@ -4,7 +4,7 @@ import { applyPlans, fetchPlans, refuseDangerousPlans, showInstalled } from '../
 import { askForItems } from '../../install/find-items.ts'
 import { globalOption } from '../../install/install-place.ts'
 import { findLocked } from '../../install/lock.ts'
-import { planItem, type Item, type ItemPlan } from '../../install/plan-folders.ts'
+import { planItem, refuseSharedFolder, type Item, type ItemPlan } from '../../install/plan-folders.ts'
 import { addRequired, noDepsOption, type Adding } from '../../install/requirements.ts'
 import { forceOption, listLocked, openSession, withSource, type Session } from '../../install/session.ts'
 import { isUpdate, isWithdrawn, listNotices, toNoticeText, type Notice } from '../../install/update-items.ts'
@@ -54,6 +54,7 @@ function planUpdates(session: Session, source: string, notices: readonly Notice[
     const latest = await askForItems(session, api, words, source)
     for (const item of await addWithin(session, api, latest, { source, isUpdate: true, withdrawn }))
       plans.push(await planItem(session, item))
+    refuseSharedFolder(plans.map(({ item }) => item))
     refuseDangerousPlans(session, plans)
     await fetchPlans(session, api, plans)
     return plans

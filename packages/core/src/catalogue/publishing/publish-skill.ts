@@ -6,7 +6,7 @@ import { findCallingAgent } from '../../accounts/find-agent.ts'
 import { findOrganisation, findOwnOrganisation } from '../../accounts/organisations.ts'
 import { requireAccount, type Caller, type UserCaller } from '../../kernel/caller.ts'
 import type { CallOptions } from '../../kernel/call-options.ts'
-import { invalidField } from '../../kernel/field-errors.ts'
+import { invalidField, invalidFields } from '../../kernel/field-errors.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { SkillRow, Tables, UserRow } from '../../storage/tables.ts'
 import { undo, type WriteTransaction } from '../../storage/writer.ts'
@@ -18,7 +18,7 @@ import { toPackageTexts } from '../inspecting/metadata-scan.ts'
 import { findMovedSkill, selectByFullName } from '../skills/find-skill.ts'
 import { inspectPackage } from '../inspecting/inspect-packages.ts'
 import { offeredVersion } from '../versions/recalls.ts'
-import { cleanKeywords, readPackageFields } from '../versions/package-fields.ts'
+import { cleanKeywords, type PackageFields, readPackageFields } from '../versions/package-fields.ts'
 import type { Publication, QuarantineReason } from './publication.ts'
 import { publishVersion, requireSettings } from './publish-version.ts'
 import { readPublished, toPublishAnswer, type PublishAnswer } from './publish-answer.ts'
@@ -26,6 +26,7 @@ import { refreshSkill } from '../skills/refresh-skill.ts'
 import { applySettings } from '../skills/skill-rows.ts'
 import type { SkillSettings } from '../context/ports.ts'
 import { packContent, readSubmittedPackage, type SkillPackage } from '../versions/skill-package.ts'
+import { toMeantName } from '../versions/stored-requires.ts'
 import { requireWriter } from '../skills/change-skill.ts'
 import { hasRight, requireRight, requireWithinLimit } from '../../visibility/rights.ts'
 
@@ -82,6 +83,7 @@ async function toSkillPublication(
   const fields = readPackageFields(content.skillMd, input)
   const target = await getTarget(context, input, fields.name, user)
   const { owner } = target
+  refuseItself(fields, owner.username)
   const packed = await packContent(content)
   const inspection = await inspectPackage(context, {
     content: packed,
@@ -102,6 +104,13 @@ async function toSkillPublication(
     settings: toSkillSettings(input, target),
     changelog: input.changelog ?? '',
   }
+}
+
+function refuseItself({ name, requires }: PackageFields, owner: string): void {
+  const itself = requires.skills.find((one) => !one.optional && toMeantName(one.name, owner) === `${owner}/${name}`)
+  if (!itself) return
+  const message = `A skill cannot require itself: remove '${itself.name}'.`
+  throw invalidFields('invalid_skill', [{ path: 'requires', message }])
 }
 
 function toPublisher({ userId, username }: UserCaller): Publication['publisher'] {

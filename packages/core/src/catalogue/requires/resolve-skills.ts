@@ -4,7 +4,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import { invalidField } from '../../kernel/field-errors.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
-import { type ChoosableVersion, listReached, lookUpWanted, type Meant, type Wanted } from './look-up.ts'
+import { type Choosable, type ChoosableVersion, listReached, lookUpWanted } from './look-up.ts'
 import { type Choice, type Edge, solve, toConflict } from './solver.ts'
 
 /**
@@ -43,12 +43,12 @@ export async function resolveSkills(
  */
 function createLookUp(context: StorageContext, caller: Caller) {
   let isFirst = true
-  return async (wanted: readonly Wanted[]): Promise<Map<string, Meant>> => {
+  return async (wanted: readonly string[]): Promise<Map<string, Choosable>> => {
     const found = await lookUpWanted(context, wanted, caller)
     if (!isFirst) return found
     isFirst = false
-    const requiring = [...found.values()].filter(({ skill }) => skill.versions.some(requiresSkills))
-    const reached = await listReached(context, new Set(requiring.map(({ skill }) => skill.id)))
+    const requiring = [...found.values()].filter(({ versions }) => versions.some(requiresSkills))
+    const reached = await listReached(context, new Set(requiring.map(({ id }) => id)))
     const more = await lookUpWanted(context, reached, caller)
     return new Map([...more, ...found])
   }

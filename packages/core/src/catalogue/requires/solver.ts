@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { limits, RegistryError } from '@skillstead/protocol'
 import { parseVersionRange, type VersionRange } from '@skillstead/skill-format'
 import { toMeantName } from '../versions/stored-requires.ts'
-import { type Choosable, type ChoosableVersion, type Meant, toWantedKey, type Wanted } from './look-up.ts'
+import type { Choosable, ChoosableVersion } from './look-up.ts'
 
 /** A skill of the request. */
 export interface Root {
@@ -23,6 +23,7 @@ export interface Choice {
 export interface Edge {
   /** The choice that requires; undefined for the request. */
   readonly from: Step | undefined
+  /** A full name; in the request also a name without an owner. */
   readonly name: string
   /** Undefined: the latest version. */
   readonly range: VersionRange | undefined
@@ -56,7 +57,7 @@ const testsMax = 200_000
 const testsPerTurn = 2000
 
 /** May return more names than were asked for. */
-type LookUp = (wanted: readonly Wanted[]) => Promise<ReadonlyMap<string, Meant>>
+type LookUp = (wanted: readonly string[]) => Promise<ReadonlyMap<string, Choosable>>
 
 /**
  * Chooses the highest version of each skill that satisfies all requirements, breadth first. Where a requirement excludes
@@ -74,7 +75,7 @@ export async function solve(roots: readonly Root[], lookUp: LookUp): Promise<{ c
 class Search {
   readonly edges: Edge[] = []
   readonly #lookUp: LookUp
-  readonly #known = new Map<string, Meant | null>()
+  readonly #known = new Map<string, Choosable | null>()
   readonly #skills = new Map<string, Choosable>()
   readonly #steps: Step[] = []
   readonly #stepOf = new Map<Choosable, Step>()
@@ -109,24 +110,16 @@ class Search {
   /** Looks up all names that are not known yet, with few queries for each level of the requirements. */
   async #lookUpPending(): Promise<void> {
     const pending = this.edges.slice(this.#cursor).filter(({ skill }) => skill === undefined)
-    const wanted = new Map(pending.map((edge) => [toWantedKey(toWanted(edge)), toWanted(edge)]))
-    for (const key of wanted.keys()) if (this.#known.has(key)) wanted.delete(key)
+    const wanted = new Set(pending.map(({ name }) => name).filter((name) => !this.#known.has(name)))
     if (this.#known.size + wanted.size > limits.resolveSkillsMax * 4) throw toTooLarge()
-    const found = await this.#lookUp([...wanted.values()])
-    for (const key of wanted.keys()) this.#known.set(key, null)
-    for (const [key, meant] of found) {
+    const found = await this.#lookUp([...wanted])
+    for (const name of wanted) this.#known.set(name, null)
+    for (const [name, skill] of found) {
       // Several names may mean one skill.
-      if (!this.#skills.has(meant.skill.id)) this.#skills.set(meant.skill.id, meant.skill)
-      this.#known.set(key, { ...meant, skill: this.#skills.get(meant.skill.id)! })
+      if (!this.#skills.has(skill.id)) this.#skills.set(skill.id, skill)
+      this.#known.set(name, this.#skills.get(skill.id)!)
     }
-    for (const edge of pending) edge.skill = this.#toSkill(edge)
-  }
-
-  #toSkill(edge: Edge): Choosable | null | undefined {
-    const meant = this.#known.get(toWantedKey(toWanted(edge)))
-    if (!meant) return meant
-    const { skill, heldSince } = meant
-    return heldSince !== undefined && edge.from && heldSince > edge.from.version.publishedAt ? null : skill
+    for (const edge of pending) edge.skill = this.#known.get(edge.name)
   }
 
   /** Chooses a version for an edge, or checks the chosen one. */
@@ -134,8 +127,6 @@ class Search {
     const step = this.#stepOf.get(skill)
     if (!step) return this.#decide(edge, skill)
     if (this.#isIn(step.version, edge, skill)) return
-    const edges = this.edges.slice(0, this.#cursor + 1).filter((one) => one.skill === skill)
-    this.#explain(skill, edges)
     // Another version of the skill is tried before other versions of the skills that require it.
     if (!step.putOff.has(step.version) && step.rest.some((one) => this.#isIn(one, edge, skill))) {
       step.putOff.add(step.version)
@@ -149,6 +140,10 @@ class Search {
       }
       this.#goBack(step)
     } else {
+      this.#explain(
+        skill,
+        this.edges.slice(0, this.#cursor + 1).filter((one) => one.skill === skill),
+      )
       this.#backjump(new Set([step, ...toSteps([edge])]))
     }
   }
@@ -180,11 +175,12 @@ class Search {
 
   #addRequirements(step: Step): void {
     for (const required of step.version.requires.skills) {
-      const name = toMeantName(required, step.skill.owner)
+      const name = toMeantName(required.name, step.skill.owner)
       const range = parseVersionRange(required.range)
-      const edge: Edge = { from: step, name, range, isOptional: required.optional === true, skill: undefined }
-      edge.skill = this.#toSkill(edge)
-      this.edges.push(edge)
+      const isOptional = required.optional === true
+      // An optional requirement of itself says nothing.
+      if (isOptional && name === step.skill.fullName) continue
+      this.edges.push({ from: step, name, range, isOptional, skill: this.#known.get(name) })
     }
     if (this.edges.length > edgesMax) throw toTooLarge()
   }
@@ -193,7 +189,7 @@ class Search {
   #backjump(first: ReadonlySet<Step>): void {
     for (let blamed = first; ;) {
       const last = [...blamed].toSorted((a, b) => b.position - a.position)[0]
-      if (!last) throw toConflict(this.#explanation!)
+      if (!last) throw toConflict(this.#explanation ?? 'The requirements exclude each other.')
       for (const step of blamed) if (step !== last) last.blamed.add(step)
       if (last.rest.length > 0) return this.#goBack(last)
       this.#undo(last)
@@ -226,14 +222,20 @@ class Search {
     return range.includes(version)
   }
 
-  /** Records the first conflict, which is the one between the highest versions. */
+  /**
+   * Records the last conflict, so that the one that ends the search is explained, with only the ranges that exclude
+   * versions. If a version is in all ranges, it failed for another conflict, which stays recorded.
+   */
   #explain(skill: Choosable, edges: readonly Edge[]): void {
-    this.#explanation ??= toExplanation(skill, edges)
+    let left = skill.versions
+    const excluding = edges.filter((edge) => {
+      const before = left.length
+      left = left.filter((one) => this.#isIn(one, edge, skill))
+      return left.length < before
+    })
+    if (left.length === 0)
+      this.#explanation = toExplanation(skill, excluding.length > 0 ? excluding : edges.slice(0, 1))
   }
-}
-
-function toWanted({ name, from }: Edge): Wanted {
-  return { name, owner: from?.skill.owner }
 }
 
 function toSteps(edges: readonly Edge[]): Step[] {
@@ -247,7 +249,7 @@ function toExplanation(skill: Choosable, edges: readonly Edge[]): string {
   const offered = skill.versions.filter(({ isOffered }) => isOffered).map(({ version }) => version)
   const withdrawn = skill.versions.filter(({ isOffered }) => !isOffered).map(({ version }) => version)
   const sentences = [
-    `No version of ${skill.fullName} satisfies ${ranges.length === 1 ? 'its range' : 'all of its ranges'}: ${cut(ranges)}.`,
+    `No version of ${skill.fullName} satisfies ${ranges.length === 1 ? 'its range' : 'all of its ranges'}: ${ranges.join(', ')}.`,
     offered.length > 0 ? `Offered versions: ${cut(offered)}.` : 'It has no version that is offered.',
     ...(withdrawn.length > 0 ? [`Yanked or recalled: ${cut(withdrawn)}.`] : []),
   ]
@@ -274,10 +276,13 @@ function toChain(step: Step): string {
 
 function toMissing({ name, from }: Edge): RegistryError {
   if (!from) return new RegistryError('not_found', `There is no skill '${name}' that you may see.`)
-  const advice = name.includes('/')
-    ? ''
-    : ` A name without an owner means a skill of ${from.skill.owner}, or a skill that held the name before that version was published: its author may write owner/${name}.`
-  return toConflict(`There is no skill '${name}' that you may see, and ${toChain(from)} requires it.${advice}`)
+  const short = name.slice(name.indexOf('/') + 1)
+  const isShort = from.version.requires.skills.some((one) => one.name === short)
+  const owner = isShort ? ` Without an owner, '${short}' means a skill of ${from.skill.owner}.` : ''
+  return toConflict(
+    `There is no skill '${name}' that you may see, and ${toChain(from)} requires it.${owner} ` +
+      'Install without what is required (--no-deps), or ask the author for a version that requires an existing owner/name.',
+  )
 }
 
 export function toConflict(detail: string): RegistryError {

@@ -28,7 +28,7 @@ export async function queueWithdrawal(
   trx: WriteTransaction,
   { skill, ...withdrawal }: Withdrawal & { readonly skill: SkillRow },
 ): Promise<void> {
-  const [requirer] = await selectRequirer(trx, { id: skill.id, name: skill.name, fullName: skill.full_name })
+  const [requirer] = await selectRequirer(trx, { id: skill.id, fullName: skill.full_name })
   if (requirer) await outbox.enqueue(trx, { topic, payload: { skillId: skill.id, ...withdrawal } })
 }
 

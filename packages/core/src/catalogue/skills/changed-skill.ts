@@ -73,7 +73,7 @@ const selectChangedSkill = compileQuery((db, param: Param<{ id: string; describe
           eb
             .selectFrom('requirements')
             .select('requirements.name')
-            .where((of) => of('requirements.name', 'in', [of.ref('skills.name'), of.ref('skills.full_name')])),
+            .whereRef('requirements.name', '=', 'skills.full_name'),
         )
         .as('is_named'),
     ])

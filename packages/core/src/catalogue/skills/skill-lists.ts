@@ -8,7 +8,7 @@ import { addRow, hasRow, removeRows } from '../../storage/table-rows.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { findOwnOrganisation } from '../../accounts/organisations.ts'
-import { isNamedLikeTarget, isRequirementOfTarget } from '../requires/requirement-rows.ts'
+import { isRequirementOfTarget } from '../requires/requirement-rows.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
 import { toNamedItems } from '../versions/shown-names.ts'
 import { itemColumns, toPublicName, toPublicVisibility, toSkillItem } from '../versions/skill-document.ts'
@@ -102,7 +102,6 @@ export async function listDependents(context: StorageContext, input: Input<'list
     .selectFrom('requirements')
     .innerJoin('skills', 'skills.id', 'requirements.skill_id')
     .innerJoin('skills as target', (join) => join.on('target.id', '=', id))
-    .where(isNamedLikeTarget)
     .where(isRequirementOfTarget)
     .where(isListedFor(caller))
   const sorted = dependents

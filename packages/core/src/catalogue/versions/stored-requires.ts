@@ -7,12 +7,9 @@ export function readMetadataRequires({ frontmatter }: Pick<VersionMetadata, 'fro
   return readRequires({ frontmatter, keys: new Map() }).requires
 }
 
-/**
- * The name that a requirement of an owner's skill means. An optional one without an owner means a skill of the same owner
- * alone: authors also write names of packages there, which anyone may take for a skill.
- */
-export function toMeantName({ name, optional }: Requires['skills'][number], owner: string): string {
-  return optional && !name.includes('/') ? `${owner}/${name}` : name
+/** The full name of a skill that an owner's skill requires. A name without an owner means a skill of the same owner. */
+export function toMeantName(name: string, owner: string): string {
+  return name.includes('/') ? name : `${owner}/${name}`
 }
 
 /** The value of the column `versions.requires`. */
