@@ -78,7 +78,8 @@ function toRecallLines(name: string, { id, range, reason, endedAt, versions, ver
   const more = versionCount > versions.length ? ` and ${versionCount - versions.length} more` : ''
   const covered = versionCount === 0 ? 'no published version; it covers later ones' : versions.join(', ') + more
   const end = endedAt === undefined ? `End it with \`skillstead recall ${name} --end ${id}\`.` : `Ended ${endedAt}.`
-  return [toOneLine(`${name}@${range}  ${reason}`), `  Versions: ${covered}. ${end}`]
+  const what = endedAt === undefined ? 'Recalled' : 'No longer recalled'
+  return [toOneLine(`${what}: ${name}@${range}. ${reason}`), `  Versions: ${covered}. ${end}`]
 }
 
 function toKnownLines(known: Recalls['known']): string[] {
