@@ -23,7 +23,6 @@ const reads: Partial<Record<EndpointName, Act>> = {
   getSimilarity: (api, name) => api.getSimilarity({ name }),
   getProvenance: (api, name) => api.getProvenance({ name }),
   listEvaluations: (api, name) => api.listEvaluations({ name, version: '1.0.0' }),
-  listRecalls: (api, name) => api.listRecalls({ name }),
   getSbom: (api, name) => api.getSbom({ name, version: '1.0.0' }),
   listReviews: (api, name) => api.listReviews({ name }),
   listIssues: (api, name) => api.listIssues({ name }),
@@ -76,6 +75,7 @@ const otherwise = [
   'appealModeration',
   'getModeration',
   'moderateSkill',
+  'listRecalls',
   'recallSkill',
   'endRecall',
 ]

@@ -192,7 +192,14 @@ async function makeSkills(registry: Registry, caller: Caller, count: number): Pr
           .values({ name: `s-${i}`, skill_id: id })
           .execute()
       const publisher = { publisher_id: owner.id, publisher: owner.username, published_at: at }
-      const content = { digest: `sha256:${'1'.repeat(64)}`, size: 1, changelog: '', portable: 1, metadata: '{}' }
+      const content = {
+        digest: `sha256:${'1'.repeat(64)}`,
+        size: 1,
+        changelog: '',
+        portable: 1,
+        metadata: '{}',
+        requires: '',
+      }
       const version = { version: '1.0.0', sort_key: toVersionSortKey('1.0.0'), yanked: 0 }
       const versionId = newId()
       await trx

@@ -155,8 +155,8 @@ describe('an incomplete or invalid export', () => {
   it('is refused if its digests are right but its data is inconsistent', async () => {
     const { lines } = small
     const at = lines.findIndex((line) => line.startsWith('["blobs"'))
-    const [table, digest, size, encoding, bytes] = JSON.parse(lines[at]!) as [string, string, number, string, string]
-    const other = [table, digest, size, encoding, Buffer.from(bytes, 'base64').fill(7, 3).toString('base64')]
+    const [table, digest, size, encoding, bytes, place] = JSON.parse(lines[at]!) as string[]
+    const other = [table, digest, size, encoding, Buffer.from(bytes!, 'base64').fill(7, 3).toString('base64'), place]
     const spoilt = lines.toSpliced(at, 1, `${JSON.stringify(other)}\n`)
     expect(await refuse(reseal(spoilt))).toBe(
       `The export is damaged: Content ${digest} does not match its digest. Nothing was imported.`,

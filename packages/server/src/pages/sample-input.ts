@@ -24,6 +24,7 @@ const samples: Readonly<Record<string, unknown>> = {
   platformId: 'claude-code',
   q: 'fill in a form',
   ranAt: '2026-01-02T12:00:00.000Z',
+  'recallSkill.range': '>=1.0.0 <1.4.2',
   'resolveSkills.skills': [{ name: 'alice/pdf', range: '^1.0.0' }],
   runner: 'skillstead eval',
   signature: 'Alice Example',
