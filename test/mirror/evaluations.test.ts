@@ -80,6 +80,14 @@ describeDatabases('results of evaluations', (open) => {
     expect(report.ok && report.evaluations.map(({ data }) => data.identity)).toEqual([identity])
   })
 
+  it('are read through a mirror that has not imported the skill', async () => {
+    const { test: upstream, url } = await openUpstream(open)
+    await evaluate(upstream)
+    const { mirror, test } = await openMirror(open)
+    await mirror.add('main', url, { mode: 'pull-through' })
+    expect(await test.api().listEvaluations(of)).toEqual(await upstream.api().listEvaluations(of))
+  })
+
   it('of a mirrored skill are posted and withdrawn at its upstream', async () => {
     const { test: upstream, url } = await openUpstream(open)
     await evaluate(upstream)
