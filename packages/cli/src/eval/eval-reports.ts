@@ -1,5 +1,5 @@
 import type { DifferenceInterval, RateInterval } from '@skillstead/protocol'
-import { toOneLine, toPercent, toPoints } from '@skillstead/protocol'
+import { cutList, toOneLine, toPercent, toPoints } from '@skillstead/protocol'
 import { styled, type Line } from '../terminal/style.ts'
 import { toCount } from '../terminal/output.ts'
 import { isBroken, type RunRecord } from './journal.ts'
@@ -66,6 +66,7 @@ function toNotes({ withSkill, withoutSkill, cases, skipped, runs }: EvalReport):
   const unjudged = withSkill.unjudged + withoutSkill.unjudged
   const open = runs.flatMap(({ checks }) => checks).find(({ outcome }) => outcome === 'unjudged')
   const undecided = [...cases, ...skipped].flatMap((one) => one.undecided.map((check) => ({ id: one.id, ...check })))
+  const { shown, more } = cutList(undecided, 20)
   return [
     ...(broken > 0
       ? [
@@ -79,8 +80,8 @@ function toNotes({ withSkill, withoutSkill, cases, skipped, runs }: EvalReport):
       .filter((one) => !isCompared(one))
       .map(({ id }) => `The case ${id} has no counted run on one side, and is not in the totals.`),
     ...skipped.map(({ id }) => `The case ${id} was not run: nothing decides its checks.`),
-    ...undecided.slice(0, 20).map(({ id, check, reason }) => `Not judged: ${id}, ${check}: ${reason}`),
-    ...(undecided.length > 20 ? [`${undecided.length - 20} more checks are not judged.`] : []),
+    ...shown.map(({ id, check, reason }) => `Not judged: ${id}, ${check}: ${reason}`),
+    ...(more > 0 ? [`${more} more checks are not judged.`] : []),
   ].map(toOneLine)
 }
 
