@@ -177,7 +177,7 @@ async function runAll({ skill, cases, settings, journal, output }: Evaluation & 
 function toReport(given: Arguments, { skill, cases, settings, journal }: Evaluation): EvalReport {
   const order = new Map(cases.map(({ id }, index) => [id, index]))
   const runs = [...journal.done.values()].toSorted(
-    (a, b) => order.get(a.case)! - order.get(b.case)! || a.number - b.number || (toRunId(a) < toRunId(b) ? -1 : 1),
+    (a, b) => order.get(a.case)! - order.get(b.case)! || a.number - b.number || (a.arm === 'with' ? -1 : 1),
   )
   const [judge, model] = [textOption(given, 'judge'), textOption(given, 'model')]
   return {
@@ -186,7 +186,7 @@ function toReport(given: Arguments, { skill, cases, settings, journal }: Evaluat
     agent: textOption(given, 'agent')!,
     ...(judge !== undefined && { judge }),
     ...(model !== undefined && { model }),
-    ranAt: new Date(Math.max(0, ...runs.map(({ at }) => at))).toISOString(),
+    ranAt: new Date(runs.reduce((latest, { at }) => Math.max(latest, at), 0)).toISOString(),
     runsPerCase: settings.runs,
     timeoutSeconds: settings.timeoutMs / 1000,
     environment: {
