@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import { cutList, toOneLine } from '@skillstead/protocol'
 import { parseSkillMd, readSkillFields } from '@skillstead/skill-format'
 import { toDigest, toVersionDigest } from '@skillstead/skill-format/archives'
-import { readEvalCases, type EvalCase } from '@skillstead/skill-format/evals'
+import { readEvalCases, toProblemText, type EvalCase } from '@skillstead/skill-format/evals'
 import { UsageError, command, flag, textOption, type Arguments } from '../../command/command.ts'
 import { wholeNumberOption } from '../../command/values.ts'
 import { openJournal, toRunId, type Journal } from '../../eval/journal.ts'
@@ -95,10 +95,8 @@ function readCases({ files, folder }: EvaluatedSkill): EvalCase[] {
   const { cases, problems } = readEvalCases(files)
   if (problems.length > 0) {
     const { shown, more } = cutList(problems, problemsShownMax)
-    const lines = shown.map(({ path, line, message }) => {
-      return `  ${path}${line === undefined ? '' : `:${line}`}: ${message}`
-    })
-    throw new Error([`The cases have faults:`, ...lines, ...(more > 0 ? [`  and ${more} more`] : [])].join('\n'))
+    const lines = [...shown.map(toProblemText), ...(more > 0 ? [`and ${more} more`] : [])]
+    throw new Error(['The cases have faults:', ...lines].join('\n  '))
   }
   if (cases.length === 0)
     throw new Error(
