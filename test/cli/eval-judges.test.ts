@@ -217,6 +217,18 @@ describe('scripts of cases', () => {
     ])
   })
 
+  it('are not named as a reason if they may run, and something else is not decided', async () => {
+    const yaml =
+      'context: { scaffold_script: make.sh }\nexecution: { prompt: x }\ngraders: [{ type: llm, criteria: x }]'
+    const skill = await makeEvalSkill([], { 'evals/x/case.yaml': yaml, 'evals/x/make.sh': 'true' })
+    const reasonsOf = async (...args: string[]) => {
+      const { skipped } = await skill.report(['--agent', 'true', ...args])
+      return skipped[0]!.undecided.map(({ reason }) => reason.replace(/.*Pass/, 'Pass'))
+    }
+    expect(await reasonsOf()).toEqual(['Pass --allow-scripts.', 'Pass --judge COMMAND.'])
+    expect(await reasonsOf('--allow-scripts')).toEqual(['Pass --judge COMMAND.'])
+  })
+
   it('prepare the folder of a case', async () => {
     const yaml =
       'context: { scaffold_script: make.sh }\nexecution: { prompt: Read it. }\ngraders: [{ type: regex, pattern: made }]'

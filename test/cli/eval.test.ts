@@ -137,6 +137,15 @@ describe('skillstead eval', () => {
     }
   })
 
+  it('reports no tokens of an agent whose JSON has none', async () => {
+    const skill = await makeEvalSkill([exactCase])
+    const lines = '{"type":"item.completed","item":{"type":"agent_message","text":"42"}}\n{"type":"turn.completed"}'
+    const agent = await skill.program('agent', `#!/bin/sh\ncat > /dev/null\ncat << 'END'\n${lines}\nEND\n`)
+    const { withSkill } = await skill.report(['--agent', agent, '--runs', '1'])
+    expect(withSkill.passed).toBe(1)
+    expect(withSkill).not.toHaveProperty('tokens')
+  })
+
   it.each<[string, string[], number, RegExp]>([
     ['without an agent', [], 2, /The agent is missing/],
     [

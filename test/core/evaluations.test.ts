@@ -125,7 +125,7 @@ describeMatrix('results of evaluations', (open) => {
   })
 })
 
-/** What the results of a version of alice/tool say compared with a lower one. */
+/** How a version of alice/tool compares with a lower one. */
 async function changeOf(test: TestRegistry, version: string) {
   const { evaluations } = await test.api().getVersion({ name: 'tool', version })
   return [evaluations?.comparedTo, evaluations?.comparedBy, evaluations?.change]
@@ -230,7 +230,7 @@ describeDatabases('results of evaluations', (open) => {
     expect((await test.api().getSkill({ name: 'repeated' })).evaluations!.withSkill).toMatchObject({ low: round(low) })
   })
 
-  it('tell an agent, before it updates, that the latest version does worse', async () => {
+  it('warn an agent, before it updates, that the latest version does worse', async () => {
     const test = await open()
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
     for (const name of ['tool', 'other']) for (const version of ['1.0.0', '1.1.0']) await publish(alice, name, version)
@@ -252,8 +252,8 @@ describeDatabases('results of evaluations', (open) => {
       worseThan: undefined,
       message: expect.not.stringContaining('worse'),
     })
-    const told = `${message} 1 user reports that 1.1.0 does worse than 1.0.0.`
-    expect(await beat('1.0.0')).toEqual([{ ...outdated, message: told }, other])
+    const warning = `${message} 1 user reports that 1.1.0 does worse than 1.0.0.`
+    expect(await beat('1.0.0')).toEqual([{ ...outdated, message: warning }, other])
     expect(await beat('1.1.0')).toEqual([])
     expect(await beat('0.9.0')).toMatchObject([{ worseThan: '1.0.0' }, {}])
     await alice.api.recallSkill({ name: 'tool', range: '1.0.0', reason: 'It deletes files.' })
@@ -351,7 +351,7 @@ describeDatabases('results of evaluations', (open) => {
     ])
   })
 
-  it('say which were posted by those who may publish the skill', async () => {
+  it('name those of users who may publish the skill', async () => {
     const test = await open()
     const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
     await makeOrganisation(test, 'acme', { alice: 'owner', bob: 'reader' })

@@ -17,8 +17,8 @@ afterEach(endMirrors)
 
 const of = { name: 'alice/tea', version: '1.1.0' }
 
-/** What a registry says about the results of two versions. */
-async function readTold(api: RegistryApi) {
+/** The results of two versions in a registry. */
+async function readResults(api: RegistryApi) {
   const { evaluations, effectLow } = await api.getSkill({ name: of.name })
   const lists = []
   for (const version of ['1.0.0', '1.1.0']) lists.push(await api.listEvaluations({ ...of, version }))
@@ -45,22 +45,22 @@ describeDatabases('results of evaluations', (open) => {
     const { mirror, test } = await openMirror(open)
     await mirror.add('main', url)
     expect(await mirror.sync('main')).toMatchObject({ applied: 5, refusedTotal: 0 })
-    const told = await readTold(upstream.api())
-    expect(told.evaluations).toMatchObject({ voices: 2, byOwner: 1, comparedTo: '1.0.0', change: 'worse' })
-    expect(await readTold(test.api())).toEqual(told)
+    const expected = await readResults(upstream.api())
+    expect(expected.evaluations).toMatchObject({ voices: 2, byOwner: 1, comparedTo: '1.0.0', change: 'worse' })
+    expect(await readResults(test.api())).toEqual(expected)
     const { skills } = await test.api().searchSkills({ sort: 'effect' })
-    expect(skills[0]).toMatchObject({ fullName: of.name, effectLow: told.effectLow })
+    expect(skills[0]).toMatchObject({ fullName: of.name, effectLow: expected.effectLow })
 
     await post({ api: upstream.api('bob') }, of.name, of.version, passed(99, { ranAt: ranAt(5) }))
     await upstream.api('alice').deleteEvaluation({ ...of, username: 'alice' })
     await mirror.sync('main')
-    const later = await readTold(upstream.api())
+    const later = await readResults(upstream.api())
     expect(later.evaluations).toMatchObject({ voices: 1 })
     expect(later.evaluations).not.toHaveProperty('change')
-    expect(await readTold(test.api())).toEqual(later)
+    expect(await readResults(test.api())).toEqual(later)
     expect(await countEntries(test)).toBe(5)
     await mirror.sync('main', { full: true })
-    expect([await readTold(test.api()), await countEntries(test)]).toEqual([later, 5])
+    expect([await readResults(test.api()), await countEntries(test)]).toEqual([later, 5])
     expect(await findDamage(test.registry)).toEqual([])
   })
 
@@ -80,6 +80,14 @@ describeDatabases('results of evaluations', (open) => {
     expect(report.ok && report.evaluations.map(({ data }) => data.identity)).toEqual([identity])
   })
 
+  it('are read through a mirror that has not imported the skill', async () => {
+    const { test: upstream, url } = await openUpstream(open)
+    await evaluate(upstream)
+    const { mirror, test } = await openMirror(open)
+    await mirror.add('main', url, { mode: 'pull-through' })
+    expect(await test.api().listEvaluations(of)).toEqual(await upstream.api().listEvaluations(of))
+  })
+
   it('of a mirrored skill are posted and withdrawn at its upstream', async () => {
     const { test: upstream, url } = await openUpstream(open)
     await evaluate(upstream)
@@ -89,7 +97,7 @@ describeDatabases('results of evaluations', (open) => {
     const dora = await test.makeUser('dora')
     expect(await codeOf(post(dora, of.name, of.version))).toBe('conflict')
     expect(await codeOf(test.admin.api.deleteEvaluation({ ...of, username: 'bob' }))).toBe('conflict')
-    expect(await readTold(test.api())).toEqual(await readTold(upstream.api()))
+    expect(await readResults(test.api())).toEqual(await readResults(upstream.api()))
   })
 
   it('are carried by a bundle, under a new name of the skill too', async () => {
@@ -97,7 +105,7 @@ describeDatabases('results of evaluations', (open) => {
     await evaluate(origin.test)
     const away = await open({ origin: 'away.example', works: false })
     await importBundle(away.registry, await bundleOf(origin))
-    expect(await readTold(away.api())).toEqual(await readTold(origin.test.api()))
+    expect(await readResults(away.api())).toEqual(await readResults(origin.test.api()))
     const bob = origin.test.api('bob')
     await origin.alice.api.transferSkill({ name: of.name, newOwner: 'bob' })
     await bob.acceptTransfer({ name: of.name })
@@ -130,7 +138,12 @@ describe('a forged result in a bundle', () => {
 describeInTurn('results in the log of a malicious upstream', (open: Open) => {
   const author = { id: '019b0000-0000-7000-8000-00000000000b', username: 'bob' }
 
-  function tell(node: FalseNode, version: FalseEntry, more: Record<string, unknown>, entry: Partial<FalseEntry> = {}) {
+  function append(
+    node: FalseNode,
+    version: FalseEntry,
+    more: Record<string, unknown>,
+    entry: Partial<FalseEntry> = {},
+  ) {
     const { skill, owner, version: number } = version.data
     const times = { ranAt: ranAt(0), postedAt: ranAt(1) }
     const data = { skill, owner, version: number, author, byOwner: false, ...times, result: result(), ...more }
@@ -152,10 +165,10 @@ describeInTurn('results in the log of a malicious upstream', (open: Open) => {
   it('are applied if they are valid, and a replayed or older one changes nothing', async () => {
     const later = { ranAt: ranAt(9), result: passed(70, { ranAt: ranAt(9) }) }
     const evaluations = await follow((node, version) => {
-      tell(node, version, {})
-      tell(node, version, later)
-      tell(node, version, {})
-      tell(node, version, { postedAt: ranAt(10) })
+      append(node, version, {})
+      append(node, version, later)
+      append(node, version, {})
+      append(node, version, { postedAt: ranAt(10) })
     })
     expect(evaluations).toMatchObject([{ author: { username: 'bob' }, ranAt: ranAt(9), withSkill: { passed: 70 } }])
   })
@@ -175,6 +188,6 @@ describeInTurn('results in the log of a malicious upstream', (open: Open) => {
     ['without a result', { result: null }],
     ['with a result that is a text', { result: 'good' }],
   ])('are refused: %s', async (_, more, entry) => {
-    expect(await follow((node, version) => tell(node, version, more, entry))).toEqual([])
+    expect(await follow((node, version) => append(node, version, more, entry))).toEqual([])
   })
 })

@@ -69,7 +69,7 @@ export {
   readOfferedFiles,
   readOfferedPart,
 } from './catalogue/offers/offers.ts'
-export { proveResults, toAuthorPart } from './catalogue/copies/prove-evaluations.ts'
+export { toAuthorPart } from './catalogue/copies/prove-evaluations.ts'
 export { readPublicNames } from './catalogue/offers/public-names.ts'
 export { countDownload, getSkillVersion } from './catalogue/skills/read-skill.ts'
 export {

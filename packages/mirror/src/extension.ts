@@ -5,7 +5,7 @@ import { queueInstalls, queueOpinion } from './queue/queue-opinion.ts'
 import { queuePublish, queueSettings } from './queue/queue-publish.ts'
 import { migrations } from './tables/migrations.ts'
 import { tables } from './tables/table-rules.ts'
-import { proveMirroredEvaluations, proveMirroredVersion } from './store/upstream-log.ts'
+import { proveMirroredVersion, upstreamReaderOf } from './store/upstream-log.ts'
 import { upstreamsCheck } from './store/upstreams-check.ts'
 
 export { readUpstreamKeys } from './store/upstreams.ts'
@@ -29,7 +29,7 @@ export const mirrorExtension: RegistryExtension = {
       queueOpinion: (trx, opinion) => queueOpinion(trx, parts, opinion),
       queueInstalls: (trx, installs) => queueInstalls(trx, parts, installs),
     },
-    upstreamLogs: { addFirstOrigins, proveVersion: proveMirroredVersion, proveEvaluations: proveMirroredEvaluations },
+    upstreamLogs: { addFirstOrigins, proveVersion: proveMirroredVersion, readerOf: upstreamReaderOf },
   }),
 }
 

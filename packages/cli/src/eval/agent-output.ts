@@ -4,7 +4,7 @@ import { parseForeignJson } from '@skillstead/protocol'
 export interface AgentAnswer {
   readonly message: string
   readonly tokens?: number
-  /** The JSON has no last message, or says that it is an error, such as a reached limit of turns. */
+  /** The JSON has no last message, or reports an error, such as a reached limit of turns. */
   readonly hasFailed: boolean
 }
 
@@ -20,17 +20,17 @@ export function readAgentOutput(stdout: string): AgentAnswer {
   let message: string | undefined
   let tokens: number | undefined
   for (const line of text.split('\n')) {
-    const event = parseLine(line)
-    isAgent ||= typeof event?.['type'] === 'string' && eventPattern.test(event['type'])
-    if (event?.['type'] === 'result' || event?.['type'] === 'turn.completed') isError = event['is_error'] === true
-    if (event?.['type'] === 'turn.failed') isError = true
-    if (event?.['type'] === 'result' && typeof event['result'] === 'string') message = event['result']
-    const item = event?.['item']
-    if (event?.['type'] === 'item.completed' && isObject(item) && item['type'] === 'agent_message')
+    const { type, is_error: hasError, result, usage, item } = parseLine(line)
+    isAgent ||= typeof type === 'string' && eventPattern.test(type)
+    if (type === 'item.completed' && isObject(item) && item['type'] === 'agent_message')
       message = typeof item['text'] === 'string' ? item['text'] : message
-    if (event?.['type'] === 'result') tokens = countTokens(event['usage']) ?? tokens
-    // Codex reports the tokens of each turn.
-    if (event?.['type'] === 'turn.completed') tokens = (tokens ?? 0) + (countTokens(event['usage']) ?? 0)
+    if (type === 'turn.failed') isError = true
+    if (type !== 'result' && type !== 'turn.completed') continue
+    isError = hasError === true
+    if (type === 'result' && typeof result === 'string') message = result
+    const counted = countTokens(usage)
+    // Codex reports the tokens of each turn, Claude those of all.
+    if (counted !== undefined) tokens = type === 'result' ? counted : (tokens ?? 0) + counted
   }
   if (message === undefined) return { message: text, hasFailed: isAgent }
   return { message: message.trim(), ...(tokens !== undefined && { tokens }), hasFailed: isError }
@@ -48,13 +48,14 @@ function countTokens(usage: unknown): number | undefined {
   return counts.length === 0 || counts.some((count) => count < 0) ? undefined : counts.reduce((a, b) => a + b, 0)
 }
 
-function parseLine(line: string): Readonly<Record<string, unknown>> | undefined {
-  if (!line.startsWith('{')) return undefined
+/** No fields for a line that is no JSON object. */
+function parseLine(line: string): Readonly<Record<string, unknown>> {
+  if (!line.startsWith('{')) return {}
   try {
     const value = parseForeignJson(line)
-    return isObject(value) ? value : undefined
+    return isObject(value) ? value : {}
   } catch {
-    return undefined
+    return {}
   }
 }
 

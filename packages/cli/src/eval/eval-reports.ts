@@ -1,5 +1,5 @@
-import type { DifferenceInterval, RateInterval } from '@skillstead/protocol'
-import { toOneLine, toPercent, toPoints } from '@skillstead/protocol'
+import type { DifferenceInterval } from '@skillstead/protocol'
+import { cutList, toOneLine, toPercent, toPoints } from '@skillstead/protocol'
 import { styled, type Line } from '../terminal/style.ts'
 import { toCount } from '../terminal/output.ts'
 import { isBroken, type RunRecord } from './journal.ts'
@@ -59,13 +59,14 @@ function toSentence({ effect, verdict, isSpoilt }: EvalReport): string {
     : 'No run could be counted on both sides.'
 }
 
-/** What the figures do not say. */
+/** What the figures do not show. */
 function toNotes({ withSkill, withoutSkill, cases, skipped, runs }: EvalReport): string[] {
   const broken = withSkill.broken + withoutSkill.broken
   const first = runs.find((run) => run.outcome === 'failed' && isBroken(run))
   const unjudged = withSkill.unjudged + withoutSkill.unjudged
   const open = runs.flatMap(({ checks }) => checks).find(({ outcome }) => outcome === 'unjudged')
   const undecided = [...cases, ...skipped].flatMap((one) => one.undecided.map((check) => ({ id: one.id, ...check })))
+  const { shown, more } = cutList(undecided, 20)
   return [
     ...(broken > 0
       ? [
@@ -79,17 +80,13 @@ function toNotes({ withSkill, withoutSkill, cases, skipped, runs }: EvalReport):
       .filter((one) => !isCompared(one))
       .map(({ id }) => `The case ${id} has no counted run on one side, and is not in the totals.`),
     ...skipped.map(({ id }) => `The case ${id} was not run: nothing decides its checks.`),
-    ...undecided.slice(0, 20).map(({ id, check, reason }) => `Not judged: ${id}, ${check}: ${reason}`),
-    ...(undecided.length > 20 ? [`${undecided.length - 20} more checks are not judged.`] : []),
+    ...shown.map(({ id, check, reason }) => `Not judged: ${id}, ${check}: ${reason}`),
+    ...(more > 0 ? [`${more} more checks are not judged.`] : []),
   ].map(toOneLine)
 }
 
 function toFraction({ passed, runs }: ArmSummary): string {
   return `${passed}/${runs}`
-}
-
-function toRange({ low, high }: Pick<RateInterval, 'low' | 'high'>): string {
-  return `95 % interval ${toPercent(low)} to ${toPercent(high)}`
 }
 
 function toRate({ interval, tokens, seconds, runs, ...arm }: ArmTotals): string {
@@ -98,11 +95,12 @@ function toRate({ interval, tokens, seconds, runs, ...arm }: ArmTotals): string 
     `${(seconds / runs).toFixed(1)} s`,
     ...(tokens === undefined ? [] : [`${Math.round(tokens / runs)} tokens`]),
   ]
-  return `${toFraction({ ...arm, runs })} passed, ${toPercent(interval.rate)} (${toRange(interval)}); ${mean.join(', ')} a run`
+  const { rate, low, high } = interval
+  const share = `${toPercent(rate)} (95 % interval ${toPercent(low)} to ${toPercent(high)})`
+  return `${toFraction({ ...arm, runs })} passed, ${share}; ${mean.join(', ')} a run`
 }
 
-function toDifference(effect: DifferenceInterval): string {
-  const { value, low, high } = effect
+function toDifference({ value, low, high }: DifferenceInterval): string {
   return `${toPoints(value)} percentage points (95 % interval ${toPoints(low)} to ${toPoints(high)})`
 }
 
@@ -112,32 +110,19 @@ function row(...cells: string[]): string {
 
 /** The result as Markdown. */
 export function toMarkdown(report: EvalReport): string {
-  const { skill, cases, withSkill, withoutSkill, effect, agent, judge, model } = report
+  const { skill, cases, withSkill, withoutSkill, effect, agent, judge, model, runner, ranAt } = report
   const notes = toNotes(report)
   return [
     `# Evaluation of ${toCode(skill.name)}`,
     '',
     toSentence(report),
     '',
-    row('', 'passed', 'rate', '95 % interval', 'tokens', 'seconds'),
-    '|---|---|---|---|---|---|',
-    ...(
-      [
-        ['with the skill', withSkill],
-        ['without the skill', withoutSkill],
-      ] as const
-    ).map(([title, arm]) =>
-      row(
-        title,
-        toFraction(arm),
-        arm.interval ? toPercent(arm.interval.rate) : '',
-        arm.interval ? `${toPercent(arm.interval.low)} to ${toPercent(arm.interval.high)}` : '',
-        arm.tokens === undefined ? '' : String(arm.tokens),
-        arm.seconds.toFixed(1),
-      ),
-    ),
+    row('', 'result'),
+    '|---|---|',
+    row('with the skill', toRate(withSkill)),
+    row('without the skill', toRate(withoutSkill)),
+    ...(effect ? [row('difference', toDifference(effect))] : []),
     '',
-    ...(effect ? [`Difference: ${toDifference(effect)}. There is a winner only if the interval excludes 0.`, ''] : []),
     row('case', 'with', 'without'),
     '|---|---|---|',
     ...cases.map((one) => row(toCode(one.id), toFraction(one.with), toFraction(one.without))),
@@ -146,12 +131,9 @@ export function toMarkdown(report: EvalReport): string {
     ...(notes.length > 0 ? [''] : []),
     row('condition', 'value'),
     '|---|---|',
-    row('digest', toCode(skill.digest)),
-    row('agent', toCode(agent)),
-    ...(model === undefined ? [] : [row('model', toCode(model))]),
-    ...(judge === undefined ? [] : [row('judge', toCode(judge))]),
-    row('runner', toCode(report.runner)),
-    row('time', toCode(report.ranAt)),
+    ...Object.entries({ digest: skill.digest, agent, model, judge, runner, time: ranAt }).flatMap(([name, value]) =>
+      value === undefined ? [] : [row(name, toCode(value))],
+    ),
     row('system', `${report.environment.system}, Node ${report.environment.node}`),
     '',
   ].join('\n')

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { readErrorCode } from '@skillstead/protocol'
+import { isRunning } from '../files/is-running.ts'
 import type { CheckResult } from './judge-run.ts'
 import type { ChildEnd } from './run-child.ts'
 
@@ -142,13 +143,5 @@ function takeLock(lock: string): void {
         `Process ${holder} runs this evaluation. Wait for it, or delete ${lock} if it is another program.`,
       )
     rmSync(lock, { force: true })
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return pid > 0 && process.kill(pid, 0)
-  } catch (error) {
-    return readErrorCode(error) === 'EPERM'
   }
 }

@@ -6,7 +6,7 @@ import type { CheckTarget, EvalCase, EvalCheck } from '@skillstead/skill-format/
 import type { Environment } from '../terminal/io.ts'
 import { readAgentOutput } from './agent-output.ts'
 import { runBounded, SlowError } from './run-bounded.ts'
-import { runChild, StartError, type ChildEnd } from './run-child.ts'
+import { runChild, StartError, type ChildEnd, type ChildOptions } from './run-child.ts'
 import {
   listRunFiles,
   readRunFile,
@@ -54,14 +54,17 @@ const filesCharactersMax = 1_000_000
 /** Of each file that a run made, for a judge, and of all. */
 const [judgedFileCharactersMax, judgedFilesCharactersMax] = [20_000, 60_000]
 
+/** The settings on which it depends which checks are decided. */
+export type DecidedBy = Pick<JudgeSettings, 'judge' | 'allowScripts'>
+
+/** Why a script is not run. */
+export const scriptReason = 'It is a program of the skill. Pass --allow-scripts.'
+
 /** Why a check is not decided with these settings, as a sentence; undefined if it is. */
-export function findUndecided(
-  check: EvalCheck,
-  settings: Pick<JudgeSettings, 'judge' | 'allowScripts'>,
-): string | undefined {
+export function findUndecided(check: EvalCheck, settings: DecidedBy): string | undefined {
   if (check.kind === 'unseen') return check.reason
   if (check.kind === 'text' && !settings.judge) return 'It is in words. Pass --judge COMMAND.'
-  if (check.kind === 'script' && !settings.allowScripts) return 'It is a program of the skill. Pass --allow-scripts.'
+  if (check.kind === 'script' && !settings.allowScripts) return scriptReason
   return undefined
 }
 
@@ -99,18 +102,19 @@ export async function prepareFolder(
   settings: JudgeSettings,
 ): Promise<string | undefined> {
   if (one.scaffold === undefined) return undefined
-  const { env, timeoutMs, signal } = settings
-  const words = ['bash', join(skill.folder, one.scaffold)] as const
-  const end = await runChild({
-    words,
-    cwd: folder,
-    env: toScriptEnvironment(env, one, folder),
-    input: '',
-    timeoutMs,
-    outputBytesMax: judgeBytesMax,
-    signal,
-  })
+  const end = await runScriptOf({ one, folder }, ['bash', join(skill.folder, one.scaffold)], '', settings)
   return end.ending === 'exit' && end.code === 0 ? undefined : `${one.scaffold}: ${describeEnd(end)}`
+}
+
+/** Runs a program of the skill in the folder of a run. */
+function runScriptOf(
+  { one, folder }: Pick<JudgedRun, 'one' | 'folder'>,
+  words: ChildOptions['words'],
+  input: string,
+  { env, timeoutMs, signal }: JudgeSettings,
+): Promise<ChildEnd> {
+  const own = toScriptEnvironment(env, one, folder)
+  return runChild({ words, cwd: folder, env: own, input, timeoutMs, outputBytesMax: judgeBytesMax, signal })
 }
 
 /** Undefined for checks that need a process. */
@@ -205,39 +209,25 @@ function checkSchema(name: string, schema: object | boolean, text: string): Chec
   }
 }
 
-/** The text of the first code fence with JSON: models write one around it. A pattern would be slow for hostile text. */
+/**
+ * The text of the first code fence with JSON: models write one around it. The pattern is linear: a fence of which no end
+ * is found has no other after it.
+ */
 function findFenced(text: string): string | undefined {
-  for (let at = text.indexOf('```'), next = 0; at !== -1; at = text.indexOf('```', next)) {
-    next = at + 3
-    if (at > 0 && text[at - 1] !== '\n') continue
-    const end = text.indexOf('\n', at)
-    const info = text.slice(at + 3, end).trim()
-    if (end === -1 || info.includes('`')) continue
-    const close = text.indexOf('\n```', end)
-    if (close === -1) return undefined
-    if (['', 'json'].includes(info)) return text.slice(end + 1, close)
-    next = close + '\n```'.length
-  }
-  return undefined
+  const fences = text.matchAll(/(?<![^\n])```([^`\n]*)(?=\n)([^]*?)\n```/g)
+  return fences.find(([, info]) => ['', 'json'].includes(info!.trim()))?.[2]
 }
 
 async function runScript(
   { name, path }: Extract<EvalCheck, { kind: 'script' }>,
-  { one, skill, folder, message }: JudgedRun,
-  { env, timeoutMs, signal }: JudgeSettings,
+  run: JudgedRun,
+  settings: JudgeSettings,
 ): Promise<CheckResult> {
-  const file = join(skill.folder, path)
+  const file = join(run.skill.folder, path)
   const [, interpreter] = interpreters.find(([extension]) => path.endsWith(extension)) ?? []
   try {
-    const end = await runChild({
-      words: interpreter === undefined ? [file] : [interpreter, file],
-      cwd: folder,
-      env: toScriptEnvironment(env, one, folder),
-      input: message,
-      timeoutMs,
-      outputBytesMax: judgeBytesMax,
-      signal,
-    })
+    const words = interpreter === undefined ? ([file] as const) : ([interpreter, file] as const)
+    const end = await runScriptOf(run, words, run.message, settings)
     return toResult(name, end.ending === 'exit' && end.code === 0, describeEnd(end))
   } catch (error) {
     if (!(error instanceof StartError)) throw error
@@ -286,13 +276,8 @@ async function askJudge(
   const code = randomBytes(8).toString('hex')
   const input = await toJudgePrompt(checks, run, { made, code })
   const cwd = run.makeFolder()
-  const common = {
-    cwd,
-    env: toAgentEnvironment(env, run.one, cwd),
-    outputBytesMax: judgeBytesMax,
-    timeoutMs,
-    signal,
-  }
+  const own = toAgentEnvironment(env, run.one, cwd)
+  const common = { cwd, env: own, outputBytesMax: judgeBytesMax, timeoutMs, signal }
   const end = await runChild({ ...common, ...toCommand(judge, input) }).catch((error: unknown) => {
     // An answer must not be able to end the evaluation by its length.
     if (error instanceof StartError && readErrorCode(error.cause) === 'E2BIG') return tooLong

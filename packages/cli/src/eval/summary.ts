@@ -6,7 +6,7 @@ import {
   type RateInterval,
 } from '@skillstead/protocol'
 import type { EvalCase } from '@skillstead/skill-format/evals'
-import { findUndecided, type JudgeSettings } from './judge-run.ts'
+import { findUndecided, scriptReason, type DecidedBy } from './judge-run.ts'
 import { isBroken, type RunRecord } from './journal.ts'
 
 /** The share of runs up to which broken or unjudged ones do not spoil a result. */
@@ -53,44 +53,37 @@ export interface EvalSummary {
   readonly verdict: 'better' | 'worse' | 'none'
 }
 
-/** The checks of a case that are not decided, each with the reason. */
-function listUndecided(
-  one: EvalCase,
-  settings: Pick<JudgeSettings, 'judge' | 'allowScripts'>,
-): CaseSummary['undecided'] {
-  return one.checks.flatMap((check) => {
+/** The checks of a case that are not decided, and the script that prepares it if that may not run, with the reasons. */
+function listUndecided(one: EvalCase, settings: DecidedBy): CaseSummary['undecided'] {
+  const scaffold = isPrepared(one, settings) ? [] : [{ check: one.scaffold!, reason: scriptReason }]
+  const checks = one.checks.flatMap((check) => {
     const reason = findUndecided(check, settings)
     return reason === undefined ? [] : [{ check: check.name, reason }]
   })
+  return [...scaffold, ...checks]
+}
+
+function isPrepared({ scaffold }: EvalCase, { allowScripts }: DecidedBy): boolean {
+  return scaffold === undefined || allowScripts
 }
 
 /** Whether a case has a check that these settings decide. Others are not run: their runs could not be counted. */
-export function isDecided(one: EvalCase, settings: Pick<JudgeSettings, 'judge' | 'allowScripts'>): boolean {
-  const isPrepared = one.scaffold === undefined || settings.allowScripts
-  return isPrepared && one.checks.some((check) => findUndecided(check, settings) === undefined)
+export function isDecided(one: EvalCase, settings: DecidedBy): boolean {
+  return isPrepared(one, settings) && one.checks.some((check) => findUndecided(check, settings) === undefined)
 }
 
 /** Counts the runs. Cases without a counted run on one side are left out of the totals, which would be biased. There is a winner only if the interval of the difference excludes 0. */
-export function summarize(
-  all: readonly EvalCase[],
-  records: readonly RunRecord[],
-  settings: Pick<JudgeSettings, 'judge' | 'allowScripts'>,
-): EvalSummary {
+export function summarize(all: readonly EvalCase[], records: readonly RunRecord[], settings: DecidedBy): EvalSummary {
   const byCase = Map.groupBy(records, (record) => record.case)
-  const toFacts = (one: EvalCase) => ({ id: one.id, undecided: listUndecided(one, settings) })
-  const cases = all
-    .filter((one) => isDecided(one, settings))
-    .map((one) => {
-      const own = byCase.get(one.id) ?? []
-      return { ...toFacts(one), with: countArm(own, 'with'), without: countArm(own, 'without') }
-    })
-  const skipped = all
-    .filter((one) => !isDecided(one, settings))
-    .map((one) => {
-      const scripted = { check: one.scaffold ?? '', reason: 'It is a program of the skill. Pass --allow-scripts.' }
-      const { id, undecided } = toFacts(one)
-      return { id, undecided: one.scaffold === undefined ? undecided : [scripted, ...undecided] }
-    })
+  const cases: CaseSummary[] = []
+  const skipped: Omit<CaseSummary, 'with' | 'without'>[] = []
+  for (const one of all) {
+    const facts = { id: one.id, undecided: listUndecided(one, settings) }
+    const own = byCase.get(one.id) ?? []
+    if (isDecided(one, settings))
+      cases.push({ ...facts, with: countArm(own, 'with'), without: countArm(own, 'without') })
+    else skipped.push(facts)
+  }
   const compared = new Set(cases.filter(isCompared).map(({ id }) => id))
   const [withSkill, withoutSkill] = [totalArm(records, 'with', compared), totalArm(records, 'without', compared)]
   const isSpoilt = withSkill.unjudged + withoutSkill.unjudged > spoiltShareMax * records.length
@@ -113,11 +106,8 @@ function countArm(records: readonly RunRecord[], arm: RunRecord['arm']): ArmSumm
 
 function totalArm(records: readonly RunRecord[], arm: RunRecord['arm'], compared: ReadonlySet<string>): ArmTotals {
   const own = records.filter((record) => record.arm === arm)
-  const { runs, passed } = countArm(
-    own.filter((record) => compared.has(record.case)),
-    arm,
-  )
   const counted = own.filter((record) => compared.has(record.case) && record.outcome !== 'unjudged')
+  const { runs, passed } = countArm(counted, arm)
   const sum = (read: (record: RunRecord) => number) => counted.reduce((total, record) => total + read(record), 0)
   const hasTokens = counted.some(({ tokens }) => tokens !== undefined)
   return {

@@ -1,7 +1,7 @@
-import { readErrorCode } from '@skillstead/protocol'
 import { lstatSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { cacheFolder } from '../files/config.ts'
+import { isRunning } from '../files/is-running.ts'
 import { listAgentFolders } from './agents.ts'
 import { openCache, type PackageCache } from './cache.ts'
 import { readFolderState } from './folder-state.ts'
@@ -48,13 +48,7 @@ function isAtWork(folder: string, pid: number): boolean {
   const stats = statSync(folder, { throwIfNoEntry: false })
   // The folder was deleted meanwhile.
   if (!stats) return true
-  if (Date.now() - stats.mtimeMs > installMsMax) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return readErrorCode(error) === 'EPERM'
-  }
+  return Date.now() - stats.mtimeMs <= installMsMax && isRunning(pid)
 }
 
 async function finishStaged(parent: string, folder: string, lock: Lock, cache: PackageCache): Promise<void> {

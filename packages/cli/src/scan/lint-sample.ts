@@ -26,7 +26,7 @@ import {
   type Unreadable,
   warnOfFiles,
 } from '@skillstead/skill-format/archives'
-import { readEvalCases } from '@skillstead/skill-format/evals'
+import { readEvalCases, toProblemText } from '@skillstead/skill-format/evals'
 import { warnOfTemplate } from './skill-template.ts'
 
 /** The result of linting a skill. */
@@ -92,10 +92,7 @@ function warnOfCases(files: Sample['files']): Warning[] {
   const { problems } = readEvalCases(files.map((file) => ('bytes' in file ? file : { path: file.path })))
   const results = files.find(({ path }) => path.startsWith('evals/results/'))
   return [
-    ...problems.map(({ path, line, message }) => ({
-      code: 'eval_case',
-      message: `${path}${line === undefined ? '' : `:${line}`}: ${message}`,
-    })),
+    ...problems.map((problem) => ({ code: 'eval_case', message: toProblemText(problem) })),
     ...(results
       ? [{ code: 'eval_results', message: 'evals/results has results of runs, which a publish includes. Delete it.' }]
       : []),

@@ -12,7 +12,7 @@ import type { WriteTransaction } from '../storage/writer.ts'
 
 /** A result may state a million runs, which no one can check: more than these do not narrow an interval. */
 const runsPerVoiceMax = 100
-/** Runs of the same case tell less than runs of different ones: more than these for each case do not count. */
+/** Repeated runs of a case are weaker evidence than runs of different cases: more for each case do not count. */
 const runsPerCaseMax = 5
 /** Results of a version that count: the last posted. */
 const voicesMax = 1000

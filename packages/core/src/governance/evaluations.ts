@@ -122,7 +122,7 @@ export async function deleteEvaluation(
 }
 
 /**
- * Stores a result or its withdrawal, and what the results then say together. `relay`: the entry of an upstream's log to
+ * Stores a result or its withdrawal, and the new summary of the version's results. `relay`: the entry of an upstream's log to
  * publish in place of an entry of this node.
  */
 export async function putEvaluation(

@@ -13,6 +13,15 @@ export interface TreeRows {
   readRoots(db: Db, level: number, start: number, count: number): Promise<readonly { readonly root: Uint8Array }[]>
   readTiles(db: Db, refs: readonly { readonly level: number; readonly n: number }[]): Promise<readonly StoredTile[]>
   putTile(db: Db, tile: StoredTile): Promise<unknown>
+  /** Reads the newest entry about a subject, among the first `treeSize` entries. `part`: what its text contains. */
+  readNewest(db: Db, wanted: WantedEntry): Promise<{ readonly seq: number; readonly entry: string } | undefined>
+}
+
+interface WantedEntry {
+  readonly type: string
+  readonly subject: string
+  readonly treeSize: number
+  readonly part: string
 }
 
 /** Read access to a tree: its storage and its cached tiles. */
@@ -48,6 +57,17 @@ export const ownTree: TreeRows = {
       .where((eb) => eb.or(refs.map(({ level, n }) => eb.and([eb('level', '=', level), eb('n', '=', n)]))))
       .execute(),
   putTile: (db, tile) => db.insertInto('tree_tiles').values(tile).execute(),
+  readNewest: (db, { type, subject, treeSize, part }) =>
+    db
+      .selectFrom('log')
+      .select(['seq', 'entry'])
+      .where('subject', '=', subject)
+      .where('type', '=', type)
+      .where('seq', '<=', treeSize)
+      .where('entry', 'like', `%${part}%`)
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .executeTakeFirst(),
 }
 
 /** Reads this node's own tree, with cached tiles. */

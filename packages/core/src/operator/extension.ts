@@ -72,7 +72,7 @@ function createDefaultHooks({ clock, database }: ExtensionParts): ExtensionHooks
     upstreamLogs: {
       addFirstOrigins: async (_trx, _skill, drafts) => [...drafts],
       proveVersion: ignore,
-      proveEvaluations: async () => [],
+      readerOf: () => undefined,
     },
     backups: {
       list: async () => ({ backups: [], total: 0, folder: null, schedule: null }),

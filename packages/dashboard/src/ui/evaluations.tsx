@@ -18,7 +18,7 @@ export function EvaluationBadge({ evaluations }: { evaluations: EvaluationSummar
 /** The most results that the panel lists. */
 const listedMax = 50
 
-/** What results of evaluations say about a version, and each of them by runner and model. */
+/** The summary of the results of evaluations of a version, and each of them by runner and model. */
 export function EvaluationPanel(props: { name: string; version: string; evaluations: EvaluationSummary }) {
   const { name, version, evaluations } = props
   const { voices, byOwner, withSkill, withoutSkill, effect, comparedTo, comparedBy } = evaluations

@@ -4,7 +4,6 @@ import {
   growTree,
   hashLeaf,
   proveIn,
-  proveResults,
   type SkillRow,
   type TreeReader,
   type TreeRows,
@@ -163,26 +162,12 @@ export async function proveMirroredVersion(
   return { origin: row.log_origin, ...proof, checkpoint: row.checkpoint, entry: row.entry }
 }
 
-/** The proofs of the last results of these users for a mirrored version, in a tree that the upstream has signed. */
-export async function proveMirroredEvaluations(
+/** The log of the upstream that a mirrored skill is from; undefined for other skills. */
+export function upstreamReaderOf(
   db: Kysely<Tables>,
   { origin_upstream: upstream }: Pick<SkillRow, 'origin_upstream'>,
-  { subject, treeSize, authors }: { subject: string; treeSize: number; authors: readonly string[] },
-): Promise<NonNullable<Provenance['evaluations']>> {
-  if (upstream === null) return []
-  return proveResults(upstreamReader(db, upstream), treeSize, authors, (pattern) =>
-    withUpstreams(db)
-      .selectFrom('upstream_log')
-      .select(['seq', 'entry'])
-      .where('upstream', '=', upstream)
-      .where('subject', '=', subject)
-      .where('type', '=', 'evaluation')
-      .where('seq', '<=', treeSize)
-      .where('entry', 'like', pattern)
-      .orderBy('seq', 'desc')
-      .limit(1)
-      .executeTakeFirst(),
-  )
+): TreeReader | undefined {
+  return upstream === null ? undefined : upstreamReader(db, upstream)
 }
 
 /** The stored Merkle tree of an upstream's log. */
@@ -214,6 +199,16 @@ export function upstreamTree(upstream: string): TreeRows {
         .insertInto('upstream_tiles')
         .values({ ...tile, upstream })
         .execute(),
+    readNewest: (db, { type, subject, treeSize, part }) =>
+      selectUpstreamEntries(db, upstream, { after: 0, until: treeSize })
+        .select(['seq', 'entry'])
+        .where('subject', '=', subject)
+        .where('type', '=', type)
+        .where('entry', 'like', `%${part}%`)
+        .clearOrderBy()
+        .orderBy('seq', 'desc')
+        .limit(1)
+        .executeTakeFirst(),
   }
 }
 

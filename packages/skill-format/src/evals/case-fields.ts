@@ -72,6 +72,9 @@ export const target = v.optional(
   'last_message',
 )
 
+/** Why checks of the trace are not decided. */
+export const traceReason = 'It needs the trace of the agent.'
+
 /** The target of a check; undefined for the trace of an agent, which a run does not leave. */
 export function toTarget(written: v.InferOutput<typeof target>): CheckTarget | undefined {
   if (typeof written === 'object') return { file: written.path }

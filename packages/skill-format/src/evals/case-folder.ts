@@ -11,6 +11,7 @@ import {
   text,
   timeoutSeconds,
   toTarget,
+  traceReason,
 } from './case-fields.ts'
 import type { ReadCase } from './evals-json.ts'
 import {
@@ -75,7 +76,7 @@ const Grader = v.variant(
 
 /** Why kinds of graders are not decided here. */
 const unseen = {
-  trace: 'It needs the trace of the agent.',
+  trace: traceReason,
   baseline: 'It needs the trace of the agent, and a judge that compares it with another.',
   arm: 'It counts only with the skill, which would bias the comparison.',
 } as const
@@ -90,23 +91,22 @@ export interface CaseFolder {
 
 /** The folders with a case of `claude plugin eval`, at any depth below `evals`. */
 export function listCaseFolders(files: readonly CaseFile[]): CaseFolder[] {
-  const byFolder = new Map<string, CaseFile[]>()
-  for (const file of files) {
-    // Results of the command, which may have copies of cases.
-    if (!file.path.startsWith('evals/') || file.path.startsWith('evals/results/')) continue
-    const parent = posix.dirname(file.path)
-    const isGrader = posix.basename(parent) === 'graders' && file.path.endsWith('.md')
-    const folder = isGrader ? posix.dirname(parent) : parent
-    if (folder === 'evals' || folder === '.') continue
-    byFolder.set(folder, [...(byFolder.get(folder) ?? []), file])
-  }
-  return [...byFolder].flatMap(([folder, own]) => {
+  // Results of the command may have copies of cases.
+  const all = files.filter(({ path }) => path.startsWith('evals/') && !path.startsWith('evals/results/'))
+  return [...Map.groupBy(all, ({ path }) => toFolder(path))].flatMap(([folder, own]) => {
+    if (folder === 'evals') return []
     const find = (name: string) => own.find(({ path }) => path === `${folder}/${name}`)
     const [promptMd, caseYaml] = [find('prompt.md'), find('case.yaml')]
     if (!promptMd && !caseYaml) return []
     const graders = own.filter(({ path }) => path.startsWith(`${folder}/graders/`))
     return [{ folder, graders, ...(promptMd && { promptMd }), ...(caseYaml && { caseYaml }) }]
   })
+}
+
+/** The folder of the case that a file is part of, if there is one. */
+function toFolder(path: string): string {
+  const parent = posix.dirname(path)
+  return posix.basename(parent) === 'graders' && path.endsWith('.md') ? posix.dirname(parent) : parent
 }
 
 /** Reads a case folder. `within` runs the reading of a file, and adds its path to the errors. */

@@ -11,6 +11,7 @@ import {
   timeoutSeconds,
   toRunFile,
   toTarget,
+  traceReason,
 } from './case-fields.ts'
 import { CaseError, validate, type LocatedDocument } from './located-document.ts'
 
@@ -133,7 +134,7 @@ function readAssertion(document: LocatedDocument, at: readonly (string | number)
   if (typed.type === 'script') return { name: title, kind: 'script', path: posix.normalize(typed.value) }
   if (typed.type === 'file_exists') return { name: title, kind: 'file_exists', pattern: typed.value, exists: true }
   const place = toTarget(typed.target ?? 'last_message')
-  if (place === undefined) return { name: title, kind: 'unseen', reason: 'It needs the trace of the agent.' }
+  if (place === undefined) return { name: title, kind: 'unseen', reason: traceReason }
   if (typed.type === 'json_schema') return { name: title, kind: 'json_schema', schema: typed.value, target: place }
   if (typed.type !== 'regex') return { name: title, kind: typed.type, text: typed.value, target: place }
   requirePattern(typed.value, typed.flags, document.lineOf([...at, 'value']))

@@ -59,7 +59,7 @@ export function readYamlDocument(written: string, firstLine = 1): LocatedDocumen
   const [error] = document.errors
   if (error) throw new CaseError('This line is not valid YAML.', lineAt(text, error.pos[0]) + firstLine - 1)
   try {
-    // The round trip limits the values, and makes of the aliases what JSON can say.
+    // The round trip limits the values, and replaces aliases by their values.
     const value = parseForeignJson(JSON.stringify(document.toJS({ maxAliasCount: 100 }) ?? null), { valuesMax: 10_000 })
     return { value, lineOf: toLineFinder(text, firstLine) }
   } catch {

@@ -47,6 +47,11 @@ export function readEvalCases(files: readonly CaseFile[]): { cases: EvalCase[]; 
   return { cases: checkAgainstFiles(found, files, problems), problems }
 }
 
+/** A problem as a line: `path:line: message`. */
+export function toProblemText({ path, line, message }: CaseProblem): string {
+  return `${path}${line === undefined ? '' : `:${line}`}: ${message}`
+}
+
 /** The cases whose files exist, and whose identifier no earlier case has. */
 function checkAgainstFiles(
   found: readonly (ReadCase & { path: string })[],

@@ -1,16 +1,9 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
-import { toOneLine } from '@skillstead/protocol'
+import { cutList, toOneLine } from '@skillstead/protocol'
 import { parseSkillMd, readSkillFields } from '@skillstead/skill-format'
-import {
-  isUnreadable,
-  openFolderTree,
-  readSourceItem,
-  selectSkills,
-  toDigest,
-  toVersionDigest,
-} from '@skillstead/skill-format/archives'
-import { readEvalCases, type EvalCase } from '@skillstead/skill-format/evals'
+import { toDigest, toVersionDigest } from '@skillstead/skill-format/archives'
+import { readEvalCases, toProblemText, type EvalCase } from '@skillstead/skill-format/evals'
 import { UsageError, command, flag, textOption, type Arguments } from '../../command/command.ts'
 import { wholeNumberOption } from '../../command/values.ts'
 import { openJournal, toRunId, type Journal } from '../../eval/journal.ts'
@@ -20,6 +13,7 @@ import { runCases, type RunSettings } from '../../eval/run-cases.ts'
 import { removedVariables, type EvaluatedSkill } from '../../eval/run-folder.ts'
 import { splitCommand } from '../../eval/split-command.ts'
 import { isDecided, summarize } from '../../eval/summary.ts'
+import { readSkillFolder } from '../../files/read-skill-folder.ts'
 import { writeWhole } from '../../files/write-whole.ts'
 import { listAgentFolders } from '../../install/agents.ts'
 import { placeOptions } from '../../registry/place.ts'
@@ -89,26 +83,20 @@ export const commands = {
 
 async function readSkill(folder: string): Promise<EvaluatedSkill> {
   if (!existsSync(folder)) throw new Error(`${folder} does not exist.`)
-  const { entries, isOfNode, read } = await openFolderTree(folder)
-  const selected = selectSkills(entries, { isOfNode }).find((one) => one.folder === '')
-  if (!selected) throw new Error(`${folder} has no SKILL.md. Pass the folder of a skill.`)
-  const item = await readSourceItem(selected, { id: folder, path: 'SKILL.md' }, read)
-  if (isUnreadable(item)) throw new Error(`${item.id}: ${item.reason}`)
+  const item = await readSkillFolder(folder, 'Pass the folder of one of them.')
   const { name } = readSkillFields(parseSkillMd(item.skillMd))
-  if (name === undefined) throw new Error(`${folder}: SKILL.md has no valid name. Run: skillstead lint ${folder}`)
+  if (name === undefined) throw new Error(`${item.id}: SKILL.md has no valid name. Run: skillstead lint ${folder}`)
   const files = [{ path: 'SKILL.md', bytes: Buffer.from(item.skillMd) }, ...item.files]
-  return { name, digest: toVersionDigest(files), folder: resolve(folder), files }
+  return { name, digest: toVersionDigest(files), folder: resolve(dirname(item.id)), files }
 }
 
 /** The cases of a skill. Throws for faulty ones: a result without them would be another one than its author meant. */
 function readCases({ files, folder }: EvaluatedSkill): EvalCase[] {
   const { cases, problems } = readEvalCases(files)
   if (problems.length > 0) {
-    const lines = problems.slice(0, problemsShownMax).map(({ path, line, message }) => {
-      return `  ${path}${line === undefined ? '' : `:${line}`}: ${message}`
-    })
-    const more = problems.length - lines.length
-    throw new Error([`The cases have faults:`, ...lines, ...(more > 0 ? [`  and ${more} more`] : [])].join('\n'))
+    const { shown, more } = cutList(problems, problemsShownMax)
+    const lines = [...shown.map(toProblemText), ...(more > 0 ? [`and ${more} more`] : [])]
+    throw new Error(['The cases have faults:', ...lines].join('\n  '))
   }
   if (cases.length === 0)
     throw new Error(
@@ -187,7 +175,7 @@ async function runAll({ skill, cases, settings, journal, output }: Evaluation & 
 function toReport(given: Arguments, { skill, cases, settings, journal }: Evaluation): EvalReport {
   const order = new Map(cases.map(({ id }, index) => [id, index]))
   const runs = [...journal.done.values()].toSorted(
-    (a, b) => order.get(a.case)! - order.get(b.case)! || a.number - b.number || (toRunId(a) < toRunId(b) ? -1 : 1),
+    (a, b) => order.get(a.case)! - order.get(b.case)! || a.number - b.number || (a.arm === 'with' ? -1 : 1),
   )
   const [judge, model] = [textOption(given, 'judge'), textOption(given, 'model')]
   return {
@@ -196,7 +184,7 @@ function toReport(given: Arguments, { skill, cases, settings, journal }: Evaluat
     agent: textOption(given, 'agent')!,
     ...(judge !== undefined && { judge }),
     ...(model !== undefined && { model }),
-    ranAt: new Date(Math.max(0, ...runs.map(({ at }) => at))).toISOString(),
+    ranAt: new Date(runs.reduce((latest, { at }) => Math.max(latest, at), 0)).toISOString(),
     runsPerCase: settings.runs,
     timeoutSeconds: settings.timeoutMs / 1000,
     environment: {

@@ -12,6 +12,7 @@ import type { Kysely } from 'kysely'
 import type { CallOptions } from '../../kernel/call-options.ts'
 import type { Caller, UserCaller } from '../../kernel/caller.ts'
 import type { LogDraft } from '../../log/append-change.ts'
+import type { TreeReader } from '../../log/tree-rows.ts'
 import type { QuarantineItemRow, SkillRow, Tables, VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { Visible } from '../../visibility/decisions.ts'
@@ -137,12 +138,8 @@ export interface UpstreamLogs {
     skill: Pick<SkillRow, 'origin_upstream'>,
     subject: string,
   ): Promise<NonNullable<Provenance['log']> | undefined>
-  /** The proofs of the last results of these users for a version, in the tree of this size of that log. */
-  proveEvaluations(
-    db: Kysely<Tables>,
-    skill: Pick<SkillRow, 'origin_upstream'>,
-    of: { readonly subject: string; readonly treeSize: number; readonly authors: readonly string[] },
-  ): Promise<NonNullable<Provenance['evaluations']>>
+  /** The log that {@link proveVersion} proves versions of the skill in; undefined if no upstream has it. */
+  readerOf(db: Kysely<Tables>, skill: Pick<SkillRow, 'origin_upstream'>): TreeReader | undefined
 }
 
 /** The settings of the skill itself in a request; undefined fields are unchanged. */

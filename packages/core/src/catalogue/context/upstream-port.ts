@@ -105,6 +105,7 @@ const mirroredReads: Partial<Record<EndpointName, 'skill' | 'list'>> = {
   getSimilarity: 'skill',
   getProvenance: 'skill',
   getSbom: 'skill',
+  listEvaluations: 'skill',
   listReviews: 'skill',
   listAgentReviews: 'skill',
   listIssues: 'skill',

@@ -8,6 +8,7 @@ import type { Input } from '../../kernel/operation-input.ts'
 import { readSignedCheckpoint } from '../../log/checkpoint.ts'
 import { proveInclusion } from '../../log/log-proofs.ts'
 import { signText } from '../../log/signing-keys.ts'
+import { readerOf } from '../../log/tree-rows.ts'
 import { parseJson, type SkillRow, type VersionRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { readForkChain } from './lineage.ts'
@@ -49,8 +50,9 @@ async function proveResultsOf(
 ) {
   const subject = `${skill.full_name}@${version}`
   const authors = await readProvenAuthors(context.database.read, id)
-  if (origin === context.origin) return proveEvaluations(context, subject, treeSize, authors)
-  return context.upstreamLogs.proveEvaluations(context.database.read, skill, { subject, treeSize, authors })
+  const { upstreamLogs, database } = context
+  const reader = origin === context.origin ? readerOf(context) : upstreamLogs.readerOf(database.read, skill)
+  return reader && proveEvaluations(reader, { subject, treeSize, authors })
 }
 
 /**

@@ -31,7 +31,7 @@ export function toResultColumns({ transcripts = '', ...result }: EvaluationResul
   return { model, ran_at, result: stored, transcripts }
 }
 
-/** Stores what the results of a version say together; null without results. */
+/** Stores the summary of the results of a version; null without results. */
 export async function putEvaluationSummary(
   trx: WriteTransaction,
   versionId: string,
