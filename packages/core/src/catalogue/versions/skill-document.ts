@@ -85,11 +85,10 @@ export function toSkillItem(skill: ItemRow): Skill {
 /** The source of a fork that the reader may see. */
 export type ForkedFrom = SkillDetails['forkedFrom']
 
-/** Fields added at read time: counters change too often to be stored, and not every reader may see `forkedFrom`. */
-type SplicedField = 'downloads' | 'stars' | 'forks' | 'dependents' | 'forkedFrom'
-
-/** The columns of {@link SplicedField}. */
 type CountColumn = 'downloads' | 'stars' | 'forks' | 'dependents'
+
+/** Fields added at read time: counters change too often to be stored, and not every reader may see `forkedFrom`. */
+type SplicedField = CountColumn | 'forkedFrom'
 
 /**
  * The version of the form of stored documents. Increase it with each change of {@link toSkillDocument}: documents with
