@@ -132,14 +132,14 @@ function changeRecalls(
 ): Promise<SkillRow> {
   const { id, range, reason } = recall
   const action = recall.endedAt === undefined ? 'skill.recall' : 'skill.recall.end'
-  const right = isAdministrator(caller) ? undefined : ('manage' as const)
   const what = {
     action,
     subject: skill.full_name,
     cause: { type: 'recall', recall } as const,
+    ...(!isAdministrator(caller) && { right: 'manage' as const }),
     data: { id, range, reason },
   }
-  return changeSkill(context, caller, skill, { ...what, ...(right && { right }) }, async (trx, before) => {
+  return changeSkill(context, caller, skill, what, async (trx, before) => {
     const recalls = await work(trx, before)
     if (!recalls) return false
     await storeRecalls(trx, before.id, recalls)
