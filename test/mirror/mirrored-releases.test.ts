@@ -58,6 +58,10 @@ describeDatabases('the import of releases from a registry without a log', (open)
     expect(await hook.take()).toMatchObject([
       { event: 'skill.recalled', data: { recall: { range: '*', versions: ['1.1.0', '1.0.0'] }, ended: false } },
     ])
+    // No one here has a version of a new skill.
+    expect(await apply([release('cup', 'One.', { ...first, recalls: [{ ...recall, at }] })])).toEqual(['applied'])
+    expect(await mirror.api().getSkill({ name: 'alice/cup' })).toMatchObject({ latestVersion: '' })
+    expect(await hook.take()).toEqual([])
   })
 
   it('keeps version numbers, times, texts and files', async () => {

@@ -81,7 +81,7 @@ export {
   type StoredRecall,
   toRecalledError,
 } from './catalogue/versions/recalls.ts'
-export { emitRecall, storeRecalls, upstreamRecallsMax, withRecall } from './catalogue/skills/put-recalls.ts'
+export { emitRecall, storeRecalls, upstreamRecallsMax, withRecall } from './catalogue/skills/store-recalls.ts'
 export { getPack, hasPackSkill } from './catalogue/sharing/read-packs.ts'
 export { getBlob } from './storage/read-blobs.ts'
 export { SkillMoved } from './catalogue/skills/find-skill.ts'

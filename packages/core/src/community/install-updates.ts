@@ -12,6 +12,7 @@ import {
 import { findWidening } from '@skillstead/scanner'
 import { sql } from 'kysely'
 import { findWithdrawn } from '../catalogue/requires/find-withdrawn.ts'
+import { readStoredRequires, requiresMetadata } from '../catalogue/versions/stored-requires.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
 import type { Param } from '../storage/compiled-query.ts'
 import { compileListQuery } from '../storage/list-query.ts'
@@ -45,16 +46,14 @@ export async function listUpdates(
   installed: readonly InstalledSkill[],
   asker: Pick<Asker, 'userIds' | 'caller'>,
 ): Promise<Update[]> {
-  const faults = await readFaults(context, installed)
-  const withdrawals = await findWithdrawn(
-    context,
-    installed.map(({ skill, item }) => ({ skillId: skill.id, version: item.version })),
-    asker.caller,
-  )
+  const versions = await readVersions(context, installed)
+  const withdrawals = await findWithdrawn(context, versions, asker.caller)
+  const faults = new Map(versions.map((version) => [version.place, version]))
   const worst = new Map<string, UpdateFinding>()
   for (const [i, one] of installed.entries()) {
     const { id } = one.skill
-    const found = { ...one, ...faults.get(i), withdrawn: withdrawals.get(i) }
+    const { fault, recalledBy } = faults.get(i) ?? {}
+    const found = { ...one, fault, recalledBy, withdrawn: withdrawals.get(i) }
     const reason = toUpdateReason(found)
     const before = worst.get(id)
     if (reason && (!before || isWorse(reason, before.reason))) worst.set(id, { ...found, reason })
@@ -84,35 +83,51 @@ function isOutdated(version: string, latest: string): boolean {
   return isVersion(version) ? compareVersions(latest, version) > 0 : version !== latest
 }
 
-/** Selects only the versions with a problem; nearly all versions have none. */
-const selectFaults = compileListQuery((db, param: Param<{ had: Iterable<readonly unknown[]> }>, lists) =>
+/** Selects only the versions with a problem and those that require something; most versions have and require nothing. */
+const selectVersions = compileListQuery((db, param: Param<{ had: Iterable<readonly unknown[]> }>, lists) =>
   db
     .selectFrom(lists.table(param('had')).as('had'))
     .innerJoin('versions', (join) =>
       join.on('versions.skill_id', '=', sql<string>`had.value ->> 0`).on('sort_key', '=', sql<string>`had.value ->> 1`),
     )
     .leftJoin('scans', 'scans.version_id', 'versions.id')
-    .select([sql<number | string>`had.value ->> 3`.as('place'), 'yanked', 'recalled_by', 'verdict'])
+    .select([sql<number | string>`had.value ->> 3`.as('place'), 'yanked', 'recalled_by', 'digest', 'verdict'])
+    .select(['requires', requiresMetadata.as('metadata')])
     .where(
-      sql<boolean>`yanked = 1 or recalled_by is not null or verdict = 'dangerous' or (had.value ->> 2 <> '' and had.value ->> 2 <> digest)`,
+      sql<boolean>`yanked = 1 or recalled_by is not null or verdict = 'dangerous' or requires is null or requires <> ''
+        or (had.value ->> 2 <> '' and had.value ->> 2 <> digest)`,
     ),
 )
 
-/** The problems of an agent's versions, by position in the list. */
-async function readFaults({ database }: StorageContext, installed: readonly InstalledSkill[]) {
+/** The problems and requirements of an agent's versions, with their positions in the list. */
+async function readVersions({ database }: StorageContext, installed: readonly InstalledSkill[]) {
   const had = installed.flatMap(({ skill, item: { version, digest = '' } }, place) =>
     isVersion(version) ? [[skill.id, toVersionSortKey(version), digest, place]] : [],
   )
-  const rows = had.length > 0 ? await selectFaults(database, { had }) : []
-  return new Map(rows.map(({ place, ...row }) => [Number(place), { fault: toFault(row), recalledBy: row.recalled_by }]))
+  const rows = had.length > 0 ? await selectVersions(database, { had }) : []
+  return rows.map((row) => {
+    const place = Number(row.place)
+    const { skill, item } = installed[place]!
+    return {
+      place,
+      fault: toFault(row, item),
+      recalledBy: row.recalled_by,
+      owner: skill.owner,
+      requires: readStoredRequires(row),
+    }
+  })
 }
 
-type FaultRow = Pick<VersionRow, 'yanked' | 'recalled_by'> & { readonly verdict: string | null }
+type FaultRow = Pick<VersionRow, 'yanked' | 'recalled_by' | 'digest'> & { readonly verdict: string | null }
 
-function toFault({ yanked, recalled_by, verdict }: FaultRow): VersionFault {
+function toFault(
+  { yanked, recalled_by, digest, verdict }: FaultRow,
+  { digest: own = '' }: InstalledSkill['item'],
+): VersionFault | undefined {
   if (verdict === 'dangerous') return 'dangerous'
   if (recalled_by !== null) return 'recalled'
-  return yanked === 1 ? 'yanked' : 'drifted'
+  if (yanked === 1) return 'yanked'
+  return own === '' || own === digest ? undefined : 'drifted'
 }
 
 function toUpdate(

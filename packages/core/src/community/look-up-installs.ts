@@ -11,7 +11,7 @@ import { listedCondition } from '../visibility/conditions.ts'
 
 /** The columns that a heartbeat needs of a skill; the public form is not read. */
 const knownColumns = [
-  ...(['id', 'owner_id', 'full_name', 'visibility', 'state', 'category', 'latest_version'] as const),
+  ...(['id', 'owner_id', 'owner', 'full_name', 'visibility', 'state', 'category', 'latest_version'] as const),
   ...(['deprecated', 'deprecation_message', 'moderation', 'agent_installs', 'recalls'] as const),
 ] as const
 const skillColumns = knownColumns.map((column) => `skills.${column}` as const)

@@ -1,9 +1,21 @@
-import { limits, type Recall, type Recalls, RegistryError, toTimestamp } from '@skillstead/protocol'
+import { limits, type Recall, type Recalls, RegistryError } from '@skillstead/protocol'
 import { parseVersionRange, rangeForms } from '@skillstead/skill-format'
 import { changeSkill } from '../catalogue/skills/change-skill.ts'
 import { getSkill } from '../catalogue/skills/find-skill.ts'
-import { activeRecallsMax, countActiveRecalls, putRecalls, withRecall } from '../catalogue/skills/put-recalls.ts'
-import { readRecalls, selectVersionNumbers, type StoredRecall, toCovered } from '../catalogue/versions/recalls.ts'
+import {
+  activeRecallsMax,
+  countActiveRecalls,
+  emitRecall,
+  storeRecalls,
+  withRecall,
+} from '../catalogue/skills/store-recalls.ts'
+import {
+  readRecalls,
+  selectVersionNumbers,
+  type StoredRecall,
+  toCovered,
+  toShownRecall,
+} from '../catalogue/versions/recalls.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { invalidFields } from '../kernel/field-errors.ts'
 import { newId } from '../kernel/ids.ts'
@@ -15,7 +27,7 @@ import { hasRight, isAdministrator } from '../visibility/rights.ts'
 import { findDecidedSkill, getDecidedSkill } from './find-any-skill.ts'
 import type { GovernanceContext } from './governance-context.ts'
 
-/** Rows of each list of who has a recalled version. */
+/** Maximum number of rows in each list of agents and users that have a recalled version. */
 const knownMax = 100
 
 /**
@@ -48,7 +60,7 @@ export async function recallSkill(
   return readRecall(context, skill, findEqual(readRecalls(skill), recall) ?? recall)
 }
 
-/** The active recall of this node that says the same, so that a repeated request adds none. */
+/** The active recall of this node with the same range and reason, so that a repeated request adds none. */
 function findEqual(recalls: readonly StoredRecall[], wanted: StoredRecall): StoredRecall | undefined {
   return recalls.find(
     ({ range, reason, endedAt, upstream, byAdministrator }) =>
@@ -62,7 +74,8 @@ function findEqual(recalls: readonly StoredRecall[], wanted: StoredRecall): Stor
 
 /**
  * DELETE /skills/<name>/recalls/<id>: ends a recall. Throws `conflict` for a recall of an upstream, `forbidden`
- * for one of an administrator if the caller is none. The answer tells which versions another recall still covers.
+ * for one of an administrator if the caller is none. The answer lists in `stillRecalled`
+ * the versions that another recall still covers.
  */
 export async function endRecall(
   context: GovernanceContext,
@@ -77,8 +90,8 @@ export async function endRecall(
     if (now.upstream)
       throw new RegistryError(
         'conflict',
-        `This recall came from ${before.origin_upstream ?? 'an upstream'}, where alone it can be ended. ` +
-          'This node then follows at its next sync.',
+        `This recall came from ${before.origin_upstream ?? 'an upstream'}, and only its owner there can end it. ` +
+          'This node follows at its next sync.',
       )
     if (now.byAdministrator && !isAdministrator(caller))
       throw new RegistryError(
@@ -93,7 +106,7 @@ export async function endRecall(
   return { ...(await readRecall(context, skill, recall)), stillRecalled }
 }
 
-/** GET /skills/<name>/recalls: for the owner and administrators also who has a recalled version, as counts. */
+/** GET /skills/<name>/recalls: for the owner and administrators also the numbers of agents and users that have a recalled version. */
 export async function listRecalls(
   context: GovernanceContext,
   input: Input<'listRecalls'>,
@@ -119,17 +132,18 @@ function changeRecalls(
 ): Promise<SkillRow> {
   const { id, range, reason } = recall
   const action = recall.endedAt === undefined ? 'skill.recall' : 'skill.recall.end'
-  const right = isAdministrator(caller) ? undefined : ('manage' as const)
   const what = {
     action,
     subject: skill.full_name,
     cause: { type: 'recall', recall } as const,
+    ...(!isAdministrator(caller) && { right: 'manage' as const }),
     data: { id, range, reason },
   }
-  return changeSkill(context, caller, skill, { ...what, ...(right && { right }) }, async (trx, before) => {
+  return changeSkill(context, caller, skill, what, async (trx, before) => {
     const recalls = await work(trx, before)
     if (!recalls) return false
-    await putRecalls(context, trx, before, recalls, recall)
+    await storeRecalls(trx, before.id, recalls)
+    await emitRecall(context, trx, before, recall)
     return true
   })
 }
@@ -164,18 +178,13 @@ async function readRecall({ database }: StorageContext, skill: SkillRow, recall:
 
 async function toRecall(recall: StoredRecall, versions: readonly string[]): Promise<Recall> {
   return {
-    id: recall.id,
-    range: recall.range,
-    reason: recall.reason,
-    at: toTimestamp(recall.at),
-    ...(recall.endedAt !== undefined && { endedAt: toTimestamp(recall.endedAt) }),
+    ...(await toShownRecall(recall, versions)),
     upstream: recall.upstream ?? false,
     ...(recall.byAdministrator && { byAdministrator: true }),
-    ...(await toCovered(recall, versions)),
   }
 }
 
-/** Who is known to have a recalled version, from heartbeats and installs, without names. */
+/** How many agents and users have a recalled version, by heartbeats and installs, without names. */
 async function readKnown(
   { database: { read } }: StorageContext,
   { id }: SkillRow,

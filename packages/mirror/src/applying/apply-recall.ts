@@ -41,11 +41,8 @@ export async function applyRecall(
     (await needsRelay(trx, relay, before.full_name, data.recall.id))
   if ((!isNews && !isNewsToMirrors) || (await wasRelayed(trx, relay))) return unchanged
   const at = context.clock.now()
-  const recall = known
-    ? isNews
-      ? { ...known, endedAt: toEntryTime(entry, at) }
-      : known
-    : toUpstreamRecall(data.recall, at)
+  const begun = known ?? toUpstreamRecall(data.recall, at)
+  const recall = isNews && data.ended ? { ...begun, endedAt: toEntryTime(entry, at) } : begun
   if (isNews) await storeRecalls(trx, before.id, withRecall(recalls, recall))
   await markSynced(trx, before.id, at)
   const cause = { type: 'recall', recall } as const
@@ -68,7 +65,7 @@ export function mergeRecalls(
   const base = before && before.source_state !== 'live' ? all.filter(({ upstream }) => !upstream) : all
   const news = logged.filter(({ id }) => !base.some((one) => one.id === id)).map((one) => toUpstreamRecall(one, now))
   if (base.length === all.length && news.length === 0) return undefined
-  return { recalls: news.reduce<StoredRecall[]>(withRecall, base), news: withoutKnown(news, all) }
+  return { recalls: news.reduce<StoredRecall[]>(withRecall, base), news: before ? withoutKnown(news, all) : [] }
 }
 
 /**
@@ -86,16 +83,17 @@ export function replaceRecalls(
   const all = before ? readRecalls(before) : []
   const stated = parsed.output.map((one) => toUpstreamRecall(one, now))
   const own = all.filter(({ upstream }) => !upstream)
-  return { recalls: stated.reduce<StoredRecall[]>(withRecall, own), news: withoutKnown(stated, all) }
+  return { recalls: stated.reduce<StoredRecall[]>(withRecall, own), news: before ? withoutKnown(stated, all) : [] }
 }
 
 function withoutKnown(recalls: readonly StoredRecall[], known: readonly StoredRecall[]): StoredRecall[] {
   return recalls.filter(({ id }) => !known.some((one) => one.id === id))
 }
 
-/** The recalls of a skill after an entry or release, and those of them that this node did not know. */
+/** The recalls of a skill after an entry or release. */
 export interface ReceivedRecalls {
   readonly recalls: readonly StoredRecall[]
+  /** Those that this node did not know; empty for a new skill, of which no one here has a version. */
   readonly news: readonly StoredRecall[]
 }
 

@@ -31,13 +31,13 @@ export function createKnownReleases(
       const found = new Map<string, KnownSkill & { versions: Map<string, KnownVersion> }>()
       for (const row of rows) {
         const { full_name: fullName, version, digest, published_at: publishedAt } = row
-        const about = {
+        const skill = found.get(fullName) ?? {
           isPrivate: row.visibility !== 'public',
           isWithdrawn: row.source_state === 'withdrawn',
           deprecated: row.deprecated === 1,
           recallIds: readActiveRecalls(row).flatMap((recall) => (recall.upstream ? [recall.id] : [])),
+          versions: new Map(),
         }
-        const skill = found.get(fullName) ?? { ...about, versions: new Map() }
         skill.versions.set(version, { digest, publishedAt, yanked: row.yanked === 1 })
         found.set(fullName, skill)
       }

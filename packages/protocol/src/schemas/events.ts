@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { Widens } from './access.ts'
 import { Count, Id, Timestamp } from './fields.ts'
+import { Recall } from './recall.ts'
 
 const skill = { id: v.string(), name: v.string() }
 const FullySkill = v.object({ ...skill, fullName: v.string() })
@@ -28,16 +29,7 @@ const eventSchemas = {
   /** Versions of a skill were recalled; `ended`: the recall was ended. */
   'skill.recalled': v.object({
     skill: FullySkill,
-    recall: v.object({
-      id: v.string(),
-      range: v.string(),
-      reason: v.string(),
-      at: Timestamp,
-      endedAt: v.optional(Timestamp),
-      /** The published versions in the range, highest first, at most 100 of them. */
-      versions: v.array(v.string()),
-      versionCount: Count,
-    }),
+    recall: v.pick(Recall, ['id', 'range', 'reason', 'at', 'endedAt', 'versions', 'versionCount']),
     ended: v.boolean(),
   }),
   /** A skill of the owner was downloaded or installed; `downloadCount` includes this download. */

@@ -7,9 +7,9 @@ export const Recall = v.object({
   id: Id,
   ...Recalled.entries,
   endedAt: v.optional(Timestamp),
-  /** Whether the recall came from the upstream of a mirrored skill, where alone it can be ended. */
+  /** Whether the recall came from the upstream of a mirrored skill, which alone can end it. */
   upstream: v.boolean(),
-  /** Whether an administrator of the node recalled, who alone ends it. */
+  /** Whether an administrator of the node made the recall; only administrators can end it. */
   byAdministrator: v.optional(v.boolean()),
   /** The published versions in the range, highest first, at most 100 of them. */
   versions: v.array(v.string()),
@@ -19,7 +19,7 @@ export const Recall = v.object({
 })
 export type Recall = v.InferOutput<typeof Recall>
 
-/** The recalls of a skill, and for its owner and administrators who has a recalled version, as counts. */
+/** The recalls of a skill, and for its owner and administrators how many agents and users have a recalled version. */
 export const Recalls = v.object({
   recalls: v.array(Recall),
   known: v.optional(

@@ -3,7 +3,8 @@ import { boundedArray, boundedText, Digest, SkillRef, Version } from './fields.t
 import { limits } from '../limits.ts'
 
 /**
- * A skill that another one requires. A name without an owner means a skill of the same owner. An optional one is left out where it does not exist.
+ * A skill that another one requires. A name without an owner means a skill of the same owner. An optional skill that does
+ * not exist is left out.
  */
 const RequiredSkill = v.object({
   name: v.string(),

@@ -1,4 +1,5 @@
-import { isMapping, isSchemaType, readOwnProperty, type JsonSchema } from './tools-schema.ts'
+import { isMapping, readOwnProperty } from '../skill-md/key-value.ts'
+import { isSchemaType, type JsonSchema } from './tools-schema.ts'
 
 /** An input of a skill as its author described it, not validated yet. */
 export interface GivenInput {

@@ -1,11 +1,10 @@
+import { isMapping, readOwnProperty } from '../skill-md/key-value.ts'
 import { toGivenInput, parseInputItem, type GivenInput } from './tools-items.ts'
 import {
   createSchemaState,
   resolveReference,
   isKeyword,
-  isMapping,
   isSchemaType,
-  readOwnProperty,
   toValidSchema,
   type JsonSchema,
 } from './tools-schema.ts'

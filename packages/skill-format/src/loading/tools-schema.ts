@@ -1,3 +1,4 @@
+import { isMapping, readOwnProperty } from '../skill-md/key-value.ts'
 import { cutAtWord } from '../skill-md/text.ts'
 
 /** A JSON Schema (2020-12) as plain JSON. */
@@ -54,16 +55,6 @@ export function resolveReference(root: unknown, ref: unknown): unknown {
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
   return steps.reduce<unknown>((at, step) => (isMapping(at) ? readOwnProperty(at, step) : undefined), root)
-}
-
-/** Whether a value is a mapping, not an array or null. */
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** Reads an own property: never an inherited one such as `constructor`. */
-export function readOwnProperty(mapping: Record<string, unknown>, key: string): unknown {
-  return Object.hasOwn(mapping, key) ? mapping[key] : undefined
 }
 
 /**

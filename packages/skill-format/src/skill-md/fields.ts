@@ -1,5 +1,5 @@
 import { isSkillName, isVersion, limits, type Requires } from '@skillstead/protocol'
-import { readKeyValue } from './key-value.ts'
+import { isFilled, readKeyValue } from './key-value.ts'
 import { readRequires } from './requires.ts'
 import { toSlug, toPlainText } from './text.ts'
 import type { ParsedSkillMd, SkillWarning } from './types.ts'
@@ -177,10 +177,6 @@ function readRequiresField({ parsed, warnings, refusals }: Reader): Requires {
   warnings.push(...found.warnings, ...found.refusals)
   refusals.push(...found.refusals.map((refusal) => ({ path: 'requires' as const, ...refusal })))
   return found.requires
-}
-
-function isFilled(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== ''
 }
 
 function readKeywords({ frontmatter }: ParsedSkillMd): string[] {

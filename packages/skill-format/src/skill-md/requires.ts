@@ -1,5 +1,5 @@
 import { isSkillName, isUsername, limits, type Requires } from '@skillstead/protocol'
-import { readKeyValue } from './key-value.ts'
+import { isFilled, isMapping, readKeyValue } from './key-value.ts'
 import type { ParsedSkillMd, SkillWarning } from './types.ts'
 import { parseVersionRange } from './version-range.ts'
 
@@ -35,16 +35,16 @@ export function readRequires(parsed: Pick<ParsedSkillMd, 'frontmatter' | 'keys'>
   }
   for (const path of ['metadata.requires', 'requires']) {
     const value = readKeyValue(parsed.frontmatter, path)
-    if (isWritten(value)) readMapping(reading, { path, isOptional: false }, value)
+    if (isFilled(value)) readMapping(reading, { path, isOptional: false }, value)
   }
   for (const client of clientKeys) {
-    const value = (readKeyValue(parsed.frontmatter, `metadata.${client}`) as { requires?: unknown } | undefined)
-      ?.requires
+    const given = readKeyValue(parsed.frontmatter, `metadata.${client}`)
+    const value = isMapping(given) ? given['requires'] : undefined
     if (isMapping(value)) readMapping(reading, { path: `metadata.${client}`, isOptional: true }, value)
   }
   for (const path of otherSkillKeys.flatMap((key) => [`metadata.${key}`, key])) {
     const value = readKeyValue(parsed.frontmatter, path)
-    if (isWritten(value)) readSkills(reading, { path, isOptional: true }, value)
+    if (isFilled(value)) readSkills(reading, { path, isOptional: true }, value)
   }
   const { skills, commands, mcpServers, env, refusals, warnings } = reading
   const requires = { skills: [...skills.values()], commands: [...commands], mcpServers: [...mcpServers], env: [...env] }
@@ -98,7 +98,7 @@ interface Place {
 function readMapping(reading: Reading, place: Place, value: unknown): void {
   if (!isMapping(value) || !Object.keys(value).some((key) => knownKeys.has(key)))
     return readSkills(reading, place, value)
-  const read = (keys: readonly string[]) => keys.map((key) => value[key]).filter(isWritten)
+  const read = (keys: readonly string[]) => keys.map((key) => value[key]).filter(isFilled)
   for (const skills of read(keysOf.skills)) readSkills(reading, place, skills)
   for (const kind of ['commands', 'mcpServers', 'env'] as const) {
     for (const items of read(keysOf[kind])) for (const item of listItems(items)) addItem(reading, place, kind, item)
@@ -124,7 +124,7 @@ function readSkills(reading: Reading, place: Place, value: unknown): void {
       const advice = isName
         ? `'${shown}' has no valid range. Write a range of versions such as ^1.2.0, ~1.2.0, >=1.0.0 or 1.2.3.`
         : `'${shown}' is not a skill. Write owner/name, with a range such as owner/name@^1.2.0.`
-      refuse(reading, place, `${advice}`)
+      refuse(reading, place, advice)
     } else if (isItself(reading, found.name)) {
       refuse(reading, place, `A skill cannot require itself: remove '${found.name}'.`)
     } else if (reading.skills.has(found.name)) {
@@ -154,7 +154,7 @@ function toRequirement(name: string, written: string) {
 /** The names and ranges in any of the spellings; the range of a single text is still in it. */
 function listRequirements(value: unknown): (readonly [name: string, range?: string, isOptional?: boolean])[] {
   if (isMapping(value)) {
-    const name = nameKeys.map((key) => value[key]).find(isWritten)
+    const name = nameKeys.map((key) => value[key]).find(isFilled)
     if (name !== undefined) return [[toText(name), ...readEntry(value)]]
     return Object.entries(value).map(([key, entry]) => {
       if (!isMapping(entry)) return [key, toRangeText(entry)]
@@ -168,8 +168,8 @@ function listRequirements(value: unknown): (readonly [name: string, range?: stri
 }
 
 function readEntry(entry: Record<string, unknown>): [range: string | undefined, isOptional: boolean] {
-  const range = rangeKeys.map((key) => entry[key]).find(isWritten)
-  const least = leastKeys.map((key) => entry[key]).find(isWritten)
+  const range = rangeKeys.map((key) => entry[key]).find(isFilled)
+  const least = leastKeys.map((key) => entry[key]).find(isFilled)
   const isOptional = entry['optional'] === true || entry['required'] === false
   if (range !== undefined) return [toRangeText(range), isOptional]
   return [least === undefined ? undefined : `>=${toText(least)}`, isOptional]
@@ -181,8 +181,8 @@ const noText = '{…}'
 /** A list of one range is that range. */
 function toRangeText(value: unknown): string {
   const [only, ...others] = Array.isArray(value) ? value : [value]
-  if (!isWritten(value)) return ''
-  return isWritten(only) && typeof only !== 'object' && others.length === 0 ? toText(only) : noText
+  if (!isFilled(value)) return ''
+  return isFilled(only) && typeof only !== 'object' && others.length === 0 ? toText(only) : noText
 }
 
 const nameKeys = ['name', 'skill', 'slug', 'id']
@@ -243,14 +243,6 @@ function isSkillReference(text: string): boolean {
   const [first = '', name, ...rest] = text.split('/')
   if (name === undefined) return isSkillName(first)
   return rest.length === 0 && isUsername(first) && isSkillName(name)
-}
-
-function isWritten(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== ''
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function toText(value: unknown): string {

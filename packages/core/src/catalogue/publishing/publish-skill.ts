@@ -13,6 +13,7 @@ import { undo, type WriteTransaction } from '../../storage/writer.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { hasRow } from '../../storage/table-rows.ts'
 import { warnOfCopies } from '../copies/find-copies.ts'
+import { warnOfRequired } from '../requires/required-warnings.ts'
 import { quarantineVersion } from './quarantine-version.ts'
 import { toPackageTexts } from '../inspecting/metadata-scan.ts'
 import { findMovedSkill, selectByFullName } from '../skills/find-skill.ts'
@@ -91,13 +92,14 @@ async function toSkillPublication(
   })
   const publishing = { ownerId: owner.id, fullName: `${owner.username}/${fields.name}`, sketch: inspection.sketch }
   const copyWarnings = await warnOfCopies(context, { ...publishing, skillMd: content.skillMd }, user)
+  const requiredWarnings = await warnOfRequired(context, fields.requires, owner.username, user)
   return {
     owner: { id: owner.id, username: owner.username },
     publisher: toPublisher(user),
     identity: user.identity,
     fields: {
       ...fields,
-      warnings: [...warnOfFiles(content.files), ...fields.warnings, ...copyWarnings],
+      warnings: [...warnOfFiles(content.files), ...fields.warnings, ...copyWarnings, ...requiredWarnings],
     },
     content: packed,
     inspection,

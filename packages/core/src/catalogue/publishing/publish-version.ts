@@ -20,7 +20,6 @@ import type { SkillRow, VersionMetadata, VersionRow } from '../../storage/tables
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import type { PolicyJudgement } from '../context/ports.ts'
-import { warnOfRequired } from '../requires/required-warnings.ts'
 import { readChangedRows } from '../skills/changed-skill.ts'
 import { moveBlobsJob } from './move-blobs-job.ts'
 import { chooseVersion } from './choose-version.ts'
@@ -98,11 +97,8 @@ export async function publishVersion(
   const inMetadata =
     changed && !isLatest && !released ? await requireMetadata(context, trx, { before, after: skill }) : []
   const kept = isLatest && !imported ? warnOfKept(skill, publication.fields.metadata) : []
-  const inside = { ...context, database: { ...context.database, read: trx } }
-  const required = imported ? [] : await warnOfRequired(inside, fields.requires, publication.owner.username, caller)
   const allWarnings = [
     ...warnings,
-    ...required,
     ...kept,
     ...toScanWarnings(judged),
     ...toAdviceWarnings(uses),

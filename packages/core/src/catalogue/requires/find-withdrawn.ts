@@ -1,32 +1,25 @@
-import { limits, isVersion, toVersionSortKey } from '@skillstead/protocol'
+import { limits, type Requires } from '@skillstead/protocol'
 import { parseVersionRange } from '@skillstead/skill-format'
-import { sql } from 'kysely'
 import type { Caller } from '../../kernel/caller.ts'
-import type { Param } from '../../storage/compiled-query.ts'
-import { compileListQuery } from '../../storage/list-query.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
-import { readStoredRequires, toMeantName } from '../versions/stored-requires.ts'
+import { toMeantName } from '../versions/stored-requires.ts'
 import { lookUpWanted } from './look-up.ts'
 
 interface InstalledVersion {
-  readonly skillId: string
-  readonly version: string
+  readonly place: number
+  readonly owner: string
+  readonly requires: Requires
 }
 
 /**
- * By place in the list, the first skill that an installed version requires and of which no version in the range is
- * offered. Skills that the caller may not see are left out, and so are all of them beyond the number that a resolution
- * may have.
+ * By place, the first skill that an installed version requires and of which no version in the range is offered. Skills
+ * that the caller may not see are left out, and so are those beyond the number that a resolution may have.
  */
 export async function findWithdrawn(context: StorageContext, installed: readonly InstalledVersion[], caller: Caller) {
   const found = new Map<number, { readonly fullName: string; readonly range: string }>()
-  const wanted = installed.flatMap(({ skillId, version }, place) =>
-    isVersion(version) ? [[skillId, toVersionSortKey(version), place]] : [],
-  )
-  const rows = wanted.length > 0 ? await selectRequiring(context.database, { wanted }) : []
-  const required = rows.flatMap((row) =>
-    readStoredRequires(row).skills.map(({ name, range }) => {
-      return { place: Number(row.place), name: toMeantName(name, row.owner), range: parseVersionRange(range) }
+  const required = installed.flatMap(({ place, owner, requires }) =>
+    requires.skills.map(({ name, range }) => {
+      return { place, name: toMeantName(name, owner), range: parseVersionRange(range) }
     }),
   )
   if (required.length === 0) return found
@@ -40,18 +33,3 @@ export async function findWithdrawn(context: StorageContext, installed: readonly
   }
   return found
 }
-
-/** Only versions that require something; the metadata only of those that were stored before the column existed. */
-const selectRequiring = compileListQuery((db, param: Param<{ wanted: Iterable<readonly unknown[]> }>, lists) =>
-  db
-    .selectFrom(lists.table(param('wanted')).as('had'))
-    .innerJoin('versions', (join) =>
-      join
-        .on('versions.skill_id', '=', sql<string>`had.value ->> 0`)
-        .on('versions.sort_key', '=', sql<string>`had.value ->> 1`),
-    )
-    .innerJoin('skills', 'skills.id', 'versions.skill_id')
-    .select([sql<number | string>`had.value ->> 2`.as('place'), 'owner', 'requires'])
-    .select((eb) => eb.case().when('requires', 'is', null).then(eb.ref('metadata')).else(null).end().as('metadata'))
-    .where((eb) => eb.or([eb('requires', 'is', null), eb('requires', '!=', '')])),
-)

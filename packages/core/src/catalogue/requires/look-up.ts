@@ -6,7 +6,7 @@ import { compileListQuery, isInList } from '../../storage/list-query.ts'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { readSights } from '../../visibility/decisions.ts'
 import { isOffered } from '../versions/recalls.ts'
-import { readStoredRequires } from '../versions/stored-requires.ts'
+import { readStoredRequires, requiresMetadata } from '../versions/stored-requires.ts'
 
 /** A skill that a resolution may choose. */
 export interface Choosable {
@@ -139,12 +139,11 @@ const selectSkills = compileListQuery(
       ),
 )
 
-/** The metadata only of versions that were stored before the column existed. */
 const selectVersions = compileListQuery((db, param: Param<{ ids: Iterable<string> }>, lists) =>
   db
     .selectFrom('versions')
     .select(['skill_id', 'version', 'digest', 'yanked', 'recalled_by', 'requires'])
-    .select((eb) => eb.case().when('requires', 'is', null).then(eb.ref('metadata')).else(null).end().as('metadata'))
+    .select(requiresMetadata.as('metadata'))
     .where(lists.has('skill_id', param('ids')))
     .orderBy('sort_key', 'desc'),
 )

@@ -4,9 +4,9 @@ import { appendChange } from '../../log/append-change.ts'
 import { compileInsert, compileQuery, type Param } from '../../storage/compiled-query.ts'
 import type { SkillRow, Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
-import { toMeantName } from '../versions/stored-requires.ts'
 import { publishedCondition } from '../../visibility/conditions.ts'
 import { isPublished } from '../../visibility/decisions.ts'
+import { toMeantName } from '../versions/stored-requires.ts'
 
 interface ChangedSkill {
   readonly before: SkillRow | undefined
@@ -81,7 +81,7 @@ type Aliased = Tables & { target: Tables['skills']; own: Tables['skills'] }
 const eb = expressionBuilder<Aliased, 'requirements' | 'skills' | 'target'>()
 
 /** Whether a row of `requirements` has a name of the skill in `target`, now or before a transfer: an index finds it. */
-export const isRequirementOfTarget = eb.and([
+const isRequirementOfTarget = eb.and([
   eb('requirements.skill_id', '!=', eb.ref('target.id')),
   eb(
     'requirements.name',
@@ -98,33 +98,13 @@ const selectRequirements = compileQuery((db, param: Param<{ skillId: string }>) 
   db.selectFrom('requirements').select(['name', 'range']).where('skill_id', '=', param('skillId')),
 )
 
-/** A skill that may require the skill with this full name and id, or none. */
-export const selectRequirer = compileQuery((db, param: Param<{ id: string; fullName: string }>) =>
-  db
-    .selectFrom('requirements')
-    .select('skill_id')
-    .where((of) =>
-      of.or([
-        of('name', '=', param('fullName')),
-        of('name', 'in', of.selectFrom('aliases').select('full_name').where('aliases.skill_id', '=', param('id'))),
-      ]),
-    )
-    .limit(1),
-)
-
-/** A page of the skills that require a skill, by id, with the range. */
-export function findDependents(db: Kysely<Tables>, skillId: string, page: { after: string; limit: number }) {
+/** The rows of `requirements` that name a skill, each with the skill that requires it. */
+export function selectDependents(db: Kysely<Tables>, skillId: string) {
   return db
     .selectFrom('requirements')
     .innerJoin('skills', 'skills.id', 'requirements.skill_id')
     .innerJoin('skills as target', (join) => join.on('target.id', '=', skillId))
-    .selectAll('skills')
-    .select('requirements.range')
     .where(isRequirementOfTarget)
-    .where('skills.state', '!=', 'withdrawn')
-    .where('skills.id', '>', page.after)
-    .orderBy('skills.id')
-    .limit(page.limit)
-    .execute()
 }
+
 const insertRequirements = compileInsert('requirements')

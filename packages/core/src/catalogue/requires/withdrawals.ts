@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import { compareVersions } from '@skillstead/protocol'
 import { parseVersionRange } from '@skillstead/skill-format'
 import { hourMs, minuteMs } from '../../kernel/clock.ts'
 import type { SkillRow } from '../../storage/tables.ts'
@@ -8,7 +7,7 @@ import { isShownToAll, keepReaders } from '../../visibility/decisions.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { offeredVersion } from '../versions/recalls.ts'
 import { toPublicName } from '../versions/skill-document.ts'
-import { findDependents, selectRequirer } from './requirement-rows.ts'
+import { selectDependents } from './requirement-rows.ts'
 
 /** Versions that are no longer offered. */
 interface Withdrawal {
@@ -28,8 +27,8 @@ export async function queueWithdrawal(
   trx: WriteTransaction,
   { skill, ...withdrawal }: Withdrawal & { readonly skill: SkillRow },
 ): Promise<void> {
-  const [requirer] = await selectRequirer(trx, { id: skill.id, fullName: skill.full_name })
-  if (requirer) await outbox.enqueue(trx, { topic, payload: { skillId: skill.id, ...withdrawal } })
+  const dependent = await selectDependents(trx, skill.id).select('skills.id').limit(1).executeTakeFirst()
+  if (dependent) await outbox.enqueue(trx, { topic, payload: { skillId: skill.id, ...withdrawal } })
 }
 
 /** Emits `skill.dependency.withdrawn` for each dependent of a withdrawal, a few in each transaction. */
@@ -56,14 +55,21 @@ async function emitSome(
 ): Promise<string | undefined> {
   const skill = await trx.selectFrom('skills').selectAll().where('id', '=', skillId).executeTakeFirst()
   if (!skill) return undefined
-  const dependents = await findDependents(trx, skillId, { after, limit: dependentsPerWrite })
+  const dependents = await selectDependents(trx, skillId)
+    .selectAll('skills')
+    .select('requirements.range')
+    .where('skills.state', '!=', 'withdrawn')
+    .where('skills.id', '>', after)
+    .orderBy('skills.id')
+    .limit(dependentsPerWrite)
+    .execute()
   const offered = await trx
     .selectFrom('versions')
     .select('version')
     .where('skill_id', '=', skillId)
     .where(offeredVersion)
+    .orderBy('sort_key', 'desc')
     .execute()
-  const highest = offered.map(({ version }) => version).toSorted((a, b) => compareVersions(b, a))
   for (const { range: text, ...dependent } of dependents) {
     const range = parseVersionRange(text)
     if (!range || !versions.some(range.includes) || !(await isKnownToOwner(trx, skill, dependent))) continue
@@ -74,7 +80,7 @@ async function emitSome(
       data: () => ({
         skill: { id: dependent.id, name: toPublicName(dependent), fullName: dependent.full_name },
         dependency: { fullName: skill.full_name, range: text, versions: [...versions], reason },
-        replacement: highest.find(range.includes) ?? null,
+        replacement: offered.find(({ version }) => range.includes(version))?.version ?? null,
       }),
     })
   }

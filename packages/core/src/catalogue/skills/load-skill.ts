@@ -1,4 +1,3 @@
-import type { Requires } from '@skillstead/protocol'
 import { composeSkill, type LoadedSkill, type SkillParts } from '@skillstead/skill-format/loading'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { CallOptions } from '../../kernel/call-options.ts'
@@ -52,6 +51,7 @@ async function readSkillParts(
   const usesOwn = isNamed && skill.described_by !== version.version
   const { fullName, description, author, downloads, verified, deprecated } = toSkillItem(skill)
   const { frontmatter, contract, capabilities, summary } = own
+  const requires = readStoredRequires(version)
   const metadata = {
     name: await showName(context, skill, caller),
     fullName,
@@ -64,13 +64,9 @@ async function readSkillParts(
     deprecated,
     keywords: usesOwn ? own.keywords : parseJson(skill.keywords),
     ...toShownEvaluations(version),
-    ...(version.requires !== '' && toShownRequires(readStoredRequires(version))),
+    ...(toStoredRequires(requires) !== '' && { requires }),
   }
   return { metadata, frontmatter, contract, capabilities, summary }
-}
-
-function toShownRequires(requires: Requires): { requires?: Requires } {
-  return toStoredRequires(requires) === '' ? {} : { requires }
 }
 
 async function readVersionScore(context: StorageContext, skill: SkillRow, version: VersionRow): Promise<number | null> {

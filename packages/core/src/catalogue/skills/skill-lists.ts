@@ -8,7 +8,7 @@ import { addRow, hasRow, removeRows } from '../../storage/table-rows.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { findOwnOrganisation } from '../../accounts/organisations.ts'
-import { isRequirementOfTarget } from '../requires/requirement-rows.ts'
+import { selectDependents } from '../requires/requirement-rows.ts'
 import { getSkill, getSkillNow } from './find-skill.ts'
 import { toNamedItems } from '../versions/shown-names.ts'
 import { itemColumns, toPublicName, toPublicVisibility, toSkillItem } from '../versions/skill-document.ts'
@@ -98,12 +98,7 @@ export async function listForks(context: StorageContext, input: Input<'listForks
 /** GET /skills/<name>/dependents: the skills that require the skill and that the caller may see, by name. */
 export async function listDependents(context: StorageContext, input: Input<'listDependents'>, caller: Caller) {
   const { id } = await getSkill(context, input.name, caller)
-  const dependents = context.database.read
-    .selectFrom('requirements')
-    .innerJoin('skills', 'skills.id', 'requirements.skill_id')
-    .innerJoin('skills as target', (join) => join.on('target.id', '=', id))
-    .where(isRequirementOfTarget)
-    .where(isListedFor(caller))
+  const dependents = selectDependents(context.database.read, id).where(isListedFor(caller))
   const sorted = dependents
     .select(itemColumns.map((column) => `skills.${column}` as const))
     .select('requirements.range')

@@ -205,13 +205,15 @@ async function toPublicEntries(trx: WriteTransaction, change: LoggedChange): Pro
   if (cause.type === 'skill' || cause.type === 'judgement')
     return sameInPublic(before, skill) ? [] : [toSkillEntry(skill, holder)]
   if (cause.type === 'evaluation') return toEvaluationEntries(skill, versions, [cause.evaluation])
-  const version = cause.type === 'recall' ? undefined : versions.find(({ id }) => id === cause.versionId)!
-  if (cause.type !== 'version' || !version) {
-    const entry = cause.type === 'recall' ? toRecallEntry(skill, cause.recall) : toYankEntry(skill, version!)
+  const findVersion = (versionId: string) => versions.find(({ id }) => id === versionId)!
+  if (cause.type !== 'version') {
+    const entry =
+      cause.type === 'recall' ? toRecallEntry(skill, cause.recall) : toYankEntry(skill, findVersion(cause.versionId))
     // Another version describes the skill now, and mirrors need its metadata.
     const isSame = sameInPublic({ ...before, latest_version: skill.latest_version }, skill)
     return isSame && (await showsLatest(trx, change)) ? [entry] : [entry, toSkillEntry(skill, holder)]
   }
+  const version = findVersion(cause.versionId)
   const entry = toVersionEntry(skill, version, await readVersionContent(trx, version.id, contents), holder)
   return (await showsLatest(trx, change)) ? [entry] : [entry, toSkillEntry(skill, holder)]
 }

@@ -106,6 +106,17 @@ export async function toCovered(
   return { versions: versions.slice(0, shownMax), versionCount: versions.length }
 }
 
+/** A recall in answers and events. `all`: the numbers of the versions of its skill, highest first. */
+export async function toShownRecall(recall: StoredRecall, all: readonly string[]) {
+  const { id, endedAt } = recall
+  return {
+    id,
+    ...toRecalled(recall),
+    ...(endedAt !== undefined && { endedAt: toTimestamp(endedAt) }),
+    ...(await toCovered(recall, all)),
+  }
+}
+
 /** The numbers of the versions of a skill, or of the recalled ones, highest first. */
 export async function selectVersionNumbers(db: Kysely<Tables>, skillId: string, which?: 'recalled'): Promise<string[]> {
   const rows = await db

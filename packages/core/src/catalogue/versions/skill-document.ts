@@ -85,17 +85,16 @@ export function toSkillItem(skill: ItemRow): Skill {
 /** The source of a fork that the reader may see. */
 export type ForkedFrom = SkillDetails['forkedFrom']
 
-/** Fields added at read time: counters change too often to be stored, and not every reader may see `forkedFrom`. */
-type SplicedField = 'downloads' | 'stars' | 'forks' | 'dependents' | 'forkedFrom'
-
-/** The columns of {@link SplicedField}. */
 type CountColumn = 'downloads' | 'stars' | 'forks' | 'dependents'
+
+/** Fields added at read time: counters change too often to be stored, and not every reader may see `forkedFrom`. */
+type SplicedField = CountColumn | 'forkedFrom'
 
 /**
  * The version of the form of stored documents. Increase it with each change of {@link toSkillDocument}: documents with
  * another number are built again, in the background and when they are read.
  */
-export const documentVersion: number = 2
+export const documentVersion = 2
 
 /** Where each stored document begins. */
 const documentHead = `{"form":${documentVersion},`
@@ -151,9 +150,6 @@ export function toSkillOrigin(skill: Pick<SkillRow, 'origin_kind' | 'origin_upst
   return { kind: skill.origin_kind, upstream: skill.origin_upstream, syncedAt }
 }
 
-/** Suffix of the entity tag, so that the tag changes with `documentVersion`; empty for version 1. */
-const formTag = documentVersion === 1 ? '' : `-v${documentVersion}`
-
 /**
  * The complete public form as JSON. The entity tag changes with any field; the id and the time distinguish it from the
  * entity tags of another skill that took over the name, and of a restored database.
@@ -170,7 +166,7 @@ export function toSkillResponse(
   >)
   // Parsing the document would cost more than everything else.
   const text = `${added.slice(0, -1)},${document.slice(documentHead.length)}`
-  const tag = `"${id.slice(-12)}-${revision}-${updated_at.toString(36)}-${downloads}-${stars}-${forks}-${dependents}${forkedFrom ? '-f' : ''}${formTag}"`
+  const tag = `"${id.slice(-12)}-${revision}-${updated_at.toString(36)}-${downloads}-${stars}-${forks}-${dependents}${forkedFrom ? '-f' : ''}-v${documentVersion}"`
   return new EncodedJson(text, tag)
 }
 

@@ -1,5 +1,6 @@
 import type { Requires } from '@skillstead/protocol'
 import { noRequires, readRequires } from '@skillstead/skill-format'
+import { sql } from 'kysely'
 import { parseJson, type VersionMetadata, type VersionRow } from '../../storage/tables.ts'
 
 /** What a version requires, read from its stored metadata. */
@@ -16,6 +17,9 @@ export function toMeantName(name: string, owner: string): string {
 export function toStoredRequires(requires: Requires): string {
   return Object.values(requires).every(({ length }) => length === 0) ? '' : JSON.stringify(requires)
 }
+
+/** The metadata of versions that were stored before the column `requires` existed, for {@link readStoredRequires}. */
+export const requiresMetadata = sql<string | null>`case when versions.requires is null then versions.metadata end`
 
 /** What a row of `versions` requires. `metadata` is needed only where `requires` is null. */
 export function readStoredRequires({ requires, metadata }: Pick<VersionRow, 'requires'> & { metadata: string | null }) {

@@ -117,7 +117,10 @@ export async function compareNew(
   return compareAccess({ version: earlier.version, ...facts, outline: read }, { version: number, ...own })
 }
 
-/** The outline of a stored version. A missing blob must not block the publish of later versions, and a transaction does not wait for a bucket. */
+/**
+ * The outline of a stored version. A missing blob must not block the publish of later versions, and a transaction does not
+ * wait for a bucket.
+ */
 async function readStoredOutline(trx: WriteTransaction, versionId: string): Promise<Outline> {
   const files = await readPackageFiles({ read: trx }, versionId).catch(() => undefined)
   return files ? readOutline(files) : toUnreadOutline(versionId)

@@ -1,28 +1,12 @@
-import { toTimestamp } from '@skillstead/protocol'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import type { SkillRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
-import { findCoveringRecall, selectVersionNumbers, type StoredRecall, toCovered } from '../versions/recalls.ts'
+import { findCoveringRecall, selectVersionNumbers, type StoredRecall, toShownRecall } from '../versions/recalls.ts'
 import { toPublicName } from '../versions/skill-document.ts'
 
 /** Versions per statement. */
 const idsPerUpdate = 500
-
-/**
- * Stores the recalls of a skill, newest first, and which recall covers each of its versions. Emits the event of the
- * recall that began or ended. The caller then refreshes the skill.
- */
-export async function putRecalls(
-  { events }: Pick<CatalogueContext, 'events'>,
-  trx: WriteTransaction,
-  skill: SkillRow,
-  recalls: readonly StoredRecall[],
-  changed: StoredRecall,
-): Promise<void> {
-  await storeRecalls(trx, skill.id, recalls)
-  await emitRecall({ events }, trx, skill, changed)
-}
 
 /** Emits the event of a recall that began or ended, with the versions in its range. */
 export async function emitRecall(
@@ -31,26 +15,21 @@ export async function emitRecall(
   skill: SkillRow,
   changed: StoredRecall,
 ): Promise<void> {
-  const { id, range, reason, at, endedAt } = changed
   await events.emit(trx, {
     event: 'skill.recalled',
     skill,
     data: async () => ({
       skill: { id: skill.id, name: toPublicName(skill), fullName: skill.full_name },
-      recall: {
-        id,
-        range,
-        reason,
-        at: toTimestamp(at),
-        ...(endedAt !== undefined && { endedAt: toTimestamp(endedAt) }),
-        ...(await toCovered(changed, await selectVersionNumbers(trx, skill.id))),
-      },
-      ended: endedAt !== undefined,
+      recall: await toShownRecall(changed, await selectVersionNumbers(trx, skill.id)),
+      ended: changed.endedAt !== undefined,
     }),
   })
 }
 
-/** The part of {@link putRecalls} without the event. */
+/**
+ * Stores the recalls of a skill, newest first, and which recall covers each of its versions. The caller then refreshes
+ * the skill and calls {@link emitRecall}.
+ */
 export async function storeRecalls(
   trx: WriteTransaction,
   skillId: string,
