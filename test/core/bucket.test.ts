@@ -331,8 +331,7 @@ describeDatabases('a bucket of large files', (open, dialect) => {
     const path = join(await makeFolder(), 'skills.db')
     await importRegistry(file, { path })
     const copy = await openRegistry({ path })
-    const { api } = { api: localApi(copy) }
-    expect(await bytesOf(await api.getFile({ name: 'alice/tea', path: 'large.bin' }))).toEqual(bytes)
+    expect(await bytesOf(await localApi(copy).getFile({ name: 'alice/tea', path: 'large.bin' }))).toEqual(bytes)
     await copy.close()
   })
 

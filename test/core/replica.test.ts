@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { localApi, type Registry, systemCaller } from '@skillstead/core'
+import { localApi, type Registry, systemCaller, systemClock } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { skillMd } from '../support/answers.ts'
@@ -19,10 +19,10 @@ describe.skipIf(inject('postgresUrl') === null)('a replica for lists and searche
   const toReplica = (databaseUrl: string) => replica.url + new URL(databaseUrl).pathname.slice(1)
 
   /** A registry that searches in the database, its user ann, and another node that has no replica. */
-  async function open(of: (databaseUrl: string) => string = toReplica) {
+  async function open(of: (databaseUrl: string) => string = toReplica, clock = systemClock) {
     const databaseUrl = await primary.createDatabase()
     const errors: string[] = []
-    const options = { databaseUrl, memorySkillsMax: 0, answerBytesMax: 0, works: false }
+    const options = { databaseUrl, memorySkillsMax: 0, answerBytesMax: 0, works: false, clock }
     const onError = (error: unknown) => void errors.push(String(error))
     const other = await openRegistry({ ...options, onError })
     const registry = await openRegistry({ ...options, databaseReadUrl: of(databaseUrl), onError })
@@ -54,6 +54,20 @@ describe.skipIf(inject('postgresUrl') === null)('a replica for lists and searche
     expect(errors).toEqual([])
   })
 
+  it('shows the trends of the current hour', async () => {
+    let nowMs = Date.UTC(2026, 0, 2, 12)
+    const { registry, api, errors } = await open(toReplica, { ...systemClock, now: () => nowMs })
+    await api.publishSkill({ skillMd: skillMd('tea') })
+    for (let i = 0; i < 5; i++) {
+      await localApi(registry).track({ skillName: 'ann/tea' })
+      await partsOf(registry).telemetry.flush()
+      expect((await api.getTrending({ period: 'day' })).entries).toMatchObject([{ installs: 1 }])
+      nowMs += 25 * 3_600_000
+      expect((await api.getTrending({ period: 'day' })).entries).toEqual([])
+    }
+    expect(errors).toEqual([])
+  })
+
   it('lets the primary answer while the replica is late', async () => {
     const { registry, api, names, errors } = await open()
     await replica.query('select pg_wal_replay_pause()')
@@ -71,7 +85,7 @@ describe.skipIf(inject('postgresUrl') === null)('a replica for lists and searche
     expect(errors).toEqual([])
   })
 
-  it('lets the primary answer if the replica ends during a read, and when it is away', async () => {
+  it('lets the primary answer if the replica ends during a read, and when it is unavailable', async () => {
     const { registry, api, names, errors } = await open()
     await api.publishSkill({ skillMd: skillMd('kept') })
     const { replica: own } = partsOf(registry)

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import {
-  mayDeclarePackages,
-  readDeclaredPackages,
-  writeProjectSbom,
-  writeSkillSbom,
-} from '@skillstead/skill-format/sbom'
+import { readDeclaredPackages, writeProjectSbom, writeSkillSbom } from '@skillstead/skill-format/sbom'
 import { toDigest, toVersionDigest } from '@skillstead/skill-format/archives'
 import { listFacts, readSbom } from '../support/read-sbom.ts'
 
 const toFiles = (files: Record<string, string | Uint8Array>) =>
-  Object.entries(files).map(([path, content]) => ({ path, bytes: Buffer.from(content) }))
+  Object.entries(files).map(([path, content]) => {
+    const bytes = Buffer.from(content)
+    return { path, bytes, read: () => bytes }
+  })
 
 const read = (files: Record<string, string | Uint8Array>) => readDeclaredPackages(toFiles(files))
+
+const toUnreadable = (path: string) => ({ path, read: () => Promise.reject(new Error(`${path} is read`)) })
 
 /** The packages of one file, as `ecosystem name range scope`, with the version of pinned ones. */
 async function list(path: string, content: string): Promise<string[]> {
@@ -198,9 +198,30 @@ nix = "0.29"
     ['setup.py', 'setup()', 'Files of this kind are not read.'],
   ])('that cannot be read are named: %s %#', async (path, content, reason) => {
     const { packages, unread } = await read({ [path]: content })
-    expect(mayDeclarePackages(path)).toBe(true)
     expect(packages).toEqual([])
     expect(unread).toEqual([{ path, reason: expect.stringContaining(reason) }])
+  })
+
+  it('without credentials of addresses', async () => {
+    const lines = ['--index-url https://user:tok-en@pip.example/simple', 'git+https://tok-en@git.example/x/y']
+    const { packages, unread } = await read({
+      'requirements.txt': lines.join('\n'),
+      'package.json': '{ "dependencies": { "own": "git+https://user:tok-en@git.example/x/y" } }',
+    })
+    expect(packages[0]!.range).toBe('git+https://git.example/x/y')
+    expect(unread.map(({ reason }) => reason)).toEqual([
+      "The option '--index-url https://pip.example/simple' was not applied.",
+      "'git+https://git.example/x/y' is no requirement of a package.",
+    ])
+  })
+
+  it('need no bytes of other files and of lock files', async () => {
+    const files = ['yarn.lock', 'SKILL.md', 'a.bin'].map(toUnreadable)
+    expect(await readDeclaredPackages(files)).toEqual({
+      packages: [],
+      unread: [{ path: 'yarn.lock', reason: 'Files of this kind are not read.' }],
+    })
+    await expect(readDeclaredPackages([toUnreadable('go.mod')])).rejects.toThrow('go.mod is read')
   })
 
   it('that are not UTF-8 are named', async () => {

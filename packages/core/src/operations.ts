@@ -111,7 +111,7 @@ import { showBlob, streamBlobs } from './catalogue/offers/blob-reads.ts'
 import { readFeed } from './catalogue/skills/feed.ts'
 import { showDownloads } from './community/download-days.ts'
 import { track } from './community/track.ts'
-import { getTrending } from './community/trends.ts'
+import { getTrending, rollTrendsToNow } from './community/trends.ts'
 import { readCheckpoint } from './log/checkpoint.ts'
 import { readTile } from './log/read-tile.ts'
 import { readPublicKeys } from './log/signing-keys.ts'
@@ -128,7 +128,7 @@ export const operations = {
   searchByNeed: fromReplica(searchSkills),
   suggest: fromReplica(suggestSkills),
   getSimilarity: showSimilarity,
-  listCategories: fromReplica((context) => listCategories(context)),
+  listCategories: fromReplica(listCategories),
   publishSkill,
   getSkill: showSkill,
   deleteSkill,
@@ -242,7 +242,11 @@ export const operations = {
   addExternal,
   deleteExternal,
   track,
-  getTrending: fromReplica(getTrending),
+  async getTrending(context, input, caller) {
+    // Before the replica is asked: it waits only for writes that were committed by then.
+    await rollTrendsToNow(context, input.period)
+    return fromReplica(getTrending)(context, input, caller)
+  },
 
   submitDmca,
   getDmca: showCase,

@@ -214,9 +214,11 @@ async function rollUpDay({ database, clock }: Pick<CommunityContext, 'database' 
 /** A smaller category is read completely and sorted. A larger one is read in the order of the ranking. */
 const smallCategorySkills = 1000
 
-/** GET /trending: public skills ranked by the installs of a period and their growth over the period before. */
+/**
+ * GET /trending: public skills ranked by the installs of a period and their growth over the period before, in the
+ * windows that {@link rollTrendsToNow} has moved.
+ */
 export async function getTrending(context: StorageContext, input: Input<'getTrending'>, caller: Caller) {
-  await rollTrendsToNow(context, input.period)
   const isSmall = input.category !== undefined && (await isSmallCategory(context, input.category))
   const ranking = selectRanking(context, input, isSmall)
   const [rows, total] = await Promise.all([readBestTrends(ranking, input.limit), countRows(ranking)])
@@ -263,8 +265,8 @@ async function isSmallCategory({ database }: StorageContext, category: string): 
   return (await countRows(database.read.selectFrom(rows.as('skills')))) < smallCategorySkills
 }
 
-/** Windows move with the hours, even without installs. */
-async function rollTrendsToNow({ database, clock }: StorageContext, period: TrendRow['period']): Promise<void> {
+/** Moves the windows of a period to the current hour, even without installs. */
+export async function rollTrendsToNow({ database, clock }: StorageContext, period: TrendRow['period']): Promise<void> {
   const hour = toHour(clock.now())
   if (await areWindowsStale(database.read, period, hour)) {
     await database.writer.write((trx) => rollAllTrends(trx, hour))

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib'
-import { limits } from '@skillstead/protocol'
+import { limits, RegistryError } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { type Param, compileWrite } from './compiled-query.ts'
 import type { BlobEncoding, Tables } from './tables.ts'
@@ -69,6 +69,12 @@ const insertBlob = compileWrite((db, param: Param<Tables['blobs']>) =>
 /** The error of a digest that another row refers to, without its bytes. */
 export function toMissingBlob(digest: string): Error {
   return new Error(`The blob ${digest} is missing from the storage. Run \`skillstead doctor\`.`)
+}
+
+/** Callers are not told where the contents are. The reason is in the cause, for the operator. */
+export function toUnavailable(cause: unknown): RegistryError {
+  const detail = 'The storage of large files is unavailable at the moment. Try again shortly.'
+  return new RegistryError('overloaded', detail, { retryAfterSeconds: 5, cause })
 }
 
 /** Bytes of a blob as they are stored. */

@@ -78,7 +78,7 @@ export async function* moveToBucket(context: StorageContext): AsyncGenerator<num
   await claimBucket(context.database)
   for await (const rows of readBatches(
     context.database,
-    sql<boolean>`(place is null or place = 'waiting') and length(bytes) >= ${bucketBytesMin} and ${isNoSkillMd}`,
+    sql<boolean>`${isInRow} and length(bytes) >= ${bucketBytesMin} and ${isNoSkillMd}`,
   )) {
     await moveBatch(context, rows)
     yield rows.length
@@ -93,6 +93,8 @@ export async function* moveToDatabase({ database }: StorageContext): AsyncGenera
     yield rows.length
   }
 }
+
+const isInRow = sql<SqlBool>`place is distinct from 'bucket'`
 
 /** A SKILL.md stays in the database, also where another version has the same file under another name. */
 const isNoSkillMd = sql<SqlBool>`not exists
@@ -140,7 +142,7 @@ async function moveBatch({ database, clock }: StorageContext, rows: readonly { d
           .where('digest', '=', digest)
           // A row that was removed and stored again meanwhile may have other bytes for the same content.
           .where('encoding', '=', encoding)
-          .where((eb) => eb.or([eb('place', 'is', null), eb('place', '=', 'waiting')]))
+          .where(isInRow)
           .where(isNoSkillMd)
           .execute()
     },

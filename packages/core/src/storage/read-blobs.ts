@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { RegistryError } from '@skillstead/protocol'
-import { type Blob, type BlobPart, toMissingBlob, unpackBlob } from './blobs.ts'
+import { type Blob, type BlobPart, toMissingBlob, toUnavailable, unpackBlob } from './blobs.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './tables.ts'
 
@@ -66,9 +66,7 @@ function isInRow(row: BlobRow): row is BlobRow & Blob {
 
 function getBucket({ bucket }: Pick<Database, 'bucket'>) {
   if (bucket) return bucket
-  throw new RegistryError('overloaded', 'The storage of large files is unavailable at the moment. Try again shortly.', {
-    cause: new Error(noBucketAdvice),
-  })
+  throw toUnavailable(new Error(noBucketAdvice))
 }
 
 /** For `catch`, where a content may be left out while the bucket is unavailable. */

@@ -2,6 +2,9 @@ import { sql } from 'kysely'
 import type { Connections } from './connections.ts'
 import type { Database } from './database.ts'
 import { toRegistryError } from './storage-error.ts'
+import { SilentError, withinMs } from './within-ms.ts'
+
+const subject = 'The replica'
 
 /** How long a read waits for the replica to have what the primary has, in milliseconds. Then it reads the primary. */
 const patienceMs = 100
@@ -45,7 +48,7 @@ export class Replica {
       return work(this.#main)
     }
     try {
-      const output = await within(readMsMax, work(this.database))
+      const output = await withinMs(subject, readMsMax, work(this.database))
       this.counts.used += 1
       return output
     } catch (error) {
@@ -58,7 +61,7 @@ export class Replica {
   }
 
   async close(): Promise<void> {
-    await within(closeMsMax, this.#connections.close()).catch(() => {})
+    await withinMs(subject, closeMsMax, this.#connections.close()).catch(() => {})
   }
 
   /** Calls that come while the databases are asked share the next question. */
@@ -71,7 +74,7 @@ export class Replica {
     await running
     this.#running = this.#next
     this.#next = undefined
-    // The answer before may have been that the replica is away.
+    // The answer before may have been that the replica is late or unavailable.
     if (performance.now() < this.#pausedUntilMs) return false
     try {
       const isCurrent = await this.#ask()
@@ -90,13 +93,9 @@ export class Replica {
     const { at, name: expected } = main[0]!
     const deadline = performance.now() + patienceMs
     do {
-      const { rows } = await within(
-        Math.max(patienceMs, deadline - performance.now()),
-        sql<Position & { has: boolean | null }>`select ${name} as name,
-          case when pg_is_in_recovery() then pg_last_wal_replay_lsn() >= cast(${at} as pg_lsn) end as has`.execute(
-          this.#connections.read,
-        ),
-      )
+      const asked = sql<Position & { has: boolean | null }>`select ${name} as name,
+        case when pg_is_in_recovery() then pg_last_wal_replay_lsn() >= cast(${at} as pg_lsn) end as has`
+      const { rows } = await withinMs(subject, patienceMs, asked.execute(this.#connections.read))
       const { has, name: found } = rows[0]!
       if (found !== expected || has === null)
         throw new Error('The database for reads (--database-read-url) is no streaming replica of --database-url.')
@@ -119,22 +118,3 @@ interface Position {
 }
 
 const name = sql`(select system_identifier from pg_control_system()) || ' ' || current_database()`
-
-/** The replica did not answer in time. */
-class SilentError extends Error {
-  override readonly name = 'SilentError'
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new SilentError(`The replica did not answer within ${Math.round(ms)} ms.`)), ms)
-  })
-  // A late failure of the work is of no interest.
-  work.catch(() => {})
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}

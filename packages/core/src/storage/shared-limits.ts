@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { skewMs } from '../kernel/clock.ts'
 import type { Database } from './database.ts'
 import { toRowTable } from './list-query.ts'
+import { withinMs } from './within-ms.ts'
 
 /** A rate limit: a number of points per window of time. A window begins with the first request. */
 interface SharedAllowance {
@@ -146,7 +147,7 @@ export class SharedLimits {
     this.#statements += 1
     const sentAtMs = performance.now()
     try {
-      const grants = await withinMs(patienceMs, takeLeases(this.#database, asks.map(toLeaseRequest)))
+      const grants = await withinMs('The database', patienceMs, takeLeases(this.#database, asks.map(toLeaseRequest)))
       this.counts.asked += 1
       for (const [i, [key, asked]] of asks.entries()) this.#resolve(key, asked, grants[i]!, sentAtMs)
     } catch (error) {
@@ -198,17 +199,6 @@ function toAllowanceState({ left, rest, endsAtMs }: PointLease, nowMs: number): 
 function toLeaseRequest([key, { points, windowMs, share, waiting }]: readonly [string, LeaseAsk]) {
   const need = waiting.reduce((sum, { cost }) => sum + cost, 0)
   return { key: createHash('sha256').update(key).digest('base64url'), points, need, share, window_ms: windowMs }
-}
-
-async function withinMs<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    const giveUp = () => reject(new Error(`The database did not answer within ${ms} ms.`))
-    // If this process was paused, the response may be waiting in the socket; setImmediate lets it be read before the
-    // timeout counts.
-    timer = setTimeout(() => setImmediate(giveUp), ms)
-  })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
 type LeaseGrant = Pick<PointLease, 'rest' | 'endsAt'> & { readonly granted: number; readonly endsInMs: number }

@@ -5,13 +5,14 @@ import { parse as parseToml } from 'smol-toml'
 import { type DeclaredPackages, FoundPackages, type PackageScope, quote } from './found-packages.ts'
 import { readGoMod, readRequirement, readRequirements, toScriptMetadata } from './requirement-lines.ts'
 
-/** A file of a skill. */
+/** A file of a skill, whose bytes are read only if it can declare packages. */
 interface SkillFile {
   readonly path: string
-  readonly bytes: Uint8Array
+  read(): Uint8Array | Promise<Uint8Array>
 }
 
 type Table = Readonly<Record<string, unknown>>
+type Paths = ReadonlySet<string>
 
 /** The files that declare packages, by name. */
 const readers: readonly [name: RegExp, read: (text: string, found: FoundPackages, path: string, all: Paths) => void][] =
@@ -29,12 +30,11 @@ const readers: readonly [name: RegExp, read: (text: string, found: FoundPackages
       /\.pyw?$/,
       (text, found) => {
         const metadata = toScriptMetadata(text)
-        if (metadata === undefined) found.skip('Its block of metadata is not closed, or not valid.')
+        if (metadata === undefined) found.addUnread('Its block of metadata is not closed, or not valid.')
         else readList(parseTomlTable(metadata)['dependencies'], found)
       },
     ],
   ]
-type Paths = ReadonlySet<string>
 
 /** Files that declare packages in a form that is not read. */
 const otherManifests = new RegExp(
@@ -49,35 +49,34 @@ const tomlBytesMax = 64 * 1024
 /** Maximum bytes to read of one file, and of all files. */
 const bytesMax = 512 * 1024
 
-/** Whether a file can declare packages, so that {@link readDeclaredPackages} needs its bytes. */
-export function mayDeclarePackages(path: string): boolean {
-  return isRead(path) || otherManifests.test(basename(path))
-}
-
 function isRead(path: string): boolean {
   return readers.some(([name]) => name.test(basename(path)))
 }
 
 /**
  * Reads the packages that a skill declares: in package.json, deno.json, pyproject.toml, requirements files, the metadata
- * blocks of Python scripts (PEP 723), go.mod and Cargo.toml. Reads what is written and resolves nothing. Never throws:
- * files that are too large, damaged or of another form are listed in `unread`. Yields to the event loop between files.
+ * blocks of Python scripts (PEP 723), go.mod and Cargo.toml. Reads what is written and resolves nothing. Throws only what
+ * `read` of a file throws: files that are too large, damaged or of another form are listed in `unread`. Yields to the
+ * event loop between files.
  */
 export async function readDeclaredPackages(files: readonly SkillFile[]): Promise<DeclaredPackages> {
   const found = new FoundPackages()
   const paths = new Set(files.map(({ path }) => path))
   let left = bytesMax
-  for (const { path, bytes } of files) {
+  for (const file of files) {
+    const { path } = file
     const name = basename(path)
     found.enter(path)
-    if (otherManifests.test(name)) found.skip('Files of this kind are not read.')
+    if (otherManifests.test(name)) found.addUnread('Files of this kind are not read.')
     const [, read] = readers.find(([pattern]) => pattern.test(name)) ?? []
     if (!read) continue
+    await setImmediate()
+    const bytes = await file.read()
     const part = /\.pyw?$/.test(name) ? findMetadataBytes(bytes) : bytes
     if (!part) continue
     const max = /\.(?:toml|pyw?)$/.test(name) ? tomlBytesMax : bytesMax
     if (part.length > Math.min(max, left)) {
-      found.skip(part.length > max ? `It is larger than ${max / 1024} KiB.` : 'The files before it are too large.')
+      found.addUnread(part.length > max ? `It is larger than ${max / 1024} KiB.` : 'The files before it are too large.')
       continue
     }
     left -= part.length
@@ -85,9 +84,8 @@ export async function readDeclaredPackages(files: readonly SkillFile[]): Promise
       read(decoder.decode(part).replaceAll('\r\n', '\n'), found, path, paths)
     } catch (error) {
       // The first line of a message of the TOML parser; the others quote the file.
-      found.skip(`It is not valid: ${quote((error as Error).message.split('\n', 1)[0]!)}.`)
+      found.addUnread(`It is not valid: ${quote((error as Error).message.split('\n', 1)[0]!)}.`)
     }
-    await setImmediate()
   }
   return found.toDeclared()
 }
@@ -134,7 +132,7 @@ function readImportMap(json: Table, found: FoundPackages): void {
   for (const [name, address] of readMap(json, 'imports', found)) {
     if (typeof address === 'string' && /^(?:npm|jsr):/.test(address)) addNpm(found, name, address, 'required')
     else if (typeof address !== 'string' || !/^\.{0,2}\//.test(address))
-      found.skip(`The import of ${quote(name)} is from no registry.`)
+      found.addUnread(`The import of ${quote(name)} is from no registry.`)
   }
 }
 
@@ -191,10 +189,10 @@ function isOptional(value: unknown): boolean {
 /** Reads a list of requirements of Python. A group may include another group, which is read itself. */
 function readList(list: unknown, found: FoundPackages, scope?: PackageScope): void {
   if (list === undefined) return
-  if (!Array.isArray(list)) return found.skip('Its dependencies are not a list.')
+  if (!Array.isArray(list)) return found.addUnread('Its dependencies are not a list.')
   for (const one of list) {
     if (typeof one === 'string') readRequirement(one, found, scope)
-    else if (!isTable(one) || !('include-group' in one)) found.skip('A dependency is not a text.')
+    else if (!isTable(one) || !('include-group' in one)) found.addUnread('A dependency is not a text.')
   }
 }
 
@@ -206,7 +204,7 @@ function readMap(table: Table, field: string, found: FoundPackages): [string, un
 function readTable(table: Table, field: string, found: FoundPackages): Table {
   const value = table[field]
   if (value === undefined || isTable(value)) return value ?? {}
-  found.skip(`${field} is not a table.`)
+  found.addUnread(`${field} is not a table.`)
   return {}
 }
 

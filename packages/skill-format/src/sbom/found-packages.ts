@@ -65,26 +65,25 @@ export class FoundPackages {
   add(ecosystem: Ecosystem, name: string, range: unknown, scope: PackageScope = 'required'): void {
     const rules = ecosystems[ecosystem]
     if (name.length > nameCharactersMax || !rules.name.test(name)) {
-      this.skip(`${quote(name)} is not the name of a package.`)
+      this.addUnread(`${quote(name)} is not the name of a package.`)
       return
     }
     if (typeof range !== 'string') {
-      this.skip(`The version of ${name} is not a text.`)
+      this.addUnread(`The version of ${name} is not a text.`)
       return
     }
     if (this.#packages.length === packagesMax) {
       this.#more += 1
       return
     }
-    // Bills are handed on, so they contain no credentials of an address.
-    const text = shorten(range.replaceAll(/:\/\/[^/\s]*@/g, '://'))
+    const text = shorten(range)
     const version = rules.pinned.exec(text)?.[1]
     const isRegistered = rules.range.test(text)
     this.#packages.push({ ecosystem, name, range: text, version, isRegistered, scope, path: this.#path })
   }
 
-  /** Reports that the file, or a part of it, was not read. The reason is a sentence. */
-  skip(reason: string): void {
+  /** Adds the file, or a part of it, as not read. The reason is a sentence. */
+  addUnread(reason: string): void {
     this.#unread.push({ path: this.#path, reason })
   }
 
@@ -103,8 +102,12 @@ export function quote(text: string): string {
   return `'${shorten(text)}'`
 }
 
-/** One line without control characters; a longer text ends with an ellipsis. */
+/**
+ * One line without control characters; a longer text ends with an ellipsis. Bills are handed on, so the addresses in them
+ * lose their credentials.
+ */
 function shorten(text: string): string {
-  const cut = text.length > rangeCharactersMax ? `${text.slice(0, rangeCharactersMax)}…` : text
+  const safe = text.replaceAll(/:\/\/[^/\s]*@/g, '://')
+  const cut = safe.length > rangeCharactersMax ? `${safe.slice(0, rangeCharactersMax)}…` : safe
   return toOneLine(cut.toWellFormed()).trim()
 }

@@ -7,7 +7,7 @@ export function readRequirement(line: string, found: FoundPackages, scope?: Pack
   // The marker of an address follows a space, because a semicolon can be part of the address.
   const [range = ''] = rest.split(rest.trimStart().startsWith('@') ? /\s;/ : ';', 1)
   if (name === undefined || !/^\s*(?:$|[<>=!~@(])/.test(range))
-    found.skip(`${quote(line)} is no requirement of a package.`)
+    found.addUnread(`${quote(line)} is no requirement of a package.`)
   else found.add('pypi', name, range.trim(), scope)
 }
 
@@ -25,9 +25,9 @@ export function readRequirements(
     if (option === undefined) readRequirement(written.replace(/\s--.*$/, ''), found)
     else if (/^(?:-r|--requirement)$/.test(option)) {
       if (!isRead(posix.join(posix.dirname(path), value)))
-        found.skip(`${quote(value)}, which it includes, was not read.`)
+        found.addUnread(`${quote(value)}, which it includes, was not read.`)
     } else if (/^(?:-e|--editable|-c|--constraint|--find-links|-f|--(?:extra-)?index-url|-i)$/.test(option))
-      found.skip(`The option ${quote(written)} was not applied.`)
+      found.addUnread(`The option ${quote(written)} was not applied.`)
   }
 }
 
@@ -56,7 +56,7 @@ export function readGoMod(text: string, found: FoundPackages): void {
       const [verb, name = '', version] = block === undefined ? words : [block, ...words]
       if (verb === 'require') found.add('golang', name.replaceAll('"', ''), version)
       else if (verb === 'replace' || verb === 'exclude')
-        found.skip(`The directive ${quote([verb, name].join(' '))} was not applied.`)
+        found.addUnread(`The directive ${quote([verb, name].join(' '))} was not applied.`)
     }
   }
 }

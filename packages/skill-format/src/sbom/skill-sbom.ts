@@ -134,21 +134,15 @@ function toSkillComponent(bill: SkillBill | UnreadSkill): Component {
     Object.assign(component, { description, publisher })
     if (license !== '') component.licenses.add(new Factories.LicenseFactory(parseExpression).makeFromString(license))
   }
-  const facts =
-    'files' in bill
-      ? listFacts(bill)
-      : ([
-          ['digest', bill.digest],
-          ['not-read', bill.reason],
-        ] as const)
-  for (const [key, value] of facts) component.properties.add(property(key, value))
+  for (const [key, value] of listFacts(bill)) component.properties.add(property(key, value))
   return component
 }
 
-function* listFacts(skill: SkillBill): Generator<[key: string, value: string]> {
-  const { digest, identity, security, access, yanked, recalled, declared, requires, source } = skill
+function* listFacts(skill: SkillBill | UnreadSkill): Generator<[key: string, value: string]> {
+  yield ['digest', skill.digest]
+  if ('reason' in skill) return yield ['not-read', skill.reason]
+  const { identity, security, access, yanked, recalled, declared, requires, source } = skill
   const { capabilities = [], forkChain = [] } = skill
-  yield ['digest', digest]
   if (source !== undefined) yield ['source', source]
   yield ['verdict', security?.verdict ?? 'not scanned']
   if (security) {

@@ -98,7 +98,7 @@ async function toBill(
   const files = unsorted.toSorted(compareFiles)
   const parsed = parseSkillMd(decodeText(files[0]!.bytes))
   const { description, license } = readSkillFields(parsed)
-  const declared = await readDeclaredPackages(files)
+  const declared = await readDeclaredPackages(files.map(({ path, bytes }) => ({ path, read: () => bytes })))
   const { requires, refusals, warnings } = readRequires(parsed)
   const faults = [...refusals, ...warnings].map(({ message }) => ({ path: 'SKILL.md', reason: message }))
   const listed = files.map((file) => {

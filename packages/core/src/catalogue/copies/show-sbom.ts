@@ -2,7 +2,6 @@ import type { Content } from '@skillstead/protocol'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
-import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
 import { getBlob } from '../../storage/read-blobs.ts'
 import { parseJson } from '../../storage/tables.ts'
 import { getSkillVersion } from '../skills/read-skill.ts'
@@ -15,17 +14,11 @@ import { readForkChain } from './lineage.ts'
 
 /** GET /skills/<name>/versions/<version>/sbom: the version, its files and the packages that it declares, in CycloneDX. */
 export async function showSbom(context: StorageContext, input: Input<'getSbom'>, caller: Caller): Promise<Content> {
-  const { mayDeclarePackages, readDeclaredPackages, sbomType, writeSkillSbom } =
-    await import('@skillstead/skill-format/sbom')
+  const { readDeclaredPackages, sbomType, writeSkillSbom } = await import('@skillstead/skill-format/sbom')
   const { skill, version } = await getSkillVersion(context, { ...input, allowRecalled: true }, caller)
   const { read } = context.database
   const files = await readFileRows(read, version.id)
-  const manifests = []
-  for (const { path, digest } of files) {
-    if (!mayDeclarePackages(path)) continue
-    manifests.push({ path, bytes: await getBlob(context.database, digest) })
-    if (isSliceOver()) await nextSlice()
-  }
+  const readable = files.map(({ path, digest }) => ({ path, read: () => getBlob(context.database, digest) }))
   const { capabilities, ...metadata } = parseJson(version.metadata)
   // The owner's metadata apply to the version that describes the skill.
   const { description, license } = skill.described_by === version.version ? skill : metadata
@@ -38,7 +31,7 @@ export async function showSbom(context: StorageContext, input: Input<'getSbom'>,
     identity: version.identity === null ? undefined : parseJson(version.identity),
     digest: version.digest,
     files,
-    declared: await readDeclaredPackages(manifests),
+    declared: await readDeclaredPackages(readable),
     security: await readScan(read, version.id),
     access: (await showAccess(read, version)).access,
     capabilities,

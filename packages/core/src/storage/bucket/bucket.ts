@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { RegistryError } from '@skillstead/protocol'
 import { toDigest } from '@skillstead/skill-format/archives'
-import { type BlobPart, unpackBlob } from '../blobs.ts'
+import { type BlobPart, toUnavailable, unpackBlob } from '../blobs.ts'
 import type { Tables } from '../tables.ts'
 import type { BlobObjects } from './s3-objects.ts'
 
@@ -71,14 +71,12 @@ export class Bucket {
     )
   }
 
-  /** Callers are not told where the contents are. The reason is in the cause, for the operator. */
   async #ask<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (cause) {
       if (cause instanceof RegistryError) throw cause
-      const detail = 'The storage of large files is unavailable at the moment. Try again shortly.'
-      throw new RegistryError('overloaded', detail, { retryAfterSeconds: 5, cause })
+      throw toUnavailable(cause)
     }
   }
 
