@@ -146,7 +146,7 @@ describeBrowser('a new company', () => {
       await boss.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
       await row.getByText('disabled').waitFor()
       const refused = await install(key)
-      expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/key/i)])
+      expect([refused.code, refused.stdout + refused.stderr]).toEqual([1, expect.stringMatching(/key/i)])
       await goWithin(ben, '/account/skills')
       await ben.getByRole('heading', { name: 'Sign in required' }).waitFor()
       provider.expectUser('ben', { groups: ['staff'] })
