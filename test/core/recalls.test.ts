@@ -5,11 +5,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { bytesOf, codeOf, refusalOf, skillMd, textOf } from '../support/answers.ts'
 import { addCollaborator, makeOrganisation } from '../support/collaboration.ts'
 import { makeAgent } from '../support/reputation-acts.ts'
-import { describeMatrix, type TestRegistry, type TestUser } from '../support/harness.ts'
+import { describeApi, type TestRegistry, type TestUser } from '../support/harness.ts'
 
 const reason = 'It deletes the home folder.'
 
-describeMatrix('recalls', (open, { transport }) => {
+describeApi('recalls', (open, { transport }) => {
   let test: TestRegistry
   let owner: TestUser
   let other: TestUser

@@ -4,7 +4,7 @@ import { partsOf } from '@skillstead/core/internal'
 import { parseVersionRange } from '@skillstead/skill-format'
 import { beforeAll, expect, it, vi } from 'vitest'
 import { codeOf, fieldsOf, refusalOf } from '../support/answers.ts'
-import { describeApi, describeDatabases, describeMatrix, type TestRegistry, type TestUser } from '../support/harness.ts'
+import { describeApi, describeDatabases, type TestRegistry, type TestUser } from '../support/harness.ts'
 import { seededRandom } from '../support/random.ts'
 import { hookUp } from '../support/webhook-emitted.ts'
 
@@ -49,7 +49,7 @@ const toMissing = (name: string, advice: string) => ({
 const toOwnerAdvice = (name: string) =>
   `A name without an owner means a skill of the same owner. Publish it, or write ${name} in requires.`
 
-describeMatrix('resolving what skills require', (open) => {
+describeApi('resolving what skills require', (open) => {
   let test: TestRegistry
   let alice: TestUser
   let bob: TestUser
@@ -297,19 +297,23 @@ describeDatabases('large resolutions', (open) => {
         .execute()
       const count = limits.resolveSkillsMax + 1
       await database.writer.write(async (trx) => {
-        for (let i = 1; i < count; i++) {
-          const id = `chain-${i}`
-          const { num: _num, listed: _listed, ...columns } = skill!
-          await trx
-            .insertInto('skills')
-            .values({ ...columns, id, name: `s${i}`, full_name: `alice/s${i}`, holds_name: 0 })
-            .execute()
-          const skills = i === count - 1 ? [] : [{ name: `s${i + 1}`, range: '^1.0.0' }]
-          const requires = JSON.stringify({ skills, commands: [], mcpServers: [], env: [] })
-          await trx
-            .insertInto('versions')
-            .values({ ...version!, id, skill_id: id, requires })
-            .execute()
+        const { num: _num, listed: _listed, ...columns } = skill!
+        for (let from = 1; from < count; from += 100) {
+          const numbers = Array.from({ length: Math.min(100, count - from) }, (_, i) => from + i)
+          const skills = numbers.map((i) => ({
+            ...columns,
+            id: `chain-${i}`,
+            name: `s${i}`,
+            full_name: `alice/s${i}`,
+            holds_name: 0,
+          }))
+          await trx.insertInto('skills').values(skills).execute()
+          const versions = numbers.map((i) => {
+            const required = i === count - 1 ? [] : [{ name: `s${i + 1}`, range: '^1.0.0' }]
+            const requires = JSON.stringify({ skills: required, commands: [], mcpServers: [], env: [] })
+            return { ...version!, id: `chain-${i}`, skill_id: `chain-${i}`, requires }
+          })
+          await trx.insertInto('versions').values(versions).execute()
         }
       })
       const deep = await resolve(alice, 's1')

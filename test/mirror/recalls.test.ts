@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { codeOf, refusalOf, skillMd } from '../support/answers.ts'
 import { alter, bundleOf, openPublisher } from '../support/bundle-acts.ts'
 import { openFalseNode } from '../support/false-node.ts'
-import { describeDatabases, startMs } from '../support/harness.ts'
+import { describeDatabases, describeInTurn, startMs } from '../support/harness.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
 
 afterEach(endMirrors)
@@ -27,20 +27,6 @@ describeDatabases('the recalls of an upstream', (open) => {
       return all.map(({ version, recalled }) => `${version} ${recalled?.range ?? '-'}`)
     }
     return { upstream, api, recall, shown, ...followed }
-  }
-
-  /** A mirror of a false node with `alice/tool`, and the data of an entry about it. */
-  async function followFalse() {
-    const node = await openFalseNode(startMs)
-    const published = node.publish(name)
-    const followed = await openMirror(open)
-    await followed.mirror.add('main', node.url, { everySeconds: 0, maxAgeSeconds: 0 })
-    await followed.mirror.sync('main')
-    const { skill, owner } = published.data
-    const recall = { id: newId(1), range: '*', reason, at: new Date(startMs).toISOString() }
-    const append = (data: object, subject = name) =>
-      node.append({ type: 'recall', subject, data: { skill, owner, recall, ended: false, ...data } })
-    return { node, recall, append, ...followed }
   }
 
   it('arrive at the next sync, cover later versions, and end with the sync after they end', async () => {
@@ -213,114 +199,6 @@ describeDatabases('the recalls of an upstream', (open) => {
     expect((await test.api().getFeed({})).entries).toEqual([])
   })
 
-  describe('of a false node', () => {
-    it.each([
-      ['a range that is none', { range: 'all' }],
-      ['a range of thousands of alternatives', { range: Array(3000).fill('1.0.0').join('||') }],
-      ['an empty alternative', { range: '9.9.9 ||' }],
-      ['no range', { range: null }],
-      ['no id', { id: null }],
-      ['an id that is none', { id: '../../x' }],
-      ['an empty reason', { reason: '\u200b ' }],
-      ['a long reason', { reason: 'x'.repeat(5000) }],
-      ['no time', { at: 'soon' }],
-    ])('are refused with %s, and the rest is applied', async (_what, wrong) => {
-      const { append, node, recall, mirror, test } = await followFalse()
-      append({ recall: { ...recall, ...wrong } })
-      node.publish('alice/other')
-      expect(await mirror.sync('main')).toMatchObject({ applied: 1, refused: [{ reason: 'malformed' }] })
-      await test.api().getArchive({ name, version: '1.0.0' })
-    })
-
-    it('change no skill of this node, and none under another name', async () => {
-      const { append, mirror, test } = await followFalse()
-      const bob = await test.makeUser('bob')
-      await bob.api.publishSkill({ skillMd: skillMd('tool'), version: '1.0.0' })
-      const { id, author } = await test.api().getSkill({ name: 'bob/tool' })
-      append({ skill: { id, name: 'tool', fullName: 'bob/tool' }, owner: author }, 'bob/tool')
-      append({}, 'alice/another')
-      await mirror.sync('main')
-      for (const one of ['bob/tool', name]) {
-        await test.api().getArchive({ name: one, version: '1.0.0' })
-        expect((await test.api().listRecalls({ name: one })).recalls).toEqual([])
-      }
-    })
-
-    it('cannot end a recall of this node, nor take its id', async () => {
-      const { append, mirror, recall, test } = await followFalse()
-      const own = await test.admin.api.recallSkill({ name, range: '*', reason: 'Not here.' })
-      append({ recall: { ...recall, id: own.id }, ended: true })
-      append({ recall: { ...recall, id: own.id, range: '9.9.9' } })
-      await mirror.sync('main')
-      expect(await codeOf(test.api().getArchive({ name, version: '1.0.0' }))).toBe('recalled')
-      expect((await test.api().listRecalls({ name })).recalls).toEqual([own])
-    })
-
-    it('that come with a new version also cover the earlier ones', async () => {
-      const { node, recall, mirror, test } = await followFalse()
-      node.publish(name, {
-        version: '9.0.0',
-        files: { 'SKILL.md': skillMd('tool', { body: 'New.' }) },
-        data: { recalls: [recall] },
-      })
-      await mirror.sync('main')
-      const details = await test.api().getSkill({ name })
-      expect(details.latestVersion).toBe('')
-      expect(details.versions.map(({ recalled }) => recalled?.range)).toEqual(['*', '*'])
-      expect((await test.api().searchSkills({})).total).toBe(0)
-    })
-
-    it('that come with an entry of a version they do not cover are refused', async () => {
-      const { node, recall, mirror, test } = await followFalse()
-      const recalls = [{ ...recall, range: '1.0.0' }]
-      node.publish(name, {
-        version: '9.0.0',
-        files: { 'SKILL.md': skillMd('tool', { body: 'New.' }) },
-        data: { recalls },
-      })
-      expect(await mirror.sync('main')).toMatchObject({ applied: 0, refused: [{ reason: 'malformed' }] })
-      await test.api().getArchive({ name, version: '1.0.0' })
-    })
-
-    it('that come with versions of many skills pause the sync', async () => {
-      const { node, recall, mirror, alarms, test } = await followFalse()
-      for (let i = 0; i < 8; i += 1) node.publish(`alice/skill-${i}`)
-      await mirror.sync('main')
-      for (let i = 0; i < 8; i += 1) {
-        const recalls = [{ ...recall, id: newId(100 + i) }]
-        const files = { 'SKILL.md': skillMd(`skill-${i}`, { body: 'New.' }) }
-        node.publish(`alice/skill-${i}`, { version: '2.0.0', files, data: { recalls } })
-      }
-      expect(await codeOf(mirror.sync('main'))).toBe('conflict')
-      expect(alarms).toEqual(['main: mass_removal'])
-      expect((await test.api().searchSkills({})).total).toBe(9)
-    })
-
-    it('come with a version even if they are more than a node keeps', async () => {
-      const { node, recall, mirror, test } = await followFalse()
-      const recalls = Array.from({ length: 60 }, (_, i) => ({ ...recall, id: newId(100 - i) }))
-      node.publish(name, {
-        version: '9.0.0',
-        files: { 'SKILL.md': skillMd('tool', { body: 'New.' }) },
-        data: { recalls },
-      })
-      expect(await mirror.sync('main')).toMatchObject({ applied: 1, refused: [] })
-      expect((await test.api().listRecalls({ name })).recalls).toHaveLength(40)
-      expect(await codeOf(test.api().getArchive({ name, version: '9.0.0' }))).toBe('recalled')
-    })
-
-    it('are limited in number, and dated no later than now', async () => {
-      const { append, mirror, recall, test } = await followFalse()
-      for (let i = 1; i <= 60; i += 1) append({ recall: { ...recall, id: newId(i), at: '2999-01-01T00:00:00.000Z' } })
-      await mirror.sync('main')
-      const { recalls } = await test.api().listRecalls({ name })
-      expect(recalls).toHaveLength(40)
-      expect(Date.parse(recalls[0]!.at)).toBeLessThanOrEqual(test.clock.now())
-      // An administrator of this node may still recall it.
-      await test.admin.api.recallSkill({ name, range: '*', reason: 'Not here.' })
-    })
-  })
-
   describe('in bundles', () => {
     it('are imported, and so is their end', async () => {
       const origin = await openPublisher(open)
@@ -356,5 +234,127 @@ describeDatabases('the recalls of an upstream', (open) => {
       expect((await refusalOf(importBundle(registry, altered))).message).toMatch(/damaged|signed/)
       expect(await codeOf(api().getSkill({ name }))).toBe('not_found')
     })
+  })
+})
+
+describeInTurn('the recalls of a false node', (open) => {
+  /** A mirror of a false node with `alice/tool`, and the data of an entry about it. */
+  async function followFalse() {
+    const node = await openFalseNode(startMs)
+    const published = node.publish(name)
+    const followed = await openMirror(open)
+    await followed.mirror.add('main', node.url, { everySeconds: 0, maxAgeSeconds: 0 })
+    await followed.mirror.sync('main')
+    const { skill, owner } = published.data
+    const recall = { id: newId(1), range: '*', reason, at: new Date(startMs).toISOString() }
+    const append = (data: object, subject = name) =>
+      node.append({ type: 'recall', subject, data: { skill, owner, recall, ended: false, ...data } })
+    return { node, recall, append, ...followed }
+  }
+
+  it.each([
+    ['a range that is none', { range: 'all' }],
+    ['a range of thousands of alternatives', { range: Array(3000).fill('1.0.0').join('||') }],
+    ['an empty alternative', { range: '9.9.9 ||' }],
+    ['no range', { range: null }],
+    ['no id', { id: null }],
+    ['an id that is none', { id: '../../x' }],
+    ['an empty reason', { reason: '\u200b ' }],
+    ['a long reason', { reason: 'x'.repeat(5000) }],
+    ['no time', { at: 'soon' }],
+  ])('are refused with %s, and the rest is applied', async (_what, wrong) => {
+    const { append, node, recall, mirror, test } = await followFalse()
+    append({ recall: { ...recall, ...wrong } })
+    node.publish('alice/other')
+    expect(await mirror.sync('main')).toMatchObject({ applied: 1, refused: [{ reason: 'malformed' }] })
+    await test.api().getArchive({ name, version: '1.0.0' })
+  })
+
+  it('change no skill of this node, and none under another name', async () => {
+    const { append, mirror, test } = await followFalse()
+    const bob = await test.makeUser('bob')
+    await bob.api.publishSkill({ skillMd: skillMd('tool'), version: '1.0.0' })
+    const { id, author } = await test.api().getSkill({ name: 'bob/tool' })
+    append({ skill: { id, name: 'tool', fullName: 'bob/tool' }, owner: author }, 'bob/tool')
+    append({}, 'alice/another')
+    await mirror.sync('main')
+    for (const one of ['bob/tool', name]) {
+      await test.api().getArchive({ name: one, version: '1.0.0' })
+      expect((await test.api().listRecalls({ name: one })).recalls).toEqual([])
+    }
+  })
+
+  it('cannot end a recall of this node, nor take its id', async () => {
+    const { append, mirror, recall, test } = await followFalse()
+    const own = await test.admin.api.recallSkill({ name, range: '*', reason: 'Not here.' })
+    append({ recall: { ...recall, id: own.id }, ended: true })
+    append({ recall: { ...recall, id: own.id, range: '9.9.9' } })
+    await mirror.sync('main')
+    expect(await codeOf(test.api().getArchive({ name, version: '1.0.0' }))).toBe('recalled')
+    expect((await test.api().listRecalls({ name })).recalls).toEqual([own])
+  })
+
+  it('that come with a new version also cover the earlier ones', async () => {
+    const { node, recall, mirror, test } = await followFalse()
+    node.publish(name, {
+      version: '9.0.0',
+      files: { 'SKILL.md': skillMd('tool', { body: 'New.' }) },
+      data: { recalls: [recall] },
+    })
+    await mirror.sync('main')
+    const details = await test.api().getSkill({ name })
+    expect(details.latestVersion).toBe('')
+    expect(details.versions.map(({ recalled }) => recalled?.range)).toEqual(['*', '*'])
+    expect((await test.api().searchSkills({})).total).toBe(0)
+  })
+
+  it('that come with an entry of a version they do not cover are refused', async () => {
+    const { node, recall, mirror, test } = await followFalse()
+    const recalls = [{ ...recall, range: '1.0.0' }]
+    node.publish(name, {
+      version: '9.0.0',
+      files: { 'SKILL.md': skillMd('tool', { body: 'New.' }) },
+      data: { recalls },
+    })
+    expect(await mirror.sync('main')).toMatchObject({ applied: 0, refused: [{ reason: 'malformed' }] })
+    await test.api().getArchive({ name, version: '1.0.0' })
+  })
+
+  it('that come with versions of many skills pause the sync', async () => {
+    const { node, recall, mirror, alarms, test } = await followFalse()
+    for (let i = 0; i < 8; i += 1) node.publish(`alice/skill-${i}`)
+    await mirror.sync('main')
+    for (let i = 0; i < 8; i += 1) {
+      const recalls = [{ ...recall, id: newId(100 + i) }]
+      const files = { 'SKILL.md': skillMd(`skill-${i}`, { body: 'New.' }) }
+      node.publish(`alice/skill-${i}`, { version: '2.0.0', files, data: { recalls } })
+    }
+    expect(await codeOf(mirror.sync('main'))).toBe('conflict')
+    expect(alarms).toEqual(['main: mass_removal'])
+    expect((await test.api().searchSkills({})).total).toBe(9)
+  })
+
+  it('come with a version even if they are more than a node keeps', async () => {
+    const { node, recall, mirror, test } = await followFalse()
+    const recalls = Array.from({ length: 60 }, (_, i) => ({ ...recall, id: newId(100 - i) }))
+    node.publish(name, {
+      version: '9.0.0',
+      files: { 'SKILL.md': skillMd('tool', { body: 'New.' }) },
+      data: { recalls },
+    })
+    expect(await mirror.sync('main')).toMatchObject({ applied: 1, refused: [] })
+    expect((await test.api().listRecalls({ name })).recalls).toHaveLength(40)
+    expect(await codeOf(test.api().getArchive({ name, version: '9.0.0' }))).toBe('recalled')
+  })
+
+  it('are limited in number, and dated no later than now', async () => {
+    const { append, mirror, recall, test } = await followFalse()
+    for (let i = 1; i <= 60; i += 1) append({ recall: { ...recall, id: newId(i), at: '2999-01-01T00:00:00.000Z' } })
+    await mirror.sync('main')
+    const { recalls } = await test.api().listRecalls({ name })
+    expect(recalls).toHaveLength(40)
+    expect(Date.parse(recalls[0]!.at)).toBeLessThanOrEqual(test.clock.now())
+    // An administrator of this node may still recall it.
+    await test.admin.api.recallSkill({ name, range: '*', reason: 'Not here.' })
   })
 })

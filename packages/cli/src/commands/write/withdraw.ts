@@ -22,7 +22,7 @@ export const commands = {
   recall: apiCommand({
     description:
       'Recall the versions in a range, also those published later: installs, updates and gateways refuse them at once, ' +
-      'and agents that have them are told at their next heartbeat. Without a range and a reason, list the recalls.',
+      'and agents that have them learn of it at their next heartbeat. Without a range and a reason, list the recalls.',
     words: ['NAME[@RANGE]'],
     options: {
       reason: { value: 'TEXT', help: 'why the versions must not be used any more; everyone sees it' },
@@ -54,7 +54,7 @@ export const commands = {
 
 const usage = 'Use the form NAME@RANGE, such as alice/tool@1.2.3 or "alice/tool@>=1.0.0 <1.4.2".'
 
-async function changeRecall(api: RegistryApi, given: Arguments): Promise<Recalled> {
+async function changeRecall(api: RegistryApi, given: Arguments): Promise<RecallsOfSkill> {
   const [, name = '', range] = /^([^@]+)(?:@(.+))?$/.exec(given.words[0]!) ?? []
   const [reason, id] = [textOption(given, 'reason'), textOption(given, 'end')]
   if (name === '') throw new UsageError(usage)
@@ -65,11 +65,11 @@ async function changeRecall(api: RegistryApi, given: Arguments): Promise<Recalle
   return { name, recalls: [await api.recallSkill({ name, range, reason })] }
 }
 
-interface Recalled extends Recalls {
+interface RecallsOfSkill extends Recalls {
   readonly name: string
 }
 
-function showRecalls({ name, recalls, known }: Recalled): string[] {
+function showRecalls({ name, recalls, known }: RecallsOfSkill): string[] {
   if (recalls.length === 0) return [`No version of ${name} is recalled.`]
   return [...recalls.flatMap((recall) => toRecallLines(name, recall)), ...toKnownLines(known)]
 }
