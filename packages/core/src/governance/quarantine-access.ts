@@ -1,4 +1,4 @@
-import { RegistryError, rightsByRole } from '@skillstead/protocol'
+import { type Policy, RegistryError, rightsByRole } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { findMemberRole } from '../accounts/organisations.ts'
 import { type Caller, requireScope, requireUser } from '../kernel/caller.ts'
@@ -53,11 +53,11 @@ async function findItemSkill(db: Kysely<Tables>, { full_name, owner_id }: Quaran
   return { id: skill?.id ?? '', owner_id }
 }
 
-/** The ids of the users who may review a version. */
-export async function findReviewers(db: Kysely<Tables>, row: QuarantineItemRow): Promise<string[]> {
+/** The ids of the users who may review a version. Default policy: the effective one, which is read. */
+export async function findReviewers(db: Kysely<Tables>, row: QuarantineItemRow, policy?: Policy): Promise<string[]> {
   const skill = await findItemSkill(db, row)
   const ids = (await findUsersWith(db, skill, 'review')).filter((id) => id !== row.publisher_id)
-  const { reviewers } = (await readEffectivePolicy(db, row)).approvals ?? {}
+  const { reviewers } = (policy ?? (await readEffectivePolicy(db, row))).approvals ?? {}
   if (reviewers === undefined || ids.length === 0) return ids
   if (reviewers.length === 0) return []
   const named = await db.selectFrom('users').select('id').where('username', 'in', reviewers).execute()

@@ -67,10 +67,11 @@ export async function readDecisions(db: Kysely<Tables>, items: readonly Quaranti
     .execute()
   const decided = waiting.map(async (item) => {
     const all = stored.filter(({ quarantine_id }) => quarantine_id === item.id)
-    const reviewers = all.length === 0 ? [] : await findReviewers(db, item)
+    const policy = await readEffectivePolicy(db, item)
+    const reviewers = all.length === 0 ? [] : await findReviewers(db, item, policy)
     const reviews = all.filter(({ user_id }) => reviewers.includes(user_id))
     const given = reviews.filter(({ verdict }) => verdict === 'approved').length
-    const needed = (await readEffectivePolicy(db, item)).approvals?.count ?? 1
+    const needed = policy.approvals?.count ?? 1
     return [
       item.id,
       { reviews, counted: { approvals: { needed, given, changesRequested: given < reviews.length } } },

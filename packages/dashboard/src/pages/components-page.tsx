@@ -16,8 +16,8 @@ export default function ComponentsPage() {
       <ul class="words">
         {colours.split(' ').map((name) => (
           <li key={name}>
-            <svg class={`swatch ${name}`} viewBox="0 0 10 10" aria-hidden="true">
-              <rect width="10" height="10" rx="2" />
+            <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+              <rect width="10" height="10" rx="2" fill={`var(--${name})`} />
             </svg>{' '}
             <code>--{name}</code>
           </li>
@@ -82,7 +82,6 @@ export default function ComponentsPage() {
       <h2>Data</h2>
       <Copyable text="skillstead install alice/fill-pdf-forms" />
       <Terms
-        class="details"
         of={[
           ['Term', 'Value'],
           ['Licence', 'MIT'],

@@ -1,23 +1,13 @@
 import type { FunctionComponent } from 'preact'
 import { useMe, useSessionFailure } from '../session.ts'
-import { Page } from '../ui/page.tsx'
+import { Loading, Page } from '../ui/page.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { SignInLink } from '../ui/sign-in-link.tsx'
 
 /** Shown in place of a user's page until the session is known. */
 export function WaitingForSession({ title }: { title: string }) {
   const failure = useSessionFailure()
-  return (
-    <Page title={title}>
-      {failure ? (
-        <Problem {...failure} />
-      ) : (
-        <p class="loading" role="status">
-          Loading…
-        </p>
-      )}
-    </Page>
-  )
+  return <Page title={title}>{failure ? <Problem {...failure} /> : <Loading />}</Page>
 }
 
 /** A page that visitors are asked to sign in for. */

@@ -1,8 +1,7 @@
 import { toPercent, toPoints, type Evaluation, type EvaluationSummary } from '@skillstead/protocol'
-import { addresses } from '../addresses.ts'
 import { api, useData } from '../api.ts'
 import { type Column, Shown, Table, toTimeColumn } from './page.tsx'
-import { Badge, NameLink, Terms, toCount } from './parts.tsx'
+import { Badge, Terms, toCount, UserLink } from './parts.tsx'
 
 /** Whether a version does better or worse than one before; nothing without such a result. */
 export function EvaluationBadge({ evaluations }: { evaluations: EvaluationSummary | undefined }) {
@@ -42,7 +41,6 @@ export function EvaluationPanel(props: { name: string; version: string; evaluati
         <a href="/docs/evaluations">What this means</a>
       </p>
       <Terms
-        class="details"
         of={[
           ['With the skill', toRateText(withSkill)],
           ['Without', withoutSkill ? toRateText(withoutSkill) : null],
@@ -82,7 +80,7 @@ const columns: readonly Column<Evaluation>[] = [
     by: ({ author }) => author.username,
     cell: ({ author, byOwner, identity }) => (
       <span>
-        <NameLink href={addresses.user(author.username)} name={author.username} />
+        <UserLink name={author.username} />
         {byOwner && ', owner'}
         {identity && ', from CI'}
       </span>

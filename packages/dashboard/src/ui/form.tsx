@@ -163,6 +163,34 @@ export function unlessBusy({ busy, run }: Pick<Action, 'busy' | 'run'>) {
   return { 'aria-disabled': busy, onClick: () => !busy && run() }
 }
 
+/** A select field in a table, which does its work when the user chooses, with the error of the work below. */
+export function ActionSelect<T extends string>(props: {
+  label: string
+  value: T
+  options: readonly (readonly [value: T, title: string])[]
+  work: (value: T) => Promise<unknown>
+  refreshes: readonly QueryKey[]
+}) {
+  const change = useAction(props.work, ...props.refreshes)
+  return (
+    <>
+      <select
+        aria-label={props.label}
+        value={props.value}
+        disabled={change.busy}
+        onChange={(event) => change.run(event.currentTarget.value as T)}
+      >
+        {props.options.map(([value, title]) => (
+          <option key={value} value={value}>
+            {title}
+          </option>
+        ))}
+      </select>
+      <Outcome of={change} />
+    </>
+  )
+}
+
 interface WorkProps {
   work: () => Promise<unknown>
   /** The keys of the data that is reloaded after the work. */

@@ -14,6 +14,7 @@ import {
 import { type Security, toScoreVerdict, verdictWords } from '@skillstead/protocol'
 import { Fragment, type ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { addresses } from '../addresses.ts'
 import { Icon } from './icon.tsx'
 
 /** A relative time, with the exact one as its title; optionally after a verb, such as `published`. */
@@ -71,6 +72,11 @@ export function Count({ of, unit }: { of: number; unit: string }) {
 /** A number with its unit, without abbreviation: `1 skill`, `1,200 skills`. */
 export function toCount(count: number, unit: string): string {
   return `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
+}
+
+/** A name of the API, such as `under_review` or `skill.transfer`, in words. */
+export function toWords(name: string): string {
+  return name.replaceAll(/[_.-]/g, ' ')
 }
 
 export function toBytesText(bytes: number): string {
@@ -182,10 +188,10 @@ export function NameHeading({ level = 2, ...link }: { level?: 2 | 3; href: strin
 }
 
 /** Terms with their values; rows without a value are left out. */
-export function Terms(props: { class: string; of: readonly (readonly [term: string, value: ComponentChildren])[] }) {
+export function Terms({ of }: { of: readonly (readonly [term: string, value: ComponentChildren])[] }) {
   return (
-    <dl class={props.class}>
-      {props.of.map(([term, value]) =>
+    <dl class="terms">
+      {of.map(([term, value]) =>
         value == null ? null : (
           <Fragment key={term}>
             <dt>{term}</dt>
@@ -213,6 +219,11 @@ export function NameLink({ href, name }: { href: string; name: string }) {
       <bdi>{name}</bdi>
     </a>
   )
+}
+
+/** A link to the page of a user or an organisation. */
+export function UserLink({ name }: { name: string }) {
+  return <NameLink href={addresses.user(name)} name={name} />
 }
 
 /** An empty state, with a hint what to do. */

@@ -1,3 +1,4 @@
+import { limits } from '@skillstead/protocol'
 import { useState } from 'preact/hooks'
 import { api, useData } from '../api.ts'
 import { Check, ConfirmButton } from './form.tsx'
@@ -21,8 +22,7 @@ const keyColumns: readonly Column<Key>[] = [
 
 /** The keys of the signed-in user, or for administrators those of another one. */
 export function KeyTable({ username }: { username?: string }) {
-  // A user has at most so many.
-  const keys = useData(['keys', username], () => api.listApiKeys({ username, limit: 100 }))
+  const keys = useData(['keys', username], () => api.listApiKeys({ username, limit: limits.apiKeysPerUserMax }))
   return (
     <DataTable
       of={keys}

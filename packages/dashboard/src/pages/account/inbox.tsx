@@ -17,7 +17,7 @@ import { toApprovalWords } from '../reviews/approval-words.ts'
 import { ActionButton, ConfirmButton } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Shown } from '../../ui/page.tsx'
-import { NameLink, Time } from '../../ui/parts.tsx'
+import { Time, UserLink } from '../../ui/parts.tsx'
 import { FullName, SkillLink } from '../../ui/skill-list.tsx'
 
 /** What waits for the user: invitations, transfers, versions to review or in quarantine, moderated skills and failing webhooks. */
@@ -117,7 +117,7 @@ function Membership({ of: { organisation, role, createdAt } }: { of: Notices['me
       accept={() => api.acceptMembership({ organisation })}
       decline={() => api.deleteMember({ organisation, username })}
     >
-      <NameLink href={addresses.user(organisation)} name={organisation} /> invites you to become a member, as {role}.
+      <UserLink name={organisation} /> invites you to become a member, as {role}.
     </Invited>
   )
 }

@@ -6,7 +6,7 @@ import { useMe } from '../../session.ts'
 import { Field, Form, Outcome, unlessBusy, useAction } from '../../ui/form.tsx'
 import { Picture } from '../../ui/own-files.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Badge, Count, toCount, NameLink } from '../../ui/parts.tsx'
+import { Badge, Count, toCount, UserLink } from '../../ui/parts.tsx'
 import { OrganisationList } from '../organisations/organisation-list.tsx'
 import { useOrganisations } from '../../organisations.ts'
 import { Inbox } from './inbox.tsx'
@@ -24,7 +24,7 @@ export function OverviewPage() {
   return (
     <Page title={me.displayName || me.username} hint="Your account: what waits for you, and how others see you.">
       <p class="facts">
-        <NameLink href={addresses.user(me.username)} name={me.username} />
+        <UserLink name={me.username} />
         <Badge>{me.plan} plan</Badge>
         {me.role === 'admin' && <Badge tone="good">administrator</Badge>}
         {me.verified.map((method) => (

@@ -2,9 +2,18 @@ import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso'
 import { api, reloadData } from '../../api.ts'
 import { addresses, useAddress } from '../../addresses.ts'
-import { ConfirmButton, ActionButton, Field, Form, Outcome, SearchField, Select, useAction } from '../../ui/form.tsx'
+import {
+  ConfirmButton,
+  ActionButton,
+  ActionSelect,
+  Field,
+  Form,
+  SearchField,
+  Select,
+  useAction,
+} from '../../ui/form.tsx'
 import { DataTable, Page, toTimeColumn, usePaged, type Column } from '../../ui/page.tsx'
-import { Badge, LinkButton, NameLink, NewSecret } from '../../ui/parts.tsx'
+import { Badge, LinkButton, NewSecret, UserLink } from '../../ui/parts.tsx'
 import { KeyTable, SessionTable } from '../../ui/user-access.tsx'
 
 type User = Awaited<ReturnType<typeof api.listUsers>>['users'][number]
@@ -21,35 +30,50 @@ const columns: readonly Column<User>[] = [
     title: 'User',
     names: true,
     by: ({ username }) => username,
-    cell: ({ username }) => <NameLink href={addresses.user(username)} name={username} />,
+    cell: ({ username }) => <UserLink name={username} />,
   },
   toTimeColumn('Since', ({ createdAt }) => createdAt),
   {
     title: 'Plan',
     by: ({ plan }) => plans.indexOf(plan),
-    cell: (user) => <Choice user={user} field="plan" label="Plan" options={planOptions} />,
+    cell: ({ username, plan }) => (
+      <ActionSelect
+        label={`Plan of ${username}`}
+        value={plan}
+        options={planOptions}
+        work={(to) => api.updateUser({ username, plan: to })}
+        refreshes={[['users']]}
+      />
+    ),
   },
   {
     title: 'Role',
     by: ({ role }) => role,
-    cell: (user) =>
-      isPerson(user) ? <Choice user={user} field="role" label="Role" options={roleOptions} /> : 'organisation',
+    cell: ({ username, role, kind }) =>
+      kind === 'user' ? (
+        <ActionSelect
+          label={`Role of ${username}`}
+          value={role}
+          options={roleOptions}
+          work={(to) => api.updateUser({ username, role: to })}
+          refreshes={[['users']]}
+        />
+      ) : (
+        kind
+      ),
   },
+  // An organisation has neither: its members act for it.
   {
     title: 'Access',
     by: ({ disabled }) => Number(disabled),
-    cell: (user) => isPerson(user) && <Access user={user} />,
+    cell: (user) => user.kind === 'user' && <Access user={user} />,
   },
   {
     title: 'Keys',
-    cell: (user) => isPerson(user) && <LinkButton href={addresses.access(user.username)}>Keys and sessions</LinkButton>,
+    cell: (user) =>
+      user.kind === 'user' && <LinkButton href={addresses.access(user.username)}>Keys and sessions</LinkButton>,
   },
 ]
-
-/** An organisation has no keys: its members act for it. */
-function isPerson({ kind }: User): boolean {
-  return kind === 'user'
-}
 
 /** The users with their plans; new users get their first key here. */
 export function UsersPage() {
@@ -85,34 +109,6 @@ export function UserAccessPage() {
       <h2>Sessions</h2>
       <SessionTable username={username} />
     </Page>
-  )
-}
-
-/** A select field that changes the user at once. */
-function Choice(props: {
-  user: User
-  field: 'plan' | 'role'
-  label: string
-  options: readonly (readonly [value: string, title: string])[]
-}) {
-  const { user, field } = props
-  const { username } = user
-  const change = useAction((value: string) => api.updateUser({ username, [field]: value }), ['users'])
-  return (
-    <>
-      <select
-        aria-label={`${props.label} of ${username}`}
-        value={user[field]}
-        onChange={(event) => change.run(event.currentTarget.value)}
-      >
-        {props.options.map(([value, title]) => (
-          <option key={value} value={value}>
-            {title}
-          </option>
-        ))}
-      </select>
-      <Outcome of={change} />
-    </>
   )
 }
 

@@ -3,7 +3,7 @@ import { api, useData } from '../../api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { SearchField } from '../../ui/form.tsx'
 import { DataTable, Page, toPageNumber, toTimeColumn, type Column } from '../../ui/page.tsx'
-import { NameLink } from '../../ui/parts.tsx'
+import { NameLink, UserLink } from '../../ui/parts.tsx'
 import { FullName } from '../../ui/skill-list.tsx'
 import { toActionWords } from './audit-words.ts'
 
@@ -58,7 +58,7 @@ function Subject({ of: { action, subject } }: { of: Entry }) {
     return <bdi title={subject}>{subject.slice(0, 8)}…</bdi>
   }
   const [area] = action.split('.')
-  if (area === 'user' || area === 'verification') return <NameLink href={addresses.user(subject)} name={subject} />
+  if (area === 'user' || area === 'verification') return <UserLink name={subject} />
   if (area === 'pack') return <NameLink href={addresses.pack(subject)} name={subject} />
   if (area === 'mirror') return <NameLink href={addresses.mirror(subject)} name={subject} />
   if (!/^[^/:]+\/[^/]+$/.test(subject)) return <bdi>{subject}</bdi>

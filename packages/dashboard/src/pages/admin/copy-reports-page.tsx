@@ -1,4 +1,4 @@
-import { api, reloadData } from '../../api.ts'
+import { api } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { Page, ItemList } from '../../ui/page.tsx'
 import { Badge, Time } from '../../ui/parts.tsx'
@@ -41,10 +41,8 @@ export function CopyReportsPage() {
                   ['confirmed', 'Confirm: a copy'],
                 ]}
                 noteHint="Stored with the decision."
-                work={async (decision, note) => {
-                  await api.decideCopyReport({ id: report.id, status: decision, note })
-                  await reloadData('copy-reports')
-                }}
+                work={(status, note) => api.decideCopyReport({ id: report.id, status, note })}
+                refreshes={[['copy-reports']]}
               />
             )}
           </li>

@@ -1,10 +1,11 @@
-import type { UseQueryResult } from '@tanstack/preact-query'
+import type { QueryKey, UseQueryResult } from '@tanstack/preact-query'
 import { RefreshCw } from 'lucide'
 import { useAction, Form, TextArea, Select, unlessBusy } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { api, reloadData } from '../../api.ts'
+import { api } from '../../api.ts'
 import { useAddress } from '../../addresses.ts'
 import { usePaged } from '../../ui/page.tsx'
+import { toWords } from '../../ui/parts.tsx'
 
 /** A form for deciding on a pending item, with a note. */
 export function Decide<T extends string>(props: {
@@ -13,10 +14,13 @@ export function Decide<T extends string>(props: {
   decisions: readonly (readonly [value: T, title: string])[]
   noteHint: string
   work: (decision: T, note: string) => Promise<unknown>
+  /** The keys of the data that is reloaded after the work. */
+  refreshes: readonly QueryKey[]
 }) {
-  const action = useAction(async ({ decision, note = '' }: Record<string, string>) => {
-    await props.work(decision as T, note)
-  })
+  const action = useAction(
+    ({ decision, note = '' }: Record<string, string>) => props.work(decision as T, note),
+    ...props.refreshes,
+  )
   return (
     <details>
       <summary>
@@ -43,15 +47,8 @@ export function ModerationDecision({ name }: { name: string }) {
       subject={name}
       decisions={decisions}
       noteHint="The reason, which the owner can read."
-      work={async (state, reason) => {
-        await api.moderateSkill({ name, state, reason })
-        await Promise.all([
-          reloadData('moderated'),
-          reloadData('moderation'),
-          reloadData('skill'),
-          reloadData('own-skills'),
-        ])
-      }}
+      work={(state, reason) => api.moderateSkill({ name, state, reason })}
+      refreshes={[['moderated'], ['moderation'], ['skill'], ['own-skills']]}
     />
   )
 }
@@ -63,11 +60,6 @@ export function RefreshButton({ of }: { of: Pick<UseQueryResult, 'refetch' | 'is
       <Icon of={RefreshCw} /> Refresh
     </button>
   )
-}
-
-/** A name of the API, such as `under_review` or `skill.transfer`, in words. */
-export function toWords(name: string): string {
-  return name.replaceAll(/[_.-]/g, ' ')
 }
 
 /**

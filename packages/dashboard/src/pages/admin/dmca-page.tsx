@@ -1,8 +1,8 @@
-import { api, reloadData } from '../../api.ts'
+import { api } from '../../api.ts'
 import { Page, ItemList } from '../../ui/page.tsx'
-import { Badge, Time } from '../../ui/parts.tsx'
+import { Badge, Time, toWords } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
-import { Statements, toCaseWords } from '../takedowns/statements.tsx'
+import { Statements } from '../takedowns/statements.tsx'
 import { Decide, useItemsByStatus } from './decide.tsx'
 
 type Case = Awaited<ReturnType<typeof api.listDmca>>['cases'][number]
@@ -44,7 +44,7 @@ function CaseItem({ of }: { of: Case }) {
     <li>
       <h2>{of.skill ? <SkillLink name={name} /> : name}</h2>
       <p class="facts">
-        <Badge tone={next ? 'fair' : 'plain'}>{toCaseWords(of.status)}</Badge>
+        <Badge tone={next ? 'fair' : 'plain'}>{toWords(of.status)}</Badge>
         <Time at={of.submittedAt} verb="submitted" />
         {of.counterNoticeUntil && (
           <span>
@@ -58,10 +58,10 @@ function CaseItem({ of }: { of: Case }) {
           subject={name}
           decisions={next}
           noteHint="Both parties can read this."
-          work={async (status, note) => {
-            await api.updateDmca({ id: of.id, status, note, counterNoticeId: of.counterNotices?.at(-1)?.id })
-            await reloadData('dmca')
-          }}
+          work={(status, note) =>
+            api.updateDmca({ id: of.id, status, note, counterNoticeId: of.counterNotices?.at(-1)?.id })
+          }
+          refreshes={[['dmca']]}
         />
       )}
     </li>

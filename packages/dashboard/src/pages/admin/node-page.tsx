@@ -3,8 +3,8 @@ import { api, reloadData, useData } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { ConfirmButton } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
-import { Badge, Notice, Terms, Time, toCount, Figures } from '../../ui/parts.tsx'
-import { RefreshButton, toWords } from './decide.tsx'
+import { Badge, Notice, Terms, Time, toCount, toWords, Figures } from '../../ui/parts.tsx'
+import { RefreshButton } from './decide.tsx'
 
 type Overview = Awaited<ReturnType<typeof api.getOverview>>
 type Limits = Awaited<ReturnType<typeof api.getRateLimits>>
@@ -97,7 +97,6 @@ function Settings({ of, limits: { on, anonymous, plans, limitedTotal } }: { of: 
   const rates = plans.map(({ plan, requestsPerMinute }) => `${plan} ${requestsPerMinute.toLocaleString('en')}`)
   return (
     <Terms
-      class="terms"
       of={[
         ['Version', of.version ?? 'embedded in another program'],
         ['Started', <Time at={of.startedAt} />],

@@ -1,8 +1,8 @@
 import { api } from '../../api.ts'
 import { DataTable, Page, toTimeColumn, type Column } from '../../ui/page.tsx'
 import { ActionButton } from '../../ui/form.tsx'
-import { Badge, type Tone } from '../../ui/parts.tsx'
-import { RefreshButton, toWords, useItemsByStatus } from './decide.tsx'
+import { Badge, type Tone, toWords } from '../../ui/parts.tsx'
+import { RefreshButton, useItemsByStatus } from './decide.tsx'
 
 type Row = Awaited<ReturnType<typeof api.listOutbox>>['rows'][number]
 

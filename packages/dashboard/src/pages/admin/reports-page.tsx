@@ -1,4 +1,4 @@
-import { api, reloadData, useData } from '../../api.ts'
+import { api, useData } from '../../api.ts'
 import { DataTable, Page, ItemList, toTimeColumn, type Column } from '../../ui/page.tsx'
 import { Badge, Time } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
@@ -56,15 +56,8 @@ function ReportItem({ report }: { report: Report }) {
           subject={skill.fullName}
           decisions={decisions[kind]}
           noteHint="The owner can read this."
-          work={async (decision, note) => {
-            await api.decideReport({ id, status: decision, note })
-            await Promise.all([
-              reloadData('reports'),
-              reloadData('moderated'),
-              reloadData('moderation'),
-              reloadData('skill'),
-            ])
-          }}
+          work={(status, note) => api.decideReport({ id, status, note })}
+          refreshes={[['reports'], ['moderated'], ['moderation'], ['skill']]}
         />
       )}
     </li>

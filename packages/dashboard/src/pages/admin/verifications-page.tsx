@@ -1,4 +1,4 @@
-import { api, reloadData } from '../../api.ts'
+import { api } from '../../api.ts'
 import { addresses } from '../../addresses.ts'
 import { Page, ItemList } from '../../ui/page.tsx'
 import { Badge, Time, UserText, NameHeading } from '../../ui/parts.tsx'
@@ -45,10 +45,8 @@ export function VerificationsPage() {
                       ]
                 }
                 noteHint="The author can read this."
-                work={async (decision, note) => {
-                  await api.decideVerification({ id: one.id, status: decision, note })
-                  await reloadData('verifications')
-                }}
+                work={(status, note) => api.decideVerification({ id: one.id, status, note })}
+                refreshes={[['verifications']]}
               />
             )}
           </li>

@@ -3,7 +3,7 @@ import { api, useKeptData } from '../../api.ts'
 import { toAddress, useAddress } from '../../addresses.ts'
 import { site } from '../../site.ts'
 import { Page, Pager, Shown } from '../../ui/page.tsx'
-import { Empty } from '../../ui/parts.tsx'
+import { Empty, toCount } from '../../ui/parts.tsx'
 import { Select } from '../../ui/form.tsx'
 import { SetupLink } from '../../ui/sign-in-link.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
@@ -80,7 +80,7 @@ function Results() {
 }
 
 function toTotal(total: number, q: string): string {
-  const skills = `${total.toLocaleString('en')} ${total === 1 ? 'skill' : 'skills'}`
+  const skills = toCount(total, 'skill')
   if (!q) return skills
   return `${skills} ${total === 1 ? 'matches' : 'match'}`
 }

@@ -1,6 +1,6 @@
 import { api, useData } from '../../api.ts'
 import { toAddress } from '../../addresses.ts'
-import { Empty } from '../../ui/parts.tsx'
+import { Empty, toCount } from '../../ui/parts.tsx'
 import { withoutFilters, type Chip } from './search-address.ts'
 
 /** A search without results: how to find more, and how to request a skill. */
@@ -37,7 +37,7 @@ function Loosened({ q, fields }: { q: string; fields: Readonly<Record<string, st
   return (
     <li>
       <a href={toAddress('/', { ...fields, ...withoutFilters })}>Remove all filters</a>
-      {data && ` to see ${data.total.toLocaleString('en')} ${data.total === 1 ? 'skill' : 'skills'}`}
+      {data && ` to see ${toCount(data.total, 'skill')}`}
     </li>
   )
 }

@@ -1,12 +1,11 @@
 import { type Member, type MemberRole, memberRoles } from '@skillstead/protocol'
 import { useLocation } from 'preact-iso'
-import { addresses } from '../../addresses.ts'
 import { api, reloadData } from '../../api.ts'
 import { forgetOrganisation, mayDo } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
-import { ActionButton, ConfirmButton, Field, Form, Outcome, Select, useAction } from '../../ui/form.tsx'
+import { ActionButton, ActionSelect, ConfirmButton, Field, Form, Select, useAction } from '../../ui/form.tsx'
 import { type Column, DataTable, usePaged } from '../../ui/page.tsx'
-import { Badge, NameLink } from '../../ui/parts.tsx'
+import { Badge, UserLink } from '../../ui/parts.tsx'
 import type { SectionProps } from './section-props.ts'
 
 const roleWords: Readonly<Record<MemberRole, string>> = {
@@ -44,16 +43,30 @@ export function MembersSection({ organisation: { name: organisation, role }, may
       title: 'User',
       names: true,
       by: ({ username }) => username,
-      cell: ({ username }) => <NameLink href={addresses.user(username)} name={username} />,
+      cell: ({ username }) => <UserLink name={username} />,
     },
     {
       title: 'Role',
       by: (member) => memberRoles.indexOf(member.role),
       cell: (member) =>
-        mayChange(member) ? <RoleSelect organisation={organisation} member={member} roles={roles} /> : member.role,
+        mayChange(member) ? (
+          <ActionSelect
+            label={`Role of ${member.username}`}
+            value={member.role}
+            options={roles.map((one) => [one, one] as const)}
+            work={(to) => api.putMember({ organisation, username: member.username, role: to })}
+            refreshes={[key, ['organisations']]}
+          />
+        ) : (
+          member.role
+        ),
     },
     { title: 'May', cell: (member) => roleWords[member.role] },
-    { title: 'State', cell: ({ status, byGroup }) => <State invited={status === 'invited'} byGroup={byGroup} /> },
+    {
+      title: 'State',
+      cell: ({ status, byGroup }) =>
+        status === 'invited' ? <Badge tone="fair">invited</Badge> : byGroup && <Badge>by a group</Badge>,
+    },
     {
       title: 'Action',
       cell: (member) => {
@@ -97,36 +110,6 @@ export function MembersSection({ organisation: { name: organisation, role }, may
           />
         </Form>
       )}
-    </>
-  )
-}
-
-function State({ invited, byGroup }: { invited: boolean; byGroup: boolean | undefined }) {
-  if (invited) return <Badge tone="fair">invited</Badge>
-  return byGroup ? <Badge>by a group</Badge> : null
-}
-
-function RoleSelect(props: { organisation: string; member: Member; roles: readonly MemberRole[] }) {
-  const { organisation, roles } = props
-  const { username, role } = props.member
-  const change = useAction(
-    (to: MemberRole) => api.putMember({ organisation, username, role: to }),
-    ['organisation', organisation],
-    ['organisations'],
-  )
-  return (
-    <>
-      <select
-        aria-label={`Role of ${username}`}
-        value={role}
-        disabled={change.busy}
-        onChange={(event) => change.run(event.currentTarget.value as MemberRole)}
-      >
-        {roles.map((one) => (
-          <option key={one}>{one}</option>
-        ))}
-      </select>
-      <Outcome of={change} />
     </>
   )
 }

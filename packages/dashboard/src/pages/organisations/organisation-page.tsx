@@ -8,7 +8,7 @@ import { useMe } from '../../session.ts'
 import { ConfirmButton, Field, Form, useAction } from '../../ui/form.tsx'
 import { OwnSkills } from '../../ui/own-skills.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
-import { Badge, LinkButton, NameLink, Time, toCount } from '../../ui/parts.tsx'
+import { Badge, LinkButton, Time, toCount, UserLink } from '../../ui/parts.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { forUsers } from '../placeholder-pages.tsx'
 import { MembersSection } from './members-section.tsx'
@@ -45,8 +45,8 @@ export default forUsers(() => {
     return (
       <Page title={displayName || name}>
         <p>
-          Only members of <NameLink href={addresses.user(name)} name={name} /> see this page. An owner or admin of the
-          organisation can invite you; the invitation appears in <a href="/account">your inbox</a>.
+          Only members of <UserLink name={name} /> see this page. An owner or admin of the organisation can invite you;
+          the invitation appears in <a href="/account">your inbox</a>.
         </p>
       </Page>
     )
@@ -60,7 +60,7 @@ export default forUsers(() => {
       aside={mayDo(role, 'publish') && <LinkButton href="/account/publish">Publish</LinkButton>}
     >
       <p class="facts">
-        <NameLink href={addresses.user(name)} name={name} />
+        <UserLink name={name} />
         <Badge>organisation</Badge>
         <span>{role === null ? 'you operate this node' : `your role: ${role}`}</span>
         <span>{toCount(counts.members, 'member')}</span>

@@ -58,15 +58,14 @@ export function RulesSection({ organisation: { name: organisation }, mayAdminist
 }
 
 function Refused({ of: { skills, tested } }: { of: Awaited<ReturnType<typeof api.testPolicy>> }) {
-  const refused = skills.filter(({ refusals }) => refusals.length > 0)
-  if (refused.length === 0) return <Notice>None of {toCount(tested, 'stored skill')} breaks these rules.</Notice>
+  if (skills.length === 0) return <Notice>None of {toCount(tested, 'stored skill')} breaks these rules.</Notice>
   return (
     <>
       <p>
-        {refused.length} of {toCount(tested, 'stored skill')} would be refused:
+        {skills.length} of {toCount(tested, 'stored skill')} would be refused:
       </p>
       <ul class="plain">
-        {refused.map(({ fullName, version, refusals }) => (
+        {skills.map(({ fullName, version, refusals }) => (
           <li key={fullName}>
             <SkillLink name={fullName} /> {version}
             <ul>

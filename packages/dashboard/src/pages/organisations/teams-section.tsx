@@ -4,7 +4,7 @@ import { addresses } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { ActionButton, ConfirmButton, Field, Form, Select, useAction } from '../../ui/form.tsx'
 import { ItemList, usePaged } from '../../ui/page.tsx'
-import { NameLink } from '../../ui/parts.tsx'
+import { NameLink, UserLink } from '../../ui/parts.tsx'
 import type { SectionProps } from './section-props.ts'
 
 /** The teams of an organisation: each gives its members one more role, on some skills. */
@@ -68,7 +68,7 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
           {members.length === 0 && <p class="faint">No members.</p>}
           <ul class="plain">
             {members.map((one) =>
-              item(<NameLink href={addresses.user(one)} name={one} />, one, {
+              item(<UserLink name={one} />, one, {
                 members: members.filter((other) => other !== one),
               }),
             )}

@@ -131,8 +131,9 @@ function Remove({ of: { id, target, issuer, claims } }: { of: TrustedPublisher }
     >
       <Claims of={{ claims }} />
       <p>
-        Jobs of {toIssuerText(issuer)} with these claims publish {toTargetText(target)} no longer. Keys that they were
-        given end at once, so a job that is running fails. Published versions stay and go on to name these claims.
+        Jobs of {toIssuerText(issuer)} with these claims can no longer publish {toTargetText(target)}. Keys that they
+        were given end at once, so a job that is running fails. Published versions stay, and continue to name these
+        claims.
       </p>
     </ConfirmButton>
   )

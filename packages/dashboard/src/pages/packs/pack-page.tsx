@@ -1,10 +1,10 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { api, reloadData, useData } from '../../api.ts'
-import { addresses, nodeUrl } from '../../addresses.ts'
+import { nodeUrl } from '../../addresses.ts'
 import { useMe } from '../../session.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { Page, useTitle, Shown } from '../../ui/page.tsx'
-import { Badge, Copyable, Count, Empty, NameLink, Time } from '../../ui/parts.tsx'
+import { Badge, Copyable, Count, Empty, Time, UserLink } from '../../ui/parts.tsx'
 import { SkillList } from '../../ui/skill-list.tsx'
 import { BudgetBar, toMemberLines, toMembers, visibilityOptions, type Visibility } from './pack-parts.tsx'
 
@@ -34,7 +34,7 @@ function PackShown({ pack }: { pack: Pack }) {
       <p class="facts">
         {pack.visibility !== 'public' && <Badge>{pack.visibility}</Badge>}
         <span>
-          Pack by <NameLink href={addresses.user(pack.curator.username)} name={pack.curator.username} />
+          Pack by <UserLink name={pack.curator.username} />
         </span>
         <Count of={pack.skills.length} unit="skill" />
         <Time at={pack.updatedAt} verb="changed" />

@@ -3,7 +3,7 @@ import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { useMe } from '../../session.ts'
 import { SearchField, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
-import { Count, Time, toCount, NameHeading, NameLink } from '../../ui/parts.tsx'
+import { Count, Time, toCount, NameHeading, UserLink } from '../../ui/parts.tsx'
 import { Budget, toMembers, visibilityOptions, type Visibility } from './pack-parts.tsx'
 import { SignInLink } from '../../ui/sign-in-link.tsx'
 import { useLocation } from 'preact-iso'
@@ -41,7 +41,7 @@ export default function PacksPage() {
             <p dir="auto">{pack.description}</p>
             <p class="facts">
               <span>
-                by <NameLink href={addresses.user(pack.curator.username)} name={pack.curator.username} />
+                by <UserLink name={pack.curator.username} />
               </span>
               <Count of={pack.skillCount} unit="skill" />
               <Budget of={pack.budget} />

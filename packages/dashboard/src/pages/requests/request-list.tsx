@@ -1,8 +1,8 @@
 import { api, useKeptData } from '../../api.ts'
-import { addresses, toAddress, useAddress } from '../../addresses.ts'
+import { toAddress, useAddress } from '../../addresses.ts'
 import { Select } from '../../ui/form.tsx'
 import { toPageNumber, ItemList } from '../../ui/page.tsx'
-import { Badge, Time, NameLink, UserText, NameHeading } from '../../ui/parts.tsx'
+import { Badge, Time, UserText, NameHeading, UserLink } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { statusTitles, type SkillRequest, type Status, Vote } from './request-parts.tsx'
@@ -72,8 +72,7 @@ export function RequestFacts({ request }: { request: SkillRequest }) {
         </span>
       )}
       <span>
-        asked <Time at={createdAt} /> by{' '}
-        {requester ? <NameLink href={addresses.user(requester.username)} name={requester.username} /> : 'a guest'}
+        asked <Time at={createdAt} /> by {requester ? <UserLink name={requester.username} /> : 'a guest'}
       </span>
     </p>
   )

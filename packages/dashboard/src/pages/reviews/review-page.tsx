@@ -11,7 +11,7 @@ import { FilePatches } from '../../ui/file-patches.tsx'
 import { Findings, Verdict } from '../../ui/findings.tsx'
 import { ActionButton, ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
-import { Badge, NameLink, Time, UserText } from '../../ui/parts.tsx'
+import { Badge, Time, UserText, UserLink } from '../../ui/parts.tsx'
 import { FullName } from '../../ui/skill-list.tsx'
 import { toApprovalWords } from './approval-words.ts'
 
@@ -47,7 +47,7 @@ function Submission({ of }: { of: QuarantinedDetails }) {
     >
       <p class="facts">
         <span>
-          by <NameLink href={addresses.user(publisher.username)} name={publisher.username} />
+          by <UserLink name={publisher.username} />
         </span>
         <Time at={of.createdAt} verb="submitted" />
         {approvals ? (
@@ -106,7 +106,7 @@ function OneComment({ of: { username, path, line, body, createdAt }, hasPlace }:
   return (
     <div class="card">
       <p class="facts">
-        <NameLink href={addresses.user(username)} name={username} />
+        <UserLink name={username} />
         {hasPlace && path !== null && (
           <span>
             <bdi>{path}</bdi>

@@ -4,7 +4,7 @@ import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { verdictTones } from '../../ui/findings.tsx'
 import { type Column, DataTable, Page, toTimeColumn, usePaged } from '../../ui/page.tsx'
-import { Badge, NameLink } from '../../ui/parts.tsx'
+import { Badge, UserLink } from '../../ui/parts.tsx'
 import { FullName } from '../../ui/skill-list.tsx'
 import { toApprovalWords } from './approval-words.ts'
 
@@ -26,8 +26,7 @@ export function ReviewsPage() {
     {
       title: 'By',
       by: ({ publisher }) => publisher.username,
-      cell: ({ publisher: { username } }) =>
-        username === me.username ? 'you' : <NameLink href={addresses.user(username)} name={username} />,
+      cell: ({ publisher: { username } }) => (username === me.username ? 'you' : <UserLink name={username} />),
     },
     {
       title: 'Scan',

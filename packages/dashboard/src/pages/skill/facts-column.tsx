@@ -1,3 +1,4 @@
+import type { SkillDetails } from '@skillstead/protocol'
 import { addresses, toAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { Chart } from '../../ui/lazy-components.tsx'
@@ -13,7 +14,6 @@ export function FactsColumn({ shown }: { shown: ShownSkill }) {
   return (
     <>
       <Terms
-        class="details"
         of={[
           ['Version', shown.version || 'none'],
           ['Published', shown.version ? <Time at={skill.publishedAt} /> : null],
@@ -52,15 +52,15 @@ export function FactsColumn({ shown }: { shown: ShownSkill }) {
               />
             ),
           ],
-          ['Origin', toOrigin(shown)],
+          ['Origin', skill.origin.kind === 'local' ? null : <Origin of={skill.origin} />],
         ]}
       />
-      <Required shown={shown} />
+      <Words title="Requires" of={toRequired(skill.requires)} />
       <h2>Cost in tokens</h2>
       <TokenCosts shown={shown} />
       <ClientList shown={shown} />
-      <Words title="Keywords" words={skill.keywords} toHref={(keyword) => toAddress('/', { keyword })} />
-      <Words title="Capabilities" words={skill.capabilities.slice(0, 30)} />
+      <Words title="Keywords" of={skill.keywords.map((keyword) => [keyword, toAddress('/', { keyword })])} />
+      <Words title="Capabilities" of={skill.capabilities.slice(0, 30).map((one) => [one])} />
       <BadgeCode shown={shown} />
       <h2>Downloads</h2>
       <Downloads name={shown.name} />
@@ -68,30 +68,18 @@ export function FactsColumn({ shown }: { shown: ShownSkill }) {
   )
 }
 
+type Word = readonly [text: string, href?: string]
+
 /** What the version requires. A name without an owner leads to a search: whose skill it means depends on its owner. */
-function Required({ shown: { skill } }: { shown: ShownSkill }) {
-  const { skills, commands, mcpServers, env } = skill.requires
+function toRequired({ skills, commands, mcpServers, env }: SkillDetails['requires']): Word[] {
   const others = [...commands, ...mcpServers.map((name) => `${name} (MCP server)`), ...env.map((name) => `$${name}`)]
-  if (skills.length + others.length === 0) return null
-  return (
-    <>
-      <h2>Requires</h2>
-      <ul class="words">
-        {skills.map(({ name, range, optional }) => (
-          <li key={name}>
-            <NameLink href={name.includes('/') ? addresses.skill(name) : toAddress('/', { q: name })} name={name} />
-            {range !== '*' && ` ${range}`}
-            {optional && ' (optional)'}
-          </li>
-        ))}
-        {others.map((name) => (
-          <li key={name}>
-            <bdi>{name}</bdi>
-          </li>
-        ))}
-      </ul>
-    </>
-  )
+  return [
+    ...skills.map(({ name, range, optional }): Word => {
+      const words = [name, range === '*' ? '' : ` ${range}`, optional ? ' (optional)' : '']
+      return [words.join(''), name.includes('/') ? addresses.skill(name) : toAddress('/', { q: name })]
+    }),
+    ...others.map((text): Word => [text]),
+  ]
 }
 
 const encoder = new TextEncoder()
@@ -103,7 +91,6 @@ function TokenCosts({ shown: { skill } }: { shown: ShownSkill }) {
   const fullBytes = skill.files.find(({ path }) => path === 'SKILL.md')?.size
   return (
     <Terms
-      class="details"
       of={[
         ['Metadata', toTokens(metadataBytes)],
         ['Summary', fullBytes === undefined ? null : toTokens(summaryBytes)],
@@ -117,28 +104,28 @@ function toTokens(bytes: number): string {
   return `about ${Math.ceil(bytes / 4).toLocaleString('en')}`
 }
 
-function toOrigin({ skill: { origin } }: ShownSkill) {
-  if (origin.kind === 'local') return null
+/** The registry from which this node copied the skill. */
+export function Origin({ of: { kind, upstream, syncedAt } }: { of: SkillDetails['origin'] }) {
   return (
     <>
-      {origin.kind === 'mirror' ? 'mirrored' : 'imported'} from <bdi>{origin.upstream ?? 'elsewhere'}</bdi>
-      {origin.syncedAt && (
+      {kind === 'mirror' ? 'Mirrored' : 'Imported'} from <bdi>{upstream ?? 'elsewhere'}</bdi>
+      {syncedAt && (
         <>
-          , <Time at={origin.syncedAt} />
+          , <Time at={syncedAt} />
         </>
       )}
     </>
   )
 }
 
-function Words(props: { title: string; words: readonly string[]; toHref?: (word: string) => string }) {
-  if (props.words.length === 0) return null
+function Words({ title, of }: { title: string; of: readonly Word[] }) {
+  if (of.length === 0) return null
   return (
     <>
-      <h2>{props.title}</h2>
+      <h2>{title}</h2>
       <ul class="words">
-        {props.words.map((word) => (
-          <li key={word}>{props.toHref ? <NameLink href={props.toHref(word)} name={word} /> : <bdi>{word}</bdi>}</li>
+        {of.map(([text, href]) => (
+          <li key={text}>{href === undefined ? <bdi>{text}</bdi> : <NameLink href={href} name={text} />}</li>
         ))}
       </ul>
     </>

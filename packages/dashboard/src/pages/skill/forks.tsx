@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { addresses, toAddress } from '../../addresses.ts'
-import { api, reloadData } from '../../api.ts'
+import { api, refreshAll } from '../../api.ts'
 import { Pager } from '../../ui/page.tsx'
 import { Time, NameLink, toCount } from '../../ui/parts.tsx'
 import { type ShownSkill, toShortName } from './shown-skill.ts'
@@ -79,7 +79,7 @@ export function ForkForm({ shown: { skill, name } }: { shown: ShownSkill }) {
   const { route } = useLocation()
   const action = useAction(async ({ newName = '' }: Record<string, string>) => {
     const fork = await api.forkSkill({ name, newName: newName.trim() || undefined })
-    await Promise.all([reloadData('skill', name), reloadData('skills'), reloadData('own-skills')])
+    await refreshAll([['skill', name], ['skills'], ['own-skills']])
     route(addresses.skill(fork.fullName))
   })
   if (!me || !skill.latestVersion || skill.stub) return null

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
-import { addresses, useAddress } from '../../addresses.ts'
+import { useAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { toPageNumber, ItemList } from '../../ui/page.tsx'
-import { Badge, Time, NameLink, UserText } from '../../ui/parts.tsx'
+import { Badge, Time, UserText, UserLink } from '../../ui/parts.tsx'
 import type { ShownSkill } from './shown-skill.ts'
 import { SignInTo } from '../../ui/sign-in-link.tsx'
 
@@ -32,7 +32,7 @@ export function IssuesTab({ shown: { name } }: { shown: ShownSkill }) {
             </h3>
             <p class="facts">
               <Badge tone={issue.type === 'security' ? 'bad' : 'plain'}>{issue.type}</Badge>
-              <NameLink href={addresses.user(issue.author.username)} name={issue.author.username} />
+              <UserLink name={issue.author.username} />
               <Time at={issue.createdAt} />
             </p>
             <UserText class="said-text">{issue.body}</UserText>

@@ -2,15 +2,14 @@ import type { Downloads, Recall, Recalls, SkillDetails } from '@skillstead/proto
 import { useLocation } from 'preact-iso'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { addresses } from '../../addresses.ts'
-import { api, reloadData, useData, skillKeys } from '../../api.ts'
+import { api, refreshAll, useData, skillKeys } from '../../api.ts'
 import { site } from '../../site.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction, ActionButton } from '../../ui/form.tsx'
 import { HandOver, Shares } from './hand-over.tsx'
 import { useRoles } from './ownership.ts'
 import { Standing } from './standing.tsx'
 import { type ShownSkill, useDownloads } from './shown-skill.ts'
-import { Badge, NameLink, Time } from '../../ui/parts.tsx'
+import { Badge, Time, toCount, UserLink } from '../../ui/parts.tsx'
 import { DataTable, Shown, usePaged, type Column } from '../../ui/page.tsx'
 import { toVisibilityFields, toVisibilityOptions } from '../../ui/visibility.ts'
 import { ModerationDecision } from '../admin/decide.tsx'
@@ -121,7 +120,7 @@ function InstalledBy({ name }: { name: string }) {
 
 type Installer = Awaited<ReturnType<typeof api.listInstallers>>['installers'][number]
 const installerColumns: readonly Column<Installer>[] = [
-  { title: 'User', names: true, cell: ({ username }) => <NameLink href={addresses.user(username)} name={username} /> },
+  { title: 'User', names: true, cell: ({ username }) => <UserLink name={username} /> },
   { title: 'Version', cell: ({ version }) => version },
   { title: 'Day', cell: ({ day }) => day },
 ]
@@ -133,20 +132,18 @@ function Deprecation({ skill: { fullName, deprecated, deprecationMessage } }: { 
     ...skillKeys,
   )
   return (
-    <>
-      <Form action={action} submit={deprecated ? 'Undo the deprecation' : 'Deprecate'}>
-        {deprecated ? (
-          <p dir="auto">This skill is deprecated. {deprecationMessage}</p>
-        ) : (
-          <Field
-            label="What to use instead"
-            name="message"
-            maxLength={1000}
-            hint="Shown to users who have it installed."
-          />
-        )}
-      </Form>
-    </>
+    <Form action={action} submit={deprecated ? 'Undo the deprecation' : 'Deprecate'}>
+      {deprecated ? (
+        <p dir="auto">This skill is deprecated. {deprecationMessage}</p>
+      ) : (
+        <Field
+          label="What to use instead"
+          name="message"
+          maxLength={1000}
+          hint="Shown to users who have it installed."
+        />
+      )}
+    </Form>
   )
 }
 
@@ -162,49 +159,45 @@ function Details({ skill }: { skill: SkillDetails }) {
     ...skillKeys,
   )
   return (
-    <>
-      <Form action={action} submit="Save" done="Saved.">
-        {isOwner && (
-          <Select label="Visibility" name="visibility" value={current} options={toVisibilityOptions(organisation)} />
-        )}
-        <Field label="Display name" name="displayName" maxLength={100} required defaultValue={skill.displayName} />
-        <TextArea
-          label="Description"
-          name="description"
-          required
-          maxLength={1024}
-          value={skill.description}
-          hint="Stays when you publish the next version, unless the description in its SKILL.md changed."
-        />
-        <Field label="Category" name="category" maxLength={64} defaultValue={skill.category} />
-        <Field label="Licence" name="license" maxLength={128} defaultValue={skill.license} />
-        <Field label="Keywords" name="keywords" hint="Separated by commas." defaultValue={skill.keywords.join(', ')} />
-        <Field label="Repository" name="repository" type="url" maxLength={500} defaultValue={skill.repository} />
-      </Form>
-    </>
+    <Form action={action} submit="Save" done="Saved.">
+      {isOwner && (
+        <Select label="Visibility" name="visibility" value={current} options={toVisibilityOptions(organisation)} />
+      )}
+      <Field label="Display name" name="displayName" maxLength={100} required defaultValue={skill.displayName} />
+      <TextArea
+        label="Description"
+        name="description"
+        required
+        maxLength={1024}
+        value={skill.description}
+        hint="Stays when you publish the next version, unless the description in its SKILL.md changed."
+      />
+      <Field label="Category" name="category" maxLength={64} defaultValue={skill.category} />
+      <Field label="Licence" name="license" maxLength={128} defaultValue={skill.license} />
+      <Field label="Keywords" name="keywords" hint="Separated by commas." defaultValue={skill.keywords.join(', ')} />
+      <Field label="Repository" name="repository" type="url" maxLength={500} defaultValue={skill.repository} />
+    </Form>
   )
 }
 
 function Withdrawal({ name }: { name: string }) {
   const { route } = useLocation()
   return (
-    <>
-      <ConfirmButton
-        action="Delete the skill"
-        title={`Withdraw ${name}?`}
-        work={async () => {
-          await api.deleteSkill({ name })
-          // Leave the page of the skill first: after the deletion it has no content.
-          route('/account/skills')
-          await Promise.all([reloadData('skills'), reloadData('own-skills')])
-        }}
-      >
-        <p>
-          It is deleted for all users, on mirrors too, and its name cannot be used again. This cannot be undone. To
-          advise against it, deprecate it instead; to withdraw one version, yank that version.
-        </p>
-      </ConfirmButton>
-    </>
+    <ConfirmButton
+      action="Delete the skill"
+      title={`Withdraw ${name}?`}
+      work={async () => {
+        await api.deleteSkill({ name })
+        // Leave the page of the skill first: after the deletion it has no content.
+        route('/account/skills')
+        await refreshAll([['skills'], ['own-skills']])
+      }}
+    >
+      <p>
+        It is deleted for all users, on mirrors too, and its name cannot be used again. This cannot be undone. To advise
+        against it, deprecate it instead; to withdraw one version, yank that version.
+      </p>
+    </ConfirmButton>
   )
 }
 
@@ -255,9 +248,9 @@ function RecallLine({ name, recall }: { name: string; recall: Recall }) {
       <code>{range}</code>
       <bdi>{reason}</bdi>
       <Time at={at} />
-      <span class="faint">{versionCount === 1 ? '1 version' : `${versionCount} versions`}</span>
+      <span class="faint">{toCount(versionCount, 'version')}</span>
       {endedAt && <Time at={endedAt} verb="ended" />}
-      {!endedAt && upstream && <span class="faint">of the upstream, where alone it can be ended</span>}
+      {!endedAt && upstream && <span class="faint">of the upstream, which alone can end it</span>}
       {!endedAt && !upstream && (
         <ConfirmButton
           action="End"
@@ -284,12 +277,12 @@ function Known({ known: { agents, users } }: { known: NonNullable<Recalls['known
       <ul>
         {agents.map(({ version, platform, count }) => (
           <li key={`${version} ${platform}`}>
-            {version}: {count} {count === 1 ? 'agent' : 'agents'} of <bdi>{platform}</bdi>
+            {version}: {toCount(count, 'agent')} of <bdi>{platform}</bdi>
           </li>
         ))}
         {users.map(({ version, count }) => (
           <li key={version}>
-            {version}: {count} {count === 1 ? 'user' : 'users'}
+            {version}: {toCount(count, 'user')}
           </li>
         ))}
       </ul>

@@ -1,8 +1,9 @@
 import { parseVersionEntry, type Provenance, type PublisherIdentity } from '@skillstead/protocol'
 import { addresses, nodeUrl, toAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
-import { Copyable, Empty, Time, NameLink, Terms } from '../../ui/parts.tsx'
+import { Copyable, Empty, Time, Terms, UserLink } from '../../ui/parts.tsx'
 import { Shown } from '../../ui/page.tsx'
+import { Origin } from './facts-column.tsx'
 import { Proof } from './proof.tsx'
 import type { ShownSkill } from './shown-skill.ts'
 
@@ -41,7 +42,7 @@ function Record({ record, identity }: { record: Provenance; identity: PublisherI
     <>
       <p>
         Version {record.version} was published <Time at={record.publishedAt} /> by{' '}
-        <NameLink href={addresses.user(publisher.username)} name={publisher.username} />
+        <UserLink name={publisher.username} />
         {record.firstPublishedAt === record.publishedAt ? (
           '; it is the first of this skill.'
         ) : (
@@ -51,7 +52,6 @@ function Record({ record, identity }: { record: Provenance; identity: PublisherI
         )}
       </p>
       <Terms
-        class="details wide-details"
         of={[
           [
             'Author',
@@ -60,7 +60,7 @@ function Record({ record, identity }: { record: Provenance; identity: PublisherI
               : 'Not verified: the identity behind this account is unproven.',
           ],
           ['Published from', <Publisher identity={identity} />],
-          ['Origin', <Origin origin={origin} />],
+          ['Origin', origin.kind === 'local' ? 'Published on this node.' : <Origin of={origin} />],
           ['Forked from', record.forkChain.length === 0 ? 'Not a fork.' : <Chain record={record} />],
           ['Log', log ? <LogEntry log={log} /> : 'Not logged, because it is not public.'],
           ['Digest', <code>{record.digest}</code>],
@@ -79,7 +79,7 @@ function LogEntry({ log }: { log: NonNullable<Provenance['log']> }) {
   )
 }
 
-/** The CI job that published the version, as its log entry states. */
+/** The CI job that published the version. */
 function Publisher({ identity }: { identity: PublisherIdentity | undefined }) {
   if (!identity) return <>A person, or a program with an API key.</>
   return (
@@ -100,20 +100,6 @@ function readIdentity(entry: string) {
   } catch {
     return undefined
   }
-}
-
-function Origin({ origin }: Pick<Provenance, 'origin'>) {
-  if (origin.kind === 'local') return <>Published on this node.</>
-  return (
-    <>
-      {origin.kind === 'mirror' ? 'Mirrored' : 'Imported'} from <bdi>{origin.upstream ?? 'elsewhere'}</bdi>
-      {origin.syncedAt && (
-        <>
-          , <Time at={origin.syncedAt} />
-        </>
-      )}
-    </>
-  )
 }
 
 function Chain({ record: { forkChain } }: { record: Provenance }) {

@@ -3,7 +3,7 @@ import { addresses, useAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
-import { Badge, Time, NameLink, toCount, UserText, NameHeading } from '../../ui/parts.tsx'
+import { Badge, Time, toCount, UserText, NameHeading, UserLink } from '../../ui/parts.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 import { SignInTo } from '../../ui/sign-in-link.tsx'
 import { ItemList, usePaged } from '../../ui/page.tsx'
@@ -52,7 +52,7 @@ function OneReview({ review }: { review: Review }) {
       </h3>
       <p class="facts">
         <Rating of={review.rating} />
-        <NameLink href={addresses.user(review.reviewer.username)} name={review.reviewer.username} />
+        <UserLink name={review.reviewer.username} />
         <Time at={review.updatedAt} />
       </p>
       <UserText class="said-text">{review.body}</UserText>

@@ -1,4 +1,5 @@
 import type { SimilarityMatch } from '@skillstead/protocol'
+import type { ComponentChildren } from 'preact'
 import { addresses, toAddress } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { Badge, NameLink, Time, toCount } from '../../ui/parts.tsx'
@@ -6,15 +7,18 @@ import { ForkForm, ForkTree, readForkTree } from './forks.tsx'
 import { toTab, type ShownSkill } from './shown-skill.ts'
 import { Shown, usePage } from '../../ui/page.tsx'
 
-/** What is related to the skill: skills that require it, packs with it, its forks, and skills with similar text. Shown at once when all is known. */
+/**
+ * What is related to the skill: skills that require it, packs with it, its forks, and skills with similar text. Shown at
+ * once when all is known.
+ */
 export function SimilarTab({ shown }: { shown: ShownSkill }) {
   const { name } = shown
   const page = usePage()
   const found = useData(['skill', name, 'related', shown.version, page], async () => {
     const [tree, dependents, packs, similarity] = await Promise.all([
       readForkTree(shown, page),
-      api.listDependents({ name, limit: packsMax }),
-      api.listPacks({ skill: name, limit: packsMax }),
+      api.listDependents({ name, limit: listedMax }),
+      api.listPacks({ skill: name, limit: listedMax }),
       api.getSimilarity({ name }),
     ])
     return { tree, dependents, packs, similarity }
@@ -26,26 +30,24 @@ export function SimilarTab({ shown }: { shown: ShownSkill }) {
           {dependents.total > 0 && (
             <>
               <Counted title="Required by" count={dependents.total} unit="skill" />
-              <ul class="words">
+              <Links total={dependents.total}>
                 {dependents.skills.map(({ fullName, range }) => (
                   <li key={fullName}>
                     <NameLink href={addresses.skill(fullName)} name={fullName} /> {range !== '*' && range}
                   </li>
                 ))}
-                {dependents.total > packsMax && <li>and {(dependents.total - packsMax).toLocaleString('en')} more</li>}
-              </ul>
+              </Links>
             </>
           )}
           <Counted title="Used by" count={packs.total} unit="pack" />
           {packs.total === 0 && <p>No pack that you can see has it.</p>}
-          <ul class="words">
+          <Links total={packs.total}>
             {packs.packs.map((pack) => (
               <li key={pack.slug}>
                 <NameLink href={addresses.pack(pack.slug)} name={pack.name} />
               </li>
             ))}
-            {packs.total > packsMax && <li>and {(packs.total - packsMax).toLocaleString('en')} more</li>}
-          </ul>
+          </Links>
           <Counted title="Forks" count={tree.forks.total} unit="fork" />
           <ForkTree shown={shown} tree={tree} />
           <ForkForm shown={shown} />
@@ -66,7 +68,17 @@ export function SimilarTab({ shown }: { shown: ShownSkill }) {
   )
 }
 
-const packsMax = 50
+/** Maximum number of skills that require it, and of packs with it, that are listed. */
+const listedMax = 50
+
+function Links({ total, children }: { total: number; children: ComponentChildren }) {
+  return (
+    <ul class="words">
+      {children}
+      {total > listedMax && <li>and {(total - listedMax).toLocaleString('en')} more</li>}
+    </ul>
+  )
+}
 
 function Counted({ title, count, unit }: { title: string; count: number; unit: string }) {
   return (

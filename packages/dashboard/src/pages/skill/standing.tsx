@@ -2,7 +2,7 @@ import type { Moderation } from '@skillstead/protocol'
 import { addresses } from '../../addresses.ts'
 import { api, useData } from '../../api.ts'
 import { Form, TextArea, useAction } from '../../ui/form.tsx'
-import { Badge, Time } from '../../ui/parts.tsx'
+import { Badge, Time, toWords } from '../../ui/parts.tsx'
 
 const standings = {
   flagged: 'An administrator flagged this skill: users who installed it are warned.',
@@ -27,8 +27,7 @@ export function Standing({ name }: { name: string }) {
       )}
       {data.cases.map(({ id, status, submittedAt }) => (
         <p key={id}>
-          There is a <a href={addresses.takedown(id)}>takedown case</a>, {status.replaceAll('_', ' ')},{' '}
-          <Time at={submittedAt} />.
+          There is a <a href={addresses.takedown(id)}>takedown case</a>, {toWords(status)}, <Time at={submittedAt} />.
         </p>
       ))}
       <Appeals of={data} name={name} />

@@ -2,10 +2,9 @@ import { BadgeCheck, FileCheck, type IconNode, KeyRound, OctagonX, ShieldCheck, 
 import type { Security } from '@skillstead/protocol'
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { addresses } from '../../addresses.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Download } from '../../ui/own-files.tsx'
-import { NameLink, toCount, type Tone } from '../../ui/parts.tsx'
+import { toCount, type Tone, UserLink } from '../../ui/parts.tsx'
 import { FindingPlace, findDecisive, verdictTones } from '../../ui/findings.tsx'
 import { isEmptyAccess, Uses } from './access-list.tsx'
 import { toSbomAddress, toShortName, toTab, type ShownSkill } from './shown-skill.ts'
@@ -44,7 +43,7 @@ export function TrustBox({ shown }: { shown: ShownSkill }) {
       </Line>
       <Line icon={skill.verified ? BadgeCheck : User} tone={skill.verified ? 'good' : 'plain'}>
         <span>
-          by <NameLink href={addresses.user(author.username)} name={author.username} />
+          by <UserLink name={author.username} />
           {skill.verified ? ', identity verified' : ', identity not verified'}
         </span>
       </Line>

@@ -2,7 +2,7 @@ import { type SkillVersion, verdictWords } from '@skillstead/protocol'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
 import { api } from '../../api.ts'
 import { Select } from '../../ui/form.tsx'
-import { Badge, Empty, SecurityBadge, Time, toBytesText, NameLink, UserText, toCount } from '../../ui/parts.tsx'
+import { Badge, Empty, SecurityBadge, Time, toBytesText, UserText, toCount, UserLink } from '../../ui/parts.tsx'
 import { EvaluationBadge, EvaluationPanel } from '../../ui/evaluations.tsx'
 import { verdictTones } from '../../ui/findings.tsx'
 import { Uses } from './access-list.tsx'
@@ -98,7 +98,7 @@ function Version(props: {
           {version.publishedAt.slice(0, 10)}, <Time at={version.publishedAt} />
         </span>
         <span>
-          by <NameLink href={addresses.user(version.publisher.username)} name={version.publisher.username} />
+          by <UserLink name={version.publisher.username} />
         </span>
         <span>
           {toBytesText(version.size)}

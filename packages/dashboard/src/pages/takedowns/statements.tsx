@@ -1,5 +1,5 @@
 import type { DmcaCase, DmcaNotice } from '@skillstead/protocol'
-import { Time } from '../../ui/parts.tsx'
+import { Time, toWords } from '../../ui/parts.tsx'
 
 /** The statements of the parties that the reader may see, and the history of the case. */
 export function Statements({ of }: { of: DmcaCase }) {
@@ -23,17 +23,13 @@ export function Statements({ of }: { of: DmcaCase }) {
         <ol>
           {of.history.map(({ status, at, note }) => (
             <li key={`${status} ${at}`}>
-              {toCaseWords(status)} <Time at={at} /> {note && <span dir="auto">{note}</span>}
+              {toWords(status)} <Time at={at} /> {note && <span dir="auto">{note}</span>}
             </li>
           ))}
         </ol>
       </details>
     </>
   )
-}
-
-export function toCaseWords(status: string): string {
-  return status.replaceAll('_', ' ')
 }
 
 function Notice({ of }: { of: DmcaNotice }) {

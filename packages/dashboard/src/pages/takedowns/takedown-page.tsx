@@ -4,9 +4,9 @@ import { useState } from 'preact/hooks'
 import { api, apiWith, useData } from '../../api.ts'
 import { Check, Field, Form, TextArea, useAction } from '../../ui/form.tsx'
 import { Page, Shown } from '../../ui/page.tsx'
-import { Badge, Notice, Time } from '../../ui/parts.tsx'
+import { Badge, Notice, Time, toWords } from '../../ui/parts.tsx'
 import { SkillLink } from '../../ui/skill-list.tsx'
-import { Statements, toCaseWords } from './statements.tsx'
+import { Statements } from './statements.tsx'
 
 /** One case: its public state, the statements for the parties, and the owner's counter-notice. */
 export default function TakedownPage() {
@@ -36,7 +36,7 @@ function CaseShown({ of }: { of: DmcaCase }) {
   return (
     <>
       <p class="facts">
-        <Badge>{toCaseWords(of.status)}</Badge>
+        <Badge>{toWords(of.status)}</Badge>
         {of.skill && <SkillLink name={of.skill.fullName} />}
         <Time at={of.submittedAt} verb="sent" />
         {of.counterNoticeUntil && (

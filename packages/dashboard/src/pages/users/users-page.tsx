@@ -1,8 +1,7 @@
 import '../../styles/people.css'
 import { api, useKeptData } from '../../api.ts'
-import { addresses } from '../../addresses.ts'
 import { DataTable, Page, usePage, type Column } from '../../ui/page.tsx'
-import { Badge, NameLink } from '../../ui/parts.tsx'
+import { Badge, UserLink } from '../../ui/parts.tsx'
 import { VerifiedMethods } from './reputation-card.tsx'
 
 type Author = Awaited<ReturnType<typeof api.getLeaderboard>>['entries'][number]
@@ -12,7 +11,7 @@ const columns: readonly Column<Author>[] = [
   {
     title: 'Author',
     names: true,
-    cell: ({ username }) => <NameLink href={addresses.user(username)} name={username} />,
+    cell: ({ username }) => <UserLink name={username} />,
   },
   { title: 'Score', number: true, cell: ({ score }) => score.toLocaleString('en') },
   { title: 'Level', cell: ({ level }) => level },

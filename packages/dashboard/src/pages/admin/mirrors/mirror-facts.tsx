@@ -1,5 +1,5 @@
 import type { api } from '../../../api.ts'
-import { Badge, Time, type Tone } from '../../../ui/parts.tsx'
+import { Badge, Time, type Tone, toWords } from '../../../ui/parts.tsx'
 
 export type Mirror = Awaited<ReturnType<typeof api.getMirror>>
 
@@ -29,7 +29,7 @@ export function MirrorFacts({ of }: { of: Mirror }) {
       </p>
       {of.alarm && (
         <p class="notice bad">
-          Paused, {of.alarm.code.replaceAll('_', ' ')}: {of.alarm.message}
+          Paused, {toWords(of.alarm.code)}: {of.alarm.message}
         </p>
       )}
       {!of.alarm && of.lastError && (

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { api, reloadData, useData } from '../../../api.ts'
 import { ConfirmButton, ActionButton, Field } from '../../../ui/form.tsx'
 import { Page, Shown } from '../../../ui/page.tsx'
-import { Copyable, Time, Figures } from '../../../ui/parts.tsx'
+import { Copyable, Time, Figures, toWords } from '../../../ui/parts.tsx'
 import { MirrorFacts, type Mirror } from './mirror-facts.tsx'
 import { Writes } from './writes.tsx'
 
@@ -55,7 +55,7 @@ function MirrorShown({ mirror }: { mirror: Mirror }) {
           <ul>
             {lastReport.refused.map(({ subject, reason, detail }) => (
               <li key={`${subject} ${reason}`}>
-                <bdi>{subject}</bdi>: {reason.replaceAll('_', ' ')}. {detail}
+                <bdi>{subject}</bdi>: {toWords(reason)}. {detail}
               </li>
             ))}
           </ul>
