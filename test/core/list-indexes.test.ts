@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { guest, localApi } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { expect, it, onTestFinished } from 'vitest'
 import { countVisible, selectVisible } from '../../packages/core/src/search/database/visible-skills.ts'
@@ -46,6 +47,52 @@ describeDatabases('the indexes of skills', (open, dialect) => {
       expect(changed.filter(([name]) => indexed.has(name))).toEqual([])
     },
   )
+
+  it.skipIf(dialect !== 'PostgreSQL')('have the first skills of lists by downloads and by stars', async () => {
+    const { database } = partsOf((await open()).registry)
+    const plans = await database.read.connection().execute(async (read) => {
+      // Otherwise PostgreSQL reads all rows of a small table.
+      await sql`set enable_seqscan = off`.execute(read)
+      await sql`set enable_sort = off`.execute(read)
+      const listed = selectVisible({ read }, null, { includeStubs: false }).select('num')
+      const first = (column: 'downloads' | 'stars') => listed.orderBy(column, 'desc').orderBy('full_name').limit(20)
+      const found = [await first('downloads').explain(), await first('stars').explain()]
+      await sql`reset all`.execute(read)
+      return found.map((plan) => JSON.stringify(plan))
+    })
+    expect(plans).toEqual([expect.stringContaining('skills_listed'), expect.stringContaining('skills_starred')])
+  })
+
+  it('list by the dates of the latest versions, in the database as in memory', async () => {
+    const test = await open()
+    const inDatabase = await open({ at: test.location, memorySkillsMax: 0 })
+    const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
+    const publish = async (user: typeof alice, name: string, version: string) => {
+      test.clock.advance(1000)
+      await user.api.publishSkill({ skillMd: skillMd(name, { body: `Release ${version}.` }), version })
+    }
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'hidden']) await publish(alice, name, '1.0.0')
+    for (const name of ['b', 'd', 'e']) await publish(alice, name, '2.0.0')
+    await publish(alice, 'a', '0.1.0')
+    await publish(bob, 'f', '1.0.0')
+    await alice.api.yankVersion({ name: 'd', version: '2.0.0' })
+    await alice.api.yankVersion({ name: 'c', version: '1.0.0' })
+    await alice.api.publishSkill({ name: 'hidden', visibility: 'private' })
+    const list = async (of: typeof test, caller: string | undefined, page: number) => {
+      const api = localApi(of.registry, caller === undefined ? guest : await of.registry.getCaller(caller))
+      const { skills, total } = await api.searchSkills({ sort: 'recent', page, limit: 2 })
+      return [total, ...skills.map(({ name }) => name)]
+    }
+    expect([await list(test, undefined, 1), await list(test, undefined, 2)]).toEqual([
+      [5, 'f', 'e'],
+      [5, 'b', 'd'],
+    ])
+    for (const caller of [undefined, 'alice', 'bob']) {
+      for (const page of [1, 2, 3, 4]) {
+        expect(await list(inDatabase, caller, page), `page ${page}`).toEqual(await list(test, caller, page))
+      }
+    }
+  })
 
   it('leave out what a node of an older version deletes', async () => {
     const test = await open()
