@@ -94,6 +94,36 @@ describeDatabases('the indexes of skills', (open, dialect) => {
     }
   })
 
+  it.skipIf(dialect !== 'PostgreSQL')(
+    'are not counted where there are too many: the total is an estimate',
+    async () => {
+      const test = await open({ memorySkillsMax: 0 })
+      const alice = await test.makeUser('alice')
+      for (const name of ['a', 'b', 'c'])
+        await alice.api.publishSkill({ skillMd: skillMd(name, { description: name }) })
+      await alice.api.publishSkill({ skillMd: skillMd('mine'), visibility: 'private' })
+      const { read } = partsOf(test.registry).database
+      await sql`analyze skills`.execute(read)
+      const list = async (
+        input: { q?: string; limit?: number; category?: string; page?: number } = {},
+        api = test.api(),
+      ) => {
+        const { total, totalPages, estimated } = await api.searchSkills({ limit: 100, ...input })
+        return [total, totalPages, estimated]
+      }
+      expect(await list()).toEqual([3, 1, undefined])
+      await sql`update pg_class set reltuples = 1234567 where oid = 'skills'::regclass`.execute(read)
+      // Three of four skills are public.
+      expect(await list()).toEqual([930_000, 9300, true])
+      expect(await list({}, alice.api)).toEqual([930_000, 9300, true])
+      expect(await list({ page: 2 })).toEqual([930_000, 9300, true])
+      expect(await list({ q: 'mine' }, alice.api), 'with a query').toEqual([1, 1, undefined])
+      expect(await list({ category: 'none' }), 'with a filter').toEqual([0, 0, undefined])
+      await sql`update pg_class set reltuples = 130000 where oid = 'skills'::regclass`.execute(read)
+      expect(await list(), 'below the limit').toEqual([3, 1, undefined])
+    },
+  )
+
   it('leave out what a node of an older version deletes', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
@@ -121,7 +151,7 @@ describeDatabases('the indexes of skills', (open, dialect) => {
     const users = await database.read.selectFrom('users').select(['id', 'username']).execute()
     const count = (name: string) =>
       countVisible(database, users.find(({ username }) => username === name)!.id, { includeStubs: false })
-    expect(await countVisible(database, null, { includeStubs: false })).toBe(2)
-    expect([await count('alice'), await count('bob')]).toEqual([6, 6])
+    expect(await countVisible(database, null, { includeStubs: false })).toEqual({ total: 2 })
+    expect([await count('alice'), await count('bob')]).toEqual([{ total: 6 }, { total: 6 }])
   })
 })

@@ -84,11 +84,11 @@ export async function suggestText(
 async function readListedPage(database: Database, query: SearchQuery): Promise<SearchHits> {
   const { viewer, filters, sort = 'downloads', offset, limit } = query
   const passes = await toFilterCondition(database, filters)
-  const total = await countVisible(database, viewer, filters, passes)
+  const count = await countVisible(database, viewer, filters, isFiltered(filters) ? passes : undefined)
   const listed = selectVisible(database, viewer, filters).where(passes)
   const sorted = isNewest(database, query) ? sortByVersions(listed) : listed.orderBy(sortColumns[sort], 'desc')
   const rows = await sorted.select('num').orderBy('full_name').limit(limit).offset(offset).execute()
-  return { ids: rows.map(({ num }) => num), total }
+  return { ids: rows.map(({ num }) => num), ...count }
 }
 
 /**
@@ -96,9 +96,13 @@ async function readListedPage(database: Database, query: SearchQuery): Promise<S
  * a look-up for each version until the page is full. With filters that could be all versions; stubs have none.
  */
 function isNewest({ dialect }: Database, { sort, filters, offset, limit }: SearchQuery): boolean {
-  const { includeStubs, ...others } = filters
-  const isFiltered = includeStubs || Object.values(others).some((wanted) => wanted !== undefined)
-  return dialect === 'postgres' && sort === 'recent' && !isFiltered && offset + limit <= newestMax
+  const isBeginning = offset + limit <= newestMax && !filters.includeStubs && !isFiltered(filters)
+  return dialect === 'postgres' && sort === 'recent' && isBeginning
+}
+
+/** Whether filters leave out skills other than stubs. */
+function isFiltered(filters: SearchQuery['filters']): boolean {
+  return Object.entries(filters).some(([name, wanted]) => name !== 'includeStubs' && wanted !== undefined)
 }
 
 function sortByVersions(listed: ReturnType<typeof selectVisible>) {
