@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { guest, localApi } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
 import { expect, it, onTestFinished } from 'vitest'
 import { countVisible, selectVisible } from '../../packages/core/src/search/database/visible-skills.ts'
@@ -47,6 +48,82 @@ describeDatabases('the indexes of skills', (open, dialect) => {
     },
   )
 
+  it.skipIf(dialect !== 'PostgreSQL')('have the first skills of lists by downloads and by stars', async () => {
+    const { database } = partsOf((await open()).registry)
+    const plans = await database.read.connection().execute(async (read) => {
+      // Otherwise PostgreSQL reads all rows of a small table.
+      await sql`set enable_seqscan = off`.execute(read)
+      await sql`set enable_sort = off`.execute(read)
+      const listed = selectVisible({ read }, null, { includeStubs: false }).select('num')
+      const first = (column: 'downloads' | 'stars') => listed.orderBy(column, 'desc').orderBy('full_name').limit(20)
+      const found = [await first('downloads').explain(), await first('stars').explain()]
+      await sql`reset all`.execute(read)
+      return found.map((plan) => JSON.stringify(plan))
+    })
+    expect(plans).toEqual([expect.stringContaining('skills_listed'), expect.stringContaining('skills_starred')])
+  })
+
+  it('list by the dates of the latest versions, in the database as in memory', async () => {
+    const test = await open()
+    const inDatabase = await open({ at: test.location, memorySkillsMax: 0 })
+    const [alice, bob] = [await test.makeUser('alice'), await test.makeUser('bob')]
+    const publish = async (user: typeof alice, name: string, version: string) => {
+      test.clock.advance(1000)
+      await user.api.publishSkill({ skillMd: skillMd(name, { body: `Release ${version}.` }), version })
+    }
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'hidden']) await publish(alice, name, '1.0.0')
+    for (const name of ['b', 'd', 'e']) await publish(alice, name, '2.0.0')
+    await publish(alice, 'a', '0.1.0')
+    await publish(bob, 'f', '1.0.0')
+    await alice.api.yankVersion({ name: 'd', version: '2.0.0' })
+    await alice.api.yankVersion({ name: 'c', version: '1.0.0' })
+    await alice.api.publishSkill({ name: 'hidden', visibility: 'private' })
+    const list = async (of: typeof test, caller: string | undefined, page: number) => {
+      const api = localApi(of.registry, caller === undefined ? guest : await of.registry.getCaller(caller))
+      const { skills, total } = await api.searchSkills({ sort: 'recent', page, limit: 2 })
+      return [total, ...skills.map(({ name }) => name)]
+    }
+    expect([await list(test, undefined, 1), await list(test, undefined, 2)]).toEqual([
+      [5, 'f', 'e'],
+      [5, 'b', 'd'],
+    ])
+    for (const caller of [undefined, 'alice', 'bob']) {
+      for (const page of [1, 2, 3, 4]) {
+        expect(await list(inDatabase, caller, page), `page ${page}`).toEqual(await list(test, caller, page))
+      }
+    }
+  })
+
+  it.skipIf(dialect !== 'PostgreSQL')(
+    'are not counted where there are too many: the total is an estimate',
+    async () => {
+      const test = await open({ memorySkillsMax: 0 })
+      const alice = await test.makeUser('alice')
+      for (const name of ['a', 'b', 'c'])
+        await alice.api.publishSkill({ skillMd: skillMd(name, { description: name }) })
+      await alice.api.publishSkill({ skillMd: skillMd('mine'), visibility: 'private' })
+      const { read } = partsOf(test.registry).database
+      await sql`analyze skills`.execute(read)
+      const list = async (
+        input: { q?: string; limit?: number; category?: string; page?: number } = {},
+        api = test.api(),
+      ) => {
+        const { total, totalPages, estimated } = await api.searchSkills({ limit: 100, ...input })
+        return [total, totalPages, estimated]
+      }
+      expect(await list()).toEqual([3, 1, undefined])
+      await sql`update pg_class set reltuples = 1234567 where oid = 'skills'::regclass`.execute(read)
+      // Three of four skills are public.
+      expect(await list()).toEqual([930_000, 9300, true])
+      expect(await list({}, alice.api)).toEqual([930_000, 9300, true])
+      expect(await list({ page: 2 })).toEqual([930_000, 9300, true])
+      expect(await list({ q: 'mine' }, alice.api), 'with a query').toEqual([1, 1, undefined])
+      expect(await list({ category: 'none' }), 'with a filter').toEqual([0, 0, undefined])
+      await sql`update pg_class set reltuples = 130000 where oid = 'skills'::regclass`.execute(read)
+      expect(await list(), 'below the limit').toEqual([3, 1, undefined])
+    },
+  )
+
   it('leave out what a node of an older version deletes', async () => {
     const test = await open()
     const alice = await test.makeUser('alice')
@@ -74,7 +151,7 @@ describeDatabases('the indexes of skills', (open, dialect) => {
     const users = await database.read.selectFrom('users').select(['id', 'username']).execute()
     const count = (name: string) =>
       countVisible(database, users.find(({ username }) => username === name)!.id, { includeStubs: false })
-    expect(await countVisible(database, null, { includeStubs: false })).toBe(2)
-    expect([await count('alice'), await count('bob')]).toEqual([6, 6])
+    expect(await countVisible(database, null, { includeStubs: false })).toEqual({ total: 2 })
+    expect([await count('alice'), await count('bob')]).toEqual([{ total: 6 }, { total: 6 }])
   })
 })

@@ -1,11 +1,13 @@
 import { systemClock } from '@skillstead/core'
-import { partsOf } from '@skillstead/core/internal'
+import { type BucketOptions, partsOf } from '@skillstead/core/internal'
 import { createLogger, listenNode } from '@skillstead/server'
 import { openRegistry } from '../support/open-registry.ts'
 
 /** A node of a cluster, in a process of its own. */
 export interface NodeOptions {
   readonly databaseUrl: string
+  readonly databaseReadUrl: string
+  readonly blobs: BucketOptions
   /** The CA certificate of the receivers, and the port on which all of them listen. */
   readonly ca: string
   readonly port: number
@@ -16,11 +18,13 @@ export interface NodeOptions {
 /** A rate above every test: the rate limits are active, but refuse no request. */
 const plenty = 1_000_000
 
-const { databaseUrl, ca, port, clockStepMs } = JSON.parse(process.argv[2]!) as NodeOptions
+const { databaseUrl, databaseReadUrl, blobs, ca, port, clockStepMs } = JSON.parse(process.argv[2]!) as NodeOptions
 // Exit when the parent process is gone.
 process.once('disconnect', () => process.exit(1))
 const registry = await openRegistry({
   databaseUrl,
+  databaseReadUrl,
+  blobs,
   clock: { ...systemClock, now: () => Date.now() + clockStepMs },
   outgoing: {
     allowNetworks: ['127.0.0.0/8'],

@@ -3,13 +3,15 @@ import { createClient } from '@skillstead/client'
 import { verifyCheckpoint, verifyProvenance } from '@skillstead/client/verify'
 import type { Registry } from '@skillstead/core'
 import { partsOf, type StorageContext } from '@skillstead/core/internal'
+import { toDigest } from '@skillstead/skill-format/archives'
 import { checkRegistry } from '@skillstead/maintenance'
 import { naiveRoot } from '../support/naive-tree.ts'
 import { readEntries } from '../support/signed-log.ts'
-import type { Told } from './cluster-load.ts'
+import { type Told, toFilePath } from './cluster-load.ts'
+import type { Services } from './cluster-services.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
-export interface CompareOptions {
+export interface CompareOptions extends Pick<Services, 'options' | 'lost'> {
   readonly databaseUrl: string
   readonly nodeUrls: readonly string[]
   readonly told: Told
@@ -41,13 +43,21 @@ const samples = 25
 
 /** Compares recorded responses and deliveries with the stored data and with what the nodes return now. */
 export async function compare(options: CompareOptions): Promise<{ stored: number; entries: number; faults: Faults }> {
-  const registry = await openRegistry({ databaseUrl: options.databaseUrl, works: false })
+  const {
+    databaseUrl,
+    options: { blobs },
+  } = options
+  const registry = await openRegistry({ databaseUrl, blobs, works: false })
   try {
     await untilDone(partsOf(registry))
     const stored = await readStored(partsOf(registry))
     const log = await checkLog(options)
     const faults: Faults = {
-      lost: [...findLost(options.told, stored), ...(await findLostUses(partsOf(registry), options.told))],
+      lost: [
+        ...findLost(options.told, stored),
+        ...(await findLostFiles(options)),
+        ...(await findLostUses(partsOf(registry), options.told)),
+      ],
       halves: await findHalves(registry),
       deliveries: [
         ...[...options.told.published.keys()].filter((name) => !options.delivered.has(name)),
@@ -87,6 +97,18 @@ function findLost({ published }: Told, stored: ReadonlyMap<string, string>): str
   return [...published].flatMap(([name, { version }]) =>
     stored.get(name) === version ? [] : [`${name}@${version} is ${stored.get(name) ?? 'not there'}.`],
   )
+}
+
+/** The nodes have just started, so that none has a file in its memory. */
+async function findLostFiles({ told: { files }, nodeUrls, lost }: CompareOptions): Promise<string[]> {
+  const faults: string[] = []
+  for (const [i, [name, digest]] of [...files].entries()) {
+    const answer = await fetch(nodeUrls[i % nodeUrls.length] + toFilePath(name))
+    const isThere = toDigest(await answer.bytes()) === digest
+    const isExcused = lost.has(digest) && answer.status >= 500
+    if (!isThere && !isExcused) faults.push(`The file of ${name} was answered ${answer.status}.`)
+  }
+  return faults
 }
 
 async function findLostUses({ database }: StorageContext, { stars, installs }: Told): Promise<string[]> {

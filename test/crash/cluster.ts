@@ -8,6 +8,7 @@ import type { NodeOptions } from './cluster-child.ts'
 import { compare, type Faults } from './cluster-compare.ts'
 import { startLoad } from './cluster-load.ts'
 import { startBalancer, startNodes, type Nodes } from './cluster-nodes.ts'
+import { startServices } from './cluster-services.ts'
 import { seededRandom } from '../support/random.ts'
 import { openRegistry } from '../support/open-registry.ts'
 
@@ -47,7 +48,10 @@ const receiver = 'receiver.hooks.test/events'
 /** Longer than a lease plus all retry delays. */
 const clockStepMs = 4 * 60 * 60 * 1000
 
-/** Runs three nodes on one PostgreSQL behind a load balancer, under load, and kills nodes and the database. */
+/**
+ * Runs three nodes on one PostgreSQL behind a load balancer, under load, and kills nodes and the database, while a replica
+ * and a bucket fail.
+ */
 export async function runCluster(options: ClusterOptions): Promise<ClusterReport> {
   const ending: (() => Promise<void>)[] = []
   try {
@@ -76,18 +80,20 @@ async function run(
   })
   const databaseUrl = await postgres.createDatabase()
   const [{ port } = { port: 0 }] = await outside.resolver.lookup('receiver.hooks.test')
-  const options: NodeOptions = { databaseUrl, ca: outside.ca, port: port!, clockStepMs: 0 }
+  const services = await startServices(postgres, databaseUrl)
+  const options: NodeOptions = { databaseUrl, ...services.options, ca: outside.ca, port: port!, clockStepMs: 0 }
   const people = await makePeople(options)
   const nodes = await startNodes(nodeCount, options)
   atEnd(nodes.stop)
   const balancer = await startBalancer(nodes)
   atEnd(balancer.close)
-  const load = startLoad({ url: balancer.url, ...people })
+  const load = startLoad({ url: balancer.url, lost: services.lost, ...people })
   atEnd(async () => void (await load.stop()))
   let killedDatabases = 0
   const withoutKept: string[] = []
   for (let kill = 1; kill <= kills; kill++) {
     await setTimeout(random() * quietMsMax)
+    await services.fail(kill, kills)
     if (kill % databaseEvery === 0) {
       killedDatabases += 1
       const readers = await fillCaches(nodes)
@@ -104,9 +110,10 @@ async function run(
   // Let the load continue after the last kill.
   await setTimeout(quietMsMax)
   const told = await load.stop()
+  services.heal()
   await nodes.restart({ ...options, clockStepMs })
   const nodeUrls = nodes.urls.filter((url) => url !== undefined)
-  const { stored, entries, faults } = await compare({ databaseUrl, nodeUrls, told, delivered, ...people })
+  const { stored, entries, faults } = await compare({ databaseUrl, nodeUrls, told, delivered, ...services, ...people })
   return {
     killedNodes: kills - killedDatabases,
     killedDatabases,

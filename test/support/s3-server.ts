@@ -8,8 +8,8 @@ import S3rver from '@20minutes/s3rver'
 import type { BucketOptions } from '@skillstead/core/internal'
 import { onFileFinished } from './file-end.ts'
 
-/** Answers a request in place of the service: returns false for one that the service answers. */
-export type S3Fault = (method: string, response: ServerResponse) => boolean
+/** Answers a request in place of the service: returns false for one that the service answers, which may be later. */
+export type S3Fault = (method: string, response: ServerResponse) => boolean | Promise<boolean>
 
 const suffix = '._S3rver_object'
 
@@ -21,9 +21,9 @@ export async function openS3Server() {
   const answer = service.callback() as RequestListener
   const requests: string[] = []
   let fault: S3Fault | undefined
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     requests.push(`${request.method} ${request.url}`)
-    if (!fault?.(request.method!, response)) answer(request, response)
+    if (!fault || !(await fault(request.method!, response))) answer(request, response)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onFileFinished(async () => {

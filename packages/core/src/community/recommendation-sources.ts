@@ -6,7 +6,7 @@ import type { Param } from '../storage/compiled-query.ts'
 import type { AgentRow, SkillRow, Tables } from '../storage/tables.ts'
 import { type KnownSkill, offered } from './look-up-installs.ts'
 import type { Asker } from './asker.ts'
-import { publicCondition } from '../visibility/conditions.ts'
+import { isListedRow, publicCondition } from '../visibility/conditions.ts'
 
 /** A recommended skill, and the reason. */
 export interface Suggestion {
@@ -254,10 +254,10 @@ function toCategories(installed: readonly KnownSkill[]): { category: string; sha
 type PopularRow = Pick<SkillRow, 'id' | 'full_name'>
 
 const selectPopular = compileListQuery((db, param: Param<Excluded>, lists) =>
-  popularOf(db.selectFrom('skills'), param, lists),
+  popularOf(db.selectFrom('skills'), param, lists).orderBy('full_name'),
 )
 const selectPopularOf = compileListQuery((db, param: Param<Excluded & { category: string }>, lists) =>
-  popularOf(db.selectFrom('skills').where('category', '=', param('category')), param, lists),
+  popularOf(db.selectFrom('skills').where('category', '=', param('category')), param, lists).orderBy('id'),
 )
 
 interface Excluded {
@@ -272,8 +272,8 @@ function popularOf(skills: SelectQueryBuilder<Tables, 'skills', object>, param: 
     .select(['id', 'full_name'])
     .where(lists.lacks('id', param('ids')))
     .where((eb) => eb.or([eb('forked_from', 'is', null), lists.lacks('owner_id', param('userIds'))]))
+    .where(isListedRow)
     .where(offered)
     .orderBy('downloads', 'desc')
-    .orderBy('id')
     .limit(sql.lit(skillsMax))
 }

@@ -48,8 +48,10 @@ export interface IndexQuery extends Omit<SearchQuery, 'viewer'> {
 /** A page of search results. */
 export interface SearchHits {
   ids: number[]
-  /** Exact number of hits on all pages. */
+  /** Number of hits on all pages. */
   total: number
+  /** Set if `total` is an estimate. */
+  estimated?: true
   /** The values of the filters among all hits, with their counts. */
   facets?: SearchFacets
   /** Set if words of the query, completions, or skills with frequent words were left out because of the cost limit. */

@@ -21,6 +21,7 @@ import { recalls } from './migrations/0017-recalls.ts'
 import { evaluations } from './migrations/0018-evaluations.ts'
 import { requires } from './migrations/0019-requires.ts'
 import { blobPlaces } from './migrations/0020-blob-places.ts'
+import { listIndexes } from './migrations/0022-list-indexes.ts'
 import type { Migration, SchemaExtension } from './migrations/migration.ts'
 import type { Tables } from './tables.ts'
 
@@ -49,6 +50,7 @@ const migrations: readonly Migration[] = [
   evaluations,
   requires,
   blobPlaces,
+  listIndexes,
 ]
 
 type Extensions = readonly Pick<SchemaExtension, 'name' | 'migrations'>[]

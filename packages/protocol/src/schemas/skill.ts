@@ -68,6 +68,8 @@ export const SearchResult = v.object({
   ...pageFields,
   /** Set if words of the query, completions, or skills with frequent words were left out to limit its cost. */
   partial: v.optional(v.literal(true)),
+  /** Set if `total` and `totalPages` are estimates: in a list of more than 100,000 skills without a query and filters. */
+  estimated: v.optional(v.literal(true)),
   /** Absent while the node searches in the database: before its index is ready, and for very large catalogues. */
   facets: v.optional(SearchFacets),
   filters: v.object({ q: v.string(), ...SearchFilters.entries }),

@@ -31,7 +31,7 @@ export const commands = {
       const input = { q, limit, page, category, sort, context: toContext(given), explain: q !== '' }
       return api[toSearchName(input)](input)
     },
-    show({ skills, total, partial }) {
+    show({ skills, total, partial, estimated }) {
       const lines = skills.flatMap((skill) => [
         styled(
           'heading',
@@ -41,7 +41,8 @@ export const commands = {
         ...toPassageLines(skill),
         ...toMarks(skill),
       ])
-      const shown = total === skills.length ? `${total} found.` : `${skills.length} of ${total} shown.`
+      const shown =
+        total === skills.length ? `${total} found.` : `${skills.length} of ${estimated ? 'about ' : ''}${total} shown.`
       return [...lines, shown, ...(partial ? ['Some words were left out, because the query is long or costly.'] : [])]
     },
   }),

@@ -51,10 +51,11 @@ export async function searchSkillsAs(
   const items = await toNamedItems(context, found, reader)
   const matches = explain ? await explainPage(context, hits, rows, callerId(viewer)) : undefined
   const skills = matches ? items.map((skill, i) => ({ ...skill, match: matches.get(found[i]!.num)! })) : items
-  const partial = hits.partial && { partial: true as const }
+  const { partial, estimated } = hits
+  const marks = { ...(partial && { partial }), ...(estimated && { estimated }) }
   const counted = hits.facets && { facets: hits.facets }
   const echoed = { q, ...withoutUndefined(filters) }
-  return { skills, ...toPage(hits.total, page, limit), ...partial, ...counted, filters: echoed }
+  return { skills, ...toPage(hits.total, page, limit), ...marks, ...counted, filters: echoed }
 }
 
 function explainPage(

@@ -26,6 +26,8 @@ const sortColumns = {
   stars: 'stars',
   effect: 'effect_low',
 } as const
+/** The last place of a list by date whose skills are found by their versions. */
+const newestMax = 1000
 const noTextMatch = { score: 0, fields: [], terms: [] }
 
 /**
@@ -80,18 +82,35 @@ export async function suggestText(
 
 /** All skills that pass the filters. */
 async function readListedPage(database: Database, query: SearchQuery): Promise<SearchHits> {
-  const { viewer, filters } = query
+  const { viewer, filters, sort = 'downloads', offset, limit } = query
   const passes = await toFilterCondition(database, filters)
-  const total = await countVisible(database, viewer, filters, passes)
-  const rows = await selectVisible(database, viewer, filters)
-    .where(passes)
-    .select('num')
-    .orderBy(sortColumns[query.sort ?? 'downloads'], 'desc')
-    .orderBy('full_name')
-    .limit(query.limit)
-    .offset(query.offset)
-    .execute()
-  return { ids: rows.map(({ num }) => num), total }
+  const count = await countVisible(database, viewer, filters, isFiltered(filters) ? passes : undefined)
+  const listed = selectVisible(database, viewer, filters).where(passes)
+  const sorted = isNewest(database, query) ? sortByVersions(listed) : listed.orderBy(sortColumns[sort], 'desc')
+  const rows = await sorted.select('num').orderBy('full_name').limit(limit).offset(offset).execute()
+  return { ids: rows.map(({ num }) => num), ...count }
+}
+
+/**
+ * Whether a list is the beginning of all skills by date. PostgreSQL then finds them in the order of their versions, with
+ * a look-up for each version until the page is full. With filters that could be all versions; stubs have none.
+ */
+function isNewest({ dialect }: Database, { sort, filters, offset, limit }: SearchQuery): boolean {
+  const isBeginning = offset + limit <= newestMax && !filters.includeStubs && !isFiltered(filters)
+  return dialect === 'postgres' && sort === 'recent' && isBeginning
+}
+
+/** Whether filters leave out skills other than stubs. */
+function isFiltered(filters: SearchQuery['filters']): boolean {
+  return Object.entries(filters).some(([name, wanted]) => name !== 'includeStubs' && wanted !== undefined)
+}
+
+function sortByVersions(listed: ReturnType<typeof selectVisible>) {
+  return listed
+    .innerJoin('versions', (join) =>
+      join.onRef('versions.skill_id', '=', 'skills.id').onRef('versions.version', '=', 'skills.latest_version'),
+    )
+    .orderBy('versions.published_at', 'desc')
 }
 
 /**

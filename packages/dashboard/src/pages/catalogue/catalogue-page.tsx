@@ -42,6 +42,7 @@ function Results() {
       <div class="found" aria-busy={found.isPlaceholderData}>
         <div class="found-head">
           <p id="found" role="status" tabIndex={-1}>
+            {found.data?.estimated && 'About '}
             {found.data && toTotal(found.data.total, q)}
           </p>
           <Select
