@@ -16,14 +16,14 @@ const workersMax = 8
 
 export default defineConfig(({ mode }) => {
   const isLong = mode === 'long'
-  // The run's other modules read it, each from a copy of `long.ts` of its own.
+  // The run's other modules read them, each from a copy of `long.ts` of its own.
   process.env['SKILLSTEAD_TEST_SEED'] = String(seed)
+  process.env['SKILLSTEAD_TEST_LONG'] = isLong ? '1' : ''
   return {
     ssr: { resolve: { conditions: ['source'] } },
     test: {
       include: isLong && isSampled ? listSample() : ['test/**/*.test.ts'],
       exclude: ['**/node_modules/**', ...(isLong ? [] : ['**/*.long.test.ts'])],
-      env: { SKILLSTEAD_TEST_LONG: isLong ? '1' : '' },
       globalSetup: ['test/support/run-folder.ts', 'test/support/postgres.ts', 'test/support/browser-server.ts'],
       reporters: ['./test/support/line-reporter.ts'],
       setupFiles: ['test/support/setup.ts'],

@@ -11,7 +11,7 @@ import { readMeasured, writeDocs } from './docs.ts'
 import type { Figure } from './figures.ts'
 import { findRefusal, measureMachine, type MachineSpeed } from './machine-speed.ts'
 import { parts, type Part } from './parts.ts'
-import enterRunFolder from '../support/run-folder.ts'
+import { enterRunFolder } from '../support/run-folder.ts'
 
 const { values, positionals } = parseArgs({
   options: {

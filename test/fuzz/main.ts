@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '../support/postgres.ts'
-import enterRunFolder from '../support/run-folder.ts'
+import { enterRunFolder } from '../support/run-folder.ts'
 import { grownMiBMax, runFuzz } from './run-fuzz.ts'
 
 const { values } = parseArgs({

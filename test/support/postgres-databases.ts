@@ -33,7 +33,7 @@ export async function takeDatabase(server: string): Promise<{ databaseUrl: strin
   async function giveBack(): Promise<void> {
     const [row] = await runSql(databaseUrl, emptying)
     // A database whose schema a test changed is not reused.
-    if (row?.schema === 'as in the template') left.push(databaseUrl)
+    if (row?.['changed'] === false) left.push(databaseUrl)
   }
   return { databaseUrl, giveBack }
 }
@@ -57,53 +57,52 @@ async function makeTemplate(server: string): Promise<void> {
   }
 }
 
-/** The definitions of tables, columns, indexes, constraints, triggers and functions as one digest. */
-const schemaDigest = `(
-  select md5(string_agg(line, ' ' order by line)) from (
-    select format('%s %s', relname, relkind) from pg_class where relnamespace = 'public'::regnamespace
-    union all select format('%s.%s %s %s %s %s', relname, attname, format_type(atttypid, atttypmod), attcollation,
-        attnotnull, pg_get_expr(adbin, adrelid))
-      from pg_attribute join pg_class on pg_class.oid = attrelid
-      left join pg_attrdef on adrelid = attrelid and adnum = attnum
-      where relnamespace = 'public'::regnamespace and attnum > 0 and not attisdropped
-    union all select pg_get_indexdef(indexrelid) from pg_index join pg_class on pg_class.oid = indexrelid
-      where relnamespace = 'public'::regnamespace
-    union all select format('%s %s %s', conname, convalidated, pg_get_constraintdef(oid))
-      from pg_constraint where connamespace = 'public'::regnamespace
-    union all select format('%s %s', tgenabled, pg_get_triggerdef(oid)) from pg_trigger where not tgisinternal
-    union all select format('%s %s', proname, prosrc) from pg_proc where pronamespace = 'public'::regnamespace
-  ) lines (line))`
-
-/** Copies the rows that migrations insert into a schema of their own, with the digest of the tables. */
+/**
+ * Copies the rows that migrations insert into a schema of their own, and has every later statement that changes the
+ * schema of the database noted there.
+ */
 const keepingSeed = `
 do $$
 declare one record; filled boolean;
 begin
   create schema seed;
-  execute 'create table seed.digest as select ' || $digest$${schemaDigest}$digest$ || ' as value';
   for one in select tablename as name from pg_tables where schemaname = 'public' loop
     execute format('select exists (select from public.%I)', one.name) into filled;
     if filled then execute format('create table seed.%I as table public.%I', one.name, one.name); end if;
   end loop;
-end $$`
+end $$;
+create schema changes;
+create table changes.noted (tag text);
+create function changes.note() returns event_trigger language plpgsql security definer as $$
+begin
+  -- Not \`create table if not exists\` of one that exists.
+  if tg_event = 'sql_drop' or exists (select from pg_event_trigger_ddl_commands()) then
+    insert into changes.noted values (tg_tag);
+  end if;
+end $$;
+create event trigger made on ddl_command_end execute function changes.note();
+create event trigger dropped on sql_drop execute function changes.note();
+alter event trigger made enable always;
+alter event trigger dropped enable always`
 
-/** Ends other sessions, deletes every row, puts the seed back and restarts sequences. One row answers what it found. */
+/** Ends other sessions, deletes every row, puts the seed back and restarts sequences. The row answers what it found. */
 const emptying = `
 do $$
 declare one record;
 begin
   perform pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid();
   set local session_replication_role = replica;
-  for one in select tablename as name from pg_tables where schemaname = 'public' loop
-    execute format('delete from public.%I', one.name);
+  for one in select oid::regclass as name from pg_class
+      where relnamespace = 'public'::regnamespace and relkind = 'r' and pg_relation_size(oid) > 0 loop
+    execute format('delete from %s', one.name);
   end loop;
-  for one in select tablename as name from pg_tables where schemaname = 'seed' and tablename <> 'digest' loop
+  for one in select tablename as name from pg_tables where schemaname = 'seed' loop
     execute format('insert into public.%I overriding system value table seed.%I', one.name, one.name);
   end loop;
   perform setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
     from pg_sequences where schemaname = 'public';
 end $$;
-select case when value = ${schemaDigest} then 'as in the template' else 'changed' end as schema from seed.digest`
+select exists (select from changes.noted) as changed`
 
 /** Runs statements on a PostgreSQL database; the rows of the last one. */
 export async function runSql(databaseUrl: string, text: string): Promise<Record<string, unknown>[]> {

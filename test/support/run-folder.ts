@@ -1,8 +1,9 @@
 import { existsSync, rmSync } from 'node:fs'
-import { chmod, lstat, mkdir, readFile, readdir, readlink, rm } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readFile, readdir, readlink, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isLong } from './long.ts'
 
 const prefix = 'skillstead-run'
 const stopMs = 3000
@@ -12,12 +13,32 @@ const ownFolder = join(import.meta.dirname, '../../.tmp')
 /** Only there a run can find out which processes are alive and to which run they belong. */
 const hasProc = existsSync('/proc/self/stat')
 
+/** A file system in memory, where files take half the processor time of the system and no transaction waits for a disk. */
+const memory = '/dev/shm'
+/** Enough for a run of `pnpm test`, which keeps up to half of a gigabyte. */
+const memoryBytesMin = 4 * 1024 ** 3
+
+/** vitest's first global setup: the suite runs in memory where it can, unless TMPDIR names a folder. */
+export default async function setUp(): Promise<void> {
+  // Long runs build images and install clients, which take more room.
+  const runsInMemory = !isLong && process.env.TMPDIR === undefined && (await isUsableMemory())
+  await enterRunFolder(runsInMemory ? memory : tmpdir())
+}
+
+/** Whether programs can be started from it, which containers forbid by default, and it has room. */
+async function isUsableMemory(): Promise<boolean> {
+  const mounts = await readFile('/proc/mounts', 'utf8').catch(() => '')
+  if (!/^\S+ \/dev\/shm tmpfs (?!\S*\bnoexec\b)/m.test(mounts)) return false
+  const { bavail, bsize } = await statfs(memory)
+  return Math.min(bavail * bsize, process.availableMemory()) >= memoryBytesMin
+}
+
 /**
  * Gives this process and its later child processes one temporary folder for everything that a run writes, after it has
- * removed what killed runs left. The folder is removed when the process ends. It is vitest's first global setup.
+ * removed what killed runs left. The folder is removed when the process ends.
  */
-export default async function enterRunFolder(): Promise<void> {
-  const folder = await makeRunFolder(tmpdir()).catch(async (error: Error) => {
+export async function enterRunFolder(parent = tmpdir()): Promise<void> {
+  const folder = await makeRunFolder(parent).catch(async (error: Error) => {
     console.warn(`\nThe temporary folder cannot be used, so the run uses ${ownFolder}.\n${error.message}\n`)
     await mkdir(ownFolder, { recursive: true })
     return makeRunFolder(ownFolder)
