@@ -63,7 +63,7 @@ export const organisationsEndpoints = toEndpoints('Organisations', {
     auth: 'key',
     scope: 'manage',
     status: 204,
-    summary: 'Delete an organisation that has no skills; its name stays reserved',
+    summary: 'Delete an organisation that has no skills and no packs; its name stays reserved',
     input: v.strictObject(organisation),
     output: NoContent,
   },

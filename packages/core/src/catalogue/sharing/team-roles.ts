@@ -46,7 +46,7 @@ export async function putTeam(context: CatalogueContext, input: Input<'putTeam'>
   })
 }
 
-/** DELETE /organisations/<name>/teams/<team>. */
+/** DELETE /organisations/<name>/teams/<team>. Throws `conflict` where groups of the identity provider would undo this. */
 export async function deleteTeam(
   context: CatalogueContext,
   { organisation, team: name }: Input<'deleteTeam'>,
@@ -55,6 +55,7 @@ export async function deleteTeam(
   await changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
     const team = await findTeam(trx, row.id, name)
     if (!team) throw new RegistryError('not_found', `${organisation} has no team '${name}'.`)
+    await replaceTeamMembers(trx, row, team.id, [], caller)
     await replaceSkills(context, trx, row, team.id, [])
     await removeTeam(trx, team)
     const at = context.clock.now()
