@@ -77,6 +77,7 @@ describeDatabases('an account of an identity provider', (open) => {
       () => olga.deleteMember(alice),
       async () => localApi(test.registry, await test.registry.getCaller('alice')).deleteMember(alice),
       () => olga.putTeam({ organisation: 'acme', team: 'ml', members: [] }),
+      () => olga.updateTeam({ organisation: 'acme', team: 'ml', remove: { members: ['alice'] } }),
       () => olga.deleteTeam({ organisation: 'acme', team: 'ml' }),
     ])
       expect(await refusalOf(refused())).toMatchObject({

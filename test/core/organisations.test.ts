@@ -78,6 +78,10 @@ const actions: Record<string, { right: Right; act: (api: RegistryApi) => Promise
     right: 'administer',
     act: (api) => api.putTeam({ organisation: 'acme', team: 'writers', members: ['an-publisher'], skills: [] }),
   },
+  'change a team': {
+    right: 'administer',
+    act: (api) => api.updateTeam({ organisation: 'acme', team: 'kept', add: { members: ['an-publisher'] } }),
+  },
   'invite an owner': {
     right: 'own',
     act: (api) => api.putMember({ organisation: 'acme', username: 'guesty', role: 'owner' }),
@@ -100,7 +104,8 @@ describeApi('the roles of an organisation', (open) => {
       await publishSkill({ name: `acme/${name}`, skillMd: skillMd(name) })
     await publishSkill({ name: 'acme/inner', visibility: 'internal', organisation: 'acme' })
     await publishSkill({ name: 'acme/secret', visibility: 'private' })
-    const { createPack } = test.api('an-owner')
+    const { createPack, putTeam } = test.api('an-owner')
+    await putTeam({ organisation: 'acme', team: 'kept' })
     const pack = { description: '', skills: ['acme/tool'], owner: 'acme' }
     await createPack({ ...pack, name: 'Outside', visibility: 'internal' })
     await createPack({ ...pack, name: 'Inside', visibility: 'private' })
@@ -315,6 +320,69 @@ describeApi('organisations', (open) => {
       await olga.deleteTeam({ organisation, team: 'ones' })
       expect(await listed()).toEqual([])
       expect(await codeOf(olga.deleteTeam({ organisation, team: 'ones' }))).toBe('not_found')
+    })
+
+    it('gets the changes of two at the same moment, and keeps what it had', async () => {
+      const organisation = await make({ ada: 'admin', pete: 'reader', rita: 'reader' })
+      const [olga, ada] = [test.api('olga'), test.api('ada')]
+      for (const name of ['one', 'two', 'three']) await publish(organisation, name)
+      const of = { organisation, team: 'shared' }
+      await olga.putTeam({ ...of, members: ['olga'], skills: [{ name: 'one', role: 'reader' }] })
+      await Promise.all([
+        olga.updateTeam({ ...of, add: { members: ['pete'], skills: [{ name: 'two', role: 'reader' }] } }),
+        ada.updateTeam({ ...of, add: { members: ['rita'], skills: [{ name: 'three', role: 'admin' }] } }),
+      ])
+      const skills = [
+        { name: 'one', role: 'reader' },
+        { name: 'three', role: 'admin' },
+        { name: 'two', role: 'reader' },
+      ]
+      const team = { name: 'shared', members: ['olga', 'pete', 'rita'], skills }
+      expect((await olga.listTeams({ organisation })).teams).toEqual([team])
+      const [left, right] = await Promise.all([
+        olga.updateTeam({ ...of, remove: { members: ['pete'], skills: ['one'] } }),
+        ada.updateTeam({
+          ...of,
+          remove: { members: ['rita', 'ada'] },
+          add: { skills: [{ name: 'two', role: 'admin' }] },
+        }),
+      ])
+      expect([left, right]).toContainEqual({
+        name: 'shared',
+        members: ['olga'],
+        skills: [skills[1], { name: 'two', role: 'admin' }],
+      })
+    })
+
+    it('is changed in part only where it exists, by administrators, with members and skills of its organisation', async () => {
+      const organisation = await make({ ada: 'reader' })
+      const olga = test.api('olga')
+      const of = { organisation, team: 'part' }
+      expect(await codeOf(olga.updateTeam({ ...of, add: { members: ['olga'] } }))).toBe('not_found')
+      const before = await olga.putTeam({ ...of, members: ['olga'] })
+      expect(await codeOf(test.api('ada').updateTeam({ ...of, add: { members: ['ada'] } }))).toBe('forbidden')
+      expect(await fieldsOf(olga.updateTeam({ ...of, add: { members: ['pete'] } }))).toEqual(['members'])
+      const foreign = { skills: [{ name: 'elsewhere', role: 'reader' as const }] }
+      expect(await fieldsOf(olga.updateTeam({ ...of, add: { members: ['ada'], ...foreign } }))).toEqual(['skills'])
+      expect(await olga.updateTeam({ ...of, remove: { members: ['pete'], skills: ['elsewhere'] } })).toEqual(before)
+      expect(await olga.updateTeam(of)).toEqual(before)
+    })
+
+    it('keeps roles on skills that the administrator of the node who changes it does not see', async () => {
+      const organisation = await make()
+      const olga = test.api('olga')
+      await olga.publishSkill({ name: `${organisation}/covert`, skillMd: skillMd('covert'), visibility: 'private' })
+      await olga.publishSkill({ name: `${organisation}/gone`, skillMd: skillMd('gone') })
+      const skills = [
+        { name: 'covert', role: 'admin' as const },
+        { name: 'gone', role: 'admin' as const },
+      ]
+      await olga.putTeam({ organisation, team: 'unseen', skills })
+      await olga.deleteSkill({ name: `${organisation}/gone` })
+      const add = { members: ['olga'] }
+      const shown = await test.admin.api.updateTeam({ organisation, team: 'unseen', add })
+      expect(shown).toEqual({ name: 'unseen', members: ['olga'], skills: [] })
+      expect((await olga.listTeams({ organisation })).teams).toEqual([{ ...shown, skills: [skills[0]] }])
     })
 
     it('has members and skills of its organisation only, and stays as it was after a refusal', async () => {
