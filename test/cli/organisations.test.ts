@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { skillMd } from '../support/answers.ts'
@@ -62,6 +62,29 @@ describe('an organisation on the command line', { timeout: 120_000 }, () => {
     expect(await run('bob', 'org accept')).toBe('0 to accept.\n')
     expect(await run('root', 'org list --all')).toContain('given  no member')
     expect(await run('bob', 'org create given')).toMatch(/^1 .*already taken/)
+  })
+
+  it('owns packs, also those of a plugin that is published for it', async () => {
+    await run('alice', 'org create packers')
+    await run('alice', 'org invite packers bob reader')
+    await run('bob', 'org accept packers')
+    expect(await run('bob', 'pack create starter --organisation packers')).toMatch(
+      /^1 .*ask an owner or admin of packers for the role publisher/,
+    )
+    await run('alice', 'org invite packers bob publisher')
+    expect(await run('bob', 'pack create starter --organisation packers')).toContain('Created the pack starter')
+    expect(await run('alice', 'pack list')).toContain('starter  0 skills, by packers')
+    expect(await run('bob', 'pack delete starter')).toMatch(/^1 .*this needs owner or admin/)
+    expect(await run('alice', 'pack delete starter')).toContain('Deleted the pack starter')
+    const plugin = await makeFolder()
+    await mkdir(join(plugin, 'skills', 'plugged'), { recursive: true })
+    const $schema = 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json'
+    const manifest = { $schema, name: 'kit', version: '1.0.0', description: 'A kit.' }
+    await writeFile(join(plugin, 'plugin.json'), JSON.stringify(manifest))
+    await writeFile(join(plugin, 'skills', 'plugged', 'SKILL.md'), skillMd('plugged'))
+    expect(await run('bob', `publish ${plugin} --organisation packers`)).toContain('kit')
+    expect(await run('bob', 'pack show kit')).toContain('public, by packers, 1 skill')
+    expect(await run('alice', `publish ${plugin} --organisation packers`)).not.toContain('refused')
   })
 
   it('has rules and approvals', async () => {

@@ -130,7 +130,7 @@ it('publish --all publishes what it can, and repeating continues', async () => {
   const all = (...words: string[]) =>
     skillstead(['publish', folder, '--all', '--url', test.node.url, '--key', key, ...words])
   const dry = await all('--dry-run')
-  expect(dry.stdout).toContain('2 of 4 skills would be accepted.')
+  expect(dry.stdout).toContain('2 of 4 skills would be published.')
   expect(await codeOf(test.alice.getSkill({ name: 'alice/pdf' }))).toBe('not_found')
   const first = await all()
   expect(first.code).toBe(1)
@@ -147,6 +147,28 @@ it('publish --all publishes what it can, and repeating continues', async () => {
   expect((await all('--name', 'x')).code).toBe(2)
   const empty = await skillstead(['publish', await makeFolder(), '--all', '--url', test.node.url, '--key', key])
   expect([empty.code, empty.stderr]).toEqual([1, expect.stringContaining('contains no SKILL.md')])
+})
+
+it('publish --all counts the versions that wait for a decision', async () => {
+  const test = await startExchangingNode()
+  const { key } = await test.alice.createApiKey({ name: 'x' })
+  const folder = join(await makeSkills('csv', 'pdf', 'xml'), 'skills')
+  const publish = (path: string, ...words: string[]) =>
+    skillstead(['publish', path, '--organisation', 'acme', '--url', test.node.url, '--key', key, ...words])
+  expect((await publish(join(folder, 'csv'))).stdout).toContain('Published acme/csv@1.0.0.')
+  await test.alice.setPolicy({ organisation: 'acme', policy: { approvals: { count: 1, when: 'always' } } })
+  const dry = await publish(folder, '--all', '--dry-run')
+  expect(dry.stdout).toMatch(/would be quarantined acme\/pdf@1\.0\.0\n/)
+  expect(dry.stdout).toContain('1 of 3 skills would be published. 2 would wait for a decision.')
+  expect((await publish(join(folder, 'pdf'), '--dry-run')).stdout).toContain(
+    'It would be quarantined as acme/pdf@1.0.0, for its reviewers to approve. Nothing was stored.',
+  )
+  const all = await publish(folder, '--all')
+  expect(all).toMatchObject({ code: 0 })
+  expect(all.stdout).toContain('1 of 3 skills are published. 2 wait for a decision.')
+  const { failed, waiting, skills } = JSON.parse((await publish(folder, '--all', '--json')).stdout)
+  expect([failed, waiting]).toEqual([0, 2])
+  expect(skills.map(({ status }: { status: string }) => status)).toEqual(['unchanged', 'quarantined', 'quarantined'])
 })
 
 it('policy test --folder says what the rules would refuse', async () => {

@@ -77,6 +77,8 @@ describeDatabases('an account of an identity provider', (open) => {
       () => olga.deleteMember(alice),
       async () => localApi(test.registry, await test.registry.getCaller('alice')).deleteMember(alice),
       () => olga.putTeam({ organisation: 'acme', team: 'ml', members: [] }),
+      () => olga.updateTeam({ organisation: 'acme', team: 'ml', remove: { members: ['alice'] } }),
+      () => olga.deleteTeam({ organisation: 'acme', team: 'ml' }),
     ])
       expect(await refusalOf(refused())).toMatchObject({
         code: 'conflict',
@@ -85,6 +87,9 @@ describeDatabases('an account of an identity provider', (open) => {
     // What groups do not decide is free.
     await olga.putTeam({ organisation: 'acme', team: 'ml', members: ['alice', 'olga'] })
     await olga.putTeam({ organisation: 'acme', team: 'ml', members: ['alice'] })
+    await olga.putTeam({ organisation: 'acme', team: 'own', members: ['alice'] })
+    await olga.deleteTeam({ organisation: 'acme', team: 'own' })
+    await test.admin.api.deleteTeam({ organisation: 'acme', team: 'ml' })
     // The sign-in was turned off, for example.
     await test.admin.api.putMember({ ...alice, role: 'admin' })
     expect((await memberOf('alice'))!.byGroup).toBeUndefined()

@@ -7,6 +7,8 @@ import { makeOrganisation } from '../support/collaboration.ts'
 import { countQueries } from '../support/count-queries.ts'
 import { describeApi, describeDatabases, type TestRegistry } from '../support/harness.ts'
 
+let packs = 0
+
 /** What each right allows, tried on a skill or on the organisation; every action leaves things as they were. */
 const actions: Record<string, { right: Right; act: (api: RegistryApi) => Promise<unknown> }> = {
   'read a skill that is internal to it': { right: 'read', act: (api) => api.getSkill({ name: 'acme/inner' }) },
@@ -44,6 +46,26 @@ const actions: Record<string, { right: Right; act: (api: RegistryApi) => Promise
       await api.cancelTransfer({ name: 'acme/tool' })
     },
   },
+  'create a pack': {
+    right: 'publish',
+    act: (api) => api.createPack({ name: 'Made', slug: `made-${++packs}`, description: '', skills: [], owner: 'acme' }),
+  },
+  'read a private pack': { right: 'readPrivate', act: (api) => api.getPack({ slug: 'inside' }) },
+  'change a pack': {
+    right: 'publish',
+    act: (api) => api.updatePack({ slug: 'outside', description: `${++packs}`, visibility: 'internal' }),
+  },
+  'change the visibility of a pack': {
+    right: 'manage',
+    act: async (api) => {
+      await api.updatePack({ slug: 'outside', visibility: 'public' })
+      await api.updatePack({ slug: 'outside', visibility: 'internal' })
+    },
+  },
+  'delete a pack': {
+    right: 'manage',
+    act: async (api) => api.deletePack({ slug: `of-${(await api.getMe({})).username}` }),
+  },
   'rename the organisation': {
     right: 'administer',
     act: (api) => api.updateOrganisation({ organisation: 'acme', displayName: 'Acme Inc.' }),
@@ -55,6 +77,10 @@ const actions: Record<string, { right: Right; act: (api: RegistryApi) => Promise
   'make a team': {
     right: 'administer',
     act: (api) => api.putTeam({ organisation: 'acme', team: 'writers', members: ['an-publisher'], skills: [] }),
+  },
+  'change a team': {
+    right: 'administer',
+    act: (api) => api.updateTeam({ organisation: 'acme', team: 'kept', add: { members: ['an-publisher'] } }),
   },
   'invite an owner': {
     right: 'own',
@@ -78,6 +104,12 @@ describeApi('the roles of an organisation', (open) => {
       await publishSkill({ name: `acme/${name}`, skillMd: skillMd(name) })
     await publishSkill({ name: 'acme/inner', visibility: 'internal', organisation: 'acme' })
     await publishSkill({ name: 'acme/secret', visibility: 'private' })
+    const { createPack, putTeam } = test.api('an-owner')
+    await putTeam({ organisation: 'acme', team: 'kept' })
+    const pack = { description: '', skills: ['acme/tool'], owner: 'acme' }
+    await createPack({ ...pack, name: 'Outside', visibility: 'internal' })
+    await createPack({ ...pack, name: 'Inside', visibility: 'private' })
+    for (const name of [...Object.keys(roles), 'guesty']) await createPack({ ...pack, name: `Of ${name}` })
   })
 
   describe.each(memberRoles)('%s', (role) => {
@@ -88,8 +120,8 @@ describeApi('the roles of an organisation', (open) => {
         ({ code: refused }: { code: string }) => refused,
       )
       const isAllowed = rightsByRole[role].includes(right)
-      // A skill that the caller may not see does not exist.
-      const refusal = action === 'read a private skill' ? 'not_found' : 'forbidden'
+      // A skill or pack that the caller may not see does not exist.
+      const refusal = action.startsWith('read a private') ? 'not_found' : 'forbidden'
       expect(code).toBe(isAllowed ? 'allowed' : refusal)
     })
   })
@@ -290,6 +322,69 @@ describeApi('organisations', (open) => {
       expect(await codeOf(olga.deleteTeam({ organisation, team: 'ones' }))).toBe('not_found')
     })
 
+    it('gets the changes of two at the same moment, and keeps what it had', async () => {
+      const organisation = await make({ ada: 'admin', pete: 'reader', rita: 'reader' })
+      const [olga, ada] = [test.api('olga'), test.api('ada')]
+      for (const name of ['one', 'two', 'three']) await publish(organisation, name)
+      const of = { organisation, team: 'shared' }
+      await olga.putTeam({ ...of, members: ['olga'], skills: [{ name: 'one', role: 'reader' }] })
+      await Promise.all([
+        olga.updateTeam({ ...of, add: { members: ['pete'], skills: [{ name: 'two', role: 'reader' }] } }),
+        ada.updateTeam({ ...of, add: { members: ['rita'], skills: [{ name: 'three', role: 'admin' }] } }),
+      ])
+      const skills = [
+        { name: 'one', role: 'reader' },
+        { name: 'three', role: 'admin' },
+        { name: 'two', role: 'reader' },
+      ]
+      const team = { name: 'shared', members: ['olga', 'pete', 'rita'], skills }
+      expect((await olga.listTeams({ organisation })).teams).toEqual([team])
+      const [left, right] = await Promise.all([
+        olga.updateTeam({ ...of, remove: { members: ['pete'], skills: ['one'] } }),
+        ada.updateTeam({
+          ...of,
+          remove: { members: ['rita', 'ada'] },
+          add: { skills: [{ name: 'two', role: 'admin' }] },
+        }),
+      ])
+      expect([left, right]).toContainEqual({
+        name: 'shared',
+        members: ['olga'],
+        skills: [skills[1], { name: 'two', role: 'admin' }],
+      })
+    })
+
+    it('is changed in part only where it exists, by administrators, with members and skills of its organisation', async () => {
+      const organisation = await make({ ada: 'reader' })
+      const olga = test.api('olga')
+      const of = { organisation, team: 'part' }
+      expect(await codeOf(olga.updateTeam({ ...of, add: { members: ['olga'] } }))).toBe('not_found')
+      const before = await olga.putTeam({ ...of, members: ['olga'] })
+      expect(await codeOf(test.api('ada').updateTeam({ ...of, add: { members: ['ada'] } }))).toBe('forbidden')
+      expect(await fieldsOf(olga.updateTeam({ ...of, add: { members: ['pete'] } }))).toEqual(['members'])
+      const foreign = { skills: [{ name: 'elsewhere', role: 'reader' as const }] }
+      expect(await fieldsOf(olga.updateTeam({ ...of, add: { members: ['ada'], ...foreign } }))).toEqual(['skills'])
+      expect(await olga.updateTeam({ ...of, remove: { members: ['pete'], skills: ['elsewhere'] } })).toEqual(before)
+      expect(await olga.updateTeam(of)).toEqual(before)
+    })
+
+    it('keeps roles on skills that the administrator of the node who changes it does not see', async () => {
+      const organisation = await make()
+      const olga = test.api('olga')
+      await olga.publishSkill({ name: `${organisation}/covert`, skillMd: skillMd('covert'), visibility: 'private' })
+      await olga.publishSkill({ name: `${organisation}/gone`, skillMd: skillMd('gone') })
+      const skills = [
+        { name: 'covert', role: 'admin' as const },
+        { name: 'gone', role: 'admin' as const },
+      ]
+      await olga.putTeam({ organisation, team: 'unseen', skills })
+      await olga.deleteSkill({ name: `${organisation}/gone` })
+      const add = { members: ['olga'] }
+      const shown = await test.admin.api.updateTeam({ organisation, team: 'unseen', add })
+      expect(shown).toEqual({ name: 'unseen', members: ['olga'], skills: [] })
+      expect((await olga.listTeams({ organisation })).teams).toEqual([{ ...shown, skills: [skills[0]] }])
+    })
+
     it('has members and skills of its organisation only, and stays as it was after a refusal', async () => {
       const organisation = await make({ ada: 'reader' })
       const olga = test.api('olga')
@@ -380,6 +475,83 @@ describeApi('organisations', (open) => {
       const put = test.api('olga').putCollaborator({ name: 'olga/lonely', username: organisation, role: 'read' })
       expect(await codeOf(put)).toBe('conflict')
     })
+  })
+
+  describe('a pack', () => {
+    const makePack = (user: string, slug: string, more: { owner?: string; visibility?: 'private' } = {}) =>
+      test.api(user).createPack({ name: slug, slug, description: user, skills: [], ...more })
+
+    it('belongs to the organisation, is listed with it, and stays when its author leaves', async () => {
+      const owner = await make({ ada: 'publisher', rita: 'reader' })
+      await publish(owner, 'packed')
+      const input = { name: 'Team', slug: `${owner}-team`, description: '', skills: [`${owner}/packed`], owner }
+      expect(await test.api('ada').createPack(input)).toMatchObject({ curator: { username: owner }, skillCount: 1 })
+      await makePack('ada', `${owner}-inside`, { owner, visibility: 'private' })
+      await test.api('ada').deleteMember({ organisation: owner, username: 'ada' })
+      expect(await codeOf(test.api('ada').updatePack({ slug: input.slug, name: 'X' }))).toBe('forbidden')
+      expect(await codeOf(test.api('ada').getPack({ slug: `${owner}-inside` }))).toBe('not_found')
+      const listed = async (user?: string) =>
+        (await test.api(user).listPacks({ curator: owner })).packs.map(({ slug }) => slug).toSorted()
+      expect(await listed('olga')).toEqual([`${owner}-inside`, `${owner}-team`])
+      for (const user of ['rita', 'ada', undefined]) expect(await listed(user)).toEqual([`${owner}-team`])
+      expect((await test.api().getUser({ username: owner })).counts.packs).toBe(1)
+      await test.api('olga').updatePack({ slug: input.slug, name: 'Ours' })
+      expect((await test.api().getPack({ slug: input.slug })).name).toBe('Ours')
+    })
+
+    it('is made for no one else, and named in the refusal', async () => {
+      const owner = await make({ rita: 'reader' })
+      for (const other of [owner, 'olga', 'not-yet', '']) {
+        const refused = await refusalOf(makePack('rita', 'foreign', { owner: other }))
+        expect(['forbidden', 'invalid_request']).toContain(refused.code)
+      }
+      const { message } = await refusalOf(makePack('rita', 'foreign', { owner }))
+      expect(message).toContain(`ask an owner or admin of ${owner} for the role publisher`)
+      expect((await makePack('rita', 'foreign', { owner: 'rita' })).curator.username).toBe('rita')
+      await makePack('olga', `${owner}-read`, { owner })
+      const change = test.api('rita').updatePack({ slug: `${owner}-read`, name: 'X' })
+      expect((await refusalOf(change)).message).toContain(
+        'Your role is reader; this needs owner or admin or publisher.',
+      )
+      expect(await codeOf(test.admin.api.updatePack({ slug: `${owner}-read`, name: 'X' }))).toBe('forbidden')
+    })
+
+    it('has its slug only for the members who see it while it is private', async () => {
+      const owner = await make({ ada: 'publisher' })
+      const slug = `${owner}-covert`
+      await makePack('ada', slug, { owner, visibility: 'private' })
+      expect(await codeOf(makePack('olga', slug))).toBe('name_taken')
+      expect(await codeOf(makePack('olga', slug, { visibility: 'private' }))).toBe('name_taken')
+      expect(await codeOf(test.api('pete').deletePack({ slug }))).toBe('not_found')
+      await makePack('pete', slug)
+      const read = async (user?: string) => (await test.api(user).getPack({ slug })).description
+      expect(await read()).toBe('pete')
+      // The slug of the members was taken first: what others publish later does not replace it for them.
+      for (const user of ['ada', 'olga']) expect(await read(user)).toBe('ada')
+      expect(await codeOf(test.api('olga').updatePack({ slug, visibility: 'public' }))).toBe('name_taken')
+      // An organisation does not hide a pack that its members knew before.
+      expect(
+        await codeOf(makePack('pete', slug, { owner: await make({ pete: 'owner' }), visibility: 'private' })),
+      ).toBe('name_taken')
+      await test.api('olga').deletePack({ slug })
+      expect(await read('ada')).toBe('pete')
+    })
+  })
+
+  it('that own packs are not deleted', async () => {
+    const organisation = await make()
+    const olga = test.api('olga')
+    await olga.createPack({
+      name: 'Last',
+      slug: `${organisation}-last`,
+      description: '',
+      skills: [],
+      owner: organisation,
+    })
+    const { message } = await refusalOf(olga.deleteOrganisation({ organisation }))
+    expect(message).toContain('0 skills, 1 packs')
+    await olga.deletePack({ slug: `${organisation}-last` })
+    await olga.deleteOrganisation({ organisation })
   })
 
   it('that own skills are not deleted, and a deleted name stays reserved', async () => {

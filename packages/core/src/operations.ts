@@ -103,7 +103,7 @@ import {
   showVersion,
 } from './catalogue/skills/read-skill.ts'
 import { listCategories, searchSkills, suggestSkills } from './catalogue/finding/skill-search.ts'
-import { deleteTeam, listTeams, putTeam } from './catalogue/sharing/team-roles.ts'
+import { deleteTeam, listTeams, putTeam, updateTeam } from './catalogue/sharing/team-roles.ts'
 import { createShare, deleteShare, listShares } from './catalogue/sharing/share-links.ts'
 import { acceptTransfer, cancelTransfer, listTransfers, offerTransfer } from './catalogue/sharing/skill-transfer.ts'
 import { deleteSkill, setYanked } from './catalogue/skills/change-skill.ts'
@@ -227,6 +227,7 @@ export const operations = {
   listMemberInvitations: (context, _input, caller) => listMemberInvitations(context, caller),
   listTeams,
   putTeam,
+  updateTeam,
   deleteTeam,
   listTrustedPublishers,
   putTrustedPublisher,

@@ -150,6 +150,7 @@ export const wire = {
   listMemberInvitations: 'GET /invitations/organisations',
   listTeams: 'GET /organisations/:organisation/teams',
   putTeam: 'PUT /organisations/:organisation/teams/:team',
+  updateTeam: 'PATCH /organisations/:organisation/teams/:team',
   deleteTeam: 'DELETE /organisations/:organisation/teams/:team',
   getPolicy: 'GET /organisations/:organisation/policy',
   setPolicy: 'PUT /organisations/:organisation/policy',

@@ -66,7 +66,7 @@ export async function putPluginPack(
     if (count > limits.packSkillsMax)
       return { slug, status: 'refused', reason: `A pack has at most ${limits.packSkillsMax} skills, not ${count}.` }
     if (!before) {
-      const input = { ...wanted, slug, name: plugin.name, visibility: visibility ?? newVisibility }
+      const input = { ...wanted, slug, owner, name: plugin.name, visibility: visibility ?? newVisibility }
       const made = dryRun ? undefined : await api.createPack(input)
       return { slug, status: 'created', ...(made?.warnings && { warnings: made.warnings }) }
     }

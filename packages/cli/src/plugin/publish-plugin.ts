@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { type PathReason, type RegistryApi, type Visibility } from '@skillstead/protocol'
+import type { PathReason, RegistryApi, Visibility, Warning } from '@skillstead/protocol'
 import { isUnreadable, type Plugin, type SkillRecord } from '@skillstead/skill-format/archives'
 import { waitForTurn, type Say } from '../install/offer.ts'
 import { DangerousError } from '../scan/dangerous.ts'
@@ -46,6 +46,11 @@ export async function* publishEach<One extends Published>(
     const status = quarantined ? 'quarantined' : created ? 'published' : 'unchanged'
     yield { path: item.id, status, fullName, version, published: outcome }
   }
+}
+
+/** The warnings of a dry run that the version would wait for a decision. */
+export function findWaits(warnings: readonly Warning[]): readonly Warning[] {
+  return warnings.filter(({ code }) => code === 'approval' || code === 'quarantined')
 }
 
 /** Publishes the skills of a plugin, and then its pack. After a failure, publishing again continues. */

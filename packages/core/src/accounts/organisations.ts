@@ -98,7 +98,7 @@ export async function updateOrganisation(
 
 /**
  * DELETE /organisations/<name>: its name stays reserved, since skills that it had may lead there. Throws `conflict` while
- * it owns skills.
+ * it owns skills or packs.
  */
 export async function deleteOrganisation(
   context: StorageContext,
@@ -109,11 +109,12 @@ export async function deleteOrganisation(
     const skills = await countRows(
       trx.selectFrom('skills').where('owner_id', '=', id).where('state', '!=', 'withdrawn'),
     )
+    const packs = await countRows(trx.selectFrom('packs').where('curator_id', '=', id).where('state', '=', 'live'))
     const waiting = await countRows(trx.selectFrom('quarantine_items').where('owner_id', '=', id))
-    if (skills + waiting > 0)
+    if (skills + packs + waiting > 0)
       throw new RegistryError(
         'conflict',
-        `${username} has ${skills} skills and ${waiting} versions that wait for a decision. Transfer or delete them first.`,
+        `${username} has ${skills} skills, ${packs} packs and ${waiting} versions that wait for a decision. Transfer or delete them first.`,
       )
     for (const table of ['members', 'member_invitations', 'teams'] as const)
       await trx.deleteFrom(table).where('organisation_id', '=', id).execute()

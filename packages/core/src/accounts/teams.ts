@@ -38,7 +38,10 @@ export async function insertTeam(
   return row
 }
 
-/** Only members of the organisation are accepted. */
+/**
+ * Only members of the organisation are accepted. Throws `conflict` where the groups of a member would undo the removal,
+ * unless an administrator of the node asks for it.
+ */
 export async function replaceTeamMembers(
   trx: WriteTransaction,
   { id, username }: UserRow,
@@ -88,7 +91,7 @@ export function changedByGroups(what: string, username: string): RegistryError {
   )
 }
 
-/** Removes a team that has no role on a skill any more. */
+/** Removes a team that has neither members nor roles on skills any more. */
 export async function removeTeam(trx: WriteTransaction, { id }: TeamRow): Promise<void> {
   await trx.deleteFrom('teams').where('id', '=', id).execute()
 }

@@ -1,6 +1,7 @@
 import { type QuarantinedVersion, RegistryError, compareFiles, type Reply } from '@skillstead/protocol'
 import {
   announceSubmission,
+  findLaterSubmission,
   passItemOn,
   removeEarlierSubmissions,
   type QuarantinedPublication,
@@ -142,13 +143,7 @@ export async function decideItem(
 
 /** Of one skill, only the version that was submitted last waits for reviewers. Throws `conflict` for an earlier one. */
 async function replaceEarlierSubmissions(trx: WriteTransaction, row: QuarantineItemRow): Promise<void> {
-  const later = await trx
-    .selectFrom('quarantine_items')
-    .select('version')
-    .where('full_name', '=', row.full_name)
-    .where('reason', '=', 'approval')
-    .where('id', '>', row.id)
-    .executeTakeFirst()
+  const later = await findLaterSubmission(trx, row)
   if (later)
     throw new RegistryError(
       'conflict',

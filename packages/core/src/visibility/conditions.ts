@@ -1,6 +1,7 @@
 import { type Expression, expressionBuilder, sql, type SqlBool } from 'kysely'
 import { type Caller, callerId } from '../kernel/caller.ts'
 import type { SkillRow, Tables } from '../storage/tables.ts'
+import { selectOrganisationsWith } from './rights.ts'
 import { memberKinds, membershipKinds, type ReaderKind, readRule, sharedWith, type Sight } from './read-rule.ts'
 
 type Visibility = SkillRow['visibility']
@@ -23,6 +24,16 @@ export function openVisibilities({ kind }: Caller): readonly Visibility[] {
 /** The visibilities of packs that a caller of this kind sees, of any curator. */
 export function openPackVisibilities(caller: Caller) {
   return openVisibilities(caller).filter((visibility) => visibility !== 'organisation')
+}
+
+/** Whether a caller sees a row of `packs` that is live: its curator and insiders of the organisation see every pack. */
+export function isPackOpenTo(caller: Caller): Expression<SqlBool> {
+  const pack = expressionBuilder<Tables, 'packs'>()
+  const open = pack('packs.visibility', 'in', openPackVisibilities(caller))
+  const id = callerId(caller)
+  if (id === null) return open
+  const own = pack('packs.curator_id', 'in', selectOrganisationsWith('readPrivate', id))
+  return pack.or([open, pack('packs.curator_id', '=', id), own])
 }
 
 /**

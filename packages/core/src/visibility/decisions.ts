@@ -2,7 +2,7 @@ import { RegistryError } from '@skillstead/protocol'
 import type { Kysely } from 'kysely'
 import { type Caller, callerId, type UserCaller } from '../kernel/caller.ts'
 import type { StorageContext } from '../storage/storage-context.ts'
-import type { PackRow, SkillRow, Tables } from '../storage/tables.ts'
+import type { SkillRow, Tables } from '../storage/tables.ts'
 import { findReaderKeys, readKeysOf } from './audience.ts'
 import { isRuledByTables, kindsByCaller, kindsByRow, readRule, type Ruled, relations, type Sight } from './read-rule.ts'
 import { hasRight } from './rights.ts'
@@ -109,14 +109,6 @@ export async function judgeReaders(db: Kysely<Tables>, caller: Caller): Promise<
 /** Whether the owner may see the skill: false if it is deleted or taken down. */
 export function isShownToOwner({ state }: Pick<SkillRow, 'state'>): boolean {
   return readRule[state].sight === 'seen'
-}
-
-/** Whether the caller sees a pack. The curator has the rights of an owner; packs have no collaborators. */
-export function canSeePack(
-  { curator_id, ...pack }: Pick<PackRow, 'id' | 'curator_id' | 'visibility' | 'state'>,
-  caller: Caller,
-) {
-  return toSight({ ...pack, owner_id: curator_id }, caller) === 'seen'
 }
 
 /** Whether everyone sees a skill or a pack; stubs are included. */

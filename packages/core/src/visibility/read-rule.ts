@@ -6,7 +6,7 @@ import type { SkillRow, Tables } from '../storage/tables.ts'
 /** What a caller sees of a skill: all of it, the fact that it is under a takedown (which is not secret), or nothing. */
 export type Sight = 'seen' | 'taken_down' | 'unseen'
 
-/** The columns that the rule depends on. For a pack, `owner_id` is the id of the curator. */
+/** The columns that the rule depends on. */
 export type Ruled = Pick<SkillRow, 'id' | 'owner_id' | 'visibility' | 'state'>
 
 type Visibility = SkillRow['visibility']

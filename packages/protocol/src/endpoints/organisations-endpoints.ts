@@ -23,6 +23,10 @@ import { Member, MemberRole, Organisation, Team, TeamRole } from '../schemas/org
 
 const organisation = { organisation: Username }
 const displayName = { displayName: v.optional(readableText(limits.displayNameCharactersMax)) }
+const teamLists = {
+  members: v.optional(boundedArray(Username, limits.teamMembersMax)),
+  skills: v.optional(boundedArray(v.strictObject({ name: SkillName, role: TeamRole }), limits.teamSkillsMax)),
+}
 const MemberInvitation = v.object({ organisation: v.string(), role: MemberRole, createdAt: Timestamp })
 
 /** Operations on organisations, their members and teams. */
@@ -63,7 +67,7 @@ export const organisationsEndpoints = toEndpoints('Organisations', {
     auth: 'key',
     scope: 'manage',
     status: 204,
-    summary: 'Delete an organisation that has no skills; its name stays reserved',
+    summary: 'Delete an organisation that has no skills and no packs; its name stays reserved',
     input: v.strictObject(organisation),
     output: NoContent,
   },
@@ -114,8 +118,24 @@ export const organisationsEndpoints = toEndpoints('Organisations', {
     input: v.strictObject({
       ...organisation,
       team: SkillName,
-      members: v.optional(boundedArray(Username, limits.teamMembersMax)),
-      skills: v.optional(boundedArray(v.strictObject({ name: SkillName, role: TeamRole }), limits.teamSkillsMax)),
+      ...teamLists,
+    }),
+    output: Team,
+  },
+  updateTeam: {
+    auth: 'key',
+    scope: 'manage',
+    summary: 'Add members and skills to a team, or remove them; all others stay',
+    input: v.strictObject({
+      ...organisation,
+      team: SkillName,
+      add: v.optional(v.strictObject(teamLists)),
+      remove: v.optional(
+        v.strictObject({
+          members: teamLists.members,
+          skills: v.optional(boundedArray(SkillName, limits.teamSkillsMax)),
+        }),
+      ),
     }),
     output: Team,
   },

@@ -6,6 +6,7 @@ import {
   SkillName,
   SkillRef,
   Term,
+  Username,
   boundedArray,
   pageLimit,
   page,
@@ -51,6 +52,8 @@ export const packEndpoints = toEndpoints('Packs', {
       description: readableText(2000, 0),
       skills,
       visibility: v.optional(Visibility, 'public'),
+      /** An organisation in which you may publish. Default: the caller. */
+      owner: v.optional(Username),
     }),
     output: v.object({ ...Pack.entries, ...textWarnings }),
   },

@@ -31,7 +31,7 @@ export const commands = {
     ],
   }),
   'org delete': apiCommand({
-    description: 'Delete an organisation that has no skills. Its name stays reserved.',
+    description: 'Delete an organisation that has no skills and no packs. Its name stays reserved.',
     words: ['NAME'],
     options: { yes: { help: 'confirm the deletion' } },
     async call(api, given) {

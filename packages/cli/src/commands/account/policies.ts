@@ -2,7 +2,7 @@ import { type Policy, type PolicyRefusal, type RegistryApi } from '@skillstead/p
 import { openFolder, type SkillRecord, toPublishFile } from '@skillstead/skill-format/archives'
 import { textOption, UsageError } from '../../command/command.ts'
 import { toSkillLine } from '../../plugin/plugin-lines.ts'
-import { publishEach } from '../../plugin/publish-plugin.ts'
+import { findWaits, publishEach } from '../../plugin/publish-plugin.ts'
 import type { Output } from '../../terminal/output.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 import { readJsonFile } from '../../verify/read-record.ts'
@@ -78,7 +78,7 @@ async function testFolder(
       owner: organisation,
       dryRun: true,
     })
-    const waits = warnings.filter(({ code }) => code === 'approval' || code === 'quarantined')
+    const waits = findWaits(warnings)
     const { fullName, visibility } = skill
     const outcome = { fullName, visibility, version: version.version, quarantined: waits.length > 0 }
     return {

@@ -8,7 +8,7 @@ import { writePlugin, type WrittenPlugin } from '../../plugin/write-plugin.ts'
 import { toCount } from '../../terminal/output.ts'
 import { toReasonLines, toWarningLine } from '../../terminal/reason-lines.ts'
 
-const actor = 'owner of the pack'
+const actor = 'owner of the pack or publisher of its organisation'
 const visibilities = ['public', 'internal', 'private'] as const
 
 export const commands = {
@@ -42,13 +42,15 @@ export const commands = {
       name: { value: 'TEXT', help: 'the display name. Default: the slug' },
       description: { value: 'TEXT', help: 'what the pack is for' },
       visibility: { value: 'WHO', help: 'who can see the pack', choices: visibilities },
+      organisation: { value: 'NAME', help: 'the organisation that owns the pack. Default: you' },
     },
     actor,
     async call(api, given) {
       const [slug, ...words] = given.words
       const visibility = textOption<Visibility>(given, 'visibility')
       const [name = slug, description = ''] = [textOption(given, 'name'), textOption(given, 'description')]
-      return api.createPack({ slug, name, description, visibility, skills: words.map(parseSkillWord) })
+      const owner = textOption(given, 'organisation')
+      return api.createPack({ slug, name, description, visibility, owner, skills: words.map(parseSkillWord) })
     },
     show: (pack) => [
       `Created the pack ${pack.slug}: ${toBudgetText(pack)}.`,

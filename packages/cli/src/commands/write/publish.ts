@@ -26,7 +26,8 @@ import { dangerousOption, refuseDangerous } from '../../scan/dangerous.ts'
 import { toFindingsLines } from '@skillstead/scanner/report-lines'
 import { toVerdictText } from '@skillstead/scanner'
 import { hasRefusals, toPluginLines, toSkillLine } from '../../plugin/plugin-lines.ts'
-import { publishEach, publishPlugin } from '../../plugin/publish-plugin.ts'
+import type { PluginSkill } from '../../plugin/plugin-pack.ts'
+import { findWaits, publishEach, publishPlugin } from '../../plugin/publish-plugin.ts'
 import { toCount, type Output } from '../../terminal/output.ts'
 import { toReasonLines, toWarningLine } from '../../terminal/reason-lines.ts'
 
@@ -105,21 +106,23 @@ function refuseSingle(given: Arguments, why: string): void {
 
 /** Publishes every skill of a folder, one request each. */
 async function publishFolder(api: RegistryApi, given: Arguments, output: Output, folder: string) {
-  const skills = []
+  const skills: (PluginSkill & { readonly published?: Result })[] = []
   const publish = (skill: SkillRecord) => publishContent(api, given, output, toContent(skill))
   for await (const skill of publishEach(openFolder(folder).items, { publish, say: output.say })) {
     skills.push(skill)
     output.say(`${skills.length}: ${toSkillLine(skill, flag(given, 'dry-run')).trim()}`)
   }
   if (skills.length === 0) throw new Error(`${folder} contains no SKILL.md. Pass a folder of skills.`)
-  const failed = skills.filter(({ status }) => status === 'refused').length
-  return { skills, failed, dryRun: flag(given, 'dry-run') }
+  const countOf = (counted: PluginSkill['status']) => skills.filter(({ status }) => status === counted).length
+  return { skills, failed: countOf('refused'), waiting: countOf('quarantined'), dryRun: flag(given, 'dry-run') }
 }
 
-function showFolder({ skills, failed, dryRun }: Awaited<ReturnType<typeof publishFolder>>): string[] {
+function showFolder({ skills, failed, waiting, dryRun }: Awaited<ReturnType<typeof publishFolder>>): string[] {
+  const published = `${skills.length - failed - waiting} of ${toCount(skills.length, 'skill')}`
+  const waits = waiting === 0 ? '' : ` ${waiting} ${dryRun ? 'would wait' : 'wait'} for a decision.`
   return [
     ...skills.map((skill) => toSkillLine(skill, dryRun)),
-    `${skills.length - failed} of ${toCount(skills.length, 'skill')} ${dryRun ? 'would be accepted' : 'are published'}.`,
+    `${published} ${dryRun ? 'would be published' : 'are published'}.${waits}`,
   ]
 }
 
@@ -142,7 +145,9 @@ async function publishContent(api: RegistryApi, given: Arguments, output: Output
     } else refuseFound(given, output, await api.publishSkill({ ...input, dryRun: true }))
   }
   const answer = await api.publishSkill({ ...input, dryRun })
-  const { skill, version, created, quarantined } = answer
+  const { skill, version, created } = answer
+  const [wait] = findWaits(answer.warnings)
+  const quarantineReason = answer.quarantined?.reason ?? (wait && (wait.code === 'approval' ? 'approval' : 'policy'))
   const { portable, security } = version
   const { fullName, visibility } = skill
   return {
@@ -150,8 +155,8 @@ async function publishContent(api: RegistryApi, given: Arguments, output: Output
     visibility,
     version: version.version,
     created,
-    quarantined: quarantined !== undefined,
-    ...(quarantined && { quarantineReason: quarantined.reason }),
+    quarantined: quarantineReason !== undefined,
+    ...(quarantineReason && { quarantineReason }),
     dryRun,
     portable,
     warnings: answer.warnings,
@@ -222,8 +227,10 @@ interface Outcome {
 
 function toPublishOutcome({ fullName, version, created, quarantined, quarantineReason, dryRun }: Outcome): string {
   const name = `${fullName}@${version}`
-  if (quarantined && dryRun)
-    return `It would be quarantined as ${name}, for an administrator to release. Nothing was stored.`
+  if (quarantined && dryRun) {
+    const decider = quarantineReason === 'approval' ? 'its reviewers to approve' : 'an administrator to release'
+    return `It would be quarantined as ${name}, for ${decider}. Nothing was stored.`
+  }
   if (quarantineReason === 'approval') return `${name} waits for the approval of its reviewers.`
   if (quarantined)
     return `${name} was quarantined because of its scan findings or of what it changes. An administrator has to release it.`

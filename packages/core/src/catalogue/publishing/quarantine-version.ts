@@ -21,9 +21,10 @@ interface Holding {
 }
 
 /**
- * Quarantines a version until an administrator releases it or reviewers approve it. Publishing the same content again
- * replaces the earlier request with its reviews; a version that waits for reviewers also replaces an earlier one of its
- * skill. Throws `conflict` if the publisher has too many quarantined versions.
+ * Quarantines a version until an administrator releases it or reviewers approve it. The same content with the same
+ * settings keeps its id, comments and reviews; with other settings it replaces the earlier one, since a decision names
+ * the id and must not count for what was not read. A version that waits for reviewers also replaces an earlier one of
+ * its skill. Throws `conflict` if the publisher has too many quarantined versions.
  */
 export async function quarantineVersion(
   context: Pick<CatalogueContext, 'clock' | 'events' | 'policies'>,
@@ -40,10 +41,11 @@ export async function quarantineVersion(
   const reason = unpublished.quarantinedFor ?? 'policy'
   const stored = JSON.stringify(rest satisfies QuarantinedPublication)
   const earlier = await findSameQuarantined(trx, fullName, content.digest)
-  // An approval names the id: it must not count for settings that the reviewer did not read.
-  const isChanged = earlier?.reason === 'approval' && earlier.publication !== stored
-  const same = isChanged ? undefined : earlier
-  if (reason === 'approval' || isChanged) await removeEarlierSubmissions(trx, fullName, same?.id)
+  // Ids are in the order of submissions.
+  const isLatest = earlier && (await findLaterSubmission(trx, earlier)) === undefined
+  const same = isLatest && earlier.publication === stored ? earlier : undefined
+  if (earlier && !same) await removeQuarantined(trx, earlier.id)
+  if (reason === 'approval') await removeEarlierSubmissions(trx, fullName, same?.id)
   if (!same) await refuseTooManyQuarantined(trx, publisher)
   const row: QuarantineItemRow = {
     id: same?.id ?? newId(),
@@ -61,7 +63,6 @@ export async function quarantineVersion(
   }
   if (same) {
     await trx.updateTable('quarantine_items').set(row).where('id', '=', same.id).execute()
-    await trx.deleteFrom('submission_reviews').where('quarantine_id', '=', same.id).execute()
   } else {
     await trx.insertInto('quarantine_items').values(row).execute()
     await putQuarantineFiles(trx, row.id, content)
@@ -75,7 +76,7 @@ export async function quarantineVersion(
     }
     await recordAudit(trx, { caller, action: 'quarantine.add', subject, at, data })
   }
-  if (reason === 'approval') await announceSubmission(context, trx, row, publisher)
+  if (reason === 'approval' && same?.reason !== 'approval') await announceSubmission(context, trx, row, publisher)
   const shown = toQuarantinedVersion({ ...row, publisher: publisher.username })
   return { ...shown, ...(await context.policies.countApprovals(trx, row)) }
 }
@@ -111,10 +112,21 @@ export async function removeEarlierSubmissions(
     .execute()
 }
 
+/** The version of the same skill that was submitted later and waits for reviewers. */
+export function findLaterSubmission(trx: WriteTransaction, row: Pick<QuarantineItemRow, 'id' | 'full_name'>) {
+  return trx
+    .selectFrom('quarantine_items')
+    .select('version')
+    .where('full_name', '=', row.full_name)
+    .where('reason', '=', 'approval')
+    .where('id', '>', row.id)
+    .executeTakeFirst()
+}
+
 function findSameQuarantined(trx: WriteTransaction, fullName: string, digest: string) {
   return trx
     .selectFrom('quarantine_items')
-    .select(['id', 'created_at', 'publication', 'reason'])
+    .select(['id', 'full_name', 'created_at', 'publication', 'reason'])
     .where('full_name', '=', fullName)
     .where('digest', '=', digest)
     .executeTakeFirst()

@@ -1,39 +1,53 @@
-import { type FieldError, isVersion, RegistryError, toMarketplaceName, type Warning } from '@skillstead/protocol'
+import {
+  type FieldError,
+  isVersion,
+  RegistryError,
+  type Right,
+  toMarketplaceName,
+  type Warning,
+} from '@skillstead/protocol'
 import { toSlug } from '@skillstead/skill-format'
+import type { Kysely } from 'kysely'
 import type { StorageContext } from '../../storage/storage-context.ts'
-import { type Caller, callerId, requireAccount } from '../../kernel/caller.ts'
+import { type Caller, requireAccount, type UserCaller } from '../../kernel/caller.ts'
 import { invalidField, invalidFields } from '../../kernel/field-errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { appendChange, type LogDraft } from '../../log/append-change.ts'
 import { recordAudit } from '../../log/audit.ts'
 import { jsonBytes } from '../../log/entry-text.ts'
-import type { PackRow } from '../../storage/tables.ts'
+import type { PackRow, Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import type { CatalogueContext } from '../context/catalogue-context.ts'
 import { findReadableSkill } from '../skills/find-skill.ts'
 import { checkTexts, toPackTexts } from '../inspecting/metadata-scan.ts'
+import { findOwnOrganisation } from '../../accounts/organisations.ts'
+import { requireRight } from '../../visibility/rights.ts'
 import { getPack, requireFreeSlug, showPack, toShownSlug, toStoredSlug } from './read-packs.ts'
 import { getVersion } from '../skills/read-skill.ts'
 import { isShownToAll } from '../../visibility/decisions.ts'
 
 type NewMember = Pick<Member, 'skillId' | 'pinnedVersion' | 'note'>
 
-/** POST /packs. Throws `name_taken`, and `invalid_request` that names each skill the curator cannot see. */
+/**
+ * POST /packs: of the caller, or of an organisation in which the caller may publish. Throws `name_taken`, and
+ * `invalid_request` that names each skill the caller cannot see.
+ */
 export async function createPack(context: CatalogueContext, input: Input<'createPack'>, caller: Caller) {
   const user = requireAccount(caller)
   const slug = input.slug ?? toSlug(input.name)
   if (slug === '') throw invalidField('slug', `cannot be made from the name '${input.name}'. Specify a slug.`)
+  const curator = await getCurator(context.database.read, input.owner, user)
   const members = await resolvePackMembers(context, input.skills, caller)
   const found = await checkTexts(context, toPackTexts({ ...input, skills: members }))
   const now = context.clock.now()
   const pack: PackRow = {
     id: newId(),
-    slug: toStoredSlug(slug, { curator_id: user.userId, visibility: input.visibility }),
+    slug: toStoredSlug(slug, { curator_id: curator.id, visibility: input.visibility }),
     name: input.name,
     description: input.description,
-    curator_id: user.userId,
-    curator: user.username,
+    curator_id: curator.id,
+    curator: curator.username,
     visibility: input.visibility,
     state: 'live',
     origin_upstream: null,
@@ -41,13 +55,25 @@ export async function createPack(context: CatalogueContext, input: Input<'create
     updated_at: now,
   }
   await context.database.writer.write(async (trx) => {
-    await requireFreeSlug(trx, slug, pack)
+    await getCurator(trx, input.owner, user)
+    await requireFreeSlug(trx, slug, pack, user)
     await trx.insertInto('packs').values(pack).execute()
     await replacePackMembers(trx, pack.id, members)
     await recordPackChange(trx, { caller, action: 'pack.create', before: undefined, pack })
   })
   const warnings = [...(found.warnings ?? []), ...warnOfReservedName(slug)]
   return { ...(await showPack(context, pack, caller)), ...(warnings.length > 0 && { warnings }) }
+}
+
+/** The owner of a new pack. Repeated in the transaction, since the caller may have left the organisation. */
+async function getCurator(db: Kysely<Tables>, owner: string | undefined, user: UserCaller) {
+  if (owner === undefined || owner === user.username) return { id: user.userId, username: user.username }
+  const organisation = await findOwnOrganisation(db, owner, user, 'publish')
+  if (organisation) return organisation
+  throw new RegistryError(
+    'forbidden',
+    `You may not create packs of ${owner}. Create it in your name, or ask an owner or admin of ${owner} for the role publisher.`,
+  )
 }
 
 function warnOfReservedName(slug: string): Warning[] {
@@ -57,17 +83,22 @@ function warnOfReservedName(slug: string): Warning[] {
   return [{ code: 'reserved_marketplace', message }]
 }
 
-/** PATCH /packs/<slug>, by the curator. Throws `name_taken` if a private pack is published under a taken slug. */
+/**
+ * PATCH /packs/<slug>, by the curator or members who may publish; its visibility by those who may manage. Throws
+ * `name_taken` if a private pack is published under a taken slug.
+ */
 export async function updatePack(context: CatalogueContext, input: Input<'updatePack'>, caller: Caller) {
-  const { id } = await getOwnPack(context, input.slug, caller)
+  const user = requireAccount(caller)
+  const { id } = await getPack(context, input.slug, caller)
   const members = input.skills && (await resolvePackMembers(context, input.skills, caller))
   const found = await checkTexts(context, toPackTexts({ ...input, skills: members }))
   const pack = await context.database.writer.write(async (trx) => {
-    const before = await getLivePack(trx, id)
+    const before = await getLivePack(trx, id, caller, 'publish')
     const visibility = input.visibility ?? before.visibility
+    if (visibility !== before.visibility) await requirePackRight(trx, before, caller, 'manage')
     const isShown = before.visibility === 'private' && visibility !== 'private'
     const slug = isShown ? toShownSlug(before.slug) : before.slug
-    if (isShown) await requireFreeSlug(trx, slug, before)
+    if (isShown) await requireFreeSlug(trx, slug, before, user)
     const changed = {
       slug,
       name: input.name ?? before.name,
@@ -84,11 +115,11 @@ export async function updatePack(context: CatalogueContext, input: Input<'update
   return { ...(await showPack(context, pack, caller)), ...found }
 }
 
-/** DELETE /packs/<slug>, by the curator; the slug stays taken. */
+/** DELETE /packs/<slug>, by the curator or members who may manage; the slug stays taken. */
 export async function deletePack(context: StorageContext, input: Input<'deletePack'>, caller: Caller) {
-  const { id } = await getOwnPack(context, input.slug, caller)
+  const { id } = await getPack(context, input.slug, caller)
   await context.database.writer.write(async (trx) => {
-    const before = await getLivePack(trx, id)
+    const before = await getLivePack(trx, id, caller, 'manage')
     const changed = { state: 'withdrawn', updated_at: context.clock.now() } as const
     await trx.updateTable('packs').set(changed).where('id', '=', id).execute()
     await recordPackChange(trx, { caller, action: 'pack.delete', before, pack: { ...before, ...changed } })
@@ -97,18 +128,19 @@ export async function deletePack(context: StorageContext, input: Input<'deletePa
 
 /**
  * Reads the pack again within the transaction, because the pack may have been changed or deleted since the first read.
+ * Throws `forbidden` for callers without the right.
  */
-async function getLivePack(trx: WriteTransaction, id: string): Promise<PackRow> {
+async function getLivePack(trx: WriteTransaction, id: string, caller: Caller, right: Right): Promise<PackRow> {
   const pack = await trx.selectFrom('packs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
-  if (pack.state === 'live') return pack
-  throw new RegistryError('not_found', `The pack '${toShownSlug(pack.slug)}' was deleted.`)
+  if (pack.state !== 'live') throw new RegistryError('not_found', `The pack '${toShownSlug(pack.slug)}' was deleted.`)
+  await requirePackRight(trx, pack, caller, right)
+  return pack
 }
 
-async function getOwnPack(context: StorageContext, slug: string, caller: Caller): Promise<PackRow> {
-  const pack = await getPack(context, slug, caller)
-  if (pack.curator_id !== callerId(caller))
-    throw new RegistryError('forbidden', `Only the curator of the pack '${slug}' may change the pack.`)
-  return pack
+/** The roles are those on a skill that has neither collaborators nor teams. */
+function requirePackRight(trx: WriteTransaction, pack: PackRow, caller: Caller, right: Right): Promise<void> {
+  const { id, curator_id: owner_id, curator, slug } = pack
+  return requireRight(trx, { id, owner_id, full_name: `${curator}/${toShownSlug(slug)}` }, caller, right)
 }
 
 export async function replacePackMembers(

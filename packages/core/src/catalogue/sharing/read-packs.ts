@@ -1,29 +1,35 @@
 import { limits, type Pack, RegistryError, toTimestamp } from '@skillstead/protocol'
 import { measureListing } from '@skillstead/skill-format/loading'
+import { expressionBuilder, sql } from 'kysely'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { isSliceOver, nextSlice } from '../../kernel/time-slices.ts'
-import { type Caller, callerId } from '../../kernel/caller.ts'
+import { type Caller, callerId, type UserCaller } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
 import { toOffset, toPage } from '../../kernel/paging.ts'
 import { hasRow } from '../../storage/table-rows.ts'
-import type { PackRow } from '../../storage/tables.ts'
+import type { PackRow, Tables } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
 import { getSkill } from '../skills/find-skill.ts'
 import { toNamedItems } from '../versions/shown-names.ts'
 import { itemColumns } from '../versions/skill-document.ts'
-import { openPackVisibilities } from '../../visibility/conditions.ts'
-import { canSee, canSeePack } from '../../visibility/decisions.ts'
+import { isPackOpenTo } from '../../visibility/conditions.ts'
+import { canSee } from '../../visibility/decisions.ts'
+import { selectOrganisationsWith } from '../../visibility/rights.ts'
 
 /** The pack with a slug if the caller may see it; throws `not_found`. */
 export async function getPack(context: StorageContext, slug: string, caller: Caller): Promise<PackRow> {
   const rows = await context.database.read
     .selectFrom('packs')
     .selectAll()
-    .where('slug', 'in', toStoredSlugs(slug, callerId(caller)))
+    .where('state', '=', 'live')
+    .where(isPackOpenTo(caller))
+    .where(hasStoredSlug(slug, callerId(caller)))
+    .orderBy('created_at')
     .execute()
-  const pack = rows.find((row) => row.slug !== slug && row.state === 'live') ?? rows.find((row) => row.slug === slug)
-  if (!pack || !canSeePack(pack, caller))
-    throw new RegistryError('not_found', `The pack '${slug}' does not exist, or you have no access to it.`)
+  // A private pack of the caller comes first, then one of the caller's organisations.
+  const pack =
+    rows.find((row) => row.slug === `${callerId(caller)}/${slug}`) ?? rows.find((row) => row.slug !== slug) ?? rows[0]
+  if (!pack) throw new RegistryError('not_found', `The pack '${slug}' does not exist, or you have no access to it.`)
   return pack
 }
 
@@ -81,11 +87,7 @@ export async function listPacks(context: StorageContext, input: Input<'listPacks
         eb.selectFrom('pack_skills').select('pack_id').where('skill_id', '=', skill!.id),
       ),
     )
-    .where((eb) => {
-      const open = eb('visibility', 'in', openPackVisibilities(caller))
-      const id = callerId(caller)
-      return id === null ? open : eb.or([open, eb('curator_id', '=', id)])
-    })
+    .where(isPackOpenTo(caller))
     .orderBy('created_at', 'desc')
     .orderBy('slug')
   // The databases fold case differently, SQLite only for ASCII, so words are compared here.
@@ -115,7 +117,7 @@ function foldPackText(text: string): string {
 }
 
 /**
- * The slug of a private pack is taken only for its curator: otherwise a refusal to other users would reveal that the
+ * The slug of a private pack is taken only for those who see it: otherwise a refusal to other users would reveal that the
  * pack exists. Such a pack is stored under `<curator's id>/<slug>`, which no slug can equal, until it becomes visible
  * to others. From then on its slug is taken for everyone, even if the pack becomes private again.
  */
@@ -127,24 +129,30 @@ export function toShownSlug(stored: string): string {
   return stored.slice(stored.indexOf('/') + 1)
 }
 
-/** The stored slugs that a caller's slug may mean; the caller's own private pack comes first. */
-function toStoredSlugs(slug: string, userId: string | null): string[] {
-  return userId === null ? [slug] : [`${userId}/${slug}`, slug]
+/** Whether a row of `packs` has the slug, or has the slug among the private packs that the user may see. */
+function hasStoredSlug(slug: string, userId: string | null) {
+  const pack = expressionBuilder<Tables, 'packs'>()
+  if (userId === null) return pack('packs.slug', '=', slug)
+  const ofOrganisations = selectOrganisationsWith('readPrivate', userId)
+    .clearSelect()
+    .select(sql<string>`organisation_id || ${`/${slug}`}`.as('slug'))
+  return pack.or([pack('packs.slug', 'in', [slug, `${userId}/${slug}`]), pack('packs.slug', 'in', ofOrganisations)])
 }
 
 /** Throws `name_taken` if a new pack, or one that becomes visible to others, cannot have the slug. */
 export async function requireFreeSlug(
   trx: WriteTransaction,
   slug: string,
-  pack: Pick<PackRow, 'id' | 'curator_id' | 'visibility'>,
+  { id }: Pick<PackRow, 'id'>,
+  { userId }: UserCaller,
 ): Promise<void> {
-  // The curator could not address two packs with one slug. If another user's public pack takes the slug later, the
-  // curator's own pack has precedence.
+  // The caller could not address two packs with one slug. If another user's public pack takes the slug later, the
+  // private pack has precedence for those who see it.
   const taken = await trx
     .selectFrom('packs')
     .select('id')
-    .where('slug', 'in', toStoredSlugs(slug, pack.curator_id))
-    .where('id', '!=', pack.id)
+    .where(hasStoredSlug(slug, userId))
+    .where('id', '!=', id)
     .executeTakeFirst()
   if (taken) throw new RegistryError('name_taken', `There is a pack '${slug}' already. Choose another slug.`)
 }

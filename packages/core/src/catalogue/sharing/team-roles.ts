@@ -32,29 +32,90 @@ export async function putTeam(context: CatalogueContext, input: Input<'putTeam'>
   const { organisation, team: name, members, skills } = input
   return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
     const team = (await findTeam(trx, row.id, name)) ?? (await insertTeam(context, trx, row, name))
-    if (members) await replaceTeamMembers(trx, row, team.id, members, caller)
-    if (skills) await replaceSkills(context, trx, row, team.id, skills)
-    const [at, subject] = [context.clock.now(), row.username]
-    await recordAudit(trx, {
-      caller,
-      action: 'organisation.team.put',
-      subject,
-      at,
-      data: { team: name, members, skills },
-    })
-    return (await showTeams(context, trx, [team], caller))[0]!
+    return saveTeam(context, trx, { row, team, members, skills, data: { members, skills } }, caller)
   })
 }
 
-/** DELETE /organisations/<name>/teams/<team>. */
+/**
+ * PATCH /organisations/<name>/teams/<team>: adds and removes members and skills. What the request does not name stays,
+ * also what another caller adds at the same time, or skills that the caller does not see.
+ */
+export async function updateTeam(context: CatalogueContext, input: Input<'updateTeam'>, caller: Caller): Promise<Team> {
+  const { organisation, team: name, add = {}, remove = {} } = input
+  return changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
+    const team = await getTeam(trx, row, name)
+    const members = new Set(await readMemberNames(trx, team))
+    remove.members?.forEach((one) => members.delete(one))
+    add.members?.forEach((one) => members.add(one))
+    const skills = new Map(await readSkillRoles(trx, team))
+    remove.skills?.forEach((one) => skills.delete(one))
+    add.skills?.forEach((one) => skills.set(one.name, one.role))
+    for (const [field, { size }, max] of [
+      ['members', members, limits.teamMembersMax],
+      ['skills', skills, limits.teamSkillsMax],
+    ] as const)
+      if (size > max) throw invalidField('add', `makes ${size} ${field} of the team; at most ${max} are allowed`)
+    const change = { members: [...members], skills: Array.from(skills, ([skill, role]) => ({ name: skill, role })) }
+    return saveTeam(context, trx, { row, team, ...change, data: { add, remove } }, caller)
+  })
+}
+
+/** Replaces the members and the skills, whichever are given. */
+async function saveTeam(
+  context: CatalogueContext,
+  trx: WriteTransaction,
+  saved: {
+    row: UserRow
+    team: TeamRow
+    members: readonly string[] | undefined
+    skills: readonly TeamSkill[] | undefined
+    data: object
+  },
+  caller: Caller,
+): Promise<Team> {
+  const { row, team, members, skills } = saved
+  if (members) await replaceTeamMembers(trx, row, team.id, members, caller)
+  if (skills) await replaceSkills(context, trx, row, team.id, skills)
+  const data = { team: team.name, ...saved.data }
+  const at = context.clock.now()
+  await recordAudit(trx, { caller, action: 'organisation.team.put', subject: row.username, at, data })
+  return (await showTeams(context, trx, [team], caller))[0]!
+}
+
+async function getTeam(trx: WriteTransaction, { id, username }: UserRow, name: string): Promise<TeamRow> {
+  const team = await findTeam(trx, id, name)
+  if (!team) throw new RegistryError('not_found', `${username} has no team '${name}'.`)
+  return team
+}
+
+async function readMemberNames(trx: WriteTransaction, { id }: TeamRow): Promise<string[]> {
+  const members = trx.selectFrom('team_members').innerJoin('users', 'users.id', 'team_members.user_id')
+  const rows = await members.select('users.username').where('team_id', '=', id).execute()
+  return rows.map(({ username }) => username)
+}
+
+async function readSkillRoles(
+  trx: WriteTransaction,
+  { id }: TeamRow,
+): Promise<(readonly [string, TeamSkill['role']])[]> {
+  const skills = trx.selectFrom('team_skills').innerJoin('skills', 'skills.id', 'team_skills.skill_id')
+  const rows = await skills
+    .select(['skills.name', 'team_skills.role'])
+    .where('team_id', '=', id)
+    .where('skills.state', '!=', 'withdrawn')
+    .execute()
+  return rows.map(({ name, role }) => [name, role])
+}
+
+/** DELETE /organisations/<name>/teams/<team>. Throws `conflict` where groups of the identity provider would undo this. */
 export async function deleteTeam(
   context: CatalogueContext,
   { organisation, team: name }: Input<'deleteTeam'>,
   caller: Caller,
 ): Promise<undefined> {
   await changeOrganisation(context, { organisation, right: 'administer' }, caller, async (trx, row) => {
-    const team = await findTeam(trx, row.id, name)
-    if (!team) throw new RegistryError('not_found', `${organisation} has no team '${name}'.`)
+    const team = await getTeam(trx, row, name)
+    await replaceTeamMembers(trx, row, team.id, [], caller)
     await replaceSkills(context, trx, row, team.id, [])
     await removeTeam(trx, team)
     const at = context.clock.now()

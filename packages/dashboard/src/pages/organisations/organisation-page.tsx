@@ -64,6 +64,7 @@ export default forUsers(() => {
         <Badge>organisation</Badge>
         <span>{role === null ? 'you operate this node' : `your role: ${role}`}</span>
         <span>{toCount(counts.members, 'member')}</span>
+        <a href={addresses.packsOf(name)}>its packs</a>
         <Time at={createdAt} verb="created" />
       </p>
       <Tabs
@@ -108,7 +109,7 @@ function SettingsSection({ organisation: { name, displayName, role } }: SectionP
           }}
         >
           <p>Its members, teams and rules are deleted. Its name cannot be used again. This cannot be undone.</p>
-          <p>Transfer or delete its skills first: an organisation that has skills is not deleted.</p>
+          <p>Transfer or delete its skills and packs first: an organisation that has any is not deleted.</p>
         </ConfirmButton>
       )}
     </>

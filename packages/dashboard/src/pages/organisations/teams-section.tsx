@@ -40,21 +40,22 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
   const { organisation, team, mayAdminister } = props
   const { name, members, skills } = team
   const key = ['organisation', organisation]
-  const put = (change: Partial<Pick<Team, 'members' | 'skills'>>) =>
-    api.putTeam({ organisation, team: name, ...change })
+  type Change = Omit<Parameters<typeof api.updateTeam>[0], 'organisation' | 'team'>
+  const update = (change: Change) => api.updateTeam({ organisation, team: name, ...change })
   const addMember = useAction(
-    ({ username = '' }: Record<string, string>) => put({ members: [...new Set([...members, username])] }),
+    ({ username = '' }: Record<string, string>) => update({ add: { members: [username] } }),
     key,
   )
-  const addSkill = useAction(({ skill = '', role }: Record<string, string>) => {
-    const others = skills.filter((one) => one.name !== skill)
-    return put({ skills: [...others, { name: skill, role: role as TeamRole }] })
-  }, key)
-  const item = (children: ComponentChildren, what: string, change: Parameters<typeof put>[0]) => (
+  const addSkill = useAction(
+    ({ skill = '', role }: Record<string, string>) =>
+      update({ add: { skills: [{ name: skill, role: role as TeamRole }] } }),
+    key,
+  )
+  const item = (children: ComponentChildren, what: string, remove: Change['remove']) => (
     <li key={what} class="row">
       {children}
       {mayAdminister && (
-        <ActionButton danger work={() => put(change)} refreshes={[key]}>
+        <ActionButton danger work={() => update({ remove })} refreshes={[key]}>
           Remove {what}
         </ActionButton>
       )}
@@ -66,13 +67,7 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
         <section aria-label={`Members of ${name}`}>
           <h3>Members</h3>
           {members.length === 0 && <p class="faint">No members.</p>}
-          <ul class="plain">
-            {members.map((one) =>
-              item(<UserLink name={one} />, one, {
-                members: members.filter((other) => other !== one),
-              }),
-            )}
-          </ul>
+          <ul class="plain">{members.map((one) => item(<UserLink name={one} />, one, { members: [one] }))}</ul>
           {mayAdminister && (
             <Form action={addMember} submit="Add the member">
               <Field label="Member of the organisation" name="username" required />
@@ -89,7 +84,7 @@ function TeamParts(props: { organisation: string; team: Team; mayAdminister: boo
                   <NameLink href={addresses.skill(`${organisation}/${one.name}`)} name={one.name} /> as {one.role}
                 </span>,
                 one.name,
-                { skills: skills.filter((other) => other !== one) },
+                { skills: [one.name] },
               ),
             )}
           </ul>

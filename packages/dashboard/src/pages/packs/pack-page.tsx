@@ -1,7 +1,7 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { api, reloadData, useData } from '../../api.ts'
 import { nodeUrl } from '../../addresses.ts'
-import { useMe } from '../../session.ts'
+import { mayDo, useRoleFor } from '../../organisations.ts'
 import { ConfirmButton, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { Page, useTitle, Shown } from '../../ui/page.tsx'
 import { Badge, Copyable, Count, Empty, Time, UserLink } from '../../ui/parts.tsx'
@@ -26,10 +26,9 @@ export default function PackPage() {
 }
 
 function PackShown({ pack }: { pack: Pack }) {
-  const me = useMe()
-  const isMine = me?.username === pack.curator.username
+  const role = useRoleFor(pack.curator.username)
   return (
-    <Page title={pack.name} aside={isMine && <Change pack={pack} />}>
+    <Page title={pack.name} aside={mayDo(role, 'publish') && <Change pack={pack} mayManage={mayDo(role, 'manage')} />}>
       <p dir="auto">{pack.description}</p>
       <p class="facts">
         {pack.visibility !== 'public' && <Badge>{pack.visibility}</Badge>}
@@ -64,7 +63,7 @@ function toMemberNote({ pinnedVersion, note }: Pack['skills'][number]): string {
   return [pinnedVersion && `Pinned to ${pinnedVersion}.`, note].filter(Boolean).join(' ')
 }
 
-function Change({ pack }: { pack: Pack }) {
+function Change({ pack, mayManage }: { pack: Pack; mayManage: boolean }) {
   const { route } = useLocation()
   const { slug } = pack
   const action = useAction(async (fields: Record<string, string>) => {
@@ -73,7 +72,7 @@ function Change({ pack }: { pack: Pack }) {
       name: fields.name,
       description: fields.description,
       skills: keepNotes(pack, toMembers(fields.skills ?? '')),
-      visibility: fields.visibility as Visibility,
+      visibility: fields.visibility as Visibility | undefined,
     })
     await reloadData('pack', slug)
     await reloadData('packs')
@@ -91,23 +90,27 @@ function Change({ pack }: { pack: Pack }) {
           value={toMemberLines(pack.skills)}
           hint="One per line: owner/name, with @1.2.0 appended to pin a version."
         />
-        <Select label="Visibility" name="visibility" value={pack.visibility} options={visibilityOptions} />
+        {mayManage && (
+          <Select label="Visibility" name="visibility" value={pack.visibility} options={visibilityOptions} />
+        )}
       </Form>
-      <ConfirmButton
-        action="Delete the pack"
-        title={
-          <>
-            Delete <bdi>{pack.name}</bdi>?
-          </>
-        }
-        work={async () => {
-          await api.deletePack({ slug })
-          await reloadData('packs')
-          route('/packs')
-        }}
-      >
-        <p>The skills themselves stay. This cannot be undone.</p>
-      </ConfirmButton>
+      {mayManage && (
+        <ConfirmButton
+          action="Delete the pack"
+          title={
+            <>
+              Delete <bdi>{pack.name}</bdi>?
+            </>
+          }
+          work={async () => {
+            await api.deletePack({ slug })
+            await reloadData('packs')
+            route('/packs')
+          }}
+        >
+          <p>The skills themselves stay. This cannot be undone.</p>
+        </ConfirmButton>
+      )}
     </details>
   )
 }

@@ -42,7 +42,7 @@ export type Visibility = Pack['visibility']
 export const visibilityOptions = [
   ['public', 'Public: all users and guests'],
   ['internal', 'Internal: users of this node'],
-  ['private', 'Private: only you'],
+  ['private', 'Private: only you, or members of its organisation above reader'],
 ] as const
 
 /** Parses lines of `owner/name` or `owner/name@version`. */

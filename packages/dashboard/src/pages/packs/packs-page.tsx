@@ -1,5 +1,6 @@
 import { api, useData, reloadData } from '../../api.ts'
 import { addresses, toAddress, useAddress } from '../../addresses.ts'
+import { mayDo, useOrganisations } from '../../organisations.ts'
 import { useMe } from '../../session.ts'
 import { SearchField, Field, Form, Select, TextArea, useAction } from '../../ui/form.tsx'
 import { Page, toPageNumber, ItemList } from '../../ui/page.tsx'
@@ -87,6 +88,8 @@ function NoPacks({ query, curator }: { query: string; curator?: string }) {
 /** Creates a pack; its skills are named one per line. */
 function NewPack() {
   const { route } = useLocation()
+  const me = useMe()!
+  const owners = useOrganisations().data?.filter(({ role }) => mayDo(role, 'publish')) ?? []
   const action = useAction(async (fields: Record<string, string>) => {
     const { slug } = await api.createPack({
       name: fields.name!,
@@ -94,12 +97,23 @@ function NewPack() {
       description: fields.description ?? '',
       skills: toMembers(fields.skills ?? ''),
       visibility: fields.visibility as Visibility,
+      owner: fields.owner || undefined,
     })
     await reloadData('packs')
     route(addresses.pack(slug))
   })
   return (
     <Form card="Create a pack" action={action} submit="Create pack">
+      {owners.length > 0 && (
+        <Select
+          label="Owner"
+          name="owner"
+          options={[
+            ['', `${me.username}, you`],
+            ...owners.map(({ name, displayName }) => [name, displayName || name] as const),
+          ]}
+        />
+      )}
       <Field label="Name" name="name" required maxLength={100} />
       <Field label="Slug" name="slug" pattern="[a-z0-9\-]+" hint="Part of its URL. Empty: derived from the name." />
       <TextArea label="Description" name="description" maxLength={2000} />
