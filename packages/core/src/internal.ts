@@ -82,6 +82,13 @@ export {
   toRecalledError,
 } from './catalogue/versions/recalls.ts'
 export { emitRecall, storeRecalls, upstreamRecallsMax, withRecall } from './catalogue/skills/store-recalls.ts'
+export {
+  findSignatureProblem,
+  resultNamespace,
+  type SignedSubject,
+  toSignedResult,
+} from './catalogue/versions/signed-result.ts'
+export { readSshKey, type SshKey } from './kernel/ssh-signature.ts'
 export { getPack, hasPackSkill } from './catalogue/sharing/read-packs.ts'
 export { getBlob } from './storage/read-blobs.ts'
 export { SkillMoved } from './catalogue/skills/find-skill.ts'
