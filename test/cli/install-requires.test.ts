@@ -72,6 +72,19 @@ it('`install` keeps installed skills in the ranges, and refuses a version outsid
 })
 
 it.each([
+  ['lib@2.0.0', '^1.0.0', 'it goes back from 2.0.0 to 1.4.0', 'Downgraded alice/lib from 2.0.0 to 1.4.0'],
+  ['lib@1.0.0', '^1.4.0', 'it is updated from 1.0.0 to 1.4.0', 'Updated alice/lib from 1.0.0 to 1.4.0'],
+])('`install` says that an installed skill changes its version: %s for %s', async (word, range, told, shown) => {
+  const { project, publish, url } = await start()
+  await publish('needy', '1.0.0', `[lib@${range}]`)
+  await project.run('install', word, '--url', url)
+  const { code, stdout, stderr } = await project.run('install', 'needy', '--url', url)
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`alice/needy requires alice/lib ${range}: ${told}.\n`)])
+  expect(stderr).not.toContain('is added')
+  expect(stdout).toContain(shown)
+})
+
+it.each([
   ['a conflict', '[lib@^2.0.0, forms]', /No version of alice\/lib satisfies all of its ranges: \^2\.0\.0 .*\^1\.0\.0/],
   [
     'a cycle',
@@ -218,19 +231,19 @@ it('`update` says which installed skill excludes the versions that another one r
   expect(stderr).not.toContain('requested')
 })
 
-describe('a conflict of requirements in `update`', () => {
-  /** Skills of which the update of `wide` conflicts with `cc`, and others whose updates are independent of it. */
-  async function startConflict() {
-    const { publish, ...others } = await start()
-    await publish('cc', '1.0.0', '[lib@^1.0.0]')
-    await publish('wide', '1.0.0', '[lib]')
-    const names = ['tool-a', 'tool-b', 'tool-c', 'tool-d']
-    for (const name of names) await publish(name, '1.0.0')
-    await others.project.run('install', 'cc', 'wide', ...names, '--url', others.url)
-    await publish('wide', '1.1.0', '[lib@^2.0.0]')
-    return { publish, names, ...others }
-  }
+/** Skills of which the update of `wide` conflicts with `cc`, and others whose updates are independent of it. */
+async function startConflict() {
+  const { publish, ...others } = await start()
+  await publish('cc', '1.0.0', '[lib@^1.0.0]')
+  await publish('wide', '1.0.0', '[lib]')
+  const names = ['tool-a', 'tool-b', 'tool-c', 'tool-d']
+  for (const name of names) await publish(name, '1.0.0')
+  await others.project.run('install', 'cc', 'wide', ...names, '--url', others.url)
+  await publish('wide', '1.1.0', '[lib@^2.0.0]')
+  return { publish, names, ...others }
+}
 
+describe('a conflict of requirements in `update`', () => {
   it('leaves the skill as it is, says why, and updates those that are independent of it', async () => {
     const { project, publish, names, url } = await startConflict()
     for (const name of names) await publish(name, '1.1.0')
