@@ -1,11 +1,14 @@
-import { readFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createClient } from '@skillstead/client'
 import { toDigest } from '@skillstead/skill-format/archives'
 import { describe, expect, it } from 'vitest'
 import { startExchangingNode } from '../support/ci-issuer.ts'
 import { exactCase, findingAgent, makeEvalSkill, readAppended } from '../support/eval-skill.ts'
-import { skillstead } from '../support/cli-harness.ts'
+import { toCanonical } from '../support/canonical.ts'
+import { makeFolder, skillstead } from '../support/cli-harness.ts'
 import { startNode } from '../support/server-harness.ts'
 
 /** A node with the skill of the folder as alice/answers@1.0.0, and what results it has. */
@@ -19,6 +22,16 @@ async function startPosting(folder: string) {
     return evaluations
   }
   return { api, listPosted, place: [...place, '--post', 'alice/answers@1.0.0', '--model', 'sonnet-5'] }
+}
+
+/** A key that ssh-keygen made, and what it prints of it. */
+async function makeKey(kind = 'ed25519', passphrase = '') {
+  const file = join(await makeFolder(), 'id')
+  execFileSync('ssh-keygen', ['-q', '-t', kind, '-N', passphrase, '-C', 'alice', '-f', file])
+  return {
+    file,
+    fingerprint: /SHA256:\S+/.exec(execFileSync('ssh-keygen', ['-lf', file], { encoding: 'utf8' }))![0],
+  }
 }
 
 describe('skillstead eval --post', () => {
@@ -121,5 +134,68 @@ describe('skillstead eval --post', () => {
       /The result was not posted, but is in .*answers-workspace\/\w{16}: Your result of .* is as late or later\./,
     )
     expect(code).toBe(1)
+  })
+
+  describe('--sign', () => {
+    it('signs the posted result with a key of the user, which verify and show name', async () => {
+      const skill = await makeEvalSkill([exactCase])
+      const { listPosted, place, api } = await startPosting(skill.folder)
+      const { file, fingerprint } = await makeKey()
+      const agent = await skill.program('agent', findingAgent('no'))
+      await skill.report(['--agent', agent, '--runs', '1', ...place, '--sign', file])
+      const [posted] = await listPosted()
+      const publicKey = (await readFile(`${file}.pub`, 'utf8')).replace(/ alice\n$/, '')
+      expect(posted!.signedBy).toEqual({ publicKey, fingerprint })
+      const node = place.slice(0, 2)
+      expect((await skillstead(['show', 'alice/answers', ...node])).stdout).toContain(`signed by key ${fingerprint}\n`)
+      const env = { XDG_CONFIG_HOME: await makeFolder() }
+      const { stdout } = await skillstead(['verify', 'alice/answers', ...node], { env })
+      expect(stdout).toMatch(/ evaluation +alice with sonnet-5: 1 of 1 runs passed, 0 of 1 without, signed by key /)
+      expect(stdout).toContain(`, signed by key ${fingerprint} (entry `)
+      expect(stdout).not.toContain('not signed')
+
+      // ssh-keygen itself verifies it, with the text that the documentation describes.
+      const { signature, signedBy: _key, author, byOwner: _byOwner, postedAt: _postedAt, ...stated } = posted!
+      const { id } = await api.getSkill({ name: 'alice/answers' })
+      const folder = await makeFolder()
+      await writeFile(join(folder, 'allowed'), `alice ${publicKey}\n`)
+      await writeFile(join(folder, 'signature'), signature!)
+      const input = toCanonical({ ...stated, author: author.username, skill: id })
+      const how = ['-Y', 'verify', '-f', 'allowed', '-I', 'alice', '-n', 'skillstead-evaluation', '-s', 'signature']
+      expect(execFileSync('ssh-keygen', how, { cwd: folder, input, encoding: 'utf8' })).toContain('Good')
+    })
+
+    it.each<[string, () => Promise<string>, RegExp]>([
+      ['that does not exist', async () => '/no/such/key', /ssh-keygen failed: .*No such file/],
+      ['that is no key', async () => fileURLToPath(import.meta.url), /ssh-keygen failed: .*is not a (?:public )?key/],
+      ['of another kind', async () => (await makeKey('ecdsa')).file, /is not an Ed25519 key\. Make one with/],
+    ])('refuses a key %s before any agent runs', async (_, toFile, message) => {
+      const skill = await makeEvalSkill([exactCase])
+      const { listPosted, place } = await startPosting(skill.folder)
+      const ran = join(skill.folder, '../ran')
+      const agent = await skill.program('agent', `#!/bin/sh\necho ran >> ${ran}\n`)
+      const { code, stderr } = await skill.evaluate(['--agent', agent, ...place, '--sign', await toFile()])
+      expect(stderr).toMatch(message)
+      expect([code !== 0, await readAppended(ran), await listPosted()]).toEqual([true, [], []])
+    })
+
+    it('refuses a key without a version to post for', async () => {
+      const skill = await makeEvalSkill([exactCase])
+      const { code, stderr } = await skill.evaluate(['--agent', 'true', '--sign', 'id'])
+      expect([code, stderr]).toEqual([2, expect.stringContaining('Pass --post NAME@VERSION.')])
+    })
+
+    it('posts nothing if ssh-keygen does not sign, and reports where the result is', async () => {
+      const skill = await makeEvalSkill([exactCase])
+      const { listPosted, place } = await startPosting(skill.folder)
+      const { file } = await makeKey('ed25519', 'a passphrase that no one types')
+      const agent = await skill.program('agent', findingAgent('no'))
+      const env = { SSH_ASKPASS: '/bin/false', SSH_ASKPASS_REQUIRE: 'force' }
+      const { code, stderr } = await skill.evaluate(['--agent', agent, '--runs', '1', ...place, '--sign', file], {
+        env,
+      })
+      expect(stderr).toMatch(/The result was not posted, but is in .*: ssh-keygen failed: .*passphrase/)
+      expect([code, await listPosted()]).toEqual([1, []])
+    })
   })
 })

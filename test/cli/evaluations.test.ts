@@ -1,8 +1,16 @@
-import { localApi, systemCaller } from '@skillstead/core'
+import { localApi, type Registry, systemCaller } from '@skillstead/core'
+import { partsOf } from '@skillstead/core/internal'
+import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { makeFolder, skillstead, skillsteadJson } from '../support/cli-harness.ts'
 import { passed, post, publish, ranAt } from '../support/evaluation-acts.ts'
+import { makeSshSigner, toSigned } from '../support/ssh-signer.ts'
 import { openRegistry } from '../support/open-registry.ts'
+
+async function makeApi(registry: Registry, username: string) {
+  await localApi(registry, systemCaller).createUser({ username })
+  return { api: localApi(registry, await registry.getCaller(username)) }
+}
 
 describe('the command line about evaluations', () => {
   let data: string
@@ -10,10 +18,7 @@ describe('the command line about evaluations', () => {
   beforeAll(async () => {
     data = await makeFolder()
     const registry = await openRegistry({ path: `${data}/skillstead.db` })
-    const system = localApi(registry, systemCaller)
-    for (const username of ['alice', 'bob']) await system.createUser({ username })
-    const apiOf = async (username: string) => ({ api: localApi(registry, await registry.getCaller(username)) })
-    const [alice, bob] = [await apiOf('alice'), await apiOf('bob')]
+    const [alice, bob] = [await makeApi(registry, 'alice'), await makeApi(registry, 'bob')]
     for (const version of ['1.0.0', '1.1.0']) await publish(alice, 'tool', version)
     await publish(alice, 'unmeasured', '1.0.0')
     await publish(alice, 'useless', '1.0.0')
@@ -53,8 +58,45 @@ describe('the command line about evaluations', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/ evaluation +alice with model-b: 90 of 100 runs passed \(entry \d+\)\n/)
     expect(stdout).toMatch(/ evaluation +bob with model-a: 80 of 100 runs passed, 50 of 100 without \(entry \d+\)\n/)
-    expect(stdout).toMatch(/ stated by +\S+: users do not sign their results\n/)
+    expect(stdout).toMatch(/ not signed +results without a key: \S+ states who posted them\n/)
     const verified = await skillsteadJson<{ evaluations: unknown[] }>(['verify', 'alice/unmeasured', '--data', data])
     expect(verified.evaluations).toEqual([])
+  })
+
+  it('verifies the signatures of users in the log, under a new name of the skill too', async () => {
+    const signer = makeSshSigner()
+    const folder = await makeFolder()
+    const registry = await openRegistry({ path: `${folder}/skillstead.db` })
+    const [alice, bob] = [await makeApi(registry, 'alice'), await makeApi(registry, 'bob')]
+    const signed = async (name: string, more: object) => {
+      const of = { name: `alice/${name}`, version: '1.0.0' }
+      await publish(alice, name, '1.0.0', more)
+      await post(alice, of.name, of.version, await toSigned(alice, of, { signer, result: passed(90) }))
+    }
+    await signed('sent', {})
+    await alice.api.transferSkill({ name: 'sent', newOwner: 'bob' })
+    await bob.api.acceptTransfer({ name: 'alice/sent' })
+    // As a malicious node would: it changes the result before the log has it.
+    await signed('forged', { visibility: 'private' })
+    await partsOf(registry).database.writer.write((trx) =>
+      trx
+        .updateTable('evaluations')
+        .set({ result: sql`replace(result, '"passed":90', '"passed":99')` })
+        .where('skill_id', '=', (eb) => eb.selectFrom('skills').select('id').where('name', '=', 'forged'))
+        .execute(),
+    )
+    await alice.api.publishSkill({ name: 'alice/forged', visibility: 'public' })
+    await registry.close()
+    const place = ['--data', folder]
+    const { stdout, code } = await skillstead(['verify', 'bob/sent', ...place])
+    expect(code).toBe(0)
+    expect(stdout).toContain(`90 of 100 runs passed, 50 of 100 without, signed by key ${signer.fingerprint} (entry `)
+    expect(stdout).not.toContain('not signed')
+    expect((await skillstead(['show', 'bob/sent', ...place])).stdout).toContain(
+      `    signed by key ${signer.fingerprint}\n`,
+    )
+    const forged = await skillstead(['verify', 'alice/forged', ...place])
+    expect(forged.code).toBe(1)
+    expect(forged.stdout).toMatch(/ evaluation +The signature of the result of alice does not match what was signed/)
   })
 })

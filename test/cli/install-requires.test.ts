@@ -72,6 +72,19 @@ it('`install` keeps installed skills in the ranges, and refuses a version outsid
 })
 
 it.each([
+  ['lib@2.0.0', '^1.0.0', 'it goes back from 2.0.0 to 1.4.0', 'Downgraded alice/lib from 2.0.0 to 1.4.0'],
+  ['lib@1.0.0', '^1.4.0', 'it is updated from 1.0.0 to 1.4.0', 'Updated alice/lib from 1.0.0 to 1.4.0'],
+])('`install` says that an installed skill changes its version: %s for %s', async (word, range, told, shown) => {
+  const { project, publish, url } = await start()
+  await publish('needy', '1.0.0', `[lib@${range}]`)
+  await project.run('install', word, '--url', url)
+  const { code, stdout, stderr } = await project.run('install', 'needy', '--url', url)
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`alice/needy requires alice/lib ${range}: ${told}.\n`)])
+  expect(stderr).not.toContain('is added')
+  expect(stdout).toContain(shown)
+})
+
+it.each([
   ['a conflict', '[lib@^2.0.0, forms]', /No version of alice\/lib satisfies all of its ranges: \^2\.0\.0 .*\^1\.0\.0/],
   [
     'a cycle',
@@ -216,6 +229,82 @@ it('`update` says which installed skill excludes the versions that another one r
   expect(stderr).toContain('^1.0.0 (required by the installed alice/cc 1.0.0)')
   expect(stderr).toContain('^2.0.0 (required by alice/wide 1.1.0)')
   expect(stderr).not.toContain('requested')
+})
+
+/** Skills of which the update of `wide` conflicts with `cc`, and others whose updates are independent of it. */
+async function startConflict() {
+  const { publish, ...others } = await start()
+  await publish('cc', '1.0.0', '[lib@^1.0.0]')
+  await publish('wide', '1.0.0', '[lib]')
+  const names = ['tool-a', 'tool-b', 'tool-c', 'tool-d']
+  for (const name of names) await publish(name, '1.0.0')
+  await others.project.run('install', 'cc', 'wide', ...names, '--url', others.url)
+  await publish('wide', '1.1.0', '[lib@^2.0.0]')
+  return { publish, names, ...others }
+}
+
+describe('a conflict of requirements in `update`', () => {
+  it('leaves the skill as it is, says why, and updates those that are independent of it', async () => {
+    const { project, publish, names, url } = await startConflict()
+    for (const name of names) await publish(name, '1.1.0')
+    await publish('lib', '1.5.0')
+    const { code, stdout, stderr } = await project.run('update', '--url', url)
+    expect([code, stdout.trimEnd().split('\n').toSorted()]).toEqual([
+      1,
+      [
+        'Updated alice/lib from 1.4.0 to 1.5.0 in .agents/skills/lib.',
+        ...names.map((name) => `Updated alice/${name} from 1.0.0 to 1.1.0 in .agents/skills/${name}.`),
+      ],
+    ])
+    const told = stderr.split('\n').filter((line) => line.startsWith('alice/wide stays at 1.0.0, not 1.1.0: '))
+    expect(told).toEqual([expect.stringContaining('^1.0.0 (required by the installed alice/cc 1.0.0)')])
+    expect(stderr.match(/alice\/lib is updated to 1\.5\.0/g)).toHaveLength(1)
+    const again = await project.run('update', '--url', url)
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('alice/wide stays at 1.0.0') })
+  })
+
+  it('is listed with --json, and adds what the others require', async () => {
+    const { project, publish, url } = await startConflict()
+    await publish('extra', '1.0.0')
+    await publish('tool-b', '1.1.0', '[extra@^1.0.0]')
+    const { code, stdout } = await project.run('update', '--url', url, '--json')
+    const { conflicts, skills } = JSON.parse(stdout) as InstalledAnswer & { conflicts: unknown[] }
+    expect([code, skills.map(({ fullName }) => fullName).toSorted()]).toEqual([1, ['alice/extra', 'alice/tool-b']])
+    expect(conflicts).toEqual([
+      {
+        fullName: 'alice/wide',
+        version: '1.0.0',
+        latestVersion: '1.1.0',
+        reason: expect.stringContaining('^2.0.0 (required by alice/wide 1.1.0)'),
+      },
+    ])
+  })
+
+  it('does not divide skills that only fit together', async () => {
+    const { project, publish, url } = await startConflict()
+    for (const version of ['1.0.0', '2.0.0']) await publish('common', version)
+    for (const name of ['pair-a', 'pair-b']) await publish(name, '1.0.0', '[common@^1.0.0]')
+    await project.run('install', 'pair-a', 'pair-b', '--url', url)
+    for (const name of ['pair-a', 'pair-b']) await publish(name, '2.0.0', '[common@^2.0.0]')
+    const { code, stderr } = await project.run('update', '--url', url)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('alice/wide stays at 1.0.0, not 1.1.0: ')])
+    const locked = await lockOf(project.folder)
+    expect(['pair-a', 'pair-b', 'common', 'wide'].map((name) => locked[`alice/${name}`]!.version)).toEqual([
+      '2.0.0',
+      '2.0.0',
+      '2.0.0',
+      '1.0.0',
+    ])
+  })
+
+  it('of each update is an error that changes nothing', async () => {
+    const { project, publish, url } = await startConflict()
+    await publish('tool-a', '1.1.0', '[nothing]')
+    const before = await project.files()
+    const { code, stderr } = await project.run('update', '--url', url)
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/No version of alice\/lib|There is no skill/)])
+    expect(await project.files()).toEqual(before)
+  })
 })
 
 it('`update` refuses to add two skills of the same short name', async () => {

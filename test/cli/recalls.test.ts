@@ -136,6 +136,22 @@ describe('`install`', () => {
   })
 })
 
+it('`load` refuses a recalled version, unless it is named exactly with --allow-recalled', async () => {
+  const { project, recall, node } = await start()
+  await recall('2.x')
+  const load = (...args: string[]) => project.run('load', ...args, '--url', node.url)
+  const refused = await load('alice/tool@2.0.0')
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('alice/tool@2.0.0 was recalled')])
+  for (const words of [['alice/tool'], ['alice/tool@latest'], ['alice/tool', '--version', 'latest']]) {
+    const { code, stderr } = await load(...words, '--allow-recalled')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('exact version')])
+  }
+  for (const words of [['alice/tool@2.0.0'], ['alice/tool', '--version', '2.0.0']]) {
+    const { code, stdout } = await load(...words, '--allow-recalled')
+    expect([code, stdout.trimEnd()]).toEqual([0, toSkillMd('2.0.0').trimEnd()])
+  }
+})
+
 describe('`install` with --allow-recalled', () => {
   it('opens no recalled member of a pack that the command does not name', async () => {
     const { api, install, recall, read } = await start()

@@ -1,6 +1,6 @@
 import { localApi } from '@skillstead/core'
 import { partsOf } from '@skillstead/core/internal'
-import { differenceInterval, wilsonInterval } from '@skillstead/protocol'
+import { differenceInterval, type EvaluationSummary, wilsonInterval } from '@skillstead/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, fieldsOf, refusalOf } from '../support/answers.ts'
 import { makeOrganisation } from '../support/collaboration.ts'
@@ -211,6 +211,40 @@ describeDatabases('results of evaluations', (open) => {
     for (const version of ['1.0.0', '1.1.0', '1.2.0']) await post(alice, 'tool', version, passed(95))
     await post(alice, 'tool', '1.3.0', passed(10))
     expect(await changeOf(test, '1.3.0')).toEqual(['1.0.0', 1, 'worse'])
+  })
+
+  it('drop a comparison while the compared version is yanked or recalled', async () => {
+    const { test, alice } = await openTool(['1.0.0', '1.1.0'])
+    await postBoth(alice, 95, 10)
+    const [of, tool] = [{ name: 'tool', version: '1.1.0' }, { name: 'alice/tool' }]
+    const places: Readonly<Record<string, () => Promise<EvaluationSummary | undefined>>> = {
+      details: async () => (await test.api().getSkill(tool)).evaluations,
+      'details of a version': async () => (await test.api().getSkill({ ...tool, version: '1.1.0' })).evaluations,
+      version: async () => (await test.api().getVersion(of)).evaluations,
+      list: async () => (await test.api().listVersions({ ...tool, limit: 1 })).versions[0]!.evaluations,
+      loading: async () => (await test.api().loadSkill({ ...tool, level: 'metadata' })).metadata.evaluations,
+    }
+    const expectCompared = async (change: string | undefined) => {
+      const worse = change === undefined ? {} : { comparedTo: '1.0.0', comparedBy: 1, change }
+      for (const [place, read] of Object.entries(places)) {
+        const { voices, ...shown } = (await read())!
+        const compared = Object.entries(shown).filter(([field]) => /^compared|^change/.test(field))
+        expect([place, voices, Object.fromEntries(compared)]).toEqual([place, 1, worse])
+      }
+      const { updates } = await test
+        .api()
+        .heartbeat({ installedSkills: [{ skillName: 'alice/tool', version: '0.9.0' }] })
+      expect(updates.map(({ worseThan }) => worseThan)).toEqual([worse.comparedTo])
+    }
+    await expectCompared('worse')
+    await alice.api.yankVersion({ name: 'tool', version: '1.0.0' })
+    await expectCompared(undefined)
+    await alice.api.unyankVersion({ name: 'tool', version: '1.0.0' })
+    await expectCompared('worse')
+    const { id } = await alice.api.recallSkill({ name: 'tool', range: '1.0.0', reason: 'It deletes files.' })
+    await expectCompared(undefined)
+    await alice.api.endRecall({ name: 'tool', id })
+    await expectCompared('worse')
   })
 
   it('of few runs or few cases widen the intervals of those of many', async () => {

@@ -65,11 +65,15 @@ describeApi("lists of skills and of the caller's own data", (open) => {
 
   it("the caller's own skills are all listed, in any state but deleted", async () => {
     const carol = await test.makeUser('carol')
-    for (const name of ['plain', 'private', 'yanked', 'hidden', 'flagged', 'deleted']) {
+    for (const name of ['plain', 'private', 'yanked', 'recalled', 'both', 'hidden', 'flagged', 'deleted']) {
       await carol.api.publishSkill({ skillMd: skillMd(name), visibility: name === 'private' ? 'private' : 'public' })
       test.clock.advance(1000)
     }
-    await carol.api.yankVersion({ name: 'carol/yanked', version: '1.0.0' })
+    const reason = 'It deletes files.'
+    for (const name of ['yanked', 'both']) await carol.api.yankVersion({ name: `carol/${name}`, version: '1.0.0' })
+    for (const name of ['recalled', 'both'])
+      await carol.api.recallSkill({ name: `carol/${name}`, range: '1.x', reason })
+    for (const name of ['plain', 'yanked']) await carol.api.recallSkill({ name: `carol/${name}`, range: '2.x', reason })
     await test.admin.api.moderateSkill({ name: 'carol/hidden', state: 'hidden', reason: 'Spam.' })
     test.clock.advance(1000)
     await test.admin.api.moderateSkill({ name: 'carol/flagged', state: 'flagged', reason: 'Look twice.' })
@@ -77,16 +81,18 @@ describeApi("lists of skills and of the caller's own data", (open) => {
     const { skills, total } = await carol.api.listOwnSkills()
     const shown = skills.map(({ fullName, state, visibility, flagged }) => [fullName, state, visibility, flagged])
     expect(shown.toSorted()).toEqual([
+      ['carol/both', 'recalled', 'public', false],
       ['carol/flagged', 'published', 'public', true],
       ['carol/hidden', 'hidden', 'public', false],
       ['carol/plain', 'published', 'public', false],
       ['carol/private', 'published', 'private', false],
+      ['carol/recalled', 'recalled', 'public', false],
       ['carol/yanked', 'yanked', 'public', false],
     ])
-    expect(total).toBe(5)
+    expect(total).toBe(7)
     const times = skills.map(({ updatedAt }) => updatedAt)
     expect(times).toEqual(times.toSorted().toReversed())
-    expect((await carol.api.listOwnSkills({ limit: 2, page: 3 })).skills).toHaveLength(1)
+    expect((await carol.api.listOwnSkills({ limit: 2, page: 4 })).skills).toHaveLength(1)
     expect((await test.admin.api.listOwnSkills()).skills.map(({ fullName }) => fullName)).not.toContain('carol/private')
     expect(await codeOf(test.api().listOwnSkills())).toBe('unauthorized')
   })

@@ -11,6 +11,7 @@ import { describeDatabases, describeInTurn, startMs, type Open, type TestRegistr
 import { openTestMirror } from '../support/mirror-acts.ts'
 import { endMirrors, openMirror, openUpstream } from '../support/mirror-harness.ts'
 import { readKeys } from '../support/signed-log.ts'
+import { makeSshSigner, toSigned } from '../support/ssh-signer.ts'
 import { findDamage } from '../support/mirror-state.ts'
 
 afterEach(endMirrors)
@@ -62,6 +63,28 @@ describeDatabases('results of evaluations', (open) => {
     await mirror.sync('main', { full: true })
     expect([await readResults(test.api()), await countEntries(test)]).toEqual([later, 5])
     expect(await findDamage(test.registry)).toEqual([])
+  })
+
+  it('keep the signatures of users, on the mirror, in its log and in a bundle', async () => {
+    const { test: upstream, url, alice } = await openUpstream(open)
+    const { digest } = await publish(alice, 'tea', '1.1.0')
+    const signer = makeSshSigner()
+    await post(alice, of.name, of.version, await toSigned(alice, of, { signer, result: result() }))
+    const { mirror, test } = await openMirror(open)
+    await mirror.add('main', url)
+    expect(await mirror.sync('main')).toMatchObject({ refusedTotal: 0 })
+    const file = await makeFile()
+    await createBundle(upstream.registry, file)
+    const away = await open({ origin: 'away.example', works: false })
+    await importBundle(away.registry, file)
+    for (const { registry, api } of [upstream, test, away]) {
+      const { evaluations } = await api().listEvaluations(of)
+      expect(evaluations).toMatchObject([{ digest, signedBy: { fingerprint: signer.fingerprint } }])
+      expect((await api().getSkill(of)).evaluations).toMatchObject({ signedBy: [signer.fingerprint] })
+      const logged = (await api().getFeed({ limit: 1000 })).entries.find(({ type }) => type === 'evaluation')
+      expect(logged!.data).toMatchObject({ result: { signature: evaluations[0]!.signature } })
+      expect(await findDamage(registry)).toEqual([])
+    }
   })
 
   it('name the identity of CI that posted them, on the mirror and in the proof too', async () => {
@@ -187,6 +210,8 @@ describeInTurn('results in the log of a malicious upstream', (open: Open) => {
     ['with a time that is none', { ranAt: 'never' }],
     ['without a result', { result: null }],
     ['with a result that is a text', { result: 'good' }],
+    ['with the signature of another text', { result: result({ signature: makeSshSigner().sign('other') }) }],
+    ['with a signature that is a text', { result: result({ signature: 'signed by bob' }) }],
   ])('are refused: %s', async (_, more, entry) => {
     expect(await follow((node, version) => append(node, version, more, entry))).toEqual([])
   })

@@ -74,6 +74,7 @@ export { readPublicNames } from './catalogue/offers/public-names.ts'
 export { countDownload, getSkillVersion } from './catalogue/skills/read-skill.ts'
 export {
   covers,
+  findCoveringRecall,
   isOffered,
   offeredVersion,
   readActiveRecalls,
@@ -82,6 +83,13 @@ export {
   toRecalledError,
 } from './catalogue/versions/recalls.ts'
 export { emitRecall, storeRecalls, upstreamRecallsMax, withRecall } from './catalogue/skills/store-recalls.ts'
+export {
+  findSignatureProblem,
+  resultNamespace,
+  type SignedSubject,
+  toSignedResult,
+} from './catalogue/versions/signed-result.ts'
+export { readSshKey, type SshKey } from './kernel/ssh-signature.ts'
 export { getPack, hasPackSkill } from './catalogue/sharing/read-packs.ts'
 export { getBlob } from './storage/read-blobs.ts'
 export { SkillMoved } from './catalogue/skills/find-skill.ts'
@@ -131,7 +139,7 @@ export { buildDocument } from './catalogue/skills/build-document.ts'
 export { type ListedVersion, selectListedVersions } from './catalogue/versions/skill-document.ts'
 export type { FileRow } from './catalogue/versions/stored-version.ts'
 export { toResultColumns } from './catalogue/versions/version-evaluations.ts'
-export { type SkillCause, toVersionEntry } from './catalogue/skills/skill-log.ts'
+export { type SkillCause, toEvaluationEntry, toRecallEntry, toVersionEntry } from './catalogue/skills/skill-log.ts'
 export { publishedCondition } from './visibility/conditions.ts'
 export { isListedToAll, isShownToAll, isPublished } from './visibility/decisions.ts'
 export { checkPackage, packContent, type PackedContent } from './catalogue/versions/skill-package.ts'

@@ -1,22 +1,35 @@
 import * as v from 'valibot'
-import { ProgramName, toOneLine } from '@skillstead/protocol'
+import type { SignedSubject } from '@skillstead/core/internal'
+import { type EvaluationResult, ProgramName, toOneLine } from '@skillstead/protocol'
 import { UsageError, textOption, type Arguments } from '../command/command.ts'
 import { parseSkillWord } from '../command/values.ts'
 import { isCiJob, withCiKey } from '../registry/ci-key.ts'
 import { findNode, withApi } from '../registry/place.ts'
 import { readVariable } from '../terminal/io.ts'
 import type { EvalReport } from './eval-reports.ts'
+import { findSigningKey, signText } from './sign-result.ts'
 import { isCompared, spoiltShareMax, type ArmTotals } from './summary.ts'
 
 /** A version that a result is posted for. */
 export interface PostedVersion {
   readonly name: string
   readonly version: string
+  /** The file of the key that signs the result, if one does. */
+  readonly key?: string | undefined
+}
+
+/** How a result is posted. */
+export interface Posting {
+  /** The arguments to post with: SKILLSTEAD_ID_TOKEN can be exchanged for a key only once. */
+  readonly given: Arguments
+  /** The author, and the id of the skill, if the result is signed. */
+  readonly signed?: Pick<SignedSubject, 'author' | 'skill'>
 }
 
 /** The version of `--post`. Throws {@link UsageError} without one, a node or a model, which every result names. */
 export function findPostedVersion(given: Arguments): PostedVersion | undefined {
   const word = textOption(given, 'post')
+  const key = findSigningKey(given)
   if (word === undefined) return undefined
   const { name, version } = parseSkillWord(word)
   if (version === undefined || version === '')
@@ -33,27 +46,29 @@ export function findPostedVersion(given: Arguments): PostedVersion | undefined {
     throw new UsageError('--post needs a node and a key. Log in, or pass --url URL and --key KEY.')
   if (node.apiKey === undefined && !name.includes('/'))
     throw new UsageError('A CI job posts for one owner. Use the form --post OWNER/NAME@VERSION.')
-  return { name, version }
+  return { name, version, key }
 }
 
-/**
- * Throws if the folder is not the version, or the token of a CI job is not accepted, before agents spend anything. Returns
- * the arguments to post with: SKILLSTEAD_ID_TOKEN can be exchanged for a key only once.
- */
+/** Throws if the folder is not the version, or the token of a CI job is not accepted, before agents spend anything. */
 export async function preparePost(
   given: Arguments,
-  { name, version }: PostedVersion,
+  { name, version, key: file }: PostedVersion,
   digest: string,
-): Promise<Arguments> {
+): Promise<Posting> {
   const node = findNode(given)!
   const key = (await withCiKey(given.io, node, toOwner(name))).apiKey
   const keyed = { ...given, options: { ...given.options, key } }
-  const published = await withApi(keyed, (api) => api.getVersion({ name, version }))
-  if (published.digest === digest)
-    return readVariable(given.io.env, 'SKILLSTEAD_ID_TOKEN') === undefined ? given : keyed
-  throw new Error(
-    `The folder is not ${name}@${version}: its digest is ${digest}, and that of the version ${toOneLine(published.digest)}. Publish it first, or evaluate the files of that version.`,
-  )
+  const posted = readVariable(given.io.env, 'SKILLSTEAD_ID_TOKEN') === undefined ? given : keyed
+  return withApi(keyed, async (api) => {
+    const published = await api.getVersion({ name, version })
+    if (published.digest !== digest)
+      throw new Error(
+        `The folder is not ${name}@${version}: its digest is ${digest}, and that of the version ${toOneLine(published.digest)}. Publish it first, or evaluate the files of that version.`,
+      )
+    if (file === undefined) return { given: posted }
+    const [{ id }, { username }] = [await api.getSkill({ name }), await api.getMe({})]
+    return { given: posted, signed: { author: username, skill: id } }
+  })
 }
 
 function toOwner(name: string): string | null {
@@ -62,8 +77,8 @@ function toOwner(name: string): string | null {
 
 /** Posts the counted runs, and of the transcripts the digest of their list. Throws if too many runs are broken or not judged. */
 export async function postResult(
-  given: Arguments,
-  { name, version }: PostedVersion,
+  { given, signed }: Posting,
+  { name, version, key }: PostedVersion,
   report: EvalReport,
   list: string,
 ): Promise<void> {
@@ -78,8 +93,8 @@ export async function postResult(
     throw new Error(
       `The result was not posted: more than 5 % of the runs could not be judged. Correct that, delete ${report.folder}, and repeat the command.`,
     )
-  const result = {
-    digest: skill.digest,
+  const { digest } = skill
+  const result: EvaluationResult = {
     runner,
     model: model!,
     ranAt,
@@ -89,7 +104,12 @@ export async function postResult(
     transcripts: list,
   }
   try {
-    await withApi(given, (api) => api.createEvaluation({ name, version, ...result }), { ci: toOwner(name) })
+    if (key !== undefined && signed) {
+      const { resultNamespace: namespace, toSignedResult } = await import('@skillstead/core/internal')
+      const text = toSignedResult({ ...signed, version, digest }, result)
+      result.signature = signText(given, key, { text, namespace })
+    }
+    await withApi(given, (api) => api.createEvaluation({ name, version, digest, ...result }), { ci: toOwner(name) })
   } catch (error) {
     const reason = toOneLine(error instanceof Error ? error.message : String(error))
     throw new Error(`The result was not posted, but is in ${report.folder}: ${reason}`, { cause: error })

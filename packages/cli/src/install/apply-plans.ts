@@ -20,7 +20,7 @@ export interface Installed {
     readonly version: string
     readonly digest: string
     readonly targets: readonly string[]
-    /** `downgraded`: the installed version was newer, but was yanked or recalled, or is not the one that a pack pins. */
+    /** `downgraded`: the installed version was newer, but was yanked, recalled or out of a range, or not what a pack pins. */
     readonly change: 'installed' | 'updated' | 'downgraded' | 'restored' | 'unchanged'
     /** The previously installed version. */
     readonly from: string | null

@@ -11,7 +11,7 @@ import {
 import { parseVersionRange } from '@skillstead/skill-format'
 import { flag, type Options } from '../command/command.ts'
 import { askForItems } from './find-items.ts'
-import { isDigest, isFullName, type Lock } from './lock.ts'
+import { findLocked, isDigest, isFullName, type Lock } from './lock.ts'
 import { isListOf, isObject, requireShape, waitForTurn } from './offer.ts'
 import type { Item, ItemPlan } from './plan-folders.ts'
 import { hasProjectServer } from './project-servers.ts'
@@ -82,12 +82,19 @@ export async function addRequired(
   }
   for (const one of listAdded(session, resolution, { names, kept, source })) {
     const [by] = one.requiredBy
-    session.output.say(`${by?.fullName} requires ${one.fullName} ${by?.range}: ${one.version} is added.`)
+    session.output.say(`${by?.fullName} requires ${one.fullName} ${by?.range}: ${toAddition(session.lock, one)}.`)
     const added = await askForItems(session, api, [{ name: one.fullName, version: one.version }], source)
     items.push(...added.map((item) => ({ ...item, requiredBy: one.requiredBy.map(({ fullName }) => fullName) })))
   }
   refuseOtherContent(items, resolution)
   return items.map((item) => ({ ...item, requires: toLockedRequires(item, resolution) ?? item.requires }))
+}
+
+/** What the addition of a required skill changes, which may be installed in another version. */
+function toAddition(lock: Lock, { fullName, version }: Resolution['skills'][number]): string {
+  const installed = findLocked(lock, fullName)?.version
+  if (installed === undefined || installed === version) return `${version} is added`
+  return `it ${compareVersions(version, installed) < 0 ? 'goes back' : 'is updated'} from ${installed} to ${version}`
 }
 
 function listConstraints({ skills }: Lock, source: string): Constraint[] {

@@ -1,16 +1,19 @@
 import type { ProvenanceReport } from '@skillstead/client/verify'
-import { type PublisherIdentity, toOneLine } from '@skillstead/protocol'
+import type { SshKey } from '@skillstead/core/internal'
+import { type EvaluationEntry, type PublisherIdentity, toOneLine } from '@skillstead/protocol'
 import { toFactLines } from '../terminal/output.ts'
 
 /** The result of `skillstead verify`; `problems` lists mismatches. */
-export type Verification = ReturnType<typeof toVerification>
+export type Verification = Awaited<ReturnType<typeof toVerification>>
 
-/** Converts the report on a record; `checked` is the requested name or file. */
-export function toVerification(checked: string, report: ProvenanceReport) {
+/** Converts the report on a record, and verifies the signatures of results; `checked` is the requested name or file. */
+export async function toVerification(checked: string, report: ProvenanceReport) {
   if (!report.ok) {
-    const problems = report.problems.map(({ part, message }) => ({ part, message }))
+    const problems = report.problems.map(({ part, message }): Problem => ({ part, message }))
     return { ok: false, checked, problems } as const
   }
+  const { keys, problems } = await verifySigned(report.evaluations)
+  if (problems.length > 0) return { ok: false, checked, problems } as const
   const { provenance, entry, signers, contentChecked, evaluations, unproven } = report
   const { skill, version, digest, publisher, publishedAt, log, forkChain } = provenance
   return {
@@ -39,9 +42,31 @@ export function toVerification(checked: string, report: ProvenanceReport) {
       author: data.author.username,
       identity: data.identity ?? null,
       ...data.result,
+      signedBy: keys.get(seq) ?? null,
       entry: seq,
     })),
   } as const
+}
+
+interface Problem {
+  readonly part: string
+  readonly message: string
+}
+
+/** The keys that signed results, by the number of the entry, and what is wrong with other signatures. */
+async function verifySigned(entries: readonly EvaluationEntry[]) {
+  const keys = new Map<number, SshKey>()
+  const problems: Problem[] = []
+  const signed = entries.filter(({ data }) => data.result.signature !== undefined)
+  if (signed.length === 0) return { keys, problems }
+  const { findSignatureProblem, readSshKey } = await import('@skillstead/core/internal')
+  for (const { seq, digest, data } of signed) {
+    const { author, skill, version, result } = data
+    const problem = findSignatureProblem({ author: author.username, skill: skill.id, version, digest }, result)
+    if (problem === undefined) keys.set(seq, readSshKey(result.signature!))
+    else problems.push({ part: 'evaluation', message: `The signature of the result of ${author.username} ${problem}` })
+  }
+  return { keys, problems }
 }
 
 /** The result as lines of text. Values of a record are untrusted text, also if its signature is valid. */
@@ -55,6 +80,7 @@ export function showVerification(result: Verification): string[] {
   const { fullName, version, digest, publisher, identity, publishedAt, signedBy, contentChecked, log, unproven } =
     result
   const forkChain = unproven.includes('forkChain') ? [] : result.forkChain
+  const isStated = result.evaluations.some((one) => !one.signedBy)
   const facts: [string, string][] = [
     ['digest', digest],
     ['content', contentChecked ? 'matches the digest' : 'was not checked; pass it with --content'],
@@ -67,7 +93,7 @@ export function showVerification(result: Verification): string[] {
     ],
     ['logged as', log && log.loggedAs !== fullName ? `${log.loggedAs}, its name at that time` : ''],
     ...result.evaluations.map((one): [string, string] => ['evaluation', toEvaluationText(one)]),
-    ['stated by', log && result.evaluations.length > 0 ? `${log.origin}: users do not sign their results` : ''],
+    ['not signed', log && isStated ? `results without a key: ${log.origin} states who posted them` : ''],
     ['forked from', forkChain.map((source) => `${source.fullName}@${source.version}`).join(', from ')],
     ['not proven', unproven.length > 0 ? `${unproven.join(', ')}: stated only by the mirror` : ''],
   ]
@@ -79,10 +105,12 @@ function toEvaluationText({
   model,
   withSkill,
   withoutSkill,
+  signedBy,
   entry,
 }: (Verification & { ok: true })['evaluations'][number]): string {
   const without = withoutSkill ? `, ${withoutSkill.passed} of ${withoutSkill.runs} without` : ''
-  return `${author} with ${model}: ${withSkill.passed} of ${withSkill.runs} runs passed${without} (entry ${entry})`
+  const signed = signedBy ? `, signed by key ${signedBy.fingerprint}` : ''
+  return `${author} with ${model}: ${withSkill.passed} of ${withSkill.runs} runs passed${without}${signed} (entry ${entry})`
 }
 
 const unsigned = 'by a mirror whose key was not given; the log of the publishing node proves the version'

@@ -7,6 +7,7 @@ import {
 } from '@skillstead/protocol'
 import { offeredVersion } from '../catalogue/versions/recalls.ts'
 import { putEvaluationSummary } from '../catalogue/versions/version-evaluations.ts'
+import { readSshKey } from '../kernel/ssh-signature.ts'
 import { parseJson, type VersionRow } from '../storage/tables.ts'
 import type { WriteTransaction } from '../storage/writer.ts'
 
@@ -17,6 +18,7 @@ const runsPerCaseMax = 5
 /** Results of a version that count: the last posted. */
 const voicesMax = 1000
 const modelsShownMax = 10
+const signersShownMax = 10
 /** Users without rights on the skill who must agree before a version is called better or worse than another. */
 const comparedVoicesMin = 3
 /** Versions before that are candidates for a comparison, and versions after that are compared again. */
@@ -63,6 +65,7 @@ interface Voice {
   readonly cases: number
   readonly withSkill: PassCounts
   readonly withoutSkill?: PassCounts | undefined
+  readonly signature?: string | undefined
 }
 
 async function readVoices(trx: WriteTransaction, versionId: string): Promise<Voice[]> {
@@ -76,9 +79,9 @@ async function readVoices(trx: WriteTransaction, versionId: string): Promise<Voi
     .limit(voicesMax)
     .execute()
   return rows.map(({ model, by_owner, identity, result }) => {
-    const { cases, withSkill, withoutSkill } = parseJson(result)
+    const { cases, withSkill, withoutSkill, signature } = parseJson(result)
     const byOwner = by_owner === 1
-    return { model, byOwner, isIndependent: !byOwner || identity !== null, cases, withSkill, withoutSkill }
+    return { model, byOwner, isIndependent: !byOwner || identity !== null, cases, withSkill, withoutSkill, signature }
   })
 }
 
@@ -93,6 +96,7 @@ async function summarize(
     voices: voices.length,
     byOwner: voices.filter(({ byOwner }) => byOwner).length,
     models: toModels(voices),
+    ...toSigners(voices),
     withSkill: toRate(pool(voices.map(({ cases, withSkill }) => ({ cases, ...withSkill })))),
     ...effect,
     ...(independent && { effectLow: independent.effect.low }),
@@ -105,6 +109,14 @@ function toModels(voices: readonly Voice[]): string[] {
   const byModel = Map.groupBy(voices, ({ model }) => model)
   const sorted = [...byModel].toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || (a < b ? -1 : 1))
   return sorted.slice(0, modelsShownMax).map(([model]) => model)
+}
+
+/** The keys that signed results, the last posted first. */
+function toSigners(voices: readonly Voice[]): Pick<EvaluationSummary, 'signedBy'> {
+  const signedBy = new Set<string>()
+  for (const { signature } of voices)
+    if (signature !== undefined && signedBy.size < signersShownMax) signedBy.add(readSshKey(signature).fingerprint)
+  return signedBy.size > 0 ? { signedBy: [...signedBy] } : {}
 }
 
 /** The effect by the users who measured with and without the skill; undefined without any. */

@@ -4,10 +4,12 @@ import { checkTexts } from '../catalogue/inspecting/metadata-scan.ts'
 import { getSkill, getSkillNow } from '../catalogue/skills/find-skill.ts'
 import { getVersion } from '../catalogue/skills/read-skill.ts'
 import { type RefreshContext, refreshSkill } from '../catalogue/skills/refresh-skill.ts'
+import { findSignatureProblem } from '../catalogue/versions/signed-result.ts'
 import { toResult, toResultColumns } from '../catalogue/versions/version-evaluations.ts'
 import { type Caller, requireAccount, requireUser } from '../kernel/caller.ts'
 import { invalidField } from '../kernel/field-errors.ts'
 import type { Input } from '../kernel/operation-input.ts'
+import { readSshKey } from '../kernel/ssh-signature.ts'
 import { lockHeads, type LogDraft } from '../log/append-change.ts'
 import { recordAudit } from '../log/audit.ts'
 import { readPage } from '../storage/read-page.ts'
@@ -60,6 +62,9 @@ export async function createEvaluation(
   // Also for a text that is no time for `Date`.
   if (!(ranAt >= earliestMs)) throw invalidField('ranAt', `must not be before ${toTimestamp(earliestMs)}`)
   if (ranAt > context.clock.now() + aheadMsMax) throw invalidField('ranAt', 'must not be in the future')
+  const signed = { author: user.username, skill: version.skill_id, version: version.version, digest }
+  const problem = findSignatureProblem(signed, given)
+  if (problem !== undefined) throw invalidField('signature', problem)
   await checkTexts(context, { runner: given.runner, model: given.model })
   await context.addressLimits.require('evaluation', user.userId)
   // The log keeps each result for ever.
@@ -178,13 +183,15 @@ function refuseMirrored({ origin_kind, origin_upstream, full_name }: SkillRow): 
 }
 
 function toEvaluation(row: EvaluationRow, { version, digest }: Pick<VersionRow, 'version' | 'digest'>): Evaluation {
+  const result = toResult(row)
   return {
     author: { username: row.author },
     ...(row.identity !== null && { identity: parseJson(row.identity) }),
     byOwner: row.by_owner === 1,
     version,
     digest,
-    ...toResult(row),
+    ...result,
+    ...(result.signature !== undefined && { signedBy: readSshKey(result.signature) }),
     postedAt: toTimestamp(row.posted_at),
   }
 }

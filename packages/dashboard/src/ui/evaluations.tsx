@@ -78,11 +78,16 @@ const columns: readonly Column<Evaluation>[] = [
   {
     title: 'By',
     by: ({ author }) => author.username,
-    cell: ({ author, byOwner, identity }) => (
+    cell: ({ author, byOwner, identity, signedBy }) => (
       <span>
         <UserLink name={author.username} />
         {byOwner && ', owner'}
         {identity && ', from CI'}
+        {signedBy && (
+          <>
+            , signed by key <code>{signedBy.fingerprint}</code>
+          </>
+        )}
       </span>
     ),
   },

@@ -6,6 +6,7 @@ import { SkillLink } from './skill-list.tsx'
 const states = {
   published: undefined,
   yanked: 'all versions yanked',
+  recalled: 'recalled',
   hidden: 'hidden',
   taken_down: 'taken down',
 } as const

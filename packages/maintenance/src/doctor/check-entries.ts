@@ -3,9 +3,11 @@ import {
   parseJson,
   countRows,
   createProgress,
+  findCoveringRecall,
   type FileRow,
   isPublished,
   type CatalogueContext,
+  readActiveRecalls,
   readFileRowsOfMany,
   readPages,
   type SkillRow,
@@ -14,6 +16,7 @@ import {
   type VersionRow,
 } from '@skillstead/core/internal'
 import { restoreAdvice, type Check, type Faults } from './finding.ts'
+import { findRecallProblems, findResultProblems } from './logged-judgements.ts'
 
 const pageRows = 100
 
@@ -26,6 +29,7 @@ export const entriesCheck: Check = {
   async run({ database }, report, faults) {
     const versions = await checkLoggedVersions(database, faults, report)
     const entries = await checkEntries(database, faults, report)
+    for await (const problem of findRecallProblems(database.read)) faults.add(problem)
     return faults.toOutcome(`${versions} versions and ${entries} log entries match.`, restoreAdvice)
   },
 }
@@ -58,6 +62,7 @@ async function checkLoggedVersions(database: Database, faults: Faults, report: R
       const problem = findLoggedProblem(one, logged.get(toVersionSubject(one)) ?? [], files.get(one.version.id) ?? [])
       if (problem) faults.add(problem)
     }
+    for await (const problem of findResultProblems(database.read, shown)) faults.add(problem)
     progress(page.length)
   }
   return total
@@ -127,6 +132,8 @@ function findLoggedProblem(
   if (logged.at(-1)!.data['yanked'] !== (version.yanked === 1)) {
     return `${subject} is ${version.yanked ? '' : 'not '}yanked, unlike in entry ${logged.at(-1)!.seq} of the log.`
   }
+  if (findCoveringRecall(readActiveRecalls(skill), version.version) !== version.recalled_by)
+    return `${subject} is ${version.recalled_by === null ? 'not ' : ''}recalled, unlike in the recalls of its skill.`
   const identity = version.identity === null ? undefined : parseJson(version.identity)
   if (!isDeepStrictEqual(identity, entry.data['identity']))
     return `${subject} and entry ${entry.seq} of the log differ in identity.`

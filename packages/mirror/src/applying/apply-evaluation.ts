@@ -1,5 +1,6 @@
 import {
   findEvaluation,
+  findSignatureProblem,
   markSynced,
   putEvaluation,
   toAuthorPart,
@@ -48,6 +49,9 @@ export async function applyEvaluation(
   const isStored = before?.ran_at === ranAt && before.withdrawn >= withdrawn
   const byAuthor = toAuthorPart(author.id)
   if (isStored && (before.withdrawn || !(await needsRelay(trx, relay, data.skill.fullName, byAuthor)))) return unchanged
+  const signed = { author: author.username, skill: data.skill.id, version: data.version, digest: version.digest }
+  const problem = result && findSignatureProblem(signed, { ...result, ranAt: toTimestamp(ranAt) })
+  if (problem) return refusePlace('malformed', `The signature of a result for ${entry.subject} ${problem}`)
   const refusal = result && (await refuseTexts(context, { runner: result.runner, model: result.model }, entry.subject))
   if (refusal) return refusal
   const at = context.clock.now()

@@ -10,6 +10,7 @@ const max = {
   tokens: 1_000_000_000_000,
   tokensPerRun: 100_000_000,
   seconds: 100_000_000,
+  signatureCharacters: 1000,
 } as const
 
 /** Names in log entries are permanent and read by agents: no sentences in other scripts, no invisible characters. */
@@ -39,6 +40,16 @@ const EvaluationRuns = v.pipe(
   ),
 )
 
+/** What `ssh-keygen -Y sign` writes. */
+const SshSignature = v.pipe(
+  v.string(),
+  v.maxLength(max.signatureCharacters),
+  v.regex(
+    /^-----BEGIN SSH SIGNATURE-----\n(?:[A-Za-z0-9+/]{1,76}={0,2}\n)+-----END SSH SIGNATURE-----\n$/,
+    'must be a signature of ssh-keygen -Y sign',
+  ),
+)
+
 /** The fields of an {@link EvaluationResult}. */
 export const evaluationResult = {
   /** The program that ran the cases, such as `skillstead eval`. */
@@ -53,6 +64,8 @@ export const evaluationResult = {
   withoutSkill: v.optional(EvaluationRuns),
   /** The digest of the list of the digests of all transcripts. They are not stored: they may contain secrets. */
   transcripts: v.optional(Digest),
+  /** A signature of `ssh-keygen -Y sign` by an Ed25519 key of the author, as docs/evaluations.md#signatures describes. */
+  signature: v.optional(SshSignature),
 }
 
 /** The runs of a result. */
@@ -84,6 +97,8 @@ export const Evaluation = v.object({
   version: Version,
   digest: Digest,
   ...evaluationResult,
+  /** The key of `signature`. Its fingerprint is as `ssh-keygen -l` prints it. */
+  signedBy: v.optional(v.object({ publicKey: v.string(), fingerprint: v.string() })),
   postedAt: Timestamp,
 })
 export type Evaluation = v.InferOutput<typeof Evaluation>
@@ -106,6 +121,8 @@ export const EvaluationSummary = v.object({
   byOwner: Count,
   /** Their models, at most ten, the most frequent first. */
   models: v.array(v.string()),
+  /** The fingerprints of the SSH keys that signed results, at most ten, the last posted first; absent without any. */
+  signedBy: v.optional(v.array(v.string())),
   withSkill: Rate,
   /** Of the users who also measured without the skill. */
   withoutSkill: v.optional(Rate),

@@ -197,7 +197,8 @@ export const OwnSkill = v.object({
   visibility: Visibility,
   /** The organisation whose members alone see an `internal` skill. Absent: all users. */
   organisation: v.optional(v.string()),
-  state: v.picklist(['published', 'yanked', 'hidden', 'taken_down']),
+  /** `yanked`, `recalled`: no version is offered; `recalled` if at least one of them is recalled. */
+  state: v.picklist(['published', 'yanked', 'recalled', 'hidden', 'taken_down']),
   /** Whether administrators flagged it. */
   flagged: v.boolean(),
   updatedAt: Timestamp,

@@ -1,6 +1,6 @@
 import { toOneLine, toPlainText } from '@skillstead/protocol'
 import { loadLevels, type LoadedSkill } from '@skillstead/skill-format/loading'
-import { textOption } from '../../command/command.ts'
+import { UsageError, flag, textOption } from '../../command/command.ts'
 import { parseSkillWord } from '../../command/values.ts'
 import { apiCommand } from '../../registry/api-command.ts'
 import { toFactLines } from '../../terminal/output.ts'
@@ -12,15 +12,23 @@ export const commands = {
     options: {
       level: { value: 'LEVEL', help: 'how much to load. Default: full', choices: loadLevels },
       version: { value: 'VERSION', help: 'the version; NAME@VERSION means the same. Default: the latest' },
+      'allow-recalled': {
+        help: 'load a recalled version in spite of its recall; name it exactly, as owner/name@1.2.3',
+      },
       'max-tokens': { value: 'N', help: 'the maximum size of the result as JSON, in tokens (o200k_base)' },
       priority: { value: 'HEADINGS', help: 'the sections to include first: their headings, separated by commas' },
     },
     async call(api, given, output) {
-      const { name, version } = parseSkillWord(given.words[0])
+      const word = parseSkillWord(given.words[0])
+      const version = textOption(given, 'version') ?? word.version
+      const allowRecalled = flag(given, 'allow-recalled')
+      if (allowRecalled && (version ?? 'latest') === 'latest')
+        throw new UsageError('--allow-recalled needs the exact version that you want, as owner/name@1.2.3.')
       const skill = await api.loadSkill({
-        name,
+        name: word.name,
         level: textOption<LoadedSkill['level']>(given, 'level'),
-        version: textOption(given, 'version') ?? version,
+        version,
+        allowRecalled,
         maxTokens: textOption(given, 'max-tokens'),
         priority: textOption(given, 'priority'),
       })

@@ -57,7 +57,7 @@ function toLinesOfChange(change: SkillDetails['change']): Line[] {
 
 function toEvaluationLines(evaluations: SkillDetails['evaluations']): Line[] {
   if (!evaluations) return []
-  const { voices, byOwner, models, withSkill, withoutSkill, effect, comparedTo, change } = evaluations
+  const { voices, byOwner, models, signedBy = [], withSkill, withoutSkill, effect, comparedTo, change } = evaluations
   const owners = byOwner === 0 ? '' : `, ${byOwner === voices ? 'all' : byOwner} by the owner`
   const mark = change === 'better' || change === 'worse' ? `, ${change} than ${comparedTo}` : ''
   const heading = `  ${'evaluations'.padEnd(11)} ${toCount(voices, 'user')}${owners}${mark}`
@@ -66,6 +66,7 @@ function toEvaluationLines(evaluations: SkillDetails['evaluations']): Line[] {
     ['with', toRateText(withSkill)],
     ['without', withoutSkill ? toRateText(withoutSkill) : 'not measured'],
     ['effect', effect ? toEffectText(effect) : ''],
+    ['signed by', signedBy.map((fingerprint) => `key ${fingerprint}`).join(', ')],
   ]
   return [
     change === 'worse' ? styled('warning', heading) : heading,

@@ -1,9 +1,9 @@
-import { RegistryError, type RegistryApi } from '@skillstead/protocol'
+import { isRegistryError, type RegistryApi } from '@skillstead/protocol'
 import { command } from '../../command/command.ts'
 import { applyPlans, fetchPlans, refuseDangerousPlans, showInstalled } from '../../install/apply-plans.ts'
 import { askForItems } from '../../install/find-items.ts'
 import { globalOption } from '../../install/install-place.ts'
-import { findLocked } from '../../install/lock.ts'
+import type { Lock } from '../../install/lock.ts'
 import { planItem, refuseSharedFolder, type Item, type ItemPlan } from '../../install/plan-folders.ts'
 import { addRequired, noDepsOption, type Adding } from '../../install/requirements.ts'
 import { forceOption, listLocked, openSession, withSource, type Session } from '../../install/session.ts'
@@ -20,19 +20,32 @@ export const commands = {
       const session = await openSession(given, output)
       const notices = await listNotices(session, listLocked(session))
       const plans: ItemPlan[] = []
-      for (const [source, some] of Map.groupBy(notices.filter(isUpdate), (notice) => notice.source))
-        plans.push(...(await planUpdates(session, source, some)))
+      const conflicts: Conflict[] = []
+      for (const [source, some] of Map.groupBy(notices.filter(isUpdate), (notice) => notice.source)) {
+        const planned = await planUpdates(session, source, some)
+        plans.push(...planned.plans)
+        conflicts.push(...planned.conflicts)
+      }
       const result = await applyPlans(session, plans)
       const left = notices.filter(({ reason, fullName }) => reason === 'recalled' && !isPlanned(plans, fullName))
       const others = notices.filter((notice) => !isUpdate(notice) || left.includes(notice)).map(toNoticeText)
-      return { ...result, recalled: left.map(toName), warnings: [...result.warnings, ...others] }
+      return { ...result, conflicts, recalled: left.map(toName), warnings: [...result.warnings, ...others] }
     },
     show(result) {
       const lines = showInstalled(result)
-      return lines.length > 0 ? lines : ['All skills are at their latest version.']
+      return lines.length > 0 || result.conflicts.length > 0 ? lines : ['All skills are at their latest version.']
     },
-    hasFailed: ({ skipped, recalled }) => skipped.length > 0 || recalled.length > 0,
+    hasFailed: ({ skipped, conflicts, recalled }) => skipped.length + conflicts.length + recalled.length > 0,
   }),
+}
+
+/** A skill that was not updated because of what it, or another skill, requires. */
+interface Conflict {
+  readonly fullName: string
+  readonly version: string
+  readonly latestVersion: string
+  /** The explanation of the registry. */
+  readonly reason: string
 }
 
 function isPlanned(plans: readonly ItemPlan[], name: string): boolean {
@@ -43,7 +56,7 @@ function toName({ fullName, version }: Notice) {
   return { fullName, version }
 }
 
-function planUpdates(session: Session, source: string, notices: readonly Notice[]): Promise<ItemPlan[]> {
+function planUpdates(session: Session, source: string, notices: readonly Notice[]) {
   return withSource(session.given, source, async (api) => {
     const words = notices.map(({ fullName, latestVersion }) => ({
       name: fullName,
@@ -52,28 +65,67 @@ function planUpdates(session: Session, source: string, notices: readonly Notice[
     const withdrawn = new Set(notices.filter(isWithdrawn).map(({ fullName }) => fullName))
     const plans: ItemPlan[] = []
     const latest = await askForItems(session, api, words, source)
-    for (const item of await addWithin(session, api, latest, { source, isUpdate: true, withdrawn }))
-      plans.push(await planItem(session, item))
+    const { items, conflicts } = await addWithin(session, api, latest, { source, isUpdate: true, withdrawn })
+    for (const item of items) plans.push(await planItem(session, item))
     refuseSharedFolder(plans.map(({ item }) => item))
     refuseDangerousPlans(session, plans)
     await fetchPlans(session, api, plans)
-    return plans
+    return { plans, conflicts }
   })
 }
 
-/** A recalled skill that cannot be replaced in the ranges of those that require it does not keep the others from updates. */
-async function addWithin(session: Session, api: RegistryApi, latest: readonly Item[], adding: Adding): Promise<Item[]> {
+/**
+ * The items of updates with the skills that they require. Where they conflict, as many as possible are chosen, so that
+ * one conflict does not keep independent skills from updates. Throws the conflict if no update is possible.
+ */
+async function addWithin(session: Session, api: RegistryApi, latest: readonly Item[], adding: Adding) {
   try {
-    return await addRequired(session, api, latest, adding)
+    return { items: await addRequired(session, api, latest, adding), conflicts: [] }
   } catch (error) {
-    const required = new Set(Object.values(session.lock.skills).flatMap(({ requires = {} }) => Object.keys(requires)))
-    const others = latest.filter(({ fullName }) => {
-      const locked = findLocked(session.lock, fullName)
-      return !locked || !required.has(fullName) || !session.recalls.find({ fullName, ...locked })
-    })
-    const isConflict = error instanceof RegistryError && error.code === 'conflict'
-    if (!isConflict || others.length === latest.length) throw error
-    session.output.say(error.message)
-    return addRequired(session, api, others, adding)
+    if (!isRegistryError(error, 'conflict') || latest.length === 1) throw error
+    const quiet = { ...session, output: { ...session.output, say: () => undefined } }
+    const conflicts: Conflict[] = []
+    /** Adds the groups to those that are possible together: all at once, or else each half, down to single skills. */
+    const choose = async (groups: readonly Item[][], chosen: readonly Item[]): Promise<readonly Item[]> => {
+      const all = [...chosen, ...groups.flat()]
+      try {
+        await addRequired(quiet, api, all, adding)
+        return all
+      } catch (problem) {
+        if (!isRegistryError(problem, 'conflict')) throw problem
+        const parts = groups.length > 1 ? groups : groups.flat().map((item) => [item])
+        if (parts.length > 1) {
+          const half = Math.ceil(parts.length / 2)
+          return choose(parts.slice(half), await choose(parts.slice(0, half), chosen))
+        }
+        const [{ fullName, version: latestVersion } = latest[0]!] = parts.flat()
+        const { version } = session.lock.skills[fullName]!
+        conflicts.push({ fullName, version, latestVersion, reason: problem.message })
+        return chosen
+      }
+    }
+    const chosen = await choose(toGroups(session.lock, latest), [])
+    if (chosen.length === 0) throw error
+    for (const { fullName, version, latestVersion, reason } of conflicts)
+      session.output.say(`${fullName} stays at ${version}, not ${latestVersion}: ${reason}`)
+    return { items: await addRequired(session, api, chosen, adding), conflicts }
   }
+}
+
+/** Groups of skills that require one another or the same skills, in the installed version or in the new one. */
+function toGroups({ skills }: Lock, items: readonly Item[]): Item[][] {
+  let groups: { names: readonly string[]; items: Item[] }[] = []
+  for (const item of items) {
+    const { fullName, needs } = item
+    const owner = fullName.slice(0, fullName.indexOf('/') + 1)
+    const required = needs?.skills.map(({ name }) => (name.includes('/') ? name : owner + name)) ?? []
+    const names = [fullName, ...Object.keys(skills[fullName]?.requires ?? {}), ...required]
+    const linked = groups.filter((group) => group.names.some((name) => names.includes(name)))
+    groups = groups.filter((group) => !linked.includes(group))
+    groups.push({
+      names: [...linked.flatMap((group) => group.names), ...names],
+      items: [...linked.flatMap((group) => group.items), item],
+    })
+  }
+  return groups.map((group) => group.items)
 }

@@ -46,6 +46,10 @@ export const commands = {
       out: { value: 'DIR', help: 'the folder for journal and transcripts. Default: FOLDER-workspace' },
       junit: { value: 'FILE', help: 'also write a JUnit report' },
       markdown: { value: 'FILE', help: 'also write a Markdown report' },
+      sign: {
+        value: 'KEY',
+        help: 'sign the posted result with an SSH key, such as ~/.ssh/id_ed25519, or its .pub file',
+      },
       post: { value: 'NAME@VERSION', help: 'post the result for this version, which has the content of the folder' },
       ...placeOptions,
     },

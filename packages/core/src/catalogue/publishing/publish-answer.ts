@@ -16,6 +16,7 @@ import { readSkillDocument, showDetails } from '../skills/show-details.ts'
 import { toSkillVersion } from '../versions/skill-document.ts'
 import { showAccess } from '../versions/version-changes.ts'
 import type { ShownAccess, FileRow } from '../versions/stored-version.ts'
+import { readShownEvaluations, type ShownEvaluations } from '../versions/version-evaluations.ts'
 import { readFileRows } from '../versions/version-files.ts'
 
 /** The response to a publish. */
@@ -37,7 +38,7 @@ export interface Stored {
   readonly version: VersionRow
   readonly files: readonly FileRow[]
   readonly security: Security | null
-  readonly uses: ShownAccess
+  readonly uses: ShownAccess & ShownEvaluations
   readonly created: boolean
   readonly warnings: readonly Warning[]
 }
@@ -48,13 +49,14 @@ export async function readPublished(
   published: Omit<Published, 'quarantinedFor'>,
 ): Promise<Stored> {
   const { skill, version, created, warnings, scan, uses, document, files } = published
+  const toEvaluations = await readShownEvaluations(trx, [version])
   return {
     skill,
     document: document ?? (await readSkillDocument(trx, skill.id)),
     version,
     files: files ?? (await readFileRows(trx, version.id)),
     security: scan ?? (await readScan(trx, version.id)),
-    uses: uses ?? (await showAccess(trx, version)),
+    uses: { ...(uses ?? (await showAccess(trx, version))), ...toEvaluations(version) },
     created,
     warnings,
   }

@@ -12,7 +12,7 @@ import { showName } from '../versions/shown-names.ts'
 import { readStoredRequires, toStoredRequires } from '../versions/stored-requires.ts'
 import { toSkillItem } from '../versions/skill-document.ts'
 import { truncateSkill } from './truncate-skill.ts'
-import { toShownEvaluations } from '../versions/version-evaluations.ts'
+import { readShownEvaluations } from '../versions/version-evaluations.ts'
 import { readFileRows } from '../versions/version-files.ts'
 
 /**
@@ -63,7 +63,7 @@ async function readSkillParts(
     verified,
     deprecated,
     keywords: usesOwn ? own.keywords : parseJson(skill.keywords),
-    ...toShownEvaluations(version),
+    ...(await readShownEvaluations(context.database.read, [version]))(version),
     ...(toStoredRequires(requires) !== '' && { requires }),
   }
   return { metadata, frontmatter, contract, capabilities, summary }

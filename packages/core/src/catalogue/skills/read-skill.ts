@@ -24,7 +24,7 @@ import { findSkill, findSkillBy, getSkill, requireFound } from './find-skill.ts'
 import { findForkedFrom, readSkillDocument, showDetails } from './show-details.ts'
 import { showName } from '../versions/shown-names.ts'
 import { refuseRecalled, toRecalledField } from '../versions/recalls.ts'
-import { toShownEvaluations } from '../versions/version-evaluations.ts'
+import { readShownEvaluations } from '../versions/version-evaluations.ts'
 import { readStoredRequires } from '../versions/stored-requires.ts'
 import { toSkillResponse, toPublicName, toSkillVersion } from '../versions/skill-document.ts'
 import { isOwner } from '../../visibility/rights.ts'
@@ -76,8 +76,12 @@ export async function listVersions(
   const files = await readFileRowsOfMany(context.database.read, ids)
   const scans = await readScansOfMany(context.database.read, ids)
   const uses = await showAccessOfMany(context.database.read, skill.id, ids)
+  const toEvaluations = await readShownEvaluations(context.database.read, rows)
   const versions = rows.map((row) =>
-    toSkillVersion(skill, row, files.get(row.id) ?? [], scans.get(row.id) ?? null, uses.get(row.id)!),
+    toSkillVersion(skill, row, files.get(row.id) ?? [], scans.get(row.id) ?? null, {
+      ...uses.get(row.id)!,
+      ...toEvaluations(row),
+    }),
   )
   return { versions, ...toPage(count, page, limit) }
 }
@@ -88,7 +92,9 @@ export async function showVersion(context: StorageContext, input: { name: string
   const version = await getVersion(context, skill, input.version)
   const { read } = context.database
   const files = await readFileRows(read, version.id)
-  return toSkillVersion(skill, version, files, await readScan(read, version.id), await showAccess(read, version))
+  const toEvaluations = await readShownEvaluations(read, [version])
+  const uses = { ...(await showAccess(read, version)), ...toEvaluations(version) }
+  return toSkillVersion(skill, version, files, await readScan(read, version.id), uses)
 }
 
 /** GET /skills/<name>/skill.md: the document as published. */
@@ -215,7 +221,7 @@ async function showSkillAtVersion(context: StorageContext, skill: SkillRow, numb
     security,
     ...uses,
     ...toRecalledField(skill, version),
-    ...toShownEvaluations(version),
+    ...(await readShownEvaluations(context.database.read, [version]))(version),
   }
   return { ...details, publishedAt, ...content, frontmatter, contract, capabilities, requires, summary, ...own }
 }

@@ -1,4 +1,5 @@
 import { type OwnSkill, RegistryError, toTimestamp } from '@skillstead/protocol'
+import { sql, type SqlBool } from 'kysely'
 import type { StorageContext } from '../../storage/storage-context.ts'
 import { type Caller, requireAccount } from '../../kernel/caller.ts'
 import type { Input } from '../../kernel/operation-input.ts'
@@ -33,7 +34,7 @@ export async function listOwnSkills(context: StorageContext, input: Input<'listO
     .$if(input.moderated, (select) =>
       select.where((eb) => eb.or([eb('state', 'in', ['hidden', 'taken_down']), eb('moderation', '=', 'flagged')])),
     )
-  const sorted = own.select(ownColumns).orderBy('updated_at', 'desc').orderBy('full_name')
+  const sorted = own.select(ownColumns).select(isAnyRecalled).orderBy('updated_at', 'desc').orderBy('full_name')
   const { rows, paging } = await readPage(own, sorted, input)
   return { skills: rows.map(toOwnSkill), ...paging }
 }
@@ -44,7 +45,15 @@ async function getInsidersOrganisation({ database }: StorageContext, name: strin
   throw new RegistryError('forbidden', `Only members of ${name} with a role above reader may list all its skills.`)
 }
 
-function toOwnSkill(row: Pick<SkillRow, (typeof ownColumns)[number]>): OwnSkill {
+/** Whether a skill has a recalled version. */
+const isAnyRecalled = sql<SqlBool>`exists (
+  select 1 from versions where versions.skill_id = skills.id and versions.recalled_by is not null)`.as(
+  'is_any_recalled',
+)
+
+type OwnRow = Pick<SkillRow, (typeof ownColumns)[number]> & { readonly is_any_recalled: SqlBool }
+
+function toOwnSkill(row: OwnRow): OwnSkill {
   return {
     ...toSkillItem(row),
     ...toPublicVisibility(row),
@@ -54,9 +63,10 @@ function toOwnSkill(row: Pick<SkillRow, (typeof ownColumns)[number]>): OwnSkill 
   }
 }
 
-function toOwnSkillState({ state, latest_version }: Pick<SkillRow, 'state' | 'latest_version'>): OwnSkill['state'] {
+function toOwnSkillState({ state, latest_version, is_any_recalled }: OwnRow): OwnSkill['state'] {
   if (state === 'hidden' || state === 'taken_down') return state
-  return latest_version === '' ? 'yanked' : 'published'
+  if (latest_version !== '') return 'published'
+  return is_any_recalled ? 'recalled' : 'yanked'
 }
 
 /** GET /skills/<name>/star: whether the caller starred the skill. */

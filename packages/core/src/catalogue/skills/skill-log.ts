@@ -90,7 +90,7 @@ function toYankEntry(skill: SkillRow, version: ListedVersion): LogDraft {
 }
 
 /** The entry of a recall or of its end. */
-function toRecallEntry(skill: SkillRow, recall: StoredRecall): LogDraft {
+export function toRecallEntry(skill: SkillRow, recall: StoredRecall): LogDraft {
   return {
     type: 'recall',
     subject: skill.full_name,
@@ -105,7 +105,11 @@ function toRecallEntry(skill: SkillRow, recall: StoredRecall): LogDraft {
 }
 
 /** The entry of a result that a user posted for a version, or of its withdrawal. */
-function toEvaluationEntry(skill: SkillRow, version: ListedVersion, evaluation: EvaluationRow): LogDraft {
+export function toEvaluationEntry(
+  skill: SkillRow,
+  version: Pick<ListedVersion, 'version' | 'digest'>,
+  evaluation: EvaluationRow,
+): LogDraft {
   const { author_id, author, identity, by_owner, ran_at, posted_at, withdrawn } = evaluation
   return {
     type: 'evaluation',

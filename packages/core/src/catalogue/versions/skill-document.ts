@@ -4,8 +4,8 @@ import { EncodedJson } from '../../kernel/encoded-json.ts'
 import { noRequires } from '@skillstead/skill-format'
 import { compileQuery, type Param } from '../../storage/compiled-query.ts'
 import { parseJson, type SkillDocumentRow, type SkillRow, type VersionRow } from '../../storage/tables.ts'
-import { toRecalledField } from './recalls.ts'
-import { noEffect, toShownEvaluations } from './version-evaluations.ts'
+import { isOffered, toRecalledField } from './recalls.ts'
+import { noEffect, type ShownEvaluations, toShownEvaluations } from './version-evaluations.ts'
 import { readMetadataRequires } from './stored-requires.ts'
 import { toFileRow, type FileRow, type ShownAccess, type VersionContent } from './stored-version.ts'
 
@@ -94,7 +94,7 @@ type SplicedField = CountColumn | 'forkedFrom'
  * The version of the form of stored documents. Increase it with each change of {@link toSkillDocument}: documents with
  * another number are built again, in the background and when they are read.
  */
-export const documentVersion = 2
+export const documentVersion = 3
 
 /** Where each stored document begins. */
 const documentHead = `{"form":${documentVersion},`
@@ -134,7 +134,7 @@ export function toSkillDocument(
     change: latest?.uses.change ?? null,
     opinion: latest?.uses.opinion ?? null,
     origin: toSkillOrigin(skill),
-    ...(latest && toShownEvaluations(latest.row)),
+    ...(latest && toShownEvaluations(latest.row, versions.filter(isOffered))),
   }
   return JSON.stringify({ form: documentVersion, ...document })
 }
@@ -197,7 +197,7 @@ export function toSkillVersion(
   row: VersionRow,
   files: readonly FileRow[],
   security: Security | null,
-  { access, widens, change, opinion }: ShownAccess,
+  { access, widens, change, opinion, evaluations }: ShownAccess & ShownEvaluations,
 ): SkillVersion {
   return {
     ...toVersionSummary(skill, row),
@@ -211,7 +211,7 @@ export function toSkillVersion(
     opinion,
     publisher: { id: row.publisher_id, username: row.publisher },
     ...(row.identity !== null && { identity: parseJson(row.identity) }),
-    ...toShownEvaluations(row),
+    ...(evaluations && { evaluations }),
   }
 }
 

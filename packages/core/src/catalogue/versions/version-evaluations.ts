@@ -2,15 +2,43 @@ import { type EvaluationResult, type EvaluationSummary, toTimestamp } from '@ski
 import type { Kysely } from 'kysely'
 import { type EvaluationRow, parseJson, type Tables, type VersionRow } from '../../storage/tables.ts'
 import type { WriteTransaction } from '../../storage/writer.ts'
+import { offeredVersion } from './recalls.ts'
 
 /** The value of `skills.effect_low` without an effect: below all intervals, so that lists have such skills last. */
 export const noEffect = -2
 
-/** The field of the results of a version in its details; none without results. */
-export function toShownEvaluations({ evaluations }: Pick<VersionRow, 'evaluations'>): {
-  evaluations?: EvaluationSummary
-} {
-  return evaluations === null ? {} : { evaluations: parseJson(evaluations) }
+/** The field of the results of a version. */
+export interface ShownEvaluations {
+  readonly evaluations?: EvaluationSummary
+}
+
+/**
+ * The field of the results of a version in its details; none without results. `offered`: the versions of the skill that
+ * are offered. A comparison with another version is left out: it is no choice any more.
+ */
+export function toShownEvaluations(
+  { evaluations }: Pick<VersionRow, 'evaluations'>,
+  offered: readonly Pick<VersionRow, 'version'>[],
+): ShownEvaluations {
+  if (evaluations === null) return {}
+  const summary = parseJson(evaluations)
+  const { comparedTo, comparedBy: _comparedBy, change: _change, ...rest } = summary
+  return { evaluations: offered.some(({ version }) => version === comparedTo) ? summary : rest }
+}
+
+/** {@link toShownEvaluations} of versions of one skill, whose other versions were not read. */
+export async function readShownEvaluations(
+  db: Kysely<Tables>,
+  rows: readonly Pick<VersionRow, 'skill_id' | 'evaluations'>[],
+): Promise<(row: Pick<VersionRow, 'evaluations'>) => ShownEvaluations> {
+  const compared = rows.flatMap(({ evaluations }) => (evaluations && parseJson(evaluations).comparedTo) || [])
+  const ofSkill = db
+    .selectFrom('versions')
+    .select('version')
+    .where('skill_id', '=', rows[0]?.skill_id ?? '')
+  const offered =
+    compared.length > 0 ? await ofSkill.where('version', 'in', compared).where(offeredVersion).execute() : []
+  return (row) => toShownEvaluations(row, offered)
 }
 
 /** The value of `skills.effect_low` for a skill with this latest version. */
