@@ -109,6 +109,28 @@ describeBrowser('a browser', () => {
     expect(await page.getByText('npx skills add').count()).toBe(0)
   })
 
+  test('opens the shared skill of a link on a private node, and nothing else of it', async () => {
+    const { api, node, open } = await visit({ requireKey: true })
+    await api.publishSkill({ skillMd: secretMd, version: '1.0.0', visibility: 'private' })
+    const { token, id } = await api.createShare({ name: 'secret' })
+    const page = await open(`/t/${token}`, { expectedStatuses: [401] })
+    await page.getByText('Keeps them.').waitFor()
+    expect(page.url()).toBe(`${node.url}/skills/alice/secret`)
+    await page.getByRole('region', { name: 'Install' }).getByText(`npx skills add ${node.url}/t/${token}`).waitFor()
+    await page.getByRole('link', { name: 'Files', exact: true }).click()
+    await page.getByRole('link', { name: 'SKILL.md' }).first().waitFor()
+    await page.getByRole('link', { name: 'Versions', exact: true }).click()
+    await page.getByRole('main').getByText('1.0.0').first().waitFor()
+    await page.goto(`${node.url}/packs`)
+    await page.getByRole('heading', { name: 'This node is private' }).waitFor()
+    await api.deleteShare({ name: 'secret', id })
+    await page.goto(`${node.url}/skills/alice/secret`)
+    await page.getByRole('main').getByRole('link', { name: 'Sign in' }).waitFor()
+    expect(await page.getByText('Keeps them.').count()).toBe(0)
+    const ended = await open(`/t/${token}`, { expectedStatuses: [404] })
+    await ended.getByText('does not exist or has expired').waitFor()
+  })
+
   test('shows pictures of people on a private node', async () => {
     const { openSignedIn } = await visit({ requireKey: true })
     const page = await openSignedIn('/users/alice')

@@ -30,6 +30,7 @@ const open: Readonly<Record<string, readonly string[]>> = {
   '/api/cli/device/code': methods,
   '/api/cli/device/token': methods,
 }
+const otherMd = '---\nname: zqother\ndescription: Only for guests with the link.\n---\n# Other\n\nDo it.\n'
 const page = 'The page of the dashboard.'
 const dashboard = new Map(
   Object.entries({ 'index.html': page, 'licenses.md': '', 'assets/app.js': '' }).map(([path, text]) => {
@@ -46,6 +47,8 @@ describe('a guest of a private node', () => {
   const pages = new Set<string>()
   let key: string
   let skill: VisitedSkill
+  /** The token of a share link of another skill. */
+  let otherShare: string
 
   beforeAll(async () => {
     place = await makePlace('SQLite')
@@ -64,6 +67,8 @@ describe('a guest of a private node', () => {
     }
     await ann.createPack({ name: mark, slug: `${mark}-pack`, description: mark, skills: [`${mark}-public`] })
     const { token } = await ann.createShare({ name: `${mark}-public` })
+    await ann.publishSkill({ skillMd: otherMd, version: '1.0.0', visibility: 'private' })
+    otherShare = (await ann.createShare({ name: 'zqother' })).token!
     await ann.transferSkill({ name: `${mark}-moved`, newOwner: `${mark}-bob` })
     await bob.acceptTransfer({ name: `${mark}/${mark}-moved` })
     skill = { owner: mark, name: `${mark}-public`, version: '1.0.0', pack: `${mark}-pack`, share: token! }
@@ -166,9 +171,30 @@ describe('a guest of a private node', () => {
     expect(isForeign ? faults.filter((fault) => !fault.endsWith(': 403')) : faults).toEqual([])
   })
 
-  it('learns nothing with the token of a share link as a header of the API', async () => {
+  it('reads the shared skill with the token of its share link, as the page of the link does', async () => {
+    const headers = { 'x-share-token': otherShare }
+    const readAs = async (path: string, init: RequestInit = { headers }) => (await ask(path, init)).status
+    const base = `/api/v1/skills/${mark}%2Fzqother`
+    const reads = ['', '/skill.md', '/archive', '/files/SKILL.md', '/versions', '/versions/1.0.0']
+    for (const read of reads) expect(await readAs(base + read), read).toBe(200)
+    expect(await readAs(base, { headers, method: 'HEAD' })).toBe(200)
+    const { text, body } = await ask(base, { headers })
+    expect(text).toContain('cache-control: private, no-store')
+    expect(body).toContain('Only for guests with the link.')
+    expect(await readAs(`/api/v1/skills/${mark}/zqother`)).toBe(200)
+    // Not by a short name, which would tell whose it is; no list, no other skills, and no writes.
+    const refused = ['/api/v1/skills/zqother', `${base}/similarity`, `${base}/dependents`, `${base}/forks`]
+    for (const path of [...refused, `${base}/reviews`, '/api/v1/skills', '/api/v1/session'])
+      expect(await readAs(path), path).toBe(path.endsWith('session') ? 200 : 401)
+    expect(await readAs(`${base}/star`, { headers, method: 'PUT' })).toBe(401)
+    expect(await readAs(base, { headers, method: 'DELETE' })).toBe(401)
+    expect(await readAs(base, { headers: { 'x-share-token': 'ssl_none' } })).toBe(401)
+    expect(await readAs(base, {})).toBe(401)
+  })
+
+  it('learns nothing with the token of a share link of another skill as a header of the API', async () => {
     const walked = patterns.filter((pattern) => pattern.startsWith('/api/'))
-    const headers = { 'x-share-token': skill.share }
+    const headers = { 'x-share-token': otherShare }
     const requests = walked.map((pattern) => ({
       path: fill(pattern),
       init: { headers },

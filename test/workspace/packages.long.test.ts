@@ -92,6 +92,15 @@ function compile(node: string, resolution: string, options: readonly string[]): 
   )
 }
 
+/** How many types the compiler makes of generic ones for a program of one file. */
+async function countTypes(program: string, code: string): Promise<number> {
+  await writeFile(join(consumer, `${program}.ts`), code)
+  const settings = { extends: './nodenext.json', files: [`${program}.ts`] }
+  await writeFile(join(consumer, `${program}.json`), JSON.stringify(settings))
+  const output = await compile(process.execPath, program, ['--skipLibCheck', 'false', '--extendedDiagnostics'])
+  return Number(/^Instantiations: +(\d+)$/m.exec(output)?.[1])
+}
+
 /** A program that imports every entry point of the packed packages, and prints those without exports. */
 async function importEverything(): Promise<string> {
   const manifests = await Promise.all(folders.map(async (folder) => readManifest(await installed(folder))))
@@ -251,6 +260,15 @@ describe('the packed packages together', { timeout: 120_000 }, () => {
       }
     }
     expect(await compile(process.execPath, 'nodenext', ['--skipLibCheck', 'false'])).toBe('')
+  })
+
+  it.each(['protocol', 'client', 'core'])('a program that imports %s checks its declarations fast', async (name) => {
+    const imported = await countTypes(
+      `imports-${name}`,
+      `import * as all from '@skillstead/${name}'\nconsole.log(all)\n`,
+    )
+    // Without the types of Node. Those of the libraries for schemas or databases alone would be as many again.
+    expect(imported - (await countTypes('imports-nothing', 'export {}\n'))).toBeLessThan(260_000)
   })
 
   for (const { major, path } of nodes) {

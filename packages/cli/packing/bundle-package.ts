@@ -18,12 +18,6 @@ export interface BundledManifest {
   readonly dependencies?: Readonly<Record<string, string>>
 }
 
-/**
- * Dependencies whose code is bundled, because a package needs only a fraction of it. They remain dependencies of the
- * published package: programs pass their types.
- */
-const bundledDependencies = new Set(['valibot'])
-
 /** Packages whose worker threads other packages copy, with the source folders of the threads. */
 const copiedThreads: Readonly<Record<string, readonly string[]>> = { '@skillstead/core': ['.', '../scanner'] }
 
@@ -71,7 +65,7 @@ async function bundleEntries(
   const bundle = await rolldown({
     ...common,
     input: { ...entries, ...threads },
-    external: toPatterns([...listExternal(manifest), ...optionalPackages]),
+    external: toPatterns([...Object.keys(manifest.dependencies ?? {}), ...optionalPackages]),
     plugins: [findThreads(), bakeRules(), takeUsedParts(), bundleRequired(), shareTokenTable('./threads/')],
   })
   const { output } = await bundle.generate({ ...outputs, chunkFileNames: '[name]-[hash].js' })
@@ -83,13 +77,19 @@ async function bundleEntries(
   return chunks
 }
 
-function listExternal({ dependencies = {} }: BundledManifest): string[] {
-  return Object.keys(dependencies).filter((name) => !bundledDependencies.has(name))
-}
-
-/** Bundles the declarations in `dist`, with those of development dependencies. */
+/**
+ * Bundles the declarations in `dist`, with those of development dependencies. Internal entry points share no chunk with
+ * the public ones, whose users would otherwise check the types of the database library.
+ */
 async function bundleTypes(manifest: BundledManifest): Promise<OutputChunk[]> {
   const names = listEntryPoints(manifest).filter((name) => name !== 'main')
+  const groups = [names.filter((name) => !isInternal(name)), names.filter(isInternal)]
+  return (await Promise.all(groups.map((group) => bundleDeclarations(manifest, group)))).flat()
+}
+
+const isInternal = (name: string) => name.startsWith('internal')
+
+async function bundleDeclarations(manifest: BundledManifest, names: readonly string[]): Promise<OutputChunk[]> {
   if (names.length === 0) return []
   const bundle = await rolldown({
     ...common,

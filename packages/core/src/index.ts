@@ -15,11 +15,10 @@ export type { SkillEvent, SkillEventOptions } from './embedding/skill-events.ts'
 export { localApi } from './local-api.ts'
 export { openSkills, type Skills, type SkillsOptions } from './open-skills.ts'
 export type { VerifierKey } from './log/signing-keys.ts'
-export type { ExtensionCheck, ExtensionParts, RegistryExtension } from './operator/extension.ts'
 export type { Metric } from './operator/metric.ts'
 export { openRegistry, type Registry } from './registry.ts'
 export type { Mailer, MailMessage } from './webhooks/mail-notices.ts'
-export type { RegistryOptions } from './operator/registry-options.ts'
+export type { RegistryExtension, RegistryOptions } from './operator/registry-options.ts'
 export { isRegistryError, RegistryError, type ErrorCode } from '@skillstead/protocol'
 export type {
   Content,

@@ -40,7 +40,7 @@ import { createTransparency } from './log/log-context.ts'
 import { openIdentity } from './log/node-identity.ts'
 import { isNoteName } from './log/signed-notes.ts'
 import { readVerifierKeys, type VerifierKey } from './log/signing-keys.ts'
-import { connectExtensions } from './operator/extension.ts'
+import { connectExtensions, toDefinitions } from './operator/extension.ts'
 import { scheduleHousekeeping } from './operator/housekeeping.ts'
 import type { Metric } from './operator/metric.ts'
 import { readStoredMetrics, toOpinionMetrics, readNodeMetrics, readOrNothing } from './operator/metrics.ts'
@@ -228,12 +228,14 @@ async function openParts(options: RegistryOptions) {
 
 /** The parts that all other parts need. */
 async function openBase(options: RegistryOptions) {
-  const { extensions = [], clock = systemClock, onError = printError } = options
+  const { clock = systemClock, onError = printError } = options
+  const extensions = toDefinitions(options.extensions ?? [])
   if (options.threads !== undefined) placeThreads(options.threads)
   const secrets = createSecrets(options.secretKey)
   const outgoing = createOutgoing(options.outgoing ?? {})
   const { ca, proxy } = options.outgoing ?? {}
-  const database = await openDatabase({ ...options, ...(options.blobs && { blobs: { ca, proxy, ...options.blobs } }) })
+  const blobs = options.blobs && { ca, proxy, ...options.blobs }
+  const database = await openDatabase({ ...options, extensions, blobs })
   const { origin, epoch } = await openIdentity(database, options.origin, clock)
   const replica = await openReplica(options, database, onError)
   const endNotices = onThreadsMissing(options.onDegraded ?? ((what) => console.warn(what)))

@@ -5,8 +5,9 @@ import { addresses, nodePath } from './addresses.ts'
 import { Boundary } from './boundary.tsx'
 import { useIsClosed } from './session.ts'
 import { Footer, Header } from './frame.tsx'
+import { isSharedPath } from './share-link.ts'
 import { CataloguePage } from './pages/catalogue/catalogue-page.tsx'
-import { ClosedNode, NotHere } from './pages/placeholder-pages.tsx'
+import { ClosedNode, EndedLink, NotHere } from './pages/placeholder-pages.tsx'
 import { BelowNode } from './below-node.tsx'
 import { lazyPage } from './ui/lazy-components.tsx'
 
@@ -59,7 +60,9 @@ function Pages() {
   const { url, path } = useLocation()
   const isClosed = useIsClosed()
   if (!isDecodablePath(path)) return <NotHere />
-  if (isClosed && !entrances.has(path) && !/^\/docs(?:\/|$)/.test(path)) return <ClosedNode />
+  // The address of a link that works is replaced by the one of its skill.
+  if (path.startsWith('/t/')) return <EndedLink />
+  if (isClosed && !entrances.has(path) && !isSharedPath(path) && !/^\/docs(?:\/|$)/.test(path)) return <ClosedNode />
   return (
     <Boundary place={url}>
       <Router onRouteChange={focusContent}>

@@ -1,4 +1,4 @@
-import type { RegistryExtension } from '@skillstead/core'
+import type { ExtensionDefinition } from '@skillstead/core/internal'
 import { addBackup, findBackupFolder, readBackups, recordBackup } from './backup/backup-files.ts'
 import {
   checkPlan,
@@ -25,7 +25,7 @@ export interface MaintenanceOptions {
  * const plan = { everyMs: 24 * 60 * 60 * 1000, backupsMax: 7 }
  * const registry = await openRegistry({ path: 'skills.db', extensions: [maintenanceExtension({ backups: plan })] })
  */
-export function maintenanceExtension({ backups: plan }: MaintenanceOptions = {}): RegistryExtension {
+export function maintenanceExtension({ backups: plan }: MaintenanceOptions = {}): ExtensionDefinition {
   if (plan) checkPlan(plan)
   return {
     name: '@skillstead/maintenance',

@@ -1,5 +1,4 @@
-import type { RegistryExtension } from '@skillstead/core'
-import type { OperatorContext } from '@skillstead/core/internal'
+import type { ExtensionDefinition, OperatorContext } from '@skillstead/core/internal'
 import { addFirstOrigins } from './applying/first-origins.ts'
 import { queueInstalls, queueOpinion } from './queue/queue-opinion.ts'
 import { queuePublish, queueSettings } from './queue/queue-publish.ts'
@@ -17,7 +16,7 @@ export { readUpstreamKeys } from './store/upstreams.ts'
  * const registry = await openRegistry({ path: 'skills.db', extensions: [mirrorExtension] })
  * const mirror = createMirror(registry)
  */
-export const mirrorExtension: RegistryExtension = {
+export const mirrorExtension: ExtensionDefinition = {
   name: '@skillstead/mirror',
   migrations,
   tables,

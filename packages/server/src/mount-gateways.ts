@@ -1,6 +1,6 @@
 import type { H3 } from 'h3'
 import { localApi } from '@skillstead/core'
-import { findSharedName, localCall, type CallInFlight } from '@skillstead/core/internal'
+import { localCall, type CallInFlight } from '@skillstead/core/internal'
 import {
   createDeviceRoutes,
   createEncodedLists,
@@ -19,7 +19,7 @@ import { toContentHeaders } from './replies/content.ts'
 import { requireOwnOrigin } from './admission/cross-origin.ts'
 import { toClientKind, toClientName } from './endpoints/engine.ts'
 import { readFreshness } from './endpoints/freshness.ts'
-import { limitKeyOf, spendBytes, spendFile, spendOne } from './admission/admit.ts'
+import { limitKeyOf, requireShared, spendBytes, spendFile, spendOne } from './admission/admit.ts'
 import { toHandler } from './admission/handler.ts'
 import type { NodeParts } from './context/node-parts.ts'
 import { readCookie, toCookie } from './admission/sessions.ts'
@@ -92,17 +92,6 @@ function toGatewayEntry(
         bodies.get(call)?.end()
       }
     },
-  }
-}
-
-/**
- * On a node that requires a key, the holder of a share link reads the shared skill only, also if others are public.
- * Throws the same `unauthorized` for skills that exist and that do not.
- */
-async function requireShared(node: NodeParts, { caller }: Call, read: ReturnType<NonNullable<GatewayRoute['reads']>>) {
-  if (caller.kind === 'user' || caller.sharedSkillId === undefined || read === 'nothing') return
-  if (read === undefined || read.skill !== (await findSharedName(node.context, caller.sharedSkillId))) {
-    throw new RegistryError('unauthorized', 'This share link is for another skill. Send an API key.')
   }
 }
 

@@ -9,9 +9,10 @@ import type { SchemaExtension } from '../storage/migrations/migration.ts'
 import type { Tables } from '../storage/tables.ts'
 import { findUnusedBlobs, removeUnusedBlobs } from '../storage/unused-blobs.ts'
 import type { Metric } from './metric.ts'
+import type { RegistryExtension } from './registry-options.ts'
 
-/** The tables, checks and hooks that another package adds to a registry. */
-export interface RegistryExtension extends SchemaExtension {
+/** What a {@link RegistryExtension} consists of: tables, checks and hooks. */
+export interface ExtensionDefinition extends SchemaExtension {
   /** Called once, while the registry opens. */
   connect(parts: ExtensionParts): Partial<ExtensionHooks>
   /** The checks of the extension's tables that `skillstead doctor --deep` runs. */
@@ -94,7 +95,15 @@ function createDefaultHooks({ clock, database }: ExtensionParts): ExtensionHooks
   }
 }
 
+/** The definitions of extensions. Throws a TypeError for an object that is none. */
+export function toDefinitions(extensions: readonly RegistryExtension[]): readonly ExtensionDefinition[] {
+  return extensions.map((extension) => {
+    if ('connect' in extension) return extension as ExtensionDefinition
+    throw new TypeError(`${extension.name} is not an extension. Pass what its package exports as one.`)
+  })
+}
+
 /** Combines the hooks of all extensions. If two have the same hook, the later one is used. */
-export function connectExtensions(extensions: readonly RegistryExtension[], parts: ExtensionParts): ExtensionHooks {
+export function connectExtensions(extensions: readonly ExtensionDefinition[], parts: ExtensionParts): ExtensionHooks {
   return Object.assign(createDefaultHooks(parts), ...extensions.map(({ connect }) => connect(parts)))
 }

@@ -3,7 +3,7 @@ import type { DownloadCounters } from '../community/download-counters.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { Replica } from '../storage/replica.ts'
 import type { WebhooksContext } from '../webhooks/webhooks-context.ts'
-import type { RegistryExtension, ExtensionHooks } from './extension.ts'
+import type { ExtensionDefinition, ExtensionHooks } from './extension.ts'
 import type { ServingNode } from './node-port.ts'
 import type { SetupCode } from './setup-code.ts'
 
@@ -21,7 +21,7 @@ export interface OperatorContext extends CommunityContext, WebhooksContext {
   /** When the registry was opened, in milliseconds since 1970. */
   readonly startedAt: number
   /** The extensions that the registry was opened with. */
-  readonly extensions: readonly RegistryExtension[]
+  readonly extensions: readonly ExtensionDefinition[]
   /** Encrypts values that clients send back to the node. */
   readonly secrets: Secrets
 }

@@ -2,11 +2,20 @@ import type { PlanName } from '@skillstead/protocol'
 import type { ScanPolicy } from '../catalogue/context/scan-policy.ts'
 import type { SecondOpinionOptions } from '../catalogue/skills/second-opinion.ts'
 import type { Clock } from '../kernel/clock.ts'
-import type { RegistryExtension } from './extension.ts'
 import type { SecondStageOptions } from './second-stage.ts'
 import type { DatabaseLocation } from '../storage/database.ts'
 import type { Mailer } from '../webhooks/mail-notices.ts'
 import type { WebhookOptions } from '../webhooks/webhooks-context.ts'
+
+/**
+ * The tables, checks and hooks that another package adds to a registry, such as `mirrorExtension`. The parts are those of
+ * `ExtensionDefinition` in `@skillstead/core/internal`: here they would make each program that imports this package
+ * check the types of the database library.
+ */
+export interface RegistryExtension {
+  /** The name of the package. */
+  readonly name: string
+}
 
 /** Options of `openRegistry`. */
 export interface RegistryOptions extends DatabaseLocation, SecondStageOptions {

@@ -36,6 +36,15 @@ export function NotHere() {
   )
 }
 
+/** Shown at the address of a share link that gives no access. */
+export function EndedLink() {
+  return (
+    <Page title="Nothing here">
+      <p>This share link does not exist or has expired. Ask the owner of the skill for a new one.</p>
+    </Page>
+  )
+}
+
 /** Shown to visitors of a private node in place of every page. */
 export function ClosedNode() {
   return (

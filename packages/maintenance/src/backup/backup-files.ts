@@ -1,8 +1,8 @@
 import { chmod, lstat, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { RegistryError, type Backup } from '@skillstead/protocol'
-import type { Caller, ExtensionParts } from '@skillstead/core'
-import { makePrivateFolder, recordAudit, type Database } from '@skillstead/core/internal'
+import type { Caller } from '@skillstead/core'
+import { makePrivateFolder, recordAudit, type Database, type ExtensionParts } from '@skillstead/core/internal'
 import { findPartialFiles, removePartialFiles } from './place-file.ts'
 import { writeBackup } from './write-backup.ts'
 

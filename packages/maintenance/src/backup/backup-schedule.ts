@@ -1,5 +1,6 @@
 import { type BackupSchedule, RegistryError, toTimestamp } from '@skillstead/protocol'
-import { systemCaller, type ExtensionParts, type Metric } from '@skillstead/core'
+import { systemCaller, type Metric } from '@skillstead/core'
+import type { ExtensionParts } from '@skillstead/core/internal'
 import {
   addBackup,
   dropOldBackups,

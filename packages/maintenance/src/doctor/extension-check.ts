@@ -1,4 +1,4 @@
-import type { ExtensionCheck } from '@skillstead/core'
+import type { ExtensionCheck } from '@skillstead/core/internal'
 import type { Check } from './finding.ts'
 
 /** The check of an extension as one of the doctor's. */

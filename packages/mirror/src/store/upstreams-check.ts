@@ -1,6 +1,6 @@
-import type { ExtensionCheck } from '@skillstead/core'
 import type { Kysely } from 'kysely'
 import {
+  type ExtensionCheck,
   parseJson,
   type Tables,
   findTreeProblem,

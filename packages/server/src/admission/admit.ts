@@ -1,6 +1,6 @@
 import { RegistryError } from '@skillstead/protocol'
 import { guest, type Caller } from '@skillstead/core'
-import { withShare } from '@skillstead/core/internal'
+import { findSharedName, withShare } from '@skillstead/core/internal'
 import type { Admission } from '@skillstead/gateways'
 import { toLimitKey } from '../context/addresses.ts'
 import type { Call } from '../context/call.ts'
@@ -13,9 +13,10 @@ import { readPageSession, readSessionToken } from './sessions.ts'
  * `page`, for static pages: a request of the address, whose credentials are not looked at. A user who needs a key must
  * reach the page to sign in, and a proxy may have asked for a password of its own. `documents`: as `files`, for what users
  * open in a browser, whose session counts. `probe`: admits everyone and spends
- * nothing, for health checks and metrics, which must answer during a flood.
+ * nothing, for health checks and metrics, which must answer during a flood. `shared`: as `api`, and on a private node also
+ * for the holder of a share link; such a route calls {@link requireShared}.
  */
-export type EntryAdmission = Admission | 'page' | 'documents' | 'probe'
+export type EntryAdmission = Admission | 'page' | 'documents' | 'probe' | 'shared'
 
 /** How a request is admitted. */
 interface Entrance {
@@ -28,8 +29,9 @@ interface Entrance {
 export function admitCall(
   node: NodeParts,
   call: Call,
-  { admission, scheme, needsKey }: Entrance,
+  { admission: given, scheme, needsKey }: Entrance,
 ): Promise<void> | undefined {
+  const admission = given === 'shared' ? 'api' : given
   const isKeyed = admission === 'keyed' || admission === 'continued' || admission === 'keyed-files'
   const isOfCaller = admission === 'api' || admission === 'guests' || isKeyed
   const looksAtKeys =
@@ -40,6 +42,8 @@ export function admitCall(
   const opened = admission === 'documents' ? readPageSession(node, call) : undefined
   const session = looksAtKeys && !isKeyed ? (readSessionToken(node, call) ?? opened) : undefined
   if (session !== undefined) return admitWithSession(node, call, admission, session)
+  const share = given === 'shared' && node.requireKey ? call.header('x-share-token') : null
+  if (share !== null) return admitWithShare(node, call, share)
   return countPage(node, call, admission)
 }
 
@@ -90,6 +94,33 @@ async function admitWithSession(node: NodeParts, call: Call, admission: EntryAdm
     if (!(error instanceof RegistryError && error.status === 401)) throw error
   }
   await countPage(node, call, admission)
+}
+
+/** Admits the holder of a share link to a private node; {@link requireShared} then decides what the holder reads. */
+async function admitWithShare(node: NodeParts, call: Call, token: string): Promise<void> {
+  try {
+    call.caller = await withShare(node.context, guest, token)
+    call.personal = true
+  } catch (error) {
+    if (!(error instanceof RegistryError && error.status === 404)) throw error
+  }
+  await countPage(node, call, 'api')
+}
+
+/**
+ * On a node that requires a key, the holder of a share link reads the shared skill only, also if others are public.
+ * `read` is the skill that a request reads, by its full name. Throws the same `unauthorized` for skills that exist and
+ * that do not.
+ */
+export async function requireShared(
+  node: NodeParts,
+  { caller }: Call,
+  read: 'nothing' | { readonly skill: string } | undefined,
+): Promise<void> {
+  if (caller.kind === 'user' || caller.sharedSkillId === undefined || read === 'nothing') return
+  if (read === undefined || read.skill !== (await findSharedName(node.context, caller.sharedSkillId))) {
+    throw new RegistryError('unauthorized', 'This share link is for another skill. Send an API key.')
+  }
 }
 
 /** Whether every caller is admitted, a page of another site too. */

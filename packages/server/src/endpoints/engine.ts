@@ -1,11 +1,12 @@
 import type { H3 } from 'h3'
 import type { CallOptions } from '@skillstead/core'
+import type { EndpointName } from '@skillstead/protocol'
 import { PermittedCall, SkillMoved, type ClientKind } from '@skillstead/core/internal'
 import { toLimitKey } from '../context/addresses.ts'
 import { toEndpointAnswer, type Result } from './answers.ts'
 import type { Call } from '../context/call.ts'
 import { withFreshness } from './freshness.ts'
-import { limitKeyOf } from '../admission/admit.ts'
+import { limitKeyOf, requireShared } from '../admission/admit.ts'
 import { refuseCallMethod, toHandler } from '../admission/handler.ts'
 import type { NodeParts } from '../context/node-parts.ts'
 import { claimKey } from './idempotency.ts'
@@ -50,7 +51,7 @@ function mountPatterns(
     const methods = methodsOfRoute(route)
     const readMethods = route.endpoint.reads ? methods : []
     const { name: endpoint, endpoint: row } = route
-    const admission = row.open ? 'guests' : 'api'
+    const admission = row.open ? 'guests' : sharedReads.has(endpoint) ? 'shared' : 'api'
     const work = toWork(node, route, take)
     const handler = toHandler(node, { endpoint, admission, allowances: row.allowances, readMethods, work })
     for (const taken of methods) app.on(taken as 'GET', pattern, handler)
@@ -70,6 +71,17 @@ function methodsOfRoute({ endpoint }: Route): readonly string[] {
   return endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method]
 }
 
+/** What the page of a shared skill reads on a private node: nothing that names other skills or users who read it. */
+const sharedReads: ReadonlySet<EndpointName> = new Set<EndpointName>([
+  'getSkill',
+  'getSkillMd',
+  'getArchive',
+  'getFile',
+  'listVersions',
+  'getVersion',
+  'diffSkill',
+])
+
 /** Handles an admitted request to an endpoint: reads the input, calls the operation, and builds the response. */
 function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) => Promise<Response> {
   const { endpoint, name } = route
@@ -86,6 +98,7 @@ function toWork(node: NodeParts, route: Route, take: TakeParams): (call: Call) =
       try {
         if (endpoint.cookie) requireOwnPage(node, call)
         const input = toInput(call, route, payload)
+        if (node.requireKey && sharedReads.has(name)) await requireShared(node, call, { skill: String(input['name']) })
         const options = toCallOptions(node, call, route, input)
         // A response that the caller has cached is not a download. Whether the caller has it is known only when the
         // entity tags can be compared.
