@@ -7,8 +7,6 @@ const scopes = listNames('scopes')
 const otherPackages = listNames('other-packages')
 const images = listNames('images')
 const otherImages = listNames('other-images')
-const gemsAndCrates = listNames('gems-and-crates')
-const otherGemsAndCrates = listNames('other-gems-and-crates')
 
 /** In shorter names any other letter makes another word, so only slips of a finger count. */
 const anyLetterMin = 7
@@ -41,30 +39,11 @@ function isLookAlike(name: string): boolean {
   return name.length >= nameMin && isSlipOf(name, packages)
 }
 
-/** Whether the last word of a command or a line names an image that passes for an official one. */
+/** Whether the last word of a command names an image that passes for an official one. */
 export function imageLooksAlike(text: string): boolean {
   const name = /[a-z][\w.-]*$/.exec(text.toLowerCase())?.[0] ?? ''
   return name.length >= 5 && !images.has(name) && !otherImages.has(name) && isSlipOf(name, images)
 }
-
-/** Whether a gem or a crate that a command names passes for a popular one. */
-export function gemLooksAlike(text: string): boolean {
-  const name = /[a-z][\w-]*$/.exec(text.toLowerCase())?.[0] ?? ''
-  return name.length >= 5 && !gemsAndCrates.has(name) && !otherGemsAndCrates.has(name) && isSlipOf(name, gemsAndCrates)
-}
-
-/**
- * Whether an alias replaces a package by one that passes for a popular one, or a popular package by the newest version of
- * one that is not.
- */
-export function aliasLooksAlike(text: string): boolean {
-  const { key, target, version } = aliasPattern.exec(text.toLowerCase())?.groups ?? {}
-  if (key === undefined || target === undefined) return false
-  const isAny = version === undefined || version === '*' || version === 'latest'
-  return namesLookAlike(target) || (isAny && packages.has(key) && !target.startsWith('@') && !packages.has(target))
-}
-
-const aliasPattern = /^(?<key>[\w@/.-]+)["']?:\s?["']?npm:(?<target>@?[^@\s"']+)(?:@(?<version>.*))?$/
 
 /** Whether a name is one typing error away from one of the names, but none of them. */
 function isSlipOf(name: string, known: ReadonlySet<string>): boolean {

@@ -5,10 +5,7 @@ import { categories } from '../match/rule.ts'
 import { bundleLimits } from './bundle-limits.ts'
 
 /** What an expression cannot tell about the text that it matched; see `checks`. */
-export const checkNames = [
-  ...(['package-looks-alike', 'alias-looks-alike', 'image-looks-alike', 'gem-looks-alike'] as const),
-  'key-for-stranger' as const,
-]
+export const checkNames = ['package-looks-alike', 'image-looks-alike', 'key-for-stranger'] as const
 
 const Expression = v.pipe(v.string(), v.minLength(1), v.maxLength(bundleLimits.expressionCharactersMax))
 const line = (most: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(most), v.regex(/^[^\p{C}]+$/u))
