@@ -55,6 +55,14 @@ export interface PublishedText {
   readonly words: readonly string[]
 }
 
+/** A document as {@link publish} sends it. */
+export function toText({ bytes, words }: PublishedText, round: number): string {
+  let text = `---\nname: budget-${round}\ndescription: A skill that a benchmark publishes.\n---\n# Steps\n\n`
+  for (let i = round; text.length < bytes; i++)
+    text += i % 48 === 47 ? '.\n\n' : `${words[(i * 7919 + round * 104_729) % words.length]!} `
+  return text
+}
+
 /**
  * A script that publishes one new skill a request, all under one key, each with a text of its own: the same text again
  * and again would be found to be a copy each time. `round` keeps the names and texts of rounds apart.

@@ -13,6 +13,8 @@ interface Profile {
   readonly timeDeltas: readonly number[]
 }
 
+export const sqlStage = 'SQL'
+
 /**
  * The stages of work, each by the functions that belong to it, as `file function`: a file of a package is
  * `core/log/merkle.ts`, one of a library its name. A sample belongs to the innermost function that has a stage.
@@ -20,7 +22,7 @@ interface Profile {
 const stages: readonly (readonly [stage: string, functions: RegExp])[] = [
   ['garbage collector', /^ \(garbage collector\)$/],
   ['write to the socket', /^ (?:writeLatin1String|writeUtf8String|writeBuffer|writev)$/],
-  ['SQL', /^kysely |^(?:better-sqlite3|pg|pg-pool|pg-protocol) |^core\/storage\/(?!blobs|writer)| timedStatement$/],
+  [sqlStage, /^kysely |^(?:better-sqlite3|pg|pg-pool|pg-protocol) |^core\/storage\/(?!blobs|writer)| timedStatement$/],
   [
     'load modules',
     /^node:internal\/(?:modules|deps\/(?:cjs|amaro|minimatch))|^node:module |^ compile|^node:internal\/vm/,

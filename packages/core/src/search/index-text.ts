@@ -1,4 +1,4 @@
-import { type SkillText, toStemToken } from '../storage/text-search.ts'
+import { type SkillText, toStemTokens } from '../storage/text-search.ts'
 import { countStems } from './words/count-stems.ts'
 import { searchFields, type SearchTexts } from './search-document.ts'
 import { addWeights, joinVector, type TermVector, type TermWeights } from './words/term-vector.ts'
@@ -10,6 +10,7 @@ import { tokenize } from './words/tokenize.ts'
  * `terms` are the terms of the latest SKILL.md, from `toContentVector`.
  */
 export function toIndexText(document: SearchTexts, terms: Uint8Array = new Uint8Array()): SkillText {
+  const { hashes, impacts } = toTerms(document, terms)
   return {
     name: tokenize(`${document.name}\n${document.displayName}`).join(' '),
     owner: tokenize(document.owner).join(' '),
@@ -18,7 +19,7 @@ export function toIndexText(document: SearchTexts, terms: Uint8Array = new Uint8
     headings: tokenize(document.headings.join('\n')).join(' '),
     summary: tokenize(document.summary).join(' '),
     category: tokenize(document.category).join(' '),
-    body: toStemTokens(toTerms(document, terms)),
+    body: toStemTokens(hashes, (at) => (impacts[at]! < strongImpact ? 'weak' : 'strong')),
   }
 }
 
@@ -28,14 +29,6 @@ export function toIndexText(document: SearchTexts, terms: Uint8Array = new Uint8
  * tasks; 0.958 for both), with a single level less often (0.896 and 0.858).
  */
 const strongImpact = 150
-
-function toStemTokens({ hashes, impacts }: TermVector): string {
-  const tokens: string[] = []
-  for (let i = 0; i < hashes.length; i++) {
-    tokens.push(toStemToken(hashes[i]!, impacts[i]! < strongImpact ? 'weak' : 'strong'))
-  }
-  return tokens.join(' ')
-}
 
 /** The terms of all fields, as the index in memory weights them. */
 function toTerms(document: SearchTexts, content: Uint8Array): TermVector {

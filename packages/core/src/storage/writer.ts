@@ -18,6 +18,11 @@ export type WriteTransaction = Transaction<Tables>
 export interface Writer {
   /** Runs the work in a transaction; resolves after the commit and after all commit listeners have run. */
   write<T>(work: (trx: WriteTransaction) => Promise<T>, options?: WriteOptions): Promise<T>
+  /**
+   * Announces a write that follows after other work, such as a scan: a commit waits some milliseconds while more writes
+   * are announced than queued. Returns a function that ends the announcement; call it before the write, or without one.
+   */
+  announce(): () => void
   /** Called after every commit, before its writes resolve. */
   onCommit(listener: () => Promise<void> | void): void
   /** Resolves when no write is queued or running. */
@@ -39,6 +44,8 @@ const batchMs = 30
  */
 const bulkBatchMax = 512
 const bulkBatchMs = 250
+/** How long a commit waits at most for announced writes. */
+const gatherMs = 20
 const waitingMax = 10_000
 const lockRetries = 40
 /** How long PostgreSQL waits for an idle transaction before it ends it. */
@@ -129,6 +136,9 @@ export class BatchWriter implements Writer {
   readonly #queue = new WriteQueue()
   readonly #listeners: (() => Promise<void> | void)[] = []
   #running: Promise<void> | undefined
+  #announced = 0
+  /** Ends the waiting for announced writes. */
+  #gathered: (() => void) | undefined
 
   constructor(connections: Connections) {
     this.#connections = connections
@@ -145,7 +155,16 @@ export class BatchWriter implements Writer {
     return new Promise<T>((resolve, reject) => {
       this.#queue.add({ bulk, work, resolve, reject }, signal)
       this.#running ??= this.#run()
+      this.#endGathering()
     })
+  }
+
+  announce(): () => void {
+    this.#announced += 1
+    return () => {
+      this.#announced -= 1
+      this.#endGathering()
+    }
   }
 
   onCommit(listener: () => Promise<void> | void): void {
@@ -161,6 +180,7 @@ export class BatchWriter implements Writer {
     while (this.#queue.size > 0) {
       // Wait for one turn of the event loop, so that writes that are about to be queued join the same commit.
       await setImmediate()
+      await this.#gather()
       const batch: WriteJob[] = []
       try {
         await pRetry(() => this.#transact((trx) => this.#runBatch(trx, batch)), {
@@ -182,6 +202,28 @@ export class BatchWriter implements Writer {
       }
     }
     this.#running = undefined
+  }
+
+  /**
+   * Waits until as many writes are queued as are still announced. Each page that a commit changes is written once for all
+   * of its writes; with half of them the other half is prepared meanwhile.
+   */
+  async #gather(): Promise<void> {
+    if (this.#isGathered()) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, gatherMs)
+    this.#gathered = resolve
+    await promise
+    this.#gathered = undefined
+    clearTimeout(timer)
+  }
+
+  #isGathered(): boolean {
+    return this.#queue.size === 0 || this.#queue.size >= Math.min(this.#announced, batchMax)
+  }
+
+  #endGathering(): void {
+    if (this.#isGathered()) this.#gathered?.()
   }
 
   /** Runs a transaction. Kysely rolls it back if the work throws, as a job does that runs alone and is undone. */
@@ -234,7 +276,8 @@ export class BatchWriter implements Writer {
 
 /** A writer whose `write` is replaced, for steps before or after each write. */
 export function withWrite(writer: Writer, write: Writer['write']): Writer {
-  return { write, onCommit: (listener) => writer.onCommit(listener), drain: () => writer.drain() }
+  const { announce, onCommit, drain } = writer
+  return { write, announce: announce.bind(writer), onCommit: onCommit.bind(writer), drain: drain.bind(writer) }
 }
 
 /** The writer of a registry that was opened for reading: rejects every write with `read_only`. */
@@ -242,6 +285,7 @@ export const closedWriter: Writer = {
   write: async () => {
     throw toReadOnlyError()
   },
+  announce: () => () => {},
   onCommit() {},
   drain: async () => {},
 }

@@ -47,7 +47,8 @@ export async function publishSkill(
   const agent = await findCallingAgent(context.database.read, options.agentToken)
   const content = await readSubmittedPackage(input)
   if (!content) return { status: 200, body: await updateMetadata(context, input, user) }
-  const publication = await toSkillPublication(context, input, content, user)
+  const endAnnouncement = context.database.writer.announce()
+  const publication = await toSkillPublication(context, input, content, user).finally(endAnnouncement)
   if (!input.dryRun) await consultSecondOpinion(context, publication, user)
   const { stored, published } = await context.database.writer.write(async function publish(trx) {
     await requirePublisher(trx, publication, user)

@@ -27,28 +27,45 @@ export function hashStem(word: string): number {
  * faster, because no string is made for a word that an earlier text contained.
  */
 export function countStems(text: string): StemCounts {
+  const { hashes, counts, length } = listStems(text)
+  return { stems: new Map(hashes.map((hash, i) => [hash, counts[i]!])), length }
+}
+
+/** As {@link countStems}, as lists: a long text fills them in a third of the time of a map. */
+export function listStems(text: string): { hashes: number[]; counts: number[]; length: number } {
   if (knownUnits.size > knownWordsMax || knownUnits.length > knownUnitsMax) knownUnits = new KnownWords()
   const plain = toFoldedPlainText(addUmlautForms(text.slice(0, fieldLengthMax)))
   const { found, counts } = knownUnits.read(plain)
-  const stems = new Map<number, number>()
+  const stems: KnownStem[] = []
   let length = 0
   for (const id of found) {
     const word = knownUnits.at(id)
     const count = counts[id]!
-    for (const stem of word.stems) stems.set(stem, (stems.get(stem) ?? 0) + count)
+    for (const stem of word.stems) {
+      if (stem.count === 0) stems.push(stem)
+      stem.count += count
+    }
     length += word.tokens * count
     counts[id] = 0
   }
-  return { stems, length }
+  const result = { hashes: stems.map(({ hash }) => hash), counts: stems.map(({ count }) => count), length }
+  for (const stem of stems) stem.count = 0
+  return result
 }
 
 const fnvBasis = 0x811c9dc5 | 0
 const fnvPrime = 0x01000193
 
-/** The number of a word's tokens, and the hashes of the stems of the tokens that are not stop words. */
+/** A stem, which words share, and how often the text that is being read contains it. */
+interface KnownStem {
+  readonly hash: number
+  count: number
+}
+
+/** The number of a word's tokens, and the stems of the tokens that are not stop words. */
 interface KnownWord {
   readonly tokens: number
-  readonly stems: readonly number[]
+  readonly stems: readonly KnownStem[]
 }
 
 /** The cache is cleared when it exceeds this number of words or UTF-16 units. */
@@ -58,6 +75,7 @@ const knownUnitsMax = 400_000
 /** Words of recent texts, in a hash table with linear probing. */
 class KnownWords {
   readonly #words: KnownWord[] = []
+  readonly #stems = new Map<number, KnownStem>()
   /** The UTF-16 units of all words; by id: the end of a word, where the next one starts. */
   #units = new Uint16Array(64 * 1024)
   #ends = new Int32Array(4096)
@@ -133,7 +151,7 @@ class KnownWords {
     const id = this.#words.length
     const tokens: string[] = []
     pushTokens(word, true, tokens)
-    this.#words.push({ tokens: tokens.length, stems: tokens.filter((token) => !isStopWord(token)).map(hashStem) })
+    this.#words.push({ tokens: tokens.length, stems: this.#toStems(tokens) })
     const start = this.#ends[id - 1]!
     const end = start + word.length
     if (end > this.#units.length) this.#units = growArray(this.#units, end)
@@ -148,6 +166,17 @@ class KnownWords {
     if (id * 2 > this.#table.length) this.#grow()
     this.#insert(id)
     return id
+  }
+
+  #toStems(tokens: readonly string[]): KnownStem[] {
+    return tokens
+      .filter((token) => !isStopWord(token))
+      .map((token) => {
+        const hash = hashStem(token)
+        let stem = this.#stems.get(hash)
+        if (!stem) this.#stems.set(hash, (stem = { hash, count: 0 }))
+        return stem
+      })
   }
 
   #grow(): void {

@@ -1,5 +1,5 @@
 import { findBody } from '@skillstead/skill-format'
-import { countStems } from './count-stems.ts'
+import { listStems } from './count-stems.ts'
 
 /** How a field counts: its weight, how much its length reduces it, and the average length in words. */
 interface FieldRule {
@@ -56,6 +56,8 @@ export interface TermVector {
 /** Hashes of terms and bytes per term in a stored vector. */
 const stemHashBytes = 4
 const termBytes = stemHashBytes + 1
+/** More than the terms of the fields of any text: each has a character of the body. */
+const placesMax = 2 ** 20
 
 /**
  * Computes the vector of a SKILL.md's body for storage: the hashes of its stemmed terms in ascending order (32 bits,
@@ -63,13 +65,13 @@ const termBytes = stemHashBytes + 1
  */
 export function toContentVector(skillMd: string): Uint8Array {
   const body = findBody(skillMd).body.slice(0, bodyLengthMax)
-  const weights: TermWeights = new Map()
   const texts = { lead: body.slice(0, leadLengthMax), body }
-  for (const field of ['lead', 'body'] as const) {
-    const counts = countStems(texts[field])
-    addWeights(weights, field, counts.stems, counts.length)
-  }
-  return packVector(weights)
+  return packVector(
+    (['lead', 'body'] as const).map((field) => {
+      const { hashes, counts, length } = listStems(texts[field])
+      return { hashes, counts, factor: toFactor(field, length) }
+    }),
+  )
 }
 
 /**
@@ -82,9 +84,14 @@ export function addWeights(
   counts: ReadonlyMap<number, number>,
   length: number,
 ): void {
-  const { weight, lengthShare, averageLength } = fieldRules[field]
-  const factor = weight / (1 - lengthShare + (lengthShare * length) / averageLength)
+  const factor = toFactor(field, length)
   for (const [hash, count] of counts) weights.set(hash, (weights.get(hash) ?? 0) + factor * count)
+}
+
+/** The weight of one occurrence of a term in a field of so many words. */
+function toFactor(field: keyof typeof fieldRules, length: number): number {
+  const { weight, lengthShare, averageLength } = fieldRules[field]
+  return weight / (1 - lengthShare + (lengthShare * length) / averageLength)
 }
 
 /** The hashes of the terms of a stored vector. */
@@ -118,18 +125,42 @@ export function joinVector(stored: Uint8Array, others: TermWeights): TermVector 
   return { hashes: hashes.subarray(0, end), impacts: impacts.subarray(0, end) }
 }
 
-function packVector(weights: TermWeights): Uint8Array {
-  const bytes = new Uint8Array(weights.size * termBytes)
-  const view = new DataView(bytes.buffer)
-  const sorted = new Int32Array(weights.size)
+/** The counted terms of a field. */
+interface FieldTerms {
+  readonly hashes: readonly number[]
+  readonly counts: readonly number[]
+  readonly factor: number
+}
+
+/** Sorting the terms of all fields together takes half the time of adding their weights in a map. */
+function packVector(fields: readonly FieldTerms[]): Uint8Array {
+  const sorted = new Float64Array(fields.reduce((sum, { hashes }) => sum + hashes.length, 0))
+  const weights = new Float64Array(sorted.length)
   let size = 0
-  for (const hash of weights.keys()) sorted[size++] = hash
-  sorted.sort()
-  for (let i = 0; i < size; i++) {
-    const hash = sorted[i]!
-    view.setInt32(i * stemHashBytes, hash, true)
-    bytes[size * stemHashBytes + i] = toImpact(weights.get(hash)!)
+  for (const { hashes, counts, factor } of fields) {
+    for (let i = 0; i < hashes.length; i++) {
+      weights[size] = factor * counts[i]!
+      // The hash and the place of its weight in one number, exact below 2 ** 53.
+      sorted[size] = hashes[i]! * placesMax + size
+      size++
+    }
   }
+  sorted.sort()
+  const terms = new Int32Array(size)
+  const impacts = new Uint8Array(size)
+  let end = 0
+  for (let i = 0; i < size;) {
+    const hash = Math.floor(sorted[i]! / placesMax)
+    let weight = 0
+    for (; i < size && Math.floor(sorted[i]! / placesMax) === hash; i++)
+      weight += weights[sorted[i]! - hash * placesMax]!
+    terms[end] = hash
+    impacts[end++] = toImpact(weight)
+  }
+  const bytes = new Uint8Array(end * termBytes)
+  const view = new DataView(bytes.buffer)
+  for (let i = 0; i < end; i++) view.setInt32(i * stemHashBytes, terms[i]!, true)
+  bytes.set(impacts.subarray(0, end), end * stemHashBytes)
   return bytes
 }
 

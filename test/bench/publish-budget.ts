@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { deflateRawSync } from 'node:zlib'
+import { readOutline } from '@skillstead/scanner'
+import { readAccess, scanFiles } from '@skillstead/scanner/rules'
+import { toContentVector } from '../../packages/core/src/search/words/term-vector.ts'
+import { toSketch } from '../../packages/core/src/catalogue/sketches/sketch.ts'
+import { toText, type PublishedText } from './load.ts'
+import { readThreadCpuMs, requireSqlite } from './profiler.ts'
+import { makeScratch } from './scratch.ts'
+
+/** CPU time in microseconds: of a part of a publish, and of the least work that could do the same. */
+export interface BudgetRow {
+  readonly part: string
+  readonly us: number
+  readonly limitUs: number
+  readonly limit: string
+}
+
+/** What a profiled node spent on a publish, in microseconds. */
+interface Spent {
+  readonly stages: Readonly<Record<string, number>>
+  /** Of the threads other than that of the event loop. */
+  readonly threadsUs: number
+  readonly commitUs: number
+  /** Of all other statements. */
+  readonly statementsUs: number
+}
+
+const documents = 200
+const rounds = 5
+const log = 'x'.repeat(400)
+
+/** The parts of a publish of such a text, each with its limit, which is measured here and now in one thread. */
+export function toBudget({ stages, ...spent }: Spent, published: PublishedText): BudgetRow[] {
+  const texts = Array.from({ length: documents }, (_, i) => toText(published, i))
+  const sources = texts.map((text) => [{ path: 'SKILL.md', bytes: Buffer.from(text) }])
+  const requests = texts.map((skillMd) => JSON.stringify({ skillMd }))
+  const bytes = sources.map(([file]) => file!.bytes)
+  const packed = bytes.map((one) => deflateRawSync(one, { level: 1 }))
+  const read = measure((i) => bytes[i]!.toString())
+  const digest = measure((i) => hash('sha256', bytes[i]!))
+  const { row, commit } = measureRows(packed)
+  const alone = (run: (i: number) => unknown) => ({ us: measure(run), limitUs: read, limit: 'reading the bytes once' })
+  const stage = (name: string) => stages[name] ?? 0
+  return [
+    { part: 'parse', us: stage('parse'), limitUs: measure((i) => JSON.parse(requests[i]!)), limit: 'JSON.parse' },
+    { part: 'digest, compress', us: stage('content: hash, compress'), limitUs: digest, limit: 'SHA-256' },
+    { part: 'threads: scan, sketch, V8', us: spent.threadsUs, limitUs: read, limit: 'reading the bytes once' },
+    { part: '  scan, in this thread', ...alone((i) => scanFiles(sources[i]!, 0, undefined)) },
+    { part: '  access and outline', ...alone((i) => [readAccess(sources[i]!), readOutline(sources[i]!)]) },
+    { part: '  sketch of copies', ...alone((i) => toSketch(bytes[i]!)) },
+    { part: '  terms of the search', ...alone((i) => toContentVector(texts[i]!)) },
+    { part: 'copies: compare', us: stage('sketch and copies'), limitUs: 0, limit: '' },
+    { part: 'transaction: statements', us: spent.statementsUs, limitUs: row, limit: 'a row of the content' },
+    { part: 'transaction: commit', us: spent.commitUs, limitUs: commit, limit: 'a commit of that row, with its sync' },
+    { part: 'log', us: stage('log'), limitUs: measure((i) => hash('sha256', log + i)), limit: 'SHA-256 of an entry' },
+    { part: 'answer', us: stage('answer'), limitUs: measure((i) => JSON.stringify(texts[i])), limit: 'JSON.stringify' },
+  ]
+}
+
+/** Inserts rows into a new file as the registry opens one: a row without its commit, and the commit of one row. */
+function measureRows(contents: readonly Uint8Array[]): { row: number; commit: number } {
+  const database = new (requireSqlite())(join(makeScratch('budget'), 'rows.db'))
+  database.pragma('journal_mode = WAL')
+  database.pragma('synchronous = FULL')
+  database.exec('create table contents (num integer primary key, bytes blob not null)')
+  const insert = database.prepare('insert into contents (bytes) values (?)')
+  const insertAll = database.transaction(() => measure((i) => insert.run(contents[i]!)))
+  const row = insertAll()
+  const both = measure((i) => insert.run(contents[i]!))
+  database.close()
+  return { row, commit: Math.max(0, both - row) }
+}
+
+/** The lowest CPU time of a run in microseconds, for which V8 has compiled what runs. */
+function measure(run: (i: number) => unknown): number {
+  const costs = Array.from({ length: rounds }, () => {
+    const startedMs = readThreadCpuMs()
+    for (let i = 0; i < documents; i++) run(i)
+    return readThreadCpuMs() - startedMs
+  })
+  return (Math.min(...costs) * 1000) / documents
+}
